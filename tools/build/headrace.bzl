@@ -1,0 +1,44 @@
+"""Rules for Headrace's own C++: one place for the warnings and the floating-point rules that all rooms share."""
+
+# -ffp-contract=off: a*b+c contracted into one FMA gives other bits on other CPUs, and bits are promised.
+_COPTS = ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
+
+def headrace_cc_library(name, copts = [], **kwargs):
+    native.cc_library(name = name, copts = _COPTS + copts, **kwargs)
+
+def headrace_cc_binary(name, copts = [], **kwargs):
+    native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)
+
+def headrace_cc_test(name, copts = [], deps = [], size = "small", **kwargs):
+    native.cc_test(name = name, copts = _COPTS + copts, deps = deps + ["@debian//:gtest"], size = size, **kwargs)
+
+def headrace_py_extension(name, copts = [], deps = [], **kwargs):
+    """A Python extension module; name it with its EXT_SUFFIX from @python//:suffix.bzl."""
+    native.cc_binary(
+        name = name,
+        # pybind11's own namespace is hidden, and a class with hidden members must be hidden itself.
+        copts = _COPTS + ["-fvisibility=hidden"] + copts,
+        deps = deps + ["@python//:pybind11"],
+        # The linker keeps private what Python does not look up, so two modules with Abseil inside do not meet.
+        linkopts = ["-Wl,--exclude-libs,ALL"],
+        linkshared = True,
+        linkstatic = True,
+        **kwargs
+    )
+
+def headrace_proto_library(name, src, visibility = None):
+    """C++ of one .proto file; NAME.pb.h and NAME.pb.cc without our warnings, as the code is protoc's."""
+    stem = src[:-len(".proto")]
+    native.genrule(
+        name = name + "_protoc",
+        srcs = [src],
+        outs = [stem + ".pb.h", stem + ".pb.cc"],
+        cmd = "protoc -I. --cpp_out=$(GENDIR) $(SRCS)",
+    )
+    native.cc_library(
+        name = name,
+        srcs = [stem + ".pb.cc"],
+        hdrs = [stem + ".pb.h"],
+        visibility = visibility,
+        deps = ["@debian//:protobuf"],
+    )
