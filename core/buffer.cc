@@ -1,0 +1,302 @@
+#include "core/buffer.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+
+namespace headrace {
+namespace {
+
+constexpr size_t kMapFrom = size_t{1} << 20;       // blocks this large are mapped
+constexpr int64_t kKeepAlways = int64_t{8} << 20;  // kept for the next taker whatever the budgets
+constexpr size_t kHeader = 64;
+constexpr int kLocalClasses = 5;  // up to 1 KiB: kept by each thread
+constexpr size_t kLocalBuffers = 64;
+static_assert(sizeof(Buffer) <= kHeader);
+
+class SystemMemory : public Allocator {
+ public:
+  void* Allocate(size_t bytes) override {
+    if (bytes < kMapFrom) return std::aligned_alloc(kBufferAlignment, bytes);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : memory;
+  }
+  void Free(void* memory, size_t bytes) override {
+    if (bytes < kMapFrom) {
+      std::free(memory);
+    } else {
+      munmap(memory, bytes);
+    }
+  }
+};
+
+thread_local TaskMemory* current_task = nullptr;
+
+}  // namespace
+
+Allocator* SystemAllocator() {
+  static SystemMemory* const memory = new SystemMemory;
+  return memory;
+}
+
+void MemoryAccount::Charge(int64_t bytes) { Owe(bytes, held_.fetch_add(bytes, std::memory_order_relaxed) + bytes); }
+
+bool MemoryAccount::TryCharge(int64_t bytes, int64_t limit) {
+  int64_t held = held_.load(std::memory_order_relaxed);
+  do {
+    if (held + bytes > limit) return false;
+  } while (!held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
+  Owe(bytes, held + bytes);
+  return true;
+}
+
+void MemoryAccount::Owe(int64_t bytes, int64_t held) {
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (held > peak && !peak_.compare_exchange_weak(peak, held, std::memory_order_relaxed)) {
+  }
+  if (owed_.fetch_add(bytes, std::memory_order_acq_rel) + bytes == 0) delete this;
+}
+
+void MemoryAccount::Close() {
+  if (owed_.fetch_sub(kOpen, std::memory_order_acq_rel) == kOpen) delete this;
+}
+
+void Buffer::HandOver() {
+  MemoryAccount* account = account_.exchange(nullptr, std::memory_order_acq_rel);
+  if (account != nullptr) account->Charge(-static_cast<int64_t>(capacity_ + kHeader));
+}
+
+void Buffer::Unref() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (pool_ != nullptr) {
+    pool_->Recycle(this);
+    return;
+  }
+  std::function<void()>* release = release_;
+  this->~Buffer();
+  std::free(this);
+  (*release)();
+  delete release;
+}
+
+BufferRef BufferRef::Foreign(void* data, size_t bytes, std::function<void()> release) {
+  void* memory = std::aligned_alloc(kBufferAlignment, kHeader);
+  if (memory == nullptr) throw std::bad_alloc();
+  Buffer* buffer = new (memory) Buffer;
+  buffer->data_ = static_cast<uint8_t*>(data);
+  buffer->capacity_ = bytes;
+  buffer->release_ = new std::function<void()>(std::move(release));
+  return Adopt(buffer);
+}
+
+// A thread's own few buffers of the small classes of the global pool. Half of an overfull class goes to the
+// shared bins, so that memory made by one thread and freed by another comes back.
+class LocalBufferCache {
+ public:
+  ~LocalBufferCache() {
+    for (auto& buffers : classes_) Spill(buffers, 0);
+    dead_ = true;
+  }
+  Buffer* Take(int size_class) {
+    auto& buffers = classes_[size_class];
+    if (buffers.empty()) Refill(size_class);
+    if (buffers.empty()) return nullptr;
+    Buffer* buffer = buffers.back();
+    buffers.pop_back();
+    return buffer;
+  }
+  void Give(Buffer* buffer) {
+    auto& buffers = classes_[buffer->size_class_];
+    buffers.push_back(buffer);
+    if (buffers.size() > kLocalBuffers) Spill(buffers, kLocalBuffers / 2);
+  }
+  static LocalBufferCache* Get() {
+    if (dead_) return nullptr;
+    thread_local LocalBufferCache cache;
+    return &cache;
+  }
+
+ private:
+  void Refill(int size_class) {
+    BufferPool& pool = BufferPool::Global();
+    auto& bin = pool.bins_[size_class];
+    std::lock_guard<std::mutex> lock(bin.mutex);
+    while (!bin.buffers.empty() && classes_[size_class].size() < kLocalBuffers / 2) {
+      Buffer* buffer = bin.buffers.back();
+      bin.buffers.pop_back();
+      pool.kept_.fetch_sub(static_cast<int64_t>(buffer->capacity_), std::memory_order_relaxed);
+      classes_[size_class].push_back(buffer);
+    }
+  }
+  static void Spill(std::vector<Buffer*>& buffers, size_t keep) {
+    BufferPool& pool = BufferPool::Global();
+    while (buffers.size() > keep) {
+      pool.KeepOrFree(buffers.back());
+      buffers.pop_back();
+    }
+  }
+  std::array<std::vector<Buffer*>, kLocalClasses> classes_;
+  static thread_local bool dead_;
+};
+thread_local bool LocalBufferCache::dead_ = false;
+
+BufferPool& BufferPool::Global() {
+  static BufferPool* const pool = new BufferPool(SystemAllocator());
+  return *pool;
+}
+
+BufferPool& BufferPool::Current() {
+  TaskMemory* task = TaskMemory::Current();
+  return task != nullptr ? *task->pool() : Global();
+}
+
+// Four classes to each doubling from 1 KiB on (at most a quarter is wasted), one for each power of two below.
+int BufferPool::ClassOf(size_t bytes) {
+  if (bytes <= 1024) return bytes <= 64 ? 0 : std::bit_width(bytes - 1) - 6;
+  const int doubling = std::bit_width(bytes - 1) - 1;  // 2^doubling < bytes ≤ 2^(doubling + 1)
+  const size_t step = size_t{1} << (doubling - 2);
+  const int quarter = static_cast<int>((bytes - 1 - (size_t{1} << doubling)) / step);
+  return 5 + (doubling - 10) * 4 + quarter;
+}
+
+size_t BufferPool::ClassBytes(int size_class) {
+  if (size_class < 5) return size_t{64} << size_class;
+  const int doubling = (size_class - 5) / 4 + 10;
+  const size_t quarter = (size_class - 5) % 4 + 1;
+  return (size_t{1} << doubling) + quarter * (size_t{1} << (doubling - 2));
+}
+
+BufferRef BufferPool::Allocate(size_t bytes) {
+  if (bytes > (size_t{1} << 46)) return BufferRef();
+  const int size_class = ClassOf(bytes);
+  Buffer* buffer = nullptr;
+  if (size_class < kLocalClasses && this == &Global()) {
+    LocalBufferCache* cache = LocalBufferCache::Get();
+    if (cache != nullptr) buffer = cache->Take(size_class);
+  } else {
+    buffer = TakeKept(size_class);
+  }
+  if (buffer == nullptr) buffer = Make(size_class);
+  if (buffer == nullptr) return BufferRef();
+  const int64_t charge = static_cast<int64_t>(buffer->capacity_ + kHeader);
+  if (TaskMemory* task = TaskMemory::Current(); task != nullptr && task->account() != nullptr) {
+    buffer->account_.store(task->account(), std::memory_order_relaxed);
+    task->Add(charge);
+  }
+  return BufferRef::Adopt(buffer);
+}
+
+Buffer* BufferPool::TakeKept(int size_class) {
+  Bin& bin = bins_[size_class];
+  std::lock_guard<std::mutex> lock(bin.mutex);
+  if (bin.buffers.empty()) return nullptr;
+  Buffer* buffer = bin.buffers.back();
+  bin.buffers.pop_back();
+  kept_.fetch_sub(static_cast<int64_t>(buffer->capacity_), std::memory_order_relaxed);
+  outstanding_.fetch_add(static_cast<int64_t>(buffer->capacity_), std::memory_order_relaxed);
+  return buffer;
+}
+
+Buffer* BufferPool::Make(int size_class) {
+  const size_t capacity = ClassBytes(size_class);
+  // Makes room first: what is kept for nobody should not stand beside what is needed.
+  if (capacity >= kMapFrom && kept_bytes() > 0)
+    Trim(std::max<int64_t>(0, KeepLimit() - static_cast<int64_t>(capacity)));
+  void* memory = allocator_->Allocate(capacity + kHeader);
+  if (memory == nullptr) {
+    Trim(0);
+    memory = allocator_->Allocate(capacity + kHeader);
+    if (memory == nullptr) return nullptr;
+  }
+  Buffer* buffer = new (memory) Buffer;
+  buffer->data_ = static_cast<uint8_t*>(memory) + kHeader;
+  buffer->capacity_ = capacity;
+  buffer->size_class_ = static_cast<uint32_t>(size_class);
+  buffer->pool_ = this;
+  if (size_class >= kLocalClasses || this != &Global()) {
+    outstanding_.fetch_add(static_cast<int64_t>(capacity), std::memory_order_relaxed);
+  }
+  return buffer;
+}
+
+void BufferPool::Recycle(Buffer* buffer) {
+  const int64_t charge = static_cast<int64_t>(buffer->capacity_ + kHeader);
+  MemoryAccount* account = buffer->account_.exchange(nullptr, std::memory_order_relaxed);
+  if (account != nullptr) {
+    TaskMemory* task = TaskMemory::Current();
+    if (task != nullptr && task->account() == account) {
+      task->Add(-charge);
+    } else {
+      account->Charge(-charge);
+    }
+  }
+  buffer->references_.store(1, std::memory_order_relaxed);
+  if (static_cast<int>(buffer->size_class_) < kLocalClasses && this == &Global()) {
+    LocalBufferCache* cache = LocalBufferCache::Get();
+    if (cache != nullptr) {
+      cache->Give(buffer);
+    } else {
+      KeepOrFree(buffer);
+    }
+    return;
+  }
+  outstanding_.fetch_sub(static_cast<int64_t>(buffer->capacity_), std::memory_order_relaxed);
+  KeepOrFree(buffer);
+}
+
+void BufferPool::KeepOrFree(Buffer* buffer) {
+  const int64_t bytes = static_cast<int64_t>(buffer->capacity_);
+  if (kept_.fetch_add(bytes, std::memory_order_relaxed) + bytes > KeepLimit()) {
+    kept_.fetch_sub(bytes, std::memory_order_relaxed);
+    Destroy(buffer);
+    return;
+  }
+  Bin& bin = bins_[buffer->size_class_];
+  std::lock_guard<std::mutex> lock(bin.mutex);
+  bin.buffers.push_back(buffer);
+}
+
+void BufferPool::Destroy(Buffer* buffer) {
+  const size_t bytes = buffer->capacity_ + kHeader;
+  buffer->~Buffer();
+  allocator_->Free(buffer, bytes);
+}
+
+int64_t BufferPool::KeepLimit() const {
+  return std::max(kKeepAlways, budget_.load(std::memory_order_relaxed) - outstanding_bytes());
+}
+
+void BufferPool::AddBudget(int64_t bytes) { budget_.fetch_add(bytes, std::memory_order_relaxed); }
+
+void BufferPool::RemoveBudget(int64_t bytes) {
+  budget_.fetch_sub(bytes, std::memory_order_relaxed);
+  Trim(KeepLimit());
+}
+
+void BufferPool::Trim(int64_t bytes) {
+  for (int size_class = kClasses - 1; size_class >= 0 && kept_bytes() > bytes; --size_class) {
+    Bin& bin = bins_[size_class];
+    std::lock_guard<std::mutex> lock(bin.mutex);
+    while (!bin.buffers.empty() && kept_bytes() > bytes) {
+      Buffer* buffer = bin.buffers.back();
+      bin.buffers.pop_back();
+      kept_.fetch_sub(static_cast<int64_t>(buffer->capacity_), std::memory_order_relaxed);
+      Destroy(buffer);
+    }
+  }
+}
+
+TaskMemory::TaskMemory(BufferPool* pool, MemoryAccount* account, int64_t reserved)
+    : pool_(pool), account_(account), charged_(reserved), outer_(std::exchange(current_task, this)) {}
+
+TaskMemory::~TaskMemory() {
+  current_task = outer_;
+  if (account_ != nullptr && charged_ != live_) account_->Charge(live_ - charged_);
+}
+
+TaskMemory* TaskMemory::Current() { return current_task; }
+
+}  // namespace headrace

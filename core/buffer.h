@@ -1,0 +1,197 @@
+// Memory has owners. A Buffer is a reference-counted, 64-byte-aligned run of bytes; it comes from a
+// BufferPool over a replaceable Allocator and is charged to the MemoryAccount of the pipeline whose
+// task made it, until it is freed or handed to the user.
+// Thread contract: everything here may be used from any thread, but a TaskMemory belongs to one.
+// Giving a buffer back needs no lock of Python's and may happen after the pipeline is gone.
+#ifndef HEADRACE_CORE_BUFFER_H_
+#define HEADRACE_CORE_BUFFER_H_
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace headrace {
+
+inline constexpr size_t kBufferAlignment = 64;
+
+// Where pools get memory from. Must be thread-safe.
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  // At least `bytes`, aligned to kBufferAlignment; nullptr when there is none.
+  virtual void* Allocate(size_t bytes) = 0;
+  virtual void Free(void* memory, size_t bytes) = 0;
+};
+
+// The C library for small blocks, mmap for large ones (so that they go back to the system).
+Allocator* SystemAllocator();
+
+// The bytes that one pipeline holds. Outlives its pipeline while a buffer is charged to it.
+class MemoryAccount {
+ public:
+  // Accounts free themselves: once Close() was called and nothing is charged any more.
+  static MemoryAccount* Open() { return new MemoryAccount; }
+  void Close();
+
+  int64_t held() const { return held_.load(std::memory_order_relaxed); }
+  int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  void Charge(int64_t bytes);
+  // Charges only what stays within `limit`.
+  bool TryCharge(int64_t bytes, int64_t limit);
+
+ private:
+  void Owe(int64_t bytes, int64_t held);
+  MemoryAccount() = default;
+  ~MemoryAccount() = default;
+  // One is owed for being open, so that the last charge gone after Close() frees the account.
+  static constexpr int64_t kOpen = int64_t{1} << 60;
+  std::atomic<int64_t> owed_{kOpen};
+  std::atomic<int64_t> held_{0};
+  std::atomic<int64_t> peak_{0};
+};
+
+class BufferPool;
+class BufferRef;
+
+class Buffer {
+ public:
+  uint8_t* data() const { return data_; }
+  size_t capacity() const { return capacity_; }
+  // Takes the buffer off its account: its owner is the user from now on.
+  void HandOver();
+
+ private:
+  friend class BufferPool;
+  friend class BufferRef;
+  friend class LocalBufferCache;
+  void Unref();
+
+  std::atomic<uint32_t> references_{1};
+  uint32_t size_class_ = 0;
+  uint8_t* data_ = nullptr;
+  size_t capacity_ = 0;
+  std::atomic<MemoryAccount*> account_{nullptr};
+  BufferPool* pool_ = nullptr;                // null: foreign memory
+  std::function<void()>* release_ = nullptr;  // of foreign memory
+};
+
+class BufferRef {
+ public:
+  BufferRef() = default;
+  BufferRef(const BufferRef& other) : buffer_(other.buffer_) {
+    if (buffer_ != nullptr) buffer_->references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  BufferRef(BufferRef&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  BufferRef& operator=(BufferRef other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  ~BufferRef() {
+    if (buffer_ != nullptr) buffer_->Unref();
+  }
+  // Takes over the caller's reference.
+  static BufferRef Adopt(Buffer* buffer) {
+    BufferRef ref;
+    ref.buffer_ = buffer;
+    return ref;
+  }
+  // Memory that somebody else owns; `release` runs when the last reference goes, on any thread.
+  static BufferRef Foreign(void* data, size_t bytes, std::function<void()> release);
+
+  Buffer* get() const { return buffer_; }
+  Buffer* operator->() const { return buffer_; }
+  explicit operator bool() const { return buffer_ != nullptr; }
+  bool unique() const { return buffer_ != nullptr && buffer_->references_.load(std::memory_order_acquire) == 1; }
+
+ private:
+  Buffer* buffer_ = nullptr;
+};
+
+// Keeps freed buffers by size class for the next taker, up to a limit: what the open budgets leave.
+class BufferPool {
+ public:
+  explicit BufferPool(Allocator* allocator) : allocator_(allocator) {}
+  BufferPool(const BufferPool&) = delete;
+
+  static BufferPool& Global();
+  // The pool of the running task, else the global one.
+  static BufferPool& Current();
+
+  // Null when the allocator has no memory. Contents are not initialised.
+  BufferRef Allocate(size_t bytes);
+
+  // Open pipelines lend the pool their budgets; freed memory is kept within what they leave.
+  void AddBudget(int64_t bytes);
+  void RemoveBudget(int64_t bytes);
+  // Gives kept memory back until at most `bytes` are kept.
+  void Trim(int64_t bytes);
+
+  int64_t outstanding_bytes() const { return outstanding_.load(std::memory_order_relaxed); }
+  int64_t kept_bytes() const { return kept_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class Buffer;
+  friend class LocalBufferCache;
+  static constexpr int kClasses = 160;
+  struct Bin {
+    std::mutex mutex;
+    std::vector<Buffer*> buffers;
+  };
+
+  static int ClassOf(size_t bytes);
+  static size_t ClassBytes(int size_class);
+  Buffer* TakeKept(int size_class);
+  Buffer* Make(int size_class);
+  void Recycle(Buffer* buffer);
+  void KeepOrFree(Buffer* buffer);
+  void Destroy(Buffer* buffer);
+  int64_t KeepLimit() const;
+
+  Allocator* allocator_;
+  std::array<Bin, kClasses> bins_;
+  std::atomic<int64_t> outstanding_{0};
+  std::atomic<int64_t> kept_{0};
+  std::atomic<int64_t> budget_{0};
+};
+
+// While it lives on a thread, buffers made and freed there are charged to `account` in one sum, on
+// top of a reservation taken beforehand: one atomic a task instead of one a buffer.
+class TaskMemory {
+ public:
+  TaskMemory(BufferPool* pool, MemoryAccount* account, int64_t reserved);
+  ~TaskMemory();
+  TaskMemory(const TaskMemory&) = delete;
+
+  static TaskMemory* Current();
+  BufferPool* pool() const { return pool_; }
+  MemoryAccount* account() const { return account_; }
+  // The most that buffers made here and alive at once took, in bytes.
+  int64_t peak() const { return peak_; }
+  void Add(int64_t bytes) {
+    live_ += bytes;
+    peak_ = std::max(peak_, live_);
+    // Charges what the reservation does not cover at once, for others look at the account.
+    if (live_ > charged_) {
+      account_->Charge(live_ - charged_);
+      charged_ = live_;
+    }
+  }
+
+ private:
+  BufferPool* pool_;
+  MemoryAccount* account_;
+  int64_t live_ = 0;
+  int64_t charged_;
+  int64_t peak_ = 0;
+  TaskMemory* outer_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_CORE_BUFFER_H_

@@ -1,0 +1,358 @@
+#include "core/buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <set>
+#include <thread>
+
+#include "core/row_id.h"
+
+namespace headrace {
+namespace {
+
+#ifdef HEADRACE_SANITIZER
+constexpr int kRounds = 2000;
+#else
+constexpr int kRounds = 30000;
+#endif
+
+// Counts what is out, and has no more than `limit` to give.
+class CountingAllocator : public Allocator {
+ public:
+  void* Allocate(size_t bytes) override {
+    if (out_.load() + static_cast<int64_t>(bytes) > limit) return nullptr;
+    out_.fetch_add(static_cast<int64_t>(bytes));
+    made_.fetch_add(1);
+    return std::aligned_alloc(kBufferAlignment, bytes);
+  }
+  void Free(void* memory, size_t bytes) override {
+    out_.fetch_sub(static_cast<int64_t>(bytes));
+    std::free(memory);
+  }
+  int64_t out() const { return out_.load(); }
+  int made() const { return made_.load(); }
+  int64_t limit = int64_t{1} << 40;
+
+ private:
+  std::atomic<int64_t> out_{0};
+  std::atomic<int> made_{0};
+};
+
+// A pool that gives all back when the test ends.
+struct OwnPool {
+  CountingAllocator memory;
+  BufferPool pool{&memory};
+  ~OwnPool() {
+    pool.Trim(0);
+    EXPECT_EQ(pool.outstanding_bytes(), 0);
+    EXPECT_EQ(memory.out(), 0);
+  }
+};
+
+TEST(BufferPool, GivesAlignedBuffersLargeEnough) {
+  OwnPool own;
+  for (size_t bytes = 0; bytes < 300'000; bytes += bytes < 3000 ? 1 : 977) {
+    const BufferRef buffer = own.pool.Allocate(bytes);
+    ASSERT_TRUE(buffer);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(buffer->data()) % kBufferAlignment, 0u);
+    ASSERT_GE(buffer->capacity(), bytes);
+    // Wastes a fifth at most, half where they are small.
+    if (bytes > 1024) {
+      ASSERT_LE(buffer->capacity(), bytes + bytes / 4 + 1);
+    } else if (bytes > 64) {
+      ASSERT_LT(buffer->capacity(), 2 * bytes);
+    }
+    ASSERT_EQ(own.pool.outstanding_bytes(), static_cast<int64_t>(buffer->capacity()));
+  }
+  for (size_t shift = 10; shift < 30; ++shift) {
+    for (const int64_t off : {-1, 0, 1}) {
+      const size_t bytes = static_cast<size_t>((int64_t{1} << shift) + off);
+      ASSERT_GE(own.pool.Allocate(bytes)->capacity(), bytes);
+    }
+    own.pool.Trim(0);
+  }
+  EXPECT_FALSE(own.pool.Allocate(size_t{1} << 50));
+}
+
+TEST(BufferPool, GivesFreedBuffersAgain) {
+  OwnPool own;
+  const uint8_t* first = own.pool.Allocate(100'000)->data();
+  EXPECT_EQ(own.pool.outstanding_bytes(), 0);
+  EXPECT_GE(own.pool.kept_bytes(), 100'000);
+  const BufferRef again = own.pool.Allocate(99'000);
+  EXPECT_EQ(again->data(), first);
+  EXPECT_EQ(own.memory.made(), 1);
+  EXPECT_EQ(own.pool.kept_bytes(), 0);
+}
+
+TEST(BufferPool, KeepsWhatTheBudgetsLeave) {
+  OwnPool own;
+  constexpr size_t kMiB = size_t{1} << 20;
+  const auto free_many = [&own](int count) {
+    std::vector<BufferRef> buffers;
+    for (int i = 0; i < count; ++i) buffers.push_back(own.pool.Allocate(kMiB));
+  };
+  free_many(30);
+  EXPECT_LE(own.pool.kept_bytes(), int64_t{8} << 20);
+  own.pool.AddBudget(int64_t{20} << 20);
+  free_many(30);
+  EXPECT_GT(own.pool.kept_bytes(), int64_t{15} << 20);
+  EXPECT_LE(own.pool.kept_bytes(), int64_t{20} << 20);
+  own.pool.RemoveBudget(int64_t{20} << 20);
+  EXPECT_LE(own.pool.kept_bytes(), int64_t{8} << 20);
+  own.pool.Trim(int64_t{3} << 20);
+  EXPECT_LE(own.pool.kept_bytes(), int64_t{3} << 20);
+  EXPECT_GT(own.pool.kept_bytes(), 0);
+}
+
+TEST(BufferPool, MakesRoomBeforeItFails) {
+  OwnPool own;
+  own.memory.limit = 300'000;
+  own.pool.Allocate(200'000);
+  EXPECT_GT(own.pool.kept_bytes(), 0);
+  // Fits only when what is kept is given back.
+  EXPECT_TRUE(own.pool.Allocate(120'000));
+  EXPECT_FALSE(own.pool.Allocate(400'000));
+  EXPECT_EQ(own.pool.outstanding_bytes(), 0);
+}
+
+TEST(Buffer, ForeignMemoryIsReleasedOnce) {
+  std::atomic<int> released{0};
+  int owned[4] = {};
+  BufferRef buffer = BufferRef::Foreign(owned, sizeof(owned), [&released] { released.fetch_add(1); });
+  EXPECT_EQ(buffer->data(), reinterpret_cast<uint8_t*>(owned));
+  EXPECT_EQ(buffer->capacity(), sizeof(owned));
+  EXPECT_TRUE(buffer.unique());
+  buffer->HandOver();
+  std::vector<std::thread> holders;
+  for (int i = 0; i < 4; ++i) {
+    holders.emplace_back([copy = buffer]() mutable { copy = BufferRef(); });
+  }
+  for (std::thread& holder : holders) holder.join();
+  EXPECT_EQ(released.load(), 0);
+  BufferRef moved = std::move(buffer);
+  EXPECT_FALSE(buffer);
+  EXPECT_TRUE(moved.unique());
+  moved = BufferRef();
+  EXPECT_EQ(released.load(), 1);
+}
+
+class Account {
+ public:
+  Account() : account_(MemoryAccount::Open()) {}
+  ~Account() { account_->Close(); }
+  MemoryAccount* get() const { return account_; }
+  MemoryAccount* operator->() const { return account_; }
+
+ private:
+  MemoryAccount* const account_;
+};
+
+constexpr int64_t kBytes = 4096;
+constexpr int64_t kCharge = kBytes + 64;  // with its header
+
+TEST(MemoryAccount, ChargesWithinALimit) {
+  const Account account;
+  EXPECT_TRUE(account->TryCharge(60, 100));
+  EXPECT_FALSE(account->TryCharge(41, 100));
+  EXPECT_EQ(account->held(), 60);
+  EXPECT_EQ(account->peak(), 60) << "what was refused was never held";
+  EXPECT_TRUE(account->TryCharge(40, 100));
+  account->Charge(5);
+  EXPECT_FALSE(account->TryCharge(0, 100));
+  account->Charge(-105);
+  EXPECT_EQ(account->held(), 0);
+  EXPECT_EQ(account->peak(), 105);
+}
+
+TEST(MemoryAccount, ManyThreadsNeverPassTheLimit) {
+  const Account account;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&account, thread] {
+      for (int i = 0; i < kRounds; ++i) {
+        const int64_t bytes = 1 + (i * 7 + thread) % 40;
+        if (account->TryCharge(bytes, 100)) account->Charge(-bytes);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(account->held(), 0);
+  EXPECT_LE(account->peak(), 100);
+}
+
+TEST(TaskMemory, ChargesWhatItsTaskMakes) {
+  OwnPool own;
+  const Account account;
+  BufferRef kept;
+  {
+    const TaskMemory task(&own.pool, account.get(), 0);
+    EXPECT_EQ(TaskMemory::Current(), &task);
+    EXPECT_EQ(&BufferPool::Current(), &own.pool);
+    kept = BufferPool::Current().Allocate(kBytes);
+    const BufferRef other = BufferPool::Current().Allocate(kBytes);
+    EXPECT_EQ(account->held(), 2 * kCharge) << "others look at the account while the task runs";
+    EXPECT_EQ(task.peak(), 2 * kCharge);
+  }
+  EXPECT_EQ(TaskMemory::Current(), nullptr);
+  EXPECT_EQ(account->held(), kCharge);
+  EXPECT_EQ(account->peak(), 2 * kCharge);
+  kept = BufferRef();
+  EXPECT_EQ(account->held(), 0);
+}
+
+TEST(TaskMemory, AReservationIsPartOfWhatIsHeld) {
+  OwnPool own;
+  const Account account;
+  account->Charge(3 * kCharge);
+  BufferRef kept;
+  {
+    const TaskMemory task(&own.pool, account.get(), 3 * kCharge);
+    kept = BufferPool::Current().Allocate(kBytes);
+    const BufferRef second = BufferPool::Current().Allocate(kBytes);
+    EXPECT_EQ(account->held(), 3 * kCharge);
+    const BufferRef third = BufferPool::Current().Allocate(kBytes);
+    const BufferRef fourth = BufferPool::Current().Allocate(kBytes);
+    EXPECT_EQ(account->held(), 4 * kCharge);
+  }
+  EXPECT_EQ(account->held(), kCharge);
+  EXPECT_EQ(account->peak(), 4 * kCharge);
+}
+
+TEST(TaskMemory, WhatOneTaskMadeAnotherFrees) {
+  OwnPool own;
+  const Account account;
+  const Account others;
+  BufferRef buffer;
+  {
+    const TaskMemory task(&own.pool, account.get(), 0);
+    buffer = BufferPool::Current().Allocate(kBytes);
+  }
+  std::thread([&] {
+    // On another thread, in a task of another pipeline.
+    const TaskMemory task(&own.pool, others.get(), 0);
+    buffer = BufferRef();
+    EXPECT_EQ(task.peak(), 0);
+  }).join();
+  EXPECT_EQ(account->held(), 0);
+  EXPECT_EQ(others->held(), 0);
+  {
+    const TaskMemory task(&own.pool, account.get(), 0);
+    buffer = BufferPool::Current().Allocate(kBytes);
+  }
+  {
+    // In a later task of the same pipeline: what it frees makes room for what it makes.
+    const TaskMemory task(&own.pool, account.get(), 0);
+    buffer = BufferRef();
+    buffer = BufferPool::Current().Allocate(kBytes);
+    EXPECT_EQ(account->held(), kCharge);
+  }
+  EXPECT_EQ(account->peak(), kCharge);
+  buffer = BufferRef();
+}
+
+TEST(Buffer, WhatIsHandedOverLeavesTheAccount) {
+  OwnPool own;
+  BufferRef buffer;
+  MemoryAccount* const account = MemoryAccount::Open();
+  {
+    const TaskMemory task(&own.pool, account, 0);
+    buffer = BufferPool::Current().Allocate(kBytes);
+  }
+  const BufferRef shared = buffer;
+  buffer->HandOver();
+  EXPECT_EQ(account->held(), 0);
+  shared->HandOver();
+  EXPECT_EQ(account->held(), 0);
+  account->Close();
+  // Its account is gone: nothing of it is touched.
+  buffer->data()[0] = 1;
+}
+
+TEST(MemoryAccount, OutlivesItsPipelineWhileABufferIsCharged) {
+  OwnPool own;
+  for (const bool on_another_thread : {false, true}) {
+    MemoryAccount* const account = MemoryAccount::Open();
+    std::vector<BufferRef> buffers;
+    {
+      const TaskMemory task(&own.pool, account, 0);
+      for (int i = 0; i < 3; ++i) buffers.push_back(BufferPool::Current().Allocate(kBytes));
+    }
+    account->Close();
+    buffers.pop_back();
+    EXPECT_EQ(account->held(), 2 * kCharge);
+    // The last one frees the account; the sanitizers see whether it is freed once.
+    if (on_another_thread) {
+      std::thread([moved = std::move(buffers)]() mutable { moved.clear(); }).join();
+    } else {
+      buffers.clear();
+    }
+  }
+}
+
+// Buffers made by some threads and freed by others, small and large, of the global pool and of its own.
+TEST(BufferPool, ThreadsPassBuffersOn) {
+  OwnPool own;
+  const Account account;
+  const int64_t before = BufferPool::Global().outstanding_bytes();
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<BufferRef> passed;
+  int makers = 2;
+  std::vector<std::thread> threads;
+  for (int maker = 0; maker < 2; ++maker) {
+    threads.emplace_back([&, maker] {
+      for (int i = 0; i < kRounds / 10; ++i) {
+        BufferPool* pool = i % 2 == 0 ? &own.pool : &BufferPool::Global();
+        const TaskMemory task(pool, account.get(), 0);
+        const size_t bytes = Scramble(static_cast<uint64_t>(i * 2 + maker)) % 3000;
+        BufferRef buffer = BufferPool::Current().Allocate(bytes);
+        buffer->data()[0] = static_cast<uint8_t>(i);
+        if (i % 5 == 0) continue;
+        const std::lock_guard<std::mutex> lock(mutex);
+        passed.push_back(std::move(buffer));
+        changed.notify_one();
+      }
+      const std::lock_guard<std::mutex> lock(mutex);
+      --makers;
+      changed.notify_all();
+    });
+  }
+  for (int freer = 0; freer < 2; ++freer) {
+    threads.emplace_back([&] {
+      while (true) {
+        const TaskMemory task(&own.pool, account.get(), 0);
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [&] { return !passed.empty() || makers == 0; });
+        if (passed.empty()) return;
+        const BufferRef buffer = std::move(passed.front());
+        passed.pop_front();
+        lock.unlock();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(account->held(), 0);
+  EXPECT_GT(account->peak(), 0);
+  EXPECT_EQ(BufferPool::Global().outstanding_bytes(), before);
+}
+
+// Two that live at once never share memory.
+TEST(BufferPool, LiveBuffersDoNotOverlap) {
+  std::vector<BufferRef> buffers;
+  std::set<const uint8_t*> places;
+  for (int i = 0; i < 500; ++i) {
+    buffers.push_back(BufferPool::Global().Allocate(static_cast<size_t>(i % 7) * 100));
+    EXPECT_TRUE(places.insert(buffers.back()->data()).second);
+    if (i % 3 == 0) {
+      places.erase(buffers[buffers.size() / 2]->data());
+      buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(buffers.size() / 2));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace

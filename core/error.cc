@@ -1,0 +1,84 @@
+#include "core/error.h"
+
+#include <array>
+
+#include "absl/strings/cord.h"
+
+namespace headrace {
+namespace {
+
+struct KindEntry {
+  ErrorKind kind;
+  std::string_view name;
+  absl::StatusCode code;
+};
+
+constexpr std::array<KindEntry, 9> kKinds = {{
+    {ErrorKind::kGraph, "GraphError", absl::StatusCode::kInvalidArgument},
+    {ErrorKind::kData, "DataError", absl::StatusCode::kDataLoss},
+    {ErrorKind::kNotFound, "NotFoundError", absl::StatusCode::kNotFound},
+    {ErrorKind::kFunction, "FunctionError", absl::StatusCode::kAborted},
+    {ErrorKind::kState, "StateError", absl::StatusCode::kFailedPrecondition},
+    {ErrorKind::kResource, "ResourceError", absl::StatusCode::kResourceExhausted},
+    {ErrorKind::kUnsupported, "UnsupportedError", absl::StatusCode::kUnimplemented},
+    {ErrorKind::kClosed, "ClosedError", absl::StatusCode::kCancelled},
+    {ErrorKind::kInternal, "InternalError", absl::StatusCode::kInternal},
+}};
+
+struct FieldEntry {
+  ErrorField field;
+  std::string_view url;
+  std::string_view label;
+};
+
+constexpr std::array<FieldEntry, 5> kFields = {{
+    {ErrorField::kOperator, "headrace/operator", "in"},
+    {ErrorField::kLocation, "headrace/location", "written at"},
+    {ErrorField::kRow, "headrace/row", "row"},
+    {ErrorField::kFile, "headrace/file", "file"},
+    {ErrorField::kFunction, "headrace/function", ""},
+}};
+
+const FieldEntry& Entry(ErrorField field) { return kFields[static_cast<size_t>(field)]; }
+
+}  // namespace
+
+std::string_view ErrorKindName(ErrorKind kind) { return kKinds[static_cast<size_t>(kind)].name; }
+
+absl::Status MakeError(ErrorKind kind, std::string_view message) {
+  const KindEntry& entry = kKinds[static_cast<size_t>(kind)];
+  return absl::Status(entry.code, ToAbsl(message));
+}
+
+ErrorKind KindOf(const absl::Status& status) {
+  for (const KindEntry& entry : kKinds) {
+    if (entry.code == status.code()) return entry.kind;
+  }
+  if (status.code() == absl::StatusCode::kOutOfRange) return ErrorKind::kGraph;
+  if (status.code() == absl::StatusCode::kPermissionDenied) return ErrorKind::kNotFound;
+  return ErrorKind::kInternal;
+}
+
+void AddErrorField(absl::Status& status, ErrorField field, std::string_view value) {
+  if (status.ok() || value.empty()) return;
+  const absl::string_view url = ToAbsl(Entry(field).url);
+  if (status.GetPayload(url).has_value()) return;
+  status.SetPayload(url, absl::Cord(ToAbsl(value)));
+}
+
+std::string GetErrorField(const absl::Status& status, ErrorField field) {
+  const auto payload = status.GetPayload(ToAbsl(Entry(field).url));
+  return payload.has_value() ? std::string(*payload) : std::string();
+}
+
+std::string DescribeError(const absl::Status& status) {
+  std::string text(status.message());
+  for (const FieldEntry& entry : kFields) {
+    const std::string value = GetErrorField(status, entry.field);
+    if (value.empty() || entry.label.empty()) continue;
+    Append(text, "\n  ", entry.label, ": ", value);
+  }
+  return text;
+}
+
+}  // namespace headrace

@@ -1,0 +1,97 @@
+// Errors are values: an absl::Status that carries a kind (one Python exception type each) and the
+// fields that tell a user where it happened. User errors and internal errors are different kinds.
+// Statuses are immutable once passed on; safe from any thread.
+#ifndef HEADRACE_CORE_ERROR_H_
+#define HEADRACE_CORE_ERROR_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "core/text.h"
+
+namespace headrace {
+
+enum class ErrorKind {
+  kGraph,        // the pipeline as written cannot run: wrong attribute, column, dtype or shape
+  kData,         // a row's bytes are not what they should be
+  kNotFound,     // a file or folder is missing
+  kFunction,     // the user's Python function raised
+  kState,        // a state cannot be taken or restored
+  kResource,     // the memory budget or a limit of the machine
+  kUnsupported,  // not possible here, or not with these options
+  kClosed,       // used after close()
+  kInternal,     // a fault of Headrace's own
+};
+
+std::string_view ErrorKindName(ErrorKind kind);
+
+absl::Status MakeError(ErrorKind kind, std::string_view message);
+
+template <typename... Parts>
+absl::Status GraphError(const Parts&... parts) {
+  return MakeError(ErrorKind::kGraph, Cat(parts...));
+}
+template <typename... Parts>
+absl::Status DataError(const Parts&... parts) {
+  return MakeError(ErrorKind::kData, Cat(parts...));
+}
+template <typename... Parts>
+absl::Status NotFoundError(const Parts&... parts) {
+  return MakeError(ErrorKind::kNotFound, Cat(parts...));
+}
+template <typename... Parts>
+absl::Status StateError(const Parts&... parts) {
+  return MakeError(ErrorKind::kState, Cat(parts...));
+}
+template <typename... Parts>
+absl::Status ResourceError(const Parts&... parts) {
+  return MakeError(ErrorKind::kResource, Cat(parts...));
+}
+template <typename... Parts>
+absl::Status UnsupportedError(const Parts&... parts) {
+  return MakeError(ErrorKind::kUnsupported, Cat(parts...));
+}
+template <typename... Parts>
+absl::Status InternalError(const Parts&... parts) {
+  return MakeError(ErrorKind::kInternal, Cat(parts...));
+}
+
+// A status not made here (absl's own) maps to the nearest kind; unknown codes are internal.
+ErrorKind KindOf(const absl::Status& status);
+
+// Where an error happened. Every field is optional: "" when not known.
+enum class ErrorField {
+  kOperator,  // "map[1] Resize"
+  kLocation,  // the user's line: "train.py:12"
+  kRow,       // "epoch 0, row 17"
+  kFile,      // the path, with record or byte offset where there is one
+  kFunction,  // handle of the Python exception kept by the pipeline
+};
+
+// Sets the field unless it is set already: the innermost place knows best.
+void AddErrorField(absl::Status& status, ErrorField field, std::string_view value);
+std::string GetErrorField(const absl::Status& status, ErrorField field);
+
+// The message and every known field, on several short lines.
+std::string DescribeError(const absl::Status& status);
+
+}  // namespace headrace
+
+#define HEADRACE_RETURN_IF_ERROR(expression)           \
+  do {                                                 \
+    absl::Status headrace_status = (expression);       \
+    if (!headrace_status.ok()) return headrace_status; \
+  } while (false)
+
+#define HEADRACE_CONCAT_INNER(a, b) a##b
+#define HEADRACE_CONCAT(a, b) HEADRACE_CONCAT_INNER(a, b)
+#define HEADRACE_ASSIGN_OR_RETURN(target, expression) \
+  HEADRACE_ASSIGN_OR_RETURN_INNER(HEADRACE_CONCAT(headrace_result_, __LINE__), target, expression)
+#define HEADRACE_ASSIGN_OR_RETURN_INNER(result, target, expression) \
+  auto result = (expression);                                       \
+  if (!result.ok()) return std::move(result).status();              \
+  target = *std::move(result)
+
+#endif  // HEADRACE_CORE_ERROR_H_

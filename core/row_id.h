@@ -1,0 +1,45 @@
+// A row knows who it is. Identity = (epoch, 64-bit key): all that randomness may depend on.
+// Provenance (file, record, offset) is kept apart and serves errors only. Plain values.
+#ifndef HEADRACE_CORE_ROW_ID_H_
+#define HEADRACE_CORE_ROW_ID_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace headrace {
+
+struct RowId {
+  uint64_t epoch = 0;
+  uint64_t key = 0;
+  bool pad = false;  // repeats another row so that ranks step alike; becomes the column `_pad`
+
+  friend bool operator==(const RowId&, const RowId&) = default;
+};
+
+// Scrambles 64 bits (the finalizer of SplitMix64, Steele et al. 2014): a bijection.
+inline uint64_t Scramble(uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+// Mixes a second number into a key; not symmetric. The same bits in every version of Headrace:
+// random streams hang on it.
+inline uint64_t MixKey(uint64_t key, uint64_t with) { return Scramble(Scramble(key) ^ (with + 0x632be59bd9b4e019ULL)); }
+
+struct Provenance {
+  std::shared_ptr<const std::string> file;  // null where rows come from no file
+  int64_t record = -1;                      // number within the file or source; -1: none
+  int64_t offset = -1;                      // bytes from the file's start; -1: none
+};
+
+// "photos/cat/1.jpg, record 3, byte 1024"; "" when nothing is known.
+std::string DescribeProvenance(const Provenance& provenance);
+// "epoch 0, key 17".
+std::string DescribeRowId(const RowId& id);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_CORE_ROW_ID_H_

@@ -1,0 +1,127 @@
+// A Tensor is a typed, shaped view of a shared Buffer; copying one copies no data.
+// Thread contract: a value; the bytes may be read from any thread and written only while the writer
+// holds the one reference (fresh from Allocate).
+#ifndef HEADRACE_CORE_TENSOR_H_
+#define HEADRACE_CORE_TENSOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/buffer.h"
+#include "core/dtype.h"
+
+namespace headrace {
+
+using Shape = absl::InlinedVector<int64_t, 4>;
+
+// "(3, 224, 224)"; "()" for a scalar.
+std::string ShapeName(absl::Span<const int64_t> shape);
+int64_t ElementCount(absl::Span<const int64_t> shape);
+
+class Tensor {
+ public:
+  // No tensor: dtype kUnknown.
+  Tensor() = default;
+
+  // Row-major and not initialised. Fails with kResource when there is no memory. Not for variable-length types.
+  static absl::StatusOr<Tensor> Allocate(DType dtype, absl::Span<const int64_t> shape);
+  // Views `buffer` from `data` on, row-major.
+  static Tensor View(DType dtype, absl::Span<const int64_t> shape, BufferRef buffer, const void* data);
+  // One byte string of the length given: shape ().
+  static Tensor ViewBytes(DType dtype, BufferRef buffer, const void* data, size_t bytes);
+  static absl::StatusOr<Tensor> CopyBytes(DType dtype, std::string_view bytes);
+  // Byte strings of the shape given, in row-major order, copied into one buffer with a table of ends.
+  static absl::StatusOr<Tensor> CopyBytesArray(DType dtype, absl::Span<const int64_t> shape,
+                                               absl::Span<const std::string_view> elements);
+  // Shape (). T is one of the fixed-size types of DTypeOf.
+  template <typename T>
+  static absl::StatusOr<Tensor> Scalar(T value);
+
+  bool valid() const { return dtype_ != DType::kUnknown; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int rank() const { return static_cast<int>(shape_.size()); }
+  int64_t dim(int axis) const { return shape_[axis]; }
+  int64_t elements() const { return ElementCount(shape_); }
+  // In bytes, one an axis; empty when row-major.
+  const Shape& strides() const { return strides_; }
+  bool contiguous() const { return strides_.empty(); }
+  // In bytes, also where row-major.
+  int64_t stride(int axis) const;
+  // Payload: elements times item size, or the length of all byte strings.
+  size_t bytes() const;
+  const BufferRef& buffer() const { return buffer_; }
+
+  const uint8_t* raw() const { return data_; }
+  uint8_t* mutable_raw() { return data_; }
+  template <typename T>
+  const T* data() const {
+    return reinterpret_cast<const T*>(data_);
+  }
+  template <typename T>
+  T* mutable_data() {
+    return reinterpret_cast<T*>(data_);
+  }
+
+  // Element i in row-major order, of a tensor of bytes or strings.
+  std::string_view bytes_at(int64_t i) const;
+  std::string_view bytes_value() const { return bytes_at(0); }
+  template <typename T>
+  T value() const {
+    T result;
+    std::memcpy(&result, data_, sizeof(T));
+    return result;
+  }
+
+  // Views; no bytes move.
+  Tensor Index(int64_t i) const;                              // first axis taken away
+  Tensor Slice(int axis, int64_t begin, int64_t size) const;  // fixed-size types
+  // Same elements, same order; needs a contiguous tensor and an equal number of elements.
+  Tensor Reshape(absl::Span<const int64_t> shape) const;
+  // Itself where row-major, else a copy.
+  absl::StatusOr<Tensor> Contiguous() const;
+  // Copies the elements, row-major, to `target` (elements times item size; fixed-size types).
+  void CopyTo(void* target) const;
+
+  // "uint8 (500, 375, 3)".
+  std::string TypeName() const;
+
+  // Takes the memory off its pipeline's account.
+  void HandOver() const;
+  // Bytes of the buffers behind, for accounts; a shared buffer counts fully.
+  size_t footprint() const;
+
+ private:
+  DType dtype_ = DType::kUnknown;
+  Shape shape_;
+  Shape strides_;
+  uint8_t* data_ = nullptr;
+  size_t length_ = 0;  // of the one byte string of shape ()
+  BufferRef buffer_;
+  const int64_t* ends_ = nullptr;  // [elements + 1] offsets from data_, for arrays of byte strings
+  BufferRef ends_buffer_;
+};
+
+// Rows of equal dtype and shape joined along a new first axis, by one copy each. Byte strings of shape () become an
+// array of shape (n). Fails with kGraph where dtypes or shapes differ, naming both.
+absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> rows);
+
+// Equal dtype, shape and bytes.
+bool TensorsEqual(const Tensor& a, const Tensor& b);
+
+template <typename T>
+absl::StatusOr<Tensor> Tensor::Scalar(T value) {
+  absl::StatusOr<Tensor> tensor = Allocate(DTypeOf<T>::value, {});
+  if (tensor.ok()) std::memcpy(tensor->mutable_raw(), &value, sizeof(T));
+  return tensor;
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_CORE_TENSOR_H_
