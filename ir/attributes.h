@@ -1,0 +1,51 @@
+// Attribute values of one node or step. After validation every declared attribute is there with its
+// declared type, so the getters need no error path (a missing name is a fault of ours and dies with a message).
+// A value; read-only once made.
+#ifndef HEADRACE_IR_ATTRIBUTES_H_
+#define HEADRACE_IR_ATTRIBUTES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/dtype.h"
+#include "ir/graph.pb.h"
+#include "ir/type.h"
+
+namespace headrace::ir {
+
+class Attributes {
+ public:
+  Attributes() = default;
+  // From the wire: values as they stand.
+  static Attributes Of(const proto::Node& node);
+  static Attributes Of(const proto::Step& step);
+
+  bool IsNone(std::string_view name) const;
+  bool Bool(std::string_view name) const;
+  int64_t Int(std::string_view name) const;
+  double Float(std::string_view name) const;
+  const std::string& String(std::string_view name) const;
+  std::vector<int64_t> Ints(std::string_view name) const;
+  std::vector<double> Floats(std::string_view name) const;
+  std::vector<std::string> Strings(std::string_view name) const;
+  DType Type(std::string_view name) const;
+  std::vector<std::pair<std::string, std::string>> Pairs(std::string_view name) const;
+  const proto::Expression& Expr(std::string_view name) const;
+  Schema Columns(std::string_view name) const;
+  const std::string& ReferenceName(std::string_view name) const;
+
+  void Set(std::string name, proto::Value value);
+  const proto::Value* Find(std::string_view name) const;
+
+ private:
+  std::map<std::string, proto::Value, std::less<>> values_;
+};
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_ATTRIBUTES_H_

@@ -1,0 +1,158 @@
+#include "ir/canonical.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/error.h"
+#include "ir/declaration.h"
+#include "ir/graph.h"
+#include "ir/post_order.h"
+#include "ir/value.h"
+
+namespace headrace::ir {
+namespace {
+
+const std::string& NameOf(const proto::Node& node) { return node.op(); }
+const std::string& NameOf(const proto::Step& step) { return step.kernel(); }
+
+// Attributes as the upgraders take them.
+using Named = std::vector<std::pair<std::string, proto::Value>>;
+
+template <typename Operator>
+absl::Status UpgradeOnce(const Declaration& declaration, Operator& op) {
+  const int from = static_cast<int>(op.version());
+  if (declaration.upgrade == nullptr) {
+    return GraphError("the graph holds version ", from, " of ", declaration.name, ", which this Headrace (version ",
+                      declaration.version, ") can no longer read");
+  }
+  Named attributes;
+  for (const proto::Attribute& attribute : op.attributes())
+    attributes.emplace_back(attribute.name(), attribute.value());
+  HEADRACE_RETURN_IF_ERROR(declaration.upgrade(from, attributes));
+  op.clear_attributes();
+  for (auto& [name, value] : attributes) {
+    proto::Attribute* added = op.add_attributes();
+    added->set_name(name);
+    *added->mutable_value() = std::move(value);
+  }
+  op.set_version(from + 1);
+  return absl::OkStatus();
+}
+
+template <typename Operator>
+absl::Status Upgrade(const Declaration& declaration, Operator& op) {
+  const auto today = static_cast<uint32_t>(declaration.version);
+  if (op.version() == 0) op.set_version(today);
+  while (op.version() < today) HEADRACE_RETURN_IF_ERROR(UpgradeOnce(declaration, op));
+  return absl::OkStatus();
+}
+
+template <typename Operator>
+proto::Attribute* FindAttribute(Operator& op, const std::string& name) {
+  for (proto::Attribute& attribute : *op.mutable_attributes()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+template <typename Operator>
+absl::Status WriteOut(const Attribute& declared, Operator& op) {
+  proto::Attribute* present = FindAttribute(op, declared.name);
+  if (present != nullptr) {
+    FitValue(declared, *present->mutable_value());
+    return absl::OkStatus();
+  }
+  if (!declared.default_value.has_value()) return absl::OkStatus();
+  HEADRACE_ASSIGN_OR_RETURN(proto::Value value, DefaultValue(declared));
+  proto::Attribute* added = op.add_attributes();
+  added->set_name(declared.name);
+  *added->mutable_value() = std::move(value);
+  return absl::OkStatus();
+}
+
+template <typename Operator>
+absl::Status CanonicalizeOperator(Operator& op) {
+  const Declaration* declaration = Registry::Global().Find(NameOf(op));
+  if (declaration != nullptr) {
+    HEADRACE_RETURN_IF_ERROR(Upgrade(*declaration, op));
+    for (const Attribute& declared : declaration->attributes) HEADRACE_RETURN_IF_ERROR(WriteOut(declared, op));
+  }
+  auto* attributes = op.mutable_attributes();
+  std::stable_sort(attributes->begin(), attributes->end(),
+                   [](const proto::Attribute& a, const proto::Attribute& b) { return a.name() < b.name(); });
+  return absl::OkStatus();
+}
+
+template <typename Operator>
+bool Draws(const Operator& op) {
+  const Declaration* declaration = Registry::Global().Find(NameOf(op));
+  if (declaration == nullptr) return false;
+  if (declaration->traits.random) return true;
+  const auto says_so = [](const proto::Attribute& attribute) {
+    return attribute.name() == "random" && attribute.value().boolean();
+  };
+  return std::any_of(op.attributes().begin(), op.attributes().end(), says_so);
+}
+
+class SaltGiver {
+ public:
+  explicit SaltGiver(proto::Graph& graph) : graph_(graph) {
+    for (const proto::Node& node : graph.nodes()) {
+      taken_.insert(node.salt());
+      for (const proto::Step& step : node.steps()) taken_.insert(step.salt());
+    }
+  }
+
+  void Give() {
+    for (const int position : PostOrder(graph_)) GiveTo(*graph_.mutable_nodes(position));
+  }
+
+ private:
+  void GiveTo(proto::Node& node) {
+    if (node.salt() == 0 && DrawsRandom(node)) node.set_salt(Unused());
+    std::map<uint32_t, uint64_t> salt_of_group;
+    for (const proto::Step& step : node.steps()) {
+      if (step.salt() != 0 && step.group() != 0) salt_of_group.emplace(step.group(), step.salt());
+    }
+    for (proto::Step& step : *node.mutable_steps()) {
+      if (step.salt() == 0 && DrawsRandom(step)) step.set_salt(SaltOf(step, salt_of_group));
+      step.clear_group();
+    }
+  }
+
+  uint64_t SaltOf(const proto::Step& step, std::map<uint32_t, uint64_t>& salt_of_group) {
+    if (step.group() == 0) return Unused();
+    auto [place, first] = salt_of_group.try_emplace(step.group(), 0);
+    if (first) place->second = Unused();
+    return place->second;
+  }
+
+  uint64_t Unused() {
+    while (taken_.count(next_) > 0) ++next_;
+    return next_++;
+  }
+
+  proto::Graph& graph_;
+  std::set<uint64_t> taken_;
+  uint64_t next_ = 1;
+};
+
+}  // namespace
+
+absl::Status Canonicalize(proto::Graph& graph) {
+  if (graph.format() == 0) graph.set_format(kFormat);
+  HEADRACE_RETURN_IF_ERROR(CheckVersions(graph));
+  for (proto::Node& node : *graph.mutable_nodes()) {
+    HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(node));
+    for (proto::Step& step : *node.mutable_steps()) HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(step));
+  }
+  SaltGiver(graph).Give();
+  return absl::OkStatus();
+}
+
+bool DrawsRandom(const proto::Node& node) { return Draws(node); }
+bool DrawsRandom(const proto::Step& step) { return Draws(step); }
+
+}  // namespace headrace::ir

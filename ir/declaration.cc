@@ -1,0 +1,93 @@
+#include "ir/declaration.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/error.h"
+#include "ir/attributes.h"
+#include "ir/value.h"
+
+namespace headrace::ir {
+namespace {
+
+[[noreturn]] void Die(std::string_view name, std::string_view why) {
+  std::fputs(Cat("Headrace: the declaration of ", name, " ", why, "\n").c_str(), stderr);
+  std::abort();
+}
+
+Attribute SeedAttribute() {
+  return {.name = "seed",
+          .type = AttributeType::kInt,
+          .doc = "Seed of this operator's own; None takes the pipeline's.",
+          .default_value = "None",
+          .nullable = true};
+}
+
+void CheckDefaults(const Declaration& declaration) {
+  for (const Attribute& attribute : declaration.attributes) {
+    if (!attribute.default_value.has_value()) continue;
+    absl::StatusOr<proto::Value> value = DefaultValue(attribute);
+    if (!value.ok()) Die(declaration.name, value.status().ToString());
+  }
+}
+
+}  // namespace
+
+InferOp PassesSchema() {
+  return [](const Attributes&, absl::Span<const Schema> inputs) -> absl::StatusOr<Schema> {
+    if (inputs.empty()) return InternalError("PassesSchema() of an op without inputs");
+    return inputs[0];
+  };
+}
+
+Reads PassesColumns() {
+  return [](const Attributes&, absl::Span<const Schema> inputs, const ColumnSet& wanted) {
+    std::vector<ColumnSet> reads(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for (const Column& column : inputs[i].columns) {
+        if (wanted.count(column.name) > 0) reads[i].insert(column.name);
+      }
+    }
+    return reads;
+  };
+}
+
+const Attribute* Declaration::FindAttribute(std::string_view attribute) const {
+  for (const Attribute& declared : attributes) {
+    if (declared.name == attribute) return &declared;
+  }
+  return nullptr;
+}
+
+Registry& Registry::Global() {
+  // Never destroyed: threads may still look things up while the process exits.
+  static Registry* registry = new Registry;
+  return *registry;
+}
+
+void Registry::Register(Declaration declaration) {
+  if (declaration.name.empty()) Die("an operator", "has no name");
+  if (Find(declaration.name) != nullptr) Die(declaration.name, "stands twice");
+  if (declaration.traits.random && declaration.FindAttribute("seed") == nullptr) {
+    declaration.attributes.push_back(SeedAttribute());
+  }
+  CheckDefaults(declaration);
+  auto place = std::lower_bound(declarations_.begin(), declarations_.end(), declaration.name,
+                                [](const auto& known, const std::string& name) { return known->name < name; });
+  declarations_.insert(place, std::make_unique<Declaration>(std::move(declaration)));
+}
+
+const Declaration* Registry::Find(std::string_view name) const {
+  auto place = std::lower_bound(declarations_.begin(), declarations_.end(), name,
+                                [](const auto& known, std::string_view wanted) { return known->name < wanted; });
+  return place != declarations_.end() && (*place)->name == name ? place->get() : nullptr;
+}
+
+std::vector<const Declaration*> Registry::All() const {
+  std::vector<const Declaration*> all;
+  for (const auto& declaration : declarations_) all.push_back(declaration.get());
+  return all;
+}
+
+}  // namespace headrace::ir

@@ -1,0 +1,142 @@
+// One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python
+// class, the type stub, validation, serialization, the reference page and error messages derive from it.
+// Declarations are made before main (REGISTER macros of engine/ and kernels/) and read-only afterwards.
+#ifndef HEADRACE_IR_DECLARATION_H_
+#define HEADRACE_IR_DECLARATION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "ir/type.h"
+
+namespace headrace::ir {
+
+namespace proto {
+class Value;  // of graph.proto
+}
+
+enum class Role {
+  kKernel,  // tensors of a row to tensors of that row, inside map
+  kSource,  // no input
+  kRow,     // any worker may run any row
+  kStream,  // one message at a time, in order
+};
+
+enum class AttributeType {
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kInts,
+  kFloats,
+  kStrings,
+  kDType,  // NumPy's name as text
+  kPairs,  // text to text, ordered
+  kExpression,
+  kColumns,    // columns with types
+  kReference,  // a Python function or array
+};
+
+struct Attribute {
+  std::string name = {};
+  AttributeType type = AttributeType::kInt;
+  std::string doc = {};  // one sentence
+  // The default in Python's notation ("1", "True", "'bilinear'", "(0.08, 1.0)", "None"); nullopt: required.
+  std::optional<std::string> default_value = {};
+  bool nullable = false;  // None is allowed
+  // Bounds of numbers, and of every element of lists; inclusive unless `exclusive_minimum`.
+  std::optional<double> minimum = {};
+  std::optional<double> maximum = {};
+  bool exclusive_minimum = false;
+  std::vector<std::string> choices = {};  // of texts
+  // Allowed lengths of lists; empty: any. A lone number is given to every place of the longest (Resize(256) is
+  // declared by {2} with `broadcast`) where broadcast is set; becomes a list of one otherwise.
+  std::vector<int> lengths = {};
+  bool broadcast = false;
+  // Changes speed alone, never results: takes no part in the graph's hash.
+  bool tuning = false;
+};
+
+struct Traits {
+  bool random = false;        // draws from the row's stream: has a salt and an implicit attribute `seed`
+  bool deterministic = true;  // same input and draws, same output
+  bool one_to_one = false;    // one row in, one row out (kernels always)
+  bool geometric = false;     // moves or resamples pixels
+  bool pointwise = false;     // each output element from one input element
+  bool indexed = false;       // a source with random access, or an op that acts on indices alone over such
+  bool file_io = false;       // reads files: runs on threads of its own
+  bool python = false;        // calls the user's Python
+  bool ordered = false;       // must see the rows one after the other, in order
+  bool light = false;         // does so little that it should share a stage
+};
+
+// Attribute values of one node or step, by name; checked and with defaults filled in, so getters cannot fail.
+class Attributes;
+
+using InferKernel = std::function<absl::StatusOr<std::vector<ColumnType>>(const Attributes& attributes,
+                                                                          absl::Span<const ColumnType> inputs)>;
+using InferOp = std::function<absl::StatusOr<Schema>(const Attributes& attributes, absl::Span<const Schema> inputs)>;
+using ColumnSet = std::set<std::string, std::less<>>;
+// The columns of each input that an op needs for the columns `wanted` of its output and for its own decisions
+// (a filter's expression); one set an input.
+using Reads = std::function<std::vector<ColumnSet>(const Attributes& attributes, absl::Span<const Schema> inputs,
+                                                   const ColumnSet& wanted)>;
+// From this version's node or step to the next version's, in place; `from` is the version upgraded.
+using Upgrade = std::function<absl::Status(int from, std::vector<std::pair<std::string, proto::Value>>& attributes)>;
+
+// Of ops whose output has the columns of their first input, such as shuffle and take.
+InferOp PassesSchema();
+// Of ops that pass columns on by name and look into none: of each input, what it has of the columns wanted.
+Reads PassesColumns();
+
+struct Declaration {
+  std::string name = {};
+  int version = 1;
+  Role role = Role::kKernel;
+  std::string summary = {};  // one sentence
+  std::string doc = {};      // more: shapes, dtypes, units, ranges, errors, where the definition comes from
+  // Number of inputs: columns for a kernel, datasets for an op. max_inputs < 0: any number.
+  int min_inputs = 1;
+  int max_inputs = 1;
+  // Register adds `seed` where traits.random is set: None takes the pipeline's.
+  std::vector<Attribute> attributes = {};
+  Traits traits = {};
+  // Where the Python class lives: "vision", "transforms" (kernels), "" (sources: headrace.NAME),
+  // "dataset" (methods of Dataset, under `python_name`).
+  std::string python_module = {};
+  std::string python_name = {};  // of methods: "batch"; empty: `name`
+  std::string example = {};      // a line or more of Python, run by a test
+  InferKernel infer_kernel = {};
+  InferOp infer = {};
+  Upgrade upgrade = {};
+  // Of ops; unset: every column is read, so the optimizer drops none below.
+  Reads reads = {};
+
+  const Attribute* FindAttribute(std::string_view attribute) const;
+};
+
+// All declarations, by name.
+class Registry {
+ public:
+  static Registry& Global();
+  // Dies with a message where a name is declared twice or a default does not fit its type: a fault of ours.
+  void Register(Declaration declaration);
+  const Declaration* Find(std::string_view name) const;
+  std::vector<const Declaration*> All() const;  // sorted by name
+
+ private:
+  std::vector<std::unique_ptr<Declaration>> declarations_;
+};
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_DECLARATION_H_

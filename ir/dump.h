@@ -1,0 +1,25 @@
+// A graph for people: a line for every operator, and Graphviz. Pure functions.
+#ifndef HEADRACE_IR_DUMP_H_
+#define HEADRACE_IR_DUMP_H_
+
+#include <string>
+
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+// "Resize(size=(224, 224), antialias=True)": every attribute.
+std::string StepText(const proto::Step& step);
+std::string NodeText(const proto::Node& node);
+
+// #0  Range(start=0, stop=10)
+// #1  map(#0)
+//       image = Decode(image)
+std::string GraphDump(const proto::Graph& graph);
+
+// For `dot -Tsvg`.
+std::string ToDot(const proto::Graph& graph);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_DUMP_H_

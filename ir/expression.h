@@ -1,0 +1,44 @@
+// Column expressions: their type over a schema, the columns they read, and their text. Pure functions.
+// Numbers follow NumPy with weak Python literals: a column of int32 plus 1 stays int32, plus 0.5 becomes float64;
+// "/" gives float64 (float32 stays), float16 and bfloat16 are computed as float32. Comparisons are exact.
+#ifndef HEADRACE_IR_EXPRESSION_H_
+#define HEADRACE_IR_EXPRESSION_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "ir/declaration.h"
+#include "ir/graph.pb.h"
+#include "ir/type.h"
+
+namespace headrace::ir {
+
+proto::Expression ColumnExpression(std::string_view column);
+proto::Expression LiteralExpression(proto::Value value);
+// `arguments` one or two.
+proto::Expression CallExpression(std::string_view function, proto::Expression first);
+proto::Expression CallExpression(std::string_view function, proto::Expression first, proto::Expression second);
+
+// Deeper expressions are refused, so that all that walks one fits on any thread's stack and in a file.
+inline constexpr int kDeepestExpression = 250;
+
+// kGraph for a missing column, a column that is no scalar, an unknown function, or types that do not go together.
+// A column of unknown type is taken as fitting.
+absl::StatusOr<ColumnType> InferExpression(const proto::Expression& expression, const Schema& schema);
+
+// The dtype of `function` applied to operands of these dtypes; `literal` operands are weak. Shared with evaluation.
+struct Operand {
+  DType dtype;
+  bool literal;
+};
+absl::StatusOr<DType> ArithmeticDType(std::string_view function, Operand a, Operand b);
+
+ColumnSet ExpressionColumns(const proto::Expression& expression);
+
+// `(col("label") < 10) & ~col("hard")`.
+std::string ExpressionText(const proto::Expression& expression);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_EXPRESSION_H_

@@ -1,0 +1,353 @@
+#include "ir/expression_eval.h"
+
+#include <bit>
+#include <cmath>
+#include <compare>
+#include <string>
+
+#include "core/error.h"
+#include "ir/expression.h"
+
+namespace headrace::ir {
+namespace {
+
+// Holds every whole number of 64 bits, and their products modulo 2^64.
+using Wide = __int128;
+
+struct Scalar {
+  DType dtype = DType::kUnknown;
+  bool literal = false;
+  Wide whole = 0;  // of bools too
+  double real = 0;
+  std::string_view text;
+};
+
+bool IsNumber(DType dtype) { return IsInteger(dtype) || IsFloating(dtype); }
+bool IsNarrowFloat(DType dtype) { return IsFloating(dtype) && dtype != DType::kFloat64; }
+
+Scalar BoolScalar(bool value) { return {DType::kBool, false, value, 0, {}}; }
+
+double HalfToDouble(uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const int mantissa = bits & 1023;
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == 31) return mantissa != 0 ? NAN : sign * INFINITY;
+  if (exponent == 0) return sign * std::ldexp(mantissa, -24);
+  return sign * std::ldexp(1024 + mantissa, exponent - 25);
+}
+
+double BFloat16ToDouble(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+
+Scalar WholeScalar(DType dtype, Wide whole) { return {dtype, false, whole, 0, {}}; }
+Scalar RealScalar(DType dtype, double real) { return {dtype, false, 0, real, {}}; }
+
+Scalar ReadTensor(const Tensor& tensor) {
+  const DType dtype = tensor.dtype();
+  switch (dtype) {
+    case DType::kBool:
+      return BoolScalar(tensor.value<uint8_t>() != 0);
+    case DType::kInt8:
+      return WholeScalar(dtype, tensor.value<int8_t>());
+    case DType::kInt16:
+      return WholeScalar(dtype, tensor.value<int16_t>());
+    case DType::kInt32:
+      return WholeScalar(dtype, tensor.value<int32_t>());
+    case DType::kInt64:
+      return WholeScalar(dtype, tensor.value<int64_t>());
+    case DType::kUInt8:
+      return WholeScalar(dtype, tensor.value<uint8_t>());
+    case DType::kUInt16:
+      return WholeScalar(dtype, tensor.value<uint16_t>());
+    case DType::kUInt32:
+      return WholeScalar(dtype, tensor.value<uint32_t>());
+    case DType::kUInt64:
+      return WholeScalar(dtype, tensor.value<uint64_t>());
+    case DType::kFloat16:
+      return RealScalar(dtype, HalfToDouble(tensor.value<uint16_t>()));
+    case DType::kBFloat16:
+      return RealScalar(dtype, BFloat16ToDouble(tensor.value<uint16_t>()));
+    case DType::kFloat32:
+      return RealScalar(dtype, tensor.value<float>());
+    case DType::kFloat64:
+      return RealScalar(dtype, tensor.value<double>());
+    case DType::kBytes:
+    case DType::kString:
+      return {dtype, false, 0, 0, tensor.bytes_value()};
+    case DType::kUnknown:
+      break;
+  }
+  return {};
+}
+
+Wide Wrapped(DType dtype, Wide whole) {
+  switch (dtype) {
+    case DType::kInt8:
+      return static_cast<int8_t>(whole);
+    case DType::kInt16:
+      return static_cast<int16_t>(whole);
+    case DType::kInt32:
+      return static_cast<int32_t>(whole);
+    case DType::kUInt8:
+      return static_cast<uint8_t>(whole);
+    case DType::kUInt16:
+      return static_cast<uint16_t>(whole);
+    case DType::kUInt32:
+      return static_cast<uint32_t>(whole);
+    case DType::kUInt64:
+      return static_cast<uint64_t>(whole);
+    default:
+      return static_cast<int64_t>(whole);
+  }
+}
+
+double AsReal(const Scalar& scalar) {
+  return IsFloating(scalar.dtype) ? scalar.real : static_cast<double>(scalar.whole);
+}
+
+// Between a whole number of 64 bits and a real, without rounding either.
+std::partial_ordering CompareExactly(Wide whole, double real) {
+  if (std::isnan(real)) return std::partial_ordering::unordered;
+  constexpr double kBeyond = 0x1p65;
+  if (real >= kBeyond) return std::partial_ordering::less;
+  if (real <= -kBeyond) return std::partial_ordering::greater;
+  const double floor = std::floor(real);
+  const auto below = static_cast<Wide>(floor);
+  if (whole != below) return whole < below ? std::partial_ordering::less : std::partial_ordering::greater;
+  return floor < real ? std::partial_ordering::less : std::partial_ordering::equivalent;
+}
+
+// A literal is rounded to the smaller float that it stands beside, as NumPy does.
+double RealBeside(const Scalar& scalar, const Scalar& other) {
+  const bool round = scalar.literal && !other.literal && IsNarrowFloat(other.dtype);
+  return round ? static_cast<double>(static_cast<float>(scalar.real)) : scalar.real;
+}
+
+std::partial_ordering CompareNumbers(const Scalar& a, const Scalar& b) {
+  const bool a_real = IsFloating(a.dtype);
+  const bool b_real = IsFloating(b.dtype);
+  if (a_real && b_real) return RealBeside(a, b) <=> RealBeside(b, a);
+  if (a_real) return 0 <=> CompareExactly(b.whole, a.real);
+  if (b_real) return CompareExactly(a.whole, b.real);
+  return a.whole <=> b.whole;
+}
+
+absl::StatusOr<std::partial_ordering> Compare(const Scalar& a, const Scalar& b) {
+  if (IsVariableLength(a.dtype) && IsVariableLength(b.dtype)) return a.text <=> b.text;
+  const bool bools = a.dtype == DType::kBool && b.dtype == DType::kBool;
+  if (bools || (IsNumber(a.dtype) && IsNumber(b.dtype))) return CompareNumbers(a, b);
+  return GraphError("cannot compare ", DTypeName(a.dtype), " and ", DTypeName(b.dtype));
+}
+
+bool Holds(std::string_view function, std::partial_ordering order) {
+  if (function == "<") return order < 0;
+  if (function == "<=") return order <= 0;
+  if (function == ">") return order > 0;
+  if (function == ">=") return order >= 0;
+  return function == "==" ? order == 0 : order != 0;
+}
+
+bool IsComparison(std::string_view function) {
+  return function == "<" || function == "<=" || function == ">" || function == ">=" || function == "==" ||
+         function == "!=";
+}
+
+Wide FloorDivide(Wide a, Wide b) {
+  const Wide quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+absl::StatusOr<Wide> ComputeWhole(std::string_view function, Wide a, Wide b) {
+  using Bits = unsigned __int128;
+  if (function == "+") return a + b;
+  if (function == "-") return a - b;
+  // Multiplies bits, which wrap where signed numbers may not.
+  if (function == "*") return static_cast<Wide>(static_cast<Bits>(a) * static_cast<Bits>(b));
+  if (b == 0) return DataError("division of ", static_cast<int64_t>(a), " by zero in an expression");
+  const Wide quotient = FloorDivide(a, b);
+  return function == "//" ? quotient : a - quotient * b;
+}
+
+// As Python does: the sign is the divisor's.
+double RealModulo(double a, double b) {
+  const double rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(0.0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+double ComputeReal(std::string_view function, double a, double b) {
+  if (function == "+") return a + b;
+  if (function == "-") return a - b;
+  if (function == "*") return a * b;
+  if (function == "/") return a / b;
+  return function == "//" ? std::floor(a / b) : RealModulo(a, b);
+}
+
+double Rounded(DType dtype, double real) {
+  return dtype == DType::kFloat64 ? real : static_cast<double>(static_cast<float>(real));
+}
+
+absl::StatusOr<Scalar> Compute(std::string_view function, const Scalar& a, const Scalar& b) {
+  HEADRACE_ASSIGN_OR_RETURN(const DType dtype, ArithmeticDType(function, {a.dtype, a.literal}, {b.dtype, b.literal}));
+  Scalar result{dtype, a.literal && b.literal, 0, 0, {}};
+  if (IsFloating(dtype)) {
+    const double x = Rounded(dtype, AsReal(a));
+    const double y = Rounded(dtype, AsReal(b));
+    result.real = Rounded(dtype, ComputeReal(function, x, y));
+    return result;
+  }
+  HEADRACE_ASSIGN_OR_RETURN(const Wide whole, ComputeWhole(function, a.whole, b.whole));
+  result.whole = Wrapped(dtype, whole);
+  return result;
+}
+
+class Evaluator {
+ public:
+  explicit Evaluator(const ColumnLookup& lookup) : lookup_(lookup) {}
+
+  absl::StatusOr<Scalar> Evaluate(const proto::Expression& expression) const {
+    switch (expression.kind_case()) {
+      case proto::Expression::kColumn:
+        return EvaluateColumn(expression.column());
+      case proto::Expression::kLiteral:
+        return EvaluateLiteral(expression.literal());
+      case proto::Expression::kCall:
+        return EvaluateCall(expression.call());
+      case proto::Expression::KIND_NOT_SET:
+        break;
+    }
+    return GraphError("an expression is empty");
+  }
+
+ private:
+  absl::StatusOr<Scalar> EvaluateColumn(const std::string& name) const {
+    const Tensor* tensor = lookup_(name);
+    if (tensor == nullptr) return GraphError("no column \"", name, "\"");
+    if (tensor->rank() != 0 || !tensor->valid()) {
+      return GraphError("column \"", name, "\" is ", tensor->TypeName(), "; an expression reads scalar columns only");
+    }
+    return ReadTensor(*tensor);
+  }
+
+  static absl::StatusOr<Scalar> EvaluateLiteral(const proto::Value& value) {
+    switch (value.kind_case()) {
+      case proto::Value::kBoolean:
+        return Scalar{DType::kBool, true, value.boolean(), 0, {}};
+      case proto::Value::kInteger:
+        return Scalar{DType::kInt64, true, value.integer(), 0, {}};
+      case proto::Value::kReal:
+        return Scalar{DType::kFloat64, true, 0, value.real(), {}};
+      case proto::Value::kText:
+        return Scalar{DType::kString, true, 0, 0, value.text()};
+      default:
+        return GraphError("an expression holds a value that is no bool, number or text");
+    }
+  }
+
+  absl::StatusOr<Scalar> EvaluateCall(const proto::Call& call) const {
+    const std::string& function = call.function();
+    if (call.arguments().empty() || call.arguments_size() > 2) {
+      return GraphError("\"", function, "\" in an expression has ", call.arguments_size(), " arguments");
+    }
+    HEADRACE_ASSIGN_OR_RETURN(const Scalar a, Evaluate(call.arguments(0)));
+    if (call.arguments_size() == 1) return EvaluateUnary(function, a);
+    if (function == "in") return EvaluateIn(a, call.arguments(1).literal());
+    if (function == "and" || function == "or") return EvaluateLogic(function, a, call.arguments(1));
+    HEADRACE_ASSIGN_OR_RETURN(const Scalar b, Evaluate(call.arguments(1)));
+    if (!IsComparison(function)) return Compute(function, a, b);
+    HEADRACE_ASSIGN_OR_RETURN(const std::partial_ordering order, Compare(a, b));
+    return BoolScalar(Holds(function, order));
+  }
+
+  static absl::StatusOr<Scalar> EvaluateUnary(const std::string& function, Scalar a) {
+    if (function == "not") {
+      if (a.dtype != DType::kBool) return GraphError("~ asks for a bool; it gets ", DTypeName(a.dtype));
+      return BoolScalar(a.whole == 0);
+    }
+    if (!IsNumber(a.dtype)) return GraphError(function, " asks for a number; it gets ", DTypeName(a.dtype));
+    if (IsNarrowFloat(a.dtype)) a.dtype = DType::kFloat32;
+    const bool absolute = function == "abs";
+    a.real = absolute ? std::abs(a.real) : -a.real;
+    if (!absolute || a.whole < 0) a.whole = Wrapped(a.dtype, -a.whole);
+    return a;
+  }
+
+  absl::StatusOr<Scalar> EvaluateLogic(const std::string& function, const Scalar& a,
+                                       const proto::Expression& second) const {
+    if (a.dtype != DType::kBool) return GraphError(function, " asks for two bools; it gets ", DTypeName(a.dtype));
+    const bool decided = (function == "or") == (a.whole != 0);
+    if (decided) return a;
+    HEADRACE_ASSIGN_OR_RETURN(const Scalar b, Evaluate(second));
+    if (b.dtype != DType::kBool) return GraphError(function, " asks for two bools; it gets ", DTypeName(b.dtype));
+    return b;
+  }
+
+  static absl::StatusOr<Scalar> EvaluateIn(const Scalar& a, const proto::Value& list) {
+    for (const int64_t item : list.integers().values()) {
+      HEADRACE_ASSIGN_OR_RETURN(const auto order, Compare(a, {DType::kInt64, true, item, 0, {}}));
+      if (order == 0) return BoolScalar(true);
+    }
+    for (const double item : list.reals().values()) {
+      HEADRACE_ASSIGN_OR_RETURN(const auto order, Compare(a, {DType::kFloat64, true, 0, item, {}}));
+      if (order == 0) return BoolScalar(true);
+    }
+    for (const std::string& item : list.texts().values()) {
+      HEADRACE_ASSIGN_OR_RETURN(const auto order, Compare(a, {DType::kString, true, 0, 0, item}));
+      if (order == 0) return BoolScalar(true);
+    }
+    return BoolScalar(false);
+  }
+
+  const ColumnLookup& lookup_;
+};
+
+absl::StatusOr<Tensor> ToTensor(const Scalar& scalar) {
+  switch (scalar.dtype) {
+    case DType::kBool:
+      return Tensor::Scalar(scalar.whole != 0);
+    case DType::kInt8:
+      return Tensor::Scalar(static_cast<int8_t>(scalar.whole));
+    case DType::kInt16:
+      return Tensor::Scalar(static_cast<int16_t>(scalar.whole));
+    case DType::kInt32:
+      return Tensor::Scalar(static_cast<int32_t>(scalar.whole));
+    case DType::kInt64:
+      return Tensor::Scalar(static_cast<int64_t>(scalar.whole));
+    case DType::kUInt8:
+      return Tensor::Scalar(static_cast<uint8_t>(scalar.whole));
+    case DType::kUInt16:
+      return Tensor::Scalar(static_cast<uint16_t>(scalar.whole));
+    case DType::kUInt32:
+      return Tensor::Scalar(static_cast<uint32_t>(scalar.whole));
+    case DType::kUInt64:
+      return Tensor::Scalar(static_cast<uint64_t>(scalar.whole));
+    case DType::kFloat16:
+    case DType::kBFloat16:
+    case DType::kFloat32:
+      return Tensor::Scalar(static_cast<float>(scalar.real));
+    case DType::kFloat64:
+      return Tensor::Scalar(scalar.real);
+    case DType::kBytes:
+    case DType::kString:
+      return Tensor::CopyBytes(scalar.dtype, scalar.text);
+    case DType::kUnknown:
+      break;
+  }
+  return InternalError("an expression has no value");
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> EvaluateExpression(const proto::Expression& expression, const ColumnLookup& lookup) {
+  // Passes a lone column on as it is, without a copy.
+  HEADRACE_ASSIGN_OR_RETURN(const Scalar scalar, Evaluator(lookup).Evaluate(expression));
+  if (expression.has_column()) return *lookup(expression.column());
+  return ToTensor(scalar);
+}
+
+absl::StatusOr<bool> EvaluatePredicate(const proto::Expression& expression, const ColumnLookup& lookup) {
+  HEADRACE_ASSIGN_OR_RETURN(const Scalar scalar, Evaluator(lookup).Evaluate(expression));
+  if (scalar.dtype == DType::kBool) return scalar.whole != 0;
+  return GraphError(ExpressionText(expression), " gives ", DTypeName(scalar.dtype), "; it must give a bool");
+}
+
+}  // namespace headrace::ir

@@ -1,0 +1,182 @@
+#include "ir/expression_eval.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/error.h"
+#include "ir/expression.h"
+#include "ir/value.h"
+#include "ir/value_text.h"
+
+namespace headrace::ir {
+namespace {
+
+using Row = std::map<std::string, Tensor, std::less<>>;
+
+Tensor Half(DType dtype, uint16_t bits) {
+  Tensor tensor = *Tensor::Allocate(dtype, {});
+  std::memcpy(tensor.mutable_raw(), &bits, sizeof(bits));
+  return tensor;
+}
+
+const Row& Columns() {
+  static const Row* row = new Row{
+      {"i8", *Tensor::Scalar<int8_t>(100)},
+      {"i32", *Tensor::Scalar<int32_t>(-7)},
+      {"u8", *Tensor::Scalar<uint8_t>(200)},
+      {"u64", *Tensor::Scalar<uint64_t>(std::numeric_limits<uint64_t>::max())},
+      {"least", *Tensor::Scalar<int64_t>(std::numeric_limits<int64_t>::min())},
+      {"zero", *Tensor::Scalar<int32_t>(0)},
+      {"f16", Half(DType::kFloat16, 0x3e00)},    // 1.5
+      {"bf16", Half(DType::kBFloat16, 0x3fc0)},  // 1.5
+      {"f32", *Tensor::Scalar<float>(0.1f)},
+      {"f64", *Tensor::Scalar<double>(0.1)},
+      {"nan", *Tensor::Scalar<double>(NAN)},
+      {"yes", *Tensor::Scalar<bool>(true)},
+      {"path", *Tensor::CopyBytes(DType::kString, "cat/1.jpg")},
+      {"data", *Tensor::CopyBytes(DType::kBytes, "cat/1.jpg")},
+      {"image", *Tensor::Allocate(DType::kUInt8, {2, 3})},
+  };
+  return *row;
+}
+
+const Tensor* Lookup(std::string_view name) {
+  auto found = Columns().find(name);
+  return found == Columns().end() ? nullptr : &found->second;
+}
+
+proto::Expression Col(std::string_view name) { return ColumnExpression(name); }
+proto::Expression Int(int64_t value) { return LiteralExpression(IntValue(value)); }
+proto::Expression Float(double value) { return LiteralExpression(FloatValue(value)); }
+proto::Expression Text(std::string_view value) { return LiteralExpression(StringValue(value)); }
+
+// "int32 -4", or the error.
+std::string Show(const proto::Expression& expression) {
+  absl::StatusOr<Tensor> tensor = EvaluateExpression(expression, Lookup);
+  if (!tensor.ok()) return std::string(tensor.status().message());
+  const std::string dtype(DTypeName(tensor->dtype()));
+  switch (tensor->dtype()) {
+    case DType::kBool:
+      return tensor->value<bool>() ? "True" : "False";
+    case DType::kInt8:
+      return Cat(dtype, " ", tensor->value<int8_t>());
+    case DType::kUInt8:
+      return Cat(dtype, " ", tensor->value<uint8_t>());
+    case DType::kInt16:
+      return Cat(dtype, " ", tensor->value<int16_t>());
+    case DType::kInt32:
+      return Cat(dtype, " ", tensor->value<int32_t>());
+    case DType::kInt64:
+      return Cat(dtype, " ", tensor->value<int64_t>());
+    case DType::kUInt64:
+      return Cat(dtype, " ", tensor->value<uint64_t>());
+    case DType::kFloat32:
+      return Cat(dtype, " ", FloatText(tensor->value<float>()));
+    case DType::kFloat64:
+      return Cat(dtype, " ", FloatText(tensor->value<double>()));
+    default:
+      return Cat(dtype, " ", tensor->bytes_value());
+  }
+}
+
+std::string Show(std::string_view function, proto::Expression a, proto::Expression b) {
+  return Show(CallExpression(function, std::move(a), std::move(b)));
+}
+
+TEST(EvaluateExpression, ComputesAsNumPy) {
+  EXPECT_EQ(Show("+", Col("i32"), Int(3)), "int32 -4");
+  EXPECT_EQ(Show("//", Col("i32"), Int(2)), "int32 -4");
+  EXPECT_EQ(Show("%", Col("i32"), Int(2)), "int32 1");
+  EXPECT_EQ(Show("%", Col("i32"), Int(-2)), "int32 -1");
+  EXPECT_EQ(Show("/", Col("i32"), Int(2)), "float64 -3.5");
+  EXPECT_EQ(Show("+", Col("i8"), Int(100)), "int8 -56");
+  EXPECT_EQ(Show("+", Col("u8"), Col("i8")), "int16 300");
+  EXPECT_EQ(Show("*", Col("u64"), Col("u64")), "uint64 1");
+  EXPECT_EQ(Show("//", Col("least"), Int(-1)), "int64 -9223372036854775808");
+  EXPECT_EQ(Show("*", Col("least"), Col("least")), "int64 0");
+  EXPECT_EQ(Show(CallExpression("neg", Col("u8"))), "uint8 56");
+  EXPECT_EQ(Show(CallExpression("abs", Col("i32"))), "int32 7");
+  EXPECT_EQ(Show("*", Col("f64"), Int(3)), "float64 0.30000000000000004");
+  EXPECT_EQ(Show("+", Col("f16"), Col("f16")), "float32 3.0");
+  EXPECT_EQ(Show("+", Col("bf16"), Int(1)), "float32 2.5");
+  EXPECT_EQ(Show(CallExpression("neg", Col("f16"))), "float32 -1.5");
+  EXPECT_EQ(Show("//", Float(-7.5), Float(2)), "float64 -4.0");
+  EXPECT_EQ(Show("%", Float(-7.5), Float(2)), "float64 0.5");
+  EXPECT_EQ(Show("/", Float(1), Float(0)), "float64 float('inf')");
+}
+
+TEST(EvaluateExpression, ComparesExactly) {
+  EXPECT_EQ(Show("<", Col("i32"), Col("u64")), "True");
+  EXPECT_EQ(Show("==", Col("u64"), Float(0x1p64)), "False");
+  EXPECT_EQ(Show("<", Col("u64"), Float(0x1p64)), "True");
+  EXPECT_EQ(Show(">=", Col("i32"), Float(-7.5)), "True");
+  EXPECT_EQ(Show("<", Float(INFINITY), Int(3)), "False");
+  EXPECT_EQ(Show("==", Col("f32"), Float(0.1)), "True");
+  EXPECT_EQ(Show("==", Col("f32"), Col("f64")), "False");
+  EXPECT_EQ(Show("<", Col("nan"), Int(0)), "False");
+  EXPECT_EQ(Show("!=", Col("nan"), Col("nan")), "True");
+  EXPECT_EQ(Show("==", Col("path"), Text("cat/1.jpg")), "True");
+  EXPECT_EQ(Show("<", Col("data"), Text("cow")), "True");
+  EXPECT_EQ(Show("==", Col("yes"), LiteralExpression(BoolValue(true))), "True");
+}
+
+TEST(EvaluateExpression, CombinesAndLooksInLists) {
+  const auto in = [](proto::Expression a, proto::Value list) {
+    return Show("in", std::move(a), LiteralExpression(std::move(list)));
+  };
+  EXPECT_EQ(in(Col("i32"), IntsValue({1, -7})), "True");
+  EXPECT_EQ(in(Col("i32"), FloatsValue({-7.5})), "False");
+  EXPECT_EQ(in(Col("path"), StringsValue({"a", "cat/1.jpg"})), "True");
+  EXPECT_EQ(Show(CallExpression("not", Col("yes"))), "False");
+  EXPECT_EQ(Show("or", Col("yes"), CallExpression("==", CallExpression("//", Int(1), Col("zero")), Int(1))), "True");
+  EXPECT_EQ(Show("and", Col("yes"), CallExpression("<", Col("i32"), Int(0))), "True");
+  EXPECT_EQ(Show(Col("path")), "string cat/1.jpg");
+}
+
+TEST(EvaluateExpression, NamesTheCulprit) {
+  EXPECT_EQ(Show("+", Col("image"), Int(1)),
+            "column \"image\" is uint8 (2, 3); an expression reads scalar columns only");
+  EXPECT_EQ(Show(Col("lost")), "no column \"lost\"");
+  EXPECT_EQ(Show("<", Col("path"), Int(1)), "cannot compare string and int64");
+  EXPECT_EQ(Show("and", Col("i32"), Col("yes")), "and asks for two bools; it gets int32");
+  const absl::Status by_zero = EvaluateExpression(CallExpression("%", Int(7), Col("zero")), Lookup).status();
+  EXPECT_EQ(by_zero.message(), "division of 7 by zero in an expression");
+  EXPECT_EQ(KindOf(by_zero), ErrorKind::kData);
+}
+
+TEST(EvaluatePredicate, WantsABool) {
+  EXPECT_EQ(*EvaluatePredicate(CallExpression("<", Col("i32"), Int(0)), Lookup), true);
+  EXPECT_EQ(EvaluatePredicate(Col("i32"), Lookup).status().message(), "col(\"i32\") gives int32; it must give a bool");
+}
+
+// The types promised before the run are those of the run.
+TEST(EvaluateExpression, GivesTheInferredType) {
+  Schema schema;
+  std::vector<proto::Expression> operands = {Int(3), Float(0.5)};
+  for (const auto& [name, tensor] : Columns()) {
+    schema.columns.push_back({name, ColumnType::Of(tensor.dtype(), tensor.shape())});
+    if (tensor.rank() == 0) operands.push_back(Col(name));
+  }
+  int agreed = 0;
+  for (const char* function : {"+", "-", "*", "/", "//", "%", "<", "==", "and"}) {
+    for (const proto::Expression& a : operands) {
+      for (const proto::Expression& b : operands) {
+        const proto::Expression expression = CallExpression(function, a, b);
+        absl::StatusOr<ColumnType> type = InferExpression(expression, schema);
+        absl::StatusOr<Tensor> tensor = EvaluateExpression(expression, Lookup);
+        if (!tensor.ok() && KindOf(tensor.status()) == ErrorKind::kData) continue;
+        ASSERT_EQ(type.ok(), tensor.ok()) << ExpressionText(expression) << type.status() << tensor.status();
+        if (!type.ok()) continue;
+        ASSERT_EQ(type->dtype, tensor->dtype()) << ExpressionText(expression);
+        ++agreed;
+      }
+    }
+  }
+  EXPECT_GT(agreed, 500);
+}
+
+}  // namespace
+}  // namespace headrace::ir

@@ -1,0 +1,198 @@
+#include "ir/graph.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.h"
+
+namespace headrace::ir {
+namespace {
+
+namespace pb = google::protobuf;
+
+// Deep enough for an expression of some hundred terms, shallow enough for any thread's stack.
+constexpr int kDeepest = 600;
+
+std::string MadeBy(const proto::Graph& graph) {
+  return graph.producer().empty() ? "" : Cat(" (the graph was made by ", graph.producer(), ")");
+}
+
+absl::Status CheckFormat(const proto::Graph& graph) {
+  if (graph.format() > kFormat) {
+    return GraphError("the graph has format ", graph.format(), "; this Headrace reads formats up to ", kFormat,
+                      ": upgrade Headrace", MadeBy(graph));
+  }
+  if (graph.format() == 0)
+    return GraphError("this is no Headrace graph, or it is damaged: it does not name its format");
+  return absl::OkStatus();
+}
+
+absl::Status RefuseUnknownFields(const pb::Message& message, const proto::Graph& graph);
+
+absl::Status RefuseUnknownFieldsBelow(const pb::Message& message, const pb::FieldDescriptor* field,
+                                      const proto::Graph& graph) {
+  if (field->cpp_type() != pb::FieldDescriptor::CPPTYPE_MESSAGE) return absl::OkStatus();
+  const pb::Reflection& reflection = *message.GetReflection();
+  if (!field->is_repeated()) return RefuseUnknownFields(reflection.GetMessage(message, field), graph);
+  for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+    HEADRACE_RETURN_IF_ERROR(RefuseUnknownFields(reflection.GetRepeatedMessage(message, field, i), graph));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RefuseUnknownFields(const pb::Message& message, const proto::Graph& graph) {
+  const pb::Reflection& reflection = *message.GetReflection();
+  const pb::UnknownFieldSet& unknown = reflection.GetUnknownFields(message);
+  if (!unknown.empty()) {
+    return GraphError("field ", unknown.field(0).number(), " of ", message.GetDescriptor()->name(),
+                      " is not known to this Headrace: the graph is newer (then upgrade Headrace) or damaged",
+                      MadeBy(graph));
+  }
+  std::vector<const pb::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const pb::FieldDescriptor* field : fields) {
+    HEADRACE_RETURN_IF_ERROR(RefuseUnknownFieldsBelow(message, field, graph));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckVersion(const std::string& name, uint32_t version, const proto::Graph& graph) {
+  const Declaration* declaration = Registry::Global().Find(name);
+  if (declaration == nullptr || version <= static_cast<uint32_t>(declaration->version)) return absl::OkStatus();
+  return GraphError("the graph holds version ", version, " of ", name, "; this Headrace knows versions up to ",
+                    declaration->version, ": upgrade Headrace", MadeBy(graph));
+}
+
+absl::Status CheckForm(const proto::Graph& graph) {
+  HEADRACE_RETURN_IF_ERROR(CheckFormat(graph));
+  HEADRACE_RETURN_IF_ERROR(RefuseUnknownFields(graph, graph));
+  return CheckVersions(graph);
+}
+
+// Keeps the first thing that protobuf finds wrong.
+class FirstError : public pb::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (text_.empty()) text_ = Cat("line ", line + 1, ", column ", column + 1, ": ", message);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+template <typename Attributes>
+void CollectReferences(const Attributes& attributes, std::vector<std::string>& names) {
+  for (const proto::Attribute& attribute : attributes) {
+    if (!attribute.value().has_reference()) continue;
+    const std::string& name = attribute.value().reference().name();
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+}
+
+}  // namespace
+
+std::string SerializeGraph(const proto::Graph& graph) {
+  std::string bytes;
+  {
+    pb::io::StringOutputStream stream(&bytes);
+    pb::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    graph.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes) {
+  // Keeps protobuf from writing to the user's terminal: our error says it all.
+  const pb::LogSilencer silence;
+  if (bytes.empty()) return GraphError("the graph is empty: 0 bytes");
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
+    return GraphError("the graph has ", bytes.size(), " bytes; graphs are far smaller than 2 GiB");
+  }
+  pb::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(kDeepest);
+  proto::Graph graph;
+  if (!graph.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    return GraphError("this is no Headrace graph, or it is damaged: its ", bytes.size(), " bytes cannot be decoded");
+  }
+  HEADRACE_RETURN_IF_ERROR(CheckForm(graph));
+  return graph;
+}
+
+std::string GraphToText(const proto::Graph& graph) {
+  std::string text;
+  pb::TextFormat::Printer printer;
+  printer.SetUseUtf8StringEscaping(true);
+  printer.PrintToString(graph, &text);
+  return text;
+}
+
+absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
+  const pb::LogSilencer silence;
+  FirstError error;
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.SetRecursionLimit(kDeepest);
+  proto::Graph graph;
+  if (!parser.ParseFromString(std::string(text), &graph)) {
+    return GraphError("this is not the text of a Headrace graph: ", error.text());
+  }
+  HEADRACE_RETURN_IF_ERROR(CheckForm(graph));
+  return graph;
+}
+
+std::string GraphToJson(const proto::Graph& graph) {
+  pb::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto status = pb::util::MessageToJsonString(graph, &json, options);
+  return status.ok() ? json : "{}";
+}
+
+absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json) {
+  const pb::LogSilencer silence;
+  proto::Graph graph;
+  const auto status = pb::util::JsonStringToMessage(std::string(json), &graph);
+  if (!status.ok()) {
+    const std::string message(status.message().data(), status.message().size());
+    return GraphError("this is not the JSON of a Headrace graph: ", message);
+  }
+  HEADRACE_RETURN_IF_ERROR(CheckForm(graph));
+  return graph;
+}
+
+absl::Status CheckVersions(const proto::Graph& graph) {
+  for (const proto::Node& node : graph.nodes()) {
+    HEADRACE_RETURN_IF_ERROR(CheckVersion(node.op(), node.version(), graph));
+    for (const proto::Step& step : node.steps()) {
+      HEADRACE_RETURN_IF_ERROR(CheckVersion(step.kernel(), step.version(), graph));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> References(const proto::Graph& graph) {
+  std::vector<std::string> names;
+  for (const proto::Node& node : graph.nodes()) {
+    CollectReferences(node.attributes(), names);
+    for (const proto::Step& step : node.steps()) CollectReferences(step.attributes(), names);
+  }
+  return names;
+}
+
+std::string LocationText(const proto::Location& location) {
+  if (location.file().empty()) return "";
+  return location.line() > 0 ? Cat(location.file(), ":", location.line()) : location.file();
+}
+
+}  // namespace headrace::ir

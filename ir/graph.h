@@ -1,0 +1,45 @@
+// The graph's written forms: bytes (a .hrg file), text and JSON, each read back with the same checks. Pure functions.
+// Reading checks form and versions only; Validate checks what the graph says.
+#ifndef HEADRACE_IR_GRAPH_H_
+#define HEADRACE_IR_GRAPH_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/declaration.h"
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+inline constexpr uint32_t kFormat = 1;
+// The op whose node carries steps.
+inline constexpr std::string_view kMapOp = "map";
+
+// The same bytes for the same graph, always.
+std::string SerializeGraph(const proto::Graph& graph);
+// kGraph for damaged bytes, for a newer format or operator version, and for any field this version does not know.
+absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes);
+
+std::string GraphToText(const proto::Graph& graph);
+absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text);
+
+// Read back to the depth of 100 that protobuf's JSON reader allows: expressions of some thirty terms.
+std::string GraphToJson(const proto::Graph& graph);
+absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json);
+
+// kGraph where an operator's version is above its declaration's; unknown operators are left to Validate.
+absl::Status CheckVersions(const proto::Graph& graph);
+
+// The user's functions and arrays that the graph refers to, each once, in order. Not empty: the graph runs only where
+// they are given.
+std::vector<std::string> References(const proto::Graph& graph);
+
+// "train.py:12"; "" where not known.
+std::string LocationText(const proto::Location& location);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_GRAPH_H_

@@ -1,0 +1,73 @@
+#include "ir/graph_hash.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/row_id.h"
+#include "core/text.h"
+#include "ir/declaration.h"
+#include "ir/graph.h"
+
+namespace headrace::ir {
+namespace {
+
+template <typename Attributes>
+void DropTuning(const std::string& name, Attributes* attributes) {
+  const Declaration* declaration = Registry::Global().Find(name);
+  if (declaration == nullptr) return;
+  const auto tunes = [&](const proto::Attribute& attribute) {
+    const Attribute* declared = declaration->FindAttribute(attribute.name());
+    return declared != nullptr && declared->tuning;
+  };
+  attributes->erase(std::remove_if(attributes->begin(), attributes->end(), tunes), attributes->end());
+}
+
+// Eight bytes at a time, little-endian, the last padded with zeros; the length goes first.
+GraphHash HashBytes(std::string_view bytes) {
+  GraphHash hash{MixKey(0x68656164, bytes.size()), MixKey(0x72616365, bytes.size())};
+  for (size_t start = 0; start < bytes.size(); start += 8) {
+    uint64_t word = 0;
+    const std::string_view part = bytes.substr(start, 8);
+    for (size_t i = 0; i < part.size(); ++i) word |= uint64_t{static_cast<uint8_t>(part[i])} << (8 * i);
+    hash.high = MixKey(hash.high, word);
+    hash.low = MixKey(hash.low, ~word);
+  }
+  return hash;
+}
+
+// What makes results: no places in scripts, no settings of speed.
+proto::Graph Bare(const proto::Graph& graph) {
+  proto::Graph bare = graph;
+  bare.clear_producer();
+  bare.clear_seed();
+  for (proto::Node& node : *bare.mutable_nodes()) {
+    node.clear_location();
+    DropTuning(node.op(), node.mutable_attributes());
+    for (proto::Step& step : *node.mutable_steps()) {
+      step.clear_location();
+      DropTuning(step.kernel(), step.mutable_attributes());
+    }
+  }
+  return bare;
+}
+
+}  // namespace
+
+std::string HashText(const GraphHash& hash) {
+  return Cat(absl::Hex(hash.high, absl::kZeroPad16), absl::Hex(hash.low, absl::kZeroPad16));
+}
+
+GraphHash UserGraphHash(const proto::Graph& graph) { return HashBytes(SerializeGraph(Bare(graph))); }
+
+std::vector<uint32_t> NodeHashes(const proto::Graph& graph) {
+  std::vector<uint32_t> hashes;
+  proto::Graph bare = Bare(graph);
+  for (proto::Node& node : *bare.mutable_nodes()) {
+    proto::Graph alone;
+    alone.add_nodes()->Swap(&node);
+    hashes.push_back(static_cast<uint32_t>(HashBytes(SerializeGraph(alone)).low));
+  }
+  return hashes;
+}
+
+}  // namespace headrace::ir

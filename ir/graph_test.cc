@@ -1,0 +1,231 @@
+#include "ir/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/canonical.h"
+#include "ir/dump.h"
+#include "ir/expression.h"
+#include "ir/graph_hash.h"
+#include "ir/testing/fake_ops.h"
+#include "ir/validate.h"
+
+namespace headrace::ir {
+namespace {
+
+proto::Graph Example() {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Resize", {"image"}, {"image"}, {{"size", IntValue(256)}});
+  builder.Step("Flip", {"image"}, {"image"});
+  builder.Step("Call", {"label"}, {"label"}, {{"function", ReferenceValue("train.py:f#0")}});
+  builder.Add(
+      "filter", {1},
+      {{"predicate", ExpressionValue(CallExpression("<", ColumnExpression("label"), LiteralExpression(IntValue(3))))}});
+  builder.Add("batch", {2}, {{"size", IntValue(32)}});
+  return builder.Canonical();
+}
+
+std::string Message(const absl::StatusOr<proto::Graph>& graph) { return std::string(graph.status().message()); }
+
+TEST(Graph, SurvivesEachOfItsForms) {
+  const proto::Graph graph = Example();
+  const std::string bytes = SerializeGraph(graph);
+  for (const absl::StatusOr<proto::Graph>& back :
+       {ParseGraph(bytes), ParseGraphText(GraphToText(graph)), ParseGraphJson(GraphToJson(graph))}) {
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(SerializeGraph(*back), bytes);
+  }
+}
+
+TEST(Graph, ThatIsDamagedIsRefused) {
+  EXPECT_EQ(Message(ParseGraph("")), "the graph is empty: 0 bytes");
+  EXPECT_EQ(Message(ParseGraph("\xff\xff\xff")),
+            "this is no Headrace graph, or it is damaged: its 3 bytes cannot be decoded");
+  const std::string bytes = SerializeGraph(Example());
+  EXPECT_FALSE(ParseGraph(bytes.substr(0, bytes.size() - 3)).ok());
+  EXPECT_EQ(Message(ParseGraphJson("{]")).substr(0, 46), "this is not the JSON of a Headrace graph: Expe");
+  EXPECT_EQ(Message(ParseGraphText("format: 1\nnodes { op: 3 }")),
+            "this is not the text of a Headrace graph: line 2, column 13: Expected string, got: 3");
+}
+
+TEST(Graph, OfANewerFormatSaysToUpgrade) {
+  proto::Graph graph = Example();
+  graph.set_format(2);
+  graph.set_producer("headrace 9.1");
+  EXPECT_EQ(Message(ParseGraph(SerializeGraph(graph))),
+            "the graph has format 2; this Headrace reads formats up to 1: upgrade Headrace (the graph was made by "
+            "headrace 9.1)");
+  graph.clear_format();
+  EXPECT_FALSE(ParseGraph(SerializeGraph(graph)).ok());
+}
+
+TEST(Graph, WithANewerOperatorSaysToUpgrade) {
+  proto::Graph graph = Example();
+  graph.mutable_nodes(1)->mutable_steps(0)->set_version(3);
+  EXPECT_EQ(Message(ParseGraph(SerializeGraph(graph))),
+            "the graph holds version 3 of Resize; this Headrace knows versions up to 2: upgrade Headrace");
+}
+
+TEST(Graph, WithAnUnknownFieldAnywhereIsRefused) {
+  proto::Graph graph = Example();
+  graph.GetReflection()->MutableUnknownFields(&graph)->AddVarint(99, 1);
+  EXPECT_EQ(Message(ParseGraph(SerializeGraph(graph))),
+            "field 99 of Graph is not known to this Headrace: the graph is newer (then upgrade Headrace) or damaged");
+  graph = Example();
+  proto::Value* value = graph.mutable_nodes(1)->mutable_steps(0)->mutable_attributes(0)->mutable_value();
+  value->GetReflection()->MutableUnknownFields(value)->AddVarint(77, 1);
+  EXPECT_EQ(Message(ParseGraph(SerializeGraph(graph))).substr(0, 20), "field 77 of Value is");
+  EXPECT_NE(Message(ParseGraphJson(R"({"format": 1, "colour": 3})")).find("colour"), std::string::npos);
+}
+
+TEST(Graph, OfDeepExpressionsIsReadAndOfHostileOnesRefused) {
+  const auto nested = [](int depth) {
+    proto::Expression expression = ColumnExpression("label");
+    for (int i = 0; i < depth; ++i) expression = CallExpression("abs", std::move(expression));
+    GraphBuilder builder;
+    builder.Add("pictures");
+    builder.Add("filter", {0}, {{"predicate", ExpressionValue(std::move(expression))}});
+    return SerializeGraph(builder.graph());
+  };
+  EXPECT_TRUE(ParseGraph(nested(250)).ok());
+  EXPECT_FALSE(ParseGraph(nested(5000)).ok());
+}
+
+TEST(Graph, NamesTheFunctionsItNeeds) {
+  EXPECT_EQ(References(Example()), std::vector<std::string>{"train.py:f#0"});
+  GraphBuilder builder;
+  builder.Add("pictures");
+  EXPECT_TRUE(References(builder.graph()).empty());
+}
+
+TEST(Graph, IsDumpedForPeople) {
+  EXPECT_EQ(GraphDump(Example()),
+            "#0  pictures(columns=None)\n"
+            "#1  map(#0, workers=None)\n"
+            "      image = Resize(image; interpolation='bilinear', size=(256, 256))\n"
+            "      image = Flip(image; probability=0.5, seed=None)  salt 1\n"
+            "      label = Call(label; function=<function train.py:f#0>, random=False)\n"
+            "#2  filter(#1, predicate=col(\"label\") < 3)\n"
+            "#3  batch(#2, drop_remainder=False, size=32)\n");
+  const std::string dot = ToDot(Example());
+  EXPECT_NE(dot.find("n0 -> n1;"), std::string::npos);
+  EXPECT_NE(dot.find("predicate = col(\\\"label\\\") < 3\\l"), std::string::npos);
+}
+
+TEST(GraphHash, IsOfWhatTheGraphComputes) {
+  const proto::Graph graph = Example();
+  const GraphHash hash = UserGraphHash(graph);
+  EXPECT_EQ(HashText(hash).size(), 32u);
+  proto::Graph same = graph;
+  same.set_producer("headrace 3");
+  same.set_seed(7);
+  same.mutable_nodes(1)->mutable_location()->set_line(99);
+  same.mutable_nodes(1)->mutable_steps(1)->clear_location();
+  *same.mutable_nodes(1)->mutable_attributes(0)->mutable_value() = IntValue(4);  // workers
+  EXPECT_EQ(UserGraphHash(same), hash);
+
+  proto::Graph other = graph;
+  *other.mutable_nodes(3)->mutable_attributes(1)->mutable_value() = IntValue(33);  // batch size
+  EXPECT_NE(UserGraphHash(other), hash);
+  other = graph;
+  other.mutable_nodes(1)->mutable_steps(1)->set_salt(2);
+  EXPECT_NE(UserGraphHash(other), hash);
+  other = graph;
+  other.mutable_nodes(3)->set_inputs(0, 1);
+  EXPECT_NE(UserGraphHash(other), hash);
+}
+
+// States that users keep name their graph by this: it may not change from version to version.
+TEST(GraphHash, IsTheSameInEveryVersion) {
+  GraphBuilder builder;
+  builder.Add("numbers", {}, {{"stop", IntValue(100)}});
+  builder.Add("shuffle", {0}, {{"window", IntValue(10)}});
+  EXPECT_EQ(HashText(UserGraphHash(builder.Canonical())), "ed75cf122dbf236c250d313bb89d6f9e");
+}
+
+TEST(Canonical, WritesOutDefaultsSortedAndTyped) {
+  const proto::Graph graph = Example();
+  const proto::Step& resize = graph.nodes(1).steps(0);
+  EXPECT_EQ(StepText(resize), "Resize(interpolation='bilinear', size=(256, 256))");
+  EXPECT_EQ(resize.version(), 2u);
+  EXPECT_EQ(graph.nodes(0).version(), 1u);
+}
+
+TEST(Canonical, UpgradesOlderVersions) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Resize", {"image"}, {"image"}, {{"size", IntValue(8)}, {"mode", StringValue("nearest")}});
+  builder.graph().mutable_nodes(1)->mutable_steps(0)->set_version(1);
+  EXPECT_EQ(StepText(builder.Canonical().nodes(1).steps(0)), "Resize(interpolation='nearest', size=(8, 8))");
+  EXPECT_TRUE(Validate(builder.Canonical()).ok());
+}
+
+TEST(Canonical, GivesSaltsInputsFirstAndKeepsGivenOnes) {
+  GraphBuilder builder;
+  builder.Add("numbers");
+  builder.Add("shuffle", {0}, {{"window", IntValue(2)}});  // below the second input
+  builder.Add("pictures");
+  builder.Add("shuffle", {2}, {{"window", IntValue(2)}});  // below the first
+  builder.Add("map", {3});
+  builder.Step("Flip", {"image"}, {"image"});
+  builder.Step("Flip", {"image"}, {"image"}).Step("Negate", {"label"}, {"label"});
+  builder.graph().mutable_nodes(4)->mutable_steps(0)->set_salt(2);
+  builder.Add("zip", {4, 1});
+  const proto::Graph graph = builder.Canonical();
+  EXPECT_EQ(graph.nodes(3).salt(), 1u);
+  EXPECT_EQ(graph.nodes(4).steps(0).salt(), 2u);
+  EXPECT_EQ(graph.nodes(4).steps(1).salt(), 3u);
+  EXPECT_EQ(graph.nodes(4).steps(2).salt(), 0u);
+  EXPECT_EQ(graph.nodes(1).salt(), 4u);
+  EXPECT_EQ(graph.nodes(5).salt(), 0u);
+}
+
+TEST(Canonical, GivesStepsOfOneGroupOneSalt) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Flip", {"image"}, {"image"}, {}, 1).Step("Flip", {"label"}, {"label"}, {}, 1);
+  builder.Step("Flip", {"image"}, {"image"}, {}, 2).Step("Flip", {"label"}, {"label"}, {}, 2);
+  builder.Step("Call", {"label"}, {"label"}, {{"function", ReferenceValue("f")}, {"random", BoolValue(true)}});
+  const proto::Graph graph = builder.Canonical();
+  const auto& steps = graph.nodes(1).steps();
+  EXPECT_EQ(steps[0].salt(), 1u);
+  EXPECT_EQ(steps[1].salt(), 1u);
+  EXPECT_EQ(steps[2].salt(), 2u);
+  EXPECT_EQ(steps[3].salt(), 2u);
+  EXPECT_EQ(steps[4].salt(), 3u);
+  EXPECT_EQ(steps[0].group(), 0u);
+}
+
+TEST(Canonical, OfAnUpperGraphKeepsTheLowersSalts) {
+  GraphBuilder builder;
+  builder.Add("numbers");
+  builder.Add("shuffle", {0}, {{"window", IntValue(2)}});
+  const proto::Graph lower = builder.Canonical();
+  builder.Add("shuffle", {1}, {{"window", IntValue(3)}});
+  const proto::Graph upper = builder.Canonical();
+  EXPECT_EQ(upper.nodes(1).salt(), lower.nodes(1).salt());
+  EXPECT_NE(upper.nodes(2).salt(), lower.nodes(1).salt());
+}
+
+TEST(Canonical, OfRandomGraphsIsStableThroughEveryForm) {
+  constexpr int kGraphs = 300;
+  for (int seed = 0; seed < kGraphs; ++seed) {
+    const proto::Graph graph = RandomGraph(seed);
+    ASSERT_TRUE(Validate(graph).ok()) << Validate(graph) << GraphDump(graph);
+    const std::string bytes = SerializeGraph(graph);
+    absl::StatusOr<proto::Graph> back = ParseGraph(bytes);
+    ASSERT_TRUE(back.ok()) << back.status();
+    ASSERT_TRUE(Canonicalize(*back).ok());
+    ASSERT_EQ(SerializeGraph(*back), bytes) << GraphDump(graph);
+    ASSERT_EQ(UserGraphHash(*back), UserGraphHash(graph));
+    absl::StatusOr<proto::Graph> json = ParseGraphJson(GraphToJson(graph));
+    ASSERT_TRUE(json.ok()) << json.status();
+    ASSERT_EQ(SerializeGraph(*json), bytes);
+  }
+}
+
+}  // namespace
+}  // namespace headrace::ir

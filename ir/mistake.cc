@@ -1,0 +1,38 @@
+#include "ir/mistake.h"
+
+#include <algorithm>
+
+namespace headrace::ir {
+namespace {
+
+// More than one screen helps nobody.
+constexpr size_t kShown = 20;
+// A longer location (a deep path) pushes no other line to the right.
+constexpr size_t kWidestLocation = 40;
+
+std::string Line(const Mistake& mistake, size_t width) {
+  std::string line = "\n  ";
+  if (width > 0) {
+    line += mistake.location;
+    line.resize(std::max(line.size(), 3 + width), ' ');
+    line += "  ";
+  }
+  Append(line, mistake.op, mistake.op.empty() ? "" : ": ", mistake.message);
+  return line;
+}
+
+}  // namespace
+
+absl::Status CombineMistakes(absl::Span<const Mistake> mistakes) {
+  if (mistakes.empty()) return absl::OkStatus();
+  const absl::Span<const Mistake> shown = mistakes.subspan(0, kShown);
+  size_t width = 0;
+  for (const Mistake& mistake : shown) width = std::max(width, std::min(mistake.location.size(), kWidestLocation));
+  const std::string_view plural = mistakes.size() == 1 ? " mistake" : " mistakes";
+  std::string text = Cat(mistakes.size(), plural, " in the pipeline:");
+  for (const Mistake& mistake : shown) text += Line(mistake, width);
+  if (shown.size() < mistakes.size()) Append(text, "\n  and ", mistakes.size() - shown.size(), " more");
+  return MakeError(mistakes[0].kind, text);
+}
+
+}  // namespace headrace::ir

@@ -1,0 +1,300 @@
+#include "ir/passes/drop_unread_columns.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "ir/attributes.h"
+#include "ir/canonical.h"
+#include "ir/declaration.h"
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "ir/value.h"
+
+namespace headrace::ir {
+namespace {
+
+constexpr std::string_view kProjectOp = "project";
+constexpr std::string_view kColumns = "columns";
+
+// Whether the operator chooses its output columns by an attribute `columns`.
+bool ChoosesColumns(const proto::Node& node) {
+  const Declaration* declaration = Registry::Global().Find(node.op());
+  if (declaration == nullptr) return false;
+  const Attribute* columns = declaration->FindAttribute(kColumns);
+  const bool lists = columns != nullptr && columns->type == AttributeType::kStrings;
+  return lists && (declaration->role == Role::kSource || node.op() == kProjectOp);
+}
+
+// Whether leaving the step out could be noticed by more than its outputs.
+bool ActsBesides(const proto::Step& step) {
+  const Declaration* declaration = Registry::Global().Find(step.kernel());
+  if (declaration == nullptr) return true;
+  return declaration->traits.python || !(declaration->traits.deterministic || declaration->traits.random);
+}
+
+bool AnyIn(const google::protobuf::RepeatedPtrField<std::string>& names, const ColumnSet& set) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return set.count(name) > 0; });
+}
+
+// A row has a column: the one that costs least, where none is wanted.
+const std::string& Cheapest(const Schema& schema) {
+  const auto scalar = std::find_if(schema.columns.begin(), schema.columns.end(), [](const Column& column) {
+    return column.type.fully_known() && column.type.shape->empty() && !IsVariableLength(column.type.dtype);
+  });
+  return scalar == schema.columns.end() ? schema.columns[0].name : scalar->name;
+}
+
+// The names of the schema that are wanted, in order.
+std::vector<std::string> Keep(const Schema& schema, const ColumnSet& wanted) {
+  std::vector<std::string> names;
+  for (const Column& column : schema.columns) {
+    if (wanted.count(column.name) > 0) names.push_back(column.name);
+  }
+  if (names.empty() && !schema.columns.empty()) names.push_back(Cheapest(schema));
+  return names;
+}
+
+void SetColumns(proto::Node& node, const std::vector<std::string>& names) {
+  for (proto::Attribute& attribute : *node.mutable_attributes()) {
+    if (attribute.name() == kColumns) *attribute.mutable_value() = StringsValue(names);
+  }
+}
+
+class ColumnDropper {
+ public:
+  // The operators at `read_all` keep all columns of their inputs.
+  ColumnDropper(const proto::Graph& graph, const std::vector<Schema>& schemas, const std::set<int>& read_all)
+      : graph_(graph),
+        schemas_(schemas),
+        read_all_(read_all),
+        wanted_(graph.nodes_size()),
+        consumers_(graph.nodes_size()),
+        kept_steps_(graph.nodes_size()),
+        over_indices_(graph.nodes_size()),
+        maps_over_indices_(graph.nodes_size()),
+        place_(graph.nodes_size()) {}
+
+  absl::StatusOr<proto::Graph> Run() {
+    FindConsumers();
+    FindWanted();
+    HEADRACE_RETURN_IF_ERROR(Rebuild());
+    HEADRACE_RETURN_IF_ERROR(Canonicalize(result_));
+    return std::move(result_);
+  }
+
+  // The operator that does not take its inputs with fewer columns; -1: none.
+  int refused() const { return refused_; }
+
+ private:
+  void FindConsumers() {
+    for (int i = 0; i < graph_.nodes_size(); ++i) {
+      const proto::Node& node = graph_.nodes(i);
+      over_indices_[i] = Indexed(node);
+      for (const uint32_t input : node.inputs()) {
+        consumers_[input].push_back(i);
+        over_indices_[i] = over_indices_[i] && over_indices_[input];
+      }
+      const bool map = node.op() == kMapOp;
+      maps_over_indices_[i] = map && (over_indices_[node.inputs(0)] || maps_over_indices_[node.inputs(0)]);
+    }
+  }
+
+  static bool Indexed(const proto::Node& node) {
+    const Declaration* declaration = Registry::Global().Find(node.op());
+    return declaration != nullptr && declaration->traits.indexed;
+  }
+
+  // Rows are dealt to ranks above the operators that act on indices alone. Nothing may come between two of those, nor
+  // may all go away that keeps two apart, or rows would be dealt at another point.
+  bool FeedsIndexed(int position) const {
+    const auto& consumers = consumers_[position];
+    return std::any_of(consumers.begin(), consumers.end(), [&](int c) { return Indexed(graph_.nodes(c)); });
+  }
+
+  void FindWanted() {
+    const int last = graph_.nodes_size() - 1;
+    for (const Column& column : schemas_[last].columns) wanted_[last].insert(column.name);
+    for (int i = last; i >= 0; --i) {
+      const std::vector<ColumnSet> reads = ReadsOf(i);
+      for (int k = 0; k < graph_.nodes(i).inputs_size(); ++k) {
+        wanted_[graph_.nodes(i).inputs(k)].insert(reads[k].begin(), reads[k].end());
+      }
+    }
+  }
+
+  std::vector<ColumnSet> ReadsOf(int position) {
+    const proto::Node& node = graph_.nodes(position);
+    const ColumnSet& wanted = wanted_[position];
+    if (node.op() == kMapOp) return {ReadsOfMap(position)};
+    if (node.op() == kProjectOp && ChoosesColumns(node)) {
+      const std::vector<std::string> kept = Keep(schemas_[position], wanted);
+      return {ColumnSet(kept.begin(), kept.end())};
+    }
+    std::vector<Schema> inputs;
+    for (const uint32_t input : node.inputs()) inputs.push_back(schemas_[input]);
+    const Declaration* declaration = Registry::Global().Find(node.op());
+    if (declaration->reads != nullptr && read_all_.count(position) == 0) {
+      std::vector<ColumnSet> reads = declaration->reads(Attributes::Of(node), inputs, wanted);
+      reads.resize(inputs.size());
+      return reads;
+    }
+    return AllColumns(inputs);
+  }
+
+  static std::vector<ColumnSet> AllColumns(const std::vector<Schema>& inputs) {
+    std::vector<ColumnSet> all(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const std::vector<std::string> names = inputs[i].Names();
+      all[i].insert(names.begin(), names.end());
+    }
+    return all;
+  }
+
+  // Walks the steps from the last to the first. A column that a step replaces stays wanted below it even if the step
+  // does not read it: it holds the place, and the order of columns is part of the result.
+  ColumnSet ReadsOfMap(int position) {
+    const proto::Node& node = graph_.nodes(position);
+    std::vector<bool>& kept = kept_steps_[position];
+    kept.assign(node.steps_size(), false);
+    const std::vector<ColumnSet> added = AddedBySteps(position);
+    ColumnSet live = wanted_[position];
+    for (int i = node.steps_size() - 1; i >= 0; --i) {
+      const proto::Step& step = node.steps(i);
+      if (!AnyIn(step.outputs(), live) && !ActsBesides(step)) continue;
+      kept[i] = true;
+      for (const std::string& name : added[i]) live.erase(name);
+      live.insert(step.inputs().begin(), step.inputs().end());
+      // Keeps in place what stood there before the step.
+      for (const std::string& name : step.outputs()) {
+        if (added[i].count(name) == 0) live.insert(name);
+      }
+    }
+    return live;
+  }
+
+  // The columns that each step is the first to make.
+  std::vector<ColumnSet> AddedBySteps(int position) const {
+    const proto::Node& node = graph_.nodes(position);
+    const std::vector<std::string> names = schemas_[node.inputs(0)].Names();
+    ColumnSet known(names.begin(), names.end());
+    std::vector<ColumnSet> added(node.steps_size());
+    for (int i = 0; i < node.steps_size(); ++i) {
+      for (const std::string& name : node.steps(i).outputs()) {
+        if (known.insert(name).second) added[i].insert(name);
+      }
+    }
+    return added;
+  }
+
+  absl::Status Rebuild() {
+    result_ = graph_;
+    result_.clear_nodes();
+    for (int i = 0; i < graph_.nodes_size(); ++i) HEADRACE_RETURN_IF_ERROR(RebuildNode(i));
+    return absl::OkStatus();
+  }
+
+  absl::Status RebuildNode(int position) {
+    proto::Node node = graph_.nodes(position);
+    for (int k = 0; k < node.inputs_size(); ++k) node.set_inputs(k, place_[graph_.nodes(position).inputs(k)]);
+    if (node.op() == kMapOp && !node.steps().empty()) {
+      DropSteps(node, kept_steps_[position]);
+      if (node.steps().empty()) return LeaveOut(position, node.inputs(0));
+    }
+    const std::vector<std::string> kept = Keep(schemas_[position], wanted_[position]);
+    const bool fewer = kept.size() < schemas_[position].columns.size();
+    if (fewer && ChoosesColumns(node)) SetColumns(node, kept);
+    HEADRACE_RETURN_IF_ERROR(Append(position, std::move(node)));
+    return DropRest(position);
+  }
+
+  // Of a map whose steps are all gone. A project stands in for it where it kept operators on indices apart.
+  absl::Status LeaveOut(int position, uint32_t input) {
+    place_[position] = input;
+    if (!maps_over_indices_[position] || !FeedsIndexed(position)) return absl::OkStatus();
+    return AppendProject(position, Keep(new_schemas_[input], wanted_[position]));
+  }
+
+  static void DropSteps(proto::Node& node, const std::vector<bool>& kept) {
+    google::protobuf::RepeatedPtrField<proto::Step> steps;
+    for (int i = 0; i < node.steps_size(); ++i) {
+      if (kept[i]) *steps.Add() = node.steps(i);
+    }
+    node.mutable_steps()->Swap(&steps);
+  }
+
+  absl::Status Append(int position, proto::Node node) {
+    std::vector<Schema> inputs;
+    for (const uint32_t input : node.inputs()) inputs.push_back(new_schemas_[input]);
+    absl::StatusOr<Schema> schema = InferNode(node, inputs);
+    if (!schema.ok()) {
+      refused_ = position;
+      return schema.status();
+    }
+    new_schemas_.push_back(*std::move(schema));
+    *result_.add_nodes() = std::move(node);
+    place_[position] = static_cast<uint32_t>(result_.nodes_size() - 1);
+    return absl::OkStatus();
+  }
+
+  // Puts a project above the node for the columns that nothing above reads.
+  absl::Status DropRest(int position) {
+    const Schema& schema = new_schemas_.back();
+    const std::vector<std::string> kept = Keep(schema, wanted_[position]);
+    if (kept.size() == schema.columns.size() || !ProjectHelps(position)) return absl::OkStatus();
+    return AppendProject(position, kept);
+  }
+
+  absl::Status AppendProject(int position, const std::vector<std::string>& kept) {
+    const Declaration* declaration = Registry::Global().Find(kProjectOp);
+    if (declaration == nullptr) return UnsupportedError("there is no operator ", kProjectOp);
+    proto::Node project;
+    project.set_op(std::string(kProjectOp));
+    project.set_version(static_cast<uint32_t>(declaration->version));
+    project.add_inputs(place_[position]);
+    proto::Attribute* columns = project.add_attributes();
+    columns->set_name(std::string(kColumns));
+    *columns->mutable_value() = StringsValue(kept);
+    *project.mutable_location() = graph_.nodes(position).location();
+    return Append(position, std::move(project));
+  }
+
+  bool ProjectHelps(int position) const {
+    if (position == graph_.nodes_size() - 1 || Registry::Global().Find(kProjectOp) == nullptr) return false;
+    if (over_indices_[position] && FeedsIndexed(position)) return false;
+    const auto& consumers = consumers_[position];
+    return std::any_of(consumers.begin(), consumers.end(),
+                       [&](int consumer) { return graph_.nodes(consumer).op() != kProjectOp; });
+  }
+
+  const proto::Graph& graph_;
+  const std::vector<Schema>& schemas_;
+  const std::set<int>& read_all_;
+  std::vector<ColumnSet> wanted_;  // of each node's output
+  std::vector<std::vector<int>> consumers_;
+  std::vector<std::vector<bool>> kept_steps_;
+  std::vector<bool> over_indices_;       // the node and all below it act on indices alone
+  std::vector<bool> maps_over_indices_;  // a map, and nothing but maps and such below it
+  proto::Graph result_;
+  std::vector<Schema> new_schemas_;
+  std::vector<uint32_t> place_;  // of each old node in the result
+  int refused_ = -1;
+};
+
+}  // namespace
+
+absl::StatusOr<proto::Graph> DropUnreadColumns(const proto::Graph& graph) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<Schema> schemas, InferSchemas(graph));
+  std::set<int> read_all;
+  while (true) {
+    ColumnDropper dropper(graph, schemas, read_all);
+    absl::StatusOr<proto::Graph> result = dropper.Run();
+    // Tries again where inputs that must agree came to differ, as not every source can leave a column out.
+    if (result.ok() || dropper.refused() < 0 || !read_all.insert(dropper.refused()).second) return result;
+  }
+}
+
+}  // namespace headrace::ir

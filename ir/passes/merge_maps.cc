@@ -1,0 +1,62 @@
+#include "ir/passes/merge_maps.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "ir/declaration.h"
+#include "ir/graph.h"
+
+namespace headrace::ir {
+namespace {
+
+bool CallsPython(const proto::Node& map) {
+  return std::any_of(map.steps().begin(), map.steps().end(), [](const proto::Step& step) {
+    const Declaration* declaration = Registry::Global().Find(step.kernel());
+    return declaration == nullptr || declaration->traits.python;
+  });
+}
+
+bool SameAttributes(const proto::Node& a, const proto::Node& b) {
+  return std::equal(a.attributes().begin(), a.attributes().end(), b.attributes().begin(), b.attributes().end(),
+                    [](const proto::Attribute& x, const proto::Attribute& y) {
+                      return google::protobuf::util::MessageDifferencer::Equals(x, y);
+                    });
+}
+
+bool CanMerge(const proto::Node& below, const proto::Node& above) {
+  if (below.op() != kMapOp || above.op() != kMapOp) return false;
+  if (CallsPython(below) || CallsPython(above)) return false;
+  return below.version() == above.version() && below.salt() == 0 && above.salt() == 0 && SameAttributes(below, above);
+}
+
+}  // namespace
+
+absl::StatusOr<proto::Graph> MergeMaps(const proto::Graph& graph) {
+  std::vector<int> uses(graph.nodes_size());
+  for (const proto::Node& node : graph.nodes()) {
+    for (const uint32_t input : node.inputs()) ++uses[input];
+  }
+  proto::Graph result = graph;
+  result.clear_nodes();
+  std::vector<uint32_t> place(graph.nodes_size());
+  for (int i = 0; i < graph.nodes_size(); ++i) {
+    proto::Node node = graph.nodes(i);
+    for (uint32_t& input : *node.mutable_inputs()) input = place[input];
+    // The node below may be a merged one itself: it stands in the result.
+    const bool only_use = node.inputs_size() == 1 && uses[graph.nodes(i).inputs(0)] == 1;
+    proto::Node* below = only_use ? result.mutable_nodes(node.inputs(0)) : nullptr;
+    if (below != nullptr && CanMerge(*below, node)) {
+      below->mutable_steps()->MergeFrom(node.steps());
+      *below->mutable_location() = node.location();
+      place[i] = node.inputs(0);
+      continue;
+    }
+    *result.add_nodes() = std::move(node);
+    place[i] = static_cast<uint32_t>(result.nodes_size() - 1);
+  }
+  return result;
+}
+
+}  // namespace headrace::ir

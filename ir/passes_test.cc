@@ -1,0 +1,407 @@
+#include "ir/passes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/text.h"
+#include "ir/canonical.h"
+#include "ir/declaration.h"
+#include "ir/dump.h"
+#include "ir/expression.h"
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "ir/testing/fake_ops.h"
+#include "ir/validate.h"
+
+namespace headrace::ir {
+namespace {
+
+std::string DumpOptimized(const GraphBuilder& builder, std::vector<std::string> off = {}) {
+  const proto::Graph graph = builder.Canonical();
+  EXPECT_TRUE(Validate(graph).ok()) << Validate(graph);
+  absl::StatusOr<Optimized> optimized = Optimize(graph, off);
+  EXPECT_TRUE(optimized.ok()) << optimized.status();
+  for (const PassTrace& trace : optimized->trace) EXPECT_EQ(trace.problem, "") << trace.name;
+  EXPECT_TRUE(Validate(optimized->graph).ok()) << Validate(optimized->graph);
+  return GraphDump(optimized->graph);
+}
+
+GraphBuilder::Given Columns(std::vector<std::string> names) { return {{"columns", StringsValue(names)}}; }
+GraphBuilder::Given Size(int64_t size) { return {{"size", IntValue(size)}}; }
+
+TEST(DropUnreadColumns, TellsTheSource) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("batch", {0}, Size(2));
+  builder.Add("project", {1}, Columns({"label"}));
+  EXPECT_EQ(DumpOptimized(builder),
+            "#0  pictures(columns=('label',))\n"
+            "#1  batch(#0, drop_remainder=False, size=2)\n"
+            "#2  project(#1, columns=('label',))\n");
+}
+
+TEST(DropUnreadColumns, RemovesStepsAndWholeMaps) {
+  GraphBuilder builder;
+  builder.Add("pictures", {}, Columns({"image", "label", "path", "big"}));
+  builder.Add("map", {0});
+  builder.Step("Resize", {"image"}, {"small"}, {{"size", IntValue(8)}}).Step("Flip", {"small"}, {"flipped"});
+  builder.Step("Negate", {"label"}, {"label"}).Step("Join", {"image", "big"}, {"joined"});
+  builder.Add("map", {1});
+  builder.Step("Negate", {"flipped"}, {"negated"});
+  builder.Add("batch", {2}, Size(2));
+  builder.Add("project", {3}, Columns({"flipped", "label"}));
+  EXPECT_EQ(DumpOptimized(builder),
+            "#0  pictures(columns=('image', 'label'))\n"
+            "#1  map(#0, workers=None)\n"
+            "      small = Resize(image; interpolation='bilinear', size=(8, 8))\n"
+            "      flipped = Flip(small; probability=0.5, seed=None)  salt 1\n"
+            "      label = Negate(label)\n"
+            "#2  project(#1, columns=('label', 'flipped'))\n"
+            "#3  batch(#2, drop_remainder=False, size=2)\n"
+            "#4  project(#3, columns=('flipped', 'label'))\n");
+}
+
+TEST(DropUnreadColumns, KeepsWhatTheUsersPythonMayDoBesides) {
+  GraphBuilder builder;
+  builder.Add("pictures", {}, Columns({"label", "path"}));
+  builder.Add("map", {0});
+  builder.Step("Call", {"path"}, {"path"}, {{"function", ReferenceValue("f")}});
+  builder.Add("project", {1}, Columns({"label"}));
+  EXPECT_NE(DumpOptimized(builder).find("path = Call(path"), std::string::npos);
+}
+
+TEST(DropUnreadColumns, KeepsWhatAFilterReadsUntilItHasReadIt) {
+  GraphBuilder builder;
+  builder.Add("pictures", {}, Columns({"image", "label", "path"}));
+  builder.Add(
+      "filter", {0},
+      {{"predicate", ExpressionValue(CallExpression("<", ColumnExpression("label"), LiteralExpression(IntValue(3))))}});
+  builder.Add("batch", {1}, Size(2));
+  builder.Add("project", {2}, Columns({"image"}));
+  EXPECT_EQ(DumpOptimized(builder),
+            "#0  pictures(columns=('image', 'label'))\n"
+            "#1  filter(#0, predicate=col(\"label\") < 3)\n"
+            "#2  project(#1, columns=('image',))\n"
+            "#3  batch(#2, drop_remainder=False, size=2)\n"
+            "#4  project(#3, columns=('image',))\n");
+}
+
+TEST(DropUnreadColumns, ProjectsWhatASourceCannotLeaveOut) {
+  GraphBuilder builder;
+  builder.Add("numbers");
+  builder.Add("shuffle", {0}, {{"window", IntValue(5)}});
+  builder.Add("project", {1}, Columns({"value"}));
+  EXPECT_EQ(DumpOptimized(builder),
+            "#0  numbers(stop=10)\n"
+            "#1  project(#0, columns=('value',))\n"
+            "#2  shuffle(#1, seed=None, window=5)  salt 1\n"
+            "#3  project(#2, columns=('value',))\n");
+}
+
+// Rows are dealt to ranks above the operators that act on indices: a take over a source comes before that point, a take
+// over a map after it, and ranks would get other rows if a pass made one of the other.
+TEST(DropUnreadColumns, LeavesThePlaceWhereRowsAreDealt) {
+  GraphBuilder over_source;
+  over_source.Add("numbers");
+  over_source.Add("take", {0}, {{"count", IntValue(5)}});
+  over_source.Add("batch", {1}, Size(2));
+  over_source.Add("project", {2}, Columns({"value"}));
+  EXPECT_EQ(DumpOptimized(over_source),
+            "#0  numbers(stop=10)\n"
+            "#1  take(#0, count=5)\n"
+            "#2  project(#1, columns=('value',))\n"
+            "#3  batch(#2, drop_remainder=False, size=2)\n"
+            "#4  project(#3, columns=('value',))\n");
+  GraphBuilder over_map;
+  over_map.Add("pictures");
+  over_map.Add("map", {0});
+  over_map.Step("Negate", {"image"}, {"image"}).Step("Negate", {"image"}, {"image"});
+  over_map.Add("take", {1}, {{"count", IntValue(5)}});
+  over_map.Add("project", {2}, Columns({"label"}));
+  EXPECT_EQ(DumpOptimized(over_map),
+            "#0  pictures(columns=('label',))\n"
+            "#1  project(#0, columns=('label',))\n"
+            "#2  take(#1, count=5)\n"
+            "#3  project(#2, columns=('label',))\n");
+}
+
+TEST(DropUnreadColumns, KeepsTheOrderOfColumnsThatStepsReplace) {
+  GraphBuilder builder;
+  builder.Add("pictures", {}, Columns({"image", "label", "path"}));
+  builder.Add("map", {0});
+  builder.Step("Negate", {"label"}, {"image"});  // reads no image, but stands in its place
+  builder.Add("project", {1}, Columns({"image", "label"}));
+  builder.Add("batch", {2}, Size(2));
+  EXPECT_NE(DumpOptimized(builder).find("pictures(columns=('image', 'label'))"), std::string::npos);
+}
+
+TEST(DropUnreadColumns, KeepsTheCheapestColumnOfRowsThatOnlyCount) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("shuffle", {0}, {{"window", IntValue(5)}});
+  builder.Add("numbers");
+  builder.Add("zip", {1, 2});
+  builder.Add("project", {3}, Columns({"value"}));
+  const std::string dump = DumpOptimized(builder);
+  EXPECT_NE(dump.find("pictures(columns=('label',))"), std::string::npos) << dump;
+}
+
+TEST(DropUnreadColumns, ServesEveryUserOfANode) {
+  GraphBuilder builder;
+  builder.Add("pictures", {}, Columns({"image", "label", "path", "big"}));
+  builder.Add("project", {0}, Columns({"image"}));
+  builder.Add("project", {0}, Columns({"path"}));
+  builder.Add("zip", {1, 2});
+  EXPECT_NE(DumpOptimized(builder).find("pictures(columns=('image', 'path'))"), std::string::npos);
+}
+
+// The second input cannot leave out the same columns as the first: then both keep what they have.
+TEST(DropUnreadColumns, GivesUpWhereInputsMustAgree) {
+  GraphBuilder builder;
+  builder.Add("pictures", {}, Columns({"image", "label"}));
+  builder.Add("fixed");
+  builder.Add("take", {1}, {{"count", IntValue(3)}});
+  builder.Add("same", {0, 2});
+  builder.Add("project", {3}, Columns({"image"}));
+  const std::string dump = DumpOptimized(builder);
+  EXPECT_NE(dump.find("#0  pictures(columns=('image', 'label'))"), std::string::npos) << dump;
+}
+
+TEST(MergeMaps, JoinsNeighboursAndKeepsSalts) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Flip", {"image"}, {"image"});
+  builder.Add("map", {1});
+  builder.Step("Flip", {"image"}, {"image"});
+  builder.Add("map", {2});
+  builder.Step("Negate", {"label"}, {"label"});
+  EXPECT_EQ(DumpOptimized(builder),
+            "#0  pictures(columns=None)\n"
+            "#1  map(#0, workers=None)\n"
+            "      image = Flip(image; probability=0.5, seed=None)  salt 1\n"
+            "      image = Flip(image; probability=0.5, seed=None)  salt 2\n"
+            "      label = Negate(label)\n");
+}
+
+TEST(MergeMaps, LeavesPythonAndCapsAndSharedMapsApart) {
+  const auto maps = [](const GraphBuilder& builder) {
+    const std::string dump = DumpOptimized(builder);
+    int count = 0;
+    for (size_t at = dump.find("map("); at != std::string::npos; at = dump.find("map(", at + 1)) ++count;
+    return count;
+  };
+  GraphBuilder python;
+  python.Add("pictures");
+  python.Add("map", {0});
+  python.Step("Negate", {"image"}, {"image"});
+  python.Add("map", {1});
+  python.Step("Call", {"image"}, {"image"}, {{"function", ReferenceValue("f")}});
+  EXPECT_EQ(maps(python), 2);
+  GraphBuilder capped;
+  capped.Add("pictures");
+  capped.Add("map", {0}, {{"workers", IntValue(1)}});
+  capped.Step("Negate", {"image"}, {"image"});
+  capped.Add("map", {1});
+  capped.Step("Negate", {"image"}, {"image"});
+  EXPECT_EQ(maps(capped), 2);
+  GraphBuilder shared;
+  shared.Add("pictures");
+  shared.Add("map", {0});
+  shared.Step("Negate", {"image"}, {"image"});
+  shared.Add("map", {1});
+  shared.Step("Negate", {"image"}, {"a"});
+  shared.Add("project", {2}, Columns({"a"}));
+  shared.Add("zip", {1, 3});
+  EXPECT_EQ(maps(shared), 2);
+}
+
+TEST(Passes, CanBeSwitchedOffByName) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Negate", {"image"}, {"image"});
+  builder.Add("map", {1});
+  builder.Step("Negate", {"label"}, {"label"});
+  builder.Add("project", {2}, Columns({"label"}));
+  const proto::Graph graph = builder.Canonical();
+  EXPECT_EQ(DumpOptimized(builder, {"drop_unread_columns", "merge_maps"}), GraphDump(graph));
+  EXPECT_NE(DumpOptimized(builder, {"merge_maps"}), DumpOptimized(builder, {"drop_unread_columns"}));
+  const std::vector<std::string> wrong = {"merge_map"};
+  EXPECT_EQ(Optimize(graph, wrong).status().message(),
+            "no pass \"merge_map\"; did you mean \"merge_maps\"? (passes: drop_unread_columns, merge_maps)");
+}
+
+TEST(Passes, ShowTheGraphBeforeAndAfterEach) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("project", {0}, Columns({"label"}));
+  const proto::Graph graph = builder.Canonical();
+  const std::vector<std::string> off = {"merge_maps"};
+  absl::StatusOr<Optimized> optimized = Optimize(graph, off);
+  ASSERT_TRUE(optimized.ok());
+  ASSERT_EQ(optimized->trace.size(), AllPasses().size());
+  EXPECT_EQ(optimized->trace[0].name, "drop_unread_columns");
+  EXPECT_TRUE(optimized->trace[0].changed);
+  EXPECT_EQ(optimized->trace[0].before_text, GraphDump(graph));
+  EXPECT_NE(optimized->trace[0].after_text, GraphDump(graph));
+  EXPECT_TRUE(optimized->trace[1].off);
+  EXPECT_FALSE(optimized->trace[1].changed);
+  for (const Pass& pass : AllPasses()) EXPECT_FALSE(pass.doc.empty());
+}
+
+// Says in words what each column of the result is computed from, and what decides which rows there are: two graphs that
+// say the same compute the same.
+class Meaning {
+ public:
+  explicit Meaning(const proto::Graph& graph) : graph_(graph), of_node_(graph.nodes_size()) {}
+
+  std::string OfResult() {
+    for (int i = 0; i < graph_.nodes_size(); ++i) of_node_[i] = Of(graph_.nodes(i));
+    std::string text = Cat("rows: ", of_node_.back().rows, "\n");
+    for (const auto& [name, term] : of_node_.back().columns) Append(text, name, " = ", term, "\n");
+    std::sort(calls_.begin(), calls_.end());
+    for (const std::string& call : calls_) Append(text, "calls ", call, "\n");
+    return text;
+  }
+
+ private:
+  using Terms = std::vector<std::pair<std::string, std::string>>;
+  struct Stream {
+    std::string rows;
+    Terms columns;
+    bool over_indices = false;
+  };
+
+  static std::string& At(Terms& terms, const std::string& name) {
+    for (auto& [known, term] : terms) {
+      if (known == name) return term;
+    }
+    return terms.emplace_back(name, "").second;
+  }
+
+  static std::string Salted(std::string text, uint64_t salt) { return salt == 0 ? text : Cat(text, "#", salt); }
+
+  Stream Of(const proto::Node& node) {
+    if (node.inputs().empty()) return OfSource(node);
+    Stream stream = of_node_[node.inputs(0)];
+    const bool indexed = Registry::Global().Find(node.op())->traits.indexed;
+    stream.over_indices = indexed;
+    for (const uint32_t input : node.inputs()) stream.over_indices &= of_node_[input].over_indices;
+    if (node.op() == "map") {
+      for (const proto::Step& step : node.steps()) Apply(step, stream.columns);
+    } else if (node.op() == "project") {
+      stream.columns = Chosen(node, stream.columns);
+    } else if (node.op() == "filter") {
+      Append(stream.rows, " | ", FilterText(node, stream.columns));
+    } else if (node.op() == "zip") {
+      Zip(node, stream);
+    } else {
+      Append(stream.rows, " | ", Salted(NodeText(node), node.salt()), stream.over_indices ? " by index" : "");
+    }
+    if (node.op() == "batch") {
+      for (auto& column : stream.columns) column.second = Cat("batch(", column.second, ")");
+    }
+    return stream;
+  }
+
+  void Zip(const proto::Node& node, Stream& stream) {
+    for (int i = 1; i < node.inputs_size(); ++i) {
+      const Stream& other = of_node_[node.inputs(i)];
+      stream.rows = Cat("zip(", stream.rows, "; ", other.rows, ")", stream.over_indices ? " by index" : "");
+      stream.columns.insert(stream.columns.end(), other.columns.begin(), other.columns.end());
+    }
+  }
+
+  Stream OfSource(const proto::Node& node) {
+    Stream stream;
+    stream.over_indices = true;
+    stream.rows = node.op();
+    for (const std::string& name : InferNode(node, {})->Names()) At(stream.columns, name) = Cat(node.op(), ".", name);
+    return stream;
+  }
+
+  void Apply(const proto::Step& step, Terms& columns) {
+    std::string term = Salted(StepText(step), step.salt()) + "[";
+    for (const std::string& input : step.inputs()) Append(term, At(columns, input), " ");
+    term += "]";
+    if (step.kernel() == "Call") calls_.push_back(term);
+    for (int i = 0; i < step.outputs_size(); ++i) At(columns, step.outputs(i)) = Cat(term, ".", i);
+  }
+
+  static Terms Chosen(const proto::Node& node, Terms& columns) {
+    Terms chosen;
+    for (const Column& column : SchemaOf(node, columns)) chosen.emplace_back(column.name, At(columns, column.name));
+    return chosen;
+  }
+
+  static std::vector<Column> SchemaOf(const proto::Node& node, const Terms& columns) {
+    Schema schema;
+    for (const auto& [name, term] : columns) schema.columns.push_back({name, ColumnType::Unknown()});
+    return InferNode(node, {schema})->columns;
+  }
+
+  static std::string FilterText(const proto::Node& node, Terms& columns) {
+    std::string text = NodeText(node);
+    for (const std::string& name : ExpressionColumns(node.attributes(0).value().expression())) {
+      Append(text, " where ", name, " is ", At(columns, name));
+    }
+    return text;
+  }
+
+  const proto::Graph& graph_;
+  std::vector<Stream> of_node_;
+  std::vector<std::string> calls_;
+};
+
+// A random graph whose result is a choice of columns, so that there is something to drop.
+proto::Graph RandomChoice(uint64_t seed) {
+  proto::Graph graph = RandomGraph(seed);
+  const std::vector<std::string> names = ResultSchema(graph)->Names();
+  std::vector<std::string> chosen;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (((seed >> i) & 1) != 0) chosen.push_back(names[i]);
+  }
+  if (chosen.empty()) return graph;
+  proto::Node* project = graph.add_nodes();
+  project->set_op("project");
+  project->add_inputs(static_cast<uint32_t>(graph.nodes_size() - 2));
+  project->add_attributes()->set_name("columns");
+  *project->mutable_attributes(0)->mutable_value() = StringsValue(chosen);
+  EXPECT_TRUE(Canonicalize(graph).ok());
+  return graph;
+}
+
+TEST(Passes, OfRandomGraphsKeepTheMeaning) {
+#ifdef HEADRACE_SANITIZER
+  constexpr int kGraphs = 300;
+#else
+  constexpr int kGraphs = 3000;
+#endif
+  int changed = 0;
+  for (int seed = 0; seed < kGraphs; ++seed) {
+    const proto::Graph graph = RandomChoice(seed);
+    ASSERT_TRUE(Validate(graph).ok()) << Validate(graph) << GraphDump(graph);
+    const std::string bytes = SerializeGraph(graph);
+    const std::vector<std::vector<std::string>> offs = {{}, {"drop_unread_columns"}, {"merge_maps"}};
+    for (const std::vector<std::string>& off : offs) {
+      absl::StatusOr<Optimized> optimized = Optimize(graph, off);
+      ASSERT_TRUE(optimized.ok()) << optimized.status();
+      for (const PassTrace& trace : optimized->trace) {
+        ASSERT_EQ(trace.problem, "") << trace.name << "\n" << trace.before_text;
+        changed += trace.changed ? 1 : 0;
+      }
+      ASSERT_TRUE(Validate(optimized->graph).ok()) << Validate(optimized->graph) << GraphDump(optimized->graph);
+      ASSERT_EQ(Meaning(optimized->graph).OfResult(), Meaning(graph).OfResult()) << GraphDump(graph) << "\nbecame\n"
+                                                                                 << GraphDump(optimized->graph);
+    }
+    ASSERT_EQ(SerializeGraph(graph), bytes);
+  }
+  EXPECT_GT(changed, kGraphs);
+}
+
+}  // namespace
+}  // namespace headrace::ir

@@ -1,0 +1,30 @@
+#include "ir/post_order.h"
+
+#include <utility>
+
+namespace headrace::ir {
+
+std::vector<int> PostOrder(const proto::Graph& graph) {
+  std::vector<int> order;
+  if (graph.nodes().empty()) return order;
+  std::vector<bool> seen(graph.nodes_size());
+  // A stack of its own, as a chain may be longer than a thread's stack is deep: (node, inputs visited).
+  std::vector<std::pair<int, int>> open = {{graph.nodes_size() - 1, 0}};
+  seen.back() = true;
+  while (!open.empty()) {
+    auto& [position, visited] = open.back();
+    const proto::Node& node = graph.nodes(position);
+    if (visited == node.inputs_size()) {
+      order.push_back(position);
+      open.pop_back();
+      continue;
+    }
+    const uint32_t input = node.inputs(visited++);
+    if (input >= static_cast<uint32_t>(position) || seen[input]) continue;
+    seen[input] = true;
+    open.emplace_back(static_cast<int>(input), 0);
+  }
+  return order;
+}
+
+}  // namespace headrace::ir

@@ -1,0 +1,17 @@
+// The order in which a graph is built: every node after its inputs, first input's subtree first, each node once.
+// A pure function.
+#ifndef HEADRACE_IR_POST_ORDER_H_
+#define HEADRACE_IR_POST_ORDER_H_
+
+#include <vector>
+
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+// Positions of the nodes that the last one needs. Inputs that are not below their user's position are passed over.
+std::vector<int> PostOrder(const proto::Graph& graph);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_POST_ORDER_H_

@@ -1,0 +1,160 @@
+#include "ir/reference.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "core/text.h"
+#include "ir/passes.h"
+#include "ir/value.h"
+#include "ir/value_text.h"
+
+namespace headrace::ir {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (byte < 0x20) {
+      Append(result, "\\u", absl::Hex(byte, absl::kZeroPad4));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string Bool(bool value) { return value ? "true" : "false"; }
+
+std::string Number(const std::optional<double>& value) {
+  if (!value.has_value() || !std::isfinite(*value)) return "null";
+  const bool whole = std::floor(*value) == *value && std::abs(*value) < 1e15;
+  return whole ? std::to_string(static_cast<int64_t>(*value)) : FloatText(*value);
+}
+
+// One object or list, its members on lines of their own or in one line.
+std::string Object(const std::vector<std::pair<std::string, std::string>>& members) {
+  const auto member = [](std::string* out, const auto& pair) { Append(*out, Quoted(pair.first), ": ", pair.second); };
+  return Cat("{", absl::StrJoin(members, ", ", member), "}");
+}
+
+std::string List(const std::vector<std::string>& items) { return Cat("[", absl::StrJoin(items, ", "), "]"); }
+
+std::string Lines(const std::vector<std::string>& items, std::string_view indent) {
+  if (items.empty()) return "[]";
+  const std::string separator = Cat(",\n", indent);
+  return Cat("[\n", indent, absl::StrJoin(items, separator), "]");
+}
+
+std::string_view TypeId(AttributeType type) {
+  switch (type) {
+    case AttributeType::kBool:
+      return "bool";
+    case AttributeType::kInt:
+      return "int";
+    case AttributeType::kFloat:
+      return "float";
+    case AttributeType::kString:
+      return "string";
+    case AttributeType::kInts:
+      return "ints";
+    case AttributeType::kFloats:
+      return "floats";
+    case AttributeType::kStrings:
+      return "strings";
+    case AttributeType::kDType:
+      return "dtype";
+    case AttributeType::kPairs:
+      return "pairs";
+    case AttributeType::kExpression:
+      return "expression";
+    case AttributeType::kColumns:
+      return "columns";
+    case AttributeType::kReference:
+      return "reference";
+  }
+  return "?";
+}
+
+std::string AttributeJson(const Attribute& attribute) {
+  std::vector<std::string> choices;
+  for (const std::string& choice : attribute.choices) choices.push_back(Quoted(choice));
+  std::vector<std::string> lengths;
+  for (const int length : attribute.lengths) lengths.push_back(std::to_string(length));
+  return Object({{"name", Quoted(attribute.name)},
+                 {"type", Quoted(TypeId(attribute.type))},
+                 {"python_type", Quoted(AttributeTypeName(attribute.type))},
+                 {"doc", Quoted(attribute.doc)},
+                 {"default", attribute.default_value.has_value() ? Quoted(*attribute.default_value) : "null"},
+                 {"nullable", Bool(attribute.nullable)},
+                 {"minimum", Number(attribute.minimum)},
+                 {"maximum", Number(attribute.maximum)},
+                 {"exclusive_minimum", Bool(attribute.exclusive_minimum)},
+                 {"choices", List(choices)},
+                 {"lengths", List(lengths)},
+                 {"broadcast", Bool(attribute.broadcast)},
+                 {"tuning", Bool(attribute.tuning)}});
+}
+
+std::string TraitsJson(const Traits& traits) {
+  return Object({{"random", Bool(traits.random)},
+                 {"deterministic", Bool(traits.deterministic)},
+                 {"one_to_one", Bool(traits.one_to_one)},
+                 {"geometric", Bool(traits.geometric)},
+                 {"pointwise", Bool(traits.pointwise)},
+                 {"indexed", Bool(traits.indexed)},
+                 {"file_io", Bool(traits.file_io)},
+                 {"python", Bool(traits.python)},
+                 {"light", Bool(traits.light)}});
+}
+
+std::string DeclarationJson(const Declaration& declaration) {
+  std::vector<std::string> attributes;
+  for (const Attribute& attribute : declaration.attributes) attributes.push_back(AttributeJson(attribute));
+  const std::string most = declaration.max_inputs < 0 ? "null" : std::to_string(declaration.max_inputs);
+  return Object({{"name", Quoted(declaration.name)},
+                 {"version", std::to_string(declaration.version)},
+                 {"role", Quoted(RoleName(declaration.role))},
+                 {"summary", Quoted(declaration.summary)},
+                 {"doc", Quoted(declaration.doc)},
+                 {"python_module", Quoted(declaration.python_module)},
+                 {"python_name", Quoted(declaration.python_name.empty() ? declaration.name : declaration.python_name)},
+                 {"example", Quoted(declaration.example)},
+                 {"inputs", Object({{"least", std::to_string(declaration.min_inputs)}, {"most", most}})},
+                 {"attributes", Lines(attributes, "      ")},
+                 {"traits", TraitsJson(declaration.traits)}});
+}
+
+}  // namespace
+
+std::string_view RoleName(Role role) {
+  switch (role) {
+    case Role::kKernel:
+      return "kernel";
+    case Role::kSource:
+      return "source";
+    case Role::kRow:
+      return "row";
+    case Role::kStream:
+      return "stream";
+  }
+  return "?";
+}
+
+std::string DeclarationsJson(const Registry& registry) {
+  std::vector<std::string> operators;
+  for (const Declaration* declaration : registry.All()) operators.push_back(DeclarationJson(*declaration));
+  std::vector<std::string> passes;
+  for (const Pass& pass : AllPasses()) {
+    passes.push_back(Object({{"name", Quoted(pass.name)}, {"doc", Quoted(pass.doc)}}));
+  }
+  return Cat("{\"format\": 1,\n  \"operators\": ", Lines(operators, "    "), ",\n  \"passes\": ", Lines(passes, "    "),
+             "}\n");
+}
+
+}  // namespace headrace::ir

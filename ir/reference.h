@@ -1,0 +1,23 @@
+// All declarations as JSON, from which the Python generator makes classes, stubs and the reference page.
+// A pure function over the registry; sorted by name, the same text for the same declarations.
+#ifndef HEADRACE_IR_REFERENCE_H_
+#define HEADRACE_IR_REFERENCE_H_
+
+#include <string>
+
+#include "ir/declaration.h"
+
+namespace headrace::ir {
+
+// {"format": 1, "operators": [{"name", "version", "role", "summary", "doc", "python_module", "python_name", "example",
+//   "inputs": {"least", "most" (null: any number)}, "attributes": [{"name", "type", "python_type", "doc", "default"
+//   (Python text as declared; null: required), "nullable", "minimum", "maximum", "exclusive_minimum", "choices",
+//   "lengths", "broadcast", "tuning"}], "traits": {...}}], "passes": [{"name", "doc"}]}
+std::string DeclarationsJson(const Registry& registry = Registry::Global());
+
+// "kernel", "source", "row", "stream".
+std::string_view RoleName(Role role);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_REFERENCE_H_

@@ -1,0 +1,69 @@
+#include "ir/reference.h"
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+namespace headrace::ir {
+namespace {
+
+google::protobuf::Struct Parsed(const std::string& json) {
+  google::protobuf::Struct parsed;
+  const auto status = google::protobuf::util::JsonStringToMessage(json, &parsed);
+  EXPECT_TRUE(status.ok()) << status.ToString() << json;
+  return parsed;
+}
+
+TEST(Reference, SaysEverythingThatIsDeclared) {
+  Registry registry;
+  registry.Register({.name = "Resize",
+                     .version = 2,
+                     .role = Role::kKernel,
+                     .summary = "Resizes \"an image\".",
+                     .doc = "Line one.\nLine two.",
+                     .max_inputs = -1,
+                     .attributes = {{.name = "size", .doc = "How large.", .minimum = 1, .lengths = {1, 2}},
+                                    {.name = "how",
+                                     .type = AttributeType::kString,
+                                     .default_value = "'area'",
+                                     .choices = {"area", "nearest"},
+                                     .tuning = true}},
+                     .traits = {.random = true, .geometric = true},
+                     .python_module = "vision",
+                     .example = "V.Resize(3)"});
+  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
+  const auto& resize = parsed.fields().at("operators").list_value().values(0).struct_value().fields();
+  EXPECT_EQ(resize.at("name").string_value(), "Resize");
+  EXPECT_EQ(resize.at("version").number_value(), 2);
+  EXPECT_EQ(resize.at("role").string_value(), "kernel");
+  EXPECT_EQ(resize.at("summary").string_value(), "Resizes \"an image\".");
+  EXPECT_EQ(resize.at("doc").string_value(), "Line one.\nLine two.");
+  EXPECT_EQ(resize.at("python_module").string_value(), "vision");
+  EXPECT_EQ(resize.at("python_name").string_value(), "Resize");
+  EXPECT_EQ(resize.at("example").string_value(), "V.Resize(3)");
+  EXPECT_EQ(resize.at("inputs").struct_value().fields().at("least").number_value(), 1);
+  EXPECT_TRUE(resize.at("inputs").struct_value().fields().at("most").has_null_value());
+  EXPECT_TRUE(resize.at("traits").struct_value().fields().at("geometric").bool_value());
+  EXPECT_FALSE(resize.at("traits").struct_value().fields().at("python").bool_value());
+  const auto& attributes = resize.at("attributes").list_value();
+  ASSERT_EQ(attributes.values_size(), 3);  // with the seed
+  const auto& size = attributes.values(0).struct_value().fields();
+  EXPECT_EQ(size.at("minimum").number_value(), 1);
+  EXPECT_TRUE(size.at("maximum").has_null_value());
+  EXPECT_TRUE(size.at("default").has_null_value());
+  EXPECT_EQ(size.at("lengths").list_value().values(1).number_value(), 2);
+  const auto& how = attributes.values(1).struct_value().fields();
+  EXPECT_EQ(how.at("default").string_value(), "'area'");
+  EXPECT_EQ(how.at("python_type").string_value(), "str");
+  EXPECT_EQ(how.at("choices").list_value().values(1).string_value(), "nearest");
+  EXPECT_TRUE(how.at("tuning").bool_value());
+}
+
+TEST(Reference, ListsThePasses) {
+  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(Registry()));
+  EXPECT_EQ(parsed.fields().at("operators").list_value().values_size(), 0);
+  EXPECT_GE(parsed.fields().at("passes").list_value().values_size(), 2);
+}
+
+}  // namespace
+}  // namespace headrace::ir

@@ -1,0 +1,20 @@
+// Column types on the wire and off it. Pure functions.
+#ifndef HEADRACE_IR_SCHEMA_PROTO_H_
+#define HEADRACE_IR_SCHEMA_PROTO_H_
+
+#include "absl/status/statusor.h"
+#include "ir/graph.pb.h"
+#include "ir/type.h"
+
+namespace headrace::ir {
+
+proto::ColumnType TypeToProto(const ColumnType& type);
+proto::Columns SchemaToProto(const Schema& schema);
+
+// kGraph where a dtype is unknown to us, a dimension is below -1 or a name stands twice.
+absl::StatusOr<ColumnType> TypeFromProto(const proto::ColumnType& type);
+absl::StatusOr<Schema> SchemaFromProto(const proto::Columns& columns);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_SCHEMA_PROTO_H_

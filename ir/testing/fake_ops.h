@@ -1,0 +1,47 @@
+// Small operators that the tests of this room declare, and graphs of them. For tests alone; one thread.
+#ifndef HEADRACE_IR_TESTING_FAKE_OPS_H_
+#define HEADRACE_IR_TESTING_FAKE_OPS_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.pb.h"
+#include "ir/value.h"
+
+namespace headrace::ir {
+
+// Once for the process: pictures(columns=) gives image, label, path, big; fixed gives image, label; numbers(stop) gives
+// value, square; map, batch(size), shuffle(window), take(count), project(columns), filter(predicate), zip, same (two
+// inputs of the same columns). Kernels: Resize(size, interpolation), Flip(probability), Negate, Join, Call (Python).
+void DeclareFakeOps();
+
+// Builds graphs node by node; lines of "train.py" count from 1.
+class GraphBuilder {
+ public:
+  using Given = std::vector<std::pair<std::string, proto::Value>>;
+
+  GraphBuilder();
+  // Returns the node's position.
+  uint32_t Add(std::string_view op, std::vector<uint32_t> inputs = {}, const Given& attributes = {});
+  // To the node added last, which should be a map.
+  GraphBuilder& Step(std::string_view kernel, std::vector<std::string> inputs, std::vector<std::string> outputs,
+                     const Given& attributes = {}, uint32_t group = 0);
+  proto::Graph& graph() { return graph_; }
+  // Canonicalized; aborts where that fails.
+  proto::Graph Canonical() const;
+
+ private:
+  proto::Graph graph_;
+  int line_ = 0;
+};
+
+// Any valid canonical graph of the fake ops, a function of `seed`.
+proto::Graph RandomGraph(uint64_t seed);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_TESTING_FAKE_OPS_H_

@@ -1,0 +1,68 @@
+#include "ir/type.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+
+namespace headrace::ir {
+namespace {
+
+std::string DimsName(const Shape& shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += shape[i] == kUnknownDim ? "None" : std::to_string(shape[i]);
+  }
+  if (shape.size() == 1) text += ",";
+  return text + ")";
+}
+
+std::string ElementName(const ColumnType& type) {
+  if (type.fields.empty()) return std::string(DTypeName(type.dtype));
+  std::string text = "struct {";
+  for (size_t i = 0; i < type.fields.size(); ++i) {
+    Append(text, i > 0 ? ", " : "", type.fields[i].first, ": ", TypeName(type.fields[i].second));
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+// Stands here because GCC 12 warns of the moved Shape where this is inlined.
+ColumnType ColumnType::Of(DType dtype, Shape shape) { return {dtype, std::move(shape), false, false, {}}; }
+
+bool ColumnType::fully_known() const {
+  if (optional || ragged || !shape.has_value()) return false;
+  if (std::any_of(shape->begin(), shape->end(), [](int64_t dim) { return dim < 0; })) return false;
+  if (fields.empty()) return dtype != DType::kUnknown;
+  return std::all_of(fields.begin(), fields.end(), [](const auto& field) { return field.second.fully_known(); });
+}
+
+std::string TypeName(const ColumnType& type) {
+  std::string text = type.optional ? "optional " : "";
+  if (type.ragged) text += "ragged ";
+  text += ElementName(type);
+  if (type.shape.has_value()) return Cat(text, " ", DimsName(*type.shape));
+  return type.dtype == DType::kUnknown && type.fields.empty() ? text : text + " of any shape";
+}
+
+const Column* Schema::Find(std::string_view name) const {
+  int index = IndexOf(name);
+  return index < 0 ? nullptr : &columns[index];
+}
+
+int Schema::IndexOf(std::string_view name) const {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::vector<std::string> Schema::Names() const {
+  std::vector<std::string> names;
+  names.reserve(columns.size());
+  for (const Column& column : columns) names.push_back(column.name);
+  return names;
+}
+
+}  // namespace headrace::ir

@@ -1,0 +1,57 @@
+// Types of columns as known before anything runs. Plain values.
+#ifndef HEADRACE_IR_TYPE_H_
+#define HEADRACE_IR_TYPE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/tensor.h"
+
+namespace headrace::ir {
+
+inline constexpr int64_t kUnknownDim = -1;
+
+struct ColumnType {
+  DType dtype = DType::kUnknown;
+  // nullopt: the rank is unknown. A dimension of kUnknownDim may differ from row to row.
+  std::optional<Shape> shape;
+  bool optional = false;
+  bool ragged = false;
+  // Non-empty: a struct of named fields; dtype is then kUnknown.
+  std::vector<std::pair<std::string, ColumnType>> fields;
+
+  static ColumnType Of(DType dtype, Shape shape);
+  static ColumnType AnyShape(DType dtype) { return {dtype, std::nullopt, false, false, {}}; }
+  static ColumnType Unknown() { return {}; }
+  // Every row has this dtype and shape: a batch can keep places for them.
+  bool fully_known() const;
+
+  friend bool operator==(const ColumnType&, const ColumnType&) = default;
+};
+
+// "uint8 (None, None, 3)", "float32 of any shape", "unknown".
+std::string TypeName(const ColumnType& type);
+
+struct Column {
+  std::string name;
+  ColumnType type;
+  friend bool operator==(const Column&, const Column&) = default;
+};
+
+// Ordered; names are unique.
+struct Schema {
+  std::vector<Column> columns;
+
+  const Column* Find(std::string_view name) const;
+  int IndexOf(std::string_view name) const;  // -1: none
+  std::vector<std::string> Names() const;
+  friend bool operator==(const Schema&, const Schema&) = default;
+};
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_TYPE_H_

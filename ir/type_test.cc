@@ -1,0 +1,73 @@
+#include "ir/type.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/schema_proto.h"
+
+namespace headrace::ir {
+namespace {
+
+TEST(Type, IsNamedAsUsersKnowIt) {
+  EXPECT_EQ(TypeName(ColumnType::Of(DType::kUInt8, {kUnknownDim, kUnknownDim, 3})), "uint8 (None, None, 3)");
+  EXPECT_EQ(TypeName(ColumnType::Of(DType::kInt32, {})), "int32 ()");
+  EXPECT_EQ(TypeName(ColumnType::Of(DType::kInt32, {5})), "int32 (5,)");
+  EXPECT_EQ(TypeName(ColumnType::AnyShape(DType::kFloat32)), "float32 of any shape");
+  EXPECT_EQ(TypeName(ColumnType::Unknown()), "unknown");
+  ColumnType type = ColumnType::Of(DType::kInt64, {kUnknownDim});
+  type.ragged = type.optional = true;
+  EXPECT_EQ(TypeName(type), "optional ragged int64 (None,)");
+  ColumnType box;
+  box.shape.emplace();
+  box.fields = {{"x", ColumnType::Of(DType::kInt32, {})}, {"name", ColumnType::Of(DType::kString, {})}};
+  EXPECT_EQ(TypeName(box), "struct {x: int32 (), name: string ()} ()");
+}
+
+TEST(Type, IsFullyKnownWhenEveryRowHasOneDTypeAndShape) {
+  EXPECT_TRUE(ColumnType::Of(DType::kUInt8, {224, 224, 3}).fully_known());
+  EXPECT_TRUE(ColumnType::Of(DType::kInt32, {}).fully_known());
+  EXPECT_FALSE(ColumnType::Of(DType::kUInt8, {kUnknownDim, 3}).fully_known());
+  EXPECT_FALSE(ColumnType::AnyShape(DType::kUInt8).fully_known());
+  EXPECT_FALSE(ColumnType::Of(DType::kUnknown, {3}).fully_known());
+  ColumnType optional = ColumnType::Of(DType::kInt32, {});
+  optional.optional = true;
+  EXPECT_FALSE(optional.fully_known());
+}
+
+TEST(Schema, FindsColumnsByName) {
+  const Schema schema = {{{"a", ColumnType::Unknown()}, {"b", ColumnType::Of(DType::kInt8, {})}}};
+  EXPECT_EQ(schema.IndexOf("b"), 1);
+  EXPECT_EQ(schema.IndexOf("c"), -1);
+  EXPECT_EQ(schema.Find("b")->type.dtype, DType::kInt8);
+  EXPECT_EQ(schema.Find("c"), nullptr);
+  EXPECT_EQ(schema.Names(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Schema, SurvivesTheWire) {
+  ColumnType ragged = ColumnType::Of(DType::kFloat32, {kUnknownDim, 4});
+  ragged.ragged = ragged.optional = true;
+  ColumnType box;
+  box.shape.emplace(1, 2);
+  box.fields = {{"x", ragged}};
+  const Schema schema = {
+      {{"a", ColumnType::Unknown()}, {"b", ragged}, {"c", box}, {"d", ColumnType::Of(DType::kBool, {})}}};
+  absl::StatusOr<Schema> back = SchemaFromProto(SchemaToProto(schema));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(*back, schema);
+}
+
+TEST(Schema, FromTheWireIsChecked) {
+  proto::Columns wire;
+  proto::Column* column = wire.add_columns();
+  column->set_name("a");
+  column->mutable_type()->set_dtype("floaty");
+  EXPECT_EQ(SchemaFromProto(wire).status().message(), "column \"a\": no dtype \"floaty\"");
+  column->mutable_type()->set_dtype("int8");
+  column->mutable_type()->add_shape(-2);
+  EXPECT_FALSE(SchemaFromProto(wire).ok());
+  column->mutable_type()->clear_shape();
+  *wire.add_columns() = wire.columns(0);
+  EXPECT_EQ(SchemaFromProto(wire).status().message(), "column \"a\" stands twice");
+}
+
+}  // namespace
+}  // namespace headrace::ir

@@ -1,0 +1,185 @@
+#include "ir/validate.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "ir/declaration.h"
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "ir/post_order.h"
+#include "ir/suggestion.h"
+#include "ir/value.h"
+
+namespace headrace::ir {
+namespace {
+
+std::vector<std::string> NamesWhere(bool kernels) {
+  std::vector<std::string> names;
+  for (const Declaration* declaration : Registry::Global().All()) {
+    if ((declaration->role == Role::kKernel) == kernels) names.push_back(declaration->name);
+  }
+  return names;
+}
+
+std::vector<std::string> AttributeNames(const Declaration& declaration) {
+  std::vector<std::string> names;
+  for (const Attribute& attribute : declaration.attributes) names.push_back(attribute.name);
+  return names;
+}
+
+// "1", "at least 1", "1 to 3".
+std::string CountText(int least, int most) {
+  if (most < 0) return Cat("at least ", least);
+  return least == most ? std::to_string(least) : Cat(least, " to ", most);
+}
+
+bool CountFits(int count, const Declaration& declaration) {
+  return count >= declaration.min_inputs && (declaration.max_inputs < 0 || count <= declaration.max_inputs);
+}
+
+// How many operators run once the graph is a tree, cut off above what is allowed.
+int64_t TreeSize(const proto::Graph& graph) {
+  std::vector<int64_t> sizes(graph.nodes_size(), 1);
+  for (int i = 0; i < graph.nodes_size(); ++i) {
+    for (const uint32_t input : graph.nodes(i).inputs()) {
+      if (input < static_cast<uint32_t>(i)) sizes[i] = std::min(sizes[i] + sizes[input], kMostOperators + 1);
+    }
+  }
+  return sizes.back();
+}
+
+class Validator {
+ public:
+  explicit Validator(const proto::Graph& graph) : graph_(graph) {}
+
+  std::vector<Mistake> Run() && {
+    CheckGraph();
+    for (node_ = 0; node_ < graph_.nodes_size(); ++node_) CheckNode(graph_.nodes(node_));
+    Inference inference = Infer(graph_, mistakes_);
+    std::move(inference.mistakes.begin(), inference.mistakes.end(), std::back_inserter(mistakes_));
+    std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
+      return std::pair(a.node, a.step) < std::pair(b.node, b.step);
+    });
+    return std::move(mistakes_);
+  }
+
+ private:
+  void CheckGraph() {
+    node_ = -1;
+    if (graph_.format() != kFormat)
+      AddMistake("", "", Cat("the graph has format ", graph_.format(), ", not ", kFormat));
+    if (graph_.nodes().empty()) return AddMistake("", "", "the graph has no operators");
+    if (TreeSize(graph_) > kMostOperators) {
+      AddMistake("", "", Cat("it runs as a tree of more than ", kMostOperators, " operators"));
+    }
+    CheckReachable();
+  }
+
+  void CheckReachable() {
+    std::vector<bool> reached(graph_.nodes_size());
+    for (const int position : PostOrder(graph_)) reached[position] = true;
+    for (node_ = 0; node_ < graph_.nodes_size(); ++node_) {
+      if (!reached[node_]) AddNodeMistake("its rows go nowhere: the result does not use it");
+    }
+    node_ = -1;
+  }
+
+  void CheckNode(const proto::Node& node) {
+    step_ = -1;
+    CheckInputPositions(node);
+    if (node.op() != kMapOp && !node.steps().empty()) AddNodeMistake("has steps; only map may");
+    const Declaration* declaration = Registry::Global().Find(node.op());
+    if (declaration == nullptr || declaration->role == Role::kKernel) {
+      AddNodeMistake(Cat("there is no such operator", DidYouMean(node.op(), NamesWhere(/*kernels=*/false))));
+    } else {
+      CheckOperator(*declaration, node);
+    }
+    for (step_ = 0; step_ < node.steps_size(); ++step_) CheckStep(node.steps(step_));
+    step_ = -1;
+  }
+
+  void CheckInputPositions(const proto::Node& node) {
+    for (const uint32_t input : node.inputs()) {
+      if (input < static_cast<uint32_t>(node_)) continue;
+      AddNodeMistake(
+          Cat("stands at position ", node_, " and has the operator at ", input, " as input; inputs come first"));
+    }
+  }
+
+  void CheckStep(const proto::Step& step) {
+    for (const std::string& name : step.outputs()) {
+      if (name.empty()) Add("an output column has no name");
+      const auto count = std::count(step.outputs().begin(), step.outputs().end(), name);
+      if (count > 1) return Add(Cat("gives two columns the name \"", name, "\""));
+    }
+    const Declaration* declaration = Registry::Global().Find(step.kernel());
+    if (declaration == nullptr || declaration->role != Role::kKernel) {
+      return Add(Cat("there is no such kernel", DidYouMean(step.kernel(), NamesWhere(/*kernels=*/true))));
+    }
+    CheckOperator(*declaration, step);
+  }
+
+  template <typename Operator>
+  void CheckOperator(const Declaration& declaration, const Operator& op) {
+    if (op.version() != static_cast<uint32_t>(declaration.version)) {
+      Add(Cat("has version ", op.version(), ", not ", declaration.version));
+    }
+    if (!CountFits(op.inputs_size(), declaration)) {
+      const std::string_view what = declaration.role == Role::kKernel ? " input columns" : " inputs";
+      Add(Cat("has ", op.inputs_size(), what, "; it takes ",
+              CountText(declaration.min_inputs, declaration.max_inputs)));
+    }
+    std::set<std::string> given;
+    for (const proto::Attribute& attribute : op.attributes()) {
+      if (!given.insert(attribute.name()).second) Add(Cat(attribute.name(), " is given twice"));
+      CheckAttribute(declaration, attribute);
+    }
+    for (const Attribute& attribute : declaration.attributes) {
+      if (given.count(attribute.name) == 0) Add(Cat(attribute.name, " is missing"));
+    }
+  }
+
+  void CheckAttribute(const Declaration& declaration, const proto::Attribute& attribute) {
+    const Attribute* declared = declaration.FindAttribute(attribute.name());
+    if (declared == nullptr) {
+      const std::vector<std::string> names = AttributeNames(declaration);
+      const std::string list = names.empty() ? " (it has none)" : Cat(" (it has ", absl::StrJoin(names, ", "), ")");
+      return Add(Cat("no attribute \"", attribute.name(), "\"", DidYouMean(attribute.name(), names), list));
+    }
+    for (const std::string& wrong : CheckValue(*declared, attribute.value())) Add(Cat(declared->name, " ", wrong));
+  }
+
+  // Of the node or step that is looked at.
+  void Add(std::string message) {
+    if (step_ < 0) return AddNodeMistake(std::move(message));
+    const proto::Node& node = graph_.nodes(node_);
+    const proto::Step& step = node.steps(step_);
+    const proto::Location& location = step.location().file().empty() ? node.location() : step.location();
+    AddMistake(LocationText(location), OperatorName(node, step), std::move(message));
+  }
+
+  void AddNodeMistake(std::string message) {
+    const proto::Node& node = graph_.nodes(node_);
+    AddMistake(LocationText(node.location()), OperatorName(node), std::move(message));
+  }
+
+  void AddMistake(std::string location, std::string op, std::string message) {
+    mistakes_.push_back({std::move(location), std::move(op), std::move(message), ErrorKind::kGraph, node_, step_});
+  }
+
+  const proto::Graph& graph_;
+  int node_ = -1;
+  int step_ = -1;
+  std::vector<Mistake> mistakes_;
+};
+
+}  // namespace
+
+std::vector<Mistake> FindMistakes(const proto::Graph& graph) { return Validator(graph).Run(); }
+
+absl::Status Validate(const proto::Graph& graph) { return CombineMistakes(FindMistakes(graph)); }
+
+}  // namespace headrace::ir

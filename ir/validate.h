@@ -1,0 +1,24 @@
+// Finds everything wrong with a pipeline before it runs: structure, attributes, columns and types. Pure functions.
+#ifndef HEADRACE_IR_VALIDATE_H_
+#define HEADRACE_IR_VALIDATE_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ir/graph.pb.h"
+#include "ir/mistake.h"
+
+namespace headrace::ir {
+
+// Of a canonical graph. In the order of nodes and steps; each mistake once, and nothing that only follows from another.
+std::vector<Mistake> FindMistakes(const proto::Graph& graph);
+
+// FindMistakes as one error.
+absl::Status Validate(const proto::Graph& graph);
+
+// A graph runs as a tree, a node once for every use: more operators than this are refused.
+inline constexpr int64_t kMostOperators = 100'000;
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_VALIDATE_H_

@@ -1,0 +1,276 @@
+#include "ir/value_text.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "ir/expression.h"
+#include "ir/schema_proto.h"
+#include "ir/value.h"
+
+namespace headrace::ir {
+namespace {
+
+template <typename Values, typename Text>
+std::string TupleText(const Values& values, Text text) {
+  std::string result = "(";
+  for (int i = 0; i < values.size(); ++i) Append(result, i > 0 ? ", " : "", text(values.Get(i)));
+  return result + (values.size() == 1 ? ",)" : ")");
+}
+
+std::string PairsText(const proto::Pairs& pairs) {
+  std::string result = "{";
+  const int size = std::min(pairs.keys_size(), pairs.values_size());
+  for (int i = 0; i < size; ++i) {
+    Append(result, i > 0 ? ", " : "", StringText(pairs.keys(i)), ": ", StringText(pairs.values(i)));
+  }
+  return result + "}";
+}
+
+std::string ColumnsText(const proto::Columns& columns) {
+  std::string result = "{";
+  for (int i = 0; i < columns.columns_size(); ++i) {
+    const proto::Column& column = columns.columns(i);
+    absl::StatusOr<ColumnType> type = TypeFromProto(column.type());
+    Append(result, i > 0 ? ", " : "", StringText(column.name()), ": ", type.ok() ? TypeName(*type) : "?");
+  }
+  return result + "}";
+}
+
+// Reads one literal; nothing in it is deeper than a list of literals.
+class LiteralReader {
+ public:
+  explicit LiteralReader(std::string_view text) : rest_(text) {}
+
+  absl::StatusOr<proto::Value> Read() {
+    HEADRACE_ASSIGN_OR_RETURN(proto::Value value, ReadValue());
+    SkipSpace();
+    if (!rest_.empty()) return Wrong("something follows the value");
+    return value;
+  }
+
+ private:
+  absl::Status Wrong(std::string_view why) const { return GraphError("cannot read a value at \"", rest_, "\": ", why); }
+
+  void SkipSpace() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n')) rest_.remove_prefix(1);
+  }
+
+  bool Take(std::string_view token) {
+    SkipSpace();
+    if (rest_.substr(0, token.size()) != token) return false;
+    rest_.remove_prefix(token.size());
+    return true;
+  }
+
+  absl::StatusOr<proto::Value> ReadValue() {
+    if (Take("(")) return ReadList(")");
+    if (Take("[")) return ReadList("]");
+    if (Take("{")) return ReadPairs();
+    return ReadScalar();
+  }
+
+  absl::StatusOr<proto::Value> ReadScalar() {
+    if (Take("None")) return NoneValue();
+    if (Take("True")) return BoolValue(true);
+    if (Take("False")) return BoolValue(false);
+    if (Take("float('inf')")) return FloatValue(INFINITY);
+    if (Take("float('-inf')")) return FloatValue(-INFINITY);
+    if (Take("float('nan')")) return FloatValue(NAN);
+    if (!rest_.empty() && (rest_[0] == '\'' || rest_[0] == '"')) {
+      HEADRACE_ASSIGN_OR_RETURN(std::string text, ReadString());
+      return StringValue(text);
+    }
+    return ReadNumber();
+  }
+
+  absl::StatusOr<proto::Value> ReadNumber() {
+    std::string digits;
+    size_t length = 0;
+    for (; length < rest_.size(); ++length) {
+      const char c = rest_[length];
+      if (std::string_view("0123456789+-.eE_").find(c) == std::string_view::npos) break;
+      if (c != '_') digits += c;
+    }
+    // Drops the sign that from_chars does not know.
+    if (!digits.empty() && digits[0] == '+') digits.erase(0, 1);
+    const bool whole = digits.find_first_of(".eE") == std::string::npos;
+    std::optional<proto::Value> value = whole ? Whole(digits) : Real(digits);
+    if (!value.has_value()) return Wrong("expected None, True, False, a number, a text or a list");
+    rest_.remove_prefix(length);
+    return *value;
+  }
+
+  static std::optional<proto::Value> Whole(const std::string& digits) {
+    int64_t number = 0;
+    const char* end = digits.data() + digits.size();
+    auto [stop, error] = std::from_chars(digits.data(), end, number);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return IntValue(number);
+  }
+
+  static std::optional<proto::Value> Real(const std::string& digits) {
+    double number = 0;
+    const char* end = digits.data() + digits.size();
+    auto [stop, error] = std::from_chars(digits.data(), end, number);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return FloatValue(number);
+  }
+
+  absl::StatusOr<std::string> ReadString() {
+    const char quote = rest_[0];
+    rest_.remove_prefix(1);
+    std::string text;
+    while (!rest_.empty() && rest_[0] != quote) {
+      if (rest_[0] == '\\') {
+        HEADRACE_RETURN_IF_ERROR(ReadEscape(text));
+        continue;
+      }
+      text += rest_[0];
+      rest_.remove_prefix(1);
+    }
+    if (rest_.empty()) return Wrong("a quote is missing");
+    rest_.remove_prefix(1);
+    return text;
+  }
+
+  absl::Status ReadEscape(std::string& text) {
+    constexpr std::pair<char, char> kEscapes[] = {{'n', '\n'},  {'t', '\t'},  {'r', '\r'},
+                                                  {'\\', '\\'}, {'\'', '\''}, {'"', '"'}};
+    if (rest_.size() >= 4 && rest_[1] == 'x') {
+      unsigned code = 0;
+      auto [stop, error] = std::from_chars(rest_.data() + 2, rest_.data() + 4, code, 16);
+      if (error != std::errc() || stop != rest_.data() + 4) return Wrong("not an escape");
+      text += static_cast<char>(code);
+      rest_.remove_prefix(4);
+      return absl::OkStatus();
+    }
+    for (auto [letter, meaning] : kEscapes) {
+      if (rest_.size() < 2 || rest_[1] != letter) continue;
+      text += meaning;
+      rest_.remove_prefix(2);
+      return absl::OkStatus();
+    }
+    return Wrong("not an escape");
+  }
+
+  absl::StatusOr<proto::Value> ReadList(std::string_view close) {
+    std::vector<proto::Value> items;
+    while (!Take(close)) {
+      if (!items.empty() && !Take(",")) return Wrong("expected a comma");
+      if (Take(close)) break;
+      HEADRACE_ASSIGN_OR_RETURN(proto::Value item, ReadScalar());
+      items.push_back(std::move(item));
+    }
+    return ListOf(items);
+  }
+
+  absl::StatusOr<proto::Value> ListOf(const std::vector<proto::Value>& items) const {
+    std::vector<int64_t> integers;
+    std::vector<double> reals;
+    std::vector<std::string> texts;
+    for (const proto::Value& item : items) {
+      if (item.has_integer()) integers.push_back(item.integer());
+      if (item.has_integer()) reals.push_back(static_cast<double>(item.integer()));
+      if (item.has_real()) reals.push_back(item.real());
+      if (item.has_text()) texts.push_back(item.text());
+    }
+    if (integers.size() == items.size()) return IntsValue(integers);
+    if (reals.size() == items.size()) return FloatsValue(reals);
+    if (texts.size() == items.size()) return StringsValue(texts);
+    return Wrong("a list holds numbers or texts, not both");
+  }
+
+  absl::StatusOr<proto::Value> ReadPairs() {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    while (!Take("}")) {
+      if (!pairs.empty() && !Take(",")) return Wrong("expected a comma");
+      if (Take("}")) break;
+      HEADRACE_ASSIGN_OR_RETURN(proto::Value key, ReadScalar());
+      if (!Take(":")) return Wrong("expected a colon");
+      HEADRACE_ASSIGN_OR_RETURN(proto::Value value, ReadScalar());
+      if (!key.has_text() || !value.has_text()) return Wrong("keys and values are texts");
+      pairs.emplace_back(key.text(), value.text());
+    }
+    return PairsValue(pairs);
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::string FloatText(double value) {
+  if (std::isnan(value)) return "float('nan')";
+  if (std::isinf(value)) return value > 0 ? "float('inf')" : "float('-inf')";
+  char buffer[64];
+  const double size = std::abs(value);
+  const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
+  const auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
+  const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof(buffer), value, format);
+  std::string text(buffer, end.ptr);
+  if (plain && text.find('.') == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string StringText(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string result = "'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\'' || c == '\\') {
+      Append(result, "\\", std::string(1, c));
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else if (c == '\r') {
+      result += "\\r";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      Append(result, "\\x", std::string(1, kDigits[byte >> 4]), std::string(1, kDigits[byte & 15]));
+    } else {
+      result += c;
+    }
+  }
+  return result + "'";
+}
+
+std::string ValueText(const proto::Value& value) {
+  const auto whole = [](int64_t number) { return std::to_string(number); };
+  switch (value.kind_case()) {
+    case proto::Value::kNone:
+      return "None";
+    case proto::Value::kBoolean:
+      return value.boolean() ? "True" : "False";
+    case proto::Value::kInteger:
+      return std::to_string(value.integer());
+    case proto::Value::kReal:
+      return FloatText(value.real());
+    case proto::Value::kText:
+      return StringText(value.text());
+    case proto::Value::kIntegers:
+      return TupleText(value.integers().values(), whole);
+    case proto::Value::kReals:
+      return TupleText(value.reals().values(), FloatText);
+    case proto::Value::kTexts:
+      return TupleText(value.texts().values(), StringText);
+    case proto::Value::kExpression:
+      return ExpressionText(value.expression());
+    case proto::Value::kReference:
+      return Cat("<function ", value.reference().name(), ">");
+    case proto::Value::kPairs:
+      return PairsText(value.pairs());
+    case proto::Value::kColumns:
+      return ColumnsText(value.columns());
+    case proto::Value::KIND_NOT_SET:
+      break;
+  }
+  return "nothing";
+}
+
+absl::StatusOr<proto::Value> ParseValue(std::string_view text) { return LiteralReader(text).Read(); }
+
+}  // namespace headrace::ir

@@ -1,0 +1,27 @@
+// Values and expressions in Python's notation: how declarations write defaults, and how messages and dumps show values.
+// Pure functions.
+#ifndef HEADRACE_IR_VALUE_TEXT_H_
+#define HEADRACE_IR_VALUE_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+// "None", "True", "1", "0.5", "'bilinear'", "(1, 2)", "{'a': 'b'}", "<function train.py:augment#0>".
+std::string ValueText(const proto::Value& value);
+// As Python's repr: "0.1", "1e-05", "float('inf')".
+std::string FloatText(double value);
+// In single quotes, with Python's escapes.
+std::string StringText(std::string_view text);
+
+// Reads what ValueText writes, references, expressions and columns excepted, and lists in square brackets. A list of
+// whole numbers and reals is one of reals; an empty list is one of whole numbers until it is fitted to a type.
+absl::StatusOr<proto::Value> ParseValue(std::string_view text);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_VALUE_TEXT_H_
