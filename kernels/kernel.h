@@ -1,0 +1,58 @@
+// Kernels: pure functions from the tensors of one row to tensors of that row. No threads, no graph, no files.
+// A Kernel is made once from its attributes and is const afterwards: any thread may apply it to any row.
+// It allocates outputs from the pool of the running task and may return a view of its input.
+#ifndef HEADRACE_KERNELS_KERNEL_H_
+#define HEADRACE_KERNELS_KERNEL_H_
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/philox.h"
+#include "core/tensor.h"
+#include "ir/attributes.h"
+#include "ir/declaration.h"
+
+namespace headrace {
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // `random` is the row's own stream, fresh for every call: two columns of one row see the same draws.
+  // Errors: kData for bad bytes, kGraph for a dtype or shape that only the row could show.
+  virtual absl::StatusOr<std::vector<Tensor>> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const = 0;
+};
+
+// One tensor in, one out: most kernels.
+class UnaryKernel : public Kernel {
+ public:
+  virtual absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const = 0;
+  absl::StatusOr<std::vector<Tensor>> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const final;
+};
+
+// Attributes are validated; what only their combination can show fails with kGraph.
+using KernelFactory = std::function<absl::StatusOr<std::unique_ptr<Kernel>>(const ir::Attributes& attributes)>;
+
+// Of a kernel that is made from its attributes and cannot fail at that.
+template <typename K>
+KernelFactory Makes() {
+  return [](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
+    return std::make_unique<K>(attributes);
+  };
+}
+
+// Declares a kernel and says how it is made. Use at namespace scope in the kernel's own file:
+//   const KernelRegistration registration{{.name = "HWC2CHW", ...}, Makes<Hwc2Chw>()};
+struct KernelRegistration {
+  KernelRegistration(ir::Declaration declaration, KernelFactory factory);
+};
+
+// kInternal when no such kernel is linked in: validation comes first.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::string_view name, const ir::Attributes& attributes);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_KERNEL_H_

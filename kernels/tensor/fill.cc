@@ -1,0 +1,50 @@
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/tensor/number.h"
+
+namespace headrace {
+namespace {
+
+class Fill : public UnaryKernel {
+ public:
+  explicit Fill(const ir::Attributes& attributes) : value_(attributes.Float("value")) {}
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    uint8_t element[sizeof(double)];
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("value", value_, input.dtype(), element));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(input.dtype(), input.shape()));
+    RepeatElement(element, ItemSize(input.dtype()), input.elements(), output.mutable_raw());
+    return output;
+  }
+
+ private:
+  double value_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  const ir::ColumnType& type = inputs[0];
+  if (!type.fields.empty()) return GraphError("needs numbers; got ", ir::TypeName(type));
+  uint8_t element[sizeof(double)];
+  if (type.dtype != DType::kUnknown) {
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("value", attributes.Float("value"), type.dtype, element));
+  }
+  return std::vector{type};
+}
+
+const KernelRegistration registration{
+    {.name = "Fill",
+     .summary = "Replaces every element by one number.",
+     .doc = "Takes numbers of any type and shape and gives the same type and shape, each element being `value`.\n"
+            "Errors: a value that the type cannot hold (a whole-number type takes no fraction), bytes or strings.",
+     .attributes = {{.name = "value", .type = ir::AttributeType::kFloat, .doc = "The number."}},
+     .traits = {.pointwise = true},
+     .python_module = "transforms",
+     .example = "T.Fill(0)",
+     .infer_kernel = Infer},
+    Makes<Fill>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,99 @@
+#include <cstring>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/tensor/number.h"
+
+namespace headrace {
+namespace {
+
+template <typename T>
+int64_t FirstOutside(const T* classes, int64_t count, int64_t limit) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (classes[i] < 0 || static_cast<uint64_t>(classes[i]) >= static_cast<uint64_t>(limit)) return i;
+  }
+  return -1;
+}
+
+class OneHot : public UnaryKernel {
+ public:
+  OneHot(int64_t classes, DType dtype) : classes_(classes), dtype_(dtype) {}
+
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
+    const DType dtype = attributes.Type("dtype");
+    if (ItemSize(dtype) == 0) return GraphError("dtype = ", DTypeName(dtype), " holds no numbers");
+    return std::make_unique<OneHot>(attributes.Int("classes"), dtype);
+  }
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    if (!IsInteger(input.dtype())) return GraphError("needs whole numbers; got ", input.TypeName());
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
+    Shape shape = input.shape();
+    shape.push_back(classes_);
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(dtype_, shape));
+    std::memset(output.mutable_raw(), 0, output.bytes());
+    absl::Status status;
+    VisitNumber(input.dtype(), [&](auto type) {
+      using T = typename decltype(type)::type;
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) status = Mark(dense.data<T>(), dense, output);
+    });
+    HEADRACE_RETURN_IF_ERROR(status);
+    return output;
+  }
+
+ private:
+  template <typename T>
+  absl::Status Mark(const T* classes, const Tensor& input, Tensor& output) const {
+    const int64_t count = input.elements();
+    const int64_t wrong = FirstOutside(classes, count, classes_);
+    if (wrong >= 0) {
+      return DataError("class ", static_cast<int64_t>(classes[wrong]), " is not one of 0 … ", classes_ - 1,
+                       " (classes=", classes_, ")");
+    }
+    uint8_t one[sizeof(double)];
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("one", 1.0, dtype_, one));
+    const size_t item = ItemSize(dtype_);
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(output.mutable_raw() + (i * classes_ + static_cast<int64_t>(classes[i])) * item, one, item);
+    }
+    return absl::OkStatus();
+  }
+
+  int64_t classes_;
+  DType dtype_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  ir::ColumnType type = inputs[0];
+  const bool unknown = type.dtype == DType::kUnknown && type.fields.empty();
+  if (!unknown && !IsInteger(type.dtype)) return GraphError("needs whole numbers; got ", ir::TypeName(type));
+  type.dtype = attributes.Type("dtype");
+  if (type.shape) type.shape->push_back(attributes.Int("classes"));
+  return std::vector{type};
+}
+
+const KernelRegistration registration{
+    {.name = "OneHot",
+     .summary = "Turns class numbers into vectors with a single one.",
+     .doc = "Takes whole numbers of any shape S, each from 0 to classes - 1, and gives `dtype` of shape S + "
+            "(classes,): 1 at "
+            "the class, 0 elsewhere, as torch.nn.functional.one_hot.\n"
+            "Errors: a class outside that range, and a type that is not of whole numbers.",
+     .attributes = {{.name = "classes",
+                     .type = ir::AttributeType::kInt,
+                     .doc = "The number of classes: the length of each vector.",
+                     .minimum = 1,
+                     .maximum = 1 << 30},
+                    {.name = "dtype",
+                     .type = ir::AttributeType::kDType,
+                     .doc = "The type of the result.",
+                     .default_value = "'float32'"}},
+     .python_module = "transforms",
+     .example = "T.OneHot(10)",
+     .infer_kernel = Infer},
+    OneHot::Make};
+
+}  // namespace
+}  // namespace headrace

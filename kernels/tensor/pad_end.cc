@@ -1,0 +1,103 @@
+#include <cstring>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/tensor/number.h"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kKeep = -1;  // leaves an axis as it is
+
+absl::Status DoesNotFit(std::string_view input, absl::Span<const int64_t> wanted) {
+  return GraphError("cannot pad ", input, " to ", ShapeName(wanted),
+                    ": it needs as many axes, none of them longer already");
+}
+
+// Copies the block at the beginning of each axis, the last axis at once.
+void CopyBlock(const uint8_t* source, absl::Span<const int64_t> shape, absl::Span<const int64_t> target_shape,
+               size_t item, uint8_t* target) {
+  if (shape.size() <= 1) {
+    std::memcpy(target, source, item * ElementCount(shape));
+    return;
+  }
+  const int64_t source_step = ElementCount(shape.subspan(1)) * static_cast<int64_t>(item);
+  const int64_t target_step = ElementCount(target_shape.subspan(1)) * static_cast<int64_t>(item);
+  for (int64_t i = 0; i < shape[0]; ++i) {
+    CopyBlock(source + i * source_step, shape.subspan(1), target_shape.subspan(1), item, target + i * target_step);
+  }
+}
+
+class PadEnd : public UnaryKernel {
+ public:
+  explicit PadEnd(const ir::Attributes& attributes)
+      : shape_(attributes.Ints("shape")), value_(attributes.Float("value")) {}
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    if (input.rank() != static_cast<int>(shape_.size())) return DoesNotFit(input.TypeName(), shape_);
+    Shape shape = input.shape();
+    for (int i = 0; i < input.rank(); ++i) {
+      if (shape_[i] == kKeep) continue;
+      if (shape_[i] < shape[i]) return DoesNotFit(input.TypeName(), shape_);
+      shape[i] = shape_[i];
+    }
+    uint8_t element[sizeof(double)];
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("value", value_, input.dtype(), element));
+    if (shape == input.shape()) return input;
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(input.dtype(), shape));
+    const size_t item = ItemSize(input.dtype());
+    RepeatElement(element, item, output.elements(), output.mutable_raw());
+    if (input.elements() > 0) CopyBlock(dense.raw(), input.shape(), shape, item, output.mutable_raw());
+    return output;
+  }
+
+ private:
+  std::vector<int64_t> shape_;
+  double value_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  ir::ColumnType type = inputs[0];
+  if (!type.fields.empty()) return GraphError("needs numbers; got ", ir::TypeName(type));
+  uint8_t element[sizeof(double)];
+  if (type.dtype != DType::kUnknown) {
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("value", attributes.Float("value"), type.dtype, element));
+  }
+  const std::vector<int64_t> wanted = attributes.Ints("shape");
+  if (!type.shape) type.shape = Shape(wanted.size(), ir::kUnknownDim);
+  if (type.shape->size() != wanted.size()) return DoesNotFit(ir::TypeName(inputs[0]), wanted);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    int64_t& size = (*type.shape)[i];
+    if (wanted[i] == kKeep) continue;
+    if (size > wanted[i]) return DoesNotFit(ir::TypeName(inputs[0]), wanted);
+    size = wanted[i];
+  }
+  return std::vector{type};
+}
+
+const KernelRegistration registration{
+    {.name = "PadEnd",
+     .summary = "Makes tensors of different lengths equal by adding to their ends.",
+     .doc =
+         "Takes numbers of any type and gives the same type of shape `shape`, the input standing at the beginning of "
+         "each axis and `value` behind it.\n"
+         "Errors: another number of axes, an axis longer than wanted (nothing is cut off; see Slice), a value that the "
+         "type cannot hold, bytes or strings.",
+     .attributes = {{.name = "shape",
+                     .type = ir::AttributeType::kInts,
+                     .doc = "The length of each axis; -1 leaves one as it is.",
+                     .minimum = -1},
+                    {.name = "value",
+                     .type = ir::AttributeType::kFloat,
+                     .doc = "What stands behind the input.",
+                     .default_value = "0"}},
+     .python_module = "transforms",
+     .example = "T.PadEnd((128,), value=-1)",
+     .infer_kernel = Infer},
+    Makes<PadEnd>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,63 @@
+#include <cmath>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image.h"
+#include "kernels/vision/window.h"
+
+namespace headrace {
+namespace {
+
+// Where a window of `size` begins so that the middles meet. Rounds as torchvision: half to even inside, and the odd
+// pixel of padding goes to the end.
+int64_t CenteredBegin(int64_t image_size, int64_t size) {
+  if (size > image_size) return -((size - image_size) / 2);
+  return static_cast<int64_t>(std::nearbyint(static_cast<double>(image_size - size) / 2.0));
+}
+
+class CenterCrop : public UnaryKernel {
+ public:
+  explicit CenterCrop(const ir::Attributes& attributes) : size_(attributes.Ints("size")) {}
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
+    const Window window = {CenteredBegin(image.height, size_[0]), CenteredBegin(image.width, size_[1]), size_[0],
+                           size_[1]};
+    return Windowed(image, window, Border::kConstant, {0.0});
+  }
+
+ private:
+  std::vector<int64_t> size_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
+  const std::vector<int64_t> size = attributes.Ints("size");
+  return std::vector{WithSize(type, size[0], size[1])};
+}
+
+const KernelRegistration registration{
+    {.name = "CenterCrop",
+     .summary = "Cuts a rectangle out of the middle of an image.",
+     .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "
+            "width of "
+            "`size`. Where the image is smaller it is surrounded by zeros. Follows torchvision's CenterCrop to the "
+            "pixel.\n"
+            "Errors: another rank, bytes or strings, and an image without pixels.",
+     .attributes = {{.name = "size",
+                     .type = ir::AttributeType::kInts,
+                     .doc = "(height, width), or one number for a square.",
+                     .minimum = 1,
+                     .maximum = 65535,
+                     .lengths = {2},
+                     .broadcast = true}},
+     .traits = {.geometric = true},
+     .python_module = "vision",
+     .example = "V.CenterCrop(224)",
+     .infer_kernel = Infer},
+    Makes<CenterCrop>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,114 @@
+#include <memory>
+#include <string>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/jpeg.h"
+#include "kernels/vision/pixel_limit.h"
+#include "kernels/vision/png.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kShownBytes = 8;
+
+// "starts with 47 49 46 38 39 61 ('GIF89a')".
+std::string DescribeStart(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  std::string text;
+  for (const char byte : bytes.substr(0, kShownBytes)) {
+    const uint8_t value = static_cast<uint8_t>(byte);
+    if (!hex.empty()) hex += ' ';
+    hex += kDigits[value >> 4];
+    hex += kDigits[value & 15];
+    text += value >= 0x20 && value < 0x7f ? byte : '.';
+  }
+  return Cat("starts with ", hex, " ('", text, "')");
+}
+
+// A byte string, or the same bytes as a vector of uint8.
+absl::StatusOr<std::string_view> EncodedBytes(const Tensor& input) {
+  if (input.dtype() == DType::kBytes && input.rank() == 0) return input.bytes_value();
+  if (input.dtype() == DType::kUInt8 && input.rank() == 1) {
+    return std::string_view(reinterpret_cast<const char*>(input.raw()), input.bytes());
+  }
+  return GraphError("needs one encoded picture, bytes of shape () or uint8 of shape (N,); got ", input.TypeName());
+}
+
+class Decode : public UnaryKernel {
+ public:
+  explicit Decode(const ir::Attributes& attributes) {
+    const std::string& mode = attributes.String("mode");
+    if (mode == "L") options_.mode = PixelMode::kGrey;
+    if (mode == "unchanged") options_.mode = PixelMode::kUnchanged;
+    options_.orientation = attributes.Bool("orientation");
+    if (!attributes.IsNone("max_pixels")) options_.max_pixels = attributes.Int("max_pixels");
+  }
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
+    HEADRACE_ASSIGN_OR_RETURN(const std::string_view bytes, EncodedBytes(dense));
+    if (bytes.empty()) return DataError("the picture is empty: 0 bytes");
+    if (LooksLikeJpeg(bytes)) return DecodeJpeg(bytes, options_);
+    if (LooksLikePng(bytes)) return DecodePng(bytes, options_);
+    return DataError("not a JPEG or PNG: ", DescribeStart(bytes), ", ", bytes.size(), " bytes in all");
+  }
+
+ private:
+  DecodeOptions options_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  const ir::ColumnType& input = inputs[0];
+  const bool encoded = input.dtype == DType::kBytes && (!input.shape || input.shape->empty());
+  const bool vector = input.dtype == DType::kUInt8 && (!input.shape || input.shape->size() == 1);
+  const bool unknown = input.dtype == DType::kUnknown && input.fields.empty();
+  if (!encoded && !vector && !unknown) {
+    return GraphError("needs one encoded picture, bytes of shape () or uint8 of shape (N,); got ", ir::TypeName(input));
+  }
+  const std::string& mode = attributes.String("mode");
+  int64_t channels = 3;
+  if (mode == "L") channels = 1;
+  if (mode == "unchanged") channels = ir::kUnknownDim;
+  return std::vector{ir::ColumnType::Of(DType::kUInt8, {ir::kUnknownDim, ir::kUnknownDim, channels})};
+}
+
+const KernelRegistration registration{
+    {.name = "Decode",
+     .summary = "Decodes a JPEG or PNG into an image.",
+     .doc =
+         "Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 … 255, in the "
+         "order red, green, blue.\n"
+         "JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB, and CMYK "
+         "and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour type and depth, "
+         "interlaced or not; of 16 bits the higher 8 are kept, palettes are resolved, colour profiles and gamma are "
+         "not applied.\n"
+         "Errors: empty bytes; bytes that are neither; a picture of more than `max_pixels`, refused from its header; "
+         "data that end early or are damaged so that pixels are lost. Faults that lose no pixel (stray bytes between "
+         "segments, a missing end marker after the last row) are accepted.",
+     .attributes = {{.name = "mode",
+                     .type = ir::AttributeType::kString,
+                     .doc = "RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged: "
+                            "grey 1, grey and "
+                            "alpha 2, colour 3, colour and alpha 4 (CMYK becomes RGB).",
+                     .default_value = "'RGB'",
+                     .choices = {"RGB", "L", "unchanged"}},
+                    {.name = "orientation",
+                     .type = ir::AttributeType::kBool,
+                     .doc = "Turns and mirrors the image as its EXIF orientation says.",
+                     .default_value = "False"},
+                    {.name = "max_pixels",
+                     .type = ir::AttributeType::kInt,
+                     .doc = "Pictures of more pixels are refused; None: no limit.",
+                     .default_value = Cat(kDefaultMaxPixels),
+                     .nullable = true,
+                     .minimum = 1}},
+     .python_module = "vision",
+     .example = "V.Decode()",
+     .infer_kernel = Infer},
+    Makes<Decode>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,211 @@
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/fixture/golden.h"
+#include "kernels/fixture/run_kernel.h"
+
+namespace headrace {
+namespace {
+
+using fixture::Encoded;
+using fixture::Golden;
+using fixture::MessageOf;
+using fixture::RunKernel;
+using ::testing::HasSubstr;
+
+fixture::Given Mode(std::string_view mode) { return {{"mode", ir::StringValue(mode)}}; }
+
+class DecodeVariant : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(DecodeVariant, EqualsPillowInRgb) {
+  const Tensor golden = Golden(Cat(GetParam(), ".RGB"));
+  ASSERT_FALSE(fixture::AllZero(golden));
+  const absl::StatusOr<Tensor> image = RunKernel("Decode", {}, Encoded(GetParam()));
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_EQ(fixture::LargestDifference(*image, golden), 0) << image->TypeName();
+}
+
+TEST_P(DecodeVariant, EqualsPillowInGrey) {
+  const Tensor golden = Golden(Cat(GetParam(), ".L"));
+  const absl::StatusOr<Tensor> image = RunKernel("Decode", Mode("L"), Encoded(GetParam()));
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_EQ(fixture::LargestDifference(*image, golden), 0) << image->TypeName();
+}
+
+INSTANTIATE_TEST_SUITE_P(Jpeg, DecodeVariant,
+                         ::testing::Values("baseline_420.jpg", "baseline_422.jpg", "baseline_444.jpg",
+                                           "progressive.jpg", "restarts.jpg", "rgb.jpg", "grey.jpg", "cmyk.jpg",
+                                           "ycck.jpg"));
+INSTANTIATE_TEST_SUITE_P(Png, DecodeVariant,
+                         ::testing::Values("rgb.png", "rgba.png", "grey.png", "grey_alpha.png", "black_white.png",
+                                           "palette.png", "palette_4_bits.png", "palette_transparent.png",
+                                           "interlaced.png", "rgb_16_bits.png"));
+
+TEST(Decode, KeepsTheHigherByteOf16BitGrey) {
+  const Tensor golden = Golden("grey_16_bits.png.L");
+  EXPECT_EQ(fixture::LargestDifference(*RunKernel("Decode", Mode("L"), Encoded("grey_16_bits.png")), golden), 0);
+  const Tensor rgb = *RunKernel("Decode", {}, Encoded("grey_16_bits.png"));
+  for (int64_t i = 0; i < golden.elements(); ++i) {
+    for (int c = 0; c < 3; ++c) ASSERT_EQ(rgb.raw()[i * 3 + c], golden.raw()[i]);
+  }
+}
+
+TEST(Decode, UnchangedKeepsTheChannelsOfTheFile) {
+  for (const char* name : {"rgba.png", "grey_alpha.png"}) {
+    const Tensor image = *RunKernel("Decode", Mode("unchanged"), Encoded(name));
+    EXPECT_EQ(fixture::LargestDifference(image, Golden(Cat(name, ".unchanged"))), 0) << name << image.TypeName();
+  }
+  for (const char* name : {"grey.jpg", "grey.png"}) {
+    const Tensor image = *RunKernel("Decode", Mode("unchanged"), Encoded(name));
+    EXPECT_EQ(fixture::LargestDifference(image, Golden(Cat(name, ".L"))), 0) << name;
+  }
+  for (const char* name : {"cmyk.jpg", "baseline_420.jpg", "palette.png"}) {
+    const Tensor image = *RunKernel("Decode", Mode("unchanged"), Encoded(name));
+    EXPECT_EQ(fixture::LargestDifference(image, Golden(Cat(name, ".RGB"))), 0) << name;
+  }
+  EXPECT_EQ(RunKernel("Decode", Mode("unchanged"), Encoded("palette_transparent.png"))->dim(2), 4);
+}
+
+TEST(Decode, TurnsByExifOnlyWhenAsked) {
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    const std::string name = Cat("orientation_", orientation, ".jpg");
+    const Tensor plain = *RunKernel("Decode", {}, Encoded(name));
+    EXPECT_EQ(fixture::LargestDifference(plain, Golden("orientation_1.jpg.RGB")), 0) << name;
+    const Tensor turned = *RunKernel("Decode", {{"orientation", ir::BoolValue(true)}}, Encoded(name));
+    EXPECT_EQ(fixture::LargestDifference(turned, Golden(Cat(name, ".turned"))), 0) << name;
+  }
+  const Tensor turned = *RunKernel("Decode", {{"orientation", ir::BoolValue(true)}}, Encoded("orientation_6.png"));
+  EXPECT_EQ(fixture::LargestDifference(turned, Golden("orientation_6.png.turned")), 0);
+}
+
+TEST(Decode, TakesBytesAsAVectorToo) {
+  const std::string bytes = fixture::ReadTestFile("grey.jpg");
+  Tensor vector = *Tensor::Allocate(DType::kUInt8, {static_cast<int64_t>(bytes.size())});
+  std::copy(bytes.begin(), bytes.end(), vector.mutable_raw());
+  EXPECT_EQ(fixture::LargestDifference(*RunKernel("Decode", {}, vector), Golden("grey.jpg.RGB")), 0);
+}
+
+TEST(Decode, RefusesWhatIsNoPicture) {
+  const absl::StatusOr<Tensor> gif =
+      RunKernel("Decode", {}, *Tensor::CopyBytes(DType::kBytes, "GIF89a\x01\x02 and so on"));
+  EXPECT_EQ(KindOf(gif.status()), ErrorKind::kData);
+  EXPECT_THAT(MessageOf(gif), HasSubstr("not a JPEG or PNG: starts with 47 49 46 38 39 61 01 02 ('GIF89a..')"));
+  const absl::StatusOr<Tensor> empty = RunKernel("Decode", {}, *Tensor::CopyBytes(DType::kBytes, ""));
+  EXPECT_EQ(KindOf(empty.status()), ErrorKind::kData);
+  EXPECT_THAT(MessageOf(empty), HasSubstr("empty"));
+  const absl::StatusOr<Tensor> image = RunKernel("Decode", {}, Golden("source"));
+  EXPECT_EQ(KindOf(image.status()), ErrorKind::kGraph);
+  EXPECT_THAT(MessageOf(image), HasSubstr("uint8 (60, 80, 3)"));
+}
+
+TEST(Decode, RefusesDataThatEndEarly) {
+  for (const char* name : {"truncated_baseline.jpg", "truncated_progressive.jpg", "truncated.png"}) {
+    const absl::StatusOr<Tensor> image = RunKernel("Decode", {}, Encoded(name));
+    EXPECT_EQ(KindOf(image.status()), ErrorKind::kData) << name;
+    EXPECT_THAT(MessageOf(image), HasSubstr("truncated")) << name;
+  }
+}
+
+// Cuts both formats everywhere: only the end marker, and what follows the pixels, may be missing.
+TEST(Decode, FindsEveryTruncation) {
+  for (const char* name : {"baseline_420.jpg", "baseline_444.jpg", "progressive.jpg", "restarts.jpg", "grey.jpg",
+                           "cmyk.jpg", "rgb.png", "interlaced.png", "palette.png"}) {
+    const std::string whole = fixture::ReadTestFile(name);
+    const Tensor golden = Golden(Cat(name, ".RGB"));
+    for (size_t size = 0; size < whole.size(); ++size) {
+      const absl::StatusOr<Tensor> image =
+          RunKernel("Decode", {}, *Tensor::CopyBytes(DType::kBytes, std::string_view(whole).substr(0, size)));
+      if (image.ok()) {
+        ASSERT_EQ(fixture::LargestDifference(*image, golden), 0)
+            << name << " cut to " << size << " of " << whole.size();
+      } else {
+        ASSERT_EQ(KindOf(image.status()), ErrorKind::kData) << image.status();
+      }
+    }
+  }
+}
+
+TEST(Decode, RefusesDamageThatLosesPixels) {
+  for (const char* name : {"damaged.jpg", "damaged.png"}) {
+    const absl::StatusOr<Tensor> image = RunKernel("Decode", {}, Encoded(name));
+    EXPECT_EQ(KindOf(image.status()), ErrorKind::kData) << name;
+    EXPECT_THAT(MessageOf(image), HasSubstr("damaged")) << name;
+  }
+}
+
+TEST(Decode, AcceptsFaultsThatLoseNoPixel) {
+  for (const char* name : {"stray_bytes.jpg", "no_end_marker.jpg"}) {
+    const absl::StatusOr<Tensor> image = RunKernel("Decode", {}, Encoded(name));
+    ASSERT_TRUE(image.ok()) << name << image.status();
+    EXPECT_EQ(fixture::LargestDifference(*image, Golden("baseline_420.jpg.RGB")), 0) << name;
+  }
+}
+
+TEST(Decode, RefusesHugePicturesBeforeTakingMemory) {
+  for (const char* name : {"huge.jpg", "huge.png"}) {
+    const int64_t before = BufferPool::Global().outstanding_bytes();
+    const Tensor encoded = Encoded(name);
+    ASSERT_LE(encoded.bytes(), 2048u);
+    const absl::StatusOr<Tensor> image = RunKernel("Decode", {}, encoded);
+    EXPECT_EQ(KindOf(image.status()), ErrorKind::kData) << name;
+    EXPECT_THAT(MessageOf(image), HasSubstr("60000 × 60000")) << name;
+    EXPECT_THAT(MessageOf(image), HasSubstr("Decode(max_pixels=3600000000)")) << name;
+    EXPECT_LT(BufferPool::Global().outstanding_bytes() - before, 1 << 16) << name;
+  }
+}
+
+TEST(Decode, MeasuresPixelsAgainstTheLimit) {
+  const int64_t pixels = 61 * 47;
+  EXPECT_TRUE(RunKernel("Decode", {{"max_pixels", ir::IntValue(pixels)}}, Encoded("grey.jpg")).ok());
+  EXPECT_FALSE(RunKernel("Decode", {{"max_pixels", ir::IntValue(pixels - 1)}}, Encoded("grey.jpg")).ok());
+  EXPECT_TRUE(RunKernel("Decode", {{"max_pixels", ir::NoneValue()}}, Encoded("grey.jpg")).ok());
+}
+
+TEST(Decode, InfersChannelsFromItsMode) {
+  const ir::ColumnType bytes = ir::ColumnType::Of(DType::kBytes, {});
+  EXPECT_EQ(ir::TypeName(*fixture::InferType("Decode", {}, {bytes})), "uint8 (None, None, 3)");
+  EXPECT_EQ(ir::TypeName(*fixture::InferType("Decode", Mode("L"), {bytes})), "uint8 (None, None, 1)");
+  EXPECT_EQ(ir::TypeName(*fixture::InferType("Decode", Mode("unchanged"), {bytes})), "uint8 (None, None, None)");
+  EXPECT_FALSE(fixture::InferType("Decode", {}, {ir::ColumnType::Of(DType::kInt64, {})}).ok());
+}
+
+// Changes bytes of real files at random: whatever comes, Decode returns an image or a data error.
+TEST(Decode, SurvivesMutatedFiles) {
+#ifdef HEADRACE_SANITIZER
+  constexpr int kRounds = 4000;
+#else
+  constexpr int kRounds = 20000;
+#endif
+  std::vector<std::string> files;
+  for (const char* name :
+       {"baseline_420.jpg", "progressive.jpg", "restarts.jpg", "grey.jpg", "cmyk.jpg", "ycck.jpg", "orientation_6.jpg",
+        "rgb.png", "rgba.png", "palette_transparent.png", "interlaced.png", "grey_16_bits.png", "orientation_6.png"}) {
+    files.push_back(fixture::ReadTestFile(name));
+  }
+  const fixture::Given limited = {{"max_pixels", ir::IntValue(1 << 18)}, {"orientation", ir::BoolValue(true)}};
+  const std::unique_ptr<Kernel> decode = *fixture::MakeKernel("Decode", limited);
+  int decoded = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    RowRandom random(11, 0, {.key = static_cast<uint64_t>(round)});
+    std::string bytes = files[random.Below(files.size())];
+    for (uint64_t left = 1 + random.Below(8); left > 0; --left) {
+      // Half of the changes fall on headers.
+      const uint64_t reach = random.Below(2) == 0 ? std::min<uint64_t>(bytes.size(), 700) : bytes.size();
+      bytes[random.Below(reach)] = static_cast<char>(random.Below(256));
+    }
+    if (random.Below(4) == 0) bytes.resize(1 + random.Below(bytes.size()));
+    const auto images = decode->Apply(std::vector<Tensor>{*Tensor::CopyBytes(DType::kBytes, bytes)}, random);
+    decoded += images.ok();
+    ASSERT_TRUE(images.ok() || KindOf(images.status()) == ErrorKind::kData) << images.status();
+  }
+  EXPECT_GT(decoded, 0);
+  EXPECT_LT(decoded, kRounds);
+  std::printf("HEADRACE-COUNT fuzz=%d\n", kRounds);
+}
+
+}  // namespace
+}  // namespace headrace

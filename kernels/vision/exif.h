@@ -1,0 +1,24 @@
+// The orientation that cameras write into EXIF, and turning an image accordingly. Pure functions; safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_EXIF_H_
+#define HEADRACE_KERNELS_VISION_EXIF_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "core/tensor.h"
+
+namespace headrace {
+
+// What a JPEG's APP1 segment with EXIF begins with.
+inline constexpr std::string_view kExifHeader{"Exif\0\0", 6};
+
+// 1 … 8 from an EXIF block (it begins with a TIFF header); 1 where there is none or the block is broken.
+int ExifOrientation(std::string_view exif);
+
+// Turned and mirrored so that orientation 1 results, as Pillow's ImageOps.exif_transpose. `image` is row-major uint8
+// (H, W, C).
+absl::StatusOr<Tensor> Oriented(Tensor image, int orientation);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_EXIF_H_

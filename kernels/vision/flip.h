@@ -1,0 +1,20 @@
+// Mirror images. Pure functions; safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_FLIP_H_
+#define HEADRACE_KERNELS_VISION_FLIP_H_
+
+#include "absl/status/statusor.h"
+#include "core/tensor.h"
+#include "ir/declaration.h"
+#include "kernels/vision/image.h"
+
+namespace headrace {
+
+absl::StatusOr<Tensor> FlippedLeftRight(const Image& image);
+absl::StatusOr<Tensor> FlippedTopBottom(const Image& image);
+
+// `p` of the random flips.
+ir::Attribute FlipProbabilityAttribute();
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_FLIP_H_

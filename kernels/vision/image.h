@@ -1,0 +1,51 @@
+// Images as the vision kernels see them: (height, width, channels), or (height, width) where a mask has no channels.
+// The pixels of a row lie side by side; rows may be any distance apart, so a crop is a view.
+// Plain values; safe to read from any thread.
+#ifndef HEADRACE_KERNELS_VISION_IMAGE_H_
+#define HEADRACE_KERNELS_VISION_IMAGE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "core/tensor.h"
+#include "ir/type.h"
+
+namespace headrace {
+
+// What a kernel can do its work on.
+enum class PixelTypes {
+  kByteOrFloat,  // uint8 and float32: kernels that compute with values
+  kFixedSize,    // every type of fixed size: kernels that only move pixels, so masks of any type agree with images
+};
+
+struct Image {
+  Tensor tensor;  // keeps the pixels alive; describes all of them, whatever was cropped
+  const uint8_t* pixels = nullptr;
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t channels = 0;
+  int64_t row_stride = 0;  // bytes
+
+  DType dtype() const { return tensor.dtype(); }
+  int64_t pixel_bytes() const { return channels * static_cast<int64_t>(ItemSize(tensor.dtype())); }
+  const uint8_t* row(int64_t y) const { return pixels + y * row_stride; }
+};
+
+// Copies only when the pixels of a row do not lie side by side. Fails with kGraph, naming dtype and shape.
+absl::StatusOr<Image> ImageOf(const Tensor& tensor, PixelTypes accepted);
+
+// The rectangle, which must lie inside.
+Image Cropped(const Image& image, int64_t top, int64_t left, int64_t height, int64_t width);
+
+// Uninitialised, of the image's dtype and channels (and rank).
+absl::StatusOr<Tensor> AllocateLike(const Image& image, int64_t height, int64_t width);
+
+// The type of an image before any row is seen: fails where no row of this type could be one.
+absl::StatusOr<ir::ColumnType> ImageTypeOf(const ir::ColumnType& type, PixelTypes accepted);
+
+// `type` with another height and width.
+ir::ColumnType WithSize(ir::ColumnType type, int64_t height, int64_t width);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_IMAGE_H_

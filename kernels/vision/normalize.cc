@@ -1,0 +1,160 @@
+#include <cmath>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/cpu_target.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image.h"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kBlock = 24;  // a multiple of 1, 2, 3 and 4 channels, and of vectors of 8
+
+// Elements whose means and deviations repeat every `block`; the last few begin the pattern again.
+template <typename T, int64_t kFixedBlock>
+constexpr auto kNormalize = [](const T* __restrict source, int64_t count, const float* __restrict mean,
+                               const float* __restrict deviation, int64_t block, float* __restrict target)
+                                HEADRACE_LOOP {
+                                  if constexpr (kFixedBlock > 0) block = kFixedBlock;
+                                  int64_t x = 0;
+                                  for (; x + block <= count; x += block) {
+                                    for (int64_t i = 0; i < block; ++i)
+                                      target[x + i] = (static_cast<float>(source[x + i]) - mean[i]) / deviation[i];
+                                  }
+                                  for (int64_t i = 0; x + i < count; ++i) {
+                                    target[x + i] = (static_cast<float>(source[x + i]) - mean[i]) / deviation[i];
+                                  }
+                                };
+
+std::vector<float> Repeated(const std::vector<double>& values, int64_t channels, int64_t block) {
+  std::vector<float> repeated(block);
+  for (int64_t i = 0; i < block; ++i) {
+    repeated[i] = static_cast<float>(values.size() == 1 ? values[0] : values[i % channels]);
+  }
+  return repeated;
+}
+
+template <typename T>
+void NormalizeRun(const uint8_t* source, int64_t count, const std::vector<float>& mean,
+                  const std::vector<float>& deviation, float* target) {
+  const T* elements = reinterpret_cast<const T*>(source);
+  const int64_t block = static_cast<int64_t>(mean.size());
+  if (block == kBlock) {
+    RunOnCpu(kNormalize<T, kBlock>, elements, count, mean.data(), deviation.data(), block, target);
+  } else {
+    RunOnCpu(kNormalize<T, 0>, elements, count, mean.data(), deviation.data(), block, target);
+  }
+}
+
+class Normalize : public UnaryKernel {
+ public:
+  explicit Normalize(const ir::Attributes& attributes)
+      : mean_(attributes.Floats("mean")),
+        deviation_(attributes.Floats("std")),
+        channels_first_(attributes.String("layout") == "CHW") {}
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    return channels_first_ ? Planes(input) : Pixels(input);
+  }
+
+ private:
+  absl::Status CheckChannels(int64_t channels) const {
+    for (const auto* values : {&mean_, &deviation_}) {
+      const int64_t size = static_cast<int64_t>(values->size());
+      if (size == 1 || size == channels) continue;
+      return GraphError(values == &mean_ ? "mean" : "std", " has ", size, " values, but the image has ", channels,
+                        " channels", channels_first_ ? " (layout='CHW')" : " (layout='HWC')");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Tensor> Pixels(const Tensor& input) const {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
+    HEADRACE_RETURN_IF_ERROR(CheckChannels(image.channels));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
+    const int64_t block = kBlock % image.channels == 0 ? kBlock : image.channels * 8;
+    const std::vector<float> mean = Repeated(mean_, image.channels, block);
+    const std::vector<float> deviation = Repeated(deviation_, image.channels, block);
+    const auto run = image.dtype() == DType::kUInt8 ? NormalizeRun<uint8_t> : NormalizeRun<float>;
+    // Takes rows that lie without a gap as one.
+    const bool dense = image.row_stride == image.width * image.pixel_bytes();
+    const int64_t rows = dense ? 1 : image.height;
+    const int64_t count = image.width * image.channels * (dense ? image.height : 1);
+    for (int64_t y = 0; y < rows; ++y) {
+      run(image.row(y), count, mean, deviation, output.mutable_data<float>() + y * count);
+    }
+    return output;
+  }
+
+  absl::StatusOr<Tensor> Planes(const Tensor& input) const {
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(dense, PixelTypes::kByteOrFloat));
+    if (input.rank() != 3) return GraphError("layout='CHW' needs shape (C, H, W); got ", input.TypeName());
+    const int64_t channels = input.dim(0);
+    HEADRACE_RETURN_IF_ERROR(CheckChannels(channels));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
+    const int64_t count = input.dim(1) * input.dim(2);
+    const int64_t item = static_cast<int64_t>(ItemSize(input.dtype()));
+    const auto run = input.dtype() == DType::kUInt8 ? NormalizeRun<uint8_t> : NormalizeRun<float>;
+    for (int64_t c = 0; c < channels; ++c) {
+      const std::vector<float> mean(kBlock, static_cast<float>(mean_[mean_.size() == 1 ? 0 : c]));
+      const std::vector<float> deviation(kBlock, static_cast<float>(deviation_[deviation_.size() == 1 ? 0 : c]));
+      run(dense.raw() + c * count * item, count, mean, deviation, output.mutable_data<float>() + c * count);
+    }
+    return output;
+  }
+
+  std::vector<double> mean_;
+  std::vector<double> deviation_;
+  bool channels_first_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  type.dtype = DType::kFloat32;
+  if (!type.shape) return std::vector{type};
+  const bool channels_first = attributes.String("layout") == "CHW";
+  int64_t channels = 1;
+  if (type.shape->size() == 3) channels = (*type.shape)[channels_first ? 0 : 2];
+  if (channels == ir::kUnknownDim) return std::vector{type};
+  for (const char* name : {"mean", "std"}) {
+    const int64_t size = static_cast<int64_t>(attributes.Floats(name).size());
+    if (size == 1 || size == channels) continue;
+    return GraphError(name, " has ", size, " values, but the image has ", channels,
+                      " channels: ", ir::TypeName(inputs[0]), ", layout='", channels_first ? "CHW" : "HWC", "'");
+  }
+  return std::vector{type};
+}
+
+const KernelRegistration registration{
+    {.name = "Normalize",
+     .summary = "Subtracts the mean from every channel and divides by the standard deviation.",
+     .doc =
+         "Takes uint8 or float32 of shape (H, W, C) or (H, W), or (C, H, W) with layout='CHW', and gives float32 of "
+         "the "
+         "same shape: (x - mean) / std, computed in float32. `mean` and `std` are in the units of the input: nothing "
+         "is divided by 255 in secret, so for uint8 they lie between 0 and 255.\n"
+         "Errors: a number of means or deviations that is not the number of channels, another dtype or rank.",
+     .attributes = {{.name = "mean",
+                     .type = ir::AttributeType::kFloats,
+                     .doc = "One number, or one a channel, in the units of the input."},
+                    {.name = "std",
+                     .type = ir::AttributeType::kFloats,
+                     .doc = "One number, or one a channel, in the units of the input.",
+                     .minimum = 0,
+                     .exclusive_minimum = true},
+                    {.name = "layout",
+                     .type = ir::AttributeType::kString,
+                     .doc = "Which axis holds the channels: HWC the last, CHW the first.",
+                     .default_value = "'HWC'",
+                     .choices = {"HWC", "CHW"}}},
+     .traits = {.pointwise = true},
+     .python_module = "vision",
+     .example = "V.Normalize((123.675, 116.28, 103.53), (58.395, 57.12, 57.375))",
+     .infer_kernel = Infer},
+    Makes<Normalize>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,175 @@
+#include "kernels/vision/png.h"
+
+#include <png.h>
+
+#include <csetjmp>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "core/error.h"
+#include "kernels/vision/exif.h"
+#include "kernels/vision/pixel_limit.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kSignature{"\x89PNG\r\n\x1a\n", 8};
+constexpr png_alloc_size_t kMostChunkBytes = 8 << 20;
+
+// libpng reports errors by longjmp. So no C++ object with a destructor lives in a function that calls setjmp, and
+// this struct holds plain data only.
+struct Session {
+  png_structp libpng;
+  png_infop info;
+  const char* data;
+  size_t left;
+  bool ended_early;
+  std::jmp_buf jump;
+  char message[160];
+};
+
+void Stop(png_structp libpng, png_const_charp message) {
+  Session& session = *static_cast<Session*>(png_get_error_ptr(libpng));
+  std::snprintf(session.message, sizeof(session.message), "%s", message);
+  std::longjmp(session.jump, 1);
+}
+
+void Ignore(png_structp, png_const_charp) {}
+
+void ReadBytes(png_structp libpng, png_bytep target, size_t count) {
+  Session& session = *static_cast<Session*>(png_get_io_ptr(libpng));
+  if (count > session.left) {
+    session.ended_early = true;
+    png_error(libpng, "no more data");
+  }
+  std::memcpy(target, session.data, count);
+  session.data += count;
+  session.left -= count;
+}
+
+bool ReadHeader(Session& session, bool keep_exif) {
+  if (setjmp(session.jump) != 0) return false;
+  session.libpng = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session, Stop, Ignore);
+  if (session.libpng == nullptr) return false;
+  session.info = png_create_info_struct(session.libpng);
+  if (session.info == nullptr) return false;
+  png_set_read_fn(session.libpng, &session, ReadBytes);
+  png_set_chunk_malloc_max(session.libpng, kMostChunkBytes);
+  // Passes over texts, profiles and the like: nothing reads them, and some unpack to megabytes.
+  png_set_keep_unknown_chunks(session.libpng, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+  static constexpr png_byte kExifChunk[] = {'e', 'X', 'I', 'f', '\0'};
+  if (keep_exif) png_set_keep_unknown_chunks(session.libpng, PNG_HANDLE_CHUNK_AS_DEFAULT, kExifChunk, 1);
+  png_read_info(session.libpng, session.info);
+  return true;
+}
+
+int FileChannels(png_byte color, bool transparent) {
+  switch (color) {
+    case PNG_COLOR_TYPE_GRAY:
+      return transparent ? 2 : 1;
+    case PNG_COLOR_TYPE_GRAY_ALPHA:
+      return 2;
+    case PNG_COLOR_TYPE_RGB_ALPHA:
+      return 4;
+    default:
+      return transparent ? 4 : 3;
+  }
+}
+
+struct Plan {
+  int file_channels;  // as the file has them, once a palette is resolved
+  int png_channels;   // as libpng gives them
+  int channels;       // of the tensor
+};
+
+Plan MakePlan(const Session& session, PixelMode mode) {
+  const bool transparent = png_get_valid(session.libpng, session.info, PNG_INFO_tRNS) != 0;
+  const int file = FileChannels(png_get_color_type(session.libpng, session.info), transparent);
+  const bool grey = file <= 2;
+  if (mode == PixelMode::kUnchanged) return {file, file, file};
+  if (mode == PixelMode::kGrey) return {file, grey ? 1 : 3, 1};
+  return {file, 3, 3};
+}
+
+// Asks libpng for 8-bit channels, as many as planned, and returns the number of passes.
+int Transform(png_structp libpng, png_infop info, const Plan& plan) {
+  png_set_strip_16(libpng);
+  png_set_expand(libpng);
+  if (plan.png_channels == 1 || plan.png_channels == 3) png_set_strip_alpha(libpng);
+  if (plan.png_channels == 3) png_set_gray_to_rgb(libpng);
+  const int passes = png_set_interlace_handling(libpng);
+  png_read_update_info(libpng, info);
+  return passes;
+}
+
+// `pixels` has room for libpng's channels; turned into grey in place afterwards where that is asked for.
+bool ReadPixels(Session& session, const Plan& plan, int64_t height, int64_t width, uint8_t* pixels) {
+  if (setjmp(session.jump) != 0) return false;
+  const int passes = Transform(session.libpng, session.info, plan);
+  const size_t row_bytes = static_cast<size_t>(width) * plan.png_channels;
+  if (png_get_rowbytes(session.libpng, session.info) != row_bytes) {
+    png_error(session.libpng, "rows of an unexpected length");
+  }
+  for (int pass = 0; pass < passes; ++pass) {
+    for (int64_t y = 0; y < height; ++y) png_read_row(session.libpng, pixels + y * row_bytes, nullptr);
+  }
+  return true;
+}
+
+class PngReader {
+ public:
+  explicit PngReader(std::string_view bytes) {
+    session_.libpng = nullptr;
+    session_.info = nullptr;
+    session_.data = bytes.data();
+    session_.left = bytes.size();
+    session_.ended_early = false;
+    std::strcpy(session_.message, "no memory");
+  }
+  ~PngReader() { png_destroy_read_struct(&session_.libpng, &session_.info, nullptr); }
+  PngReader(const PngReader&) = delete;
+
+  absl::StatusOr<Tensor> Read(const DecodeOptions& options) {
+    if (!ReadHeader(session_, options.orientation)) return Damaged(" (in its header)");
+    const int64_t width = png_get_image_width(session_.libpng, session_.info);
+    const int64_t height = png_get_image_height(session_.libpng, session_.info);
+    HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(width, height, options.max_pixels));
+    const Plan plan = MakePlan(session_, options.mode);
+    HEADRACE_ASSIGN_OR_RETURN(Tensor image, Tensor::Allocate(DType::kUInt8, {height, width, plan.png_channels}));
+    if (!ReadPixels(session_, plan, height, width, image.mutable_raw())) return Damaged("");
+    if (plan.channels != plan.png_channels) {
+      HEADRACE_ASSIGN_OR_RETURN(Tensor grey, Tensor::Allocate(DType::kUInt8, {height, width, 1}));
+      LumaRow(image.raw(), height * width, 3, grey.mutable_raw());
+      image = std::move(grey);
+    }
+    return Oriented(std::move(image), options.orientation ? Orientation() : 1);
+  }
+
+ private:
+  absl::Status Damaged(std::string_view where) const {
+    if (session_.ended_early) return DataError("the PNG ends early: the file is truncated", where);
+    return DataError("the PNG is damaged: ", session_.message, where);
+  }
+
+  int Orientation() const {
+    png_uint_32 bytes = 0;
+    png_bytep data = nullptr;
+    if (png_get_eXIf_1(session_.libpng, session_.info, &bytes, &data) == 0) return 1;
+    return ExifOrientation({reinterpret_cast<const char*>(data), bytes});
+  }
+
+  Session session_;
+};
+
+}  // namespace
+
+bool LooksLikePng(std::string_view bytes) { return bytes.starts_with(kSignature); }
+
+absl::StatusOr<Tensor> DecodePng(std::string_view bytes, const DecodeOptions& options) {
+  PngReader reader(bytes);
+  return reader.Read(options);
+}
+
+}  // namespace headrace

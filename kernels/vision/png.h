@@ -1,0 +1,22 @@
+// Decodes PNG through libpng to 8 bits a channel. Pure functions; libpng's memory lives for one call. Safe from any
+// thread.
+#ifndef HEADRACE_KERNELS_VISION_PNG_H_
+#define HEADRACE_KERNELS_VISION_PNG_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "core/tensor.h"
+#include "kernels/vision/pixel_mode.h"
+
+namespace headrace {
+
+bool LooksLikePng(std::string_view bytes);
+
+// uint8 (H, W, C). All colour types and depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour
+// profiles are not applied. Fails with kData where the bytes are not a whole PNG.
+absl::StatusOr<Tensor> DecodePng(std::string_view bytes, const DecodeOptions& options);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_PNG_H_

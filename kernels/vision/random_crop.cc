@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image.h"
+#include "kernels/vision/window.h"
+
+namespace headrace {
+namespace {
+
+class RandomCrop : public UnaryKernel {
+ public:
+  explicit RandomCrop(const ir::Attributes& attributes)
+      : size_(attributes.Ints("size")),
+        pad_if_needed_(attributes.Bool("pad_if_needed")),
+        fill_(attributes.Floats("fill")),
+        border_(BorderOf(attributes.String("mode"))) {
+    if (!attributes.IsNone("padding")) margins_ = MarginsOf(attributes.Ints("padding"));
+  }
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
+    Margins margins = margins_;
+    int64_t height = margins.top + image.height + margins.bottom;
+    int64_t width = margins.left + image.width + margins.right;
+    // Adds what is missing on both sides, as torchvision does.
+    if (pad_if_needed_ && width < size_[1]) {
+      margins.left += size_[1] - width;
+      width = 2 * size_[1] - width;
+    }
+    if (pad_if_needed_ && height < size_[0]) {
+      margins.top += size_[0] - height;
+      height = 2 * size_[0] - height;
+    }
+    if (height < size_[0] || width < size_[1]) {
+      return GraphError("the crop (", size_[0], ", ", size_[1], ") is larger than the image (", height, ", ", width,
+                        margins_.Any() ? ") with its padding" : ")", "; use pad_if_needed=True, or resize first");
+    }
+    // Draws both numbers always, so that what follows in the stream does not depend on the image.
+    const int64_t top = static_cast<int64_t>(random.Below(height - size_[0] + 1));
+    const int64_t left = static_cast<int64_t>(random.Below(width - size_[1] + 1));
+    return Windowed(image, {top - margins.top, left - margins.left, size_[0], size_[1]}, border_, fill_);
+  }
+
+ private:
+  std::vector<int64_t> size_;
+  Margins margins_;
+  bool pad_if_needed_;
+  std::vector<double> fill_;
+  Border border_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
+  const std::vector<int64_t> size = attributes.Ints("size");
+  return std::vector{WithSize(type, size[0], size[1])};
+}
+
+ir::Attribute OptionalPadding() {
+  ir::Attribute padding = PaddingAttribute();
+  padding.default_value = "None";
+  padding.nullable = true;
+  return padding;
+}
+
+const KernelRegistration registration{
+    {.name = "RandomCrop",
+     .summary = "Cuts a rectangle out of an image at a random place.",
+     .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "
+            "width of "
+            "`size`. The image is padded first where that is asked for; every place inside is equally likely. Follows "
+            "torchvision's RandomCrop.\n"
+            "Errors: an image smaller than the crop (unless pad_if_needed), another rank, bytes or strings.",
+     .attributes = {{.name = "size",
+                     .type = ir::AttributeType::kInts,
+                     .doc = "(height, width), or one number for a square.",
+                     .minimum = 1,
+                     .maximum = 65535,
+                     .lengths = {2},
+                     .broadcast = true},
+                    OptionalPadding(),
+                    {.name = "pad_if_needed",
+                     .type = ir::AttributeType::kBool,
+                     .doc = "Pads an image that is smaller than the crop on both sides by what is missing.",
+                     .default_value = "False"},
+                    FillAttribute(),
+                    BorderAttribute()},
+     .traits = {.random = true, .geometric = true},
+     .python_module = "vision",
+     .example = "V.RandomCrop(32, padding=4)",
+     .infer_kernel = Infer},
+    Makes<RandomCrop>()};
+
+}  // namespace
+}  // namespace headrace

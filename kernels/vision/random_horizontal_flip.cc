@@ -1,0 +1,44 @@
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/flip.h"
+#include "kernels/vision/image.h"
+
+namespace headrace {
+namespace {
+
+class RandomHorizontalFlip : public UnaryKernel {
+ public:
+  explicit RandomHorizontalFlip(const ir::Attributes& attributes) : probability_(attributes.Float("p")) {}
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
+    if (random.Uniform() >= probability_) return input;
+    return FlippedLeftRight(image);
+  }
+
+ private:
+  double probability_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kFixedSize));
+  return std::vector{type};
+}
+
+const KernelRegistration registration{
+    {.name = "RandomHorizontalFlip",
+     .summary = "Swaps right and left in some rows, chosen at random.",
+     .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, mirrored with "
+            "probability `p`. Follows torchvision's RandomHorizontalFlip.\n"
+            "Errors: another rank, bytes or strings, and an image without pixels.",
+     .attributes = {FlipProbabilityAttribute()},
+     .traits = {.random = true, .geometric = true},
+     .python_module = "vision",
+     .example = "V.RandomHorizontalFlip(0.5)",
+     .infer_kernel = Infer},
+    Makes<RandomHorizontalFlip>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,89 @@
+#include <memory>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image.h"
+#include "kernels/vision/resize.h"
+#include "kernels/vision/resized_crop_box.h"
+
+namespace headrace {
+namespace {
+
+class RandomResizedCrop : public UnaryKernel {
+ public:
+  RandomResizedCrop(std::vector<int64_t> size, Interval scale, Interval ratio, Resizing resizing)
+      : size_(std::move(size)), scale_(scale), ratio_(ratio), resizing_(resizing) {}
+
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
+    HEADRACE_ASSIGN_OR_RETURN(const Interval scale, IntervalOf(attributes, "scale"));
+    HEADRACE_ASSIGN_OR_RETURN(const Interval ratio, IntervalOf(attributes, "ratio"));
+    return std::make_unique<RandomResizedCrop>(attributes.Ints("size"), scale, ratio, Resizing::Of(attributes));
+  }
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
+    const CropBox box = DrawResizedCropBox(image.height, image.width, scale_, ratio_, random);
+    return Resized(Cropped(image, box.top, box.left, box.height, box.width), size_[0], size_[1], resizing_);
+  }
+
+ private:
+  static absl::StatusOr<Interval> IntervalOf(const ir::Attributes& attributes, std::string_view name) {
+    const std::vector<double> ends = attributes.Floats(name);
+    if (ends[0] <= ends[1]) return Interval{ends[0], ends[1]};
+    return GraphError(name, " = (", ends[0], ", ", ends[1], ") ends before it begins; swap the two");
+  }
+
+  std::vector<int64_t> size_;
+  Interval scale_;
+  Interval ratio_;
+  Resizing resizing_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  const std::vector<int64_t> size = attributes.Ints("size");
+  return std::vector{WithSize(type, size[0], size[1])};
+}
+
+const KernelRegistration registration{
+    {.name = "RandomResizedCrop",
+     .summary = "Cuts a random rectangle out of an image and resizes it.",
+     .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with the height and width of "
+            "`size`; values stay in the units of the input. The rectangle is drawn as torchvision's RandomResizedCrop "
+            "draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its place uniform; after "
+            "ten "
+            "that do not fit, the largest rectangle of an allowed ratio in the middle. Resizing is Resize's.\n"
+            "Errors: another dtype or rank, an image without pixels, and an interval that ends before it begins.",
+     .attributes = {{.name = "size",
+                     .type = ir::AttributeType::kInts,
+                     .doc = "(height, width) of the result, or one number for a square.",
+                     .minimum = 1,
+                     .maximum = 65535,
+                     .lengths = {2},
+                     .broadcast = true},
+                    {.name = "scale",
+                     .type = ir::AttributeType::kFloats,
+                     .doc = "The least and the greatest share of the image's area.",
+                     .default_value = "(0.08, 1.0)",
+                     .minimum = 0,
+                     .exclusive_minimum = true,
+                     .lengths = {2}},
+                    {.name = "ratio",
+                     .type = ir::AttributeType::kFloats,
+                     .doc = "The least and the greatest width over height.",
+                     .default_value = "(0.75, 1.3333333333333333)",
+                     .minimum = 0,
+                     .exclusive_minimum = true,
+                     .lengths = {2}},
+                    InterpolationAttribute(),
+                    AntialiasAttribute()},
+     .traits = {.random = true, .geometric = true},
+     .python_module = "vision",
+     .example = "V.RandomResizedCrop(224, antialias=False)",
+     .infer_kernel = Infer},
+    RandomResizedCrop::Make};
+
+}  // namespace
+}  // namespace headrace

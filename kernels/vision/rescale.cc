@@ -1,0 +1,65 @@
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/cpu_target.h"
+#include "kernels/kernel.h"
+#include "kernels/tensor/number.h"
+
+namespace headrace {
+namespace {
+
+template <typename T>
+constexpr auto kRescale =
+    [](const T* __restrict source, int64_t count, float scale, float shift, float* __restrict target) HEADRACE_LOOP {
+      for (int64_t i = 0; i < count; ++i) target[i] = static_cast<float>(source[i]) * scale + shift;
+    };
+
+class Rescale : public UnaryKernel {
+ public:
+  explicit Rescale(const ir::Attributes& attributes)
+      : scale_(static_cast<float>(attributes.Float("scale"))), shift_(static_cast<float>(attributes.Float("shift"))) {}
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    if (ItemSize(input.dtype()) == 0) return GraphError("needs numbers; got ", input.TypeName());
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
+    VisitNumber(input.dtype(), [&](auto type) {
+      using T = typename decltype(type)::type;
+      RunOnCpu(kRescale<T>, dense.data<T>(), dense.elements(), scale_, shift_, output.mutable_data<float>());
+    });
+    return output;
+  }
+
+ private:
+  float scale_;
+  float shift_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
+  ir::ColumnType type = inputs[0];
+  if (IsVariableLength(type.dtype) || !type.fields.empty()) {
+    return GraphError("needs numbers; got ", ir::TypeName(type));
+  }
+  type.dtype = DType::kFloat32;
+  return std::vector{type};
+}
+
+const KernelRegistration registration{
+    {.name = "Rescale",
+     .summary = "Multiplies by a number and adds another.",
+     .doc = "Takes numbers of any type and shape and gives float32 of the same shape: x * scale + shift, computed in "
+            "float32. Rescale(1 / 255) brings uint8 pixels to 0 … 1.\n"
+            "Errors: bytes or strings.",
+     .attributes = {{.name = "scale", .type = ir::AttributeType::kFloat, .doc = "The factor."},
+                    {.name = "shift",
+                     .type = ir::AttributeType::kFloat,
+                     .doc = "What is added afterwards.",
+                     .default_value = "0.0"}},
+     .traits = {.pointwise = true},
+     .python_module = "vision",
+     .example = "V.Rescale(1 / 255)",
+     .infer_kernel = Infer},
+    Makes<Rescale>()};
+
+}  // namespace
+}  // namespace headrace

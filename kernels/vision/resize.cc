@@ -1,0 +1,175 @@
+#include "kernels/vision/resize.h"
+
+#include <memory>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/resample.h"
+#include "opencv2/imgproc.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kMaxSide = 65535;
+constexpr int64_t kMaxOpenCvChannels = 4;
+
+// Our engine owns the threads: OpenCV starts none.
+void KeepOpenCvOnThisThread() {
+  static const bool done = (cv::setNumThreads(0), true);
+  static_cast<void>(done);
+}
+
+int OpenCvInterpolation(Interpolation interpolation) {
+  switch (interpolation) {
+    case Interpolation::kNearest:
+      return cv::INTER_NEAREST;
+    case Interpolation::kBilinear:
+      return cv::INTER_LINEAR;
+    case Interpolation::kBicubic:
+      return cv::INTER_CUBIC;
+    case Interpolation::kArea:
+      return cv::INTER_AREA;
+  }
+  return cv::INTER_LINEAR;
+}
+
+absl::StatusOr<Tensor> ResizedByOpenCv(const Image& image, int64_t height, int64_t width, int interpolation) {
+  if (image.channels > kMaxOpenCvChannels) {
+    return GraphError("antialias=False resizes images of at most ", kMaxOpenCvChannels, " channels; got ",
+                      image.tensor.TypeName());
+  }
+  if (image.height > kMaxSide || image.width > kMaxSide) {
+    return GraphError("antialias=False resizes images of at most ", kMaxSide, " pixels a side; got ",
+                      image.tensor.TypeName());
+  }
+  KeepOpenCvOnThisThread();
+  HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, height, width));
+  const int type = CV_MAKETYPE(image.dtype() == DType::kUInt8 ? CV_8U : CV_32F, static_cast<int>(image.channels));
+  const cv::Mat source(static_cast<int>(image.height), static_cast<int>(image.width), type,
+                       const_cast<uint8_t*>(image.pixels), static_cast<size_t>(image.row_stride));
+  cv::Mat target(static_cast<int>(height), static_cast<int>(width), type, output.mutable_raw());
+  try {
+    cv::resize(source, target, target.size(), 0, 0, interpolation);
+  } catch (const std::exception& error) {
+    return InternalError("cv::resize of ", image.tensor.TypeName(), " failed: ", error.what());
+  }
+  return output;
+}
+
+}  // namespace
+
+Resizing Resizing::Of(const ir::Attributes& attributes) {
+  Resizing resizing;
+  resizing.antialias = attributes.Bool("antialias");
+  const std::string& name = attributes.String("interpolation");
+  if (name == "nearest") resizing.interpolation = Interpolation::kNearest;
+  if (name == "bicubic") resizing.interpolation = Interpolation::kBicubic;
+  if (name == "area") resizing.interpolation = Interpolation::kArea;
+  return resizing;
+}
+
+absl::StatusOr<Tensor> Resized(const Image& image, int64_t height, int64_t width, Resizing resizing) {
+  if (!resizing.antialias) {
+    return ResizedByOpenCv(image, height, width, OpenCvInterpolation(resizing.interpolation));
+  }
+  switch (resizing.interpolation) {
+    case Interpolation::kNearest:
+      return ResampleNearest(image, height, width);
+    case Interpolation::kBilinear:
+      return Resample(image, Filter::kBilinear, height, width);
+    case Interpolation::kBicubic:
+      return Resample(image, Filter::kBicubic, height, width);
+    case Interpolation::kArea:
+      return Resample(image, Filter::kBox, height, width);
+  }
+  return InternalError("an interpolation without a name");
+}
+
+ir::Attribute InterpolationAttribute() {
+  return {.name = "interpolation",
+          .type = ir::AttributeType::kString,
+          .doc = "How new pixels are computed from old ones; area is the mean over the pixel's area.",
+          .default_value = "'bilinear'",
+          .choices = {"nearest", "bilinear", "bicubic", "area"}};
+}
+
+ir::Attribute AntialiasAttribute() {
+  return {.name = "antialias",
+          .type = ir::AttributeType::kBool,
+          .doc =
+              "True: Pillow's filters, bit for bit, which widen as the image shrinks; False: OpenCV's cv::resize, "
+              "faster.",
+          .default_value = "True"};
+}
+
+namespace {
+
+// The size of the attribute for an image: a lone number is the shorter side, and the shape is kept.
+struct TargetSize {
+  int64_t height;
+  int64_t width;
+};
+TargetSize TargetSizeOf(const std::vector<int64_t>& size, int64_t height, int64_t width) {
+  if (size.size() == 2) return {size[0], size[1]};
+  // Cuts the fraction off as torchvision does.
+  if (height <= width) return {size[0], std::max<int64_t>(size[0] * width / height, 1)};
+  return {std::max<int64_t>(size[0] * height / width, 1), size[0]};
+}
+
+class Resize : public UnaryKernel {
+ public:
+  explicit Resize(const ir::Attributes& attributes)
+      : size_(attributes.Ints("size")), resizing_(Resizing::Of(attributes)) {}
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
+    const TargetSize target = TargetSizeOf(size_, image.height, image.width);
+    if (target.height == image.height && target.width == image.width) return input;
+    return Resized(image, target.height, target.width, resizing_);
+  }
+
+ private:
+  std::vector<int64_t> size_;
+  Resizing resizing_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  const std::vector<int64_t> size = attributes.Ints("size");
+  const bool known = type.shape && (*type.shape)[0] > 0 && (*type.shape)[1] > 0;
+  TargetSize target = {ir::kUnknownDim, ir::kUnknownDim};
+  if (size.size() == 2 || known) {
+    target = TargetSizeOf(size, known ? (*type.shape)[0] : 1, known ? (*type.shape)[1] : 1);
+  }
+  return std::vector{WithSize(type, target.height, target.width)};
+}
+
+const KernelRegistration registration{
+    {.name = "Resize",
+     .summary = "Resizes an image to a height and width, or its shorter side to a length.",
+     .doc =
+         "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another height and width; "
+         "values stay in the units of the input (uint8 rounds and clamps to 0 … 255).\n"
+         "With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR, BICUBIC, and "
+         "BOX for area; float32 as mode F, channel by channel). With antialias=False it is OpenCV's cv::resize "
+         "(INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA), for up to 4 channels.\n"
+         "Errors: another dtype or rank, and an image without pixels.",
+     .attributes = {{.name = "size",
+                     .type = ir::AttributeType::kInts,
+                     .doc = "(height, width), or one number: the shorter side, the longer following in proportion (its "
+                            "fraction cut off, as torchvision does).",
+                     .minimum = 1,
+                     .maximum = kMaxSide,
+                     .lengths = {1, 2}},
+                    InterpolationAttribute(),
+                    AntialiasAttribute()},
+     .traits = {.geometric = true},
+     .python_module = "vision",
+     .example = "V.Resize((256, 256))",
+     .infer_kernel = Infer},
+    Makes<Resize>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,130 @@
+#include <string>
+
+#include "core/error.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/fixture/golden.h"
+#include "kernels/fixture/run_kernel.h"
+
+namespace headrace {
+namespace {
+
+using fixture::Golden;
+using fixture::InferType;
+using fixture::Ints;
+using fixture::MessageOf;
+using fixture::RunKernel;
+using ::testing::HasSubstr;
+
+fixture::Given Size(int64_t height, int64_t width, std::string_view interpolation = "bilinear", bool antialias = true) {
+  return {{"size", Ints({height, width})},
+          {"interpolation", ir::StringValue(interpolation)},
+          {"antialias", ir::BoolValue(antialias)}};
+}
+
+class ResizeInterpolation : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ResizeInterpolation, EqualsPillowBitForBit) {
+  const Tensor source = Golden("source");
+  for (const auto& [height, width] : {std::pair{23, 31}, {97, 111}, {60, 45}, {90, 80}, {40, 100}}) {
+    const Tensor golden = Golden(Cat("resize.", GetParam(), ".", height, "x", width, ".pillow"));
+    ASSERT_FALSE(fixture::AllZero(golden));
+    for (const Tensor& input : {source, fixture::WithGaps(source)}) {
+      const absl::StatusOr<Tensor> resized = RunKernel("Resize", Size(height, width, GetParam()), input);
+      ASSERT_TRUE(resized.ok()) << resized.status();
+      EXPECT_EQ(fixture::LargestDifference(*resized, golden), 0) << height << " x " << width;
+    }
+  }
+}
+
+TEST_P(ResizeInterpolation, EqualsPillowOnFloatsBitForBit) {
+  const Tensor golden = Golden(Cat("resize.", GetParam(), ".float32.pillow"));
+  const Tensor resized = *RunKernel("Resize", Size(23, 31, GetParam()), Golden("source.float32"));
+  EXPECT_EQ(fixture::LargestDifference(resized, golden), 0);
+}
+
+TEST_P(ResizeInterpolation, EqualsPillowOnMasks) {
+  const Tensor golden = Golden(Cat("resize.", GetParam(), ".grey.pillow"));
+  const Tensor source = Golden("source");
+  Tensor green = *Tensor::Allocate(DType::kUInt8, {source.dim(0), source.dim(1)});
+  for (int64_t i = 0; i < green.elements(); ++i) green.mutable_raw()[i] = source.raw()[i * 3 + 1];
+  EXPECT_EQ(fixture::LargestDifference(*RunKernel("Resize", Size(41, 100, GetParam()), green), golden), 0);
+}
+
+TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCv) {
+  const Tensor source = Golden("source");
+  for (const auto& [height, width] : {std::pair{23, 31}, {97, 111}, {60, 45}, {90, 80}, {40, 100}}) {
+    const Tensor golden = Golden(Cat("resize.", GetParam(), ".", height, "x", width, ".opencv"));
+    for (const Tensor& input : {source, fixture::WithGaps(source)}) {
+      const Tensor resized = *RunKernel("Resize", Size(height, width, GetParam(), false), input);
+      EXPECT_LE(fixture::LargestDifference(resized, golden), 1) << height << " x " << width;
+      EXPECT_LE(fixture::MeanDifference(resized, golden), 0.1) << height << " x " << width;
+    }
+  }
+  const Tensor floats = *RunKernel("Resize", Size(23, 31, GetParam(), false), Golden("source.float32"));
+  EXPECT_LE(fixture::LargestDifference(floats, Golden(Cat("resize.", GetParam(), ".float32.opencv"))), 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ResizeInterpolation, ::testing::Values("nearest", "bilinear", "bicubic", "area"));
+
+// Two and five channels take the general loops; each channel alone is the specification.
+TEST(Resize, TreatsChannelsAlike) {
+  const Tensor source = Golden("source");
+  for (const int channels : {2, 5}) {
+    Tensor many = *Tensor::Allocate(DType::kUInt8, {60, 80, channels});
+    for (int64_t i = 0; i < 60 * 80; ++i) {
+      for (int c = 0; c < channels; ++c) many.mutable_raw()[i * channels + c] = source.raw()[i * 3 + c % 3];
+    }
+    const Tensor golden = Golden("resize.bicubic.23x31.pillow");
+    const Tensor resized = *RunKernel("Resize", Size(23, 31, "bicubic"), many);
+    for (int64_t i = 0; i < 23 * 31; ++i) {
+      for (int c = 0; c < channels; ++c) ASSERT_EQ(resized.raw()[i * channels + c], golden.raw()[i * 3 + c % 3]);
+    }
+  }
+}
+
+TEST(Resize, MakesTheShorterSideALength) {
+  const Tensor source = Golden("source");
+  const Tensor lying = *RunKernel("Resize", {{"size", Ints({32})}}, source);
+  EXPECT_EQ(fixture::LargestDifference(lying, Golden("resize.shorter")), 0) << lying.TypeName();
+  Tensor upright = *Tensor::Allocate(DType::kUInt8, {80, 60, 3});
+  for (int64_t y = 0; y < 80; ++y) {
+    for (int64_t x = 0; x < 60; ++x) {
+      for (int c = 0; c < 3; ++c) upright.mutable_raw()[(y * 60 + x) * 3 + c] = source.raw()[(x * 80 + y) * 3 + c];
+    }
+  }
+  const Tensor resized = *RunKernel("Resize", {{"size", Ints({32})}}, upright);
+  EXPECT_EQ(fixture::LargestDifference(resized, Golden("resize.shorter_upright")), 0) << resized.TypeName();
+}
+
+TEST(Resize, CopiesNothingWhenTheSizeStays) {
+  const Tensor source = Golden("source");
+  EXPECT_EQ(RunKernel("Resize", Size(60, 80), source)->raw(), source.raw());
+}
+
+TEST(Resize, NamesWhatItCannotTake) {
+  const absl::StatusOr<Tensor> doubles = RunKernel("Resize", Size(2, 2), *Tensor::Allocate(DType::kFloat64, {4, 4, 3}));
+  EXPECT_EQ(KindOf(doubles.status()), ErrorKind::kGraph);
+  EXPECT_THAT(MessageOf(doubles), HasSubstr("got float64 (4, 4, 3)"));
+  const absl::StatusOr<Tensor> bytes = RunKernel("Resize", Size(2, 2), *Tensor::CopyBytes(DType::kBytes, "jpeg"));
+  EXPECT_THAT(MessageOf(bytes), HasSubstr("put Decode() before it"));
+  const absl::StatusOr<Tensor> empty = RunKernel("Resize", Size(2, 2), *Tensor::Allocate(DType::kUInt8, {0, 4, 3}));
+  EXPECT_THAT(MessageOf(empty), HasSubstr("without pixels"));
+  const absl::StatusOr<Tensor> wide =
+      RunKernel("Resize", Size(2, 2, "bilinear", false), *Tensor::Allocate(DType::kUInt8, {4, 4, 5}));
+  EXPECT_THAT(MessageOf(wide), HasSubstr("at most 4 channels"));
+  EXPECT_FALSE(RunKernel("Resize", {{"size", Ints({-1, 5})}}, Golden("source")).ok());
+  EXPECT_FALSE(RunKernel("Resize", {{"size", Ints({1, 2, 3})}}, Golden("source")).ok());
+}
+
+TEST(Resize, InfersSizes) {
+  const ir::ColumnType decoded = ir::ColumnType::Of(DType::kUInt8, {-1, -1, 3});
+  EXPECT_EQ(ir::TypeName(*InferType("Resize", Size(5, 6), {decoded})), "uint8 (5, 6, 3)");
+  EXPECT_EQ(ir::TypeName(*InferType("Resize", {{"size", Ints({5})}}, {decoded})), "uint8 (None, None, 3)");
+  const ir::ColumnType known = ir::ColumnType::Of(DType::kFloat32, {60, 80, 3});
+  EXPECT_EQ(ir::TypeName(*InferType("Resize", {{"size", Ints({32})}}, {known})), "float32 (32, 42, 3)");
+  EXPECT_FALSE(InferType("Resize", Size(5, 6), {ir::ColumnType::Of(DType::kInt32, {60, 80, 3})}).ok());
+}
+
+}  // namespace
+}  // namespace headrace

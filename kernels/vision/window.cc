@@ -1,0 +1,152 @@
+#include "kernels/vision/window.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/tensor/number.h"
+
+namespace headrace {
+namespace {
+
+// A view of a crop keeps the whole picture alive; it may be this many times the crop.
+constexpr size_t kKeptAlive = 4;
+
+bool Inside(const Image& image, const Window& window) {
+  return window.top >= 0 && window.left >= 0 && window.top + window.height <= image.height &&
+         window.left + window.width <= image.width;
+}
+
+Tensor View(const Image& image, const Window& window) {
+  return image.tensor.Slice(0, window.top, window.height).Slice(1, window.left, window.width);
+}
+
+absl::StatusOr<std::vector<uint8_t>> FillPixel(const Image& image, absl::Span<const double> fill) {
+  if (fill.size() != 1 && static_cast<int64_t>(fill.size()) != image.channels) {
+    return GraphError("fill has ", fill.size(), " values, but the image has ", image.channels,
+                      " channels: give one value, or one a channel");
+  }
+  const size_t item = ItemSize(image.dtype());
+  std::vector<uint8_t> pixel(image.pixel_bytes());
+  for (int64_t c = 0; c < image.channels; ++c) {
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("fill", fill[fill.size() == 1 ? 0 : c], image.dtype(), &pixel[c * item]));
+  }
+  return pixel;
+}
+
+void FillRun(const std::vector<uint8_t>& pixel, int64_t count, uint8_t* target) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * pixel.size(), pixel.data(), pixel.size());
+}
+
+// One row of the window over the image's row `source` (null: nothing of the image is in it).
+class RowCopy {
+ public:
+  RowCopy(const Image& image, const Window& window, Border border, const std::vector<uint8_t>& pixel)
+      : window_(window), pixel_(pixel), pixel_bytes_(image.pixel_bytes()) {
+    begin_ = std::clamp<int64_t>(-window.left, 0, window.width);
+    end_ = std::clamp<int64_t>(image.width - window.left, begin_, window.width);
+    for (int64_t x = 0; x < window.width; ++x) {
+      if (x < begin_ || x >= end_) outside_.push_back(BorderIndex(window.left + x, image.width, border));
+    }
+  }
+
+  void operator()(const uint8_t* source, uint8_t* target) const {
+    if (source == nullptr) return FillRun(pixel_, window_.width, target);
+    const int64_t* index = outside_.data();
+    for (int64_t x = 0; x < begin_; ++x) Put(source, *index++, target + x * pixel_bytes_);
+    if (end_ > begin_) {
+      std::memcpy(target + begin_ * pixel_bytes_, source + (window_.left + begin_) * pixel_bytes_,
+                  (end_ - begin_) * pixel_bytes_);
+    }
+    for (int64_t x = end_; x < window_.width; ++x) Put(source, *index++, target + x * pixel_bytes_);
+  }
+
+ private:
+  void Put(const uint8_t* source, int64_t index, uint8_t* target) const {
+    std::memcpy(target, index < 0 ? pixel_.data() : source + index * pixel_bytes_, pixel_bytes_);
+  }
+
+  const Window& window_;
+  const std::vector<uint8_t>& pixel_;
+  int64_t pixel_bytes_;
+  int64_t begin_;  // columns [begin, end) of the window lie on the image
+  int64_t end_;
+  std::vector<int64_t> outside_;  // where the other columns read, from left to right
+};
+
+}  // namespace
+
+Border BorderOf(std::string_view name) {
+  if (name == "edge") return Border::kEdge;
+  if (name == "reflect") return Border::kReflect;
+  if (name == "symmetric") return Border::kSymmetric;
+  return Border::kConstant;
+}
+
+int64_t BorderIndex(int64_t at, int64_t size, Border border) {
+  if (at >= 0 && at < size) return at;
+  if (border == Border::kConstant) return -1;
+  if (border == Border::kEdge) return std::clamp<int64_t>(at, 0, size - 1);
+  if (border == Border::kReflect && size == 1) return 0;
+  // Folds the axis back and forth; a reflection does not repeat the border, a symmetry does.
+  const int64_t period = border == Border::kReflect ? 2 * (size - 1) : 2 * size;
+  const int64_t folded = ((at % period) + period) % period;
+  if (folded < size) return folded;
+  return border == Border::kReflect ? period - folded : period - 1 - folded;
+}
+
+absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border,
+                                absl::Span<const double> fill) {
+  if (Inside(image, window)) {
+    Tensor view = View(image, window);
+    if (view.bytes() * kKeptAlive >= image.tensor.footprint()) return view;
+    return view.Contiguous();
+  }
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, FillPixel(image, fill));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, window.height, window.width));
+  const RowCopy copy_row(image, window, border, pixel);
+  const int64_t row_bytes = window.width * image.pixel_bytes();
+  for (int64_t y = 0; y < window.height; ++y) {
+    const int64_t source = BorderIndex(window.top + y, image.height, border);
+    copy_row(source < 0 ? nullptr : image.row(source), output.mutable_raw() + y * row_bytes);
+  }
+  return output;
+}
+
+Margins MarginsOf(absl::Span<const int64_t> padding) {
+  if (padding.empty()) return {};
+  if (padding.size() == 1) return {padding[0], padding[0], padding[0], padding[0]};
+  if (padding.size() == 2) return {padding[0], padding[1], padding[0], padding[1]};
+  return {padding[0], padding[1], padding[2], padding[3]};
+}
+
+ir::Attribute PaddingAttribute() {
+  return {.name = "padding",
+          .type = ir::AttributeType::kInts,
+          .doc =
+              "Pixels added on each side: one number for all, (left and right, top and bottom), or "
+              "(left, top, right, bottom).",
+          .minimum = 0,
+          .maximum = 65535,
+          .lengths = {1, 2, 4}};
+}
+
+ir::Attribute FillAttribute() {
+  return {.name = "fill",
+          .type = ir::AttributeType::kFloats,
+          .doc =
+              "What new pixels hold where the border is constant: one number, or one a channel, in the units of the "
+              "input.",
+          .default_value = "0"};
+}
+
+ir::Attribute BorderAttribute() {
+  return {.name = "mode",
+          .type = ir::AttributeType::kString,
+          .doc = "How new pixels are made: constant takes `fill`, the others repeat the image as numpy.pad does.",
+          .default_value = "'constant'",
+          .choices = {"constant", "edge", "reflect", "symmetric"}};
+}
+
+}  // namespace headrace

@@ -1,0 +1,59 @@
+// A window is a rectangle over an image that may reach beyond its borders: crops, padding and both at once are one
+// copy. What lies outside is filled by the border's rule. Pure functions; safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_WINDOW_H_
+#define HEADRACE_KERNELS_VISION_WINDOW_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/tensor.h"
+#include "ir/declaration.h"
+#include "kernels/vision/image.h"
+
+namespace headrace {
+
+struct Window {
+  int64_t top = 0;  // negative: above the image
+  int64_t left = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+};
+
+// NumPy's names and meanings (numpy.pad).
+enum class Border {
+  kConstant,
+  kEdge,       // aaa|abcd|ddd
+  kReflect,    // dcb|abcd|cba
+  kSymmetric,  // cba|abcd|dcb
+};
+Border BorderOf(std::string_view name);
+
+// Where the window's position `at` (from -size·k to beyond) reads an axis of `size`; -1: filled.
+int64_t BorderIndex(int64_t at, int64_t size, Border border);
+
+// A view where the window lies inside and keeps little else alive; a copy otherwise.
+// `fill` is one number for all channels or one a channel; it must fit the image's dtype.
+absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border, absl::Span<const double> fill);
+
+// Space around an image, from torchvision's notation: one number for all sides, (left and right, top and bottom), or
+// (left, top, right, bottom).
+struct Margins {
+  int64_t left = 0;
+  int64_t top = 0;
+  int64_t right = 0;
+  int64_t bottom = 0;
+
+  bool Any() const { return left + top + right + bottom > 0; }
+};
+Margins MarginsOf(absl::Span<const int64_t> padding);
+
+// The attributes that say so, declared once.
+ir::Attribute PaddingAttribute();
+ir::Attribute FillAttribute();
+ir::Attribute BorderAttribute();
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_WINDOW_H_
