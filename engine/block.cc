@@ -1,0 +1,93 @@
+#include "engine/block.h"
+
+#include "core/error.h"
+
+namespace headrace {
+
+Column Column::Stacked(Tensor rows) {
+  Column column(std::move(rows));
+  column.stacked_ = true;
+  return column;
+}
+
+void Column::Unstack() {
+  if (!stacked_) return;
+  const Tensor stack = std::move(tensors_[0]);
+  tensors_.clear();
+  for (int64_t i = 0; i < stack.dim(0); ++i) tensors_.push_back(stack.Index(i));
+  stacked_ = false;
+}
+
+void Column::SetRow(int i, Tensor row) {
+  Unstack();
+  tensors_[i] = std::move(row);
+}
+
+void Column::Append(Tensor row) {
+  Unstack();
+  tensors_.push_back(std::move(row));
+}
+
+void Column::Truncate(int rows) {
+  if (rows >= this->rows()) return;
+  Unstack();
+  tensors_.resize(rows);
+}
+
+size_t Column::footprint() const {
+  size_t bytes = 0;
+  for (const Tensor& tensor : tensors_) bytes += tensor.footprint();
+  return bytes;
+}
+
+size_t Block::footprint() const {
+  size_t bytes = sizeof(Block);
+  for (const Column& column : columns) bytes += column.footprint();
+  return bytes;
+}
+
+void Block::Truncate(int rows) {
+  if (rows >= this->rows()) return;
+  ids.resize(rows);
+  origins.resize(rows);
+  for (Column& column : columns) column.Truncate(rows);
+}
+
+void Block::Fail(int row, absl::Status status) {
+  if (row < rows()) {
+    AddErrorField(status, ErrorField::kFile, DescribeProvenance(origins[row]));
+    AddErrorField(status, ErrorField::kRow, DescribeRowId(ids[row]));
+  }
+  Truncate(row);
+  end = End::kError;
+  error = std::move(status);
+}
+
+Message TakeRow(Block& block, int row) {
+  auto single = std::make_unique<Block>();
+  single->epoch = block.epoch;
+  single->ids.push_back(block.ids[row]);
+  single->origins.push_back(std::move(block.origins[row]));
+  for (Column& column : block.columns) single->columns.emplace_back(column.TakeRow(row));
+  single->stamps = block.stamps;
+  return single;
+}
+
+Message MakeMark(uint64_t epoch, Stamps stamps) {
+  auto mark = std::make_unique<Block>();
+  mark->epoch = epoch;
+  mark->stamps = std::move(stamps);
+  mark->end = End::kEpoch;
+  return mark;
+}
+
+Message MakeErrorMessage(uint64_t epoch, Stamps stamps, absl::Status error) {
+  auto message = std::make_unique<Block>();
+  message->epoch = epoch;
+  message->stamps = std::move(stamps);
+  message->end = End::kError;
+  message->error = std::move(error);
+  return message;
+}
+
+}  // namespace headrace

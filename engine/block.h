@@ -1,0 +1,77 @@
+// What travels between stages: a columnar block of zero, one or many rows with their identities, the stamps of the
+// operators it passed, and at most one terminator at its end.
+// Thread contract: a block has one owner at a time; connectors hand it over.
+#ifndef HEADRACE_ENGINE_BLOCK_H_
+#define HEADRACE_ENGINE_BLOCK_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "core/row_id.h"
+#include "core/tensor.h"
+
+namespace headrace {
+
+// One column of a block: one tensor a row, or one buffer whose first axis is the row.
+class Column {
+ public:
+  Column() = default;
+  explicit Column(Tensor row) { tensors_.push_back(std::move(row)); }
+  static Column Stacked(Tensor rows);
+
+  int rows() const { return stacked_ ? static_cast<int>(tensors_[0].dim(0)) : static_cast<int>(tensors_.size()); }
+  Tensor row(int i) const { return stacked_ ? tensors_[0].Index(i) : tensors_[i]; }
+  Tensor TakeRow(int i) { return stacked_ ? tensors_[0].Index(i) : std::move(tensors_[i]); }
+  void SetRow(int i, Tensor row);
+  void Append(Tensor row);
+  void Truncate(int rows);
+  size_t footprint() const;
+
+ private:
+  void Unstack();
+  absl::InlinedVector<Tensor, 1> tensors_;
+  bool stacked_ = false;
+};
+
+enum class End : uint8_t {
+  kNone,
+  kEpoch,  // ends every epoch up to the block's own
+  kError,  // the row after the block's last one failed
+};
+
+// Counters by which every operator below can be set to go on after the last row of a block: the words of the inputs,
+// in order, then the operator's own. All zero: the start of the epoch.
+using Stamps = absl::InlinedVector<uint64_t, 4>;
+
+struct Block {
+  // The epoch as the operator that gave the block out numbers them.
+  uint64_t epoch = 0;
+  absl::InlinedVector<RowId, 1> ids;
+  absl::InlinedVector<Provenance, 1> origins;
+  absl::InlinedVector<Column, 2> columns;
+  Stamps stamps;
+  End end = End::kNone;
+  absl::Status error;
+
+  int rows() const { return static_cast<int>(ids.size()); }
+  size_t footprint() const;
+  // Keeps the first `rows` rows.
+  void Truncate(int rows);
+  void DropRows() { Truncate(0); }
+  // Ends the block with an error in place of row `row`; what comes after goes.
+  void Fail(int row, absl::Status status);
+};
+
+using Message = std::unique_ptr<Block>;
+
+// A block of one row taken out of `block`, with its stamps but without its terminator.
+Message TakeRow(Block& block, int row);
+Message MakeMark(uint64_t epoch, Stamps stamps);
+Message MakeErrorMessage(uint64_t epoch, Stamps stamps, absl::Status error);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_BLOCK_H_

@@ -1,0 +1,49 @@
+// A graph's nodes made into operators, as a tree: a node used twice is made twice. What can be answered before
+// threads start is answered here: number of rows, widths of stamps, fingerprints, where rows are dealt.
+// Thread contract: built and taken apart by one thread.
+#ifndef HEADRACE_ENGINE_INSTANCE_H_
+#define HEADRACE_ENGINE_INSTANCE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/operator.h"
+#include "ir/graph.pb.h"
+
+namespace headrace {
+
+struct Instance {
+  OpArguments arguments;
+  ir::Traits traits;
+  bool stream_role = false;  // a stream operator
+  std::vector<std::unique_ptr<Instance>> inputs;
+  // Exactly one is set. A subtree of ops that act on indices alone is one indexed source.
+  std::unique_ptr<IndexedSource> indexed;
+  std::unique_ptr<StreamSource> stream_source;
+  std::unique_ptr<RowOperator> row;
+  std::unique_ptr<StreamOperator> stream;
+
+  Cardinality cardinality;
+  int own_words = 0;
+  int words = 0;  // inputs' and own
+  // Every row comes from one row of the dealt source, in order, so that counts below follow from counts above
+  // (batch is allowed: its number fixes the position).
+  bool position_exact = false;
+  bool batched = false;  // a batch stands here or below
+};
+
+// `graph` is canonical and valid. Errors: what sources find (a missing folder) and what factories refuse.
+absl::StatusOr<std::unique_ptr<Instance>> Instantiate(const ir::proto::Graph& graph, const RunOptions& run);
+
+std::vector<Fingerprint> FingerprintsOf(const Instance& root);
+
+// The first op on the way down that makes the rows of a rank other than one to one with what was dealt; null: none.
+const Instance* FirstInexact(const Instance& root);
+
+// "batch[3]": the op with its place in the graph.
+std::string NodeName(const ir::proto::Graph& graph, int node);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_INSTANCE_H_

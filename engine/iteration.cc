@@ -1,0 +1,269 @@
+#include "engine/iteration.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/explain.h"
+#include "engine/state.pb.h"
+#include "ir/canonical.h"
+#include "ir/graph.h"
+#include "ir/graph_hash.h"
+#include "ir/passes.h"
+#include "ir/validate.h"
+
+namespace headrace {
+namespace {
+
+constexpr uint32_t kStateFormat = 1;
+
+absl::StatusOr<Deal::Even> EvenOf(const std::string& even) {
+  if (even == "off") return Deal::Even::kOff;
+  if (even == "drop") return Deal::Even::kDrop;
+  if (even == "pad") return Deal::Even::kPad;
+  return GraphError("even=\"", even, "\"; it is \"off\", \"drop\" or \"pad\"");
+}
+
+absl::StatusOr<Deal> DealOf(const IterateOptions& options) {
+  if (options.world == 0) return GraphError("shard=(", options.rank, ", 0): there is at least one shard");
+  if (options.rank >= options.world) {
+    return GraphError("shard=(", options.rank, ", ", options.world, "): the rank is below the number of shards");
+  }
+  HEADRACE_ASSIGN_OR_RETURN(const Deal::Even even, EvenOf(options.even));
+  return Deal{options.rank, options.world, 0, even};
+}
+
+ir::proto::Value* FindAttribute(ir::proto::Node& node, std::string_view name) {
+  for (ir::proto::Attribute& attribute : *node.mutable_attributes()) {
+    if (attribute.name() == name) return attribute.mutable_value();
+  }
+  return nullptr;
+}
+
+// Lets the first batch op on the way up from each source make the column `_pad`, and projections keep it. Of inputs
+// that are joined side by side, the first one's marks serve. Returns whether the node has the column.
+bool MarkPadding(ir::proto::Graph& graph, int at) {
+  ir::proto::Node& node = *graph.mutable_nodes(at);
+  bool marked = false;
+  for (int i = 0; i < node.inputs_size(); ++i) {
+    if (i == 0 || node.op() != "zip") marked |= MarkPadding(graph, static_cast<int>(node.inputs(i)));
+  }
+  if (node.op() == "batch" && !marked) {
+    FindAttribute(node, "mark_padding")->set_boolean(true);
+    return true;
+  }
+  if (node.op() == "project" && marked) FindAttribute(node, "columns")->mutable_texts()->add_values("_pad");
+  return marked;
+}
+
+absl::StatusOr<ir::proto::Graph> Prepare(const ir::proto::Graph& user_graph) {
+  ir::proto::Graph graph = user_graph;
+  HEADRACE_RETURN_IF_ERROR(ir::Canonicalize(graph));
+  HEADRACE_RETURN_IF_ERROR(ir::Validate(graph));
+  return graph;
+}
+
+absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const IterateOptions& options) {
+  std::vector<std::string> off = options.disabled_passes;
+  if (!options.optimize) {
+    for (const ir::Pass& pass : ir::AllPasses()) off.push_back(pass.name);
+  }
+  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, ir::Optimize(graph, off));
+  if (options.even == "pad") MarkPadding(optimized.graph, optimized.graph.nodes_size() - 1);
+  return optimized;
+}
+
+PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
+  PipelineOptions pipeline;
+  pipeline.seed = options.seed;
+  pipeline.epochs = {options.epoch, options.endless ? std::numeric_limits<uint64_t>::max() : options.epoch};
+  pipeline.deal = deal;
+  pipeline.pull = options.pull;
+  pipeline.workers = options.workers;
+  pipeline.window = options.window;
+  pipeline.memory = options.memory;
+  pipeline.bindings = options.bindings;
+  return pipeline;
+}
+
+absl::StatusOr<proto::State> ParseState(const std::string& bytes) {
+  proto::State state;
+  if (!state.ParseFromString(bytes) || state.format() == 0) {
+    return StateError("this is not a state that Headrace took, or it is damaged (", bytes.size(), " bytes)");
+  }
+  if (state.format() > kStateFormat) {
+    return StateError("the state has format ", state.format(), ", newer than this Headrace knows (", kStateFormat,
+                      "): upgrade Headrace");
+  }
+  return state;
+}
+
+// Names the first operator that is another one, or was not there.
+absl::Status CheckGraph(const proto::State& state, const ir::proto::Graph& graph) {
+  const ir::GraphHash hash = ir::UserGraphHash(graph);
+  if (hash.high == state.graph_high() && hash.low == state.graph_low()) return absl::OkStatus();
+  const std::vector<uint32_t> nodes = ir::NodeHashes(graph);
+  constexpr std::string_view kAdvice = "; build the data set as it was when the state was taken";
+  for (int i = 0; i < std::min(state.nodes_size(), graph.nodes_size()); ++i) {
+    if (state.nodes(i) == nodes[static_cast<size_t>(i)]) continue;
+    return StateError("the state is of another pipeline: ", NodeName(graph, i), " (",
+                      ir::LocationText(graph.nodes(i).location()), ") was another operator, or had other settings",
+                      kAdvice);
+  }
+  return StateError("the state is of another pipeline: it had ", state.nodes_size(), " operators, this one has ",
+                    graph.nodes_size(), kAdvice);
+}
+
+absl::Status CheckSources(const proto::State& state, const std::vector<Fingerprint>& now) {
+  if (static_cast<int>(now.size()) != state.sources_size()) {
+    return StateError("the state is of ", state.sources_size(), " sources, this pipeline has ", now.size());
+  }
+  for (size_t i = 0; i < now.size(); ++i) {
+    const proto::Source& then = state.sources(static_cast<int>(i));
+    if (then.count() != now[i].count) {
+      return StateError("the data changed since the state was taken: ", now[i].source, " had ", then.count(),
+                        " entries and has ", now[i].count, " now");
+    }
+    if (then.hash() != now[i].hash) {
+      return StateError("the data changed since the state was taken: ", now[i].source, " still has ", now[i].count,
+                        " entries, but not the same ones");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What gives the rows: a source, or an op that acts on the indices of several.
+const Instance& SourceOf(const Instance& instance) {
+  return instance.indexed || instance.inputs.empty() ? instance : SourceOf(*instance.inputs[0]);
+}
+
+// Rows that a message of the result holds where it is full.
+uint64_t BatchSizeOf(const Instance& instance) {
+  if (instance.arguments.node->op() == "batch") return static_cast<uint64_t>(instance.arguments.attributes.Int("size"));
+  return instance.inputs.empty() ? 1 : BatchSizeOf(*instance.inputs[0]);
+}
+
+// Rows of the source that each rank had used, where rows are one to one with what was dealt (batches apart).
+uint64_t RowsUsed(const proto::State& state, const Instance& instance) {
+  uint64_t used = state.stamps(0);
+  if (SourceOf(instance).indexed == nullptr) {
+    // A streaming source counts the rows of all ranks that it went past; none yet right after another restart.
+    used = (std::max(used, state.base()) - state.base() + state.world() - 1) / state.world();
+  }
+  used += instance.batched ? state.stamps(state.stamps_size() - 1) : state.skip_rows();
+  // Counts an epoch's last batch as a full one: that of another rank may hold a row more.
+  const uint64_t size = BatchSizeOf(instance);
+  return (used + size - 1) / size * size;
+}
+
+// Sets the pipeline to go on where the state was taken. With as many ranks, that is exact; with another number, only
+// where the number of rows delivered says which positions are done.
+absl::Status Restore(const proto::State& state, const Instance& instance, const IterateOptions& options,
+                     PipelineOptions& pipeline) {
+  if (state.stamps_size() != instance.words) {
+    return StateError("the state has ", state.stamps_size(), " counters, this pipeline needs ", instance.words);
+  }
+  if (state.even() != options.even) {
+    return StateError("the state was taken with even=\"", state.even(), "\", not \"", options.even, "\"");
+  }
+  pipeline.stamps.assign(state.stamps().begin(), state.stamps().end());
+  pipeline.skip_rows = state.skip_rows();
+  pipeline.delivered = state.delivered();
+  pipeline.deal.base = state.base();
+  if (state.rank() == options.rank && state.world() == options.world) return absl::OkStatus();
+  if (const Instance* culprit = FirstInexact(instance); culprit != nullptr) {
+    return StateError("the state was taken by shard ", state.rank(), " of ", state.world(),
+                      " and cannot go on as shard ", options.rank, " of ", options.world, ": with ",
+                      culprit->arguments.name, " the number of batches does not say which rows were seen");
+  }
+  pipeline.deal.base = state.base() + RowsUsed(state, instance) * state.world();
+  pipeline.stamps.clear();
+  pipeline.skip_rows = 0;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Graph& user_graph,
+                                                            IterateOptions options) {
+  HEADRACE_ASSIGN_OR_RETURN(Deal deal, DealOf(options));
+  std::unique_ptr<Iteration> iteration(new Iteration);
+  HEADRACE_ASSIGN_OR_RETURN(iteration->user_graph_, Prepare(user_graph));
+  iteration->even_ = options.even;
+  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, Optimize(iteration->user_graph_, options));
+  PipelineOptions pipeline = OptionsOf(options, deal);
+  proto::State state;
+  if (!options.state.empty()) {
+    HEADRACE_ASSIGN_OR_RETURN(state, ParseState(options.state));
+    HEADRACE_RETURN_IF_ERROR(CheckGraph(state, iteration->user_graph_));
+    if (options.seed.has_value() && *options.seed != state.seed()) {
+      return StateError("the state was taken with seed ", state.seed(), ", not ", *options.seed,
+                        "; leave the seed out, or give that one");
+    }
+    pipeline.epochs.first = state.epoch();
+    if (!options.endless) pipeline.epochs.last = state.epoch();
+    pipeline.seed = state.seed();
+  }
+  const auto restore = [&](const Instance& instance, PipelineOptions& target) -> absl::Status {
+    if (options.state.empty()) return absl::OkStatus();
+    HEADRACE_RETURN_IF_ERROR(CheckSources(state, FingerprintsOf(instance)));
+    return Restore(state, instance, options, target);
+  };
+  HEADRACE_ASSIGN_OR_RETURN(iteration->pipeline_,
+                            Pipeline::Make(std::move(optimized.graph), std::move(pipeline), restore));
+  return iteration;
+}
+
+absl::StatusOr<std::string> Iteration::State() const {
+  const Position position = pipeline_->position();
+  const PipelineOptions& options = pipeline_->options();
+  const ir::GraphHash hash = ir::UserGraphHash(user_graph_);
+  proto::State state;
+  state.set_format(kStateFormat);
+  state.set_graph_high(hash.high);
+  state.set_graph_low(hash.low);
+  for (uint32_t node : ir::NodeHashes(user_graph_)) state.add_nodes(node);
+  state.set_seed(options.seed.value_or(user_graph_.seed()));
+  state.set_epoch(position.epoch);
+  state.set_delivered(position.delivered);
+  state.mutable_stamps()->Assign(position.stamps.begin(), position.stamps.end());
+  state.set_skip_rows(position.skip_rows);
+  state.set_rank(options.deal.rank);
+  state.set_world(options.deal.world);
+  state.set_even(even_);
+  // Later epochs start from position 0.
+  if (position.epoch == options.epochs.first) state.set_base(options.deal.base);
+  for (const Fingerprint& fingerprint : pipeline_->fingerprints()) {
+    proto::Source* source = state.add_sources();
+    source->set_count(fingerprint.count);
+    source->set_hash(fingerprint.hash);
+  }
+  return state.SerializeAsString();
+}
+
+std::string Iteration::ExplainText() { return ExplainRun(*pipeline_); }
+
+absl::StatusOr<std::string> ExplainGraph(const ir::proto::Graph& user_graph, const IterateOptions& options,
+                                         bool passes) {
+  HEADRACE_ASSIGN_OR_RETURN(const Deal deal, DealOf(options));
+  HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
+  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, Optimize(graph, options));
+  std::string text = passes ? ExplainPasses(optimized) : std::string();
+  PipelineOptions pipeline = OptionsOf(options, deal);
+  pipeline.idle = true;
+  HEADRACE_ASSIGN_OR_RETURN(const auto idle, Pipeline::Make(std::move(optimized.graph), std::move(pipeline), nullptr));
+  Append(text, ExplainPlan(*idle));
+  return text;
+}
+
+absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const HostBindings& bindings) {
+  HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
+  RunOptions run;
+  run.bindings = &bindings;
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Instance> instance, Instantiate(graph, run));
+  return instance->cardinality;
+}
+
+}  // namespace headrace

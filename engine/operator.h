@@ -1,0 +1,161 @@
+// What an operator is to the engine. Operators own no threads: the engine owns threads, queues, errors, counters and
+// shutdown, so an operator is mostly its own idea. It is one of
+//   - a source with random access (IndexedSource) or one that streams (StreamSource),
+//   - a row operator: stateless, any worker may run any block,
+//   - a stream operator: stateful, one message at a time, in order.
+// Thread contract: IndexedSource::Read and RowOperator::Apply are called from many threads at once; the others from
+// one thread at a time.
+#ifndef HEADRACE_ENGINE_OPERATOR_H_
+#define HEADRACE_ENGINE_OPERATOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/block.h"
+#include "engine/host.h"
+#include "ir/attributes.h"
+#include "ir/declaration.h"
+
+namespace headrace {
+
+// What tells that a source still holds the data it held when a state was taken.
+struct Fingerprint {
+  std::string source;  // "ImageFolder photos/"
+  uint64_t count = 0;  // of rows or files
+  uint64_t hash = 0;   // of what they are
+};
+
+// Rows by position: an order of indices over a reader. Positions count the whole, unsharded epoch.
+class IndexedSource {
+ public:
+  virtual ~IndexedSource() = default;
+  virtual uint64_t size() const = 0;
+  // Appends the row at `position` to the block: id, origin and columns. On an error nothing is appended.
+  virtual absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const = 0;
+  virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
+};
+
+// Rows one after the other.
+class StreamSource {
+ public:
+  virtual ~StreamSource() = default;
+  // Words of its own in a stamp: where to go on. The first is the number of rows read in this epoch.
+  virtual int stamp_words() const { return 1; }
+  // Goes to the row after those the words count; zeros: the start.
+  virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) = 0;
+  // Appends one row, or sets `end`. Fills in `words` as of after that row.
+  virtual absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) = 0;
+  virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
+};
+
+class RowOperator {
+ public:
+  virtual ~RowOperator() = default;
+  // Changes the rows in place. A row that fails ends the block: block.Fail(row, status). Terminators stay.
+  virtual void Apply(Block& block) const = 0;
+  // Makes several blocks of one, in order; the last takes the terminator. Words of its own in a stamp: 1, the rows of
+  // the block already given out, on top of the stamps `before` the block came.
+  virtual bool one_to_many() const { return false; }
+  virtual void Split(Message message, const Stamps& before, std::vector<Message>& parts) const;
+};
+
+// Receives what a stream operator gives out.
+class Outbox {
+ public:
+  virtual ~Outbox() = default;
+  virtual void Give(Message message) = 0;
+  // Asks input `input` to end every epoch up to `epoch`, the input's own count, with one mark.
+  virtual void FinishEpoch(int input, uint64_t epoch) = 0;
+};
+
+class StreamOperator {
+ public:
+  virtual ~StreamOperator() = default;
+  // The epoch and counters to go on from, before anything is received; `inputs` are the stamps its inputs go on from.
+  virtual void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) = 0;
+  virtual int stamp_words() const { return 0; }
+  // The input whose next message it needs.
+  virtual int wants() const { return 0; }
+  // Takes one message. Gives out few for it: what is more it owes, and gives when there is a place.
+  virtual void Receive(int input, Message message, Outbox& out) = 0;
+  virtual bool owes() const { return false; }
+  virtual void Continue(Outbox& /*out*/) {}
+  // Downstream has enough of all epochs up to `epoch`: drops what it holds of them. The mark follows from below.
+  virtual void Finish(uint64_t /*epoch*/) {}
+  // Bytes it holds on to between messages.
+  virtual size_t held_bytes() const { return 0; }
+  // The child's epochs that make up one of its own: all but repeat answer `epoch`.
+  virtual uint64_t FirstInputEpoch(uint64_t epoch) const { return epoch; }
+  // The epoch in which an input goes on when the operator goes on in `epoch` with its own `words`.
+  virtual uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> /*words*/) const {
+    return FirstInputEpoch(epoch);
+  }
+  virtual uint64_t LastInputEpoch(uint64_t epoch) const { return epoch; }
+  // The last of its own epochs for which the child's can be counted.
+  virtual uint64_t LastEpoch() const { return std::numeric_limits<uint64_t>::max(); }
+};
+
+// Numbers that a user may fix by hand, and what binds a graph to this process.
+struct RunOptions {
+  std::optional<uint64_t> seed;  // iterate's, else the graph's, else 0
+  const HostBindings* bindings = nullptr;
+};
+
+// Rows in an epoch, as far as it is known before running.
+struct Cardinality {
+  enum class Kind { kKnown, kUnknown, kEndless } kind = Kind::kUnknown;
+  uint64_t rows = 0;
+
+  static Cardinality Of(uint64_t rows) { return {Kind::kKnown, rows}; }
+  static Cardinality Unknown() { return {}; }
+  static Cardinality Endless() { return {Kind::kEndless, 0}; }
+  bool known() const { return kind == Kind::kKnown; }
+};
+
+struct OpArguments {
+  std::string name;      // "batch[3]"
+  std::string location;  // "train.py:12"
+  const ir::proto::Node* node = nullptr;
+  ir::Attributes attributes;
+  std::vector<ir::Schema> inputs;
+  ir::Schema output;
+  uint64_t seed = 0;  // the op's own, else the run's
+  uint64_t salt = 0;
+  const RunOptions* run = nullptr;
+};
+
+using IndexedSources = std::vector<std::unique_ptr<IndexedSource>>;
+
+// How an op is made; exactly one of the first four is set. `indexed` is set besides for ops that act on indices alone
+// when all their inputs are indexed.
+struct OpFactories {
+  std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&)> indexed_source = {};
+  std::function<absl::StatusOr<std::unique_ptr<StreamSource>>(const OpArguments&)> stream_source = {};
+  std::function<absl::StatusOr<std::unique_ptr<RowOperator>>(const OpArguments&)> row = {};
+  std::function<absl::StatusOr<std::unique_ptr<StreamOperator>>(const OpArguments&)> stream = {};
+  std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&, IndexedSources inputs)> indexed = {};
+  // Rows given out for those taken in; not set: as many as the first input, one to one.
+  std::function<Cardinality(const OpArguments&, absl::Span<const Cardinality> inputs)> cardinality = {};
+  // Says of this use of the op what its declaration can only say in general (map: whether a step calls Python); not
+  // set: the declaration's traits.
+  std::function<ir::Traits(const OpArguments&)> traits = {};
+};
+
+// Declares an op and says how it is made; at namespace scope in the op's own file.
+struct OpRegistration {
+  OpRegistration(ir::Declaration declaration, OpFactories factories);
+};
+
+const OpFactories* FindOp(std::string_view name);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_OPERATOR_H_

@@ -1,0 +1,333 @@
+#include "engine/pipeline.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/clock.h"
+#include "engine/tree_builder.h"
+
+namespace headrace {
+namespace {
+
+absl::Status ClosedError() {
+  return MakeError(ErrorKind::kClosed, "the iterator is closed: take a new one from the data set");
+}
+
+}  // namespace
+
+// One pipeline's share of one pool: the stages whose tasks run there, the most downstream first.
+class Pipeline::LaneClient : public PoolClient {
+ public:
+  LaneClient(Pipeline* pipeline, WorkerPool* pool) : pipeline_(pipeline), pool_(pool) {}
+
+  bool RunOne() override {
+    thread_local Task task;
+    for (Stage* stage : stages_) {
+      if (pipeline_->closed()) return false;
+      if (!stage->Claim(task)) continue;
+      if (pool_->idle() > 0 && MoreToDo()) pool_->Signal(this);
+      running_here_ = this;
+      stage->Run(task);
+      running_here_ = nullptr;
+      return true;
+    }
+    return false;
+  }
+  // A thread that runs a task of this client looks again when it is done: it needs no signal, and wakes nobody for
+  // what it can do itself.
+  void Signal() {
+    if (running_here_ != this) pool_->Signal(this);
+  }
+  void Add(Stage* stage) { stages_.push_back(stage); }
+  bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
+  WorkerPool* pool() const { return pool_; }
+
+ private:
+  bool MoreToDo() const {
+    return std::any_of(stages_.begin(), stages_.end(), [](Stage* stage) { return stage->WorthWaking(); });
+  }
+
+  Pipeline* pipeline_;
+  WorkerPool* pool_;
+  std::vector<Stage*> stages_;
+  static thread_local LaneClient* running_here_;
+};
+thread_local Pipeline::LaneClient* Pipeline::LaneClient::running_here_ = nullptr;
+
+Pipeline::Pipeline(ir::proto::Graph graph, PipelineOptions options)
+    : RunControl(&BufferPool::Global(), options.memory), graph_(std::move(graph)), options_(std::move(options)) {
+  run_.seed = options_.seed;
+  run_.bindings = &options_.bindings;
+}
+
+absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph, PipelineOptions options,
+                                                         const Restore& restore) {
+  if (WorkerPool::LostInFork()) {
+    return UnsupportedError(
+        "this process was forked after Headrace had started its threads, which a fork does not copy: start workers "
+        "with the 'spawn' method, or fork before the first iteration");
+  }
+  std::unique_ptr<Pipeline> pipeline(new Pipeline(std::move(graph), std::move(options)));
+  HEADRACE_ASSIGN_OR_RETURN(pipeline->instance_, Instantiate(pipeline->graph_, pipeline->run_));
+  if (restore) HEADRACE_RETURN_IF_ERROR(restore(*pipeline->instance_, pipeline->options_));
+  pipeline->fingerprints_ = FingerprintsOf(*pipeline->instance_);
+  HEADRACE_RETURN_IF_ERROR(TreeBuilder(*pipeline).Build());
+  pipeline->Start();
+  return pipeline;
+}
+
+Pipeline::~Pipeline() { Close(); }
+
+void Pipeline::Start() {
+  root_ = stages_[0].get();
+  for (auto& stage : stages_) stage_order_.push_back(stage.get());
+  const Stamps stamps(options_.stamps.begin(), options_.stamps.end());
+  last_stamps_ = stamps.empty() ? Stamps(instance_->words, 0) : stamps;
+  skip_rows_ = skip_since_stamp_ = options_.skip_rows;
+  epoch_ = options_.epochs.first;
+  delivered_ = options_.delivered;
+  if (options_.pull || options_.idle) return;
+  const auto client_of = [this](WorkerPool* pool) {
+    for (auto& client : clients_) {
+      if (client->pool() == pool) return client.get();
+    }
+    clients_.push_back(std::make_unique<LaneClient>(this, pool));
+    return clients_.back().get();
+  };
+  if (options_.workers > WorkerPool::Cpu().threads()) WorkerPool::Cpu().Grow(options_.workers);
+  for (Stage* stage : stage_order_) {
+    WorkerPool* pool = stage->options().lane == Lane::kIo ? &WorkerPool::Io() : &WorkerPool::Cpu();
+    if (stage->options().lane == Lane::kPython) {
+      own_pools_.push_back(std::make_unique<WorkerPool>("headrace-python", stage->options().cap));
+      pool = own_pools_.back().get();
+    }
+    client_of(pool)->Add(stage);
+  }
+  SignalAll();
+}
+
+void Pipeline::Signal(Stage* stage) {
+  for (auto& client : clients_) {
+    if (client->Has(stage)) client->Signal();
+  }
+}
+
+void Pipeline::SignalAll() {
+  for (auto& client : clients_) client->Signal();
+}
+
+bool Pipeline::ResultReady() { return has_block_.load(std::memory_order_seq_cst) || root_->output().Ready(); }
+
+void Pipeline::Close() {
+  const std::lock_guard<std::mutex> closing(close_mutex_);
+  if (closed()) return;
+  SetClosed();
+  // After a fork the threads are not here: waiting for them would last for ever.
+  if (!WorkerPool::LostInFork()) {
+    for (auto& client : clients_) client->pool()->Remove(client.get());
+  }
+  // Waits for the user's thread to leave: at once where it works itself, and else when it was woken.
+  std::unique_lock<std::recursive_mutex> user(user_mutex_, std::defer_lock);
+  if (options_.pull) user.lock();
+  for (Stage* stage : stage_order_) stage->output().Close();
+  if (!options_.pull) user.lock();
+  own_pools_.clear();
+  block_.reset();
+  if (in_next_) return;
+  for (Stage* stage : stage_order_) stage->DropOperators();
+}
+
+bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
+  Task task;
+  for (Stage* stage : stages) {
+    if (!stage->Claim(task)) continue;
+    stage->Run(task);
+    return true;
+  }
+  return false;
+}
+
+absl::Status Pipeline::PullUntilReady() {
+  while (!ResultReady() && !closed()) {
+    if (!RunOneOf(stage_order_)) return InternalError("no stage can run and there is no result");
+  }
+  return absl::OkStatus();
+}
+
+// Says that there is something for the user before it leaves the connector, so that nobody overdraws in between.
+std::optional<Message> Pipeline::PopResult(bool& was_full) {
+  has_block_.store(true, std::memory_order_seq_cst);
+  std::optional<Message> message = root_->output().TryPop(was_full);
+  if (!message.has_value()) {
+    has_block_.store(false, std::memory_order_seq_cst);
+    WakeMemoryWaiters();
+  }
+  return message;
+}
+
+// Waits for the next block of the result; block_ stays empty when the time is over.
+absl::Status Pipeline::TakeBlock(std::chrono::nanoseconds limit) {
+  if (options_.pull) HEADRACE_RETURN_IF_ERROR(PullUntilReady());
+  bool was_full = false;
+  std::optional<Message> message = PopResult(was_full);
+  if (!message.has_value()) {
+    if (closed() || limit.count() <= 0 || !root_->output().WaitReady(limit)) return absl::OkStatus();
+    message = PopResult(was_full);
+  }
+  if (was_full) Signal(root_);
+  if (!message.has_value()) return absl::OkStatus();
+  block_ = *std::move(message);
+  block_row_ = 0;
+  return absl::OkStatus();
+}
+
+// One row of block_, its end, or nothing when it is used up.
+Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
+  while (block_row_ < block_->rows() && skip_rows_ > 0) {
+    ++block_row_;
+    --skip_rows_;
+  }
+  if (block_row_ < block_->rows()) {
+    row.id = block_->ids[block_row_];
+    row.columns.clear();
+    for (Column& column : block_->columns) {
+      row.columns.push_back(column.TakeRow(block_row_));
+      row.columns.back().HandOver();
+    }
+    ++block_row_;
+    ++delivered_;
+    delivered_total_.fetch_add(1, std::memory_order_relaxed);
+    ++skip_since_stamp_;
+    if (block_row_ == block_->rows()) has_block_.store(block_->end == End::kError, std::memory_order_seq_cst);
+    // The stamps of a block with an error count rows that were lost with the one that failed.
+    if (block_row_ == block_->rows() && block_->end != End::kError) {
+      last_stamps_ = block_->stamps;
+      skip_since_stamp_ = 0;
+    }
+    return Outcome::kRow;
+  }
+  const Message block = std::move(block_);
+  // An error stays, so there is something to take from now on.
+  has_block_.store(block->end == End::kError, std::memory_order_seq_cst);
+  if (block->end == End::kError) {
+    failed_ = block->error;
+    return Outcome::kNothingYet;
+  }
+  if (block->end != End::kEpoch) return Outcome::kNothingYet;
+  epoch_ = block->epoch + 1;
+  delivered_ = 0;
+  last_stamps_.assign(last_stamps_.size(), 0);
+  skip_since_stamp_ = 0;
+  skip_rows_ = 0;
+  return Outcome::kEpochEnd;
+}
+
+absl::StatusOr<Pipeline::Outcome> Pipeline::Next(std::chrono::nanoseconds limit, ResultRow& row) {
+  const std::lock_guard<std::recursive_mutex> inside(user_mutex_);
+  if (!failed_.ok()) return failed_;
+  if (closed()) return ClosedError();
+  if (WorkerPool::LostInFork()) {
+    return UnsupportedError(
+        "this iterator was made before the process forked; make a new one in the child before the "
+        "parent starts its own, or start workers with the 'spawn' method");
+  }
+  if (epoch_ > options_.epochs.last) {
+    return UnsupportedError("there is no epoch ", epoch_, " here: the last one is ", options_.epochs.last);
+  }
+  struct Inside {
+    explicit Inside(bool& flag) : flag(flag) { flag = true; }
+    ~Inside() { flag = false; }
+    bool& flag;
+  } working(in_next_);
+  const uint64_t start = NowNs();
+  if (started_ns_.load(std::memory_order_relaxed) == 0) started_ns_.store(start, std::memory_order_relaxed);
+  Outcome outcome = Outcome::kNothingYet;
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (outcome == Outcome::kNothingYet && failed_.ok()) {
+    if (!block_) {
+      failed_ = TakeBlock(deadline - std::chrono::steady_clock::now());
+      if (!block_) break;
+    }
+    outcome = GiveRow(row);
+  }
+  last_ns_.store(NowNs(), std::memory_order_relaxed);
+  user_wait_ns_.fetch_add(last_ns_.load(std::memory_order_relaxed) - start, std::memory_order_relaxed);
+  WakeMemoryWaiters();
+  if (!failed_.ok()) return failed_;
+  if (outcome == Outcome::kNothingYet && closed()) return ClosedError();
+  return outcome;
+}
+
+void Pipeline::Ask(uint64_t epoch) {
+  const std::lock_guard<std::recursive_mutex> inside(user_mutex_);
+  if (!closed()) root_->Ask(epoch);
+}
+
+Position Pipeline::position() const {
+  return {epoch_, delivered_, std::vector<uint64_t>(last_stamps_.begin(), last_stamps_.end()), skip_since_stamp_};
+}
+
+std::string Pipeline::position_inexact_because() const {
+  const Instance* culprit = FirstInexact(*instance_);
+  return culprit == nullptr ? std::string() : culprit->arguments.name;
+}
+
+Report Pipeline::report() {
+  Report report;
+  for (Stage* stage : stage_order_) {
+    StageReport line;
+    line.name = stage->options().name;
+    line.kind = stage->kind();
+    line.lane = stage->options().lane == Lane::kIo       ? "reads files"
+                : stage->options().lane == Lane::kPython ? "own thread (Python)"
+                                                         : "workers";
+    for (Stage* below = stage->consumer(); below != nullptr; below = below->consumer()) ++line.depth;
+    const StageCounters& counters = stage->counters();
+    const auto seconds = [](const std::atomic<uint64_t>& ns) {
+      return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
+    };
+    line.rows = counters.rows.load(std::memory_order_relaxed);
+    line.messages = counters.messages.load(std::memory_order_relaxed);
+    line.tasks = counters.tasks.load(std::memory_order_relaxed);
+    line.widest = counters.widest.load(std::memory_order_relaxed);
+    line.busy_s = seconds(counters.busy_ns);
+    line.input_wait_s = seconds(counters.input_wait_ns);
+    line.output_wait_s = seconds(counters.output_wait_ns);
+    line.memory_wait_s = seconds(counters.memory_wait_ns);
+    const auto levels = stage->output().levels();
+    line.window = stage->output().window();
+    line.queued = levels.queued;
+    line.queued_bytes = levels.bytes;
+    line.largest_bytes = levels.largest;
+    line.task_bytes = stage->task_bytes();
+    line.row_bytes = stage->options().row_bytes;
+    line.cap = stage->kind() == "stream" || stage->kind() == "stream source" ? 1 : stage->options().cap;
+    line.deals = stage->inputs().empty() && options_.deal.world > 1;
+    report.stages.push_back(std::move(line));
+  }
+  const uint64_t started = started_ns_.load(std::memory_order_relaxed);
+  if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
+  report.user_wait_s = static_cast<double>(user_wait_ns_.load(std::memory_order_relaxed)) * 1e-9;
+  report.delivered = delivered_total_.load(std::memory_order_relaxed);
+  report.held_bytes = account()->held();
+  report.peak_bytes = account()->peak();
+  report.budget_bytes = budget();
+  report.workers = options_.pull ? 1 : WorkerPool::Cpu().threads();
+  return report;
+}
+
+std::vector<std::string> Pipeline::DescribeStall() {
+  std::vector<std::string> lines;
+  for (Stage* stage : stage_order_) {
+    for (std::string& line : stage->DescribeRunning()) lines.push_back(std::move(line));
+  }
+  if (!lines.empty()) return lines;
+  for (Stage* stage : stage_order_) {
+    const auto levels = stage->output().levels();
+    lines.push_back(Cat(stage->options().name, " is idle with ", levels.queued, " messages queued"));
+  }
+  return lines;
+}
+
+}  // namespace headrace

@@ -1,0 +1,161 @@
+// A running pipeline: the execution tree of one graph, its budget and its error domain.
+// Thread contract: one user's thread calls Next, Ask and state; Close, Report and DescribeStall may be called from any
+// thread. Destruction joins what runs; no thread and no memory of it is left, but for batches that the user holds.
+#ifndef HEADRACE_ENGINE_PIPELINE_H_
+#define HEADRACE_ENGINE_PIPELINE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/instance.h"
+#include "engine/run_control.h"
+#include "engine/stage.h"
+#include "engine/worker_pool.h"
+#include "ir/graph.pb.h"
+
+namespace headrace {
+
+struct PipelineOptions {
+  std::optional<uint64_t> seed;
+  EpochRange epochs;
+  Deal deal;
+  bool pull = false;  // on the thread that calls Next
+  int workers = 0;    // cap on a stage's tasks; 0: the engine chooses
+  int window = 0;     // queues of every connector; 0: the engine chooses
+  int64_t memory = int64_t{2} << 30;
+  HostBindings bindings;
+  // Where to go on: stamps of the row given last, and rows given out since that stamp was made. Empty: the start.
+  std::vector<uint64_t> stamps;
+  uint64_t skip_rows = 0;
+  uint64_t delivered = 0;  // rows given out in the first epoch before
+  bool idle = false;       // starts nothing: only to be explained
+};
+
+// A row of the result: usually a batch.
+struct ResultRow {
+  RowId id;
+  std::vector<Tensor> columns;  // in the order of the schema
+};
+
+// Where the iteration stands, for states.
+struct Position {
+  uint64_t epoch = 0;
+  uint64_t delivered = 0;  // rows of the result in this epoch
+  std::vector<uint64_t> stamps;
+  uint64_t skip_rows = 0;
+};
+
+struct StageReport {
+  std::string name;  // "map[1] + filter[2]"
+  std::string kind;
+  std::string lane;
+  int depth = 0;  // 0: next to the user
+  uint64_t rows = 0, messages = 0, tasks = 0, widest = 0;
+  double busy_s = 0, input_wait_s = 0, output_wait_s = 0, memory_wait_s = 0;
+  int window = 0;
+  int queued = 0;
+  int64_t queued_bytes = 0, largest_bytes = 0, task_bytes = 0;
+  bool deals = false;      // rows are dealt to ranks here
+  int cap = 0;             // tasks at once; 1: one after the other
+  int64_t row_bytes = -1;  // of a message, by its schema; -1: not known before it runs
+};
+
+struct Report {
+  std::vector<StageReport> stages;  // the user's end first
+  double wall_s = 0;                // from the first Next to the end of the last
+  double user_wait_s = 0;           // in Next
+  uint64_t delivered = 0;
+  int64_t held_bytes = 0, peak_bytes = 0, budget_bytes = 0;
+  int workers = 0;
+};
+
+class Pipeline : private RunControl {
+ public:
+  // `graph` is canonical, valid and optimized, and is kept. Errors as Instantiate, and kUnsupported or kGraph for
+  // shards that cannot be dealt as asked.
+  // `restore`, where given, sees the operators made and sets the options to go on from.
+  using Restore = std::function<absl::Status(const Instance& instance, PipelineOptions& options)>;
+  static absl::StatusOr<std::unique_ptr<Pipeline>> Make(ir::proto::Graph graph, PipelineOptions options,
+                                                        const Restore& restore = nullptr);
+  ~Pipeline() override;
+
+  enum class Outcome { kRow, kEpochEnd, kNothingYet };
+  // The next row; waits at most `limit` (pull: works until there is one). An error stays: every later call repeats it.
+  // After kEpochEnd the next epoch follows, until the last.
+  absl::StatusOr<Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row);
+  // User code may run for epochs up to `epoch`.
+  void Ask(uint64_t epoch);
+  void Close();
+
+  Position position() const;
+  const ir::Schema& schema() const { return instance_->arguments.output; }
+  // Of the sources, as they were when the pipeline was made.
+  const std::vector<Fingerprint>& fingerprints() const { return fingerprints_; }
+  Cardinality cardinality() const { return instance_->cardinality; }
+  // The op that forbids to go on with another number of ranks; empty: none.
+  std::string position_inexact_because() const;
+  const ir::proto::Graph& graph() const { return graph_; }
+  Report report();
+  // Which stage works on what, and for how long; one line each.
+  std::vector<std::string> DescribeStall();
+  const PipelineOptions& options() const { return options_; }
+  // The user's end first. An idle pipeline's may be run by hand.
+  const std::vector<Stage*>& stages() const { return stage_order_; }
+
+ private:
+  class LaneClient;
+  friend class TreeBuilder;
+
+  Pipeline(ir::proto::Graph graph, PipelineOptions options);
+  void Signal(Stage* stage) override;
+  void SignalAll() override;
+  bool ResultReady() override;
+  void Start();
+  bool RunOneOf(const std::vector<Stage*>& stages);
+  std::optional<Message> PopResult(bool& was_full);
+  absl::Status TakeBlock(std::chrono::nanoseconds limit);
+  absl::Status PullUntilReady();
+  Outcome GiveRow(ResultRow& row);
+
+  ir::proto::Graph graph_;
+  PipelineOptions options_;
+  RunOptions run_;
+  std::unique_ptr<Instance> instance_;  // its operators go to the stages
+  std::vector<Fingerprint> fingerprints_;
+  std::vector<std::unique_ptr<Stage>> stages_;  // the user's end first
+  std::vector<Stage*> stage_order_;             // the same, bare
+  std::vector<std::unique_ptr<LaneClient>> clients_;
+  std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
+  Stage* root_ = nullptr;
+
+  std::mutex close_mutex_;
+  // Held while the user's thread is inside, where a task that it pulls may close the pipeline.
+  std::recursive_mutex user_mutex_;
+  bool in_next_ = false;  // under it
+  // The user's side; its thread only.
+  Message block_;
+  std::atomic<bool> has_block_{false};  // the user has something to take, though the connector be empty
+  int block_row_ = 0;
+  Stamps last_stamps_;  // before block_
+  uint64_t skip_rows_ = 0;
+  uint64_t skip_since_stamp_ = 0;
+  uint64_t epoch_ = 0;
+  uint64_t delivered_ = 0;
+  absl::Status failed_;
+
+  std::atomic<uint64_t> started_ns_{0};
+  std::atomic<uint64_t> last_ns_{0};
+  std::atomic<uint64_t> user_wait_ns_{0};
+  std::atomic<uint64_t> delivered_total_{0};
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_PIPELINE_H_

@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "core/error.h"
+#include "engine/stage.h"
+
+namespace headrace {
+
+RowStage::RowStage(Options options, RunControl* control, Stage* input, std::vector<Element> elements, Stamps before,
+                   uint64_t skip_parts)
+    : Stage(std::move(options), control, {input}, std::move(elements)),
+      one_to_many_(!elements_.empty() && elements_.back().row->one_to_many()),
+      before_(std::move(before)),
+      skip_parts_(skip_parts) {}
+
+Lack RowStage::LackLocked() {
+  if (output_.Places() == 0) return Lack::kOutput;
+  uint64_t epoch = 0;
+  if (!inputs_[0]->output().Peek([&epoch](const Message& message) { epoch = message->epoch; })) return Lack::kInput;
+  return Gated(epoch) ? Lack::kTurn : Lack::kNothing;
+}
+
+Lack RowStage::ClaimLocked(Task& task, int most) {
+  most = std::min(options_.gated ? 1 : most, output_.Places());
+  bool was_full = false;
+  const int popped = inputs_[0]->output().TryPopRun(most, task.inputs, was_full);
+  if (was_full) SignalInput(0);
+  if (popped == 0) return Lack::kInput;
+  task.count = popped;
+  task.first = output_.TakePromised(popped);
+  if (one_to_many_) {
+    for (const Message& message : task.inputs) {
+      task.before.push_back(before_);
+      before_ = message->end == End::kEpoch ? Stamps(message->stamps.size(), 0) : message->stamps;
+    }
+  }
+  return Lack::kNothing;
+}
+
+int RowStage::ClaimableLocked(int most) { return std::min(output_.Places(), inputs_[0]->output().ReadyRun(most)); }
+
+void RowStage::Split(Message message, const Stamps& before, std::vector<Message>& parts) const {
+  const Element& element = elements_.back();
+  element.row->Split(std::move(message), before, parts);
+  for (const Message& part : parts) {
+    if (part->end != End::kError) continue;
+    AddErrorField(part->error, ErrorField::kOperator, element.name);
+    AddErrorField(part->error, ErrorField::kLocation, element.location);
+  }
+}
+
+void RowStage::RunMessage(Message message, Task& task, int index) {
+  if (Finished(message->epoch) || control_->closed()) {
+    message->DropRows();
+    if (message->end == End::kError) message->end = End::kNone;
+  }
+  Message cut;  // a mark whose place the error of a row took: follows as a part of its own
+  for (const Element& element : elements_) {
+    if (Message mark = ApplyElement(element, *message)) cut = std::move(mark);
+  }
+  if (!one_to_many_ && !cut) {
+    const int64_t bytes = static_cast<int64_t>(message->footprint());
+    task.outputs.emplace_back(std::move(message), bytes);
+    return;
+  }
+  Deliver(task);
+  std::vector<Message> parts;
+  if (one_to_many_) {
+    if (cut) cut->stamps.push_back(0);
+    Split(std::move(message), task.before[index], parts);
+  } else {
+    parts.push_back(std::move(message));
+  }
+  if (cut) parts.push_back(std::move(cut));
+  const uint64_t number = task.first++;
+  // Leaves out what was given before a restart; the last part stays, for it ends the number.
+  const size_t skip = number == 0 ? std::min<size_t>(skip_parts_, parts.size() - 1) : 0;
+  if (number == 0 && skip_parts_ >= parts.size()) parts.back()->DropRows();
+  for (size_t i = skip; i < parts.size(); ++i) PushOne(number, std::move(parts[i]), i + 1 < parts.size());
+}
+
+void RowStage::RunTask(Task& task) {
+  for (int i = 0; i < task.count; ++i) RunMessage(std::move(task.inputs[i]), task, i);
+  Deliver(task);
+}
+
+}  // namespace headrace

@@ -1,0 +1,74 @@
+// What the stages of one pipeline share: its budget, its end, and whom to tell when something changes.
+// Thread contract: all methods from any thread, without locks of their own.
+#ifndef HEADRACE_ENGINE_RUN_CONTROL_H_
+#define HEADRACE_ENGINE_RUN_CONTROL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "core/buffer.h"
+
+namespace headrace {
+
+class Stage;
+
+class RunControl {
+ public:
+  static constexpr int64_t kNoBudget = std::numeric_limits<int64_t>::max();
+
+  RunControl(BufferPool* pool, int64_t budget) : pool_(pool), account_(MemoryAccount::Open()), budget_(budget) {
+    if (budget_ != kNoBudget) pool_->AddBudget(budget_);
+  }
+  virtual ~RunControl() {
+    if (budget_ != kNoBudget) pool_->RemoveBudget(budget_);
+    account_->Close();
+  }
+  RunControl(const RunControl&) = delete;
+
+  // A stage may have become able to run.
+  virtual void Signal(Stage* stage) = 0;
+  virtual void SignalAll() = 0;
+  // The result has something to give to the user.
+  virtual bool ResultReady() = 0;
+
+  // Reserves `bytes` for a task; on true, Leave() is owed. False: over the budget.
+  bool Enter(int64_t bytes);
+  // Whoever leaves, or takes what is for the user, next wakes all stages. Said before asking once more.
+  void AwaitMemory() { memory_waiters_.store(true, std::memory_order_seq_cst); }
+  // Lets one task go ahead over the budget when nothing runs, the user has nothing to take, and `needed` says so once
+  // nothing else can begin.
+  template <typename Needed>
+  bool EnterOverBudget(int64_t bytes, Needed needed) {
+    int nothing = 0;
+    if (ResultReady() || !running_.compare_exchange_strong(nothing, 1, std::memory_order_seq_cst)) return false;
+    if (ResultReady() || !needed()) {
+      Leave();
+      return false;
+    }
+    account_->Charge(bytes);
+    return true;
+  }
+  void Leave();
+  void WakeMemoryWaiters() {
+    if (memory_waiters_.exchange(false, std::memory_order_seq_cst)) SignalAll();
+  }
+
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
+  void SetClosed() { closed_.store(true, std::memory_order_release); }
+  BufferPool* pool() const { return pool_; }
+  MemoryAccount* account() const { return account_; }
+  int64_t budget() const { return budget_; }
+
+ private:
+  BufferPool* const pool_;
+  MemoryAccount* const account_;
+  const int64_t budget_;
+  std::atomic<int> running_{0};
+  std::atomic<bool> memory_waiters_{false};
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_RUN_CONTROL_H_

@@ -1,0 +1,189 @@
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/stage.h"
+
+namespace headrace {
+
+uint64_t Deal::RowsOf(uint64_t size, uint64_t base) const {
+  const uint64_t left = size > base ? size - base : 0;
+  if (even == Even::kDrop) return left / world;
+  if (even == Even::kPad) return size == 0 ? 0 : (left + world - 1) / world;
+  return left > rank ? (left - rank + world - 1) / world : 0;
+}
+
+IndexedSourceStage::IndexedSourceStage(Options options, RunControl* control, std::vector<Element> elements,
+                                       std::unique_ptr<IndexedSource> source, std::string source_name,
+                                       std::string location, Deal deal, EpochRange epochs, uint64_t local)
+    : Stage(std::move(options), control, {}, std::move(elements)),
+      source_(std::move(source)),
+      source_name_(std::move(source_name)),
+      location_(std::move(location)),
+      deal_(deal),
+      size_(source_->size()),
+      last_epoch_(epochs.last),
+      epoch_(epochs.first),
+      local_(local),
+      base_(deal.base),
+      epoch_rows_(deal.RowsOf(size_, deal.base)) {}
+
+Lack IndexedSourceStage::LackLocked() {
+  if (exhausted_) return Lack::kTurn;
+  return output_.Places() > 0 ? Lack::kNothing : Lack::kOutput;
+}
+
+bool IndexedSourceStage::NextTicketLocked(Task::Ticket& ticket) {
+  if (exhausted_) return false;
+  const bool enough = Finished(epoch_);
+  if (!enough && local_ < epoch_rows_) {
+    const uint64_t position = base_ + deal_.rank + local_ * deal_.world;
+    ++local_;
+    ticket = {epoch_, position % size_, local_, position / size_, false};
+    return true;
+  }
+  // Ends every epoch that nobody wants with one mark.
+  const uint64_t ended = enough ? static_cast<uint64_t>(finished_.load(std::memory_order_acquire)) : epoch_;
+  ticket = {ended, 0, local_, 0, true};
+  if (ended >= last_epoch_) {
+    exhausted_ = true;
+    return true;
+  }
+  epoch_ = ended + 1;
+  local_ = 0;
+  base_ = 0;
+  epoch_rows_ = deal_.RowsOf(size_, 0);
+  return true;
+}
+
+Lack IndexedSourceStage::ClaimLocked(Task& task, int most) {
+  most = std::min(most, output_.Places());
+  Task::Ticket ticket;
+  while (static_cast<int>(task.tickets.size()) < most && NextTicketLocked(ticket)) task.tickets.push_back(ticket);
+  if (task.tickets.empty()) return Lack::kOutput;
+  task.count = static_cast<int>(task.tickets.size());
+  task.first = output_.TakePromised(task.count);
+  return Lack::kNothing;
+}
+
+int IndexedSourceStage::ClaimableLocked(int /*most*/) { return output_.Places(); }
+
+Message IndexedSourceStage::Read(const Task::Ticket& ticket) const {
+  if (ticket.mark) return MakeMark(ticket.epoch, {ticket.local});
+  auto block = std::make_unique<Block>();
+  block->epoch = ticket.epoch;
+  block->stamps.push_back(ticket.local);
+  if (Finished(ticket.epoch) || control_->closed()) return block;
+  absl::Status status = source_->Read(ticket.epoch, ticket.position, *block);
+  if (!status.ok()) {
+    AddErrorField(status, ErrorField::kOperator, source_name_);
+    AddErrorField(status, ErrorField::kLocation, location_);
+    AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", ticket.position));
+    block->Fail(0, std::move(status));
+  } else if (ticket.pass > 0) {
+    // Tells the draws of a repeated row from those of the row it repeats.
+    block->ids[0].key = MixKey(block->ids[0].key, ticket.pass);
+    block->ids[0].pad = true;
+  }
+  return block;
+}
+
+void IndexedSourceStage::RunTask(Task& task) {
+  for (const Task::Ticket& ticket : task.tickets) {
+    Message block = Read(ticket);
+    for (const Element& element : elements_) ApplyElement(element, *block);
+    const int64_t bytes = static_cast<int64_t>(block->footprint());
+    task.outputs.emplace_back(std::move(block), bytes);
+  }
+  Deliver(task);
+}
+
+StreamSourceStage::StreamSourceStage(Options options, RunControl* control, std::vector<Element> elements,
+                                     std::unique_ptr<StreamSource> source, std::string source_name,
+                                     std::string location, Deal deal, EpochRange epochs, std::vector<uint64_t> words)
+    : Stage(std::move(options), control, {}, std::move(elements)),
+      source_(std::move(source)),
+      source_name_(std::move(source_name)),
+      location_(std::move(location)),
+      deal_(deal),
+      last_epoch_(epochs.last),
+      epoch_(epochs.first),
+      words_(std::move(words)),
+      base_(deal.base) {}
+
+Lack StreamSourceStage::LackLocked() {
+  // Asks first whether a task runs, for it alone may touch the rest.
+  if (running_ > 0 || exhausted_ || Gated(epoch_)) return Lack::kTurn;
+  return output_.Places() > 0 ? Lack::kNothing : Lack::kOutput;
+}
+
+Lack StreamSourceStage::ClaimLocked(Task& task, int most) {
+  // Takes its numbers as it goes, for it cannot know how many rows there are.
+  task.count = most;
+  return Lack::kNothing;
+}
+
+int StreamSourceStage::ClaimableLocked(int /*most*/) { return output_.Places(); }
+
+void StreamSourceStage::EndEpoch(uint64_t epoch) {
+  exhausted_ = epoch >= last_epoch_;
+  epoch_ = epoch + 1;
+  words_.assign(words_.size(), 0);
+  base_ = 0;
+  started_ = false;
+}
+
+bool StreamSourceStage::Mine(uint64_t position) const {
+  return position >= base_ && (position - base_) % deal_.world == deal_.rank;
+}
+
+Message StreamSourceStage::NextMessage() {
+  const auto stamps = [this] { return Stamps(words_.begin(), words_.end()); };
+  const auto end = [&](uint64_t epoch) {
+    Message mark = MakeMark(epoch, stamps());
+    EndEpoch(epoch);
+    return mark;
+  };
+  if (Finished(epoch_)) return end(static_cast<uint64_t>(finished_.load(std::memory_order_acquire)));
+  auto block = std::make_unique<Block>();
+  block->epoch = epoch_;
+  absl::Status status;
+  if (!started_) {
+    started_ = true;
+    status = source_->Start(epoch_, words_);
+  }
+  bool ended = false;
+  while (status.ok()) {
+    const uint64_t position = words_[0];
+    status = source_->Next(*block, absl::MakeSpan(words_), ended);
+    if (ended || control_->closed()) return end(epoch_);
+    if (!status.ok() || Mine(position)) break;
+    block->DropRows();
+    block->columns.clear();
+  }
+  block->stamps = stamps();
+  if (!status.ok()) {
+    AddErrorField(status, ErrorField::kOperator, source_name_);
+    AddErrorField(status, ErrorField::kLocation, location_);
+    AddErrorField(status, ErrorField::kRow, Cat("epoch ", epoch_, ", after ", words_[0], " rows"));
+    block->Fail(0, std::move(status));
+  }
+  return block;
+}
+
+void StreamSourceStage::RunTask(Task& task) {
+  int made = 0;
+  for (; made < task.count && !exhausted_ && !control_->closed(); ++made) {
+    // Looks again: a task of several rows may cross into an epoch that user code must not begin.
+    if (made > 0 && (Gated(epoch_) || output_.Places() == 0)) break;
+    Message block = NextMessage();
+    for (const Element& element : elements_) ApplyElement(element, *block);
+    int taken = 0;
+    const std::optional<uint64_t> number = output_.TryTake(1, taken);
+    if (!number.has_value()) return;  // closed
+    PushOne(*number, std::move(block), false);
+  }
+  task.count = std::max(1, made);
+}
+
+}  // namespace headrace

@@ -1,0 +1,232 @@
+#include "engine/stage.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/clock.h"
+
+namespace headrace {
+namespace {
+
+// A task of light rows runs about this long: long enough to hide its hand-over, short enough to hold up nobody.
+constexpr uint64_t kTaskNs = 30'000;
+constexpr int kMostAtOnce = 64;
+
+template <typename T>
+void RaiseTo(std::atomic<T>& value, T to) {
+  T seen = value.load(std::memory_order_relaxed);
+  while (seen < to && !value.compare_exchange_weak(seen, to, std::memory_order_acq_rel)) {
+  }
+}
+
+}  // namespace
+
+void RowOperator::Split(Message message, const Stamps& /*before*/, std::vector<Message>& parts) const {
+  parts.push_back(std::move(message));
+}
+
+Stage::Stage(Options options, RunControl* control, std::vector<Stage*> inputs, std::vector<Element> elements)
+    : options_(std::move(options)),
+      control_(control),
+      inputs_(std::move(inputs)),
+      elements_(std::move(elements)),
+      output_(options_.window, options_.byte_bound) {
+  for (Stage* input : inputs_) input->set_consumer(this);
+}
+
+int Stage::Grain() const {
+  const uint64_t cost = message_ns_.load(std::memory_order_relaxed);
+  if (cost == 0 || task_bytes_.load(std::memory_order_relaxed) == 0) return 1;
+  const int most = std::min<int>(kMostAtOnce, std::max(1, options_.window / 2));
+  return static_cast<int>(std::clamp<uint64_t>(kTaskNs / cost, 1, static_cast<uint64_t>(most)));
+}
+
+bool Stage::CouldRun() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return running_ < options_.cap && LackLocked() == Lack::kNothing;
+}
+
+bool Stage::WorthWaking() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (running_ >= options_.cap || LackLocked() != Lack::kNothing) return false;
+  const int grain = Grain();
+  return ClaimableLocked(grain) >= grain;
+}
+
+bool Stage::LastResort() {
+  for (Stage* stage = this; stage != nullptr; stage = stage->consumer_) {
+    // What is due is there already: more would only run ahead.
+    if (stage->output_.Ready()) return false;
+    if (stage != this && stage->CouldRun()) return false;
+  }
+  return true;
+}
+
+bool Stage::EnterBudgetLocked(int64_t bytes) {
+  if (control_->Enter(bytes)) return true;
+  // Asks to be woken before looking at others: what they do from now on comes back to this stage, in whatever lane.
+  control_->AwaitMemory();
+  if (control_->Enter(bytes)) return true;
+  // Looks twice: a task may end in between, and leave something to do.
+  return LastResort() && control_->EnterOverBudget(bytes, [this] { return LastResort(); });
+}
+
+bool Stage::Claim(Task& task) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Lack lack = running_ >= options_.cap ? Lack::kTurn : LackLocked();
+  // Learns the size of a message from the first one alone.
+  const bool learning = task_bytes() == 0;
+  const int64_t bytes = learning ? std::max<int64_t>(0, options_.row_bytes) : task_bytes();
+  if (lack == Lack::kNothing && learning && running_ > 0) lack = Lack::kTurn;
+  int most = Grain();
+  if (lack == Lack::kNothing && (most == 1 || !control_->Enter(bytes * most))) {
+    most = 1;
+    if (!EnterBudgetLocked(bytes)) lack = Lack::kMemory;
+  }
+  if (lack != Lack::kNothing) {
+    NoteLackLocked(lack);
+    return false;
+  }
+  task.stage = this;
+  task.count = 0;
+  task.reserved = control_->budget() == RunControl::kNoBudget ? 0 : bytes * most;
+  lack = ClaimLocked(task, most);
+  if (lack != Lack::kNothing) {
+    control_->account()->Charge(-task.reserved);
+    control_->Leave();
+    NoteLackLocked(lack);
+    return false;
+  }
+  NoteClaimLocked(task);
+  return true;
+}
+
+void Stage::Run(Task& task) {
+  const uint64_t start = NowNs();
+  int64_t peak = 0;
+  {
+    TaskMemory memory(control_->pool(), control_->account(), task.reserved);
+    RunTask(task);
+    task.inputs.clear();
+    task.before.clear();
+    task.tickets.clear();
+    peak = memory.peak();
+  }
+  const uint64_t elapsed = NowNs() - start;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    NoteEndLocked(task, peak, elapsed);
+  }
+  control_->Leave();
+}
+
+void Stage::NoteClaimLocked(const Task& task) {
+  if (lack_ != Lack::kNothing) NoteLackLocked(Lack::kNothing);
+  ++running_;
+  RaiseTo(counters_.widest, static_cast<uint64_t>(running_));
+  Running running{&task, NowNs(), Running::kNothing, {}, {}, 0};
+  if (!task.tickets.empty()) {
+    running.known = Running::kPosition;
+    running.id = {task.tickets[0].epoch, task.tickets[0].position, false};
+    running.more = task.tickets.size() - 1;
+  } else if (!task.inputs.empty() && task.inputs[0]->rows() > 0) {
+    running.known = Running::kRow;
+    running.id = task.inputs[0]->ids[0];
+    running.origin = task.inputs[0]->origins[0];
+    running.more = task.inputs.size() - 1;
+  }
+  running_tasks_.push_back(std::move(running));
+}
+
+void Stage::NoteEndLocked(const Task& task, int64_t peak, uint64_t elapsed_ns) {
+  --running_;
+  std::erase_if(running_tasks_, [&task](const Running& running) { return running.task == &task; });
+  counters_.tasks.fetch_add(1, std::memory_order_relaxed);
+  counters_.busy_ns.fetch_add(elapsed_ns, std::memory_order_relaxed);
+  const int count = std::max(1, task.count);
+  RaiseTo(task_bytes_, std::max<int64_t>(1, peak / count));
+  const uint64_t each = std::max<uint64_t>(1, elapsed_ns / static_cast<uint64_t>(count));
+  const uint64_t mean = message_ns_.load(std::memory_order_relaxed);
+  message_ns_.store(mean == 0 ? each : (mean * 7 + each) / 8, std::memory_order_relaxed);
+}
+
+// Adds up why the stage stood still, from the moment its last task ended.
+void Stage::NoteLackLocked(Lack lack) {
+  if (running_ > 0 || lack == lack_) return;
+  const uint64_t now = NowNs();
+  const uint64_t waited = now - lack_since_;
+  if (lack_ == Lack::kInput) counters_.input_wait_ns.fetch_add(waited, std::memory_order_relaxed);
+  if (lack_ == Lack::kOutput) counters_.output_wait_ns.fetch_add(waited, std::memory_order_relaxed);
+  if (lack_ == Lack::kMemory) counters_.memory_wait_ns.fetch_add(waited, std::memory_order_relaxed);
+  lack_ = lack;
+  lack_since_ = now;
+}
+
+void Stage::FinishEpoch(uint64_t epoch) {
+  RaiseTo(finished_, static_cast<int64_t>(epoch));
+  for (size_t i = elements_.size(); i-- > 0;) {
+    if (elements_[i].stream) epoch = elements_[i].stream->LastInputEpoch(epoch);
+  }
+  for (Stage* input : inputs_) input->FinishEpoch(epoch);
+  control_->Signal(this);
+}
+
+void Stage::Ask(uint64_t epoch) {
+  for (size_t i = elements_.size(); i-- > 0;) {
+    if (elements_[i].stream) epoch = elements_[i].stream->LastInputEpoch(epoch);
+  }
+  RaiseTo(asked_, epoch);
+  for (Stage* input : inputs_) input->Ask(epoch);
+  control_->Signal(this);
+}
+
+std::vector<std::string> Stage::DescribeRunning() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> lines;
+  for (const Running& running : running_tasks_) {
+    const double seconds = static_cast<double>(NowNs() - running.since_ns) * 1e-9;
+    std::string line = Cat(options_.name, " has worked for ", seconds, " s");
+    if (running.known == Running::kRow) Append(line, " on the row ", DescribeRowId(running.id));
+    if (running.known == Running::kPosition) {
+      Append(line, " on position ", running.id.key, " of epoch ", running.id.epoch);
+    }
+    if (running.more > 0) Append(line, " or one of the ", running.more, " after it");
+    const std::string origin = DescribeProvenance(running.origin);
+    if (!origin.empty()) Append(line, " (", origin, ")");
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+Message Stage::ApplyElement(const Element& element, Block& block) const {
+  const bool marked = block.end == End::kEpoch;
+  element.row->Apply(block);
+  if (block.end != End::kError) return nullptr;
+  AddErrorField(block.error, ErrorField::kOperator, element.name);
+  AddErrorField(block.error, ErrorField::kLocation, element.location);
+  return marked ? MakeMark(block.epoch, block.stamps) : nullptr;
+}
+
+void Stage::PushOne(uint64_t number, Message message, bool more) {
+  counters_.rows.fetch_add(static_cast<uint64_t>(message->rows()), std::memory_order_relaxed);
+  counters_.messages.fetch_add(1, std::memory_order_relaxed);
+  const int64_t bytes = static_cast<int64_t>(message->footprint());
+  if (output_.Push(number, std::move(message), bytes, more) && consumer_ != nullptr) control_->Signal(consumer_);
+}
+
+void Stage::Deliver(Task& task) {
+  uint64_t rows = 0;
+  for (const auto& [message, bytes] : task.outputs) rows += static_cast<uint64_t>(message->rows());
+  counters_.rows.fetch_add(rows, std::memory_order_relaxed);
+  counters_.messages.fetch_add(task.outputs.size(), std::memory_order_relaxed);
+  if (output_.PushRun(task.first, task.outputs) && consumer_ != nullptr) control_->Signal(consumer_);
+  task.first += task.outputs.size();
+  task.outputs.clear();
+}
+
+void Stage::DropOperators() { elements_.clear(); }
+
+void Stage::SignalInput(int input) { control_->Signal(inputs_[input]); }
+
+}  // namespace headrace

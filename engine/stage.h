@@ -1,0 +1,312 @@
+// A stage: neighbouring operators that run in one task, with the connector they fill. A task is (stage, numbers);
+// it is claimed only when its input is there and its output has a place, so a task never blocks.
+// Thread contract: Claim and Run from any worker; what a kind of stage allows at once (many tasks, one, or as many
+// as `cap`) is decided in Claim, under the stage's lock. No lock is held while operators run.
+#ifndef HEADRACE_ENGINE_STAGE_H_
+#define HEADRACE_ENGINE_STAGE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/block.h"
+#include "engine/connector.h"
+#include "engine/operator.h"
+#include "engine/run_control.h"
+
+namespace headrace {
+
+using MessageConnector = Connector<Message>;
+
+// Which threads run a stage's tasks.
+enum class Lane {
+  kCpu,
+  kIo,
+  kPython,  // threads of its own
+};
+
+// One operator within a stage.
+struct Element {
+  std::string name;      // "batch[3]"
+  std::string location;  // "train.py:12"
+  std::unique_ptr<RowOperator> row;
+  std::unique_ptr<StreamOperator> stream;
+};
+
+struct StageCounters {
+  std::atomic<uint64_t> rows{0};      // given out
+  std::atomic<uint64_t> messages{0};  // given out
+  std::atomic<uint64_t> tasks{0};
+  std::atomic<uint64_t> busy_ns{0};         // summed over workers
+  std::atomic<uint64_t> input_wait_ns{0};   // no task running, for want of input
+  std::atomic<uint64_t> output_wait_ns{0};  // no task running, for want of a place
+  std::atomic<uint64_t> memory_wait_ns{0};  // no task running, for want of memory
+  std::atomic<uint64_t> widest{0};          // most tasks at once
+};
+
+// Why a stage has no task to give; kTurn: it runs already, has ended, or waits to be asked.
+enum class Lack { kNothing, kInput, kOutput, kMemory, kTurn };
+
+class Stage;
+
+// Buffers of a task; a worker keeps one and uses it again.
+struct Task {
+  Stage* stage = nullptr;
+  uint64_t first = 0;  // number in the output connector
+  int count = 0;
+  int64_t reserved = 0;  // bytes of the budget
+  bool counted = false;  // among the pipeline's running tasks
+  std::vector<Message> inputs;
+  std::vector<Stamps> before;  // of inputs, for one-to-many operators
+  std::vector<std::pair<Message, int64_t>> outputs;
+  struct Ticket {
+    uint64_t epoch;
+    uint64_t position;  // in the unsharded epoch
+    uint64_t local;     // rows of this rank given out so far, this one included
+    uint64_t pass;      // over the epoch's positions; more than 0: padding
+    bool mark;
+  };
+  std::vector<Ticket> tickets;
+};
+
+class Stage {
+ public:
+  struct Options {
+    std::string name;
+    Lane lane = Lane::kCpu;
+    int cap = 1 << 30;  // tasks at once
+    int window = 64;    // queues of the output connector
+    int64_t byte_bound = MessageConnector::kNoBound;
+    int64_t row_bytes = -1;  // of a row given out, by its schema; -1: not known
+    bool gated = false;      // calls the user's Python: not for epochs not yet asked for
+  };
+
+  Stage(Options options, RunControl* control, std::vector<Stage*> inputs, std::vector<Element> elements);
+  virtual ~Stage() = default;
+
+  // Fills in `task` and returns true, or says what is lacking.
+  bool Claim(Task& task);
+  // Has a full task ready: worth waking a thread for.
+  bool WorthWaking();
+  // Runs the claimed task to its end and hands its output over.
+  void Run(Task& task);
+
+  // From downstream: enough of all epochs up to `epoch` of what this stage gives out.
+  void FinishEpoch(uint64_t epoch);
+  // From downstream: user code may run for all epochs up to `epoch`.
+  void Ask(uint64_t epoch);
+
+  MessageConnector& output() { return output_; }
+  const Options& options() const { return options_; }
+  const std::vector<Stage*>& inputs() const { return inputs_; }
+  const std::vector<Element>& elements() const { return elements_; }
+  const StageCounters& counters() const { return counters_; }
+  Stage* consumer() const { return consumer_; }
+  void set_consumer(Stage* consumer) { consumer_ = consumer; }
+  int64_t task_bytes() const { return task_bytes_.load(std::memory_order_relaxed); }
+  // What runs now and since when, for a stalled pipeline; empty: nothing.
+  std::vector<std::string> DescribeRunning();
+  virtual std::string kind() const = 0;
+  // Frees what its operators hold: when all is over.
+  virtual void DropOperators();
+  // Bytes that its stream operators hold; from the stage's own task only.
+  virtual size_t held_bytes() const { return 0; }
+
+ protected:
+  // Under the stage's lock. Takes numbers and inputs; returns what is lacking, or kNothing when claimed.
+  virtual Lack ClaimLocked(Task& task, int most) = 0;
+  // What the stage could claim: checked before the budget is asked. Under the stage's lock.
+  virtual Lack LackLocked() = 0;
+  // Messages that a task could take now, up to `most`, where LackLocked says kNothing.
+  virtual int ClaimableLocked(int most) = 0;
+  virtual void RunTask(Task& task) = 0;
+  // An epoch that a task may not begin yet, as user code would run for it.
+  bool Gated(uint64_t epoch) const { return options_.gated && epoch > asked_.load(std::memory_order_acquire); }
+  // Downstream wants nothing any more of `epoch`.
+  bool Finished(uint64_t epoch) const {
+    return static_cast<int64_t>(epoch) <= finished_.load(std::memory_order_acquire);
+  }
+  // Rows at once, so that a task is worth its hand-over but holds up nobody.
+  int Grain() const;
+  // Returns the mark of the epoch's end where the error of a row took its place: it must follow the block, for whoever
+  // does not want the error still counts on the mark.
+  Message ApplyElement(const Element& element, Block& block) const;
+  // Pushes task.outputs under the numbers from task.first on.
+  void Deliver(Task& task);
+  void PushOne(uint64_t number, Message message, bool more);
+  void SignalInput(int input);
+
+  const Options options_;
+  RunControl* const control_;
+  std::vector<Stage*> inputs_;
+  std::vector<Element> elements_;
+  MessageConnector output_;
+  Stage* consumer_ = nullptr;
+  StageCounters counters_;
+  std::mutex mutex_;
+  int running_ = 0;
+  std::atomic<int64_t> finished_{-1};
+  std::atomic<uint64_t> asked_{0};
+
+ private:
+  bool EnterBudgetLocked(int64_t bytes);
+  // Nothing between this stage and the user could run instead, or has anything to give.
+  bool LastResort();
+  bool CouldRun();
+  void NoteLackLocked(Lack lack);
+  void NoteClaimLocked(const Task& task);
+  void NoteEndLocked(const Task& task, int64_t peak, uint64_t elapsed_ns);
+
+  std::atomic<int64_t> task_bytes_{0};   // largest working set of one message
+  std::atomic<uint64_t> message_ns_{0};  // running mean of a message's cost
+  Lack lack_ = Lack::kNothing;
+  uint64_t lack_since_ = 0;
+  struct Running {
+    const Task* task;
+    uint64_t since_ns;
+    enum { kNothing, kRow, kPosition } known;
+    RowId id;  // of its first row; the key of a source's is the position
+    Provenance origin;
+    size_t more;  // rows after it
+  };
+  std::vector<Running> running_tasks_;
+};
+
+// How the rows of a source are dealt to this rank.
+struct Deal {
+  uint64_t rank = 0;
+  uint64_t world = 1;
+  uint64_t base = 0;  // positions of the first epoch that are done with already
+  enum class Even { kOff, kDrop, kPad } even = Even::kOff;
+
+  // Rows of this rank in an epoch of `size` rows from `base` on.
+  uint64_t RowsOf(uint64_t size, uint64_t base) const;
+};
+
+struct EpochRange {
+  uint64_t first = 0;
+  uint64_t last = 0;  // inclusive; UINT64_MAX: endless
+};
+
+class IndexedSourceStage : public Stage {
+ public:
+  // `local`: rows of this rank given out already in the first epoch.
+  IndexedSourceStage(Options options, RunControl* control, std::vector<Element> elements,
+                     std::unique_ptr<IndexedSource> source, std::string source_name, std::string location, Deal deal,
+                     EpochRange epochs, uint64_t local);
+  std::string kind() const override { return "indexed source"; }
+  const IndexedSource& source() const { return *source_; }
+
+ protected:
+  Lack LackLocked() override;
+  Lack ClaimLocked(Task& task, int most) override;
+  int ClaimableLocked(int most) override;
+  void RunTask(Task& task) override;
+
+ private:
+  bool NextTicketLocked(Task::Ticket& ticket);
+  Message Read(const Task::Ticket& ticket) const;
+
+  const std::unique_ptr<IndexedSource> source_;
+  const std::string source_name_;
+  const std::string location_;
+  const Deal deal_;
+  const uint64_t size_;
+  const uint64_t last_epoch_;
+  uint64_t epoch_;
+  uint64_t local_;
+  uint64_t base_;
+  uint64_t epoch_rows_;
+  bool exhausted_ = false;
+};
+
+class StreamSourceStage : public Stage {
+ public:
+  StreamSourceStage(Options options, RunControl* control, std::vector<Element> elements,
+                    std::unique_ptr<StreamSource> source, std::string source_name, std::string location, Deal deal,
+                    EpochRange epochs, std::vector<uint64_t> words);
+  std::string kind() const override { return "stream source"; }
+  const StreamSource& source() const { return *source_; }
+
+ protected:
+  Lack LackLocked() override;
+  Lack ClaimLocked(Task& task, int most) override;
+  int ClaimableLocked(int most) override;
+  void RunTask(Task& task) override;
+
+ private:
+  Message NextMessage();
+  void EndEpoch(uint64_t epoch);
+  bool Mine(uint64_t position) const;
+
+  const std::unique_ptr<StreamSource> source_;
+  const std::string source_name_;
+  const std::string location_;
+  const Deal deal_;
+  const uint64_t last_epoch_;
+  uint64_t epoch_;
+  std::vector<uint64_t> words_;
+  uint64_t base_;
+  bool started_ = false;
+  bool exhausted_ = false;
+};
+
+class RowStage : public Stage {
+ public:
+  // `skip_parts`: parts of the first message that were given out already.
+  RowStage(Options options, RunControl* control, Stage* input, std::vector<Element> elements, Stamps before,
+           uint64_t skip_parts);
+  std::string kind() const override { return "row"; }
+
+ protected:
+  Lack LackLocked() override;
+  Lack ClaimLocked(Task& task, int most) override;
+  int ClaimableLocked(int most) override;
+  void RunTask(Task& task) override;
+
+ private:
+  void RunMessage(Message message, Task& task, int index);
+  void Split(Message message, const Stamps& before, std::vector<Message>& parts) const;
+  bool one_to_many_;
+  Stamps before_;  // of the next message; under the stage's lock
+  uint64_t skip_parts_;
+};
+
+class StreamStage : public Stage {
+ public:
+  StreamStage(Options options, RunControl* control, std::vector<Stage*> inputs, std::vector<Element> elements);
+  std::string kind() const override { return "stream"; }
+  void DropOperators() override;
+  size_t held_bytes() const override;
+
+ protected:
+  Lack LackLocked() override;
+  Lack ClaimLocked(Task& task, int most) override;
+  int ClaimableLocked(int most) override;
+  void RunTask(Task& task) override;
+
+ private:
+  class ElementOutbox;
+  void Feed(size_t element, int input, Message message);
+  bool Step();
+  bool Flush();
+  int OwingElement() const;
+  void FinishBelow(size_t element, int input, uint64_t epoch);
+  void TakeFinish();
+  void CheckHeld();
+
+  std::vector<Message> ready_;  // given out by the last element, not yet pushed
+  size_t ready_popped_ = 0;
+  std::vector<int64_t> enough_;       // for each element: epochs it wants nothing of, in its input's count
+  std::vector<uint64_t> fed_epochs_;  // for each element: of the message it was given last
+  int64_t finish_seen_ = -1;
+  bool over_budget_ = false;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_STAGE_H_

@@ -1,0 +1,187 @@
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/stage.h"
+
+namespace headrace {
+
+// Collects what one element gives out while it handles one message, and passes its requests on.
+class StreamStage::ElementOutbox : public Outbox {
+ public:
+  ElementOutbox(StreamStage* stage, size_t element) : stage_(stage), element_(element) {}
+  void Give(Message message) override { given_.push_back(std::move(message)); }
+  void FinishEpoch(int input, uint64_t epoch) override { stage_->FinishBelow(element_, input, epoch); }
+  absl::InlinedVector<Message, 2> Take() { return std::move(given_); }
+
+ private:
+  StreamStage* stage_;
+  size_t element_;
+  absl::InlinedVector<Message, 2> given_;
+};
+
+StreamStage::StreamStage(Options options, RunControl* control, std::vector<Stage*> inputs,
+                         std::vector<Element> elements)
+    : Stage(std::move(options), control, std::move(inputs), std::move(elements)),
+      enough_(elements_.size() * std::max<size_t>(1, inputs_.size()), -1),
+      fed_epochs_(elements_.size(), 0) {}
+
+size_t StreamStage::held_bytes() const {
+  size_t bytes = 0;
+  for (const Element& element : elements_) {
+    if (element.stream) bytes += element.stream->held_bytes();
+  }
+  return bytes;
+}
+
+void StreamStage::DropOperators() {
+  ready_.clear();
+  Stage::DropOperators();
+}
+
+int StreamStage::OwingElement() const {
+  for (size_t i = elements_.size(); i-- > 0;) {
+    if (elements_[i].stream && elements_[i].stream->owes()) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Lack StreamStage::LackLocked() {
+  if (running_ > 0) return Lack::kTurn;
+  if (output_.Places() == 0) return Lack::kOutput;
+  if (ready_popped_ < ready_.size() || OwingElement() >= 0) return Lack::kNothing;
+  const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
+  return inputs_[wanted]->output().Ready() ? Lack::kNothing : Lack::kInput;
+}
+
+Lack StreamStage::ClaimLocked(Task& task, int most) {
+  task.count = most;
+  return Lack::kNothing;
+}
+
+int StreamStage::ClaimableLocked(int most) {
+  if (ready_popped_ < ready_.size() || OwingElement() >= 0) return most;
+  const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
+  return inputs_[wanted]->output().ReadyRun(most);
+}
+
+// `element`'s input `input` is not wanted up to `epoch` any more: tells what lies below.
+void StreamStage::FinishBelow(size_t element, int input, uint64_t epoch) {
+  int64_t& enough = enough_[element * inputs_.size() + static_cast<size_t>(input)];
+  enough = std::max(enough, static_cast<int64_t>(epoch));
+  if (element == 0) {
+    inputs_[input]->FinishEpoch(epoch);
+    return;
+  }
+  const Element& below = elements_[element - 1];
+  if (!below.stream) {
+    FinishBelow(element - 1, 0, epoch);
+    return;
+  }
+  below.stream->Finish(epoch);
+  const int inputs = element == 1 ? static_cast<int>(inputs_.size()) : 1;
+  for (int i = 0; i < inputs; ++i) FinishBelow(element - 1, i, below.stream->LastInputEpoch(epoch));
+}
+
+// Hears what the stage downstream said since the last step.
+void StreamStage::TakeFinish() {
+  const int64_t finished = finished_.load(std::memory_order_acquire);
+  if (finished <= finish_seen_) return;
+  finish_seen_ = finished;
+  const Element& last = elements_.back();
+  uint64_t epoch = static_cast<uint64_t>(finished);
+  if (last.stream) {
+    last.stream->Finish(epoch);
+    epoch = last.stream->LastInputEpoch(epoch);
+  }
+  const int inputs = elements_.size() == 1 ? static_cast<int>(inputs_.size()) : 1;
+  for (int i = 0; i < inputs; ++i) FinishBelow(elements_.size() - 1, i, epoch);
+}
+
+// Gives a message to an element and what comes of it to those above, one message at a time.
+void StreamStage::Feed(size_t element, int input, Message message) {
+  if (element == elements_.size()) {
+    ready_.push_back(std::move(message));
+    return;
+  }
+  if (static_cast<int64_t>(message->epoch) <= enough_[element * inputs_.size() + static_cast<size_t>(input)]) {
+    message->DropRows();
+    if (message->end == End::kError) message->end = End::kNone;
+  }
+  const Element& target = elements_[element];
+  fed_epochs_[element] = message->epoch;
+  if (!target.stream) {
+    Message cut = ApplyElement(target, *message);
+    Feed(element + 1, 0, std::move(message));
+    if (cut) Feed(element + 1, 0, std::move(cut));
+    return;
+  }
+  ElementOutbox out(this, element);
+  target.stream->Receive(input, std::move(message), out);
+  for (Message& given : out.Take()) {
+    if (given->end == End::kError) {
+      AddErrorField(given->error, ErrorField::kOperator, target.name);
+      AddErrorField(given->error, ErrorField::kLocation, target.location);
+    }
+    Feed(element + 1, 0, std::move(given));
+  }
+}
+
+// Pushes what has been given out; false when the connector is full.
+bool StreamStage::Flush() {
+  while (ready_popped_ < ready_.size()) {
+    int taken = 0;
+    const std::optional<uint64_t> number = output_.TryTake(1, taken);
+    if (!number.has_value()) return false;
+    Message message = std::move(ready_[ready_popped_++]);
+    // Empty messages between marks carry nothing that anybody needs here: numbers start afresh.
+    PushOne(*number, std::move(message), false);
+  }
+  ready_.clear();
+  ready_popped_ = 0;
+  return output_.Places() > 0;
+}
+
+bool StreamStage::Step() {
+  TakeFinish();
+  if (!Flush()) return false;
+  if (const int owing = OwingElement(); owing >= 0) {
+    ElementOutbox out(this, static_cast<size_t>(owing));
+    elements_[owing].stream->Continue(out);
+    for (Message& given : out.Take()) Feed(static_cast<size_t>(owing) + 1, 0, std::move(given));
+    return true;
+  }
+  const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
+  bool was_full = false;
+  std::optional<Message> message = inputs_[wanted]->output().TryPop(was_full);
+  if (was_full) SignalInput(wanted);
+  if (!message.has_value()) return false;
+  Feed(0, wanted, *std::move(message));
+  CheckHeld();
+  return true;
+}
+
+void StreamStage::CheckHeld() {
+  if (control_->budget() == RunControl::kNoBudget || over_budget_) return;
+  if (static_cast<int64_t>(held_bytes()) <= control_->budget()) return;
+  over_budget_ = true;
+  const auto bytes = [](const Element& element) { return element.stream ? element.stream->held_bytes() : 0; };
+  const auto most = std::max_element(elements_.begin(), elements_.end(),
+                                     [&bytes](const Element& a, const Element& b) { return bytes(a) < bytes(b); });
+  absl::Status error =
+      ResourceError(most->name, " holds ", bytes(*most), " bytes, more than the memory budget of ", control_->budget(),
+                    " bytes: give iterate(memory=…) more, or make its window smaller");
+  AddErrorField(error, ErrorField::kOperator, most->name);
+  AddErrorField(error, ErrorField::kLocation, most->location);
+  const size_t number = static_cast<size_t>(most - elements_.begin());
+  Feed(number + 1, 0, MakeErrorMessage(fed_epochs_[number], {}, std::move(error)));
+}
+
+void StreamStage::RunTask(Task& task) {
+  int steps = 0;
+  while (steps < task.count && !control_->closed() && Step()) ++steps;
+  Flush();
+  task.count = std::max(1, steps);
+}
+
+}  // namespace headrace

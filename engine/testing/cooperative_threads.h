@@ -1,0 +1,105 @@
+// Threads of which one runs at a time, and which take turns where a random number says: a schedule is a function of its
+// seed, and a schedule in which everybody waits is seen to hang at once.
+// Thread contract: Run is called by the test; the rest by the threads themselves, while they have the turn.
+#ifndef HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_
+#define HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <semaphore>
+#include <vector>
+
+#include "core/row_id.h"
+
+namespace headrace {
+
+// Numbers for schedules: never for results.
+class ScheduleRandom {
+ public:
+  explicit ScheduleRandom(uint64_t seed) : state_(Scramble(seed)) {}
+  uint64_t Below(uint64_t bound) { return (state_ = Scramble(state_)) % bound; }
+  bool OneIn(uint64_t n) { return Below(n) == 0; }
+
+ private:
+  uint64_t state_;
+};
+
+class CooperativeThreads {
+ public:
+  explicit CooperativeThreads(uint64_t seed) : random_(seed) {}
+  void Add(std::function<void()> body);
+  // False: it hung. Everybody who waited was sent home.
+  bool Run();
+
+  // The schedule that the calling thread takes part in.
+  static CooperativeThreads* Current();
+  // A place where another thread may get the turn.
+  void Yield();
+  // Lets go of the turn until somebody notifies `place`.
+  void Wait(const void* place);
+  void Notify(const void* place);
+
+ private:
+  struct Thread {
+    std::function<void()> body;
+    std::binary_semaphore turn{0};
+    const void* waits_on = nullptr;
+    bool ended = false;
+  };
+  struct Hung {};
+
+  void Work(Thread& thread);
+  Thread* Choose();
+  void PassTurn(Thread& self);
+  void SendHome();
+
+  ScheduleRandom random_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Thread*> able_;
+  std::binary_semaphore over_{0};
+  bool hung_ = false;
+};
+
+// What a connector waits on in such a schedule. A site is a kind of wake-up: what was done, and who waits for it.
+class CooperativeWake {
+ public:
+  CooperativeWake();
+
+  template <typename Predicate>
+  void Wait(std::unique_lock<std::mutex>& lock, Predicate done) {
+    while (!done()) {
+      lock.unlock();
+      CooperativeThreads::Current()->Wait(this);
+      lock.lock();
+    }
+  }
+  template <typename Predicate>
+  bool WaitFor(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds /*limit*/, Predicate done) {
+    Wait(lock, done);
+    return true;
+  }
+  void Notify();
+
+  // What the thread that has the turn does now; nullptr: nothing.
+  static void Doing(const char* what);
+  // Loses the wake-ups of one site: all, or the `only`-th (from 0). Of the wakes made from now on, in order: 0 is the
+  // first. Also forgets how many there were.
+  struct Loss {
+    const char* doing = nullptr;
+    int wake = -1;
+    int only = -1;
+  };
+  static void Lose(Loss loss);
+  // Wake-ups at that site since.
+  static int Seen();
+
+ private:
+  int number_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_

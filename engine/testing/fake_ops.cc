@@ -1,0 +1,616 @@
+#include "engine/testing/fake_ops.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "core/error.h"
+#include "engine/clock.h"
+#include "engine/operator.h"
+#include "ir/canonical.h"
+#include "ir/validate.h"
+
+namespace headrace {
+namespace {
+
+using ir::Attribute;
+using ir::AttributeType;
+
+template <typename T>
+void RaiseTo(std::atomic<T>& value, T to) {
+  T seen = value.load();
+  while (seen < to && !value.compare_exchange_weak(seen, to)) {
+  }
+}
+
+int64_t ValueOf(const Block& block, int row) { return block.columns[0].row(row).value<int64_t>(); }
+
+absl::StatusOr<Tensor> MakeData(int64_t value, int64_t bytes) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor data, Tensor::Allocate(DType::kUInt8, {bytes}));
+  std::memset(data.mutable_raw(), static_cast<int>(value & 0xff), static_cast<size_t>(bytes));
+  return data;
+}
+
+absl::Status AppendRow(uint64_t epoch, uint64_t position, int64_t bytes, Block& block) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor value, Tensor::Scalar<int64_t>(static_cast<int64_t>(position)));
+  Tensor data;
+  if (bytes > 0) {
+    HEADRACE_ASSIGN_OR_RETURN(data, MakeData(static_cast<int64_t>(position), bytes));
+  }
+  block.ids.push_back({epoch, position, false});
+  block.origins.push_back({nullptr, static_cast<int64_t>(position), -1});
+  block.columns.emplace_back(std::move(value));
+  if (bytes > 0) block.columns.emplace_back(std::move(data));
+  return absl::OkStatus();
+}
+
+class CountSource : public IndexedSource {
+ public:
+  CountSource(uint64_t rows, int64_t bytes) : rows_(rows), bytes_(bytes) {}
+  uint64_t size() const override { return rows_; }
+  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+    return AppendRow(epoch, position, bytes_, block);
+  }
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back({"fake_count", rows_, rows_});
+  }
+
+ private:
+  const uint64_t rows_;
+  const int64_t bytes_;
+};
+
+class StreamedSource : public StreamSource {
+ public:
+  StreamedSource(uint64_t rows, Probe* probe) : rows_(rows), probe_(probe) {}
+  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
+    epoch_ = epoch;
+    position_ = words[0];
+    probe_->Enter(epoch);
+    probe_->Leave();
+    return absl::OkStatus();
+  }
+  absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) override {
+    end = position_ >= rows_;
+    if (end) return absl::OkStatus();
+    HEADRACE_RETURN_IF_ERROR(AppendRow(epoch_, position_, 0, block));
+    words[0] = ++position_;
+    return absl::OkStatus();
+  }
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back({"fake_stream", rows_, rows_});
+  }
+
+ private:
+  const uint64_t rows_;
+  Probe* const probe_;
+  uint64_t epoch_ = 0;
+  uint64_t position_ = 0;
+};
+
+class Work : public RowOperator {
+ public:
+  explicit Work(const ir::Attributes& attributes)
+      : cost_(static_cast<uint64_t>(attributes.Int("cost"))),
+        fail_(attributes.Ints("fail")),
+        copy_(attributes.Bool("copy")),
+        steady_(attributes.Bool("steady")),
+        probe_(&Probe::At(attributes.Int("probe"))),
+        hold_(attributes.Int("hold")) {}
+
+  void Apply(Block& block) const override {
+    for (int row = 0; row < block.rows(); ++row) {
+      probe_->Enter(block.epoch);
+      absl::Status status = ApplyRow(block, row);
+      probe_->Leave();
+      if (status.ok()) continue;
+      block.Fail(row, std::move(status));
+      return;
+    }
+  }
+
+ private:
+  absl::Status ApplyRow(Block& block, int row) const {
+    const int64_t value = ValueOf(block, row);
+    Spend(block.ids[row]);
+    if (value == hold_) probe_->WaitForRelease();
+    if (std::find(fail_.begin(), fail_.end(), value) != fail_.end()) return DataError("the value ", value, " fails");
+    if (!copy_ || block.columns.size() < 2) return absl::OkStatus();
+    HEADRACE_ASSIGN_OR_RETURN(Tensor copy, MakeData(value, block.columns[1].row(row).dim(0)));
+    block.columns[1].SetRow(row, std::move(copy));
+    return absl::OkStatus();
+  }
+
+  // Takes very unequal times: most rows next to nothing, some all of it, by turns working and giving way.
+  void Spend(const RowId& id) const {
+    if (cost_ == 0) return;
+    const uint64_t draw = MixKey(MixKey(id.key, id.epoch), cost_);
+    if (draw % 4 != 0 && !steady_) return;
+    const uint64_t until = NowNs() + (steady_ ? cost_ * 1000 : (draw >> 8) % (cost_ * 1000));
+    while (NowNs() < until) {
+      if (draw & 16) std::this_thread::yield();
+    }
+  }
+
+  const uint64_t cost_;
+  const std::vector<int64_t> fail_;
+  const bool copy_;
+  const bool steady_;
+  Probe* const probe_;
+  const int64_t hold_;
+};
+
+class Drop : public RowOperator {
+ public:
+  explicit Drop(int64_t modulus) : modulus_(modulus) {}
+  void Apply(Block& block) const override {
+    Block kept;
+    kept.columns.resize(block.columns.size());
+    for (int row = 0; row < block.rows(); ++row) {
+      if (ValueOf(block, row) % modulus_ == 0) continue;
+      kept.ids.push_back(block.ids[row]);
+      kept.origins.push_back(block.origins[row]);
+      for (size_t i = 0; i < block.columns.size(); ++i) kept.columns[i].Append(block.columns[i].row(row));
+    }
+    block.ids = std::move(kept.ids);
+    block.origins = std::move(kept.origins);
+    block.columns = std::move(kept.columns);
+  }
+
+ private:
+  const int64_t modulus_;
+};
+
+class SplitRows : public RowOperator {
+ public:
+  void Apply(Block& /*block*/) const override {}
+  bool one_to_many() const override { return true; }
+
+  void Split(Message message, const Stamps& before, std::vector<Message>& parts) const override {
+    for (int row = 0; row < message->rows(); ++row) {
+      const int64_t value = ValueOf(*message, row);
+      for (int64_t child = 0; child < value % 4; ++child) {
+        parts.push_back(MakePart(*message, row, value * 8 + child));
+        parts.back()->stamps = before;
+        parts.back()->stamps.push_back(parts.size());
+      }
+    }
+    message->stamps.push_back(0);
+    if (!parts.empty() && message->end == End::kNone) {
+      parts.back()->stamps = message->stamps;
+      return;
+    }
+    message->DropRows();
+    message->columns.clear();
+    parts.push_back(std::move(message));
+  }
+
+ private:
+  static Message MakePart(const Block& block, int row, int64_t value) {
+    auto part = std::make_unique<Block>();
+    part->epoch = block.epoch;
+    const RowId& id = block.ids[row];
+    part->ids.push_back({id.epoch, MixKey(id.key, static_cast<uint64_t>(value % 8)), id.pad});
+    part->origins.push_back(block.origins[row]);
+    part->columns.emplace_back(*Tensor::Scalar<int64_t>(value));
+    for (size_t i = 1; i < block.columns.size(); ++i) part->columns.emplace_back(block.columns[i].row(row));
+    return part;
+  }
+};
+
+class Window : public StreamOperator {
+ public:
+  Window(uint64_t rows, uint64_t growth) : rows_(rows), growth_(growth) {}
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
+    epoch_ = epoch;
+  }
+  void Receive(int /*input*/, Message message, Outbox& out) override {
+    epoch_ = message->epoch;
+    for (int row = 0; row < message->rows(); ++row) held_.push_back(TakeRow(*message, row));
+    const bool ends = message->end != End::kNone;
+    if (ends) {
+      message->DropRows();
+      held_.push_back(std::move(message));
+      ++endings_;
+    }
+    if (owes()) Continue(out);
+  }
+  bool owes() const override { return endings_ > 0 || held_.size() > rows_ + growth_ * epoch_; }
+  void Continue(Outbox& out) override {
+    if (held_.front()->end != End::kNone) --endings_;
+    out.Give(std::move(held_.front()));
+    held_.pop_front();
+  }
+  void Finish(uint64_t epoch) override {
+    std::erase_if(held_, [epoch](const Message& row) { return row->end == End::kNone && row->epoch <= epoch; });
+  }
+  size_t held_bytes() const override {
+    size_t bytes = 0;
+    for (const Message& row : held_) bytes += row->footprint();
+    return bytes;
+  }
+
+ private:
+  const uint64_t rows_;
+  const uint64_t growth_;
+  uint64_t epoch_ = 0;
+  std::deque<Message> held_;
+  int endings_ = 0;  // marks and errors among them
+};
+
+class Take : public StreamOperator {
+ public:
+  explicit Take(uint64_t count) : count_(count) {}
+  int stamp_words() const override { return 1; }
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& /*inputs*/) override {
+    epoch_ = epoch;
+    given_ = words[0];
+  }
+  void Receive(int input, Message message, Outbox& out) override {
+    if (message->epoch < epoch_) return;
+    epoch_ = message->epoch;
+    const uint64_t room = count_ - given_;
+    if (static_cast<uint64_t>(message->rows()) >= room) {
+      message->Truncate(static_cast<int>(room));
+      message->end = End::kEpoch;
+      message->error = absl::OkStatus();
+    }
+    given_ += static_cast<uint64_t>(message->rows());
+    message->stamps.push_back(given_);
+    const bool ends = message->end == End::kEpoch;
+    out.Give(std::move(message));
+    if (!ends) return;
+    out.FinishEpoch(input, epoch_);
+    ++epoch_;
+    given_ = 0;
+  }
+
+ private:
+  const uint64_t count_;
+  uint64_t epoch_ = 0;
+  uint64_t given_ = 0;
+};
+
+class Repeat : public StreamOperator {
+ public:
+  explicit Repeat(uint64_t passes) : passes_(passes) {}
+  int stamp_words() const override { return 1; }
+  uint64_t FirstInputEpoch(uint64_t epoch) const override { return epoch * passes_; }
+  uint64_t LastInputEpoch(uint64_t epoch) const override { return epoch * passes_ + passes_ - 1; }
+  uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> words) const override {
+    return FirstInputEpoch(epoch) + words[0];
+  }
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
+    next_epoch_ = epoch;
+  }
+  void Receive(int /*input*/, Message message, Outbox& out) override {
+    const uint64_t epoch = message->epoch / passes_;
+    if (epoch < next_epoch_) return;
+    const uint64_t pass = message->epoch % passes_;
+    for (RowId& id : message->ids) id = {epoch, MixKey(id.key, pass), id.pad};
+    message->epoch = epoch;
+    message->stamps.push_back(pass);
+    if (message->end == End::kEpoch && pass + 1 < passes_) {
+      message->end = End::kNone;
+      message->stamps.assign(message->stamps.size(), 0);
+      message->stamps.back() = pass + 1;
+    }
+    if (message->end == End::kEpoch) next_epoch_ = epoch + 1;
+    if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
+  }
+
+ private:
+  const uint64_t passes_;
+  uint64_t next_epoch_ = 0;
+};
+
+class Pair : public StreamOperator {
+ public:
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
+    epoch_ = epoch;
+  }
+  int wants() const override { return queues_[0].empty() ? 0 : 1; }
+  void Receive(int input, Message message, Outbox& out) override {
+    if (message->epoch < epoch_) return;
+    for (int row = 0; row < message->rows(); ++row) queues_[input].push_back(TakeRow(*message, row));
+    if (message->end != End::kNone) {
+      message->DropRows();
+      queues_[input].push_back(std::move(message));
+    }
+    while (PairFronts(out)) {
+    }
+  }
+  void Finish(uint64_t epoch) override {
+    for (auto& queue : queues_) {
+      std::erase_if(queue, [epoch](const Message& row) { return row->end == End::kNone && row->epoch <= epoch; });
+    }
+  }
+
+ private:
+  bool PairFronts(Outbox& out) {
+    for (auto& queue : queues_) {
+      if (queue.empty()) return false;
+      if (queue.front()->end == End::kNone) continue;
+      Message ending = std::move(queue.front());
+      queue.pop_front();
+      GiveEnding(std::move(ending), out);
+      return true;
+    }
+    Message left = std::move(queues_[0].front());
+    const Message right = std::move(queues_[1].front());
+    for (auto& queue : queues_) queue.pop_front();
+    left->columns[0] = Column(*Tensor::Scalar<int64_t>(ValueOf(*left, 0) * 1000 + ValueOf(*right, 0)));
+    left->stamps.insert(left->stamps.end(), right->stamps.begin(), right->stamps.end());
+    out.Give(std::move(left));
+    return true;
+  }
+  void GiveEnding(Message ending, Outbox& out) {
+    const uint64_t epoch = ending->epoch;
+    const bool error = ending->end == End::kError;
+    out.Give(std::move(ending));
+    if (error) return;
+    for (auto& queue : queues_) std::erase_if(queue, [epoch](const Message& row) { return row->epoch <= epoch; });
+    for (int input : {0, 1}) out.FinishEpoch(input, epoch);
+    epoch_ = epoch + 1;
+  }
+
+  uint64_t epoch_ = 0;
+  std::deque<Message> queues_[2];
+};
+
+class Group : public StreamOperator {
+ public:
+  explicit Group(int rows) : rows_(rows) {}
+  void Start(uint64_t, absl::Span<const uint64_t>, const Stamps&) override {}
+  void Receive(int /*input*/, Message message, Outbox& out) override {
+    if (held_ && held_->epoch != message->epoch) out.Give(std::move(held_));
+    if (held_) {
+      Join(*message);
+    } else {
+      held_ = std::move(message);
+    }
+    if (held_->end != End::kNone || held_->rows() >= rows_) out.Give(std::move(held_));
+  }
+  void Finish(uint64_t epoch) override {
+    if (held_ && held_->epoch <= epoch) held_->DropRows();
+  }
+
+ private:
+  void Join(Block& block) {
+    if (held_->columns.empty()) held_->columns.resize(block.columns.size());
+    for (int row = 0; row < block.rows(); ++row) {
+      held_->ids.push_back(block.ids[row]);
+      held_->origins.push_back(block.origins[row]);
+      for (size_t i = 0; i < block.columns.size(); ++i) held_->columns[i].Append(block.columns[i].TakeRow(row));
+    }
+    held_->stamps = block.stamps;
+    held_->end = block.end;
+    held_->error = block.error;
+  }
+
+  const int rows_;
+  Message held_;
+};
+
+class Tap : public StreamOperator {
+ public:
+  explicit Tap(Probe* probe) : probe_(probe) {}
+  void Start(uint64_t, absl::Span<const uint64_t>, const Stamps&) override {}
+  void Receive(int /*input*/, Message message, Outbox& out) override {
+    if (message->end == End::kEpoch) probe_->CountMark(message->epoch);
+    out.Give(std::move(message));
+  }
+
+ private:
+  Probe* const probe_;
+};
+
+ir::Declaration Declare(std::string name, ir::Role role, std::vector<Attribute> attributes, int inputs = 1) {
+  ir::Declaration declaration;
+  declaration.name = std::move(name);
+  declaration.role = role;
+  declaration.summary = "For tests.";
+  declaration.min_inputs = declaration.max_inputs = inputs;
+  declaration.attributes = std::move(attributes);
+  declaration.python_module = "test";
+  declaration.infer = ir::PassesSchema();
+  return declaration;
+}
+
+Attribute Number(std::string name, int64_t value) {
+  return {.name = std::move(name), .doc = "A number.", .default_value = std::to_string(value)};
+}
+Attribute Flag(std::string name) {
+  return {.name = std::move(name), .type = AttributeType::kBool, .doc = "A flag.", .default_value = "False"};
+}
+
+absl::StatusOr<ir::Schema> SourceSchema(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
+  ir::Schema schema;
+  schema.columns.push_back({"value", ir::ColumnType::Of(DType::kInt64, {})});
+  if (attributes.Find("bytes") != nullptr && attributes.Int("bytes") > 0) {
+    schema.columns.push_back({"data", ir::ColumnType::Of(DType::kUInt8, {attributes.Int("bytes")})});
+  }
+  return schema;
+}
+
+Cardinality UnknownRows(const OpArguments&, absl::Span<const Cardinality>) { return Cardinality::Unknown(); }
+
+template <typename Made>
+auto MakesRow(Made made) {
+  return [made](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
+    return made(arguments.attributes);
+  };
+}
+template <typename Made>
+auto MakesStream(Made made) {
+  return [made](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+    return made(arguments.attributes);
+  };
+}
+
+ir::Declaration SourceDeclaration(std::string name, std::vector<Attribute> attributes) {
+  ir::Declaration declaration = Declare(std::move(name), ir::Role::kSource, std::move(attributes), 0);
+  declaration.infer = SourceSchema;
+  return declaration;
+}
+
+const OpRegistration kCount(
+    SourceDeclaration("fake_count", {Number("rows", 10), Number("bytes", 0), Flag("io")}),
+    {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       return std::make_unique<CountSource>(static_cast<uint64_t>(arguments.attributes.Int("rows")),
+                                            arguments.attributes.Int("bytes"));
+     },
+     .traits =
+         [](const OpArguments& arguments) {
+           return ir::Traits{.indexed = true, .file_io = arguments.attributes.Bool("io")};
+         }});
+
+const OpRegistration kStream(
+    SourceDeclaration("fake_stream", {Number("rows", 10), Flag("python"), Number("probe", 0)}),
+    {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
+       return std::make_unique<StreamedSource>(static_cast<uint64_t>(arguments.attributes.Int("rows")),
+                                               &Probe::At(arguments.attributes.Int("probe")));
+     },
+     .traits = [](const OpArguments& arguments) { return ir::Traits{.python = arguments.attributes.Bool("python")}; }});
+
+const OpRegistration kWork(
+    Declare("fake_work", ir::Role::kRow,
+            {Number("cost", 0),
+             {.name = "fail", .type = AttributeType::kInts, .doc = "Those that fail.", .default_value = "()"},
+             Flag("python"),
+             Flag("copy"),
+             Flag("light"),
+             Flag("steady"),
+             Number("probe", 0),
+             Number("hold", -1)}),
+    {.row = MakesRow([](const ir::Attributes& attributes) { return std::make_unique<Work>(attributes); }),
+     .traits = [](const OpArguments& arguments) {
+       const ir::Attributes& attributes = arguments.attributes;
+       return ir::Traits{.one_to_one = true, .python = attributes.Bool("python"), .light = attributes.Bool("light")};
+     }});
+
+const OpRegistration kDrop(Declare("fake_drop", ir::Role::kRow, {Number("modulus", 2), Flag("light")}),
+                           {.row = MakesRow([](const ir::Attributes& attributes) {
+                              return std::make_unique<Drop>(attributes.Int("modulus"));
+                            }),
+                            .cardinality = UnknownRows,
+                            .traits = [](const OpArguments& arguments) {
+                              return ir::Traits{.light = arguments.attributes.Bool("light")};
+                            }});
+
+const OpRegistration kSplit(Declare("fake_split", ir::Role::kRow, {}),
+                            {.row = MakesRow([](const ir::Attributes&) { return std::make_unique<SplitRows>(); }),
+                             .cardinality = UnknownRows});
+
+const OpRegistration kWindow(Declare("fake_window", ir::Role::kStream, {Number("rows", 3), Number("growth", 0)}),
+                             {.stream = MakesStream([](const ir::Attributes& attributes) {
+                                return std::make_unique<Window>(static_cast<uint64_t>(attributes.Int("rows")),
+                                                                static_cast<uint64_t>(attributes.Int("growth")));
+                              })});
+
+const OpRegistration kTake(Declare("fake_take", ir::Role::kStream, {Number("count", 5)}),
+                           {.stream = MakesStream([](const ir::Attributes& attributes) {
+                              return std::make_unique<Take>(static_cast<uint64_t>(attributes.Int("count")));
+                            })});
+
+const OpRegistration kRepeat(Declare("fake_repeat", ir::Role::kStream, {Number("count", 2)}),
+                             {.stream = MakesStream([](const ir::Attributes& attributes) {
+                                return std::make_unique<Repeat>(static_cast<uint64_t>(attributes.Int("count")));
+                              })});
+
+const OpRegistration kPair(Declare("fake_pair", ir::Role::kStream, {}, 2),
+                           {.stream = MakesStream([](const ir::Attributes&) { return std::make_unique<Pair>(); })});
+
+const OpRegistration kGroup(Declare("fake_group", ir::Role::kStream, {Number("rows", 3)}),
+                            {.stream = MakesStream([](const ir::Attributes& attributes) {
+                               return std::make_unique<Group>(static_cast<int>(attributes.Int("rows")));
+                             })});
+
+const OpRegistration kTap(Declare("fake_tap", ir::Role::kStream, {Number("probe", 0)}),
+                          {.stream = MakesStream([](const ir::Attributes& attributes) {
+                             return std::make_unique<Tap>(&Probe::At(attributes.Int("probe")));
+                           })});
+
+}  // namespace
+
+Probe& Probe::At(int64_t number) {
+  static std::mutex mutex;
+  static auto* const probes = new std::map<int64_t, std::unique_ptr<Probe>>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<Probe>& probe = (*probes)[number];
+  if (!probe) probe = std::make_unique<Probe>();
+  return *probe;
+}
+
+void Probe::Reset() {
+  running_.store(0);
+  widest_.store(0);
+  rows_.store(0);
+  latest_epoch_.store(-1);
+  held_.store(false);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  open_ = false;
+  marks_.clear();
+}
+
+void Probe::Enter(uint64_t epoch) {
+  RaiseTo(widest_, running_.fetch_add(1) + 1);
+  rows_.fetch_add(1);
+  RaiseTo(latest_epoch_, static_cast<int64_t>(epoch));
+}
+
+void Probe::WaitForRelease() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  held_.store(true);
+  released_.wait(lock, [this] { return open_; });
+}
+
+void Probe::Release() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  open_ = true;
+  released_.notify_all();
+}
+
+void Probe::CountMark(uint64_t epoch) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  marks_.push_back(epoch);
+}
+
+std::vector<uint64_t> Probe::marks() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return marks_;
+}
+
+uint32_t FakeGraph::Add(std::string_view op, const Given& attributes, std::vector<uint32_t> inputs) {
+  const bool source = op == "fake_count" || op == "fake_stream";
+  if (inputs.empty() && !source) inputs.push_back(static_cast<uint32_t>(graph_.nodes_size() - 1));
+  ir::proto::Node* node = graph_.add_nodes();
+  node->set_op(std::string(op));
+  node->mutable_inputs()->Add(inputs.begin(), inputs.end());
+  for (const auto& [name, value] : attributes) {
+    ir::proto::Attribute* attribute = node->add_attributes();
+    attribute->set_name(name);
+    *attribute->mutable_value() = value;
+  }
+  node->mutable_location()->set_file("test.py");
+  node->mutable_location()->set_line(graph_.nodes_size());
+  return static_cast<uint32_t>(graph_.nodes_size() - 1);
+}
+
+ir::proto::Graph FakeGraph::Build() const {
+  ir::proto::Graph graph = graph_;
+  absl::Status status = ir::Canonicalize(graph);
+  if (status.ok()) status = ir::Validate(graph);
+  if (!status.ok()) {
+    std::fprintf(stderr, "the test's graph is not valid: %s\n", DescribeError(status).c_str());
+    std::abort();
+  }
+  return graph;
+}
+
+}  // namespace headrace

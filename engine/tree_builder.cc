@@ -1,0 +1,243 @@
+#include "engine/tree_builder.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace headrace {
+namespace {
+
+constexpr int kRowWindow = 128;
+constexpr int kBatchWindow = 8;
+constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
+
+Element ElementOf(Instance& instance) {
+  return {instance.arguments.name, instance.arguments.location, std::move(instance.row), std::move(instance.stream)};
+}
+
+// Bytes of a row with this schema; -1 where a shape is not known.
+int64_t RowBytes(const ir::Schema& schema) {
+  int64_t bytes = 0;
+  for (const ir::Column& column : schema.columns) {
+    if (!column.type.fully_known() || IsVariableLength(column.type.dtype)) return -1;
+    bytes += static_cast<int64_t>(ItemSize(column.type.dtype)) * ElementCount(*column.type.shape);
+  }
+  return bytes;
+}
+
+absl::Status Refuse(const Instance& instance, absl::Status status) {
+  AddErrorField(status, ErrorField::kOperator, instance.arguments.name);
+  AddErrorField(status, ErrorField::kLocation, instance.arguments.location);
+  return status;
+}
+
+// The op nearest to the sources that gives nobody knows how many rows, where `root` does.
+const Instance& FirstUncounted(const Instance& root) {
+  for (const auto& input : root.inputs) {
+    if (input->cardinality.kind == Cardinality::Kind::kUnknown) return FirstUncounted(*input);
+  }
+  return root;
+}
+
+absl::Status CheckDealt(const Instance& instance, const Deal& deal) {
+  if (instance.indexed && instance.indexed->size() < deal.world && deal.even != Deal::Even::kPad) {
+    return Refuse(instance, GraphError("there are more shards (", deal.world, ") than rows (", instance.indexed->size(),
+                                       "): some would get nothing; use fewer, or even=\"pad\""));
+  }
+  if (instance.inputs.size() > 1 && instance.arguments.node->op() == "zip") {
+    for (const auto& input : instance.inputs) {
+      if (input->position_exact) continue;
+      const Instance* culprit = FirstInexact(*input);
+      return Refuse(instance,
+                    UnsupportedError("zip with shards needs inputs dealt alike, but ", culprit->arguments.name,
+                                     " changes which row stands where; zip first, or shard by hand"));
+    }
+  }
+  for (const auto& input : instance.inputs) HEADRACE_RETURN_IF_ERROR(CheckDealt(*input, deal));
+  return absl::OkStatus();
+}
+
+// The last epoch of which every pass of every repeat below has a number; none: not even the first.
+std::optional<uint64_t> LastEpochOf(const Instance& instance) {
+  uint64_t inputs = kEndless;
+  for (const auto& input : instance.inputs) {
+    const std::optional<uint64_t> last = LastEpochOf(*input);
+    if (!last.has_value()) return std::nullopt;
+    inputs = std::min(inputs, *last);
+  }
+  if (!instance.stream) return inputs;
+  const auto fits = [&](uint64_t epoch) { return instance.stream->LastInputEpoch(epoch) <= inputs; };
+  if (!fits(0)) return std::nullopt;
+  uint64_t low = 0;
+  uint64_t high = instance.stream->LastEpoch();
+  while (low < high) {
+    const uint64_t middle = high - (high - low) / 2;
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+absl::Status TreeBuilder::CheckEpochs() {
+  const std::optional<uint64_t> last = LastEpochOf(*pipeline_.instance_);
+  EpochRange& epochs = pipeline_.options_.epochs;
+  if (!last.has_value() || epochs.first > *last) {
+    return UnsupportedError("epoch ", epochs.first,
+                            " cannot be counted: an endless repeat() within another numbers its passes beyond 64 bits; "
+                            "give one of them a count, such as repeat(1000)");
+  }
+  epochs.last = std::min(epochs.last, *last);
+  return absl::OkStatus();
+}
+
+absl::Status TreeBuilder::CheckDeal() const {
+  const Deal& deal = pipeline_.options_.deal;
+  const Instance& root = *pipeline_.instance_;
+  if (deal.even != Deal::Even::kOff && root.cardinality.kind == Cardinality::Kind::kUnknown) {
+    const Instance& culprit = FirstUncounted(root);
+    return Refuse(culprit, UnsupportedError("even= needs a known number of rows on every rank, and that of ",
+                                            culprit.arguments.name, " is not known before it runs; use even=\"off\""));
+  }
+  if (deal.world == 1) return absl::OkStatus();
+  return CheckDealt(root, deal);
+}
+
+absl::Status TreeBuilder::Build() {
+  HEADRACE_RETURN_IF_ERROR(CheckDeal());
+  HEADRACE_RETURN_IF_ERROR(CheckEpochs());
+  Instance& root = *pipeline_.instance_;
+  std::vector<uint64_t> words = pipeline_.options_.stamps;
+  if (words.empty()) words.assign(static_cast<size_t>(root.words), 0);
+  if (static_cast<int>(words.size()) != root.words) {
+    return StateError("the state has ", words.size(), " counters, this pipeline ", root.words);
+  }
+  Close(BuildNode(root, pipeline_.options_.epochs, words));
+  std::reverse(pipeline_.stages_.begin(), pipeline_.stages_.end());
+  return absl::OkStatus();
+}
+
+TreeBuilder::Open TreeBuilder::BuildNode(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
+  Open open = instance.indexed || instance.stream_source ? BuildSource(instance, epochs, words)
+              : instance.row                             ? BuildRow(instance, epochs, words)
+                                                         : BuildStream(instance, epochs, words);
+  open.top = &instance;
+  return open;
+}
+
+TreeBuilder::Open TreeBuilder::BuildSource(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
+  Open open;
+  open.kind = instance.indexed ? Open::Kind::kIndexed : Open::Kind::kStreamSource;
+  open.source = &instance;
+  open.epochs = epochs;
+  open.words.assign(words.begin(), words.end());
+  if (instance.traits.file_io) open.lane = Lane::kIo;
+  if (instance.traits.python) {
+    open.lane = Lane::kPython;
+    open.gated = true;
+    open.cap = 1;
+    open.sealed = true;
+  }
+  return open;
+}
+
+TreeBuilder::Open TreeBuilder::BuildRow(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
+  const size_t below = static_cast<size_t>(instance.inputs[0]->words);
+  Open input = BuildNode(*instance.inputs[0], epochs, words.subspan(0, below));
+  const bool one_to_many = instance.row->one_to_many();
+  if (instance.traits.light && !one_to_many && !input.sealed) {
+    input.elements.push_back(ElementOf(instance));
+    return input;
+  }
+  Open open;
+  open.kind = Open::Kind::kRow;
+  open.inputs.push_back(Close(std::move(input)));
+  if (instance.traits.python) {
+    open.lane = Lane::kPython;
+    open.gated = true;
+    open.cap = instance.traits.ordered ? 1 : std::max(1, WorkerPool::Cpu().threads());
+  }
+  if (one_to_many) {
+    open.sealed = true;
+    open.before.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(below));
+    open.skip_parts = words[below];
+  }
+  open.elements.push_back(ElementOf(instance));
+  return open;
+}
+
+TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
+  StreamOperator& op = *instance.stream;
+  const size_t below = words.size() - static_cast<size_t>(instance.own_words);
+  const absl::Span<const uint64_t> own = words.subspan(below);
+  op.Start(epochs.first, own, Stamps(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(below)));
+  std::vector<Open> inputs;
+  size_t at = 0;
+  for (size_t i = 0; i < instance.inputs.size(); ++i) {
+    const size_t width = static_cast<size_t>(instance.inputs[i]->words);
+    const EpochRange range{op.StartInputEpoch(static_cast<int>(i), epochs.first, own),
+                           epochs.last == kEndless ? kEndless : op.LastInputEpoch(epochs.last)};
+    inputs.push_back(BuildNode(*instance.inputs[i], range, words.subspan(at, width)));
+    at += width;
+  }
+  const bool batches = instance.arguments.node->op() == "batch";
+  if (inputs.size() == 1 && inputs[0].kind == Open::Kind::kStream && !inputs[0].sealed) {
+    inputs[0].elements.push_back(ElementOf(instance));
+    inputs[0].batches |= batches;
+    return std::move(inputs[0]);
+  }
+  Open open;
+  open.kind = Open::Kind::kStream;
+  open.batches = batches;
+  for (Open& input : inputs) open.inputs.push_back(Close(std::move(input)));
+  open.elements.push_back(ElementOf(instance));
+  return open;
+}
+
+Stage* TreeBuilder::Close(Open open) {
+  const PipelineOptions& options = pipeline_.options_;
+  Stage::Options stage;
+  if (open.source != nullptr) stage.name = open.source->arguments.name;
+  for (const Element& element : open.elements) Append(stage.name, stage.name.empty() ? "" : " + ", element.name);
+  stage.row_bytes = RowBytes(open.top->arguments.output);
+  stage.lane = options.pull ? Lane::kCpu : open.lane;
+  stage.gated = open.gated;
+  stage.cap = options.workers > 0 ? std::min(open.cap, options.workers) : open.cap;
+  if (open.lane == Lane::kIo) stage.cap = std::min(stage.cap, WorkerPool::Io().threads());
+  stage.window = options.window > 0 ? options.window : options.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
+  stage.byte_bound = std::max<int64_t>(1, options.memory / 4);
+  RunControl* control = &pipeline_;
+  std::unique_ptr<Stage> made;
+  switch (open.kind) {
+    case Open::Kind::kIndexed:
+      made = std::make_unique<IndexedSourceStage>(
+          std::move(stage), control, std::move(open.elements), std::move(open.source->indexed),
+          open.source->arguments.name, open.source->arguments.location, options.deal, open.epochs, open.words[0]);
+      break;
+    case Open::Kind::kStreamSource:
+      made = std::make_unique<StreamSourceStage>(std::move(stage), control, std::move(open.elements),
+                                                 std::move(open.source->stream_source), open.source->arguments.name,
+                                                 open.source->arguments.location, options.deal, open.epochs,
+                                                 std::move(open.words));
+      break;
+    case Open::Kind::kRow:
+      made = std::make_unique<RowStage>(std::move(stage), control, open.inputs[0], std::move(open.elements),
+                                        Stamps(open.before.begin(), open.before.end()), open.skip_parts);
+      break;
+    case Open::Kind::kStream:
+      made = std::make_unique<StreamStage>(std::move(stage), control, std::move(open.inputs), std::move(open.elements));
+      break;
+  }
+  pipeline_.stages_.push_back(std::move(made));
+  return pipeline_.stages_.back().get();
+}
+
+}  // namespace headrace

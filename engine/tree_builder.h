@@ -1,0 +1,55 @@
+// Lays an instance tree out in stages: which operators share a task, where connectors stand, which threads run what,
+// and where everybody goes on after a restart.
+// Thread contract: used once, by the thread that makes the pipeline.
+#ifndef HEADRACE_ENGINE_TREE_BUILDER_H_
+#define HEADRACE_ENGINE_TREE_BUILDER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "engine/pipeline.h"
+
+namespace headrace {
+
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(Pipeline& pipeline) : pipeline_(pipeline) {}
+  absl::Status Build();
+
+ private:
+  // A stage to which operators may still be added.
+  struct Open {
+    enum class Kind { kIndexed, kStreamSource, kRow, kStream } kind = Kind::kRow;
+    bool sealed = false;
+    Lane lane = Lane::kCpu;
+    bool gated = false;
+    int cap = 1 << 30;
+    bool batches = false;  // gives out batches: few are enough in a queue
+    std::vector<Stage*> inputs;
+    std::vector<Element> elements;
+    const Instance* top = nullptr;  // the operator added last
+    Instance* source = nullptr;
+    EpochRange epochs;             // of the source
+    std::vector<uint64_t> words;   // of the source
+    std::vector<uint64_t> before;  // one-to-many
+    uint64_t skip_parts = 0;
+  };
+
+  absl::Status CheckDeal() const;
+  // Refuses an epoch that repeats within repeats number beyond 64 bits, and lets none of those follow.
+  absl::Status CheckEpochs();
+  Open BuildNode(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words);
+  Open BuildSource(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words);
+  Open BuildRow(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words);
+  Open BuildStream(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words);
+  Stage* Close(Open open);
+
+  Pipeline& pipeline_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_TREE_BUILDER_H_

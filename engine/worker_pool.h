@@ -1,0 +1,76 @@
+// Threads that run ready tasks of many pipelines. A client is one pipeline's share of one pool; clients that may have
+// work stand in a queue and take turns, one task each.
+// Thread contract: all methods from any thread. No lock is held while a client runs. Nothing is polled: a client that
+// gains work must be signalled, and a signal given while it runs makes it run again.
+#ifndef HEADRACE_ENGINE_WORKER_POOL_H_
+#define HEADRACE_ENGINE_WORKER_POOL_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headrace {
+
+class PoolClient {
+ public:
+  virtual ~PoolClient() = default;
+  // Claims one task and runs it. False: there is none now.
+  virtual bool RunOne() = 0;
+
+ private:
+  friend class WorkerPool;
+  std::atomic<bool> queued_{false};
+  int active_ = 0;        // threads inside RunOne; under the pool's lock
+  bool removed_ = false;  // under the pool's lock
+};
+
+class WorkerPool {
+ public:
+  // Threads start with the first signal. `name` is what debuggers show; at most 15 characters.
+  WorkerPool(std::string name, int threads);
+  // Stops and joins. Every client must have been removed.
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+
+  // For computing: one thread a core.
+  static WorkerPool& Cpu();
+  // For reading files: threads that mostly wait.
+  static WorkerPool& Io();
+  // Joins the threads of the two above; they start again when needed. For the end of the process.
+  static void StopShared();
+  // True in a child that was forked from a process whose shared pools had threads: they are not here.
+  static bool LostInFork();
+
+  void Signal(PoolClient* client);
+  // Takes the client out and waits until no thread runs it. Later signals do nothing.
+  void Remove(PoolClient* client);
+  // At least this many threads from now on.
+  void Grow(int threads);
+  int threads() const { return wanted_.load(std::memory_order_relaxed); }
+  int idle() const { return idle_.load(std::memory_order_relaxed); }
+  // Joins the threads. Clients with work left rest until anybody signals again.
+  void Stop();
+
+ private:
+  void StartLocked();
+  void Work();
+
+  const std::string name_;
+  std::mutex stop_mutex_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable left_;
+  std::deque<PoolClient*> ready_;
+  std::vector<std::thread> workers_;
+  std::atomic<int> wanted_;
+  std::atomic<int> idle_{0};
+  bool stopping_ = false;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_WORKER_POOL_H_

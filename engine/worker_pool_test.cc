@@ -1,0 +1,280 @@
+#include "engine/worker_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "engine/testing/cooperative_threads.h"
+
+namespace headrace {
+namespace {
+
+#ifdef HEADRACE_SANITIZER
+constexpr int kSchedules = 300;
+#else
+constexpr int kSchedules = 4000;
+#endif
+
+template <typename Condition>
+bool Eventually(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+void GiveWay(uint64_t times) {
+  for (uint64_t i = 0; i < times; ++i) std::this_thread::yield();
+}
+
+// Work is counted in; each RunOne takes one unit, if there is one.
+class Counter : public PoolClient {
+ public:
+  explicit Counter(uint64_t cost = 0) : cost_(cost) {}
+
+  bool RunOne() override {
+    running_.fetch_add(1);
+    const bool took = TakeOne();
+    if (took) {
+      GiveWay(cost_);
+      done_.fetch_add(1);
+      if (order_ != nullptr) order_->push_back(this);
+    }
+    running_.fetch_sub(1);
+    return took;
+  }
+
+  void Add(int units) { waiting_.fetch_add(units); }
+  int done() const { return done_.load(); }
+  int running() const { return running_.load(); }
+  // Writes down whose turn it was; for pools of one thread.
+  void WriteTo(std::vector<const Counter*>* order) { order_ = order; }
+
+ private:
+  bool TakeOne() {
+    int waiting = waiting_.load();
+    while (waiting > 0) {
+      if (waiting_.compare_exchange_weak(waiting, waiting - 1)) return true;
+    }
+    return false;
+  }
+
+  const uint64_t cost_;
+  std::atomic<int> waiting_{0};
+  std::atomic<int> done_{0};
+  std::atomic<int> running_{0};
+  std::vector<const Counter*>* order_ = nullptr;
+};
+
+TEST(WorkerPool, LosesNoSignal) {
+  for (int i = 0; i < kSchedules && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    ScheduleRandom random(static_cast<uint64_t>(i));
+    WorkerPool pool("test", 1 + static_cast<int>(random.Below(4)));
+    std::vector<std::unique_ptr<Counter>> clients;
+    for (uint64_t client = 0; client < 1 + random.Below(4); ++client) {
+      clients.push_back(std::make_unique<Counter>(random.OneIn(3) ? random.Below(30) : 0));
+    }
+    constexpr int kUnits = 12;
+    std::vector<std::thread> givers;
+    for (uint64_t giver = 0; giver < 1 + random.Below(2); ++giver) {
+      givers.emplace_back([&pool, &clients, seed = random.Below(1 << 30)] {
+        ScheduleRandom own(seed);
+        for (int unit = 0; unit < kUnits; ++unit) {
+          for (auto& client : clients) {
+            client->Add(1);
+            pool.Signal(client.get());
+          }
+          GiveWay(own.OneIn(3) ? own.Below(20) : 0);
+        }
+      });
+    }
+    if (random.OneIn(4)) pool.Grow(6);
+    const int expected = kUnits * static_cast<int>(givers.size());
+    for (std::thread& giver : givers) giver.join();
+    for (auto& client : clients) {
+      EXPECT_TRUE(Eventually([&client, expected] { return client->done() == expected; }))
+          << client->done() << " of " << expected;
+      pool.Remove(client.get());
+      EXPECT_EQ(client->running(), 0);
+    }
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+}
+
+TEST(WorkerPool, RemoveWaitsForWhatRunsAndNothingFollows) {
+  for (int i = 0; i < kSchedules / 20 && !HasFailure(); ++i) {
+    ScheduleRandom random(1'000'000 + static_cast<uint64_t>(i));
+    WorkerPool pool("test", 3);
+    Counter client(1 + random.Below(20));
+    Counter other;
+    std::atomic<bool> over{false};
+    std::thread giver([&] {
+      while (!over.load()) {
+        client.Add(2);
+        pool.Signal(&client);
+        other.Add(1);
+        pool.Signal(&other);
+        GiveWay(3);
+      }
+    });
+    GiveWay(random.Below(50));
+    pool.Remove(&client);
+    EXPECT_EQ(client.running(), 0);
+    const int done = client.done();
+    GiveWay(10);
+    EXPECT_EQ(client.done(), done);
+    // The others go on.
+    const int others = other.done();
+    EXPECT_TRUE(Eventually([&] { return other.done() > others; }));
+    over.store(true);
+    giver.join();
+    pool.Remove(&other);
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 20);
+}
+
+TEST(WorkerPool, GoesOnAfterAStop) {
+  for (int i = 0; i < kSchedules / 4 && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    ScheduleRandom random(2'000'000 + static_cast<uint64_t>(i));
+    WorkerPool pool("test", 1 + static_cast<int>(random.Below(3)));
+    Counter client(random.Below(5));
+    std::vector<std::thread> stoppers;
+    for (uint64_t stopper = 0; stopper < 1 + random.Below(2); ++stopper) {
+      stoppers.emplace_back([&pool, pause = random.Below(40)] {
+        GiveWay(pause);
+        pool.Stop();
+      });
+    }
+    constexpr int kUnits = 20;
+    for (int unit = 0; unit < kUnits; ++unit) {
+      client.Add(1);
+      pool.Signal(&client);
+      GiveWay(random.Below(4));
+    }
+    for (std::thread& stopper : stoppers) stopper.join();
+    // What was given while it stopped is done once anybody signals again.
+    pool.Signal(&client);
+    EXPECT_TRUE(Eventually([&client] { return client.done() == kUnits; })) << client.done();
+    pool.Remove(&client);
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 4);
+}
+
+TEST(WorkerPool, StopJoinsAndDoesNothingMore) {
+  WorkerPool pool("test", 2);
+  Counter client;
+  client.Add(5);
+  pool.Signal(&client);
+  ASSERT_TRUE(Eventually([&client] { return client.done() == 5; }));
+  pool.Stop();
+  EXPECT_EQ(pool.idle(), 0);
+  client.Add(1);
+  GiveWay(100);
+  EXPECT_EQ(client.done(), 5);
+  pool.Remove(&client);
+}
+
+TEST(WorkerPool, ClientsTakeTurns) {
+  WorkerPool pool("test", 1);
+  std::vector<const Counter*> order;
+  // Holds the only thread until everybody stands in the queue.
+  class Gate : public PoolClient {
+   public:
+    bool RunOne() override {
+      while (!open.load()) std::this_thread::yield();
+      return false;
+    }
+    std::atomic<bool> open{false};
+  } gate;
+  pool.Signal(&gate);
+  std::vector<std::unique_ptr<Counter>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<Counter>());
+    clients.back()->WriteTo(&order);
+    clients.back()->Add(4);
+    pool.Signal(clients.back().get());
+  }
+  gate.open.store(true);
+  for (auto& client : clients) EXPECT_TRUE(Eventually([&client] { return client->done() == 4; }));
+  pool.Remove(&gate);
+  for (auto& client : clients) pool.Remove(client.get());
+  ASSERT_EQ(order.size(), 12u);
+  for (size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], clients[i % 3].get()) << i;
+}
+
+// Runs only when all threads are in it at once.
+class Crowd : public PoolClient {
+ public:
+  Crowd(WorkerPool* pool, int wanted) : pool_(pool), wanted_(wanted) {}
+  bool RunOne() override {
+    const int inside = inside_.fetch_add(1) + 1;
+    if (inside < wanted_) pool_->Signal(this);
+    if (inside >= wanted_) full_.store(true);
+    const bool all = Eventually([this] { return full_.load(); });
+    if (!all) failed_.store(true);
+    return false;
+  }
+  bool full() const { return full_.load(); }
+  bool failed() const { return failed_.load(); }
+
+ private:
+  WorkerPool* const pool_;
+  const int wanted_;
+  std::atomic<int> inside_{0};
+  std::atomic<bool> full_{false};
+  std::atomic<bool> failed_{false};
+};
+
+TEST(WorkerPool, GrowsAndRunsOneClientOnAllThreads) {
+  WorkerPool pool("test", 1);
+  EXPECT_EQ(pool.threads(), 1);
+  Counter first;
+  first.Add(1);
+  pool.Signal(&first);
+  ASSERT_TRUE(Eventually([&first] { return first.done() == 1; }));
+  pool.Grow(5);
+  pool.Grow(2);
+  EXPECT_EQ(pool.threads(), 5);
+  Crowd crowd(&pool, 5);
+  pool.Signal(&crowd);
+  EXPECT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  pool.Remove(&crowd);
+  pool.Remove(&first);
+  EXPECT_FALSE(crowd.failed());
+}
+
+TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
+  class Once : public PoolClient {
+   public:
+    bool RunOne() override {
+      runs.fetch_add(1);
+      inside.store(true);
+      while (!go.load()) std::this_thread::yield();
+      return false;
+    }
+    std::atomic<int> runs{0};
+    std::atomic<bool> inside{false};
+    std::atomic<bool> go{false};
+  } client;
+  WorkerPool pool("test", 1);
+  pool.Signal(&client);
+  ASSERT_TRUE(Eventually([&client] { return client.inside.load(); }));
+  // Two signals are one more run, and not none.
+  pool.Signal(&client);
+  pool.Signal(&client);
+  client.go.store(true);
+  EXPECT_TRUE(Eventually([&client] { return client.runs.load() == 2; }));
+  pool.Remove(&client);
+  EXPECT_EQ(client.runs.load(), 2);
+}
+
+}  // namespace
+}  // namespace headrace
