@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/operator.h"
+#include "ops/row_batch.h"
+
+namespace headrace {
+namespace {
+
+class BatchOperator : public StreamOperator {
+ public:
+  explicit BatchOperator(const OpArguments& arguments)
+      : size_(static_cast<int>(arguments.attributes.Int("size"))),
+        drop_remainder_(arguments.attributes.Bool("drop_remainder")),
+        mark_padding_(arguments.attributes.Bool("mark_padding")),
+        batch_(size_, arguments.inputs[0].Names(), PaddingOf(arguments)) {}
+
+  // Rows of the message after the stamps that are used up.
+  int stamp_words() const override { return 1; }
+
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
+    epoch_ = epoch;
+    before_ = inputs;
+    // Counted again as they are skipped.
+    used_ = 0;
+    skip_ = words[0];
+  }
+
+  void Receive(int /*input*/, Message message, Outbox& out) override {
+    if (message->epoch < epoch_) return;
+    epoch_ = message->epoch;
+    Advance(*message, out);
+    if (message->end == End::kEpoch) EndEpoch(message->epoch, out);
+    if (message->end == End::kError) {
+      Clear();
+      failed_ = true;
+      out.Give(MakeErrorMessage(message->epoch, StampsNow(), std::move(message->error)));
+    }
+  }
+
+  void Finish(uint64_t epoch) override {
+    if (epoch_ <= epoch) Clear();
+  }
+  size_t held_bytes() const override { return batch_.held_bytes(); }
+
+ private:
+  static std::optional<double> PaddingOf(const OpArguments& arguments) {
+    if (!arguments.attributes.Bool("pad")) return std::nullopt;
+    return arguments.attributes.Float("pad_value");
+  }
+
+  void Advance(Block& block, Outbox& out) {
+    const int rows = block.rows();
+    for (int row = 0; row < rows; ++row) {
+      ++used_;
+      if (skip_ > 0) {
+        --skip_;
+        continue;
+      }
+      // Moves the stamp on once the whole message is used, for stamps count whole messages.
+      if (row + 1 == rows && block.end == End::kNone) MoveStamps(block);
+      batch_.Add(block, row);
+      if (batch_.rows() == size_) GiveBatch(out);
+    }
+    if (block.end == End::kNone || block.end == End::kEpoch) MoveStamps(block);
+  }
+
+  void MoveStamps(const Block& block) {
+    before_ = block.stamps;
+    used_ = 0;
+  }
+
+  Stamps StampsNow() const {
+    Stamps stamps = before_;
+    stamps.push_back(used_);
+    return stamps;
+  }
+
+  void GiveBatch(Outbox& out) {
+    const RowId id = batch_.first_id();
+    absl::StatusOr<Message> message = batch_.Take(epoch_, mark_padding_);
+    if (message.ok()) {
+      (*message)->stamps = StampsNow();
+      out.Give(*std::move(message));
+      return;
+    }
+    absl::Status error = std::move(message).status();
+    AddErrorField(error, ErrorField::kRow, Cat("the batch of ", size_, " that begins with ", DescribeRowId(id)));
+    out.Give(MakeErrorMessage(epoch_, StampsNow(), std::move(error)));
+    failed_ = true;
+  }
+
+  void EndEpoch(uint64_t epoch, Outbox& out) {
+    if (batch_.rows() > 0 && !drop_remainder_ && !failed_) GiveBatch(out);
+    Clear();
+    failed_ = false;
+    out.Give(MakeMark(epoch, StampsNow()));
+    epoch_ = epoch + 1;
+    before_.assign(before_.size(), 0);
+    used_ = 0;
+  }
+
+  void Clear() { batch_.Clear(); }
+
+  const int size_;
+  const bool drop_remainder_;
+  const bool mark_padding_;
+  RowBatch batch_;
+  Stamps before_;      // of the message before the one being used
+  uint64_t used_ = 0;  // rows of that one
+  uint64_t skip_ = 0;  // rows used before a restart
+  uint64_t epoch_ = 0;
+  bool failed_ = false;
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+  ir::Schema schema = inputs[0];
+  const bool whole = attributes.Bool("drop_remainder");
+  for (ir::Column& column : schema.columns) {
+    if (!column.type.shape.has_value()) continue;
+    Shape& shape = *column.type.shape;
+    shape.insert(shape.begin(), whole ? attributes.Int("size") : ir::kUnknownDim);
+  }
+  if (attributes.Bool("mark_padding")) {
+    schema.columns.push_back({"_pad", ir::ColumnType::Of(DType::kBool, {whole ? attributes.Int("size") : -1})});
+  }
+  return schema;
+}
+
+Cardinality Batches(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
+  if (!inputs[0].known()) return inputs[0];
+  const uint64_t size = static_cast<uint64_t>(arguments.attributes.Int("size"));
+  const uint64_t rounding = arguments.attributes.Bool("drop_remainder") ? 0 : size - 1;
+  return Cardinality::Of((inputs[0].rows + rounding) / size);
+}
+
+const OpRegistration registration(
+    {
+        .name = "batch",
+        .role = ir::Role::kStream,
+        .summary = "Joins every `size` rows into one, along a new first axis.",
+        .doc = "Rows of a column must agree in dtype and shape, else it is an error that names both, unless `pad` is "
+               "set. Byte strings and strings become object arrays. The batch has the identity of its first row. The "
+               "epoch's last batch may be smaller, unless `drop_remainder` is set.",
+        .attributes = {{.name = "size", .doc = "Rows in a batch.", .minimum = 1, .maximum = 1 << 30},
+                       {.name = "drop_remainder",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Leave out an epoch's last batch where it is smaller.",
+                        .default_value = "False"},
+                       {.name = "pad",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Pad rows at the end of each axis to the largest in the batch.",
+                        .default_value = "False"},
+                       {.name = "pad_value",
+                        .type = ir::AttributeType::kFloat,
+                        .doc = "What padding is filled with.",
+                        .default_value = "0.0"},
+                       {.name = "mark_padding",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Add the bool column `_pad`: rows that repeat others so that ranks step alike; set by "
+                               "iterate(even=\"pad\").",
+                        .default_value = "False"}},
+        .python_module = "dataset",
+        .example = "ds.batch(32, drop_remainder=True)",
+        .infer = Infer,
+        .reads = ir::PassesColumns(),
+    },
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       return std::make_unique<BatchOperator>(arguments);
+     },
+     .cardinality = Batches});
+
+}  // namespace
+}  // namespace headrace

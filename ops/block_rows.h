@@ -1,0 +1,42 @@
+// Puts rows into blocks and takes some out again, whatever form the columns have. Pure functions on a block's owner's
+// thread.
+#ifndef HEADRACE_OPS_BLOCK_ROWS_H_
+#define HEADRACE_OPS_BLOCK_ROWS_H_
+
+#include <utility>
+
+#include "absl/types/span.h"
+#include "engine/block.h"
+
+namespace headrace {
+
+// `columns` are moved from.
+template <typename Tensors>
+void AppendRow(Block& block, const RowId& id, Provenance origin, Tensors& columns) {
+  block.ids.push_back(id);
+  block.origins.push_back(std::move(origin));
+  if (block.columns.empty()) block.columns.resize(columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) block.columns[i].Append(std::move(columns[i]));
+}
+
+// Leaves only the rows given, in rising order.
+inline void KeepRows(Block& block, absl::Span<const int> rows) {
+  if (static_cast<int>(rows.size()) == block.rows()) return;
+  for (Column& column : block.columns) {
+    Column kept;
+    for (int row : rows) kept.Append(column.TakeRow(row));
+    column = std::move(kept);
+  }
+  int place = 0;
+  for (int row : rows) {
+    block.ids[place] = block.ids[row];
+    if (place != row) block.origins[place] = std::move(block.origins[row]);
+    ++place;
+  }
+  block.ids.resize(rows.size());
+  block.origins.resize(rows.size());
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_BLOCK_ROWS_H_

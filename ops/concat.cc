@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "core/error.h"
+#include "engine/operator.h"
+
+namespace headrace {
+namespace {
+
+// For each input, the place of each output column in it.
+using Places = std::vector<std::vector<int>>;
+
+Places PlacesOf(const OpArguments& arguments) {
+  Places places;
+  for (const ir::Schema& input : arguments.inputs) {
+    std::vector<int> of_input;
+    for (const ir::Column& column : arguments.output.columns) of_input.push_back(input.IndexOf(column.name));
+    places.push_back(std::move(of_input));
+  }
+  return places;
+}
+
+void Reorder(const std::vector<int>& places, absl::InlinedVector<Column, 2>& columns) {
+  if (columns.empty() || std::is_sorted(places.begin(), places.end())) return;
+  absl::InlinedVector<Column, 2> ordered;
+  for (int place : places) ordered.push_back(std::move(columns[place]));
+  columns = std::move(ordered);
+}
+
+// Needs no words of its own: inputs that are done with an epoch go on at their end of it and give their mark again.
+class ConcatOperator : public StreamOperator {
+ public:
+  explicit ConcatOperator(Places places)
+      : places_(std::move(places)), widths_(places_.size(), 0), next_epoch_(places_.size(), 0) {}
+
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& inputs) override {
+    epoch_ = epoch;
+    next_epoch_.assign(next_epoch_.size(), epoch);
+    stamps_ = inputs;
+  }
+
+  int wants() const override { return current_; }
+
+  void Receive(int input, Message message, Outbox& out) override {
+    const size_t from = static_cast<size_t>(input);
+    NoteStamps(from, *message);
+    const End end = message->end;
+    const uint64_t ended = message->epoch;
+    if (end == End::kEpoch) message->end = End::kNone;
+    if (message->epoch >= epoch_ && (message->rows() > 0 || message->end == End::kError)) {
+      for (RowId& id : message->ids) id.key = MixKey(id.key, from);
+      Reorder(places_[from], message->columns);
+      message->stamps = stamps_;
+      out.Give(std::move(message));
+    }
+    if (end != End::kEpoch) return;
+    next_epoch_[from] = std::max(next_epoch_[from], ended + 1);
+    Advance(out);
+  }
+
+ private:
+  // Stamps of all inputs stand in a row; how many each has, its messages say.
+  void NoteStamps(size_t input, const Block& block) {
+    if (block.end == End::kError) return;
+    widths_[input] = block.stamps.size();
+    const auto at = std::accumulate(widths_.begin(), widths_.begin() + static_cast<std::ptrdiff_t>(input), size_t{0});
+    std::copy(block.stamps.begin(), block.stamps.end(), stamps_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  void Advance(Outbox& out) {
+    const auto unfinished = [this](uint64_t next) { return next <= epoch_; };
+    const auto waiting = std::find_if(next_epoch_.begin(), next_epoch_.end(), unfinished);
+    if (waiting == next_epoch_.end()) {
+      epoch_ = *std::min_element(next_epoch_.begin(), next_epoch_.end());
+      out.Give(MakeMark(epoch_ - 1, stamps_));
+      stamps_.assign(stamps_.size(), 0);
+      current_ = static_cast<int>(std::find(next_epoch_.begin(), next_epoch_.end(), epoch_) - next_epoch_.begin());
+      return;
+    }
+    current_ = static_cast<int>(waiting - next_epoch_.begin());
+  }
+
+  const Places places_;
+  std::vector<size_t> widths_;        // of each input's stamps
+  std::vector<uint64_t> next_epoch_;  // of each input: those below are over
+  Stamps stamps_;
+  uint64_t epoch_ = 0;
+  int current_ = 0;
+};
+
+class ConcatenatedSource : public IndexedSource {
+ public:
+  ConcatenatedSource(IndexedSources inputs, Places places) : inputs_(std::move(inputs)), places_(std::move(places)) {
+    for (const auto& input : inputs_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + input->size());
+  }
+
+  uint64_t size() const override { return ends_.back(); }
+
+  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+    const size_t input = std::upper_bound(ends_.begin(), ends_.end(), position) - ends_.begin();
+    const uint64_t start = input == 0 ? 0 : ends_[input - 1];
+    Block row;
+    HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read(epoch, position - start, row));
+    Reorder(places_[input], row.columns);
+    row.ids[0].key = MixKey(row.ids[0].key, input);
+    block.ids.push_back(row.ids[0]);
+    block.origins.push_back(std::move(row.origins[0]));
+    if (block.columns.empty()) block.columns.resize(row.columns.size());
+    for (size_t i = 0; i < row.columns.size(); ++i) block.columns[i].Append(row.columns[i].TakeRow(0));
+    return absl::OkStatus();
+  }
+
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    for (const auto& input : inputs_) input->AddFingerprints(fingerprints);
+  }
+
+ private:
+  const IndexedSources inputs_;
+  const Places places_;
+  std::vector<uint64_t> ends_;  // of each input's positions
+};
+
+// What holds for rows of either type; where the types have nothing in common, an error.
+absl::Status Widen(const std::string& name, size_t input, const ir::ColumnType& other, ir::ColumnType& type) {
+  const bool unknown = type.dtype == DType::kUnknown || other.dtype == DType::kUnknown;
+  if (type.fields != other.fields || (!unknown && type.dtype != other.dtype)) {
+    return GraphError("column \"", name, "\" is ", ir::TypeName(type), " in the first input and ", ir::TypeName(other),
+                      " in input ", input, ": concat needs equal types; cast one of them first");
+  }
+  if (unknown) type.dtype = DType::kUnknown;
+  type.optional |= other.optional;
+  type.ragged |= other.ragged;
+  const bool same_rank = type.shape.has_value() && other.shape.has_value() && type.shape->size() == other.shape->size();
+  if (!same_rank) {
+    type.shape = std::nullopt;
+    return absl::OkStatus();
+  }
+  for (size_t axis = 0; axis < type.shape->size(); ++axis) {
+    if ((*type.shape)[axis] != (*other.shape)[axis]) (*type.shape)[axis] = ir::kUnknownDim;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs) {
+  ir::Schema schema = inputs[0];
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    const bool same_count = inputs[i].columns.size() == schema.columns.size();
+    for (ir::Column& column : schema.columns) {
+      const ir::Column* other = inputs[i].Find(column.name);
+      if (other == nullptr || !same_count) {
+        return GraphError("the columns differ: ", absl::StrJoin(schema.Names(), ", "), " in the first input and ",
+                          absl::StrJoin(inputs[i].Names(), ", "), " in input ", i,
+                          "; use project or rename to make them agree");
+      }
+      HEADRACE_RETURN_IF_ERROR(Widen(column.name, i, other->type, column.type));
+    }
+  }
+  return schema;
+}
+
+// The same columns of each input, and one at least, for orders may differ.
+std::vector<ir::ColumnSet> Reads(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs,
+                                 const ir::ColumnSet& wanted) {
+  ir::ColumnSet reads = wanted;
+  if (reads.empty() && !inputs[0].columns.empty()) reads.insert(inputs[0].columns[0].name);
+  return std::vector<ir::ColumnSet>(inputs.size(), reads);
+}
+
+Cardinality Sum(const OpArguments& /*arguments*/, absl::Span<const Cardinality> inputs) {
+  uint64_t rows = 0;
+  bool known = true;
+  for (const Cardinality& input : inputs) {
+    if (input.kind == Cardinality::Kind::kEndless) return input;
+    known = known && input.known();
+    rows += input.rows;
+  }
+  return known ? Cardinality::Of(rows) : Cardinality::Unknown();
+}
+
+const OpRegistration registration(
+    {
+        .name = "concat",
+        .role = ir::Role::kStream,
+        .summary = "Gives the rows of several data sets, one after the other.",
+        .doc = "The inputs must have the same columns, of the same dtypes; where shapes differ, that dimension is "
+               "unknown afterwards. Columns stand in the order of the first input. A row's key is its own mixed with "
+               "the number of its input. Over sources with random access it is one, too, so a shuffle of it is whole.",
+        .min_inputs = 2,
+        .max_inputs = -1,
+        .traits = {.indexed = true},
+        .python_module = "dataset",
+        .example = "ds.concat(other)",
+        .infer = Infer,
+        .reads = Reads,
+    },
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       return std::make_unique<ConcatOperator>(PlacesOf(arguments));
+     },
+     .indexed = [](const OpArguments& arguments,
+                   IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       return std::make_unique<ConcatenatedSource>(std::move(inputs), PlacesOf(arguments));
+     },
+     .cardinality = Sum});
+
+}  // namespace
+}  // namespace headrace

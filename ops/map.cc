@@ -1,0 +1,202 @@
+#include <memory>
+#include <vector>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "core/text.h"
+#include "engine/operator.h"
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "kernels/kernel.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kPythonFunction = "PythonFunction";
+
+// One step made ready: a kernel or a function of the user's, and the places of its columns.
+struct BoundStep {
+  std::unique_ptr<Kernel> kernel;
+  std::shared_ptr<HostFunction> function;
+  bool function_draws = false;
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+  uint64_t seed = 0;
+  uint64_t salt = 0;
+  std::string name;      // "map[1] Resize"
+  std::string location;  // of the step, where it has its own
+};
+
+class MapOperator : public RowOperator {
+ public:
+  MapOperator(std::vector<BoundStep> steps, size_t columns) : steps_(std::move(steps)), columns_(columns) {}
+
+  void Apply(Block& block) const override {
+    if (block.rows() == 0) {
+      // Leaves no columns of the input's, for those above go by the output's.
+      block.columns.clear();
+      return;
+    }
+    std::vector<Tensor> row(columns_);
+    std::vector<Tensor> inputs;
+    std::vector<Column> results(columns_);
+    for (int i = 0; i < block.rows(); ++i) {
+      for (size_t c = 0; c < block.columns.size(); ++c) row[c] = block.columns[c].TakeRow(i);
+      for (const BoundStep& bound : steps_) {
+        absl::Status status = RunStep(bound, block.ids[i], row, inputs);
+        if (status.ok()) continue;
+        AddErrorField(status, ErrorField::kOperator, bound.name);
+        AddErrorField(status, ErrorField::kLocation, bound.location);
+        block.Fail(i, std::move(status));
+        block.columns.assign(results.begin(), results.end());
+        return;
+      }
+      for (size_t c = 0; c < columns_; ++c) results[c].Append(std::move(row[c]));
+    }
+    block.columns.assign(std::make_move_iterator(results.begin()), std::make_move_iterator(results.end()));
+  }
+
+ private:
+  static absl::Status RunStep(const BoundStep& bound, const RowId& id, std::vector<Tensor>& row,
+                              std::vector<Tensor>& inputs) {
+    inputs.clear();
+    for (int column : bound.inputs) inputs.push_back(row[column]);
+    RowRandom random(bound.seed, bound.salt, id);
+    absl::StatusOr<std::vector<Tensor>> outputs =
+        bound.kernel ? bound.kernel->Apply(inputs, random)
+                     : bound.function->Call(inputs, bound.function_draws ? &random : nullptr);
+    if (!outputs.ok()) return std::move(outputs).status();
+    if (outputs->size() != bound.outputs.size()) {
+      return GraphError("gave ", outputs->size(), " values for ", bound.outputs.size(), " columns");
+    }
+    for (size_t i = 0; i < outputs->size(); ++i) row[bound.outputs[i]] = std::move((*outputs)[i]);
+    return absl::OkStatus();
+  }
+
+  const std::vector<BoundStep> steps_;
+  const size_t columns_;
+};
+
+absl::Status BindFunction(const ir::Attributes& attributes, const OpArguments& arguments, BoundStep& bound) {
+  const std::string& name = attributes.ReferenceName("function");
+  const auto& functions = arguments.run->bindings->functions;
+  const auto found = functions.find(name);
+  if (found == functions.end()) {
+    return GraphError("the Python function ", name,
+                      " is not here: a graph that holds one runs only where it was built");
+  }
+  bound.function = found->second;
+  bound.function_draws = attributes.Bool("random");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments) {
+  BoundStep bound;
+  const ir::Attributes attributes = ir::Attributes::Of(step);
+  bound.name = Cat(arguments.name, " ", step.kernel());
+  if (step.has_location()) bound.location = ir::LocationText(step.location());
+  for (const std::string& input : step.inputs()) bound.inputs.push_back(arguments.output.IndexOf(input));
+  for (const std::string& output : step.outputs()) bound.outputs.push_back(arguments.output.IndexOf(output));
+  bound.salt = step.salt();
+  bound.seed = arguments.seed;
+  const bool own_seed = attributes.Find("seed") != nullptr && !attributes.IsNone("seed");
+  if (own_seed) bound.seed = static_cast<uint64_t>(attributes.Int("seed"));
+  absl::Status made;
+  if (step.kernel() == kPythonFunction) {
+    made = BindFunction(attributes, arguments, bound);
+  } else {
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = MakeKernel(step.kernel(), attributes);
+    made = kernel.status();
+    if (kernel.ok()) bound.kernel = *std::move(kernel);
+  }
+  if (made.ok()) return bound;
+  AddErrorField(made, ErrorField::kOperator, bound.name);
+  AddErrorField(made, ErrorField::kLocation, bound.location);
+  return made;
+}
+
+absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& arguments) {
+  std::vector<BoundStep> steps;
+  for (const ir::proto::Step& step : arguments.node->steps()) {
+    HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments));
+    steps.push_back(std::move(bound));
+  }
+  return std::make_unique<MapOperator>(std::move(steps), arguments.output.columns.size());
+}
+
+ir::Traits TraitsOf(const OpArguments& arguments) {
+  ir::Traits traits = ir::Registry::Global().Find("map")->traits;
+  for (const ir::proto::Step& step : arguments.node->steps()) {
+    if (step.kernel() != kPythonFunction) continue;
+    traits.python = true;
+    traits.ordered |= ir::Attributes::Of(step).Bool("ordered");
+  }
+  return traits;
+}
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferFunction(const ir::Attributes& attributes,
+                                                          absl::Span<const ir::ColumnType> /*inputs*/) {
+  const size_t outputs = static_cast<size_t>(attributes.Int("outputs"));
+  if (attributes.IsNone("types")) return std::vector<ir::ColumnType>(outputs, ir::ColumnType::Unknown());
+  std::vector<ir::ColumnType> types;
+  for (const ir::Column& column : attributes.Columns("types").columns) types.push_back(column.type);
+  if (types.size() != outputs) return GraphError("types has ", types.size(), " columns for ", outputs, " outputs");
+  return types;
+}
+
+class UnboundFunction : public Kernel {
+ public:
+  absl::StatusOr<std::vector<Tensor>> Apply(absl::Span<const Tensor>, RowRandom&) const override {
+    return InternalError("a Python function runs inside map alone");
+  }
+};
+
+const KernelRegistration python_function(
+    {
+        .name = "PythonFunction",
+        .summary = "Calls the user's Python function with the columns of one row.",
+        .doc = "Takes any number of columns as NumPy arrays (byte strings as bytes, strings as str) and returns one "
+               "array, or a tuple of as many as there are output columns. Runs on a thread of its stage's own. What it "
+               "raises reaches the training loop as FunctionError, with the user's own traceback.",
+        .min_inputs = 1,
+        .max_inputs = -1,
+        .attributes = {{.name = "function", .type = ir::AttributeType::kReference, .doc = "The function, by name."},
+                       {.name = "ordered",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Call it in row order, one row at a time; else in any order.",
+                        .default_value = "True"},
+                       {.name = "random",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Pass a NumPy generator of the row's own as `rng`.",
+                        .default_value = "False"},
+                       {.name = "outputs", .doc = "Columns it gives.", .default_value = "1", .minimum = 1},
+                       {.name = "types",
+                        .type = ir::AttributeType::kColumns,
+                        .doc = "Types of its outputs, where known.",
+                        .default_value = "None",
+                        .nullable = true}},
+        .traits = {.python = true},
+        .python_module = "internal",
+        .example = "ds.map(lambda image: image + 1, \"image\")",
+        .infer_kernel = InferFunction,
+    },
+    [](const ir::Attributes&) -> absl::StatusOr<std::unique_ptr<Kernel>> {
+      return std::make_unique<UnboundFunction>();
+    });
+
+const OpRegistration registration(
+    {
+        .name = "map",
+        .role = ir::Role::kRow,
+        .summary = "Applies kernels, or Python functions, to columns of every row.",
+        .doc = "Kernels run in the order given. A kernel of one input is applied to each of several columns with the "
+               "same random draws, so that an image and its mask agree; a kernel or function of several inputs gets "
+               "them all. Results replace the columns, or go to those named as output. Errors name the row.",
+        .traits = {.one_to_one = true},
+        .python_module = "dataset",
+        .example = "ds.map([V.Decode(), V.Resize((8, 8))], \"image\")",
+    },
+    {.row = MakeMap, .traits = TraitsOf});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "ir/expression.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::IntValue;
+using ir::StringValue;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Doubles its input and, where it draws, adds a number of the row's own; fails on 13.
+class Doubling : public HostFunction {
+ public:
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random) override {
+    const int64_t value = inputs[0].value<int64_t>();
+    if (value == 13) return MakeError(ErrorKind::kFunction, "unlucky");
+    const int64_t drawn = random == nullptr ? 0 : static_cast<int64_t>(random->Below(1000));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor result, Tensor::Scalar(value * 2 + drawn));
+    return std::vector<Tensor>{std::move(result)};
+  }
+};
+
+RunSpec WithFunction() {
+  RunSpec spec;
+  spec.bindings.functions["double"] = std::make_shared<Doubling>();
+  return spec;
+}
+
+GraphBuilder Rows(int64_t start, int64_t stop) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"start", IntValue(start)}, {"stop", IntValue(stop)}});
+  builder.Add("map", {0});
+  return builder;
+}
+
+TEST(Map, AppliesKernelsInOrder) {
+  GraphBuilder builder = Rows(0, 3);
+  builder.Step("TypeCast", {"value"}, {"value"}, {{"dtype", StringValue("float32")}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(3)}});
+  EXPECT_THAT(Refusal(builder), HasSubstr("OneHot")) << "OneHot of a float";
+  GraphBuilder other = Rows(0, 3);
+  other.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(3)}});
+  other.Step("TypeCast", {"value"}, {"value"}, {{"dtype", StringValue("uint8")}});
+  const Ran ran = RunEveryWay(other);
+  EXPECT_THAT(ran.Texts(0)[2], HasSubstr("value=2, hot="));
+  EXPECT_EQ(ran.rows[0].columns[0].dtype(), DType::kUInt8);
+}
+
+TEST(Map, CallsTheUsersFunction) {
+  GraphBuilder builder = Rows(0, 4);
+  builder.Step("PythonFunction", {"value"}, {"value"}, {{"function", ir::ReferenceValue("double")}});
+  EXPECT_THAT(RunEveryWay(builder, WithFunction()).Ints(), ElementsAre(0, 2, 4, 6));
+}
+
+TEST(Map, GivesAFunctionTheRowsOwnNumbers) {
+  GraphBuilder builder = Rows(0, 4);
+  builder.Step("PythonFunction", {"value"}, {"value"},
+               {{"function", ir::ReferenceValue("double")}, {"random", ir::BoolValue(true)}});
+  const Ran ran = RunEveryWay(builder, WithFunction());
+  EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1)) << "another epoch draws anew";
+}
+
+TEST(Map, NamesTheRowThatFailedAndKeepsThoseBefore) {
+  GraphBuilder builder = Rows(10, 20);
+  builder.Step("PythonFunction", {"value"}, {"value"}, {{"function", ir::ReferenceValue("double")}});
+  const Ran ran = RunEveryWay(builder, WithFunction());
+  EXPECT_THAT(ran.Ints(), ElementsAre(20, 22, 24));
+  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "map[1] PythonFunction");
+  EXPECT_THAT(GetErrorField(ran.error, ErrorField::kRow), HasSubstr("key 3"));
+  EXPECT_THAT(GetErrorField(ran.error, ErrorField::kLocation), HasSubstr("test.py"));
+}
+
+TEST(Map, PassesEmptyMessagesToWhatReadsItsNewColumns) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(6)}});
+  const ir::proto::Expression odd = ir::CallExpression(
+      "==", ir::CallExpression("%", ir::ColumnExpression("value"), ir::LiteralExpression(IntValue(2))),
+      ir::LiteralExpression(IntValue(1)));
+  builder.Add("filter", {0}, {{"predicate", ir::ExpressionValue(odd)}});
+  builder.Add("map", {1});
+  builder.Step("TypeCast", {"value"}, {"same"}, {{"dtype", StringValue("int64")}});
+  builder.Add("project", {2}, {{"columns", ir::StringsValue({"same"})}});
+  EXPECT_THAT(RunEveryWay(builder).Ints(), ElementsAre(1, 3, 5));
+}
+
+TEST(Map, RefusesAFunctionThatIsNotHere) {
+  GraphBuilder builder = Rows(0, 3);
+  builder.Step("PythonFunction", {"value"}, {"value"}, {{"function", ir::ReferenceValue("elsewhere")}});
+  EXPECT_THAT(Refusal(builder), HasSubstr("elsewhere is not here"));
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,16 @@
+// Joins rows of unequal shapes: each axis is padded at its end to the largest row. Pure functions.
+#ifndef HEADRACE_OPS_PADDING_H_
+#define HEADRACE_OPS_PADDING_H_
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/tensor.h"
+
+namespace headrace {
+
+// Rows of one dtype; kGraph where ranks differ, or where byte strings have a shape to pad.
+absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, double value);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_PADDING_H_

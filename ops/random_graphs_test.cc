@@ -1,0 +1,210 @@
+// Random trees of operators against a model of a few lines each, run in every way: what one operator does to marks,
+// errors, stamps and FinishEpoch must suit every other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+#include "core/error.h"
+#include "ir/dump.h"
+#include "ir/expression.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::IntValue;
+
+#ifdef HEADRACE_SANITIZER
+constexpr uint64_t kGraphs = 60;
+#else
+constexpr uint64_t kGraphs = 3000;
+#endif
+
+// An epoch as it should be: rows up to the first error, if there is one.
+struct Model {
+  std::vector<int64_t> rows;
+  bool errs = false;
+  bool ordered = true;  // no shuffle: the rows are known, not only how many may be
+
+  Model Truncated(size_t count) && {
+    if (count > rows.size()) return std::move(*this);
+    rows.resize(count);
+    errs = false;
+    return std::move(*this);
+  }
+};
+
+// One column, `value`, all the way.
+class RandomGraph {
+ public:
+  explicit RandomGraph(uint64_t seed) : random_(seed) {}
+
+  GraphBuilder Build() {
+    Tree(4, model_);
+    return builder_;
+  }
+  const Model& model() const { return model_; }
+
+ private:
+  int64_t Below(int64_t bound) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(bound)); }
+
+  uint32_t Tree(int depth, Model& model) {
+    if (depth == 0) return Range(model);
+    switch (Below(13)) {
+      case 0:
+        return Concat(depth, model);
+      case 1:
+        return Zip(depth, model);
+      default:
+        return OnOne(Below(11), Tree(depth - 1, model), model);
+    }
+  }
+
+  uint32_t Range(Model& model) {
+    const int64_t start = Below(5), rows = Below(4) == 0 ? Below(3) : Below(20);
+    for (int64_t i = 0; i < rows; ++i) model.rows.push_back(start + i);
+    return builder_.Add("Range", {}, {{"start", IntValue(start)}, {"stop", IntValue(start + rows)}});
+  }
+
+  uint32_t Concat(int depth, Model& model) {
+    const uint32_t left = Tree(depth - 1, model);
+    Model second;
+    const uint32_t right = Tree(depth - 2 > 0 ? depth - 2 : 0, second);
+    model.ordered &= second.ordered;
+    if (!model.errs) {
+      model.rows.insert(model.rows.end(), second.rows.begin(), second.rows.end());
+      model.errs = second.errs;
+    }
+    return builder_.Add("concat", {left, right});
+  }
+
+  uint32_t Zip(int depth, Model& model) {
+    const uint32_t left = Tree(depth - 1, model);
+    Model second;
+    const uint32_t right = Tree(depth - 2 > 0 ? depth - 2 : 0, second);
+    const uint32_t renamed = builder_.Add("rename", {right}, {{"mapping", ir::PairsValue({{"value", "other"}})}});
+    const uint32_t zip = builder_.Add("zip", {left, renamed});
+    const size_t rows = std::min(model.rows.size(), second.rows.size());
+    const bool left_ends = model.rows.size() == rows && !model.errs;
+    const bool right_ends = second.rows.size() == rows && !second.errs;
+    model.ordered &= second.ordered;
+    model.errs = !left_ends && !right_ends;
+    model.rows.resize(rows);
+    return builder_.Add("project", {zip}, {{"columns", ir::StringsValue({"value"})}});
+  }
+
+  uint32_t OnOne(int64_t kind, uint32_t input, Model& model) {
+    switch (kind) {
+      case 0:
+        return Filter(input, model);
+      case 1: {
+        const int64_t count = Below(15);
+        model = std::move(model).Truncated(static_cast<size_t>(count));
+        return builder_.Add("take", {input}, {{"count", IntValue(count)}});
+      }
+      case 2: {
+        const int64_t count = Below(8);
+        const size_t gone = std::min(model.rows.size(), static_cast<size_t>(count));
+        model.rows.erase(model.rows.begin(), model.rows.begin() + static_cast<std::ptrdiff_t>(gone));
+        return builder_.Add("skip", {input}, {{"count", IntValue(count)}});
+      }
+      case 3:
+        return BatchAndUnbatch(input, model);
+      case 4:
+        return Repeat(input, model);
+      case 5:
+        if (Below(3) == 0) return Fail(input, model);
+        [[fallthrough]];
+      case 6:
+        model.ordered = false;
+        return builder_.Add("shuffle", {input}, {{"window", IntValue(1 + Below(9))}});
+      case 7:
+        return builder_.Add("project", {input}, {{"columns", ir::StringsValue({"value"})}});
+      default:
+        return builder_.Add("test_group", {input}, {{"rows", IntValue(1 + Below(5))}});
+    }
+  }
+
+  uint32_t Filter(uint32_t input, Model& model) {
+    const int64_t divisor = 2 + Below(3);
+    std::erase_if(model.rows, [divisor](int64_t value) { return value % divisor == 0; });
+    const auto literal = [](int64_t value) { return ir::LiteralExpression(IntValue(value)); };
+    const auto rest = ir::CallExpression("%", ir::ColumnExpression("value"), literal(divisor));
+    return builder_.Add("filter", {input},
+                        {{"predicate", ir::ExpressionValue(ir::CallExpression("!=", rest, literal(0)))}});
+  }
+
+  uint32_t BatchAndUnbatch(uint32_t input, Model& model) {
+    const int64_t size = 1 + Below(5);
+    const bool drop = Below(2) == 0;
+    // An error takes the unfinished batch with it.
+    if (drop || model.errs)
+      model.rows.resize(model.rows.size() / static_cast<size_t>(size) * static_cast<size_t>(size));
+    const uint32_t batch =
+        builder_.Add("batch", {input}, {{"size", IntValue(size)}, {"drop_remainder", ir::BoolValue(drop)}});
+    const uint32_t grouped = Below(2) == 0 ? builder_.Add("test_group", {batch}, {{"rows", IntValue(2)}}) : batch;
+    return builder_.Add("unbatch", {grouped});
+  }
+
+  uint32_t Repeat(uint32_t input, Model& model) {
+    const std::vector<int64_t> once = model.rows;
+    // One endless repeat within another would count more epochs than there are numbers.
+    const bool endless = Below(2) == 0 && !once.empty() && model.ordered && !endless_;
+    endless_ |= endless;
+    const int64_t passes = endless ? 40 : 1 + Below(3);
+    for (int64_t pass = 1; pass < passes && !model.errs; ++pass) {
+      model.rows.insert(model.rows.end(), once.begin(), once.end());
+    }
+    if (!endless) return builder_.Add("repeat", {input}, {{"count", IntValue(passes)}});
+    const uint32_t repeat = builder_.Add("repeat", {input});
+    const int64_t count = Below(35);
+    model = std::move(model).Truncated(static_cast<size_t>(count));
+    return builder_.Add("take", {repeat}, {{"count", IntValue(count)}});
+  }
+
+  uint32_t Fail(uint32_t input, Model& model) {
+    const int64_t unlucky = 3 + Below(10);
+    const auto found = std::find(model.rows.begin(), model.rows.end(), unlucky);
+    if (found != model.rows.end()) {
+      model.rows.erase(found, model.rows.end());
+      model.errs = true;
+    }
+    return builder_.Add("test_fail", {input}, {{"values", ir::IntsValue({unlucky})}});
+  }
+
+  std::mt19937_64 random_;
+  GraphBuilder builder_;
+  Model model_;
+  bool endless_ = false;
+};
+
+void CheckModel(const Model& model, const Ran& ran) {
+  if (model.ordered) {
+    EXPECT_EQ(ran.Ints(0, 0), model.rows);
+    EXPECT_EQ(!ran.error.ok(), model.errs) << ran.error;
+    EXPECT_EQ(ran.Ints(0, 1), model.errs ? std::vector<int64_t>() : model.rows);
+  }
+  if (ran.error.ok() && ran.cardinality.known()) {
+    EXPECT_EQ(ran.Ints(0, 0).size(), ran.cardinality.rows);
+    EXPECT_EQ(ran.Ints(0, 1).size(), ran.cardinality.rows);
+  }
+}
+
+TEST(RandomGraphs, AreAsTheirModelEveryWay) {
+  for (uint64_t seed = 0; seed < kGraphs; ++seed) {
+    RandomGraph random(seed);
+    const GraphBuilder builder = random.Build();
+    SCOPED_TRACE(Cat("seed ", seed, "\n", ir::GraphDump(builder.raw())));
+    RunSpec spec;
+    spec.restart_every = 3;
+    spec.threaded_restart_every = 6;
+    CheckModel(random.model(), RunEveryWay(builder, spec));
+    if (HasFailure()) return;
+  }
+  std::printf("HEADRACE-COUNT fuzz=%d\n", static_cast<int>(kGraphs));
+}
+
+}  // namespace
+}  // namespace headrace

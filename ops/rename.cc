@@ -1,0 +1,78 @@
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+#include "ir/suggestion.h"
+
+namespace headrace {
+namespace {
+
+// Names stand in the schema alone, so rows pass as they are.
+class RenameOperator : public RowOperator {
+ public:
+  void Apply(Block& /*block*/) const override {}
+};
+
+using Names = std::map<std::string, std::string>;
+
+Names MappingOf(const ir::Attributes& attributes) {
+  Names names;
+  for (auto& [from, to] : attributes.Pairs("mapping")) names[from] = to;
+  return names;
+}
+
+const std::string& NewName(const Names& names, const std::string& name) {
+  const auto found = names.find(name);
+  return found == names.end() ? name : found->second;
+}
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+  const Names names = MappingOf(attributes);
+  for (const auto& [from, to] : names) {
+    HEADRACE_RETURN_IF_ERROR(ir::FindColumn(inputs[0], from).status());
+    if (to.empty()) return GraphError("the new name of \"", from, "\" is empty");
+  }
+  ir::Schema schema;
+  for (const ir::Column& column : inputs[0].columns) {
+    const std::string& name = NewName(names, column.name);
+    if (schema.Find(name) != nullptr) {
+      return GraphError("two columns would be named \"", name, "\"; give one of them another name, or drop it first");
+    }
+    schema.columns.push_back({name, column.type});
+  }
+  return schema;
+}
+
+std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
+                                 const ir::ColumnSet& wanted) {
+  const Names names = MappingOf(attributes);
+  // Keeps what it names itself: a mapping of a column that is gone would be a mistake.
+  ir::ColumnSet reads;
+  for (const ir::Column& column : inputs[0].columns) {
+    if (names.count(column.name) > 0 || wanted.count(column.name) > 0) reads.insert(column.name);
+  }
+  return {reads};
+}
+
+const OpRegistration registration(
+    {
+        .name = "rename",
+        .role = ir::Role::kRow,
+        .summary = "Gives columns other names.",
+        .doc = "Columns not named keep theirs; two may swap. The order of columns stays.",
+        .attributes = {{.name = "mapping", .type = ir::AttributeType::kPairs, .doc = "From each old name to the new."}},
+        .traits = {.one_to_one = true, .light = true},
+        .python_module = "dataset",
+        .example = "ds.rename({\"image\": \"picture\"})",
+        .infer = Infer,
+        .reads = Reads,
+    },
+    {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
+      return std::make_unique<RenameOperator>();
+    }});
+
+}  // namespace
+}  // namespace headrace

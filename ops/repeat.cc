@@ -1,0 +1,105 @@
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "core/error.h"
+#include "engine/operator.h"
+
+namespace headrace {
+namespace {
+
+// Runs the child at epochs e·n + pass (endless: e·2³² + pass) and swallows its marks, so that a batch above crosses
+// them. Rows are given out as (e, key mixed with pass).
+class RepeatOperator : public StreamOperator {
+ public:
+  static constexpr uint64_t kEndlessPasses = uint64_t{1} << 32;
+
+  explicit RepeatOperator(std::optional<uint64_t> count)
+      : passes_(count.value_or(kEndlessPasses)), endless_(!count.has_value()) {}
+
+  // The pass that is running.
+  int stamp_words() const override { return 1; }
+  uint64_t FirstInputEpoch(uint64_t epoch) const override { return epoch * passes_; }
+  uint64_t LastInputEpoch(uint64_t epoch) const override { return epoch * passes_ + passes_ - 1; }
+  uint64_t LastEpoch() const override { return (std::numeric_limits<uint64_t>::max() - (passes_ - 1)) / passes_; }
+  uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> words) const override {
+    return FirstInputEpoch(epoch) + words[0];
+  }
+
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
+    next_epoch_ = epoch;
+    // A pass that goes on has had rows before, or it would not have been stamped.
+    rows_in_pass_ = 1;
+  }
+
+  void Receive(int /*input*/, Message message, Outbox& out) override {
+    const uint64_t epoch = message->epoch / passes_;
+    if (epoch < next_epoch_) return;
+    const uint64_t pass = message->epoch % passes_;
+    rows_in_pass_ += static_cast<uint64_t>(message->rows());
+    for (RowId& id : message->ids) id = {epoch, MixKey(id.key, pass), id.pad};
+    message->epoch = epoch;
+    message->stamps.push_back(pass);
+    if (message->end == End::kEpoch) EndPass(*message, pass);
+    if (message->end == End::kEpoch) next_epoch_ = epoch + 1;
+    if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
+  }
+
+ private:
+  void EndPass(Block& block, uint64_t pass) {
+    const bool nothing = rows_in_pass_ == 0;
+    rows_in_pass_ = 0;
+    if (pass + 1 == passes_) return;
+    block.end = End::kNone;
+    // Says where to go on: at the start of the next pass.
+    block.stamps.assign(block.stamps.size(), 0);
+    block.stamps.back() = pass + 1;
+    if (!endless_ || !nothing) return;
+    block.end = End::kError;
+    block.error = GraphError("repeat() without a count never ends over a data set that gives no rows");
+  }
+
+  const uint64_t passes_;
+  const bool endless_;
+  uint64_t next_epoch_ = 0;
+  uint64_t rows_in_pass_ = 0;
+};
+
+std::optional<uint64_t> CountOf(const OpArguments& arguments) {
+  if (arguments.attributes.IsNone("count")) return std::nullopt;
+  return static_cast<uint64_t>(arguments.attributes.Int("count"));
+}
+
+Cardinality Repeated(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
+  const std::optional<uint64_t> count = CountOf(arguments);
+  if (!count.has_value()) return Cardinality::Endless();
+  if (!inputs[0].known()) return inputs[0];
+  return Cardinality::Of(inputs[0].rows * *count);
+}
+
+const OpRegistration registration(
+    {
+        .name = "repeat",
+        .role = ir::Role::kStream,
+        .summary = "Gives the epochs of its input one after the other, as one epoch.",
+        .doc = "Each pass is an epoch of the input: shuffles and random kernels draw anew. A batch above crosses from "
+               "one pass into the next. Without a count it never ends.",
+        .attributes = {{.name = "count",
+                        .doc = "Passes in an epoch; None: endless.",
+                        .default_value = "None",
+                        .nullable = true,
+                        .minimum = 1,
+                        .maximum = 1 << 30}},
+        .traits = {.light = true},
+        .python_module = "dataset",
+        .example = "ds.repeat(2)",
+        .infer = ir::PassesSchema(),
+        .reads = ir::PassesColumns(),
+    },
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       return std::make_unique<RepeatOperator>(CountOf(arguments));
+     },
+     .cardinality = Repeated});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,116 @@
+#include "ops/row_batch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "ops/padding.h"
+
+namespace headrace {
+namespace {
+
+// Batches up to this size get their memory at once; larger ones grow, for the epoch may end before they are full.
+constexpr size_t kAtOnceBytes = size_t{256} << 20;
+constexpr size_t kFirstBytes = size_t{16} << 10;
+
+bool SameType(const Tensor& whole, const Tensor& row) {
+  return whole.dtype() == row.dtype() && whole.rank() == row.rank() + 1 &&
+         std::equal(row.shape().begin(), row.shape().end(), whole.shape().begin() + 1);
+}
+
+absl::Status Ragged(const Tensor& first, const Tensor& row) {
+  return GraphError("rows of a batch differ: ", first.TypeName(), " and ", row.TypeName(),
+                    "; make them alike (Resize, PadEnd), or use batch(pad=True)");
+}
+
+}  // namespace
+
+absl::Status RowBatch::Grow(Place& place, const Tensor& row) {
+  const int64_t filled = rows();
+  const size_t row_bytes = std::max<size_t>(1, row.bytes());
+  int64_t capacity = size_;
+  if (static_cast<size_t>(size_) > kAtOnceBytes / row_bytes) {
+    capacity = std::min(capacity, std::max<int64_t>(filled * 2, static_cast<int64_t>(kFirstBytes / row_bytes) + 1));
+  }
+  Shape shape = row.shape();
+  shape.insert(shape.begin(), capacity);
+  HEADRACE_ASSIGN_OR_RETURN(Tensor whole, Tensor::Allocate(row.dtype(), shape));
+  if (filled > 0) std::memcpy(whole.mutable_raw(), place.whole.raw(), static_cast<size_t>(filled) * row.bytes());
+  held_bytes_ += whole.footprint() - (place.whole.valid() ? place.whole.footprint() : 0);
+  place.whole = std::move(whole);
+  return absl::OkStatus();
+}
+
+absl::Status RowBatch::AddTo(Place& place, Tensor row) {
+  if (padding_.has_value() || IsVariableLength(row.dtype())) {
+    if (!place.rows.empty() && place.rows[0].dtype() != row.dtype()) return Ragged(place.rows[0], row);
+    if (!padding_.has_value() && !place.rows.empty() && place.rows[0].shape() != row.shape()) {
+      return Ragged(place.rows[0], row);
+    }
+    held_bytes_ += row.footprint();
+    place.rows.push_back(std::move(row));
+    return absl::OkStatus();
+  }
+  if (place.whole.valid() && !SameType(place.whole, row)) return Ragged(place.whole.Index(0), row);
+  if (!place.rows.empty()) return Ragged(place.rows[0], row);
+  if (!place.whole.valid() || place.whole.dim(0) == rows()) HEADRACE_RETURN_IF_ERROR(Grow(place, row));
+  row.CopyTo(place.whole.mutable_raw() + static_cast<size_t>(rows()) * row.bytes());
+  return absl::OkStatus();
+}
+
+void RowBatch::Add(Block& block, int row) {
+  if (places_.empty()) places_.resize(block.columns.size());
+  if (ids_.empty()) origin_ = block.origins[row];
+  for (size_t c = 0; c < places_.size() && failed_.ok(); ++c) {
+    failed_ = AddTo(places_[c], block.columns[c].TakeRow(row));
+    if (failed_.ok()) continue;
+    if (c < names_.size())
+      failed_ = absl::Status(failed_.code(), Cat("column \"", names_[c], "\": ", ToStd(failed_.message())));
+    AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(block.origins[row]));
+  }
+  ids_.push_back(block.ids[row]);
+}
+
+absl::StatusOr<Tensor> RowBatch::TakePlace(Place& place) {
+  if (!place.rows.empty()) return padding_.has_value() ? StackPadded(place.rows, *padding_) : Stack(place.rows);
+  if (place.whole.dim(0) == rows()) return std::move(place.whole);
+  return place.whole.Slice(0, 0, rows());
+}
+
+absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
+  absl::Status status = std::exchange(failed_, absl::OkStatus());
+  auto block = std::make_unique<Block>();
+  block->epoch = epoch;
+  block->ids.push_back(ids_[0]);
+  block->ids[0].pad = false;
+  block->origins.push_back(std::move(origin_));
+  for (Place& place : places_) {
+    if (!status.ok()) break;
+    absl::StatusOr<Tensor> column = TakePlace(place);
+    if (column.ok()) block->columns.emplace_back(*std::move(column));
+    status = column.status();
+  }
+  if (status.ok() && mark_padding) {
+    absl::StatusOr<Tensor> marks = Tensor::Allocate(DType::kBool, {rows()});
+    status = marks.status();
+    if (marks.ok()) {
+      for (int i = 0; i < rows(); ++i) marks->mutable_data<bool>()[i] = ids_[i].pad;
+      block->columns.emplace_back(*std::move(marks));
+    }
+  }
+  Clear();
+  if (!status.ok()) return status;
+  return block;
+}
+
+void RowBatch::Clear() {
+  places_.clear();
+  ids_.clear();
+  origin_ = {};
+  failed_ = absl::OkStatus();
+  held_bytes_ = 0;
+}
+
+}  // namespace headrace

@@ -1,0 +1,53 @@
+// Rows on their way into a batch: each is copied to its place as it comes, so that its own memory goes back at once.
+// Rows that are padded, or of variable length, wait until the batch is full.
+// Thread contract: one thread.
+#ifndef HEADRACE_OPS_ROW_BATCH_H_
+#define HEADRACE_OPS_ROW_BATCH_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/block.h"
+
+namespace headrace {
+
+class RowBatch {
+ public:
+  // `padding`: what rows are padded with to the largest in the batch; nullopt: rows must agree.
+  RowBatch(int size, std::vector<std::string> names, std::optional<double> padding)
+      : size_(size), names_(std::move(names)), padding_(padding) {}
+
+  // Takes row `row` out of the block. What is wrong with it Take says.
+  void Add(Block& block, int row);
+  // One row made of those added, or an error that names the column and both shapes. Empties the batch either way.
+  absl::StatusOr<Message> Take(uint64_t epoch, bool mark_padding);
+  void Clear();
+
+  int rows() const { return static_cast<int>(ids_.size()); }
+  const RowId& first_id() const { return ids_[0]; }
+  size_t held_bytes() const { return held_bytes_; }
+
+ private:
+  struct Place {
+    Tensor whole;              // (capacity, …), being filled
+    std::vector<Tensor> rows;  // those that wait
+  };
+  absl::Status AddTo(Place& place, Tensor row);
+  absl::Status Grow(Place& place, const Tensor& row);
+  absl::StatusOr<Tensor> TakePlace(Place& place);
+
+  const int size_;
+  const std::vector<std::string> names_;
+  const std::optional<double> padding_;
+  std::vector<Place> places_;
+  std::vector<RowId> ids_;
+  Provenance origin_;
+  absl::Status failed_;
+  size_t held_bytes_ = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_ROW_BATCH_H_

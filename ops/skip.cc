@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "engine/operator.h"
+#include "ops/block_rows.h"
+
+namespace headrace {
+namespace {
+
+void DropFirst(Block& block, int rows) {
+  std::vector<int> kept(static_cast<size_t>(block.rows() - rows));
+  std::iota(kept.begin(), kept.end(), rows);
+  KeepRows(block, kept);
+}
+
+class SkipOperator : public StreamOperator {
+ public:
+  explicit SkipOperator(uint64_t count) : count_(count) {}
+
+  // Rows left out so far in this epoch.
+  int stamp_words() const override { return 1; }
+
+  void Start(uint64_t /*epoch*/, absl::Span<const uint64_t> words, const Stamps& /*inputs*/) override {
+    skipped_ = words[0];
+  }
+
+  // Passes on the error of a row to be left out, too: what else its message held is not known any more.
+  void Receive(int /*input*/, Message message, Outbox& out) override {
+    const uint64_t drop = std::min(count_ - skipped_, static_cast<uint64_t>(message->rows()));
+    if (drop > 0) DropFirst(*message, static_cast<int>(drop));
+    skipped_ += drop;
+    message->stamps.push_back(skipped_);
+    if (message->end == End::kEpoch) skipped_ = 0;
+    if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
+  }
+
+ private:
+  const uint64_t count_;
+  uint64_t skipped_ = 0;
+};
+
+class SkippedSource : public IndexedSource {
+ public:
+  SkippedSource(std::unique_ptr<IndexedSource> input, uint64_t count)
+      : input_(std::move(input)), skipped_(std::min(count, input_->size())) {}
+  uint64_t size() const override { return input_->size() - skipped_; }
+  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+    return input_->Read(epoch, position + skipped_, block);
+  }
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
+
+ private:
+  const std::unique_ptr<IndexedSource> input_;
+  const uint64_t skipped_;
+};
+
+uint64_t CountOf(const OpArguments& arguments) { return static_cast<uint64_t>(arguments.attributes.Int("count")); }
+
+Cardinality Left(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
+  if (!inputs[0].known()) return inputs[0];
+  return Cardinality::Of(inputs[0].rows - std::min(inputs[0].rows, CountOf(arguments)));
+}
+
+const OpRegistration registration(
+    {
+        .name = "skip",
+        .role = ir::Role::kStream,
+        .summary = "Leaves out the first `count` rows of every epoch.",
+        .doc = "Over a source with random access it acts on indices, before rows are dealt to ranks, and what is left "
+               "out is never read; elsewhere each rank leaves out `count` rows of its own, and an error in one of "
+               "them is an error still.",
+        .attributes = {{.name = "count", .doc = "Rows to leave out.", .minimum = 0}},
+        .traits = {.indexed = true, .light = true},
+        .python_module = "dataset",
+        .example = "ds.skip(10)",
+        .infer = ir::PassesSchema(),
+        .reads = ir::PassesColumns(),
+    },
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       return std::make_unique<SkipOperator>(CountOf(arguments));
+     },
+     .indexed = [](const OpArguments& arguments,
+                   IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       return std::make_unique<SkippedSource>(std::move(inputs[0]), CountOf(arguments));
+     },
+     .cardinality = Left});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,86 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+#include "io/glob.h"
+#include "ops/block_rows.h"
+#include "ops/source/column_choice.h"
+#include "ops/source/file_patterns.h"
+#include "ops/source/row_order.h"
+
+namespace headrace {
+namespace {
+
+enum Field { kPath, kData };
+
+const ColumnChoice& Choice() {
+  static const auto* const choice = new ColumnChoice(
+      {{"path", ir::ColumnType::Of(DType::kString, {})}, {"data", ir::ColumnType::Of(DType::kBytes, {})}}, 2);
+  return *choice;
+}
+
+class FilesSource : public IndexedSource {
+ public:
+  FilesSource(MatchedFiles files, const OpArguments& arguments)
+      : files_(std::move(files)),
+        fields_(Choice().Fields(arguments.output)),
+        order_(static_cast<uint64_t>(files_.paths.size()), arguments) {}
+
+  uint64_t size() const override { return static_cast<uint64_t>(files_.paths.size()); }
+
+  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+    const uint64_t index = order_.IndexAt(epoch, position);
+    auto path = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(index)]);
+    absl::InlinedVector<Tensor, 2> columns;
+    for (int field : fields_) {
+      absl::StatusOr<Tensor> value =
+          field == kPath ? Tensor::CopyBytes(DType::kString, *path) : LocalFileSystem()->Read(*path);
+      if (!value.ok()) {
+        absl::Status status = std::move(value).status();
+        AddErrorField(status, ErrorField::kFile, *path);
+        return status;
+      }
+      columns.push_back(*std::move(value));
+    }
+    AppendRow(block, {epoch, index}, {std::move(path), static_cast<int64_t>(index), -1}, columns);
+    return absl::OkStatus();
+  }
+
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back(files_.fingerprint);
+  }
+
+ private:
+  const MatchedFiles files_;
+  const std::vector<int> fields_;
+  const RowOrder order_;
+};
+
+const OpRegistration registration(
+    {
+        .name = "Files",
+        .role = ir::Role::kSource,
+        .summary = "Gives the files that match patterns, each as one row.",
+        .doc =
+            "Columns: `path` (string) and `data` (bytes: the whole file). Each file comes once, in byte order of the "
+            "paths; a row's key is its index in that order.",
+        .min_inputs = 0,
+        .max_inputs = 0,
+        .attributes = {DeclarePatterns(), RowOrder::Declare(), Choice().Declare()},
+        .traits = {.random = true, .indexed = true, .file_io = true},
+        .example = "hr.Files(\"photos/**/*.jpg\")",
+        .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
+          HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
+          return Choice().Infer(attributes);
+        },
+    },
+    {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+      HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*LocalFileSystem(), "Files", arguments.attributes));
+      return std::make_unique<FilesSource>(std::move(files), arguments);
+    }});
+
+}  // namespace
+}  // namespace headrace

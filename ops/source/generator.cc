@@ -1,0 +1,102 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+#include "ops/block_rows.h"
+#include "ops/source/declared_columns.h"
+
+namespace headrace {
+namespace {
+
+class GeneratorSource : public StreamSource {
+ public:
+  GeneratorSource(std::shared_ptr<HostIterator> iterator, const OpArguments& arguments)
+      : iterator_(std::move(iterator)),
+        name_(arguments.attributes.ReferenceName("function")),
+        columns_(arguments.output.columns) {}
+
+  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
+    epoch_ = epoch;
+    return iterator_->Start(epoch, words[0]);
+  }
+
+  absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) override {
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> row, iterator_->Next());
+    end = row.empty();
+    if (end) return absl::OkStatus();
+    const uint64_t index = words[0]++;
+    HEADRACE_RETURN_IF_ERROR(Check(row, index));
+    AppendRow(block, {epoch_, index}, {nullptr, static_cast<int64_t>(index), -1}, row);
+    return absl::OkStatus();
+  }
+
+  // Nothing tells what a function will give before it is called.
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back({Cat("Generator ", name_), 0, 0});
+  }
+
+ private:
+  absl::Status Check(const std::vector<Tensor>& row, uint64_t index) const {
+    if (row.size() != columns_.size()) {
+      return DataError("row ", index, " of the generator ", name_, " has ", row.size(), " values for ", columns_.size(),
+                       " columns");
+    }
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (FitsType(columns_[i].type, row[i].dtype(), row[i].shape())) continue;
+      return DataError("column \"", columns_[i].name, "\" of row ", index, " of the generator ", name_, " is ",
+                       row[i].TypeName(), "; it was declared as ", ir::TypeName(columns_[i].type));
+    }
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<HostIterator> iterator_;
+  const std::string name_;
+  const std::vector<ir::Column> columns_;
+  uint64_t epoch_ = 0;
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
+  ir::Schema schema = attributes.Columns("columns");
+  if (schema.columns.empty()) return GraphError("columns is empty; name what each row of the generator holds");
+  return schema;
+}
+
+absl::StatusOr<std::unique_ptr<StreamSource>> MakeGenerator(const OpArguments& arguments) {
+  const std::string& name = arguments.attributes.ReferenceName("function");
+  const auto& iterators = arguments.run->bindings->iterators;
+  const auto found = iterators.find(name);
+  if (found == iterators.end()) {
+    return GraphError("the Python generator ", name,
+                      " is not here: a graph that holds one runs only where it was built");
+  }
+  return std::make_unique<GeneratorSource>(found->second(), arguments);
+}
+
+const OpRegistration registration(
+    {
+        .name = "Generator",
+        .role = ir::Role::kSource,
+        .summary = "Gives the rows of a Python iterator, a new one each epoch.",
+        .doc = "The function is called for each epoch, as function(epoch) or function(), and returns an iterator over "
+               "rows: dicts, or one value where there is one column. It runs on a thread of its own, and no earlier "
+               "than the epoch is asked for. A row's key is its number. To go on within an epoch, the rows before are "
+               "made again and dropped, unless the iterator has a method seek(row).",
+        .min_inputs = 0,
+        .max_inputs = 0,
+        .attributes = {{.name = "function",
+                        .type = ir::AttributeType::kReference,
+                        .doc = "A callable that gives an iterator for an epoch."},
+                       {.name = "columns",
+                        .type = ir::AttributeType::kColumns,
+                        .doc = "The columns of a row, with their types."}},
+        .traits = {.deterministic = false, .python = true, .ordered = true},
+        .example = "hr.Generator(lambda: ({\"x\": i} for i in range(10)), {\"x\": \"int64\"})",
+        .infer = Infer,
+    },
+    {.stream_source = MakeGenerator});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,158 @@
+#include <charconv>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+#include "io/image_listing.h"
+#include "ops/block_rows.h"
+#include "ops/source/column_choice.h"
+#include "ops/source/row_order.h"
+
+namespace headrace {
+namespace {
+
+enum Field { kImage, kLabel, kPath, kIndex };
+
+const ColumnChoice& Choice() {
+  static const auto* const choice = new ColumnChoice({{"image", ir::ColumnType::Of(DType::kBytes, {})},
+                                                      {"label", ir::ColumnType::Of(DType::kInt32, {})},
+                                                      {"path", ir::ColumnType::Of(DType::kString, {})},
+                                                      {"index", ir::ColumnType::Of(DType::kInt64, {})}},
+                                                     2);
+  return *choice;
+}
+
+class ImageFolderSource : public IndexedSource {
+ public:
+  ImageFolderSource(ImageListing listing, const OpArguments& arguments)
+      : listing_(std::move(listing)),
+        fields_(Choice().Fields(arguments.output)),
+        order_(static_cast<uint64_t>(listing_.size()), arguments) {}
+
+  uint64_t size() const override { return static_cast<uint64_t>(listing_.size()); }
+
+  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+    const uint64_t index = order_.IndexAt(epoch, position);
+    auto path = std::make_shared<const std::string>(listing_.Path(static_cast<int64_t>(index)));
+    absl::InlinedVector<Tensor, 2> columns;
+    for (int field : fields_) {
+      absl::StatusOr<Tensor> value = Value(static_cast<Field>(field), static_cast<int64_t>(index), *path);
+      if (!value.ok()) {
+        absl::Status status = std::move(value).status();
+        AddErrorField(status, ErrorField::kFile, *path);
+        return status;
+      }
+      columns.push_back(*std::move(value));
+    }
+    AppendRow(block, {epoch, index}, {std::move(path), static_cast<int64_t>(index), -1}, columns);
+    return absl::OkStatus();
+  }
+
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back({Cat("ImageFolder ", listing_.folder()), size(), listing_.fingerprint()});
+  }
+
+ private:
+  absl::StatusOr<Tensor> Value(Field field, int64_t index, const std::string& path) const {
+    switch (field) {
+      case kImage:
+        return LocalFileSystem()->Read(path);
+      case kLabel:
+        return Tensor::Scalar(listing_.label(index));
+      case kPath:
+        return Tensor::CopyBytes(DType::kString, path);
+      case kIndex:
+        return Tensor::Scalar(index);
+    }
+    return InternalError("ImageFolder has no column number ", static_cast<int>(field));
+  }
+
+  const ImageListing listing_;
+  const std::vector<int> fields_;
+  const RowOrder order_;
+};
+
+absl::StatusOr<std::map<std::string, int32_t>> ClassMap(const ir::Attributes& attributes) {
+  std::map<std::string, int32_t> classes;
+  if (attributes.IsNone("classes")) return classes;
+  for (const auto& [name, text] : attributes.Pairs("classes")) {
+    int32_t label = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), label);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+      return GraphError("classes gives \"", name, "\" the label '", text, "'; a label is a whole number of 32 bits");
+    }
+    classes[name] = label;
+  }
+  if (classes.empty()) return GraphError("classes is empty; name at least one class, or leave it out");
+  return classes;
+}
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
+  HEADRACE_RETURN_IF_ERROR(ClassMap(attributes).status());
+  return Choice().Infer(attributes);
+}
+
+absl::StatusOr<ImageListing> List(const ir::Attributes& attributes) {
+  const FileSystem& files = *LocalFileSystem();
+  ImageListingOptions options;
+  options.extensions = attributes.Strings("extensions");
+  options.allow_empty = attributes.Bool("allow_empty");
+  HEADRACE_ASSIGN_OR_RETURN(options.class_map, ClassMap(attributes));
+  const std::string& root = attributes.String("root");
+  if (attributes.IsNone("listing")) return ImageListing::Make(files, root, options);
+  const std::string& saved = attributes.String("listing");
+  if (files.Stat(saved).ok()) return ImageListing::Load(files, saved, root, options);
+  HEADRACE_ASSIGN_OR_RETURN(ImageListing listing, ImageListing::Make(files, root, options));
+  HEADRACE_RETURN_IF_ERROR(listing.Save(files, saved));
+  return listing;
+}
+
+const OpRegistration registration(
+    {
+        .name = "ImageFolder",
+        .role = ir::Role::kSource,
+        .summary = "Gives the pictures of a folder that holds one folder a class.",
+        .doc = "Columns: `image` (bytes as they stand in the file), `label` (int32: classes numbered by name from 0); "
+               "on request `path` (string) and `index` (int64: the row's number in the listing). All pictures beneath "
+               "a class folder belong to that class, those in folders within it, too; symbolic links are followed. "
+               "Rows stand in order of class name, then path, both in byte order; a row's key is its index.",
+        .min_inputs = 0,
+        .max_inputs = 0,
+        .attributes = {{.name = "root",
+                        .type = ir::AttributeType::kString,
+                        .doc = "The folder that holds the class folders."},
+                       RowOrder::Declare(),
+                       {.name = "extensions",
+                        .type = ir::AttributeType::kStrings,
+                        .doc = "Ends of file names that make a picture, in upper or lower case.",
+                        .default_value = "('.jpg', '.jpeg', '.png')"},
+                       {.name = "classes",
+                        .type = ir::AttributeType::kPairs,
+                        .doc = "Labels of the classes to read, by folder name; None: all folders, numbered by name.",
+                        .default_value = "None",
+                        .nullable = true},
+                       {.name = "allow_empty",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Take a class folder without pictures for what it is, not for an error.",
+                        .default_value = "False"},
+                       Choice().Declare(),
+                       {.name = "listing",
+                        .type = ir::AttributeType::kString,
+                        .doc = "A file that keeps the listing: believed where it exists, written where it does not.",
+                        .default_value = "None",
+                        .nullable = true}},
+        .traits = {.random = true, .indexed = true, .file_io = true},
+        .example = "hr.ImageFolder(\"photos/\", shuffle=True)",
+        .infer = Infer,
+    },
+    {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+      HEADRACE_ASSIGN_OR_RETURN(ImageListing listing, List(arguments.attributes));
+      return std::make_unique<ImageFolderSource>(std::move(listing), arguments);
+    }});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,83 @@
+#include <memory>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/operator.h"
+#include "ops/source/row_order.h"
+
+namespace headrace {
+namespace {
+
+struct Bounds {
+  int64_t start;
+  int64_t stop;
+  int64_t step;
+
+  static Bounds Of(const ir::Attributes& attributes) {
+    return {attributes.Int("start"), attributes.Int("stop"), attributes.Int("step")};
+  }
+  // As Python's len(range(start, stop, step)); unsigned, for the span may exceed int64.
+  uint64_t size() const {
+    if (step > 0) return stop <= start ? 0 : (Distance(start, stop) - 1) / static_cast<uint64_t>(step) + 1;
+    return stop >= start ? 0 : (Distance(stop, start) - 1) / (uint64_t{0} - static_cast<uint64_t>(step)) + 1;
+  }
+
+ private:
+  static uint64_t Distance(int64_t low, int64_t high) {
+    return static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  }
+};
+
+class RangeSource : public IndexedSource {
+ public:
+  explicit RangeSource(const OpArguments& arguments)
+      : bounds_(Bounds::Of(arguments.attributes)), order_(bounds_.size(), arguments) {}
+
+  uint64_t size() const override { return bounds_.size(); }
+
+  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+    const uint64_t index = order_.IndexAt(epoch, position);
+    const uint64_t value = static_cast<uint64_t>(bounds_.start) + index * static_cast<uint64_t>(bounds_.step);
+    HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Scalar(static_cast<int64_t>(value)));
+    block.ids.push_back({epoch, index});
+    block.origins.push_back({nullptr, static_cast<int64_t>(index), -1});
+    block.columns.emplace_back(std::move(tensor));
+    return absl::OkStatus();
+  }
+
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back({"Range", bounds_.size(), 0});
+  }
+
+ private:
+  const Bounds bounds_;
+  const RowOrder order_;
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
+  if (attributes.Int("step") == 0) return GraphError("step is 0; it must be positive or negative");
+  return ir::Schema{{{"value", ir::ColumnType::Of(DType::kInt64, {})}}};
+}
+
+const OpRegistration registration(
+    {
+        .name = "Range",
+        .role = ir::Role::kSource,
+        .summary = "Gives the whole numbers from start to stop, as Python's range.",
+        .doc = "Column `value`: int64, shape (). A row's key is its index.",
+        .min_inputs = 0,
+        .max_inputs = 0,
+        .attributes = {{.name = "start", .doc = "The first value.", .default_value = "0"},
+                       {.name = "stop", .doc = "The first value left out."},
+                       {.name = "step", .doc = "From one value to the next; not 0.", .default_value = "1"},
+                       RowOrder::Declare()},
+        .traits = {.random = true, .indexed = true},
+        .example = "hr.Range(10)",
+        .infer = Infer,
+    },
+    {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+      return std::make_unique<RangeSource>(arguments);
+    }});
+
+}  // namespace
+}  // namespace headrace

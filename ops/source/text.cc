@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+#include "ops/block_rows.h"
+#include "ops/source/file_patterns.h"
+#include "ops/source/utf8.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kChunk = 256 << 10;
+constexpr size_t kLongestLine = 256 << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Reads one file forward, line by line.
+class LineReader {
+ public:
+  LineReader(std::unique_ptr<File> file, uint64_t offset) : file_(std::move(file)), offset_(offset) {}
+
+  // Where the next line begins.
+  uint64_t offset() const { return offset_; }
+
+  // The next line without its end; valid until the next call. nullopt: the file ends.
+  absl::StatusOr<std::optional<std::string_view>> Next() {
+    size_t searched = 0;
+    while (true) {
+      const std::string_view rest = std::string_view(buffer_).substr(begin_);
+      const size_t end = rest.find('\n', searched);
+      if (end != std::string_view::npos) return Take(rest.substr(0, end), end + 1);
+      if (at_end_ && rest.empty()) return std::nullopt;
+      if (at_end_) return Take(rest, rest.size());
+      if (rest.size() > kLongestLine) {
+        return DataError("a line is longer than ", kLongestLine, " bytes; is this a text file?");
+      }
+      searched = rest.size();
+      HEADRACE_RETURN_IF_ERROR(ReadOn());
+    }
+  }
+
+ private:
+  std::optional<std::string_view> Take(std::string_view line, size_t bytes) {
+    const bool first = offset_ == 0;
+    begin_ += bytes;
+    offset_ += bytes;
+    if (first && line.substr(0, kByteOrderMark.size()) == kByteOrderMark) line.remove_prefix(kByteOrderMark.size());
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    return line;
+  }
+
+  absl::Status ReadOn() {
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+    const size_t held = buffer_.size();
+    // Doubles for long lines, so that they are not searched and copied again and again.
+    const size_t more = std::max(kChunk, held);
+    buffer_.resize(held + more);
+    absl::Span<uint8_t> target(reinterpret_cast<uint8_t*>(buffer_.data()) + held, more);
+    const absl::StatusOr<int64_t> read = file_->ReadAt(static_cast<int64_t>(offset_ + held), target);
+    const size_t got = read.ok() ? static_cast<size_t>(*read) : 0;
+    buffer_.resize(held + got);
+    at_end_ = got < more;
+    return read.status();
+  }
+
+  const std::unique_ptr<File> file_;
+  uint64_t offset_;
+  std::string buffer_;  // what is read of the file from offset_ on begins at begin_
+  size_t begin_ = 0;
+  bool at_end_ = false;
+};
+
+class TextSource : public StreamSource {
+ public:
+  explicit TextSource(MatchedFiles files) : files_(std::move(files)) {}
+
+  // Rows read, file, and byte in it.
+  int stamp_words() const override { return 3; }
+
+  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
+    epoch_ = epoch;
+    number_ = words[1];
+    return OpenAt(words[2]);
+  }
+
+  absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) override {
+    end = false;
+    while (reader_) {
+      const uint64_t offset = reader_->offset();
+      absl::StatusOr<std::optional<std::string_view>> line = reader_->Next();
+      if (!line.ok()) return Located(std::move(line).status(), offset);
+      if (line->has_value()) {
+        words[0] += 1;
+        words[1] = number_;
+        words[2] = reader_->offset();
+        return Append(**line, offset, block);
+      }
+      ++number_;
+      HEADRACE_RETURN_IF_ERROR(OpenAt(0));
+    }
+    end = true;
+    return absl::OkStatus();
+  }
+
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back(files_.fingerprint);
+  }
+
+ private:
+  // No reader: all files are read.
+  absl::Status OpenAt(uint64_t offset) {
+    reader_.reset();
+    if (number_ >= static_cast<uint64_t>(files_.paths.size())) return absl::OkStatus();
+    path_ = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(number_)]);
+    absl::StatusOr<std::unique_ptr<File>> file = LocalFileSystem()->Open(*path_);
+    if (!file.ok()) return Located(std::move(file).status(), offset);
+    reader_ = std::make_unique<LineReader>(*std::move(file), offset);
+    return absl::OkStatus();
+  }
+
+  absl::Status Append(std::string_view line, uint64_t offset, Block& block) const {
+    if (!IsUtf8(line))
+      return Located(DataError("the line is not UTF-8; convert the file, or read it with Files"), offset);
+    HEADRACE_ASSIGN_OR_RETURN(Tensor text, Tensor::CopyBytes(DType::kString, line));
+    absl::InlinedVector<Tensor, 1> columns = {std::move(text)};
+    AppendRow(block, {epoch_, MixKey(number_, offset)}, {path_, -1, static_cast<int64_t>(offset)}, columns);
+    return absl::OkStatus();
+  }
+
+  absl::Status Located(absl::Status status, uint64_t offset) const {
+    AddErrorField(status, ErrorField::kFile, DescribeProvenance({path_, -1, static_cast<int64_t>(offset)}));
+    return status;
+  }
+
+  const MatchedFiles files_;
+  uint64_t epoch_ = 0;
+  uint64_t number_ = 0;  // of the file
+  std::shared_ptr<const std::string> path_;
+  std::unique_ptr<LineReader> reader_;
+};
+
+const OpRegistration registration(
+    {
+        .name = "Text",
+        .role = ir::Role::kSource,
+        .summary = "Gives the lines of text files, one row each.",
+        .doc =
+            "Column: `line` (string), without its end (\\n or \\r\\n). Files come in byte order of their paths, each "
+            "once, and must be UTF-8; a byte order mark is left out. An empty line is a row. A row's key is its "
+            "file's number mixed with its byte offset. To shuffle lines, use shuffle(window).",
+        .min_inputs = 0,
+        .max_inputs = 0,
+        .attributes = {DeclarePatterns()},
+        .traits = {.file_io = true},
+        .example = "hr.Text(\"corpus/*.txt\")",
+        .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
+          HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
+          return ir::Schema{{{"line", ir::ColumnType::Of(DType::kString, {})}}};
+        },
+    },
+    {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
+      HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*LocalFileSystem(), "Text", arguments.attributes));
+      return std::make_unique<TextSource>(std::move(files));
+    }});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/error.h"
+#include "io/temporary_folder_testing.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::IntValue;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Text : public ::testing::Test {
+ protected:
+  GraphBuilder Source(std::string_view pattern = "*.txt") const {
+    GraphBuilder builder;
+    builder.Add("Text", {}, {{"patterns", ir::StringsValue({folder_ / pattern})}});
+    return builder;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Text, GivesTheLinesOfAllFiles) {
+  folder_.Write("a.txt", "one\ntwo\n");
+  folder_.Write("b.txt", "");
+  folder_.Write("c.txt", "\nthree");
+  const Ran ran = RunEveryWay(Source());
+  for (const uint64_t epoch : {0, 1}) {
+    EXPECT_THAT(ran.Texts(epoch), ElementsAre("line='one'", "line='two'", "line=''", "line='three'"));
+  }
+  EXPECT_THAT(ran.Keys(1), ElementsAre(MixKey(0, 0), MixKey(0, 4), MixKey(2, 0), MixKey(2, 1)));
+  EXPECT_EQ(ran.rows[0].columns[0].dtype(), DType::kString);
+}
+
+TEST_F(Text, LeavesOutLineEndsAndTheByteOrderMark) {
+  folder_.Write("a.txt", "\xEF\xBB\xBFone\r\ntwo\r\n\r\n\n");
+  EXPECT_THAT(RunEveryWay(Source()).Texts(), ElementsAre("line='one'", "line='two'", "line=''", "line=''"));
+}
+
+TEST_F(Text, TakesLinesLongerThanItReadsAtOnce) {
+  const std::string longest(700'000, 'x');
+  folder_.Write("a.txt", Cat("short\n", longest, "\n", longest, "y"));
+  const Ran ran = RunEveryWay(Source());
+  ASSERT_EQ(ran.rows.size(), 6u);
+  EXPECT_EQ(ran.rows[1].columns[0].bytes_value(), longest);
+  EXPECT_EQ(ran.rows[2].columns[0].bytes_value(), longest + "y");
+}
+
+TEST_F(Text, ReadsOnAcrossItsChunks) {
+  std::string text;
+  for (int i = 0; i < 40'000; ++i) Append(text, "line ", i, "\n");
+  folder_.Write("a.txt", text);
+  const auto ran = RunOnce(*Source().Build(), OptionsOf({}));
+  ASSERT_TRUE(ran.ok());
+  const std::vector<std::string> texts = ran->Texts(1);
+  ASSERT_EQ(texts.size(), 40'000u);
+  for (int i = 0; i < 40'000; ++i) ASSERT_EQ(texts[i], Cat("line='line ", i, "'"));
+}
+
+TEST_F(Text, DealsLinesToRanks) {
+  folder_.Write("a.txt", "0\n1\n2\n");
+  folder_.Write("b.txt", "3\n4\n");
+  const std::vector<Ran> ranks = RunRanks(Source(), 2);
+  EXPECT_THAT(ranks[0].Texts(1), ElementsAre("line='0'", "line='2'", "line='4'"));
+  EXPECT_THAT(ranks[1].Texts(1), ElementsAre("line='1'", "line='3'"));
+}
+
+TEST_F(Text, StandsBelowShuffleAndBatch) {
+  folder_.Write("a.txt", "a\nb\nc\nd\ne\nf\ng\n");
+  GraphBuilder builder = Source();
+  builder.Add("shuffle", {0}, {{"window", IntValue(4)}});
+  builder.Add("batch", {1}, {{"size", IntValue(3)}});
+  const Ran ran = RunEveryWay(builder);
+  EXPECT_EQ(ran.Texts(1).size(), 3u);
+  EXPECT_NE(ran.Texts(0), ran.Texts(1));
+}
+
+TEST_F(Text, OfEmptyFilesIsEmpty) {
+  folder_.Write("a.txt", "");
+  EXPECT_THAT(RunEveryWay(Source()).rows, IsEmpty());
+}
+
+TEST_F(Text, NamesFileAndByteOfALineThatIsNoText) {
+  const std::string path = folder_.Write("a.txt", "fine\nalso fine\n\xFF\xFE\nnever seen\n");
+  const Ran ran = RunEveryWay(Source());
+  EXPECT_THAT(ran.Texts(), ElementsAre("line='fine'", "line='also fine'"));
+  EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
+  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kFile), path + ", byte 15");
+  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "Text[0]");
+}
+
+TEST_F(Text, PassesItsProvenanceOn) {
+  const std::string path = folder_.Write("a.txt", "fine\nbad\n");
+  GraphBuilder builder = Source();
+  builder.Add("map", {0});
+  builder.Step("TypeCast", {"line"}, {"line"}, {{"dtype", ir::StringValue("int64")}});
+  const std::string refusal = Refusal(builder);
+  EXPECT_THAT(refusal, HasSubstr("string")) << "text is no number before anything runs";
+}
+
+TEST_F(Text, TellsWhenTheDataChanged) {
+  folder_.Write("a.txt", "one\n");
+  const Fingerprint before = RunEveryWay(Source()).fingerprints.at(0);
+  folder_.Write("b.txt", "two\n");
+  const Fingerprint after = RunEveryWay(Source()).fingerprints.at(0);
+  EXPECT_EQ(before.count, 1u);
+  EXPECT_EQ(after.count, 2u);
+  EXPECT_NE(before.hash, after.hash);
+}
+
+TEST_F(Text, RefusesPatternsThatMatchNothing) { EXPECT_THAT(Refusal(Source("*.tar")), HasSubstr("*.tar")); }
+
+}  // namespace
+}  // namespace headrace

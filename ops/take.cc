@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <memory>
+
+#include "engine/operator.h"
+
+namespace headrace {
+namespace {
+
+class TakeOperator : public StreamOperator {
+ public:
+  explicit TakeOperator(uint64_t count) : count_(count) {}
+
+  // Rows given out in this epoch.
+  int stamp_words() const override { return 1; }
+
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& /*inputs*/) override {
+    epoch_ = epoch;
+    given_ = words[0];
+  }
+
+  void Receive(int input, Message message, Outbox& out) override {
+    // Drops what is left of an epoch that has its mark, and that mark's twin from below.
+    if (message->epoch < epoch_) return;
+    epoch_ = message->epoch;
+    const uint64_t room = count_ - given_;
+    if (static_cast<uint64_t>(message->rows()) >= room) {
+      message->Truncate(static_cast<int>(room));
+      message->end = End::kEpoch;
+      message->error = absl::OkStatus();
+    }
+    given_ += static_cast<uint64_t>(message->rows());
+    message->stamps.push_back(given_);
+    const bool ends = message->end == End::kEpoch;
+    const uint64_t ended = message->epoch;
+    out.Give(std::move(message));
+    if (!ends) return;
+    out.FinishEpoch(input, ended);
+    epoch_ = ended + 1;
+    given_ = 0;
+  }
+
+ private:
+  const uint64_t count_;
+  uint64_t epoch_ = 0;
+  uint64_t given_ = 0;
+};
+
+class TakenSource : public IndexedSource {
+ public:
+  TakenSource(std::unique_ptr<IndexedSource> input, uint64_t count)
+      : input_(std::move(input)), size_(std::min(count, input_->size())) {}
+  uint64_t size() const override { return size_; }
+  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+    return input_->Read(epoch, position, block);
+  }
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
+
+ private:
+  const std::unique_ptr<IndexedSource> input_;
+  const uint64_t size_;
+};
+
+uint64_t CountOf(const OpArguments& arguments) { return static_cast<uint64_t>(arguments.attributes.Int("count")); }
+
+Cardinality Taken(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
+  const uint64_t count = CountOf(arguments);
+  if (inputs[0].kind == Cardinality::Kind::kUnknown && count > 0) return Cardinality::Unknown();
+  return Cardinality::Of(inputs[0].known() ? std::min(count, inputs[0].rows) : count);
+}
+
+const OpRegistration registration(
+    {
+        .name = "take",
+        .role = ir::Role::kStream,
+        .summary = "Gives the first `count` rows of every epoch.",
+        .doc = "Over a source with random access it acts on indices, before rows are dealt to ranks; elsewhere each "
+               "rank takes `count` rows of its own. What comes after is not read, and its errors are not part of the "
+               "result.",
+        .attributes = {{.name = "count", .doc = "Rows to give.", .minimum = 0}},
+        .traits = {.indexed = true, .light = true},
+        .python_module = "dataset",
+        .example = "ds.take(10)",
+        .infer = ir::PassesSchema(),
+        .reads = ir::PassesColumns(),
+    },
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       return std::make_unique<TakeOperator>(CountOf(arguments));
+     },
+     .indexed = [](const OpArguments& arguments,
+                   IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       return std::make_unique<TakenSource>(std::move(inputs[0]), CountOf(arguments));
+     },
+     .cardinality = Taken});
+
+}  // namespace
+}  // namespace headrace

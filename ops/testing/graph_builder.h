@@ -1,0 +1,39 @@
+// Graphs by hand, for tests of operators: GraphBuilder().Add("Range", {}, {{"stop", IntValue(3)}}) and so on; the last
+// node added gives the result. Used by one thread.
+#ifndef HEADRACE_OPS_TESTING_GRAPH_BUILDER_H_
+#define HEADRACE_OPS_TESTING_GRAPH_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.pb.h"
+#include "ir/value.h"
+
+namespace headrace {
+
+class GraphBuilder {
+ public:
+  using Given = std::vector<std::pair<std::string, ir::proto::Value>>;
+
+  // The number of the node; its line in "test.py" is that number plus one.
+  uint32_t Add(std::string_view op, std::vector<uint32_t> inputs = {}, const Given& attributes = {});
+  // Of the node added last.
+  GraphBuilder& Step(std::string_view kernel, std::vector<std::string> inputs, std::vector<std::string> outputs,
+                     const Given& attributes = {});
+
+  // Canonical and validated.
+  absl::StatusOr<ir::proto::Graph> Build() const;
+  // As it was built, with what is not said left out.
+  const ir::proto::Graph& raw() const { return graph_; }
+
+ private:
+  ir::proto::Graph graph_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_TESTING_GRAPH_BUILDER_H_

@@ -1,0 +1,279 @@
+#include "ops/testing/run_operator.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kMostElementsShown = 12;
+constexpr auto kPatience = std::chrono::seconds(60);
+
+template <typename T>
+std::string NumberText(const uint8_t* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  if constexpr (sizeof(T) == 1) {
+    return std::to_string(static_cast<int>(value));
+  } else {
+    return Cat(value);
+  }
+}
+
+std::string FixedText(DType dtype, const uint8_t* at) {
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kUInt8:
+      return NumberText<uint8_t>(at);
+    case DType::kInt8:
+      return NumberText<int8_t>(at);
+    case DType::kInt16:
+      return NumberText<int16_t>(at);
+    case DType::kInt32:
+      return NumberText<int32_t>(at);
+    case DType::kInt64:
+      return NumberText<int64_t>(at);
+    case DType::kUInt16:
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return NumberText<uint16_t>(at);
+    case DType::kUInt32:
+      return NumberText<uint32_t>(at);
+    case DType::kUInt64:
+      return NumberText<uint64_t>(at);
+    case DType::kFloat32:
+      return NumberText<float>(at);
+    case DType::kFloat64:
+      return NumberText<double>(at);
+    default:
+      return "?";
+  }
+}
+
+std::string ElementsText(const Tensor& tensor) {
+  std::vector<std::string> parts;
+  if (IsVariableLength(tensor.dtype())) {
+    for (int64_t i = 0; i < tensor.elements(); ++i) parts.push_back(Cat("'", tensor.bytes_at(i), "'"));
+    return absl::StrJoin(parts, " ");
+  }
+  std::vector<uint8_t> bytes(tensor.bytes());
+  tensor.CopyTo(bytes.data());
+  const size_t item = ItemSize(tensor.dtype());
+  uint64_t hash = 0;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const std::string text = FixedText(tensor.dtype(), bytes.data() + static_cast<size_t>(i) * item);
+    for (const char c : text) hash = MixKey(hash, static_cast<uint64_t>(c));
+    if (i < kMostElementsShown) parts.push_back(text);
+  }
+  if (tensor.elements() > kMostElementsShown) parts.push_back(Cat("… #", hash));
+  return absl::StrJoin(parts, " ");
+}
+
+std::string TensorText(const Tensor& tensor) {
+  if (tensor.rank() == 0) return ElementsText(tensor);
+  return Cat(tensor.TypeName(), " [", ElementsText(tensor), "]");
+}
+
+std::string Line(const RanRow& row) {
+  return Cat("epoch ", row.epoch, " ", row.id.pad ? "pad " : "", DescribeRowId(row.id), ": ", row.text);
+}
+
+void ExpectSame(const Ran& reference, size_t from, const Ran& other, std::string_view how) {
+  const size_t expected = reference.rows.size() - from;
+  EXPECT_EQ(other.rows.size(), expected) << how;
+  for (size_t i = 0; i < std::min(expected, other.rows.size()); ++i) {
+    const std::string wanted = Line(reference.rows[from + i]);
+    const std::string got = Line(other.rows[i]);
+    EXPECT_EQ(got, wanted) << how << ", row " << i << " after row " << from;
+    if (got != wanted) break;
+  }
+  EXPECT_EQ(DescribeError(other.error), DescribeError(reference.error)) << how;
+}
+
+// Adds the runs compared up for ./test, which sums up these lines of all tests.
+class RunCount {
+ public:
+  ~RunCount() { std::printf("HEADRACE-COUNT variants=%d\n", runs_); }
+  void Add() { ++runs_; }
+
+ private:
+  int runs_ = 0;
+};
+RunCount run_count;
+
+void CheckRun(const ir::proto::Graph& graph, const PipelineOptions& options, const Ran& reference, size_t from,
+              std::string_view how) {
+  absl::StatusOr<Ran> ran = RunOnce(graph, options);
+  if (!ran.ok()) {
+    ADD_FAILURE() << how << ": " << DescribeError(ran.status());
+    return;
+  }
+  ExpectSame(reference, from, *ran, how);
+  run_count.Add();
+}
+
+void CheckThreads(const ir::proto::Graph& graph, const RunSpec& spec, const Ran& reference) {
+  PipelineOptions options = OptionsOf(spec);
+  options.pull = false;
+  CheckRun(graph, options, reference, 0, "threads");
+  options.workers = 1;
+  CheckRun(graph, options, reference, 0, "one worker");
+  options.workers = 7;
+  CheckRun(graph, options, reference, 0, "seven workers");
+  options.window = 1;
+  CheckRun(graph, options, reference, 0, "seven workers, window of one");
+  options.window = 3;
+  options.memory = spec.little_memory;
+  CheckRun(graph, options, reference, 0, "little memory");
+}
+
+PipelineOptions RestartAt(const Position& position, PipelineOptions options) {
+  options.epochs.first = position.epoch;
+  options.stamps = position.stamps;
+  options.skip_rows = position.skip_rows;
+  options.delivered = position.delivered;
+  return options;
+}
+
+void CheckRestarts(const ir::proto::Graph& graph, const RunSpec& spec, const Ran& reference) {
+  const PipelineOptions pulled = OptionsOf(spec);
+  PipelineOptions threaded = pulled;
+  threaded.pull = false;
+  const size_t step = static_cast<size_t>(spec.restart_every);
+  for (size_t i = 0; i < reference.rows.size() && !::testing::Test::HasFailure(); i += step) {
+    const std::string how = Cat("restarted after row ", i, " of ", reference.rows.size());
+    const PipelineOptions options = RestartAt(reference.rows[i].after, pulled);
+    absl::StatusOr<Ran> ran = RunOnce(graph, options);
+    if (!ran.ok()) {
+      ADD_FAILURE() << how << ": " << DescribeError(ran.status());
+      return;
+    }
+    ExpectSame(reference, i + 1, *ran, how);
+    run_count.Add();
+    if (!ran->rows.empty()) {
+      const size_t again = ran->rows.size() / 3;
+      CheckRun(graph, RestartAt(ran->rows[again].after, pulled), reference, i + 2 + again, Cat(how, ", and again"));
+    }
+    if (i / step % static_cast<size_t>(spec.threaded_restart_every) == 0) {
+      CheckRun(graph, RestartAt(reference.rows[i].after, threaded), reference, i + 1, Cat(how, ", threads"));
+    }
+  }
+}
+
+absl::StatusOr<Pipeline::Outcome> NextOf(Pipeline& pipeline, ResultRow& row) {
+  HEADRACE_ASSIGN_OR_RETURN(const Pipeline::Outcome outcome, pipeline.Next(kPatience, row));
+  if (outcome != Pipeline::Outcome::kNothingYet) return outcome;
+  return InternalError("the pipeline stands still: ", absl::StrJoin(pipeline.DescribeStall(), "; "));
+}
+
+}  // namespace
+
+std::string RowText(const ir::Schema& schema, const std::vector<Tensor>& columns) {
+  std::string text;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string name = i < schema.columns.size() ? schema.columns[i].name : "?";
+    Append(text, text.empty() ? "" : ", ", name, "=", TensorText(columns[i]));
+  }
+  if (columns.size() != schema.columns.size()) Append(text, " (", schema.columns.size(), " columns declared)");
+  return text;
+}
+
+std::vector<std::string> Ran::Texts(uint64_t epoch) const {
+  std::vector<std::string> texts;
+  for (const RanRow& row : rows) {
+    if (row.epoch == epoch) texts.push_back(row.text);
+  }
+  return texts;
+}
+
+std::vector<uint64_t> Ran::Keys(uint64_t epoch) const {
+  std::vector<uint64_t> keys;
+  for (const RanRow& row : rows) {
+    if (row.epoch == epoch) keys.push_back(row.id.key);
+  }
+  return keys;
+}
+
+std::vector<int64_t> Ran::Ints(int column, uint64_t epoch) const {
+  std::vector<int64_t> values;
+  for (const RanRow& row : rows) {
+    if (row.epoch == epoch) values.push_back(std::stoll(TensorText(row.columns[static_cast<size_t>(column)])));
+  }
+  return values;
+}
+
+PipelineOptions OptionsOf(const RunSpec& spec) {
+  PipelineOptions options;
+  options.seed = spec.seed;
+  options.epochs = {0, spec.epochs - 1};
+  options.deal = spec.deal;
+  options.pull = true;
+  options.bindings = spec.bindings;
+  return options;
+}
+
+absl::StatusOr<Ran> RunOnce(const ir::proto::Graph& graph, PipelineOptions options) {
+  const uint64_t last = options.epochs.last;
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Pipeline> pipeline, Pipeline::Make(graph, std::move(options)));
+  pipeline->Ask(last);
+  Ran ran;
+  ran.fingerprints = pipeline->fingerprints();
+  ran.cardinality = pipeline->cardinality();
+  while (pipeline->position().epoch <= last) {
+    const uint64_t epoch = pipeline->position().epoch;
+    ResultRow row;
+    absl::StatusOr<Pipeline::Outcome> outcome = NextOf(*pipeline, row);
+    if (!outcome.ok() && KindOf(outcome.status()) == ErrorKind::kInternal) return outcome.status();
+    if (!outcome.ok()) {
+      ran.error = outcome.status();
+      return ran;
+    }
+    if (*outcome == Pipeline::Outcome::kEpochEnd) continue;
+    ran.rows.push_back(
+        {epoch, row.id, RowText(pipeline->schema(), row.columns), std::move(row.columns), pipeline->position()});
+  }
+  return ran;
+}
+
+Ran RunEveryWay(const GraphBuilder& builder, const RunSpec& spec) {
+  const absl::StatusOr<ir::proto::Graph> graph = builder.Build();
+  if (!graph.ok()) {
+    ADD_FAILURE() << DescribeError(graph.status());
+    return {};
+  }
+  absl::StatusOr<Ran> reference = RunOnce(*graph, OptionsOf(spec));
+  if (!reference.ok()) {
+    ADD_FAILURE() << "pulled: " << DescribeError(reference.status());
+    return {};
+  }
+  CheckThreads(*graph, spec, *reference);
+  CheckRestarts(*graph, spec, *reference);
+  return *std::move(reference);
+}
+
+std::string Refusal(const GraphBuilder& builder, const RunSpec& spec) {
+  const absl::StatusOr<ir::proto::Graph> graph = builder.Build();
+  if (!graph.ok()) return DescribeError(graph.status());
+  const auto pipeline = Pipeline::Make(*graph, OptionsOf(spec));
+  return pipeline.ok() ? "" : DescribeError(pipeline.status());
+}
+
+std::vector<Ran> RunRanks(const GraphBuilder& builder, uint64_t world, RunSpec spec) {
+  std::vector<Ran> ranks;
+  for (uint64_t rank = 0; rank < world; ++rank) {
+    SCOPED_TRACE(Cat("rank ", rank, " of ", world));
+    spec.deal.rank = rank;
+    spec.deal.world = world;
+    ranks.push_back(RunEveryWay(builder, spec));
+  }
+  return ranks;
+}
+
+}  // namespace headrace

@@ -1,0 +1,94 @@
+// Two operators for tests alone: `test_group` sends rows on in messages of several, `test_fail` fails rows by value.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::Attribute;
+using ir::AttributeType;
+
+class Group : public StreamOperator {
+ public:
+  explicit Group(int rows) : rows_(rows) {}
+
+  void Start(uint64_t, absl::Span<const uint64_t>, const Stamps&) override {}
+  void Receive(int, Message message, Outbox& out) override {
+    const bool full = held_ && message->rows() > 0 && held_->epoch != message->epoch;
+    if (full) out.Give(std::move(held_));
+    if (held_) {
+      Join(*message);
+    } else {
+      held_ = std::move(message);
+    }
+    if (held_->end != End::kNone || held_->rows() >= rows_) out.Give(std::move(held_));
+  }
+  void Finish(uint64_t epoch) override {
+    if (held_ && held_->epoch <= epoch) held_->DropRows();
+  }
+
+ private:
+  // Rows, and the terminator, come into one message.
+  void Join(Block& block) {
+    if (held_->columns.empty()) held_->columns.resize(block.columns.size());
+    for (int row = 0; row < block.rows(); ++row) {
+      held_->ids.push_back(block.ids[row]);
+      held_->origins.push_back(block.origins[row]);
+      for (size_t i = 0; i < block.columns.size(); ++i) held_->columns[i].Append(block.columns[i].TakeRow(row));
+    }
+    held_->epoch = block.epoch;
+    held_->stamps = block.stamps;
+    held_->end = block.end;
+    held_->error = block.error;
+  }
+
+  int rows_;
+  Message held_;
+};
+
+class Fail : public RowOperator {
+ public:
+  explicit Fail(std::vector<int64_t> values) : values_(std::move(values)) {}
+  void Apply(Block& block) const override {
+    for (int row = 0; row < block.rows(); ++row) {
+      const int64_t value = block.columns[0].row(row).value<int64_t>();
+      if (std::find(values_.begin(), values_.end(), value) == values_.end()) continue;
+      block.Fail(row, DataError("the value ", value, " is not liked"));
+      return;
+    }
+  }
+
+ private:
+  std::vector<int64_t> values_;
+};
+
+const OpRegistration kGroup(
+    {.name = "test_group",
+     .role = ir::Role::kStream,
+     .summary = "Sends rows on in messages of several, for tests.",
+     .attributes = {{.name = "rows", .doc = "Rows of a message.", .default_value = "3", .minimum = 1}},
+     .python_module = "test",
+     .infer = ir::PassesSchema(),
+     .reads = ir::PassesColumns()},
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+      return std::make_unique<Group>(static_cast<int>(arguments.attributes.Int("rows")));
+    }});
+
+const OpRegistration kFail({.name = "test_fail",
+                            .role = ir::Role::kRow,
+                            .summary = "Fails rows whose first column (int64) has one of some values, for tests.",
+                            .attributes = {{.name = "values", .type = AttributeType::kInts, .doc = "Those that fail."}},
+                            .traits = {.one_to_one = true},
+                            .python_module = "test",
+                            .infer = ir::PassesSchema()},
+                           {.row = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
+                             return std::make_unique<Fail>(arguments.attributes.Ints("values"));
+                           }});
+
+}  // namespace
+}  // namespace headrace

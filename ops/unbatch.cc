@@ -1,0 +1,140 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+
+namespace headrace {
+namespace {
+
+// The rows of one batch travel as one part: views of the batch's own columns.
+class UnbatchOperator : public RowOperator {
+ public:
+  explicit UnbatchOperator(std::vector<std::string> names) : names_(std::move(names)) {}
+
+  void Apply(Block& /*block*/) const override {}
+  bool one_to_many() const override { return true; }
+
+  void Split(Message message, const Stamps& before, std::vector<Message>& parts) const override {
+    for (int row = 0; row < message->rows(); ++row) {
+      const size_t given = parts.size();
+      parts.push_back(Unbatch(*message, row));
+      parts.back()->stamps = before;
+      parts.back()->stamps.push_back(given + 1);
+      if (parts.back()->end == End::kError) {
+        // Nothing after the failed row counts but the end of the epoch.
+        if (message->end == End::kEpoch) parts.push_back(MakeMark(message->epoch, EndStamps(*message)));
+        return;
+      }
+    }
+    if (message->rows() > 0 && message->end == End::kNone) {
+      parts.back()->stamps = EndStamps(*message);
+      return;
+    }
+    message->DropRows();
+    message->columns.clear();
+    message->stamps.push_back(0);
+    parts.push_back(std::move(message));
+  }
+
+ private:
+  static Stamps EndStamps(const Block& block) {
+    Stamps stamps = block.stamps;
+    stamps.push_back(0);
+    return stamps;
+  }
+
+  Message Unbatch(Block& block, int row) const {
+    auto part = std::make_unique<Block>();
+    part->epoch = block.epoch;
+    int64_t rows = -1;
+    size_t first = 0;
+    for (size_t i = 0; i < block.columns.size(); ++i) {
+      Tensor tensor = block.columns[i].row(row);
+      absl::Status status = CheckLength(i, tensor, first, rows);
+      if (!status.ok()) {
+        AddErrorField(status, ErrorField::kFile, DescribeProvenance(block.origins[row]));
+        AddErrorField(status, ErrorField::kRow, DescribeRowId(block.ids[row]));
+        return MakeErrorMessage(block.epoch, {}, std::move(status));
+      }
+      if (rows < 0) {
+        rows = tensor.dim(0);
+        first = i;
+      }
+      part->columns.push_back(Column::Stacked(std::move(tensor)));
+    }
+    const RowId& id = block.ids[row];
+    for (int64_t child = 0; child < rows; ++child) {
+      part->ids.push_back({id.epoch, MixKey(id.key, static_cast<uint64_t>(child)), id.pad});
+      part->origins.push_back(block.origins[row]);
+    }
+    return part;
+  }
+
+  absl::Status CheckLength(size_t column, const Tensor& tensor, size_t first, int64_t rows) const {
+    if (tensor.rank() == 0) {
+      return DataError("column \"", names_[column], "\" is ", tensor.TypeName(), ": it has no first axis to unbatch");
+    }
+    if (rows < 0 || tensor.dim(0) == rows) return absl::OkStatus();
+    return DataError("columns \"", names_[first], "\" and \"", names_[column], "\" have ", rows, " and ", tensor.dim(0),
+                     " rows: unbatch needs first axes of equal length");
+  }
+
+  const std::vector<std::string> names_;
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs) {
+  ir::Schema schema = inputs[0];
+  int64_t rows = ir::kUnknownDim;
+  std::string first;
+  for (ir::Column& column : schema.columns) {
+    if (!column.type.shape.has_value()) continue;
+    Shape& shape = *column.type.shape;
+    if (shape.empty()) {
+      return GraphError("column \"", column.name, "\" is ", ir::TypeName(column.type),
+                        ": it has no first axis to unbatch; drop it with project first");
+    }
+    const int64_t length = shape[0];
+    if (length != ir::kUnknownDim && rows != ir::kUnknownDim && length != rows) {
+      return GraphError("columns \"", first, "\" and \"", column.name, "\" have ", rows, " and ", length,
+                        " rows: unbatch needs first axes of equal length");
+    }
+    if (length != ir::kUnknownDim && rows == ir::kUnknownDim) {
+      rows = length;
+      first = column.name;
+    }
+    shape.erase(shape.begin());
+  }
+  return schema;
+}
+
+const OpRegistration registration(
+    {
+        .name = "unbatch",
+        .role = ir::Role::kRow,
+        .summary = "Makes a row of every entry along the first axis of all columns.",
+        .doc = "The first axes of a row's columns must be of equal length; they may differ from row to row, and one "
+               "of length 0 gives no rows. Rows are views of the batch; none is copied. A row's key is that of the "
+               "batch mixed with the row's number in it.",
+        .python_module = "dataset",
+        .example = "ds.unbatch()",
+        .infer = Infer,
+        // Reads all columns: their lengths must agree whether anybody reads them or not.
+    },
+    {.row = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
+       return std::make_unique<UnbatchOperator>(arguments.inputs[0].Names());
+     },
+     .cardinality = [](const OpArguments& arguments, absl::Span<const Cardinality> inputs) -> Cardinality {
+       // Every batch has as many rows as the first axis, where that is known.
+       for (const ir::Column& column : arguments.inputs[0].columns) {
+         const bool known = column.type.shape.has_value() && !column.type.shape->empty();
+         if (!known || (*column.type.shape)[0] == ir::kUnknownDim || !inputs[0].known()) continue;
+         return Cardinality::Of(inputs[0].rows * static_cast<uint64_t>((*column.type.shape)[0]));
+       }
+       return inputs[0].kind == Cardinality::Kind::kEndless ? inputs[0] : Cardinality::Unknown();
+     }});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,315 @@
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+
+namespace headrace {
+namespace {
+
+void AppendRows(Column& target, Column& source, int from, int rows) {
+  for (int row = from; row < from + rows; ++row) target.Append(source.TakeRow(row));
+}
+
+// One input of a zip: the message held, and where in its input it stands.
+class ZipInput {
+ public:
+  void Start(uint64_t used) { used_ = skip_ = used; }
+
+  void Hold(Message message) {
+    width_ = message->stamps.size();
+    const uint64_t skipped = std::min(skip_, static_cast<uint64_t>(message->rows()));
+    skip_ -= skipped;
+    row_ = static_cast<int>(skipped);
+    held_ = std::move(message);
+    LetGoIfUsedUp();
+  }
+
+  // What stands at the front is a row, an error or the end, unless nothing is held.
+  bool empty() const { return held_ == nullptr; }
+  int rows() const { return held_->rows() - row_; }
+  bool at_end() const { return held_ && rows() == 0 && held_->end == End::kEpoch; }
+  bool at_error() const { return held_ && rows() == 0 && held_->end == End::kError; }
+  Block& block() const { return *held_; }
+  int row() const { return row_; }
+
+  void UseRows(int rows) {
+    row_ += rows;
+    used_ += static_cast<uint64_t>(rows);
+    LetGoIfUsedUp();
+  }
+  absl::Status TakeError() {
+    absl::Status error = std::move(held_->error);
+    held_->end = End::kNone;
+    LetGoIfUsedUp();
+    return error;
+  }
+  // Drops what is held of epochs up to `epoch` but their mark.
+  void DropRows(uint64_t epoch) {
+    if (!held_ || held_->epoch > epoch) return;
+    row_ = held_->rows();
+    if (held_->end == End::kError) held_->end = End::kNone;
+    LetGoIfUsedUp();
+  }
+  // True where the mark of `epoch` has come with what was held.
+  bool StartNext(uint64_t epoch) {
+    const bool marked = held_ && held_->end == End::kEpoch && held_->epoch >= epoch;
+    held_.reset();
+    moved_ = false;
+    used_ = skip_ = 0;
+    return marked;
+  }
+
+  // Appends where the input stands; `start` is where it stood first.
+  void AppendStamps(Stamps::const_iterator start, Stamps& stamps) const {
+    if (moved_) start = before_.begin();
+    stamps.insert(stamps.end(), start, start + static_cast<std::ptrdiff_t>(*width_));
+  }
+  std::optional<size_t> width() const { return width_; }
+  uint64_t used() const { return used_; }
+  size_t held_bytes() const { return held_ ? held_->footprint() : 0; }
+
+ private:
+  void LetGoIfUsedUp() {
+    if (rows() > 0 || held_->end != End::kNone) return;
+    before_ = std::move(held_->stamps);
+    moved_ = true;
+    used_ = skip_;
+    held_.reset();
+  }
+
+  Message held_;
+  int row_ = 0;    // the next one of the message held
+  Stamps before_;  // of the message before, once one was used up
+  bool moved_ = false;
+  uint64_t used_ = 0;  // rows used since
+  uint64_t skip_ = 0;  // rows used before a restart that are still to come
+  std::optional<size_t> width_;
+};
+
+// Row i of the result is row i of every input. An end at row i wins over an error there, as nobody reads that row.
+class ZipOperator : public StreamOperator {
+ public:
+  explicit ZipOperator(size_t inputs) : inputs_(inputs) {}
+
+  // Of each input: rows used of what comes after its stamps.
+  int stamp_words() const override { return static_cast<int>(inputs_.size()); }
+
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
+    epoch_ = epoch;
+    start_ = inputs;
+    for (size_t i = 0; i < inputs_.size(); ++i) inputs_[i].Start(words[i]);
+  }
+
+  int wants() const override {
+    const auto empty = [](const ZipInput& input) { return input.empty(); };
+    const auto found = std::find_if(inputs_.begin(), inputs_.end(), empty);
+    return found == inputs_.end() ? 0 : static_cast<int>(found - inputs_.begin());
+  }
+
+  void Receive(int input, Message message, Outbox& out) override {
+    if (message->epoch < epoch_) return;
+    inputs_[static_cast<size_t>(input)].Hold(std::move(message));
+    while (Step(out)) {
+    }
+  }
+
+  void Finish(uint64_t epoch) override {
+    for (ZipInput& input : inputs_) input.DropRows(epoch);
+  }
+
+  size_t held_bytes() const override {
+    size_t bytes = 0;
+    for (const ZipInput& input : inputs_) bytes += input.held_bytes();
+    return bytes;
+  }
+
+ private:
+  bool Step(Outbox& out) {
+    for (const ZipInput& input : inputs_) {
+      if (!input.at_end()) continue;
+      EndEpoch(input.block().epoch, out);
+      return true;
+    }
+    int rows = std::numeric_limits<int>::max();
+    for (const ZipInput& input : inputs_) {
+      if (input.empty()) return false;
+      rows = std::min(rows, input.rows());
+    }
+    if (rows > 0) {
+      GiveRows(rows, out);
+    } else {
+      GiveError(out);
+    }
+    return true;
+  }
+
+  void GiveRows(int rows, Outbox& out) {
+    auto zipped = std::make_unique<Block>();
+    zipped->epoch = inputs_[0].block().epoch;
+    for (int row = 0; row < rows; ++row) NameRow(row, *zipped);
+    for (ZipInput& input : inputs_) {
+      for (Column& column : input.block().columns) {
+        zipped->columns.emplace_back();
+        AppendRows(zipped->columns.back(), column, input.row(), rows);
+      }
+      input.UseRows(rows);
+    }
+    zipped->stamps = StampsNow();
+    out.Give(std::move(zipped));
+  }
+
+  void NameRow(int row, Block& zipped) const {
+    RowId id;
+    Provenance origin;
+    for (const ZipInput& input : inputs_) {
+      const RowId& other = input.block().ids[input.row() + row];
+      const bool first = &input == inputs_.data();
+      id = first ? other : RowId{id.epoch, MixKey(id.key, other.key), id.pad || other.pad};
+      if (origin.file == nullptr) origin = input.block().origins[input.row() + row];
+    }
+    zipped.ids.push_back(id);
+    zipped.origins.push_back(std::move(origin));
+  }
+
+  void GiveError(Outbox& out) {
+    absl::Status error;
+    for (ZipInput& input : inputs_) {
+      if (!input.at_error()) {
+        input.UseRows(1);
+        continue;
+      }
+      absl::Status other = input.TakeError();
+      if (error.ok()) error = std::move(other);
+    }
+    out.Give(MakeErrorMessage(epoch_, StampsNow(), std::move(error)));
+  }
+
+  void EndEpoch(uint64_t epoch, Outbox& out) {
+    out.Give(MakeMark(epoch, StampsNow()));
+    start_.assign(start_.size(), 0);
+    epoch_ = epoch + 1;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (!inputs_[i].StartNext(epoch)) out.FinishEpoch(static_cast<int>(i), epoch);
+    }
+  }
+
+  // The width of each input's stamps is known once it has sent something; until all have, nothing was used.
+  Stamps StampsNow() const {
+    Stamps stamps;
+    const auto known = [](const ZipInput& input) { return input.width().has_value(); };
+    if (std::all_of(inputs_.begin(), inputs_.end(), known)) {
+      auto start = start_.begin();
+      for (const ZipInput& input : inputs_) {
+        input.AppendStamps(start, stamps);
+        start += static_cast<std::ptrdiff_t>(*input.width());
+      }
+    } else {
+      stamps = start_;
+    }
+    for (const ZipInput& input : inputs_) stamps.push_back(input.used());
+    return stamps;
+  }
+
+  std::vector<ZipInput> inputs_;
+  Stamps start_;  // of all inputs, in a row
+  uint64_t epoch_ = 0;
+};
+
+class ZippedSource : public IndexedSource {
+ public:
+  explicit ZippedSource(IndexedSources inputs) : inputs_(std::move(inputs)) {
+    for (const auto& input : inputs_) size_ = std::min(size_, input->size());
+  }
+
+  uint64_t size() const override { return size_; }
+
+  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+    Block zipped;
+    for (const auto& input : inputs_) {
+      Block row;
+      HEADRACE_RETURN_IF_ERROR(input->Read(epoch, position, row));
+      Join(row, zipped);
+    }
+    block.ids.push_back(zipped.ids[0]);
+    block.origins.push_back(std::move(zipped.origins[0]));
+    if (block.columns.empty()) block.columns.resize(zipped.columns.size());
+    for (size_t i = 0; i < zipped.columns.size(); ++i) AppendRows(block.columns[i], zipped.columns[i], 0, 1);
+    return absl::OkStatus();
+  }
+
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    for (const auto& input : inputs_) input->AddFingerprints(fingerprints);
+  }
+
+ private:
+  static void Join(Block& row, Block& zipped) {
+    if (zipped.ids.empty()) {
+      zipped.ids.push_back(row.ids[0]);
+      zipped.origins.push_back(std::move(row.origins[0]));
+    } else {
+      zipped.ids[0].key = MixKey(zipped.ids[0].key, row.ids[0].key);
+      if (zipped.origins[0].file == nullptr) zipped.origins[0] = std::move(row.origins[0]);
+    }
+    for (Column& column : row.columns) zipped.columns.push_back(std::move(column));
+  }
+
+  const IndexedSources inputs_;
+  uint64_t size_ = std::numeric_limits<uint64_t>::max();
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs) {
+  ir::Schema schema;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    for (const ir::Column& column : inputs[i].columns) {
+      if (schema.Find(column.name) != nullptr) {
+        return GraphError("two inputs have a column \"", column.name,
+                          "\"; rename one of them first, such as rename({\"", column.name, "\": \"", column.name, i,
+                          "\"})");
+      }
+      schema.columns.push_back(column);
+    }
+  }
+  return schema;
+}
+
+Cardinality Shortest(const OpArguments& /*arguments*/, absl::Span<const Cardinality> inputs) {
+  Cardinality shortest = Cardinality::Endless();
+  for (const Cardinality& input : inputs) {
+    if (input.kind == Cardinality::Kind::kUnknown) return input;
+    if (input.known() && (!shortest.known() || input.rows < shortest.rows)) shortest = input;
+  }
+  return shortest;
+}
+
+const OpRegistration registration(
+    {
+        .name = "zip",
+        .role = ir::Role::kStream,
+        .summary = "Joins the columns of several data sets, row by row.",
+        .doc = "Row i has the columns of row i of every input, so no two inputs may have a column of the same name. An "
+               "epoch ends with the shortest input. A row's key is mixed of those of its rows. Over sources with "
+               "random access it is one, too; elsewhere, with shards, the inputs must be dealt alike.",
+        .min_inputs = 2,
+        .max_inputs = -1,
+        .traits = {.indexed = true},
+        .python_module = "dataset",
+        .example = "ds.zip(other)",
+        .infer = Infer,
+        .reads = ir::PassesColumns(),
+    },
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       return std::make_unique<ZipOperator>(arguments.inputs.size());
+     },
+     .indexed = [](const OpArguments& /*arguments*/,
+                   IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       return std::make_unique<ZippedSource>(std::move(inputs));
+     },
+     .cardinality = Shortest});
+
+}  // namespace
+}  // namespace headrace
