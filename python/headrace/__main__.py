@@ -1,0 +1,123 @@
+"""The command line: `headrace`, also `python -m headrace`."""
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import headrace
+from headrace import _engine
+
+
+def explain(options: argparse.Namespace) -> int:
+    dataset = headrace.load(options.file)
+    graph = dataset._graph()
+    if graph.references and not options.passes:
+        print(graph.dump())
+        listed = ", ".join(dict.fromkeys(graph.references))
+        print(f"It runs only where these Python functions and arrays are given: {listed}")
+        graph.validate()
+        return 0
+    print(dataset.explain(passes=options.passes))
+    return 0
+
+
+def _operators() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(_engine.declarations())["operators"]
+    return found
+
+
+def _python_name(op: dict[str, Any]) -> str:
+    prefix = {"": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}.get(op["python_module"], "")
+    return f"{prefix}{op['python_name'] or op['name']}"
+
+
+def ops(options: argparse.Namespace) -> int:
+    found = _operators()
+    if options.name is not None:
+        return _one_op(found, options.name)
+    width = max(len(_python_name(op)) for op in found)
+    for title, modules in (
+        ("sources", [""]),
+        ("dataset methods", ["dataset"]),
+        ("kernels of headrace.vision", ["vision"]),
+        ("kernels of headrace.transforms", ["transforms"]),
+        ("inside graphs", ["internal"]),
+    ):
+        print(f"{title}:")
+        for op in found:
+            if op["python_module"] in modules:
+                print(f"  {_python_name(op):{width}}  {op['summary']}")
+    return 0
+
+
+def _one_op(found: list[dict[str, Any]], name: str) -> int:
+    wanted = name.rpartition(".")[2]
+    op = next((each for each in found if wanted in (each["name"], each["python_name"])), None)
+    if op is None:
+        names = [each["name"] for each in found]
+        near = difflib.get_close_matches(wanted, names, 1) or [n for n in names if n.lower() == wanted.lower()]
+        hint = f"; did you mean {near[0]}?" if near else "; `headrace ops` lists them all"
+        print(f"headrace: no operator {name}{hint}", file=sys.stderr)
+        return 1
+    print(f"{_python_name(op)} (version {op['version']})\n\n{op['summary']}")
+    if op["doc"]:
+        print(f"\n{op['doc']}")
+    if op["attributes"]:
+        print("\nArguments:")
+    for attribute in op["attributes"]:
+        default = "" if attribute["default"] is None else f" = {attribute['default']}"
+        print(f"  {attribute['name']}: {attribute['python_type']}{default}\n      {attribute['doc']}")
+        if attribute["choices"]:
+            print(f"      One of {', '.join(map(repr, attribute['choices']))}.")
+    traits = [trait.replace("_", " ") for trait, on in op["traits"].items() if on]
+    if traits:
+        print(f"\nTraits: {', '.join(traits)}.")
+    if op["example"]:
+        print(f"\nExample:\n  {op['example']}")
+    return 0
+
+
+def passes(_: argparse.Namespace) -> int:
+    for each in json.loads(_engine.declarations())["passes"]:
+        print(f"{each['name']}: {each['doc']}")
+    return 0
+
+
+def version(_: argparse.Namespace) -> int:
+    print(f"headrace {headrace.__version__}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="headrace", description=headrace.__doc__)
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    command = commands.add_parser("explain", help="show a saved graph as it would run")
+    command.add_argument("file", metavar="FILE", help="what Dataset.save() or Dataset.to_json() gave")
+    command.add_argument("--passes", action="store_true", help="the graph before and after every pass of the optimizer")
+    command.set_defaults(run=explain)
+    command = commands.add_parser("ops", help="list every operator, or show one's reference")
+    command.add_argument("name", metavar="NAME", nargs="?", help="such as Resize, or ds.batch")
+    command.set_defaults(run=ops)
+    commands.add_parser("passes", help="list the passes of the optimizer").set_defaults(run=passes)
+    commands.add_parser("version", help="print the version").set_defaults(run=version)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+    except headrace.Error as error:
+        print(f"headrace: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # `headrace ops | head`
+        sys.stderr.close()
+        return 0
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

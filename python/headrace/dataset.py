@@ -1,0 +1,352 @@
+"""Datasets: pipelines as they are written, and run."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from headrace import _engine, options, reference
+from headrace.errors import GraphError, NotFoundError, StateError
+from headrace.iterator import Iterator, Run, start, stop
+from headrace.methods import Methods
+from headrace.place import users_place
+from headrace.reference import Binding, Bound
+
+__all__ = ["ColumnType", "Dataset", "load"]
+
+PRODUCER = "headrace 0.1.0"
+
+
+class ColumnType(NamedTuple):
+    """What is known of a column before anything runs."""
+
+    dtype: str
+    """NumPy's name; `bytes` and `string` for variable length, `unknown` for what a Python function gives."""
+    shape: tuple[int | None, ...] | None
+    """Dimensions that may differ from row to row are None; the whole is None where the rank is unknown."""
+
+
+class Dataset(Methods):
+    """A pipeline: a source of rows and what is done to them. Made by a source such as `headrace.ImageFolder`; every
+    method gives a new dataset and leaves its own as it was. Nothing is read and no mistake is reported before it is run
+    or asked for its schema: then all mistakes come at once, with the lines that made them.
+
+    Attributes:
+        epoch: The epoch that `iter(ds)` runs next. The second batch given out moves it on, so that a loop left early is
+            not repeated; it may be set.
+    """
+
+    epoch: int
+    _node: _engine.Node
+    _inputs: "tuple[Dataset, ...]"
+    _bindings: list[Binding | None]
+    _seed: int | None
+    _run: Run
+    _parked: _engine.Iteration | None
+    _built: _engine.Graph | None
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "a Dataset is made by a source, such as headrace.ImageFolder(…), headrace.Range(…) or headrace.load(…)"
+        )
+
+    # ---- running ----
+
+    def __iter__(self) -> Iterator:
+        """Runs epoch `ds.epoch` with every option left to the engine."""
+        epoch = self.epoch
+        engine, self._parked = self._parked, None
+        if engine is not None and engine.epoch != epoch:
+            stop(engine)
+            engine = None
+        if engine is None:
+            engine = start(*self._bound_graph({"epoch": epoch, "endless": True}))
+        engine.ask(epoch)
+        return Iterator(engine, self._run, "numpy", 60.0, on_second=self._move_past, on_end=self._park)
+
+    def iterate(
+        self,
+        *,
+        seed: int | None = None,
+        epoch: int | None = None,
+        shard: tuple[int, int] | None = None,
+        even: str = "off",
+        state: bytes | None = None,
+        as_: str = "numpy",
+        optimize: bool = True,
+        executor: str = "threads",
+        workers: int | None = None,
+        window: int | None = None,
+        memory: int | str = "2GiB",
+        disabled_passes: Sequence[str] = (),
+        on_error: str = "raise",
+        stall_warning: float = 60.0,
+    ) -> Iterator:
+        """Runs one epoch with the options given. The rows and their order are functions of the graph, the seed and the
+        epoch alone; no other option changes a byte of them (`shard` chooses among them).
+
+        Args:
+            seed: Of all random operators without a seed of their own; None: `with_seed`'s, else 0.
+            epoch: Which epoch; None: `ds.epoch`, which stays as it is.
+            shard: (rank, world): this process's part of the rows.
+            even: What makes ranks step alike: "off", "drop" rows of the last turn, or "pad" by rows from the start,
+                marked in the column `_pad`.
+            state: From `Iterator.state()`: goes on with the row after it, and moves `ds.epoch` past its epoch.
+            as_: "numpy", "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes and texts are
+                NumPy object arrays under each.
+            optimize: Whether passes may rewrite the graph; results are the same.
+            executor: "threads", or "pull": every operator runs on this thread.
+            workers: The most tasks of a stage at once; None: the engine chooses.
+            window: Messages that may wait between stages; None: the engine chooses.
+            memory: The budget: bytes, or a text such as "64MiB".
+            disabled_passes: Names of passes to leave out (`headrace passes` lists them).
+            on_error: What an error of a row does: "raise" after the complete batches before it.
+            stall_warning: Says on stderr what is at work when nothing was given out for so many seconds; 0: never.
+        """
+        options.check_policy(on_error)
+        options.choice("as_", as_, ("numpy", "torch", "dlpack"))
+        given: dict[str, Any] = {
+            "epoch": self.epoch if epoch is None else options.whole("epoch", epoch),
+            "even": options.choice("even", even, ("off", "drop", "pad")),
+            "optimize": bool(optimize),
+            "pull": options.choice("executor", executor, ("threads", "pull")) == "pull",
+            "memory": options.memory_bytes(memory),
+            "disabled_passes": [disabled_passes] if isinstance(disabled_passes, str) else list(disabled_passes),
+            **options.shard_options(shard),
+        }
+        if seed is not None:
+            given["seed"] = options.whole("seed", seed)
+        if workers is not None:
+            given["workers"] = options.whole("workers", workers, 1)
+        if window is not None:
+            given["window"] = options.whole("window", window, 1)
+        if state is not None:
+            if not isinstance(state, (bytes, bytearray, memoryview)) or not state:
+                raise GraphError("iterate: state must be the bytes that Iterator.state() gave")
+            given["state"] = bytes(state)
+        engine = start(*self._bound_graph(given))
+        if state is not None:
+            if epoch is not None and epoch != engine.epoch:
+                raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
+            self.epoch = engine.epoch + 1
+        engine.ask(engine.epoch)
+        return Iterator(engine, self._run, as_, stall_warning, on_second=None, on_end=None)
+
+    def __len__(self) -> int:
+        """How many rows (after `batch`: batches) an epoch gives. TypeError where that shows only in running."""
+        count = _engine.count(*self._bound_graph())
+        if count is None:
+            raise TypeError("how many rows this dataset gives shows only in running it")
+        if count < 0:
+            raise TypeError("this dataset is endless: it repeats without a count")
+        return count
+
+    def __bool__(self) -> bool:
+        return True
+
+    # ---- looking at it ----
+
+    @property
+    def schema(self) -> dict[str, ColumnType]:
+        """The columns of the result with their types, known before anything runs."""
+        return {name: ColumnType(dtype, shape) for name, dtype, shape in self._graph().schema()}
+
+    def explain(self, passes: bool = False) -> str:
+        """The tree as it will run: stages, workers, memory. After a run: times, waits, and the bottleneck.
+
+        Args:
+            passes: Show the graph before and after every pass of the optimizer instead.
+        """
+        text = None if passes else self._run.text()
+        if text is not None:
+            return text
+        graph, given, references = self._bound_graph({"epoch": self.epoch})
+        return _engine.explain(graph, given, references, passes)
+
+    def to_dot(self) -> str:
+        """The graph for Graphviz: `dot -Tsvg`."""
+        return self._graph().dot()
+
+    def to_json(self) -> str:
+        """The graph as JSON."""
+        return self._graph().json()
+
+    def to_text(self) -> str:
+        """The graph as protobuf's text form."""
+        return self._graph().text()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the graph, which `headrace.load` reads. Python functions and arrays are not in it, only their names."""
+        graph = self._graph()
+        graph.validate()
+        data = graph.serialize()
+        try:
+            with open(path, "wb") as file:
+                file.write(data)
+        except FileNotFoundError as error:
+            raise NotFoundError(f"cannot save to {os.fspath(path)}: {error.strerror}") from error
+
+    def __repr__(self) -> str:
+        chain = " → ".join(node.op for node, _ in _ordered(self)[0])
+        return f"<headrace.Dataset {chain}>"
+
+    # ---- making it ----
+
+    def with_seed(self, seed: int) -> "Dataset":
+        """The same pipeline with another seed for its random operators; `iterate(seed=)` goes before it."""
+        copy = self._copy()
+        copy._seed = options.whole("seed", seed)
+        return copy
+
+    def _begin(self, op: str, attributes: dict[str, Any]) -> None:
+        """As a source."""
+        self._set(op, attributes, (), [], None)
+
+    def _append(
+        self,
+        op: str,
+        attributes: dict[str, Any],
+        others: "Sequence[Dataset]" = (),
+        steps: Sequence[Any] = (),
+        step_bindings: Sequence[Binding] = (),
+    ) -> "Dataset":
+        inputs = (self, *others)
+        for other in inputs:
+            if not isinstance(other, Dataset):
+                raise TypeError(f"{op} takes datasets, not {other!r}")
+        seed = next((dataset._seed for dataset in inputs if dataset._seed is not None), None)
+        dataset = object.__new__(Dataset)
+        dataset._set(op, attributes, inputs, steps, seed, step_bindings)
+        return dataset
+
+    def _set(
+        self,
+        op: str,
+        attributes: dict[str, Any],
+        inputs: "tuple[Dataset, ...]",
+        steps: Sequence[Any],
+        seed: int | None,
+        step_bindings: Sequence[Binding] = (),
+    ) -> None:
+        bound = [value for value in attributes.values() if isinstance(value, Bound)]
+        plain = {name: _plain(value) for name, value in attributes.items()}
+        node = _engine.Node(op, plain, list(steps), users_place())
+        self._fill(node, inputs, [*(value.binding for value in bound), *step_bindings], seed)
+
+    def _fill(
+        self, node: _engine.Node, inputs: "tuple[Dataset, ...]", bindings: "list[Binding | None]", seed: int | None
+    ) -> None:
+        self._node = node
+        self._inputs = inputs
+        self._bindings = bindings
+        self._seed = seed
+        self.epoch = 0
+        self._run = Run()
+        self._parked = None
+        self._built = None
+
+    def _copy(self) -> "Dataset":
+        copy = object.__new__(Dataset)
+        copy._fill(self._node, self._inputs, self._bindings, self._seed)
+        return copy
+
+    def __copy__(self) -> "Dataset":
+        return self._copy()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Dataset cannot be pickled; save it to a file, or build it again in the other process")
+
+    def _graph(self) -> _engine.Graph:
+        if self._built is None:
+            self._built = _engine.Graph(_ordered(self)[0], self._seed, PRODUCER)
+        return self._built
+
+    def _bound_graph(self, *given: dict[str, Any]) -> tuple[Any, ...]:
+        """The graph, `given`, and what its references stand for."""
+        graph = self._graph()
+        bindings = [binding for dataset in _ordered(self)[1] for binding in dataset._bindings]
+        pairs = list(zip(graph.references, bindings, strict=True))
+        missing = [name for name, binding in pairs if binding is None]
+        if missing:
+            listed = ", ".join(missing)
+            raise GraphError(
+                f"the graph names Python functions or arrays that are not in the file: {listed}; "
+                f"give them: headrace.load(path, references={{{missing[0]!r}: …}})"
+            )
+        return (graph, *given, dict(pairs))
+
+    # ---- epochs ----
+
+    def _move_past(self, epoch: int) -> None:
+        self.epoch = max(self.epoch, epoch + 1)
+
+    def _park(self, engine: _engine.Iteration) -> None:
+        """Keeps the engine of an iterator that came to its end: it has run ahead, and serves the next one."""
+        if self._parked is not None:
+            stop(self._parked)
+        self._parked = engine
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Bound):
+        return value.reference
+    return getattr(value, "_bound", value)  # an Expression
+
+
+def _ordered(last: Dataset) -> tuple[list[tuple[_engine.Node, list[int]]], list[Dataset]]:
+    """Nodes with the places of their inputs, inputs first, each dataset once; and the datasets, in the same order."""
+    places: dict[int, int] = {}
+    nodes: list[tuple[_engine.Node, list[int]]] = []
+    datasets: list[Dataset] = []
+    waiting = [last]
+    while waiting:
+        dataset = waiting[-1]
+        first_open = next((each for each in dataset._inputs if id(each) not in places), None)
+        if first_open is not None:
+            waiting.append(first_open)
+            continue
+        waiting.pop()
+        if id(dataset) in places:
+            continue
+        places[id(dataset)] = len(nodes)
+        nodes.append((dataset._node, [places[id(each)] for each in dataset._inputs]))
+        datasets.append(dataset)
+    return nodes, datasets
+
+
+def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = None) -> Dataset:
+    """Reads a pipeline that `Dataset.save` wrote, or its JSON form.
+
+    Args:
+        path: The file.
+        references: The Python functions and arrays that the graph names: `{"train.py:augment#0": augment}`.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError as error:
+        raise NotFoundError(f"no graph at {os.fspath(path)}: {error.strerror}") from None
+    try:
+        graph = _engine.Graph.parse_json(data.decode()) if data[:1] == b"{" else _engine.Graph.parse(data)
+        graph.validate()
+    except (GraphError, UnicodeDecodeError) as error:
+        refused = GraphError(f"{os.fspath(path)}: {error}")
+        refused.file = os.fspath(path)
+        raise refused from None
+    return _from_graph(graph, dict(references or {}))
+
+
+def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
+    datasets: list[Dataset] = []
+    known = set(graph.references)
+    for name in given:
+        if name not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise GraphError(f"the graph names no {name!r} (it names: {listed})")
+    for node, inputs in graph.nodes:
+        dataset = object.__new__(Dataset)
+        bindings = [
+            reference.given_by_user(node, name, given[name]) if name in given else None for name in node.references
+        ]
+        dataset._fill(node, tuple(datasets[place] for place in inputs), bindings, graph.seed)
+        datasets.append(dataset)
+    return datasets[-1]

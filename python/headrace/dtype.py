@@ -1,0 +1,18 @@
+"""How element types may be given."""
+
+from typing import Any, TypeAlias
+
+# NumPy's name ("float32"), a NumPy type or dtype (numpy.float32), or one of Python's (bool, int, float, bytes, str).
+DType: TypeAlias = str | type[Any] | Any
+
+
+def dtype_name(dtype: DType) -> str:
+    if isinstance(dtype, str):
+        return dtype
+    if dtype is bytes:
+        return "bytes"
+    if dtype is str:
+        return "string"
+    import numpy as np
+
+    return str(np.dtype(dtype).name)

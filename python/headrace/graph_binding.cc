@@ -1,0 +1,219 @@
+#include "python/headrace/graph_binding.h"
+
+#include <pybind11/stl.h>
+
+#include <cctype>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "ir/canonical.h"
+#include "ir/dump.h"
+#include "ir/graph.h"
+#include "ir/graph_hash.h"
+#include "ir/infer.h"
+#include "ir/validate.h"
+#include "python/headrace/status_error.h"
+#include "python/headrace/value_conversion.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+
+// An operator of a graph that is still being written; its inputs are known to Python alone.
+struct __attribute__((visibility("hidden"))) BoundNode {
+  ir::proto::Node node;
+};
+
+using Place = std::tuple<std::string, int>;
+// kernel, attributes, inputs, outputs, group, place
+using GivenStep =
+    std::tuple<std::string, py::dict, std::vector<std::string>, std::vector<std::string>, uint32_t, Place>;
+
+template <typename Operator>
+void AddAttributes(const py::dict& attributes, Operator& op) {
+  for (const auto& [name, value] : attributes) {
+    ir::proto::Attribute* attribute = op.add_attributes();
+    attribute->set_name(py::str(name));
+    try {
+      *attribute->mutable_value() = ValueOf(value);
+    } catch (py::builtin_exception& error) {
+      throw py::type_error(Cat(std::string(py::str(name)), ": ", error.what()));
+    }
+  }
+}
+
+void SetPlace(const Place& place, ir::proto::Location* location) {
+  location->set_file(std::get<0>(place));
+  location->set_line(std::get<1>(place));
+}
+
+BoundNode MakeNode(const std::string& op, const py::dict& attributes, const std::vector<GivenStep>& steps,
+                   const Place& place) {
+  BoundNode bound;
+  bound.node.set_op(op);
+  AddAttributes(attributes, bound.node);
+  SetPlace(place, bound.node.mutable_location());
+  for (const auto& [kernel, step_attributes, inputs, outputs, group, step_place] : steps) {
+    ir::proto::Step* step = bound.node.add_steps();
+    step->set_kernel(kernel);
+    AddAttributes(step_attributes, *step);
+    step->mutable_inputs()->Add(inputs.begin(), inputs.end());
+    step->mutable_outputs()->Add(outputs.begin(), outputs.end());
+    step->set_group(group);
+    SetPlace(step_place, step->mutable_location());
+  }
+  return bound;
+}
+
+template <typename Operator, typename Visit>
+void VisitOwnReferences(Operator& op, Visit visit) {
+  for (ir::proto::Attribute& attribute : *op.mutable_attributes()) {
+    if (attribute.value().has_reference()) visit(*attribute.mutable_value()->mutable_reference());
+  }
+}
+
+template <typename Visit>
+void VisitReferences(ir::proto::Node& node, Visit visit) {
+  VisitOwnReferences(node, visit);
+  for (ir::proto::Step& step : *node.mutable_steps()) VisitOwnReferences(step, visit);
+}
+
+// "train.py:augment#3" -> "train.py:augment".
+std::string WithoutNumber(const std::string& name) {
+  const size_t hash = name.rfind('#');
+  if (hash == std::string::npos || hash + 1 == name.size()) return name;
+  for (size_t i = hash + 1; i < name.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) return name;
+  }
+  return name.substr(0, hash);
+}
+
+// Numbers uses of a name in the order of the graph, so that the same script gives the same names in every process.
+void NameReferences(BoundGraph& bound) {
+  std::map<std::string, int> uses;
+  for (ir::proto::Node& node : *bound.graph.mutable_nodes()) {
+    VisitReferences(node, [&](ir::proto::Reference& reference) {
+      const std::string base = WithoutNumber(reference.name());
+      reference.set_name(Cat(base, "#", uses[base]++));
+      bound.references.push_back(reference.name());
+    });
+  }
+}
+
+BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t>>>& nodes,
+                     std::optional<uint64_t> seed, const std::string& producer) {
+  BoundGraph bound;
+  bound.graph.set_format(ir::kFormat);
+  bound.graph.set_producer(producer);
+  if (seed.has_value()) bound.graph.set_seed(*seed);
+  for (const auto& [node, inputs] : nodes) {
+    ir::proto::Node* added = bound.graph.add_nodes();
+    *added = node.node;
+    added->mutable_inputs()->Clear();
+    added->mutable_inputs()->Add(inputs.begin(), inputs.end());
+  }
+  NameReferences(bound);
+  RaiseIfError(ir::Canonicalize(bound.graph));
+  return bound;
+}
+
+BoundGraph OfParsed(absl::StatusOr<ir::proto::Graph> parsed) {
+  BoundGraph bound;
+  bound.graph = ValueOrRaise(std::move(parsed));
+  RaiseIfError(ir::Canonicalize(bound.graph));
+  for (ir::proto::Node& node : *bound.graph.mutable_nodes()) {
+    VisitReferences(node, [&](ir::proto::Reference& reference) { bound.references.push_back(reference.name()); });
+  }
+  return bound;
+}
+
+// [(node, inputs)], as MakeGraph takes them.
+py::list NodesOf(const BoundGraph& bound) {
+  py::list nodes;
+  for (const ir::proto::Node& node : bound.graph.nodes()) {
+    const std::vector<uint32_t> inputs(node.inputs().begin(), node.inputs().end());
+    nodes.append(py::make_tuple(BoundNode{node}, inputs));
+  }
+  return nodes;
+}
+
+std::vector<std::string> ReferencesOf(const BoundNode& bound) {
+  std::vector<std::string> names;
+  ir::proto::Node node = bound.node;
+  VisitReferences(node, [&](ir::proto::Reference& reference) { names.push_back(reference.name()); });
+  return names;
+}
+
+py::object ShapeTuple(const std::optional<Shape>& shape) {
+  if (!shape.has_value()) return py::none();
+  py::tuple dimensions(shape->size());
+  for (size_t i = 0; i < shape->size(); ++i) {
+    const int64_t dimension = (*shape)[i];
+    dimensions[i] = dimension == ir::kUnknownDim ? py::object(py::none()) : py::object(py::int_(dimension));
+  }
+  return dimensions;
+}
+
+// The columns that a source of the user's own declares.
+std::vector<std::string> DeclaredColumns(const BoundNode& bound) {
+  std::vector<std::string> names;
+  for (const ir::proto::Attribute& attribute : bound.node.attributes()) {
+    for (const ir::proto::Column& column : attribute.value().columns().columns()) names.push_back(column.name());
+  }
+  return names;
+}
+
+}  // namespace
+
+py::list SchemaList(const ir::Schema& schema) {
+  py::list columns;
+  for (const ir::Column& column : schema.columns) {
+    columns.append(
+        py::make_tuple(column.name, std::string(DTypeName(column.type.dtype)), ShapeTuple(column.type.shape)));
+  }
+  return columns;
+}
+
+void BindGraph(py::module_& module) {
+  py::class_<BoundNode>(module, "Node")
+      .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("place"))
+      .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
+      .def_property_readonly("references", &ReferencesOf)
+      .def_property_readonly("steps",
+                             [](const BoundNode& self) {
+                               std::vector<std::string> steps;
+                               for (const ir::proto::Step& step : self.node.steps())
+                                 steps.push_back(ir::StepText(step));
+                               return steps;
+                             })
+      .def_property_readonly("columns", &DeclaredColumns)
+      .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
+
+  py::class_<BoundGraph>(module, "Graph")
+      .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("seed"), py::arg("producer"))
+      .def_static("parse", [](const py::bytes& data) { return OfParsed(ir::ParseGraph(std::string(data))); })
+      .def_static("parse_text", [](const std::string& text) { return OfParsed(ir::ParseGraphText(text)); })
+      .def_static("parse_json", [](const std::string& json) { return OfParsed(ir::ParseGraphJson(json)); })
+      .def_property_readonly("nodes", &NodesOf)
+      .def_property_readonly("seed",
+                             [](const BoundGraph& self) {
+                               return self.graph.has_seed() ? std::optional<uint64_t>(self.graph.seed()) : std::nullopt;
+                             })
+      .def_property_readonly("references", [](const BoundGraph& self) { return self.references; })
+      .def_property_readonly("hash", [](const BoundGraph& self) { return ir::HashText(ir::UserGraphHash(self.graph)); })
+      .def("serialize", [](const BoundGraph& self) { return py::bytes(ir::SerializeGraph(self.graph)); })
+      .def("text", [](const BoundGraph& self) { return ir::GraphToText(self.graph); })
+      .def("json", [](const BoundGraph& self) { return ir::GraphToJson(self.graph); })
+      .def("dot", [](const BoundGraph& self) { return ir::ToDot(self.graph); })
+      .def("dump", [](const BoundGraph& self) { return ir::GraphDump(self.graph); })
+      .def("validate", [](const BoundGraph& self) { RaiseIfError(ir::Validate(self.graph)); })
+      .def("schema", [](const BoundGraph& self) {
+        RaiseIfError(ir::Validate(self.graph));
+        return SchemaList(ValueOrRaise(ir::ResultSchema(self.graph)));
+      });
+}
+
+}  // namespace headrace::python

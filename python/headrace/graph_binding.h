@@ -1,0 +1,30 @@
+// Data graphs from Python: values, expressions, nodes and graphs.
+// Thread contract: with the GIL held.
+#ifndef HEADRACE_PYTHON_GRAPH_BINDING_H_
+#define HEADRACE_PYTHON_GRAPH_BINDING_H_
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <vector>
+
+#include "ir/graph.pb.h"
+#include "ir/type.h"
+
+namespace headrace::python {
+
+// A canonical graph.
+struct __attribute__((visibility("hidden"))) BoundGraph {
+  ir::proto::Graph graph;
+  // Names given to the references of the nodes, in the order of nodes, steps and attributes.
+  std::vector<std::string> references;
+};
+
+// [(name, dtype, shape)], shape None where the rank is unknown, dimensions None where unknown.
+pybind11::list SchemaList(const ir::Schema& schema);
+
+void BindGraph(pybind11::module_& module);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_GRAPH_BINDING_H_

@@ -1,0 +1,267 @@
+#include "python/headrace/host_binding.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "python/headrace/deferred_release.h"
+#include "python/headrace/tensor_binding.h"
+#include "python/headrace/thread_state.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+
+// Named by the row alone, so that what a function draws depends on nothing else.
+py::object GeneratorOf(const RowRandom& random) {
+  const py::module_ numpy_random = py::module_::import("numpy.random");
+  py::array_t<uint64_t> key(2);
+  key.mutable_at(0) = random.key();
+  key.mutable_at(1) = random.row();
+  return numpy_random.attr("Generator")(numpy_random.attr("Philox")(py::arg("key") = key));
+}
+
+std::string NameOf(const py::handle& callable) {
+  for (const char* attribute : {"__qualname__", "__name__"}) {
+    if (py::hasattr(callable, attribute)) return py::str(callable.attr(attribute));
+  }
+  return py::str(py::type::of(callable).attr("__name__"));
+}
+
+// Takes the values out, so that an array that nobody else knows is held by us alone.
+std::vector<Tensor> TensorsOfTuple(py::object tuple) {
+  const py::list values = py::reinterpret_steal<py::list>(PySequence_List(tuple.ptr()));
+  tuple = py::none();
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < values.size(); ++i) {
+    py::object value = values[i];
+    values[i] = py::none();
+    tensors.push_back(TensorOf(std::move(value), Sharing::kWhereAlone));
+  }
+  return tensors;
+}
+
+class PythonFunction : public HostFunction {
+ public:
+  PythonFunction(const py::object& callable, bool wants_rng, bool predicate, std::shared_ptr<RaisedExceptions> raised)
+      : name_(NameOf(callable)),
+        callable_(callable),
+        wants_rng_(wants_rng),
+        predicate_(predicate),
+        raised_(std::move(raised)) {}
+
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random) override {
+    KeepThreadState();
+    const py::gil_scoped_acquire gil;
+    ReleaseNow();
+    try {
+      return TensorsOf(CallPython(inputs, random));
+    } catch (py::error_already_set& raised) {
+      return raised_->Keep(raised, name_);
+    } catch (py::builtin_exception& raised) {
+      raised.set_error();
+      py::error_already_set set;
+      return raised_->Keep(set, name_);
+    }
+  }
+
+ private:
+  py::object CallPython(absl::Span<const Tensor> inputs, const RowRandom* random) const {
+    py::tuple arguments(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) arguments[i] = ArrayOf(inputs[i], Access::kReadOnly);
+    py::dict named;
+    if (wants_rng_ && random != nullptr) named["rng"] = GeneratorOf(*random);
+    PyObject* result = PyObject_Call(callable_.get().ptr(), arguments.ptr(), named.ptr());
+    if (result == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
+  }
+
+  std::vector<Tensor> TensorsOf(py::object result) const {
+    if (predicate_) {
+      const int truth = PyObject_IsTrue(result.ptr());
+      if (truth < 0) throw py::error_already_set();
+      return {ValueOrRaise(Tensor::Scalar<bool>(truth != 0))};
+    }
+    if (PyTuple_Check(result.ptr())) return TensorsOfTuple(std::move(result));
+    return {TensorOf(std::move(result), Sharing::kWhereAlone)};
+  }
+
+  const std::string name_;
+  const HeldObject callable_;
+  const bool wants_rng_;
+  const bool predicate_;
+  const std::shared_ptr<RaisedExceptions> raised_;
+};
+
+struct IteratorOptions {
+  std::string name;
+  bool epoch_given;  // the callable takes the epoch
+  bool start_given;  // the callable takes start=, and can seek
+  std::vector<std::string> columns;
+};
+
+class PythonIterator : public HostIterator {
+ public:
+  PythonIterator(py::object callable, IteratorOptions options, std::shared_ptr<RaisedExceptions> raised)
+      : callable_(std::move(callable)), options_(std::move(options)), raised_(std::move(raised)) {}
+
+  absl::Status Start(uint64_t epoch, uint64_t position) override {
+    return WithPython([&]() -> absl::Status {
+      py::object iterator = Begin(epoch, position);
+      const bool again = iterator_.get() && iterator.is(iterator_.get());
+      iterator_ = HeldObject(std::move(iterator));
+      if (again) {
+        return UnsupportedError(options_.name,
+                                " gives the same iterator for every epoch, which is used up after the "
+                                "first; it must make a new one at each call");
+      }
+      if (position == 0 || options_.start_given) return absl::OkStatus();
+      if (py::hasattr(iterator_.get(), "seek")) {
+        iterator_.get().attr("seek")(position);
+        return absl::OkStatus();
+      }
+      for (uint64_t i = 0; i < position; ++i) {
+        if (!NextValue())
+          return StateError(options_.name, " gave ", i, " rows, but the state was taken after row ", position);
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  absl::StatusOr<std::vector<Tensor>> Next() override {
+    std::vector<Tensor> row;
+    HEADRACE_RETURN_IF_ERROR(WithPython([&]() -> absl::Status {
+      py::object value = NextValue();
+      if (!value) return absl::OkStatus();
+      return RowOf(std::move(value), row);
+    }));
+    return row;
+  }
+
+ private:
+  template <typename Body>
+  absl::Status WithPython(Body body) {
+    KeepThreadState();
+    const py::gil_scoped_acquire gil;
+    ReleaseNow();
+    try {
+      return body();
+    } catch (py::error_already_set& raised) {
+      return raised_->Keep(raised, options_.name);
+    } catch (py::builtin_exception& raised) {
+      raised.set_error();
+      py::error_already_set set;
+      return raised_->Keep(set, options_.name);
+    }
+  }
+
+  py::object Begin(uint64_t epoch, uint64_t position) const {
+    py::list arguments;
+    if (options_.epoch_given) arguments.append(epoch);
+    py::dict named;
+    if (options_.start_given) named["start"] = position;
+    PyObject* given = PyObject_Call(callable_.get().ptr(), py::tuple(arguments).ptr(), named.ptr());
+    if (given == nullptr) throw py::error_already_set();
+    PyObject* iterator = PyObject_GetIter(given);
+    Py_DECREF(given);
+    if (iterator == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(iterator);
+  }
+
+  // Null at the end.
+  py::object NextValue() const {
+    PyObject* value = PyIter_Next(iterator_.get().ptr());
+    if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(value);
+  }
+
+  absl::Status RowOf(py::object value, std::vector<Tensor>& row) const {
+    if (PyDict_Check(value.ptr())) return RowOfDict(py::reinterpret_borrow<py::dict>(value), row);
+    if (!PyTuple_Check(value.ptr())) {
+      if (options_.columns.size() != 1) {
+        return GraphError(options_.name, " gave a ", std::string(py::str(py::type::of(value).attr("__name__"))),
+                          "; a row is a dict, or a tuple in the order of the columns (", ColumnList(), ")");
+      }
+      row.push_back(TensorOf(std::move(value), Sharing::kWhereAlone));
+      return absl::OkStatus();
+    }
+    const auto given = static_cast<size_t>(PyTuple_GET_SIZE(value.ptr()));
+    if (given != options_.columns.size()) {
+      return GraphError(options_.name, " gave a tuple of ", given, " values for ", options_.columns.size(),
+                        " columns (", ColumnList(), ")");
+    }
+    row = TensorsOfTuple(std::move(value));
+    return absl::OkStatus();
+  }
+
+  absl::Status RowOfDict(const py::dict& values, std::vector<Tensor>& row) const {
+    for (const std::string& column : options_.columns) {
+      if (!values.contains(column)) {
+        return GraphError(options_.name, " gave a row without \"", column, "\" (it has ",
+                          std::string(py::str(py::str(", ").attr("join")(
+                              py::module_::import("builtins").attr("map")(py::type::of(py::str("")), values)))),
+                          ")");
+      }
+    }
+    if (values.size() != options_.columns.size()) {
+      return GraphError(options_.name, " gave a row of ", values.size(), " values for ", options_.columns.size(),
+                        " columns (", ColumnList(), ")");
+    }
+    for (const std::string& column : options_.columns) {
+      row.push_back(TensorOf(values[py::str(column)], Sharing::kWhereAlone));
+    }
+    return absl::OkStatus();
+  }
+
+  std::string ColumnList() const {
+    std::string list;
+    for (const std::string& column : options_.columns) Append(list, list.empty() ? "" : ", ", column);
+    return list;
+  }
+
+  const HeldObject callable_;
+  const IteratorOptions options_;
+  const std::shared_ptr<RaisedExceptions> raised_;
+  HeldObject iterator_;
+};
+
+HostArrays ArraysOf(const py::dict& columns) {
+  HostArrays arrays;
+  for (const auto& [name, array] : columns) {
+    arrays.columns.emplace_back(py::str(name), TensorOf(py::reinterpret_borrow<py::object>(array), Sharing::kAlways));
+  }
+  return arrays;
+}
+
+}  // namespace
+
+HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<RaisedExceptions>& raised) {
+  HostBindings bindings;
+  for (const auto& [key, value] : references) {
+    const std::string name = py::str(key);
+    const auto bound = py::reinterpret_borrow<py::tuple>(value);
+    const std::string kind = py::str(bound[0]);
+    if (kind == "function") {
+      bindings.functions[name] =
+          std::make_shared<PythonFunction>(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), raised);
+    } else if (kind == "iterator") {
+      const IteratorOptions options = {NameOf(bound[1]), bound[2].cast<bool>(), bound[3].cast<bool>(),
+                                       bound[4].cast<std::vector<std::string>>()};
+      auto callable = std::make_shared<HeldObject>(py::object(bound[1]));
+      bindings.iterators[name] = [callable, options, raised]() -> std::shared_ptr<HostIterator> {
+        const py::gil_scoped_acquire gil;
+        return std::make_shared<PythonIterator>(py::reinterpret_borrow<py::object>(callable->get()), options, raised);
+      };
+    } else {
+      bindings.arrays[name] = ArraysOf(py::reinterpret_borrow<py::dict>(bound[1]));
+    }
+  }
+  return bindings;
+}
+
+}  // namespace headrace::python

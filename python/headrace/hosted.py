@@ -1,0 +1,121 @@
+"""Operators that take Python's own objects: functions, iterators and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headrace import _engine, reference
+from headrace.dtype import DType, dtype_name
+from headrace.errors import GraphError
+from headrace.expression import Expression
+from headrace.mapping import Kernels, StepWriter, names
+
+if TYPE_CHECKING:
+    from headrace.dataset import Dataset
+    from headrace.methods import Methods
+
+# Names, or names with what is known of their types.
+Columns: TypeAlias = str | Sequence[str] | Mapping[str, DType | tuple[DType, Sequence[int | None] | None]]
+
+
+def numpy_attributes(arrays: Mapping[str, Any] | Any, **attributes: Any) -> dict[str, Any]:
+    import numpy as np
+
+    given = dict(arrays) if isinstance(arrays, Mapping) else {"data": arrays}
+    if not given:
+        raise GraphError("Numpy: no arrays; give a dict from column to array, or one array")
+    columns = {}
+    for name, array in given.items():
+        if not isinstance(name, str):
+            raise GraphError(f"Numpy: a column's name is a text, not {name!r}")
+        column = np.asarray(array)
+        if column.ndim == 0:
+            raise GraphError(f'Numpy: column "{name}" is a single value; its first axis must count the rows')
+        columns[name] = column
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise GraphError(f"Numpy: columns differ in their number of rows: {listed}")
+    types = [(name, _column_dtype(name, column), column.shape[1:]) for name, column in columns.items()]
+    return {"arrays": reference.arrays(columns), "columns": _engine.Columns(types), **attributes}
+
+
+def _column_dtype(name: str, column: Any) -> str:
+    kind = column.dtype.kind
+    if kind == "S":
+        return "bytes"
+    if kind == "U":
+        return "string"
+    if kind == "O":
+        kinds = {type(value) for value in column.flat}
+        if kinds <= {bytes}:
+            return "bytes"
+        if kinds <= {str}:
+            return "string"
+        listed = ", ".join(sorted(each.__name__ for each in kinds))
+        raise GraphError(
+            f'Numpy: column "{name}" holds Python objects ({listed}); only bytes alone or str alone can be held'
+        )
+    known = str(column.dtype.name)
+    if known not in _NUMBERS:
+        raise GraphError(f'Numpy: column "{name}" is {known}; no column can hold that')
+    return known
+
+
+_NUMBERS = {"bool", "float16", "bfloat16", "float32", "float64"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+def generator_attributes(function: Any, columns: Columns) -> dict[str, Any]:
+    types = column_types(columns)
+    return {
+        "function": reference.iterator(function, [name for name, _, _ in types]),
+        "columns": _engine.Columns(types),
+    }
+
+
+def column_types(columns: Columns) -> list[tuple[str, str, tuple[int | None, ...] | None]]:
+    if isinstance(columns, str):
+        columns = [columns]
+    if not isinstance(columns, Mapping):
+        columns = {name: "unknown" for name in columns}
+    types: list[tuple[str, str, tuple[int | None, ...] | None]] = []
+    for name, given in columns.items():
+        if not isinstance(name, str):
+            raise GraphError(f"Generator: a column's name is a text, not {name!r}")
+        dtype, shape = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+        known = None if shape is None else tuple(shape)
+        try:
+            types.append((name, dtype_name(dtype), known))
+        except TypeError:
+            raise GraphError(
+                f'Generator: the type of column "{name}" is {given!r}; give a dtype, or (dtype, shape)'
+            ) from None
+    if not types:
+        raise GraphError("Generator: no columns; name at least one")
+    return types
+
+
+def mapped(
+    dataset: Methods, kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None, ordered: bool
+) -> Dataset:
+    read = names(columns, "columns")
+    writer = StepWriter(ordered)
+    writer.write(kernels, read, read if output is None else names(output, "output"))
+    return dataset._append("map", {}, steps=writer.steps, step_bindings=[bound.binding for bound in writer.bound])
+
+
+def filtered(
+    dataset: Methods, predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None
+) -> Dataset:
+    if isinstance(predicate, Expression):
+        if columns is not None:
+            raise GraphError("filter: an expression names its columns itself; columns= is for Python functions")
+        return dataset._append("filter", {"predicate": predicate})
+    if not callable(predicate):
+        raise GraphError(f"filter: {predicate!r} is neither a column expression nor a function")
+    bound, wants_rng = reference.function(predicate, predicate=True)
+    chosen = None if columns is None else names(columns, "columns")
+    return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})

@@ -1,0 +1,234 @@
+"""A running pipeline: rows one after the other, and the state to go on from."""
+
+import atexit
+import sys
+
+# Here, not in a function of the user's: the thread that loads it first passes for the main thread, which the
+# interpreter waits for at its end.
+import threading  # noqa: F401
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from headrace import _engine
+from headrace.errors import ClosedError, Error, UnsupportedError
+
+__all__ = ["Iterator"]
+
+Batch = dict[str, Any]
+
+_live: "weakref.WeakSet[_engine.Iteration]" = weakref.WeakSet()
+_exiting = False
+
+
+@atexit.register
+def _close_all() -> None:
+    """Ends every pipeline while the interpreter is whole: their threads may be about to call Python."""
+    global _exiting
+    _exiting = True
+    for engine in list(_live):
+        engine.close()
+    _engine.stop_threads()
+
+
+def start(graph: _engine.Graph, options: dict[str, Any], references: dict[str, Any]) -> _engine.Iteration:
+    if _exiting:
+        raise ClosedError("the interpreter is exiting; no pipeline can start any more")
+    # On this thread, not on one of the engine's: what NumPy starts and locks while it is loaded belongs to the program.
+    import numpy  # noqa: F401
+
+    engine = _engine.Iteration(graph, options, references)
+    _live.add(engine)
+    return engine
+
+
+def stop(engine: _engine.Iteration) -> None:
+    engine.close()
+    _live.discard(engine)
+
+
+def torch_or_error() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise UnsupportedError("as_='torch' needs PyTorch, which is not installed here: pip install torch") from None
+    return torch
+
+
+def _to_torch(value: Any, torch: Any) -> Any:
+    if isinstance(value, _engine.LentTensor):
+        return torch.from_dlpack(value)
+    return value  # bytes and texts have no tensors
+
+
+class Run:
+    """What a dataset remembers of its last run, for `explain()`."""
+
+    def __init__(self) -> None:
+        self._engine: weakref.ref[_engine.Iteration] | None = None
+        self._text: str | None = None
+
+    def begin(self, engine: _engine.Iteration) -> None:
+        self._engine, self._text = weakref.ref(engine), None
+
+    def end(self, engine: _engine.Iteration) -> None:
+        if self._engine is not None and self._engine() is engine:
+            self._text, self._engine = engine.explain(), None
+
+    def text(self) -> str | None:
+        engine = self._engine() if self._engine is not None else None
+        return self._text if engine is None else engine.explain()
+
+
+class Iterator:
+    """Gives the rows of one epoch, usually batches: dicts from column to array.
+
+    Made by `iter(ds)` and `ds.iterate(…)`. Ends with its epoch; `close()`, a `with` block or letting go of it end it
+    before. The arrays given out stay valid whatever becomes of the iterator.
+    """
+
+    def __init__(
+        self,
+        engine: _engine.Iteration,
+        run: Run,
+        as_: str,
+        stall_warning: float,
+        on_second: Callable[[int], None] | None,
+        on_end: Callable[[_engine.Iteration], None] | None,
+    ) -> None:
+        self._engine: _engine.Iteration | None = engine
+        self._run = run
+        self._torch = torch_or_error() if as_ == "torch" else None
+        self._as = "numpy" if as_ == "numpy" else "dlpack"
+        self._stall_warning = stall_warning
+        self._on_second = on_second
+        self._on_end = on_end
+        self._epoch = engine.epoch
+        self._given = 0
+        self._closed = False
+        self._final_state: bytes | Error | None = None
+        self._error: BaseException | None = None
+        run.begin(engine)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that it runs."""
+        return self._epoch
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Batch:
+        engine = self._engine
+        if engine is None:
+            self._raise_why_over()
+        row = self._next_row(engine)
+        if row is None:
+            self._end(engine)
+            raise StopIteration
+        self._given += 1
+        if self._given == 2 and self._on_second is not None:
+            self._on_second(self._epoch)
+        if self._torch is not None:
+            return {name: _to_torch(value, self._torch) for name, value in row.items()}
+        return row
+
+    def _next_row(self, engine: _engine.Iteration) -> Batch | None:
+        """None at the end."""
+        try:
+            row = engine.next(self._as, self._stall_warning)
+            if isinstance(row, bool):
+                self._warn_of_stall(engine)
+                row = engine.next(self._as, 0)
+        except BaseException as error:
+            if engine.failed and self._engine is engine:
+                self._fail(engine, error)
+            raise
+        return None if isinstance(row, bool) else row
+
+    def _raise_why_over(self) -> NoReturn:
+        if self._closed:
+            raise ClosedError("the iterator was closed; make a new one with iter(ds) or ds.iterate(…)")
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        raise StopIteration
+
+    def state(self) -> bytes:
+        """Where the iteration stands, after the batch given last: `ds.iterate(state=…)` goes on with the next one.
+
+        Small, and good in another process. Raises StateError where the pipeline cannot be restored, with the reason.
+        """
+        if self._engine is not None:
+            return self._engine.state()
+        if isinstance(self._final_state, bytes):
+            return self._final_state
+        raise self._final_state or ClosedError("the iterator was closed; take its state before")
+
+    def explain(self) -> str:
+        """As `Dataset.explain()`, of this run."""
+        return self._run.text() or ""
+
+    def report(self) -> dict[str, Any]:
+        """The figures behind `explain()`, while the iterator is open."""
+        if self._engine is None:
+            raise ClosedError("the iterator has ended; take its report before")
+        return self._engine.report()
+
+    def close(self) -> None:
+        """Ends the run: its threads stop and its memory is given back. Closing again does nothing."""
+        engine, self._engine = self._engine, None
+        self._closed = self._closed or engine is not None or self._error is not None
+        if engine is not None:
+            self._stop(engine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # Not there where __init__ raised.
+        if getattr(self, "_engine", None) is not None:
+            self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "failed" if self._error is not None else "ended"
+        state = state if self._engine is None else "open"
+        return f"<headrace.Iterator of epoch {self._epoch}: {self._given} given, {state}>"
+
+    def _fail(self, engine: _engine.Iteration, error: BaseException) -> None:
+        """Ends the run but stays failed. What ran is let go of, for the error's traceback may keep this iterator alive."""
+        self._error = error
+        self._keep_state(engine)
+        self._stop(engine)
+
+    def _keep_state(self, engine: _engine.Iteration) -> None:
+        self._engine = None
+        try:
+            self._final_state = engine.state()
+        except Error as error:
+            self._final_state = error
+
+    def _end(self, engine: _engine.Iteration) -> None:
+        self._keep_state(engine)
+        if self._on_second is not None:
+            self._on_second(self._epoch)
+        if self._on_end is not None:
+            self._on_end(engine)
+        else:
+            self._stop(engine)
+
+    def _stop(self, engine: _engine.Iteration) -> None:
+        self._run.end(engine)
+        stop(engine)
+
+    def _warn_of_stall(self, engine: _engine.Iteration) -> None:
+        lines = engine.describe_stall() or ["no stage has a row at work"]
+        text = "\n".join(f"  {line}" for line in lines)
+        print(
+            f"headrace: nothing delivered for {self._stall_warning:g} s; at work:\n{text}", file=sys.stderr, flush=True
+        )

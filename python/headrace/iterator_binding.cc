@@ -1,0 +1,296 @@
+#include "python/headrace/iterator_binding.h"
+
+#include <pybind11/stl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/iteration.h"
+#include "engine/worker_pool.h"
+#include "python/headrace/deferred_release.h"
+#include "python/headrace/graph_binding.h"
+#include "python/headrace/host_binding.h"
+#include "python/headrace/status_error.h"
+#include "python/headrace/tensor_binding.h"
+#include "python/headrace/unlocked.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+using Clock = std::chrono::steady_clock;
+
+// Signals (Ctrl-C) are seen between slices of waiting.
+constexpr std::chrono::milliseconds kSlice{50};
+// The longest that Close waits for another thread to leave Next.
+constexpr std::chrono::seconds kLeave{5};
+
+template <typename T>
+T Option(const py::dict& options, const char* name, T otherwise) {
+  return options.contains(name) ? options[name].cast<T>() : otherwise;
+}
+
+IterateOptions OptionsOf(const py::dict& given) {
+  IterateOptions options;
+  if (given.contains("seed") && !given["seed"].is_none()) options.seed = given["seed"].cast<uint64_t>();
+  options.epoch = Option<uint64_t>(given, "epoch", 0);
+  options.endless = Option(given, "endless", false);
+  options.rank = Option<uint64_t>(given, "rank", 0);
+  options.world = Option<uint64_t>(given, "world", 1);
+  options.even = Option<std::string>(given, "even", "off");
+  options.state = Option<std::string>(given, "state", "");
+  options.optimize = Option(given, "optimize", true);
+  options.disabled_passes = Option<std::vector<std::string>>(given, "disabled_passes", {});
+  options.pull = Option(given, "pull", false);
+  options.workers = Option(given, "workers", 0);
+  options.window = Option(given, "window", 0);
+  options.memory = Option<int64_t>(given, "memory", options.memory);
+  return options;
+}
+
+py::dict StageDict(const StageReport& stage) {
+  py::dict dict;
+  dict["name"] = stage.name;
+  dict["kind"] = stage.kind;
+  dict["rows"] = stage.rows;
+  dict["messages"] = stage.messages;
+  dict["tasks"] = stage.tasks;
+  dict["widest"] = stage.widest;
+  dict["busy_s"] = stage.busy_s;
+  dict["input_wait_s"] = stage.input_wait_s;
+  dict["output_wait_s"] = stage.output_wait_s;
+  dict["memory_wait_s"] = stage.memory_wait_s;
+  dict["window"] = stage.window;
+  dict["deals"] = stage.deals;
+  return dict;
+}
+
+class __attribute__((visibility("hidden"))) BoundIteration {
+ public:
+  BoundIteration(const BoundGraph& graph, const py::dict& options, const py::dict& references)
+      : raised_(std::make_shared<RaisedExceptions>()), process_(getpid()) {
+    ReleaseNow();
+    IterateOptions given = OptionsOf(options);
+    given.bindings = BindingsOf(references, raised_);
+    absl::StatusOr<std::unique_ptr<Iteration>> started;
+    {
+      const Unlocked unlocked;
+      started = Iteration::Start(graph.graph, std::move(given));
+    }
+    iteration_ = ValueOrRaise(std::move(started), raised_.get());
+    for (const ir::Column& column : iteration_->schema().columns) names_.push_back(py::str(column.name));
+  }
+
+  ~BoundIteration() {
+    // A forked child has the memory of the pipeline but not its threads: there is nobody to join.
+    if (getpid() != process_) {
+      iteration_.release();
+      return;
+    }
+    {
+      const Unlocked unlocked;
+      iteration_.reset();
+    }
+    ReleaseNow();
+  }
+  BoundIteration(const BoundIteration&) = delete;
+
+  // The next row as a dict; None at an epoch's end; False when `stall_s` went by without either.
+  py::object Next(const std::string& as, double stall_s) {
+    CheckProcess();
+    const Turn turn(*this);
+    ReleaseNow();
+    ResultRow row;
+    const Clock::time_point started = Clock::now();
+    while (true) {
+      const Pipeline::Outcome outcome = WaitOnce(row, started, stall_s);
+      if (outcome == Pipeline::Outcome::kRow) return RowDict(row, as);
+      if (outcome == Pipeline::Outcome::kEpochEnd) return py::none();
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (stall_s > 0 && Clock::now() - started >= std::chrono::duration<double>(stall_s)) return py::bool_(false);
+    }
+  }
+
+  void Close() {
+    if (getpid() != process_) return;
+    {
+      const Unlocked unlocked;
+      iteration_->Close();
+      WaitUntilLeft();
+    }
+    ReleaseNow();
+  }
+
+  void Ask(uint64_t epoch) {
+    CheckProcess();
+    const Unlocked unlocked;
+    iteration_->Ask(epoch);
+  }
+
+  py::bytes State() { return py::bytes(ValueOrRaise(iteration_->State(), raised_.get())); }
+  // The pipeline gave an error, and would give it again.
+  bool failed() const { return failed_; }
+  uint64_t epoch() const { return iteration_->epoch(); }
+  uint64_t delivered() const { return iteration_->delivered(); }
+  py::list schema() const { return SchemaList(iteration_->schema()); }
+
+  std::string Explain() {
+    const Unlocked unlocked;
+    return iteration_->ExplainText();
+  }
+
+  std::vector<std::string> DescribeStall() {
+    const Unlocked unlocked;
+    return iteration_->DescribeStall();
+  }
+
+  py::dict Report() {
+    headrace::Report report;
+    {
+      const Unlocked unlocked;
+      report = iteration_->report();
+    }
+    py::dict dict;
+    py::list stages;
+    for (const StageReport& stage : report.stages) stages.append(StageDict(stage));
+    dict["stages"] = stages;
+    dict["wall_s"] = report.wall_s;
+    dict["user_wait_s"] = report.user_wait_s;
+    dict["delivered"] = report.delivered;
+    dict["held_bytes"] = report.held_bytes;
+    dict["peak_bytes"] = report.peak_bytes;
+    dict["budget_bytes"] = report.budget_bytes;
+    dict["workers"] = report.workers;
+    return dict;
+  }
+
+ private:
+  // The one thread that is in Next.
+  class Turn {
+   public:
+    explicit Turn(BoundIteration& iteration) : iteration_(iteration) {
+      std::thread::id nobody;
+      if (!iteration.user_.compare_exchange_strong(nobody, std::this_thread::get_id())) {
+        Raise(UnsupportedError("another thread waits for this iterator; an iterator serves one thread at a time"));
+      }
+    }
+    ~Turn() { iteration_.user_.store(std::thread::id()); }
+
+   private:
+    BoundIteration& iteration_;
+  };
+
+  // Lets a thread that waited in Next come back to Python: at the interpreter's end it must not be in C++ any more.
+  void WaitUntilLeft() const {
+    const Clock::time_point until = Clock::now() + kLeave;
+    while (user_.load() != std::thread::id() && user_.load() != std::this_thread::get_id() && Clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  void CheckProcess() const {
+    if (getpid() == process_) return;
+    Raise(UnsupportedError(
+        "this iterator was made before a fork, and its threads stayed in the parent; make a new iterator in the child, "
+        "or start the child with the 'spawn' method"));
+  }
+
+  Pipeline::Outcome WaitOnce(ResultRow& row, Clock::time_point started, double stall_s) {
+    std::chrono::nanoseconds limit = kSlice;
+    if (stall_s > 0) {
+      const auto left = std::chrono::duration<double>(stall_s) - (Clock::now() - started);
+      limit =
+          std::clamp(std::chrono::duration_cast<std::chrono::nanoseconds>(left), std::chrono::nanoseconds(0), limit);
+    }
+    absl::StatusOr<Pipeline::Outcome> outcome;
+    {
+      const Unlocked unlocked;
+      outcome = iteration_->Next(limit, row);
+    }
+    failed_ = !outcome.ok();
+    return ValueOrRaise(std::move(outcome), raised_.get());
+  }
+
+  py::dict RowDict(ResultRow& row, const std::string& as) const {
+    py::dict columns;
+    for (size_t i = 0; i < row.columns.size(); ++i) {
+      // Takes the tensor out of the row, so that the array may be its only holder.
+      const Tensor tensor = std::move(row.columns[i]);
+      columns[names_[i]] = as == "numpy" ? ArrayOf(tensor, Access::kWhereAlone) : DLPackOf(tensor);
+    }
+    return columns;
+  }
+
+  const std::shared_ptr<RaisedExceptions> raised_;
+  const pid_t process_;
+  std::unique_ptr<Iteration> iteration_;
+  std::vector<py::str> names_;
+  std::atomic<std::thread::id> user_{};
+  bool failed_ = false;
+};
+
+std::string Explain(const BoundGraph& graph, const py::dict& options, const py::dict& references, bool passes) {
+  const auto raised = std::make_shared<RaisedExceptions>();
+  IterateOptions given = OptionsOf(options);
+  given.bindings = BindingsOf(references, raised);
+  absl::StatusOr<std::string> text;
+  {
+    const Unlocked unlocked;
+    text = ExplainGraph(graph.graph, given, passes);
+  }
+  return ValueOrRaise(std::move(text), raised.get());
+}
+
+// Rows; None where not known, -1 where endless.
+py::object Count(const BoundGraph& graph, const py::dict& references) {
+  const auto raised = std::make_shared<RaisedExceptions>();
+  const HostBindings bindings = BindingsOf(references, raised);
+  absl::StatusOr<Cardinality> count;
+  {
+    const Unlocked unlocked;
+    count = CountRows(graph.graph, bindings);
+  }
+  const Cardinality rows = ValueOrRaise(std::move(count), raised.get());
+  if (rows.kind == Cardinality::Kind::kEndless) return py::int_(-1);
+  if (!rows.known()) return py::none();
+  return py::int_(rows.rows);
+}
+
+void StopThreads() {
+  if (!WorkerPool::LostInFork()) {
+    const Unlocked unlocked;
+    WorkerPool::StopShared();
+  }
+  ReleaseNow();
+}
+
+}  // namespace
+
+void BindIterator(py::module_& module) {
+  py::class_<BoundIteration>(module, "Iteration")
+      .def(py::init<const BoundGraph&, const py::dict&, const py::dict&>(), py::arg("graph"), py::arg("options"),
+           py::arg("references"))
+      .def("next", &BoundIteration::Next, py::arg("as_"), py::arg("stall_s"))
+      .def("close", &BoundIteration::Close)
+      .def("ask", &BoundIteration::Ask)
+      .def("state", &BoundIteration::State)
+      .def("explain", &BoundIteration::Explain)
+      .def("describe_stall", &BoundIteration::DescribeStall)
+      .def("report", &BoundIteration::Report)
+      .def("schema", &BoundIteration::schema)
+      .def_property_readonly("failed", &BoundIteration::failed)
+      .def_property_readonly("epoch", &BoundIteration::epoch)
+      .def_property_readonly("delivered", &BoundIteration::delivered);
+  module.def("explain", &Explain, py::arg("graph"), py::arg("options"), py::arg("references"), py::arg("passes"));
+  module.def("count", &Count, py::arg("graph"), py::arg("references"));
+  module.def("stop_threads", &StopThreads);
+}
+
+}  // namespace headrace::python

@@ -1,0 +1,13 @@
+// A running pipeline as Python holds it. Thread contract: with the GIL held, which is let go while waiting and closing.
+#ifndef HEADRACE_PYTHON_ITERATOR_BINDING_H_
+#define HEADRACE_PYTHON_ITERATOR_BINDING_H_
+
+#include <pybind11/pybind11.h>
+
+namespace headrace::python {
+
+void BindIterator(pybind11::module_& module);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_ITERATOR_BINDING_H_

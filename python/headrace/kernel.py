@@ -1,0 +1,26 @@
+"""What `Dataset.map` applies to columns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headrace.place import users_place
+
+__all__ = ["Kernel"]
+
+
+class Kernel:
+    """A function from tensors of a row to tensors of that row, run by the engine. The modules `headrace.vision` and
+    `headrace.transforms` hold them all."""
+
+    __slots__ = ("_attributes", "_place")
+
+    # Whether it takes one column; else it takes them all.
+    _unary = True
+
+    def __init__(self, attributes: Mapping[str, Any]) -> None:
+        self._attributes = attributes
+        self._place = users_place()
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._attributes.items())
+        return f"{type(self).__name__}({given})"

@@ -1,0 +1,119 @@
+"""From `map`'s arguments to steps of the graph: which kernel reads and writes which columns."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from headrace.errors import GraphError
+from headrace.kernel import Kernel
+from headrace.place import Place, users_place
+from headrace.reference import Bound, function
+
+Step = tuple[str, dict[str, Any], list[str], list[str], int, Place]
+Kernels = Kernel | Callable[..., Any] | Sequence[Kernel | Callable[..., Any]]
+
+
+def names(given: str | Sequence[str], what: str) -> list[str]:
+    """A lone name as a list of one; refuses what is no list of names."""
+    found = [given] if isinstance(given, str) else list(given)
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"map: {what} must be names of columns, not {name!r}")
+    if not found:
+        raise GraphError(f"map: {what} is empty; name at least one column")
+    for name in found:
+        if found.count(name) > 1:
+            raise GraphError(f'map: {what} names "{name}" twice')
+    return found
+
+
+def kernel_list(kernels: Kernels) -> list[Kernel | Callable[..., Any]]:
+    listed: list[Any] = list(kernels) if isinstance(kernels, (list, tuple)) else [kernels]
+    if not listed:
+        raise GraphError("map: the list of kernels is empty")
+    for kernel in listed:
+        if isinstance(kernel, type) and issubclass(kernel, Kernel):
+            raise GraphError(f"map: {kernel.__name__} is a class; write {kernel.__name__}(…)")
+        if not isinstance(kernel, Kernel) and not callable(kernel):
+            raise GraphError(f"map: {kernel!r} is neither a kernel nor a function")
+    return listed
+
+
+def takes_all(kernel: Kernel | Callable[..., Any]) -> bool:
+    return not isinstance(kernel, Kernel) or not kernel._unary
+
+
+class StepWriter:
+    """Writes the steps of one map."""
+
+    def __init__(self, ordered: bool) -> None:
+        self.steps: list[Step] = []
+        self.bound: list[Bound] = []
+        self._ordered = ordered
+        self._place = users_place()
+
+    def write(self, kernels: Kernels, columns: list[str], output: list[str]) -> None:
+        listed = kernel_list(kernels)
+        changes = self._place_of_change(listed, columns, output)
+        current = columns
+        for position, kernel in enumerate(listed):
+            if position == changes:
+                target = output
+            else:
+                target = output if len(current) == len(output) else current
+            self._write_one(kernel, current, target)
+            current = target
+
+    def _place_of_change(self, listed: list[Any], columns: list[str], output: list[str]) -> int:
+        """Which kernel makes `output` of `columns`, where their numbers differ; -1 where they do not."""
+        if len(columns) == len(output):
+            return -1
+        position = next((i for i, kernel in enumerate(listed) if takes_all(kernel)), None)
+        if position is None:
+            raise GraphError(
+                f"map: {len(columns)} columns ({', '.join(columns)}) cannot become {len(output)} ({', '.join(output)}): "
+                "every kernel here gives one column for one"
+            )
+        if position > 0:
+            raise GraphError(
+                f"map: {listed[position]!r} makes {len(output)} columns of {len(columns)}, but kernels stand before it; "
+                "write two maps, it being first in the second"
+            )
+        return position
+
+    def _write_one(self, kernel: Any, inputs: list[str], outputs: list[str]) -> None:
+        if not isinstance(kernel, Kernel):
+            self._write_function(kernel, inputs, outputs)
+        elif kernel._unary:
+            self._write_unary(kernel, inputs, outputs)
+        else:
+            self._write_nary(kernel, inputs, outputs)
+
+    def _write_unary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
+        if inputs != outputs and any(name in inputs[i + 1 :] for i, name in enumerate(outputs)):
+            raise GraphError(
+                f"map: output ({', '.join(outputs)}) would overwrite columns that are still to be read "
+                f"({', '.join(inputs)}); name other columns, or rename afterwards"
+            )
+        # Steps of one group see the same random draws, so that image and mask agree.
+        group = len(self.steps) + 1 if len(inputs) > 1 else 0
+        for name, result in zip(inputs, outputs, strict=True):
+            self.steps.append((type(kernel).__name__, dict(kernel._attributes), [name], [result], group, kernel._place))
+
+    def _write_nary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
+        if len(outputs) != 1:
+            raise GraphError(
+                f"map: {type(kernel).__name__} makes one column of {len(inputs)} ({', '.join(inputs)}); "
+                "name it with output="
+            )
+        self.steps.append((type(kernel).__name__, dict(kernel._attributes), inputs, outputs, 0, kernel._place))
+
+    def _write_function(self, callable_: Callable[..., Any], inputs: list[str], outputs: list[str]) -> None:
+        bound, wants_rng = function(callable_)
+        attributes = {
+            "function": bound.reference,
+            "ordered": self._ordered,
+            "random": wants_rng,
+            "outputs": len(outputs),
+        }
+        self.bound.append(bound)
+        self.steps.append(("PythonFunction", attributes, inputs, outputs, 0, self._place))

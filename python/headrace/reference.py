@@ -1,0 +1,94 @@
+"""What a graph can only name: the user's Python functions, iterators and arrays, bound to it when it runs."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from headrace import _engine
+from headrace.errors import GraphError
+
+# As the engine's module takes them: ("function", callable, wants_rng, predicate),
+# ("iterator", callable, epoch_given, start_given, columns), ("arrays", {column: array}).
+Binding = tuple[Any, ...]
+
+
+class Bound:
+    """A reference and what it stands for."""
+
+    __slots__ = ("binding", "reference")
+
+    def __init__(self, name: str, binding: Binding) -> None:
+        self.reference = _engine.Reference(name)
+        self.binding = binding
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Such as `train.py:augment`: the same in every process that runs the same script."""
+    code = getattr(function, "__code__", None)
+    qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
+    if code is not None:
+        return f"{os.path.basename(code.co_filename)}:{qualified}"
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return f"{module}:{qualified}"
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:
+    """Its parameters by name; None where Python does not tell, as for some functions written in C."""
+    import inspect
+
+    try:
+        return dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return None
+
+
+def function(callable_: Callable[..., Any], predicate: bool = False) -> tuple[Bound, bool]:
+    """The function, and whether it asks for a random generator by a parameter named `rng`."""
+    wants_rng = "rng" in (parameters_of(callable_) or {})
+    if wants_rng:
+        import numpy.random  # noqa: F401  (on this thread, before the engine's ask for it)
+    return Bound(name_of(callable_), ("function", callable_, wants_rng, predicate)), wants_rng
+
+
+def iterator(callable_: Any, columns: list[str]) -> Bound:
+    """A callable that gives a new iterator for each epoch: `f()`, `f(epoch)`, either with `start=` where it can seek."""
+    if not callable(callable_):
+        once = hasattr(callable_, "__next__")
+        kind = type(callable_).__name__
+        what = f"a {kind} object is used up after one epoch" if once else f"a {kind} is no function"
+        raise GraphError(
+            f"Generator: {what}; give a function that makes a new iterator for every epoch, "
+            + ("such as the generator function itself" if once else "such as `lambda: iter(rows)`")
+        )
+    parameters = parameters_of(callable_) or {}
+    start_given = "start" in parameters
+    positional = [
+        parameter
+        for name, parameter in parameters.items()
+        if name != "start" and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    needed = [parameter.name for parameter in positional if parameter.default is parameter.empty]
+    if len(needed) > 1:
+        raise GraphError(
+            f"Generator: {name_of(callable_)} needs {', '.join(needed)}; it is called with the epoch alone "
+            "(and start=, where it has such a parameter)"
+        )
+    epoch_given = bool(needed) or "epoch" in parameters
+    return Bound(name_of(callable_), ("iterator", callable_, epoch_given, start_given, columns))
+
+
+def arrays(columns: Mapping[str, Any]) -> Bound:
+    return Bound("arrays", ("arrays", dict(columns)))
+
+
+def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
+    """The binding of a value that a user gives to `headrace.load(references=)` for a node of the graph."""
+    if node.op == "Numpy":
+        if not isinstance(value, Mapping):
+            raise GraphError(f"the reference {name} needs a dict from column to array, not {type(value).__name__}")
+        return arrays(value).binding
+    if node.op == "Generator":
+        return iterator(value, node.columns).binding
+    if not callable(value):
+        raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
+    return function(value, predicate=node.op == "filter")[0].binding

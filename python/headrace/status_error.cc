@@ -1,0 +1,70 @@
+#include "python/headrace/status_error.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+
+void SetField(const py::object& error, const char* name, const absl::Status& status, ErrorField field) {
+  const std::string value = GetErrorField(status, field);
+  if (!value.empty()) error.attr(name) = value;
+}
+
+// The line of the innermost frame: where the user's code stood.
+std::string PlaceOf(const py::object& exception) {
+  py::object trace = exception.attr("__traceback__");
+  if (trace.is_none()) return "";
+  while (!trace.attr("tb_next").is_none()) trace = trace.attr("tb_next");
+  const py::object code = trace.attr("tb_frame").attr("f_code");
+  return Cat(" (", std::string(py::str(code.attr("co_filename"))), ":", trace.attr("tb_lineno").cast<int>(), ")");
+}
+
+}  // namespace
+
+absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_view function) {
+  py::object exception = raised.value();
+  if (raised.trace()) exception.attr("__traceback__") = raised.trace();
+  std::string text;
+  try {
+    text = Cat(std::string(py::str(py::type::of(exception).attr("__name__"))), ": ", std::string(py::str(exception)),
+               PlaceOf(exception));
+  } catch (py::error_already_set&) {
+    text = "an exception that cannot be shown";
+  }
+  absl::Status status = MakeError(ErrorKind::kFunction, Cat(function, " raised ", text));
+  const std::string handle = std::to_string(next_++);
+  if (exceptions_.size() < kMost) exceptions_.emplace(handle, HeldObject(std::move(exception)));
+  AddErrorField(status, ErrorField::kFunction, handle);
+  return status;
+}
+
+py::object RaisedExceptions::Find(const std::string& handle) const {
+  const auto found = exceptions_.find(handle);
+  if (found == exceptions_.end()) return py::none();
+  return py::reinterpret_borrow<py::object>(found->second.get());
+}
+
+void Raise(const absl::Status& status, const RaisedExceptions* raised) {
+  py::object cause = py::none();
+  if (raised != nullptr) cause = raised->Find(GetErrorField(status, ErrorField::kFunction));
+  // Ctrl-C and sys.exit() are not errors of the function they met.
+  if (!cause.is_none() && PyObject_IsInstance(cause.ptr(), PyExc_Exception) == 0) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
+    throw py::error_already_set();
+  }
+  const std::string kind(ErrorKindName(KindOf(status)));
+  const py::object type = py::module_::import("headrace.errors").attr(kind.c_str());
+  // Paths may hold bytes that are not UTF-8.
+  const std::string text = DescribeError(status);
+  const py::object error = type(py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace")));
+  SetField(error, "operator", status, ErrorField::kOperator);
+  SetField(error, "location", status, ErrorField::kLocation);
+  SetField(error, "row", status, ErrorField::kRow);
+  SetField(error, "file", status, ErrorField::kFile);
+  if (!cause.is_none()) error.attr("__cause__") = cause;
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw py::error_already_set();
+}
+
+}  // namespace headrace::python

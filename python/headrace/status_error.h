@@ -1,0 +1,47 @@
+// From a Status to the Python exception of its kind, with its fields as attributes.
+// Thread contract: with the GIL held; RaisedExceptions may be destroyed on any thread.
+#ifndef HEADRACE_PYTHON_STATUS_ERROR_H_
+#define HEADRACE_PYTHON_STATUS_ERROR_H_
+
+#include <pybind11/pybind11.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "core/error.h"
+#include "python/headrace/deferred_release.h"
+
+namespace headrace::python {
+
+// What the user's functions raised in one pipeline, until an error that carries the handle reaches the user.
+class __attribute__((visibility("hidden"))) RaisedExceptions {
+ public:
+  // A FunctionError that names the exception and carries its handle.
+  absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
+  pybind11::object Find(const std::string& handle) const;
+
+ private:
+  // Enough for every row that is on its way when a pipeline fails.
+  static constexpr size_t kMost = 1000;
+  std::map<std::string, HeldObject> exceptions_;
+  uint64_t next_ = 0;
+};
+
+[[noreturn]] void Raise(const absl::Status& status, const RaisedExceptions* raised = nullptr);
+
+inline void RaiseIfError(const absl::Status& status, const RaisedExceptions* raised = nullptr) {
+  if (!status.ok()) Raise(status, raised);
+}
+
+template <typename T>
+T ValueOrRaise(absl::StatusOr<T> value, const RaisedExceptions* raised = nullptr) {
+  if (!value.ok()) Raise(value.status(), raised);
+  return *std::move(value);
+}
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_STATUS_ERROR_H_

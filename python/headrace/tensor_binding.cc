@@ -1,0 +1,268 @@
+#include "python/headrace/tensor_binding.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "python/headrace/deferred_release.h"
+#include "python/headrace/dlpack.h"
+#include "python/headrace/status_error.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+
+// Shared memory costs a capsule, a list entry and a lock; below this a copy is cheaper.
+constexpr py::ssize_t kSmall = 1024;
+
+py::dtype NumpyType(DType dtype) {
+  if (dtype == DType::kBFloat16) {
+    try {
+      return py::dtype::from_args(py::object(py::module_::import("ml_dtypes").attr("bfloat16")));
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_ImportError)) throw;
+    }
+    Raise(UnsupportedError(
+        "NumPy has no bfloat16: pip install ml_dtypes, cast with TypeCast('float32'), or iterate with as_='torch' or "
+        "as_='dlpack'"));
+  }
+  static std::array<PyObject*, 16> types = {};
+  PyObject*& type = types[static_cast<size_t>(dtype)];
+  if (type == nullptr) type = py::dtype(std::string(DTypeName(dtype))).release().ptr();
+  return py::reinterpret_borrow<py::dtype>(type);
+}
+
+py::object StringObject(DType dtype, std::string_view bytes) {
+  const auto size = static_cast<Py_ssize_t>(bytes.size());
+  PyObject* object = dtype == DType::kBytes ? PyBytes_FromStringAndSize(bytes.data(), size)
+                                            // Paths are strings whose bytes need not be UTF-8.
+                                            : PyUnicode_DecodeUTF8(bytes.data(), size, "surrogateescape");
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+py::object StringArray(const Tensor& tensor) {
+  if (tensor.rank() == 0) return StringObject(tensor.dtype(), tensor.bytes_value());
+  const py::array array(py::dtype("O"), std::vector<py::ssize_t>(tensor.shape().begin(), tensor.shape().end()));
+  auto** place = static_cast<PyObject**>(
+      py::detail::array_proxy(array.ptr())->data == nullptr ? nullptr : const_cast<void*>(array.data()));
+  const int64_t elements = tensor.elements();
+  for (int64_t i = 0; i < elements; ++i) {
+    PyObject* before = std::exchange(place[i], StringObject(tensor.dtype(), tensor.bytes_at(i)).release().ptr());
+    Py_XDECREF(before);
+  }
+  return array;
+}
+
+py::capsule Keeper(const Tensor& tensor) {
+  return py::capsule(new Tensor(tensor), [](void* kept) {
+    delete static_cast<Tensor*>(kept);
+    ReleaseNow();
+  });
+}
+
+bool Alone(const Tensor& tensor) { return tensor.buffer().unique(); }
+
+// ---- DLPack ----
+
+DLDataType DLTypeOf(DType dtype) {
+  const auto bits = static_cast<uint8_t>(ItemSize(dtype) * 8);
+  if (dtype == DType::kBool) return {kDLBool, 8, 1};
+  if (dtype == DType::kBFloat16) return {kDLBfloat, 16, 1};
+  if (IsFloating(dtype)) return {kDLFloat, bits, 1};
+  return {dtype >= DType::kUInt8 ? kDLUInt : kDLInt, bits, 1};
+}
+
+struct Lent {
+  Tensor tensor;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;
+  DLManagedTensor plain;
+  DLManagedTensorVersioned versioned;
+
+  explicit Lent(const Tensor& lent) : tensor(lent), shape(lent.shape().begin(), lent.shape().end()) {
+    for (int axis = 0; axis < lent.rank(); ++axis) {
+      strides.push_back(lent.stride(axis) / static_cast<int64_t>(ItemSize(lent.dtype())));
+    }
+    const DLTensor view = {
+        tensor.mutable_raw(), {kDLCPU, 0}, tensor.rank(), DLTypeOf(tensor.dtype()), shape.data(), strides.data(), 0};
+    plain = {view, this, [](DLManagedTensor* self) { delete static_cast<Lent*>(self->manager_ctx); }};
+    versioned = {
+        {1, 0}, this, [](DLManagedTensorVersioned* self) { delete static_cast<Lent*>(self->manager_ctx); }, 0, view};
+  }
+};
+
+// A capsule that nobody took still owns what it lends: takers rename it.
+template <typename Managed>
+void DropUntaken(PyObject* capsule, const char* name) {
+  if (PyCapsule_IsValid(capsule, name) == 0) return;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  managed->deleter(managed);
+}
+
+class __attribute__((visibility("hidden"))) LentTensor {
+ public:
+  LentTensor(Tensor tensor, bool writable) : tensor_(std::move(tensor)), writable_(writable) {}
+
+  py::object Lend(const py::object& max_version, const py::object& device, const py::object& copy) const {
+    if (!device.is_none() && !device.equal(py::make_tuple(kDLCPU, 0))) {
+      throw py::buffer_error("headrace's tensors are in host memory");
+    }
+    if (!copy.is_none() && copy.cast<bool>()) throw py::buffer_error("headrace lends memory and makes no copies of it");
+    auto lent = std::make_unique<Lent>(tensor_);
+    if (max_version.is_none() || max_version.cast<py::tuple>()[0].cast<int>() < 1) {
+      return Capsule(&lent.release()->plain, "dltensor",
+                     [](PyObject* capsule) { DropUntaken<DLManagedTensor>(capsule, "dltensor"); });
+    }
+    if (!writable_) lent->versioned.flags |= kDLPackReadOnly;
+    return Capsule(&lent.release()->versioned, "dltensor_versioned",
+                   [](PyObject* capsule) { DropUntaken<DLManagedTensorVersioned>(capsule, "dltensor_versioned"); });
+  }
+
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  static py::object Capsule(void* managed, const char* name, PyCapsule_Destructor destructor) {
+    PyObject* capsule = PyCapsule_New(managed, name, destructor);
+    if (capsule == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(capsule);
+  }
+
+  Tensor tensor_;
+  bool writable_;
+};
+
+// ---- from Python ----
+
+DType DTypeOfArray(const py::array& array) {
+  const py::dtype type = array.dtype();
+  const char kind = type.kind();
+  if (kind == 'S') return DType::kBytes;
+  if (kind == 'U') return DType::kString;
+  const std::string name = py::str(type.attr("name"));
+  const std::optional<DType> dtype = DTypeFromName(name);
+  if (!dtype.has_value() || IsVariableLength(*dtype) || *dtype == DType::kUnknown) {
+    throw py::type_error("no column can hold dtype " + name +
+                         " (bool, integers, floats up to float64, bytes and str can be held)");
+  }
+  return *dtype;
+}
+
+std::string_view Utf8(const py::handle& text) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (data == nullptr) throw py::error_already_set();
+  return {data, static_cast<size_t>(size)};
+}
+
+std::string_view BytesView(const py::handle& bytes) {
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+// Of an object, `S` or `U` array: every element bytes, or every element str.
+Tensor TensorOfStrings(const py::array& array) {
+  const py::list elements = array.attr("reshape")(-1).attr("tolist")();
+  std::vector<std::string_view> views;
+  bool all_bytes = true;
+  bool all_text = true;
+  for (const py::handle element : elements) {
+    all_bytes &= PyBytes_Check(element.ptr()) != 0;
+    all_text &= PyUnicode_Check(element.ptr()) != 0;
+    if (!all_bytes && !all_text) {
+      throw py::type_error("an array of Python objects must hold bytes alone or str alone; found " +
+                           std::string(py::str(py::type::of(element).attr("__name__"))));
+    }
+    views.push_back(all_bytes ? BytesView(element) : Utf8(element));
+  }
+  // Of no elements, the array's own type decides.
+  const bool text = views.empty() ? array.dtype().kind() != 'S' : all_text;
+  const Shape shape(array.shape(), array.shape() + array.ndim());
+  return ValueOrRaise(Tensor::CopyBytesArray(text ? DType::kString : DType::kBytes, shape, views));
+}
+
+// A fresh result has one reference from the caller, whose `value` we hold, and none else.
+bool OwnedAlone(const py::array& array) { return array.owndata() && Py_REFCNT(array.ptr()) == 1; }
+
+Tensor TensorOfArray(py::array array, Sharing sharing) {
+  const char kind = array.dtype().kind();
+  if (kind == 'O' || kind == 'S' || kind == 'U') return TensorOfStrings(array);
+  const DType dtype = DTypeOfArray(array);
+  constexpr int kFlags = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+  const bool plain = (array.flags() & kFlags) == kFlags && array.dtype().attr("isnative").cast<bool>();
+  const Shape shape(array.shape(), array.shape() + array.ndim());
+  if (plain && array.nbytes() > kSmall && (sharing == Sharing::kAlways || OwnedAlone(array))) {
+    void* data = const_cast<void*>(array.data());
+    const auto bytes = static_cast<size_t>(array.nbytes());
+    PyObject* owner = array.release().ptr();
+    return Tensor::View(dtype, shape, BufferRef::Foreign(data, bytes, [owner] { ReleaseLater(owner); }), data);
+  }
+  if (!plain) {
+    const py::object native = array.dtype().attr("newbyteorder")("=");
+    array = py::array(array.attr("astype")(native, "C"));
+  }
+  Tensor tensor = ValueOrRaise(Tensor::Allocate(dtype, shape));
+  if (array.nbytes() > 0) std::memcpy(tensor.mutable_raw(), array.data(), static_cast<size_t>(array.nbytes()));
+  return tensor;
+}
+
+}  // namespace
+
+py::object ArrayOf(const Tensor& tensor, Access access) {
+  if (IsVariableLength(tensor.dtype())) return StringArray(tensor);
+  const bool writable = access == Access::kWhereAlone && Alone(tensor);
+  const py::dtype type = NumpyType(tensor.dtype());
+  std::vector<py::ssize_t> shape(tensor.shape().begin(), tensor.shape().end());
+  std::vector<py::ssize_t> strides;
+  for (int axis = 0; axis < tensor.rank(); ++axis) strides.push_back(tensor.stride(axis));
+  py::array array(type, std::move(shape), std::move(strides), tensor.raw(), Keeper(tensor));
+  if (!writable) py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return array;
+}
+
+py::object DLPackOf(const Tensor& tensor) {
+  if (IsVariableLength(tensor.dtype())) return StringArray(tensor);
+  return py::cast(LentTensor(tensor, Alone(tensor)));
+}
+
+Tensor TensorOf(py::object value, Sharing sharing) {
+  if (PyBytes_Check(value.ptr())) return ValueOrRaise(Tensor::CopyBytes(DType::kBytes, BytesView(value)));
+  if (PyUnicode_Check(value.ptr())) return ValueOrRaise(Tensor::CopyBytes(DType::kString, Utf8(value)));
+  if (PyByteArray_Check(value.ptr())) {
+    const std::string_view bytes(PyByteArray_AS_STRING(value.ptr()),
+                                 static_cast<size_t>(PyByteArray_GET_SIZE(value.ptr())));
+    return ValueOrRaise(Tensor::CopyBytes(DType::kBytes, bytes));
+  }
+  if (value.is_none()) throw py::type_error("None is no value for a column (does a function lack its return?)");
+  if (py::isinstance<py::array>(value))
+    return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing);
+  py::object array = py::module_::import("numpy").attr("asarray")(value);
+  return TensorOfArray(py::reinterpret_steal<py::array>(array.release()), Sharing::kWhereAlone);
+}
+
+void BindTensors(py::module_& module) {
+  py::class_<LentTensor>(module, "LentTensor", "A tensor in host memory, lent to other libraries through DLPack.")
+      .def(
+          "__dlpack__",
+          [](const LentTensor& self, const py::object& /*stream*/, const py::object& max_version,
+             const py::object& dl_device, const py::object& copy) { return self.Lend(max_version, dl_device, copy); },
+          py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
+          py::arg("dl_device") = py::none(), py::arg("copy") = py::none())
+      .def("__dlpack_device__", [](const LentTensor&) { return py::make_tuple(kDLCPU, 0); })
+      .def_property_readonly("shape",
+                             [](const LentTensor& self) {
+                               return py::tuple(py::cast(
+                                   std::vector<int64_t>(self.tensor().shape().begin(), self.tensor().shape().end())));
+                             })
+      .def_property_readonly("dtype",
+                             [](const LentTensor& self) { return std::string(DTypeName(self.tensor().dtype())); })
+      .def("__repr__", [](const LentTensor& self) { return Cat("<headrace tensor ", self.tensor().TypeName(), ">"); });
+}
+
+}  // namespace headrace::python

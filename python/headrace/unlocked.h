@@ -1,0 +1,30 @@
+// Lets go of the GIL for a block of code that waits or works without Python.
+// Thread contract: made and destroyed by one thread, which holds the GIL around it.
+#ifndef HEADRACE_PYTHON_UNLOCKED_H_
+#define HEADRACE_PYTHON_UNLOCKED_H_
+
+#include <Python.h>
+#include <unistd.h>
+
+namespace headrace::python {
+
+class Unlocked {
+ public:
+  // While the interpreter is going away its last thread keeps the GIL: nobody else may have it any more.
+  Unlocked() : state_(_Py_IsFinalizing() != 0 ? nullptr : PyEval_SaveThread()) {}
+  ~Unlocked() {
+    if (state_ == nullptr) return;
+    // A daemon thread at the interpreter's end: Python would end the thread here, in the middle of C++, which is the
+    // end of the process by an error. It ends soon by itself.
+    while (_Py_IsFinalizing() != 0) pause();
+    PyEval_RestoreThread(state_);
+  }
+  Unlocked(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_UNLOCKED_H_

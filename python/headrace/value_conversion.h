@@ -1,0 +1,35 @@
+// Attribute values from Python. Thread contract: with the GIL held.
+#ifndef HEADRACE_PYTHON_VALUE_CONVERSION_H_
+#define HEADRACE_PYTHON_VALUE_CONVERSION_H_
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "ir/graph.pb.h"
+
+namespace headrace::python {
+
+// A column expression, as hr.col() makes them.
+struct __attribute__((visibility("hidden"))) BoundExpression {
+  ir::proto::Expression expression;
+};
+
+// Stands for a Python function or arrays; the graph makes the name unique.
+struct __attribute__((visibility("hidden"))) BoundReference {
+  std::string name;
+};
+
+// Columns with their types, as a source of the user's own declares them.
+struct __attribute__((visibility("hidden"))) BoundColumns {
+  ir::proto::Columns columns;
+};
+
+// Raises TypeError for what no attribute can hold; whether it fits this one is for validation to say.
+ir::proto::Value ValueOf(const pybind11::handle& value);
+
+void BindValues(pybind11::module_& module);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_VALUE_CONVERSION_H_

@@ -1,0 +1,68 @@
+"""The command line."""
+
+import subprocess
+import sys
+
+import pytest
+
+import headrace as hr
+from headrace.__main__ import main
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "headrace", *arguments], capture_output=True, text=True, timeout=60)
+
+
+def test_version(capsys):
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out.strip() == f"headrace {hr.__version__}"
+    assert run("version").stdout.strip() == f"headrace {hr.__version__}"
+
+
+def test_ops_lists_every_operator(capsys):
+    assert main(["ops"]) == 0
+    listed = capsys.readouterr().out
+    for name in ("hr.ImageFolder", "ds.batch", "V.Resize", "T.TypeCast"):
+        assert name in listed
+
+
+@pytest.mark.parametrize("name", ["Resize", "V.Resize", "batch", "ds.batch", "hr.Range"])
+def test_ops_shows_one(capsys, name):
+    assert main(["ops", name]) == 0
+    shown = capsys.readouterr().out
+    assert "Arguments:" in shown and "Example:" in shown
+
+
+def test_ops_suggests(capsys):
+    assert main(["ops", "Reszie"]) == 1
+    assert "did you mean Resize?" in capsys.readouterr().err
+
+
+def test_passes(capsys):
+    assert main(["passes"]) == 0
+    assert "merge_maps" in capsys.readouterr().out
+
+
+def test_explain(capsys, tmp_path):
+    path = tmp_path / "g.hrg"
+    hr.Range(10).shuffle(3).batch(2).save(path)
+    assert main(["explain", str(path)]) == 0
+    assert "shuffle" in capsys.readouterr().out
+    assert main(["explain", str(path), "--passes"]) == 0
+    assert "merge_maps" in capsys.readouterr().out
+    hr.Range(10).map(lambda x: x, "value").save(path)
+    assert main(["explain", str(path)]) == 0
+    assert "<lambda>" in capsys.readouterr().out
+
+
+def test_explain_of_what_is_no_graph(capsys, tmp_path):
+    assert main(["explain", str(tmp_path / "none.hrg")]) == 1
+    assert "none.hrg" in capsys.readouterr().err
+    (tmp_path / "bad.hrg").write_bytes(b"not a graph")
+    assert main(["explain", str(tmp_path / "bad.hrg")]) == 1
+    assert "bad.hrg" in capsys.readouterr().err
+
+
+def test_no_command_shows_the_usage():
+    done = run()
+    assert done.returncode == 2 and "usage: headrace" in done.stderr

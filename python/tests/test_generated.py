@@ -1,0 +1,132 @@
+"""What is generated from the declarations is fresh, and complete."""
+
+import inspect
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT, values
+
+import headrace as hr
+from headrace import _engine
+from headrace import transforms as T
+from headrace import vision as V
+
+OPERATORS = [op for op in json.loads(_engine.declarations())["operators"] if op["python_module"] != "internal"]
+NAMES = [op["name"] for op in OPERATORS]
+
+
+def in_python(op):
+    name = op["python_name"] or op["name"]
+    return getattr({"": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}[op["python_module"]], name)
+
+
+def test_the_files_are_fresh():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "python/generate.py"), "--check"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, f"run python/generate.py\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("op", OPERATORS, ids=NAMES)
+def test_every_operator_is_in_python_with_its_documentation(op):
+    found = in_python(op)
+    assert op["summary"] in found.__doc__
+    parameters = inspect.signature(found).parameters
+    assert all(
+        str(parameter.annotation) != "inspect._empty" for name, parameter in parameters.items() if name != "self"
+    )
+    for attribute in op["attributes"]:
+        # Range reads its arguments as Python's range does; filter's predicate may be either of two attributes.
+        own = op["name"] in ("Range", "filter")
+        if attribute["name"] in parameters and attribute["default"] is not None and not own:
+            assert parameters[attribute["name"]].default is not inspect.Parameter.empty
+    assert f"### {'' if op['python_module'] else 'hr.'}{op['name']}" in page() or f".{op['name']}\n" in page()
+
+
+def cpp_tests() -> str:
+    rooms = ("kernels", "ops", "engine")
+    return "".join(path.read_text() for room in rooms for path in sorted((ROOT / room).rglob("*_test.cc")))
+
+
+@pytest.mark.parametrize("name", [op["name"] for op in json.loads(_engine.declarations())["operators"]])
+def test_every_operator_has_a_test(name):
+    assert f'"{name}"' in cpp_tests()
+
+
+def page() -> str:
+    return (ROOT / "docs/ops.md").read_text()
+
+
+@pytest.mark.parametrize("op", OPERATORS, ids=NAMES)
+def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
+    """Examples make a dataset or a kernel; what they make survives a round trip through the graph."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "photos").symlink_to(photos)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/a.txt").write_text("one\ntwo\n")
+    ds = hr.ImageFolder("photos/")
+    if op["name"] == "unbatch":
+        ds = ds.batch(2)
+    names = {"hr": hr, "V": V, "T": T, "np": np, "ds": ds}
+    if "other" in op["example"]:
+        names["other"] = ds.rename({"image": "image2", "label": "label2"}) if op["name"] == "zip" else ds
+    made = eval(op["example"], names)
+    if op["role"] == "kernel":
+        many = op["inputs"]["most"] is None
+        made = hr.Numpy({"x": np.zeros((2, 4, 4, 3), np.uint8), "y": np.zeros((2, 4, 4, 3), np.uint8)}).map(
+            made, ["x", "y"] if many else "x", "z"
+        )
+    graph = made._graph()
+    for form in (
+        _engine.Graph.parse(graph.serialize()),
+        _engine.Graph.parse_text(graph.text()),
+        _engine.Graph.parse_json(graph.json()),
+    ):
+        assert form.serialize() == graph.serialize()
+        assert form.hash == graph.hash
+    assert op["name"] in graph.text()
+
+
+def test_stubs_say_what_the_modules_say():
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "headrace", "--ignore-missing-stub", "--concise"]
+        + ["--mypy-config-file", "pyproject.toml"]
+        + ["--allowlist", str(ROOT / "python/tests/stubtest_allowlist.txt"), "--ignore-unused-allowlist"],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_names_that_are_not_there_fail_in_mypy(tmp_path):
+    script = tmp_path / "user.py"
+    script.write_text(
+        "import headrace as hr\n"
+        "from headrace import vision as V\n"
+        "ds = hr.Range(3).batch(2, drop_remainder=True)\n"
+        "wrong: int = V.Resize(3)\n"
+        "hr.Range(3).batch('two')\n"
+        "hr.Range(3).btach(2)\n"
+        "for row in ds:\n"
+        "    row['value']\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", "", "--strict", str(script)],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        env={"MYPYPATH": str(ROOT / "python"), "PATH": "/usr/bin:/bin"},
+        cwd=tmp_path,
+    )
+    lines = {int(line.split(":")[1]) for line in done.stdout.splitlines() if "user.py:" in line and "error" in line}
+    assert lines == {4, 5, 6}, done.stdout
+
+
+def test_kernels_show_how_they_were_made():
+    assert repr(V.HWC2CHW()) == "HWC2CHW()"
+    assert values(hr.Range(2)) == [0, 1]
