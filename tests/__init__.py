@@ -1,0 +1,1 @@
+"""What crosses rooms: whole pipelines, from Python to batches."""

@@ -1,0 +1,356 @@
+"""The pipelines that must give the same answer everywhere, and the files that they read."""
+
+import pathlib
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import headrace as hr
+from headrace import transforms as T
+from headrace import vision as V
+
+Build = Callable[[pathlib.Path], hr.Dataset]
+
+SEED = 11
+EPOCH = 2
+
+
+def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
+    shutil.copytree(photos, folder / "photos", ignore=shutil.ignore_patterns("*.md"))
+    _write_texts(folder / "texts")
+    _write_damaged(folder)
+
+
+def _write_texts(folder: pathlib.Path) -> None:
+    folder.mkdir()
+    (folder / "a-unix.txt").write_bytes(b"".join(b"line %d\n" % i for i in range(37)))
+    (folder / "b-windows.txt").write_bytes(b"first\r\n\r\nthird \xc3\xbcber\r\nlast without an end")
+    (folder / "c-empty.txt").write_bytes(b"")
+    (folder / "d-mark.txt").write_bytes(b"\xef\xbb\xbfafter a byte order mark\n\n\nlone\rreturn\n")
+
+
+def _write_damaged(folder: pathlib.Path) -> None:
+    """Files of which one in the middle cannot be read as what it claims to be."""
+    pictures = folder / "damaged/class"
+    pictures.mkdir(parents=True)
+    whole = (folder / "photos/animals/cat-eyes.jpg").read_bytes()
+    for number in range(14):
+        (pictures / f"{number:02}.jpg").write_bytes(whole[: len(whole) // 2] if number == 9 else whole)
+    texts = folder / "damaged-texts"
+    texts.mkdir()
+    (texts / "0.txt").write_bytes(b"good\n" * 20)
+    (texts / "1.txt").write_bytes(b"good\n" * 5 + b"b\xffd\n" + b"good\n" * 5)
+
+
+# ---- functions that pipelines call ----
+
+
+def plus_noise(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return x + rng.integers(0, 1000)
+
+
+def swap_and_sum(a: np.ndarray, b: np.ndarray) -> tuple[Any, Any, Any]:
+    return b, a, a + b
+
+
+def odd(value: np.ndarray) -> bool:
+    return bool(value % 2)
+
+
+def often(value: np.ndarray, rng: np.random.Generator) -> bool:
+    return bool(rng.random() < 0.7)
+
+
+def fails_at_37(value: np.ndarray) -> np.ndarray:
+    if value == 37:
+        raise ValueError("37 is not welcome")
+    return value
+
+
+def pieces(value: np.ndarray) -> np.ndarray:
+    return np.arange(value % 4)
+
+
+def longer_from_13(value: np.ndarray) -> np.ndarray:
+    return np.arange(3 + value // 13)
+
+
+def counted_rows(epoch: int) -> Iterator[dict[str, Any]]:
+    for number in range(23):
+        yield {"x": epoch * 100 + number, "name": f"row {number}", "raw": bytes([number] * (number % 5))}
+
+
+def seekable_rows(epoch: int, start: int = 0) -> Iterator[tuple[int, np.ndarray]]:
+    for number in range(start, 19):
+        yield epoch * 100 + number, np.full((2, number % 3), number, np.float32)
+
+
+def failing_rows() -> Iterator[int]:
+    yield from range(13)
+    raise KeyError("no more of these")
+
+
+# ---- pictures ----
+
+
+def training(data: pathlib.Path) -> hr.Dataset:
+    return (
+        hr.ImageFolder(data / "photos", shuffle=True)
+        .map(
+            [
+                V.Decode(),
+                V.RandomResizedCrop(32),
+                V.RandomHorizontalFlip(),
+                V.Normalize([120.0, 115.0, 100.0], [60.0, 58.0, 57.0]),
+                V.HWC2CHW(),
+            ],
+            "image",
+        )
+        .batch(5)
+    )
+
+
+def opencv_training(data: pathlib.Path) -> hr.Dataset:
+    return (
+        hr.ImageFolder(data / "photos", shuffle=True, columns=["image", "label", "index"])
+        .map(V.Decode(), "image")
+        .map(V.RandomResizedCrop((24, 40), interpolation="bicubic", antialias=False), "image")
+        .map([V.RandomVerticalFlip(), V.Rescale(1 / 255), V.HWC2CHW()], "image")
+        .map(T.OneHot(4), "label")
+        .repeat(2)
+        .batch(8, drop_remainder=True)
+    )
+
+
+def evaluation(data: pathlib.Path) -> hr.Dataset:
+    return (
+        hr.ImageFolder(data / "photos", columns=["image", "label", "path"])
+        .map([V.Decode(), V.Resize(40), V.CenterCrop(32), T.TypeCast("float16")], "image")
+        .project(["label", "image"])
+        .batch(3)
+    )
+
+
+def image_and_mask(data: pathlib.Path) -> hr.Dataset:
+    pictures = np.random.default_rng(0).integers(0, 256, (40, 20, 24, 3), np.uint8)
+    return (
+        hr.Numpy({"image": pictures, "mask": pictures[..., :1] // 2, "number": np.arange(40)}, shuffle=True)
+        .map([V.RandomCrop(16, padding=3), V.RandomHorizontalFlip(), V.RandomVerticalFlip(0.3)], ["image", "mask"])
+        .map(V.Pad(1, mode="reflect"), "image")
+        .shuffle(10)
+        .batch(6)
+    )
+
+
+def ragged_pictures(data: pathlib.Path) -> hr.Dataset:
+    return hr.ImageFolder(data / "photos").map([V.Decode(), V.Resize(20)], "image").batch(4, pad=True, pad_value=7)
+
+
+# ---- other sources ----
+
+
+def whole_files(data: pathlib.Path) -> hr.Dataset:
+    return hr.Files([str(data / "photos/**/*.jpg"), str(data / "texts/*.txt")], shuffle=True).batch(3)
+
+
+def text_lines(data: pathlib.Path) -> hr.Dataset:
+    return hr.Text(str(data / "texts/*.txt")).shuffle(8).batch(7)
+
+
+def texts_repeated(data: pathlib.Path) -> hr.Dataset:
+    return hr.Text([str(data / "texts/d*.txt"), str(data / "texts/b*.txt")]).repeat(3).skip(2).batch(4)
+
+
+def table(data: pathlib.Path) -> hr.Dataset:
+    columns = {
+        "x": np.arange(30, dtype=np.float32).reshape(30, 1),
+        "more": np.ones((30, 1), np.float32),
+        "flag": np.arange(30) % 3 == 0,
+        "name": np.array([f"näme {i}" for i in range(30)]),
+        "raw": np.array([bytes([i]) * (i % 7) for i in range(30)], object),
+        "wide": np.arange(60, dtype=np.uint64).reshape(30, 2) << 40,
+    }
+    return (
+        hr.Numpy(columns, shuffle=True)
+        .map(T.Concatenate(), ["x", "more"], "twice")
+        .map(T.PadEnd(3, value=-1), "twice", "padded")
+        .map(T.Slice(0, 1), "wide")
+        .map(T.Fill(7), "more")
+        .rename({"x": "y", "name": "x"})
+        .batch(4)
+    )
+
+
+def generated(data: pathlib.Path) -> hr.Dataset:
+    return hr.Generator(counted_rows, {"x": "int64", "name": str, "raw": bytes}).shuffle(6).batch(5)
+
+
+def generated_from_anywhere(data: pathlib.Path) -> hr.Dataset:
+    return hr.Generator(seekable_rows, {"x": "int64", "grid": ("float32", (2, None))}).repeat(2).batch(3, pad=True)
+
+
+# ---- rows that move ----
+
+
+def filtered(data: pathlib.Path) -> hr.Dataset:
+    column = hr.col("value")
+    return hr.Range(100).filter((column % 3 == 0) | (column > 90)).shuffle(9).filter(odd, "value").batch(4)
+
+
+def taken_apart(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(50).batch(7).shuffle(3).unbatch().skip(5).take(31).batch(4).map(T.TypeCast("float32"), "value")
+
+
+def unbatched_unevenly(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(20).map(pieces, "value").unbatch().batch(6, drop_remainder=True)
+
+
+def zipped(data: pathlib.Path) -> hr.Dataset:
+    letters = hr.Numpy({"letter": np.array(list("abcdefghijklm"))}, shuffle=True).repeat(3)
+    return hr.Range(40, shuffle=True).zip(letters).zip(hr.Range(100, 0, -1).rename({"value": "down"})).batch(5)
+
+
+def chained(data: pathlib.Path) -> hr.Dataset:
+    evens, tens = hr.Range(0, 20, 2, shuffle=True), hr.Range(0, 100, 10).filter(hr.col("value") > 20)
+    return evens.concat(tens, hr.Range(3).repeat(2)).shuffle(4).skip(1).batch(4)
+
+
+def indices_only(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(30, shuffle=True).skip(3).concat(hr.Range(100, 110)).take(35).skip(1).batch(4)
+
+
+def diamond(data: pathlib.Path) -> hr.Dataset:
+    numbers = hr.Range(25).shuffle(5)
+    return numbers.zip(numbers.rename({"value": "again"})).concat(numbers.zip(numbers.rename({"value": "again"})))
+
+
+def repeated_inside(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(6).shuffle(4).repeat(3).batch(4).repeat(2).unbatch().shuffle(5).batch(7)
+
+
+def endless(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(7, shuffle=True).repeat().map(plus_noise, "value").shuffle(5).take(40).batch(6)
+
+
+def endless_and_filtered(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(9).shuffle(3).filter(hr.col("value") > 3).repeat().skip(4).take(23)
+
+
+def empty(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(0).shuffle(3).repeat(2).batch(4)
+
+
+def emptied(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(30).filter(hr.col("value") > 99).concat(hr.Range(5).take(0)).repeat(2).batch(4)
+
+
+# ---- Python functions ----
+
+
+def functions_in_order(data: pathlib.Path) -> hr.Dataset:
+    return (
+        hr.Range(30, shuffle=True)
+        .map([plus_noise, T.TypeCast("int32"), plus_noise], "value")
+        .filter(often, "value")
+        .batch(4)
+    )
+
+
+def functions_in_any_order(data: pathlib.Path) -> hr.Dataset:
+    pairs = hr.Numpy({"a": np.arange(30), "b": np.arange(30) * 2.5}, shuffle=True)
+    return pairs.map(plus_noise, "a", ordered=False).map(swap_and_sum, ["a", "b"], ["c", "d", "e"]).shuffle(7).batch(4)
+
+
+# ---- errors in the middle ----
+
+
+def damaged_picture(data: pathlib.Path) -> hr.Dataset:
+    return hr.ImageFolder(data / "damaged").map([V.Decode(), V.Resize(16)], "image").batch(2)
+
+
+def damaged_picture_among_shuffled(data: pathlib.Path) -> hr.Dataset:
+    return hr.ImageFolder(data / "damaged", shuffle=True).map([V.Decode(), V.Resize(16)], "image").shuffle(4).batch(2)
+
+
+def damaged_text(data: pathlib.Path) -> hr.Dataset:
+    return hr.Text(str(data / "damaged-texts/*.txt")).batch(4)
+
+
+def failing_function(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(100).map(fails_at_37, "value").shuffle(5).batch(5)
+
+
+def failing_function_in_any_order(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(100).map(fails_at_37, "value", ordered=False).batch(5)
+
+
+def failing_generator(data: pathlib.Path) -> hr.Dataset:
+    return hr.Generator(failing_rows, {"x": "int64"}).map(T.TypeCast("float32"), "x").batch(4)
+
+
+def ragged_rows(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(20).map(longer_from_13, "value").skip(4).batch(2)
+
+
+def failing_filter(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(-10, 20).filter(100 // hr.col("value") != -12).batch(2)
+
+
+def error_that_nobody_reads(data: pathlib.Path) -> hr.Dataset:
+    failing = hr.Range(100).map(fails_at_37, "value")
+    return failing.take(37).concat(failing.skip(38).take(5)).zip(failing.rename({"value": "short"}).take(30)).batch(4)
+
+
+PIPELINES: dict[str, Build] = {
+    build.__name__: build
+    for build in (
+        training,
+        opencv_training,
+        evaluation,
+        image_and_mask,
+        ragged_pictures,
+        whole_files,
+        text_lines,
+        texts_repeated,
+        table,
+        generated,
+        generated_from_anywhere,
+        filtered,
+        taken_apart,
+        unbatched_unevenly,
+        zipped,
+        chained,
+        indices_only,
+        diamond,
+        repeated_inside,
+        endless,
+        endless_and_filtered,
+        empty,
+        emptied,
+        functions_in_order,
+        functions_in_any_order,
+        damaged_picture,
+        damaged_picture_among_shuffled,
+        damaged_text,
+        failing_function,
+        failing_function_in_any_order,
+        failing_generator,
+        ragged_rows,
+        failing_filter,
+        error_that_nobody_reads,
+    )
+}
+
+# Kind of the error that ends them; the others have none.
+FAILING = {
+    "damaged_picture": "DataError",
+    "damaged_picture_among_shuffled": "DataError",
+    "damaged_text": "DataError",
+    "failing_function": "FunctionError",
+    "failing_function_in_any_order": "FunctionError",
+    "failing_generator": "FunctionError",
+    "ragged_rows": "GraphError",
+    "failing_filter": "DataError",
+}

@@ -1,0 +1,286 @@
+"""Random pipelines, each with a model in plain Python of what it must give."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+import headrace as hr
+from headrace import transforms as T
+
+Rows = list[Any]
+
+# Rows are whole numbers in the column `value`, or lists of them once batched.
+DEPTHS = (0, 1)
+
+
+class Unmodelled(Exception):
+    """The model does not say what comes: a shuffle moved the rows, or one of them is an error."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """A pipeline that can be built any number of times."""
+
+    text: str
+    build: Callable[[], hr.Dataset]
+    model: Callable[[], Rows]
+    depth: int = 0
+    # Every row of the sources comes out once, whatever the number of ranks.
+    keeps_rows: bool = True
+    # Holds an endless repeat; two of them, one in the other, number their epochs beyond 64 bits.
+    endless: bool = False
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def unmodelled() -> Rows:
+    raise Unmodelled
+
+
+# ---- sources ----
+
+
+def numbers(count: int, shuffled: bool) -> Recipe:
+    return Recipe(
+        f"Range({count}, shuffle={shuffled})",
+        lambda: hr.Range(count, shuffle=shuffled),
+        unmodelled if shuffled else lambda: list(range(count)),
+    )
+
+
+def array(count: int) -> Recipe:
+    values = [number * number % 101 for number in range(count)]
+    return Recipe(f"Numpy({count})", lambda: hr.Numpy({"value": np.array(values, np.int64)}), lambda: list(values))
+
+
+def stream(count: int) -> Recipe:
+    def rows(epoch: int) -> Any:
+        return iter(range(count))
+
+    return Recipe(
+        f"Generator({count})", lambda: hr.Generator(rows, {"value": ("int64", ())}), lambda: list(range(count))
+    )
+
+
+SIZES = st.integers(0, 30) | st.integers(0, 3)
+SOURCES = st.one_of(st.builds(numbers, SIZES, st.booleans()), st.builds(array, SIZES), st.builds(stream, SIZES))
+
+
+# ---- what is done to them ----
+
+
+def tripled(x: np.ndarray) -> np.ndarray:
+    return x * 3 + 1
+
+
+def noisy(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return x + rng.integers(0, 1 << 40)
+
+
+def fails_at_seven(x: np.ndarray) -> np.ndarray:
+    if np.any(x == 7):
+        raise ValueError("seven")
+    return x
+
+
+def added(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a + b
+
+
+def each(row: Any, change: Callable[[int], int]) -> Any:
+    return [change(number) for number in row] if isinstance(row, list) else change(row)
+
+
+def mapped(recipe: Recipe, kind: str) -> Recipe:
+    kernels: dict[str, tuple[Any, bool]] = {
+        "tripled": (tripled, True),
+        "tripled in any order": (tripled, False),
+        "kernels": ([T.TypeCast("float64"), T.TypeCast("int64")], True),
+        "noisy": (noisy, True),
+        "failing": (fails_at_seven, False),
+    }
+    models: dict[str, Callable[[], Rows]] = {
+        "tripled": lambda: [each(row, lambda number: number * 3 + 1) for row in recipe.model()],
+        "kernels": recipe.model,
+        "failing": lambda: _without_seven(recipe.model()),
+    }
+    kernel, ordered = kernels[kind]
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.map({kind})",
+        build=lambda: recipe.build().map(kernel, "value", ordered=ordered),
+        model=models.get(kind.removesuffix(" in any order"), unmodelled),
+    )
+
+
+def _without_seven(rows: Rows) -> Rows:
+    if any(row == 7 or (isinstance(row, list) and 7 in row) for row in rows):
+        raise Unmodelled
+    return rows
+
+
+def batched(recipe: Recipe, size: int, drop: bool) -> Recipe:
+    def model() -> Rows:
+        rows = recipe.model()
+        batches = [rows[start : start + size] for start in range(0, len(rows), size)]
+        return [batch for batch in batches if not drop or len(batch) == size]
+
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.batch({size}, drop_remainder={drop})",
+        build=lambda: recipe.build().batch(size, drop_remainder=drop),
+        model=model,
+        depth=1,
+        keeps_rows=recipe.keeps_rows and not drop,
+    )
+
+
+def unbatched(recipe: Recipe) -> Recipe:
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.unbatch()",
+        build=lambda: recipe.build().unbatch(),
+        model=lambda: [number for row in recipe.model() for number in row],
+        depth=0,
+    )
+
+
+def filtered(recipe: Recipe, modulus: int, called: bool) -> Recipe:
+    condition: Any = (lambda value: value % modulus != 0) if called else hr.col("value") % modulus != 0
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.filter(value % {modulus}, called={called})",
+        build=lambda: recipe.build().filter(condition),
+        model=lambda: [number for number in recipe.model() if number % modulus != 0],
+    )
+
+
+def shuffled(recipe: Recipe, window: int) -> Recipe:
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.shuffle({window})",
+        build=lambda: recipe.build().shuffle(window),
+        model=recipe.model if window == 1 else unmodelled,
+    )
+
+
+def repeated(recipe: Recipe, count: int) -> Recipe:
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.repeat({count})",
+        build=lambda: recipe.build().repeat(count),
+        model=lambda: recipe.model() * count,
+    )
+
+
+def repeated_endlessly(recipe: Recipe, count: int) -> Recipe:
+    def model() -> Rows:
+        rows = recipe.model()
+        if not rows:
+            raise Unmodelled  # an error, but where nothing is taken
+        return (rows * count)[:count]
+
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.repeat().take({count})",
+        build=lambda: recipe.build().repeat().take(count),
+        model=model,
+        keeps_rows=False,
+        endless=True,
+    )
+
+
+def taken(recipe: Recipe, count: int) -> Recipe:
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.take({count})",
+        build=lambda: recipe.build().take(count),
+        model=lambda: recipe.model()[:count],
+        keeps_rows=False,
+    )
+
+
+def skipped(recipe: Recipe, count: int) -> Recipe:
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.skip({count})",
+        build=lambda: recipe.build().skip(count),
+        model=lambda: recipe.model()[count:],
+        keeps_rows=False,
+    )
+
+
+def chained(recipe: Recipe, other: Recipe) -> Recipe:
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.concat({other})",
+        build=lambda: recipe.build().concat(other.build()),
+        model=lambda: recipe.model() + other.model(),
+        keeps_rows=recipe.keeps_rows and other.keeps_rows,
+        endless=recipe.endless or other.endless,
+    )
+
+
+def zipped(recipe: Recipe, other: Recipe) -> Recipe:
+    def build() -> hr.Dataset:
+        both = recipe.build().zip(other.build().rename({"value": "other"}))
+        return both.map(added, ["value", "other"], "value").project("value")
+
+    def model() -> Rows:
+        return [_sum(a, b) for a, b in zip(recipe.model(), other.model(), strict=False)]
+
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.zip({other})",
+        build=build,
+        model=model,
+        keeps_rows=False,
+        endless=recipe.endless or other.endless,
+    )
+
+
+def _sum(a: Any, b: Any) -> Any:
+    if not isinstance(a, list):
+        return a + b
+    if len(a) != len(b):
+        raise Unmodelled
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+MAPS = st.sampled_from(["tripled", "tripled in any order", "kernels", "noisy", "failing"])
+SMALL = st.integers(1, 7)
+COUNTS = st.integers(0, 40)
+
+
+def extended(recipe: Recipe, other: Recipe) -> st.SearchStrategy[Recipe]:
+    """One operator more."""
+    ways = [
+        st.builds(mapped, st.just(recipe), MAPS),
+        st.builds(shuffled, st.just(recipe), st.integers(1, 12) | st.just(1000)),
+        st.builds(repeated, st.just(recipe), st.integers(1, 3)),
+        st.builds(taken, st.just(recipe), COUNTS),
+        st.builds(skipped, st.just(recipe), st.integers(0, 12)),
+    ]
+    if not recipe.endless:
+        ways.append(st.builds(repeated_endlessly, st.just(recipe), COUNTS))
+    if recipe.depth == 0:
+        ways.append(st.builds(batched, st.just(recipe), SMALL, st.booleans()))
+        ways.append(st.builds(filtered, st.just(recipe), st.integers(2, 5), st.booleans()))
+    else:
+        ways.append(st.just(unbatched(recipe)))
+    if other.depth == recipe.depth:
+        ways += [st.just(chained(recipe, other)), st.just(zipped(recipe, other))]
+    return st.one_of(ways)
+
+
+@st.composite
+def recipes(draw: st.DrawFn, most: int = 6) -> Recipe:
+    recipe = draw(SOURCES)
+    for _ in range(draw(st.integers(0, most))):
+        other = draw(recipes(most=2)) if most > 2 and draw(st.booleans()) else draw(SOURCES)
+        recipe = draw(extended(recipe, other))
+    return recipe

@@ -1,0 +1,161 @@
+"""The documentation: its examples run and print what it shows, what it quotes stands in the code, its links lead somewhere.
+
+A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
+A ```text block shows what the block before it prints; `…` in it stands for anything. Words after the language say more:
+```python no-run is not run, ```text varies is not compared. A ```cpp block names its file in its first line.
+"""
+
+import ast
+import contextlib
+import dataclasses
+import gc
+import io
+import os
+import pathlib
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# docs/ops.md is generated; its examples are tested with the declarations they come from.
+PAGES = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+SCRIPT = "train.py"
+
+
+@dataclasses.dataclass
+class Block:
+    language: str
+    words: list[str]
+    text: str
+    line: int
+
+
+def blocks_of(markdown: str) -> list[Block]:
+    blocks: list[Block] = []
+    opened: Block | None = None
+    for number, line in enumerate(markdown.splitlines(), 1):
+        if not line.startswith("```"):
+            if opened is not None:
+                opened.text += line + "\n"
+        elif opened is None:
+            language, *words = line[3:].split() or [""]
+            opened = Block(language, words, "", number + 1)
+        else:
+            blocks.append(opened)
+            opened = None
+    assert opened is None, f"the block that begins in line {opened and opened.line} has no end"
+    return blocks
+
+
+def run_block(block: Block, namespace: dict[str, object]) -> str:
+    """Runs it as lines of the script, numbered as in the page; returns what it prints."""
+    tree = ast.parse(block.text)
+    ast.increment_lineno(tree, block.line - 1)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(tree, SCRIPT, "exec"), namespace)
+    return printed.getvalue()
+
+
+def shows(shown: str, printed: str) -> bool:
+    """Whether they agree but for `…`, line numbers of the script and blanks at the ends of lines."""
+
+    def plain(text: str) -> str:
+        lines = [line.rstrip() for line in text.strip("\n").splitlines()]
+        return re.sub(rf"\b{re.escape(SCRIPT)}:\d+", f"{SCRIPT}:0", "\n".join(lines))
+
+    pattern = ".*".join(re.escape(part) for part in plain(shown).split("…"))
+    return re.fullmatch(pattern, plain(printed), re.DOTALL) is not None
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path, photos: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A working folder with what the examples read: `photos`, `masks` of the same names, and `corpus`."""
+    from PIL import Image
+
+    for picture in sorted(photos.glob("*/*.jpg")):
+        copy = tmp_path / "photos" / picture.relative_to(photos)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(picture, copy)
+        mask = (tmp_path / "masks" / picture.relative_to(photos)).with_suffix(".png")
+        mask.parent.mkdir(parents=True, exist_ok=True)
+        with Image.open(picture) as image:
+            Image.fromarray((np.asarray(image.convert("L")) > 127).astype(np.uint8)).save(mask)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/a.txt").write_text("A headrace brings water to a wheel.\n\nThe wheel turns.\n")
+    (tmp_path / "corpus/b.txt").write_text("The tailrace takes the water away.\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_examples_run_and_print_what_is_shown(page: pathlib.Path, folder: pathlib.Path) -> None:
+    assert pathlib.Path.cwd() == folder
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    try:
+        run_page(page, namespace)
+    finally:  # a failure's traceback keeps the namespace, and with it the iterators
+        namespace.clear()
+        gc.collect()
+
+
+def run_page(page: pathlib.Path, namespace: dict[str, object]) -> None:
+    printed: str | None = None
+    ran = compared = 0
+    for block in blocks_of(page.read_text()):
+        where = f"{page.relative_to(ROOT)}:{block.line}"
+        if block.language == "python" and "no-run" not in block.words:
+            try:
+                printed = run_block(block, namespace)
+            except Exception as error:
+                pytest.fail(f"{where}: {type(error).__name__}: {error}")
+            ran += 1
+        elif block.language == "text" and "varies" not in block.words:
+            assert printed is not None, f"{where}: nothing has run that could have printed this"
+            assert shows(block.text, printed), f"{where} shows\n{block.text}\nbut this is printed:\n{printed}"
+            compared += 1
+    print(f"HEADRACE-COUNT examples={ran} outputs={compared}")
+
+
+def test_a_difference_is_seen() -> None:
+    assert shows("a\nrow 3\n", "a \nrow 3\n\n")
+    assert shows("took … ms\n  written at: train.py:12", "took 31 ms\n  written at: train.py:99")
+    assert shows("first\n…\nlast", "first\n2\n3\nlast")
+    assert not shows("a\nb", "a\nc")
+    assert not shows("a\n", "a\nmore")
+    assert not shows("took … ms", "took 31 s")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_quoted_code_stands_in_its_file(page: pathlib.Path) -> None:
+    for block in blocks_of(page.read_text()):
+        if block.language != "cpp":
+            continue
+        name, _, quoted = block.text.partition("\n")
+        file = ROOT / name.removeprefix("// ")
+        where = f"{page.relative_to(ROOT)}:{block.line}"
+        assert file.is_file(), f"{where}: the first line must name a file, not {name!r}"
+        code = file.read_text()
+        for part in quoted.split("…\n"):
+            assert part.strip("\n") in code, f"{where}: this does not stand in {name}:\n{part}"
+
+
+LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)(?:#[^)]*)?\)")
+PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|cc|py|proto|md|txt|bzl))`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_and_paths_lead_somewhere(page: pathlib.Path) -> None:
+    text = page.read_text()
+    dead = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
+    dead += [path for path in PATH.findall(text) if not (ROOT / path).exists()]
+    assert dead == []
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text()
+    pages = [os.path.relpath(page, ROOT) for page in (ROOT / "docs").glob("*.md")]
+    assert [page for page in pages if f"({page})" not in readme] == []

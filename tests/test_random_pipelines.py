@@ -1,0 +1,112 @@
+"""Random pipelines: they give what the model gives, and the same however they are run."""
+
+import collections
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+from tests.recipes import Recipe, Rows, Unmodelled, recipes
+from tests.running import Outcome, assert_same, read, read_all
+
+bounded = settings(
+    max_examples=400, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+counts: collections.Counter[str] = collections.Counter()
+
+
+def model_of(recipe: Recipe) -> Rows | None:
+    try:
+        return recipe.model()
+    except Unmodelled:
+        return None
+
+
+def values(dataset: hr.Dataset, **options: Any) -> Rows:
+    with dataset.iterate(**options) as iterator:
+        return [np.asarray(row["value"]).tolist() for row in iterator]
+
+
+def read_in_parts(recipe: Recipe, steps: list[int], ways: list[dict[str, Any]], **run: Any) -> Outcome:
+    """Goes on from state to state, as many rows each time as the steps say, then to the end."""
+    outcome = Outcome([])
+    state = None
+    for number, step in enumerate([*steps, None]):
+        with recipe.build().iterate(state=state, **ways[number % len(ways)], **run) as iterator:
+            part = read(iterator, step)
+            outcome.rows += part.rows
+            outcome.failure = part.failure
+            if part.failure is not None or step is None or len(part.rows) < step:
+                return outcome
+            state = iterator.state()
+    raise AssertionError("unreachable")
+
+
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"executor": "pull"},
+    {"optimize": False},
+    {"workers": 1, "window": 1},
+    {"workers": 7, "window": 3, "memory": "1MiB"},
+]
+
+
+def epochs_of_one_engine(recipe: Recipe, seed: int) -> None:
+    """As a training loop runs them: the engine of an epoch serves the next."""
+    dataset = recipe.build().with_seed(seed)
+    for epoch in range(3):
+        dataset.epoch = epoch
+        found = read(iter(dataset))
+        assert_same(read_all(recipe.build(), seed=seed, epoch=epoch), found)
+        if found.failure is not None:
+            return
+
+
+@bounded
+@given(
+    recipes(),
+    st.fixed_dictionaries({"seed": st.integers(0, 5), "epoch": st.integers(0, 2)}),
+    st.lists(st.integers(0, 9), min_size=1, max_size=4),
+    st.permutations(WAYS),
+)
+def test_random_pipelines_give_the_same_answer(recipe, run, steps, ways):
+    model = model_of(recipe)
+    if model is not None:
+        event("modelled")
+        assert values(recipe.build(), **run) == model
+    whole = read_all(recipe.build(), **run)
+    for way in WAYS[1:]:
+        assert_same(whole, read_all(recipe.build(), **way, **run))
+    assert_same(whole, read_in_parts(recipe, steps, WAYS[:1], **run))
+    assert_same(whole, read_in_parts(recipe, steps, ways, **run))
+    epochs_of_one_engine(recipe, run["seed"])
+    counts["variants"] += len(WAYS) + 4
+
+
+@settings(bounded, max_examples=150)
+@given(
+    recipes(),
+    st.sampled_from([(0, 2), (1, 2), (2, 3)]),
+    st.sampled_from(["off", "drop", "pad"]),
+    st.lists(st.integers(0, 4), min_size=1, max_size=4),
+    st.permutations(WAYS),
+)
+def test_random_shards_give_the_same_answer(recipe, shard, even, steps, ways):
+    run = {"seed": 3, "epoch": 1, "shard": shard, "even": even}
+    try:
+        recipe.build().iterate(**run).close()
+    except hr.Error as error:
+        assert isinstance(error, (hr.GraphError, hr.UnsupportedError))
+        return
+    whole = read_all(recipe.build(), **run)
+    for way in WAYS[1:]:
+        assert_same(whole, read_all(recipe.build(), **way, **run))
+    assert_same(whole, read_in_parts(recipe, steps, ways, **run))
+    counts["variants"] += len(WAYS)
+
+
+def test_random_pipelines_were_run():
+    print(f"HEADRACE-COUNT variants={counts['variants']}")
+    assert counts["variants"] > 0

@@ -1,0 +1,70 @@
+"""Every operator that is declared takes part in what holds for all: the comparison of variants, the docs, saving."""
+
+import json
+import pathlib
+
+import pytest
+
+import headrace as hr
+from headrace import _engine
+from tests.conftest import ROOT
+from tests.pipelines import EPOCH, PIPELINES, SEED
+from tests.running import assert_same, read_all
+
+OPERATORS = {each["name"]: each for each in json.loads(_engine.declarations())["operators"]}
+
+
+def operators_of(dataset: hr.Dataset) -> set[str]:
+    nodes = dataset._graph().nodes
+    return {node.op for node, _ in nodes} | {step.partition("(")[0] for node, _ in nodes for step in node.steps}
+
+
+def test_every_operator_is_in_a_pipeline_that_runs_under_all_variants(data: pathlib.Path):
+    found = set().union(*(operators_of(build(data)) for build in PIPELINES.values()))
+    assert found == set(OPERATORS)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_operator_has_its_place_in_the_reference(name):
+    operator = OPERATORS[name]
+    if operator["python_module"] == "internal":
+        return
+    prefix = {"": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}[operator["python_module"]]
+    pages = (ROOT / "docs/ops.md").read_text()
+    _, found, rest = pages.partition(f"### {prefix}{operator['python_name'] or name}\n")
+    assert found
+    section = rest.partition("\n### ")[0]
+    assert operator["summary"] in section
+    assert operator["example"] in section
+
+
+def loaded(dataset: hr.Dataset, path: pathlib.Path) -> hr.Dataset:
+    names = dataset._graph().references
+    bindings = [binding for each in _all(dataset) for binding in each._bindings]
+    given = {name: binding[1] for name, binding in zip(names, bindings, strict=True)}
+    return hr.load(path, references=given)
+
+
+def _all(dataset: hr.Dataset) -> list[hr.Dataset]:
+    from headrace.dataset import _ordered
+
+    return _ordered(dataset)[1]
+
+
+@pytest.mark.parametrize("form", ["binary", "json"])
+@pytest.mark.parametrize("name", PIPELINES)
+def test_a_saved_pipeline_gives_the_same(name, form, data: pathlib.Path, tmp_path: pathlib.Path):
+    dataset = PIPELINES[name](data)
+    if form == "binary":
+        dataset.save(tmp_path / "graph")
+    else:
+        (tmp_path / "graph").write_text(dataset.to_json())
+    again = loaded(dataset, tmp_path / "graph")
+    assert again._graph().hash == dataset._graph().hash
+    assert again.schema == dataset.schema
+    assert_same(read_all(dataset, seed=SEED, epoch=EPOCH), read_all(again, seed=SEED, epoch=EPOCH))
+    # A state fits both, for they are one graph.
+    with dataset.iterate(seed=SEED) as iterator:
+        state = iterator.state()
+    assert_same(read_all(dataset, state=state), read_all(again, state=state))
+    print("HEADRACE-COUNT variants=1")

@@ -1,0 +1,72 @@
+"""The ways to run a pipeline that must not change a byte of what it gives."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import headrace as hr
+from headrace import _engine
+from tests.running import Outcome, read, read_all, read_restoring
+
+Variant = Callable[..., Outcome]
+
+PASSES = [each["name"] for each in json.loads(_engine.declarations())["passes"]]
+
+
+def with_options(**options: Any) -> Variant:
+    return lambda dataset, **run: read_all(dataset, **options, **run)
+
+
+def restored_every(step: int, **options: Any) -> Variant:
+    return lambda dataset, **run: read_restoring(dataset, step, **options, **run)[0]
+
+
+def restored_across_executors(dataset: hr.Dataset, **run: Any) -> Outcome:
+    """Each state is taken by an iterator that runs otherwise than the one that goes on from it."""
+    ways: list[dict[str, Any]] = [
+        {},
+        {"executor": "pull"},
+        {"optimize": False},
+        {"workers": 1, "window": 1},
+        {"workers": 7, "memory": "8MiB"},
+    ]
+    outcome = Outcome([])
+    state = None
+    while True:
+        way = ways[len(outcome.rows) % len(ways)]
+        with dataset.iterate(state=state, **way, **run) as iterator:
+            part = read(iterator, 1)
+            state = iterator.state() if part.failure is None else None
+        outcome.rows += part.rows
+        outcome.failure = part.failure
+        if not part.rows:
+            return outcome
+
+
+def iterated(dataset: hr.Dataset, seed: int, epoch: int) -> Outcome:
+    """As a training loop does it: `for row in dataset`, after other epochs by the same engine."""
+    with_seed = dataset.with_seed(seed)
+    with_seed.epoch = epoch - 1
+    before = read(iter(with_seed))
+    if before.failure is not None or not before.rows:
+        with_seed.epoch = epoch
+    return read(iter(with_seed))
+
+
+VARIANTS: dict[str, Variant] = {
+    "unoptimized": with_options(optimize=False),
+    **{f"without_{name}": with_options(disabled_passes=[name]) for name in PASSES},
+    "one_worker": with_options(workers=1),
+    "seven_workers": with_options(workers=7),
+    "window_of_one": with_options(window=1),
+    "window_of_one_and_one_worker": with_options(window=1, workers=1),
+    "window_of_three_and_seven_workers": with_options(window=3, workers=7),
+    "small_memory": with_options(memory="8MiB"),
+    "pulled": with_options(executor="pull"),
+    "pulled_and_unoptimized": with_options(executor="pull", optimize=False),
+    "iterated": iterated,
+    "restored_at_every_step": restored_every(1),
+    "restored_at_every_step_pulled": restored_every(1, executor="pull"),
+    "restored_at_every_third_step": restored_every(3),
+    "restored_across_executors": restored_across_executors,
+}
