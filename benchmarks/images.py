@@ -1,0 +1,124 @@
+"""Images a second: our pipeline and the hand-written loop over the same files, in turn, each in a process of its own.
+
+Both decode JPEG, crop and resize to 224 (antialias=False), flip, normalise to CHW float32 and fill batches of 32.
+The loop is measured twice, decoding every picture fully and decoding the crop only; see loop.h.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+import measuring
+
+BATCH = 32
+MEAN = [123.675, 116.28, 103.53]
+STD = [58.395, 57.12, 57.375]
+WORKS = ("random-resized-crop", "resize256-center224")
+
+
+def run_pipeline(folder: str, work: str, images: int, warm_up: int, workers: int | None, explain: bool) -> None:
+    """Prints images a second as JSON; warmed up with as many images as the loop is."""
+    import headrace as hr
+    from headrace import vision as V
+
+    kernels = [V.Decode()]
+    if work == "random-resized-crop":
+        kernels += [V.RandomResizedCrop(224, antialias=False), V.RandomHorizontalFlip()]
+    else:
+        kernels += [V.Resize(256, antialias=False), V.CenterCrop(224)]
+    kernels += [V.Normalize(MEAN, STD), V.HWC2CHW()]
+    dataset = hr.ImageFolder(folder, shuffle=True).map(kernels, "image").repeat().batch(BATCH)
+    with dataset.iterate(workers=workers) as batches:
+        for _ in range(-(-warm_up // BATCH)):
+            next(batches)
+        begin = time.perf_counter()
+        done = 0
+        while done < images:
+            done += len(next(batches)["image"])
+        seconds = time.perf_counter() - begin
+        if explain:
+            print(batches.explain() if hasattr(batches, "explain") else dataset.explain(), file=sys.stderr)
+    print(json.dumps({"images": done, "seconds": seconds, "rate": done / seconds}))
+
+
+def run_loop(program: str, folder: pathlib.Path, arguments: list[str]) -> float:
+    done = subprocess.run([program, str(folder), *arguments], capture_output=True, text=True)
+    found = re.match(r"([\d.]+(?:e\+\d+)?) images/s", done.stdout)
+    if done.returncode != 0 or found is None:
+        sys.exit(f"{program} failed:\n{done.stdout}{done.stderr}")
+    return float(found[1])
+
+
+def find_loop(path: str | None) -> str:
+    program = pathlib.Path(path) if path else measuring.ROOT / "bazel-bin" / "benchmarks" / "loop"
+    if not program.is_file():
+        sys.exit(f"{program} is not there: build it with 'bazel build //benchmarks:loop', or say --loop PATH")
+    return str(program)
+
+
+def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
+    program = find_loop(options.loop)
+    common = ["--threads", str(options.threads), "--images", str(options.images), "--warm-up", str(options.warm_up)]
+    loops = {"loop": [*common, "--resize256-center224"]}
+    if options.work == "random-resized-crop":
+        loops = {"loop": common, "loop, crop only": [*common, "--crop"]}
+    rates: dict[str, list[float]] = {name: [] for name in ["pipeline", *loops]}
+    print("round  " + "  ".join(f"{name:>15}" for name in rates) + "   images/s")
+    for number in range(options.rounds):
+        explain = options.explain and number == options.rounds - 1
+        child = [
+            "--child",
+            str(folder),
+            "--work",
+            options.work,
+            "--images",
+            options.images,
+            "--warm-up",
+            options.warm_up,
+        ]
+        child += ["--workers", options.workers] if options.workers else []
+        child += ["--explain"] if explain else []
+        rates["pipeline"].append(measuring.in_own_process(__file__, *child)["rate"])
+        for name, arguments in loops.items():
+            rates[name].append(run_loop(program, folder, arguments))
+        print(f"{number + 1:5}  " + "  ".join(f"{values[-1]:15,.0f}" for values in rates.values()), flush=True)
+    print()
+    for name, values in rates.items():
+        print(f"{name:>15}: {measuring.summary(values)}")
+    for name in loops:
+        ratios = [ours / theirs for ours, theirs in zip(rates["pipeline"], rates[name], strict=True)]
+        of_medians = statistics.median(rates["pipeline"]) / statistics.median(rates[name])
+        print(
+            f"pipeline / {name}: {of_medians:.3f} of the medians; "
+            f"round by round median {statistics.median(ratios):.3f}, {min(ratios):.3f} to {max(ratios):.3f}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "folder", nargs="?", default=str(measuring.PHOTOS), help="of JPEG files, in class folders or not"
+    )
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--images", type=int, default=3200, help="measured in each round")
+    parser.add_argument("--warm-up", type=int, default=640, help="images before the clock starts")
+    parser.add_argument("--threads", type=int, default=2, help="of the loop")
+    parser.add_argument("--workers", type=int, help="of the pipeline; the engine chooses where not given")
+    parser.add_argument("--work", choices=WORKS, default=WORKS[0])
+    parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
+    parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the last round")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        run_pipeline(options.folder, options.work, options.images, options.warm_up, options.workers, options.explain)
+    else:
+        measuring.with_class_folders(pathlib.Path(options.folder), lambda folder: alternate(folder, options))
+
+
+if __name__ == "__main__":
+    main()

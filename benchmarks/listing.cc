@@ -1,0 +1,50 @@
+// listing DIR [--save FILE]: how long ImageFolder's listing of DIR takes, and reading it back from FILE.
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "io/image_listing.h"
+
+namespace {
+
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+absl::Status Measure(const std::string& folder, const std::string& saved) {
+  const headrace::FileSystem& files = *headrace::LocalFileSystem();
+  for (const bool sizes : {false, true, true}) {
+    headrace::ImageListingOptions options;
+    options.sizes = sizes;
+    const auto begin = std::chrono::steady_clock::now();
+    HEADRACE_ASSIGN_OR_RETURN(const headrace::ImageListing listing,
+                              headrace::ImageListing::Make(files, folder, options));
+    std::cout << SecondsSince(begin) << " s to list " << listing.size() << " pictures in " << listing.classes().size()
+              << " classes, " << (sizes ? "with" : "without") << " sizes, fingerprint " << std::hex
+              << listing.fingerprint() << std::dec << std::endl;
+    if (!sizes || saved.empty()) continue;
+    const auto save_begin = std::chrono::steady_clock::now();
+    HEADRACE_RETURN_IF_ERROR(listing.Save(files, saved));
+    const auto load_begin = std::chrono::steady_clock::now();
+    HEADRACE_ASSIGN_OR_RETURN(const headrace::ImageListing loaded,
+                              headrace::ImageListing::Load(files, saved, folder, options));
+    std::cout << SecondsSince(save_begin) - SecondsSince(load_begin) << " s to save, " << SecondsSince(load_begin)
+              << " s to load " << loaded.size() << " pictures" << std::endl;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool save = argc == 4 && std::string_view(argv[2]) == "--save";
+  if (argc != 2 && !save) {
+    std::cerr << "usage: listing DIR [--save FILE]\n";
+    return 2;
+  }
+  const absl::Status status = Measure(argv[1], save ? argv[3] : "");
+  if (!status.ok()) std::cerr << headrace::DescribeError(status) << "\n";
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,44 @@
+// The yardstick: what a careful programmer gets from libjpeg-turbo and OpenCV with a plain loop over the files, without
+// an engine. Each thread takes the next file, reads, decodes, crops, resizes, flips and normalises it and writes it
+// where the next place of a batch is, in order of completion.
+// Thread contract: RunLoop starts its threads and joins them; calls share nothing.
+#ifndef HEADRACE_BENCHMARKS_LOOP_H_
+#define HEADRACE_BENCHMARKS_LOOP_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace headrace {
+
+enum class LoopWork {
+  kFullDecode,          // decode the whole picture, then random-resized-crop 224, flip, normalise
+  kCropWhileDecoding,   // the same result from the crop's part of the file alone
+  kResize256Center224,  // decode, shorter side to 256, centre 224, normalise
+};
+
+struct LoopOptions {
+  std::string folder;  // JPEG files, in folders or not
+  int threads = 2;
+  int64_t images = 2000;
+  double seconds = 0;  // > 0: until the time is over, and `images` does not count
+  int64_t warm_up_images = 200;
+  LoopWork work = LoopWork::kFullDecode;
+  uint64_t seed = 0;
+};
+
+struct LoopResult {
+  int64_t images = 0;
+  int64_t unreadable = 0;  // not JPEG after all
+  double seconds = 0;
+  // Of what the images became, whatever the threads: equal work gives an equal sum.
+  uint64_t checksum = 0;
+};
+
+// `checksum` costs time: for tests.
+absl::StatusOr<LoopResult> RunLoop(const LoopOptions& options, bool checksum = false);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_BENCHMARKS_LOOP_H_

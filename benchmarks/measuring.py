@@ -1,0 +1,62 @@
+"""What the benchmarks share: a process of its own for each measurement, medians and spreads, and test pictures."""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PHOTOS = ROOT / "examples" / "photos"
+MEBIBYTE = 1 << 20
+
+
+def in_own_process(script: str, *arguments: object) -> Any:
+    """Runs this script once more with `arguments` and returns what it prints, read as JSON."""
+    command = [sys.executable, os.path.abspath(script), *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"failed: {' '.join(command)}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def spread(values: Sequence[float]) -> float:
+    """From the lowest to the highest, as a part of the median."""
+    return (max(values) - min(values)) / statistics.median(values)
+
+
+def summary(values: Sequence[float], digits: int = 0) -> str:
+    return f"median {statistics.median(values):,.{digits}f}, spread {spread(values):.1%}"
+
+
+def resident_bytes() -> int:
+    """What this process holds of the machine's memory now."""
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def peak_resident_bytes() -> int:
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
+def with_class_folders(folder: pathlib.Path, use: Callable[[pathlib.Path], None]) -> None:
+    """Calls `use` with the folder, or, where it holds pictures directly, with class folders of links to them.
+
+    The class is the part of a name before the first "_", as ImageNet names its files.
+    """
+    if not folder.is_dir():
+        sys.exit(f"{folder} is not a folder of pictures")
+    if any(entry.is_dir() for entry in folder.iterdir()):
+        use(folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="headrace_") as temporary:
+        for entry in folder.iterdir():
+            place = pathlib.Path(temporary) / entry.name.split("_")[0].split(".")[0]
+            place.mkdir(exist_ok=True)
+            (place / entry.name).symlink_to(entry.resolve())
+        use(pathlib.Path(temporary))
