@@ -1,0 +1,272 @@
+"""Runs every check and test of the repository and sums up; ./test calls it after the set-up.
+
+All checks run, whatever fails before them. Tests of either language report what they covered by printing lines such as
+`HEADRACE-COUNT schedules=10000 variants=8`; the numbers are added up by kind over everything that ran.
+"""
+
+import argparse
+import collections
+import dataclasses
+import importlib.metadata
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TORCH = "2.13.0"
+CPP_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops", "python", "tests", "benchmarks", "examples"]
+# Where threads meet, and where memory is handled by hand.
+TSAN_ROOMS = ["core", "io", "engine", "ops"]
+ASAN_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops"]
+ALWAYS_COUNTED = ["variants", "schedules", "fuzz"]
+BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
+COUNT_LINE = re.compile(r"HEADRACE-COUNT((?: [\w-]+=\d+)+)")
+
+
+@dataclasses.dataclass
+class Result:
+    name: str
+    passed: int = 0
+    failed: int = 0
+    note: str = ""
+    seconds: float = 0.0
+
+
+class Checks:
+    def __init__(self) -> None:
+        self.results: list[Result] = []
+        self.counts: collections.Counter[str] = collections.Counter({kind: 0 for kind in ALWAYS_COUNTED})
+
+    def run(self, name: str, check) -> None:
+        print(f"\033[1m== {name}\033[0m", flush=True)
+        started = time.monotonic()
+        try:
+            result = check(name)
+        except Exception as error:  # a broken check is a failed one, and the others still run
+            print(f"{name}: {type(error).__name__}: {error}")
+            result = Result(name, failed=1, note="the check itself broke")
+        result.seconds = time.monotonic() - started
+        self.results.append(result)
+
+    def collect_counts(self, text: str) -> None:
+        for line in COUNT_LINE.finditer(text):
+            for pair in line.group(1).split():
+                kind, number = pair.split("=")
+                self.counts[kind] += int(number)
+
+    def command(self, *command: str):
+        """A check that passes when `command` exits with 0."""
+
+        def check(name: str) -> Result:
+            done = subprocess.run(command, cwd=ROOT)
+            return Result(name, int(done.returncode == 0), int(done.returncode != 0))
+
+        return check
+
+    def clang_format(self, name: str) -> Result:
+        files = [
+            str(path.relative_to(ROOT))
+            for room in CPP_ROOMS
+            for suffix in ("h", "cc", "cu")
+            for path in sorted((ROOT / room).rglob(f"*.{suffix}"))
+        ]
+        formatter = str(pathlib.Path(sys.executable).parent / "clang-format")
+        done = subprocess.run([formatter, "--dry-run", "--Werror", *files], cwd=ROOT)
+        return Result(name, int(done.returncode == 0), int(done.returncode != 0), f"{len(files)} files")
+
+    def bazel(self, config: str | None, patterns: list[str]):
+        def check(name: str) -> Result:
+            result = Result(name)
+            with tempfile.TemporaryDirectory() as folder:
+                events = pathlib.Path(folder, "events.json")
+                options = [f"--config={config}"] if config else []
+                done = subprocess.run(
+                    [*BAZEL, "test", *options, "--keep_going", "--noshow_progress", "--ui_event_filters=-info"]
+                    + [f"--build_event_json_file={events}", "--", *patterns],
+                    cwd=ROOT,
+                )
+                targets, cached = self.read_events(events, result)
+            # Bazel fails for more than tests: a target that does not build, a BUILD file that does not load.
+            if done.returncode and not result.failed:
+                result.failed = 1
+            result.note = f"{targets} targets" + (
+                f", {cached} of them unchanged since their last run" if cached else ""
+            )
+            return result
+
+        return check
+
+    def read_events(self, events: pathlib.Path, result: Result) -> tuple[int, int]:
+        targets = cached = 0
+        for line in events.read_text().splitlines() if events.exists() else []:
+            event = json.loads(line)
+            if "targetCompleted" in event["id"] and not event.get("completed", {}).get("success"):
+                result.failed += 1
+            if "testResult" not in event["id"] or "testResult" not in event:
+                continue
+            targets += 1
+            outcome = event["testResult"]
+            cached += bool(outcome.get("cachedLocally") or outcome.get("executionInfo", {}).get("cachedRemotely"))
+            outputs = {
+                output["name"]: urllib.parse.unquote(urllib.parse.urlparse(output["uri"]).path)
+                for output in outcome.get("testActionOutput", [])
+                if output.get("uri", "").startswith("file:")
+            }
+            if "test.log" in outputs:
+                self.collect_counts(pathlib.Path(outputs["test.log"]).read_text(errors="replace"))
+            good, bad = self.read_cases(outputs.get("test.xml"))
+            if outcome["status"] in ("PASSED", "FLAKY"):
+                result.passed += max(good, 1)
+            else:
+                # A crash or a time-out leaves no XML, or one that knows of no failure.
+                result.passed += good
+                result.failed += max(bad, 1)
+        return targets, cached
+
+    def read_cases(self, xml_path: str | None) -> tuple[int, int]:
+        try:
+            root = xml.etree.ElementTree.parse(xml_path or os.devnull).getroot()
+        except (OSError, xml.etree.ElementTree.ParseError):
+            return 0, 0
+        good = bad = 0
+        for case in root.iter("testcase"):
+            if case.find("failure") is not None or case.find("error") is not None:
+                bad += 1
+            elif case.get("status", "run") == "run" and case.find("skipped") is None:
+                good += 1
+        return good, bad
+
+    def pytest(self, with_torch: bool):
+        def check(name: str) -> Result:
+            folders = [folder for folder in ("python", "tests") if (ROOT / folder).is_dir()]
+            with tempfile.TemporaryDirectory() as folder:
+                report = pathlib.Path(folder, "report.xml")
+                done = subprocess.run(
+                    [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", "-o", "junit_logging=all"]
+                    + ([] if with_torch else ["-m", "not torch"])
+                    + folders,
+                    cwd=ROOT,
+                )
+                result = Result(name)
+                if report.exists():
+                    skipped = 0
+                    for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+                        if case.find("failure") is not None or case.find("error") is not None:
+                            result.failed += 1
+                        elif case.find("skipped") is not None:
+                            skipped += 1
+                        else:
+                            result.passed += 1
+                        for output in case.iter("system-out"):
+                            self.collect_counts(output.text or "")
+                    result.note = f"{skipped} skipped" if skipped else ""
+                if done.returncode and not result.failed:
+                    result.failed = 1
+                return result
+
+        return check
+
+    def forbidden_dependency(self, name: str) -> Result:
+        """Passes when the build refuses a target of core that wants one of engine."""
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder, "core", "forbidden")
+            package.mkdir(parents=True)
+            found = subprocess.run(
+                [*BAZEL, "query", "--noshow_progress", "kind(cc_library, //engine:all)"],
+                cwd=ROOT,
+                capture_output=True,
+                text=True,
+            )
+            target = found.stdout.split()[0]
+            (package / "BUILD").write_text(f'cc_library(name = "forbidden", deps = ["{target}"])\n')
+            done = subprocess.run(
+                [*BAZEL, "build", "--nobuild", "--noshow_progress", f"--package_path=%workspace%:{folder}"]
+                + ["//core/forbidden:forbidden"],
+                cwd=ROOT,
+                capture_output=True,
+                text=True,
+            )
+        refused = done.returncode != 0 and "is not visible from" in done.stderr
+        if not refused:
+            print(f"//core/forbidden may depend on {target}:\n{done.stderr}")
+        return Result(name, int(refused), int(not refused))
+
+    def wheel(self, name: str) -> Result:
+        build = [*BAZEL, "build", "--noshow_progress", "--ui_event_filters=-info", "//python:wheel"]
+        if subprocess.run(build, cwd=ROOT).returncode:
+            return Result(name, failed=1, note="does not build")
+        bin_folder = subprocess.run(
+            [*BAZEL, "info", "-c", "opt", "bazel-bin"], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.strip()
+        (wheel,) = pathlib.Path(bin_folder, "python").glob("headrace-*.whl")
+        test = subprocess.run(
+            [sys.executable, "tools/wheel/wheel_test.py", str(wheel), "examples/photos"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        print(test.stdout, end="")
+        passed = len(re.findall(r"^ok: ", test.stdout, re.MULTILINE))
+        failed = len(re.findall(r"^FAILED: ", test.stdout, re.MULTILINE))
+        if test.returncode and not failed:
+            failed = 1
+        return Result(name, passed, failed, f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB")
+
+    def summary(self) -> int:
+        passed = sum(result.passed for result in self.results)
+        failed = sum(result.failed for result in self.results)
+        print("\n\033[1m== summary\033[0m")
+        for result in self.results:
+            state = "FAILED" if result.failed else "ok"
+            numbers = f"{result.passed} passed" + (f", {result.failed} failed" if result.failed else "")
+            note = f" ({result.note})" if result.note else ""
+            print(f"{state:>6}  {result.name}: {numbers}{note}, {result.seconds:.0f} s")
+        print(f"ran {passed + failed:,} tests; " + "; ".join(f"{kind}: {n:,}" for kind, n in self.counts.items()))
+        print(f"{passed} passed, {failed} failed")
+        return 1 if failed else 0
+
+
+def install_torch() -> None:
+    try:
+        if importlib.metadata.version("torch").split("+")[0] == TORCH:
+            return
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, f"torch=={TORCH}"], check=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out the sanitizers and the wheel")
+    parser.add_argument("--torch", action="store_true", help="install PyTorch and run the tests that need it")
+    options = parser.parse_args()
+
+    if options.torch:
+        install_torch()
+    python = sys.executable
+    checks = Checks()
+    checks.run("clang-format", checks.clang_format)
+    checks.run("ruff format", checks.command(python, "-m", "ruff", "format", "--check", "-q", "."))
+    checks.run("ruff check", checks.command(python, "-m", "ruff", "check", "-q", "."))
+    checks.run("mypy", checks.command(python, "-m", "mypy"))
+    checks.run("bazel test", checks.bazel(None, ["//..."]))
+    checks.run("rooms keep their visibility", checks.forbidden_dependency)
+    checks.run("pytest", checks.pytest(options.torch))
+    if not options.quick:
+        checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
+        checks.run("bazel test under AddressSanitizer", checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS]))
+        checks.run("wheel", checks.wheel)
+    return checks.summary()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
