@@ -49,7 +49,7 @@ class StreamSource {
   virtual ~StreamSource() = default;
   // Words of its own in a stamp: where to go on. The first is the number of rows read in this epoch.
   virtual int stamp_words() const { return 1; }
-  // Goes to the row after those the words count; zeros: the start.
+  // Goes to the row after those the words count; zeros: the start. After an error the epoch ends: Next is not called.
   virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) = 0;
   // Appends one row, or sets `end`. Fills in `words` as of after that row.
   virtual absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) = 0;

@@ -289,6 +289,23 @@ TEST(PipelineEnd, CloseWaitsForTheRowThatIsWorkedOn) {
   }
 }
 
+TEST(PipelineEnd, NothingIsReadFromASourceThatCouldNotStart) {
+  FakeGraph graph;
+  graph.Add("fake_stream", {{"fail_start", BoolValue(true)}});
+  PipelineOptions options;
+  options.idle = true;
+  options.epochs = {0, 1};
+  const auto pipeline = Pipeline::Make(graph.Build(), options);
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  Stage& source = *(*pipeline)->stages()[0];
+  Task task;
+  while (source.Claim(task)) source.Run(task);
+  std::vector<End> ends;
+  bool was_full = false;
+  while (auto message = source.output().TryPop(was_full)) ends.push_back((*message)->end);
+  EXPECT_EQ(ends, (std::vector<End>{End::kError, End::kEpoch, End::kError, End::kEpoch}));
+}
+
 TEST(PipelineEnd, ClosesWhileNothingComes) {
   for (const bool python_source : {false, true}) {
     FakeGraph graph;

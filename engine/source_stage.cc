@@ -131,6 +131,7 @@ void StreamSourceStage::EndEpoch(uint64_t epoch) {
   words_.assign(words_.size(), 0);
   base_ = 0;
   started_ = false;
+  failed_to_start_ = false;
 }
 
 bool StreamSourceStage::Mine(uint64_t position) const {
@@ -148,9 +149,11 @@ Message StreamSourceStage::NextMessage() {
   auto block = std::make_unique<Block>();
   block->epoch = epoch_;
   absl::Status status;
+  if (failed_to_start_) return end(epoch_);
   if (!started_) {
-    started_ = true;
     status = source_->Start(epoch_, words_);
+    started_ = status.ok();
+    failed_to_start_ = !status.ok();
   }
   bool ended = false;
   while (status.ok()) {

@@ -252,6 +252,7 @@ class StreamSourceStage : public Stage {
   std::vector<uint64_t> words_;
   uint64_t base_;
   bool started_ = false;
+  bool failed_to_start_ = false;  // this epoch gives its error and ends: there is nothing to read on from
   bool exhausted_ = false;
 };
 

@@ -67,8 +67,10 @@ class CountSource : public IndexedSource {
 
 class StreamedSource : public StreamSource {
  public:
-  StreamedSource(uint64_t rows, Probe* probe) : rows_(rows), probe_(probe) {}
+  StreamedSource(uint64_t rows, Probe* probe, bool fail_start)
+      : rows_(rows), probe_(probe), fail_start_(fail_start) {}
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
+    if (fail_start_) return DataError("the start fails");
     epoch_ = epoch;
     position_ = words[0];
     probe_->Enter(epoch);
@@ -76,6 +78,8 @@ class StreamedSource : public StreamSource {
     return absl::OkStatus();
   }
   absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) override {
+    // As a source that has nothing to read from would die.
+    if (fail_start_) std::abort();
     end = position_ >= rows_;
     if (end) return absl::OkStatus();
     HEADRACE_RETURN_IF_ERROR(AppendRow(epoch_, position_, 0, block));
@@ -89,6 +93,7 @@ class StreamedSource : public StreamSource {
  private:
   const uint64_t rows_;
   Probe* const probe_;
+  const bool fail_start_;
   uint64_t epoch_ = 0;
   uint64_t position_ = 0;
 };
@@ -471,10 +476,11 @@ const OpRegistration kCount(
          }});
 
 const OpRegistration kStream(
-    SourceDeclaration("fake_stream", {Number("rows", 10), Flag("python"), Number("probe", 0)}),
+    SourceDeclaration("fake_stream", {Number("rows", 10), Flag("python"), Flag("fail_start"), Number("probe", 0)}),
     {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
        return std::make_unique<StreamedSource>(static_cast<uint64_t>(arguments.attributes.Int("rows")),
-                                               &Probe::At(arguments.attributes.Int("probe")));
+                                               &Probe::At(arguments.attributes.Int("probe")),
+                                               arguments.attributes.Bool("fail_start"));
      },
      .traits = [](const OpArguments& arguments) { return ir::Traits{.python = arguments.attributes.Bool("python")}; }});
 
