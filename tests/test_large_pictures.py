@@ -61,17 +61,20 @@ print(json.dumps({"growth": largest - held, "hash": digest.hexdigest(), "peak": 
 """
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+def write_pictures(folder: pathlib.Path, progressive: int | None) -> pathlib.Path:
     """Pictures of 12 megapixels: 36 MB each when decoded."""
-    folder = tmp_path_factory.mktemp("large") / "class"
-    folder.mkdir()
+    (folder / "class").mkdir()
     random = np.random.default_rng(1)
     for number in range(PICTURES):
         coarse = random.integers(0, 256, (30, 40, 3), np.uint8)
         picture = PIL.Image.fromarray(coarse).resize((4000, 3000), PIL.Image.Resampling.BICUBIC)
-        picture.save(folder / f"{number}.jpg", quality=60, progressive=number == 4)
-    return folder.parent
+        picture.save(folder / "class" / f"{number}.jpg", quality=60, progressive=number == progressive)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    return write_pictures(tmp_path_factory.mktemp("large"), progressive=4)
 
 
 def measure(folder: pathlib.Path, memory: str, executor: str, workers: int) -> dict:
@@ -101,8 +104,10 @@ def test_less_than_one_picture_still_runs(large, unbounded):
     assert found["growth"] <= 2 * 36 * MIB + 64 * MIB
 
 
-def test_closing_gives_memory_back(unbounded):
-    assert unbounded["after"] <= 64 * MIB, f"{unbounded['after'] / MIB:.0f} MiB"
+def test_closing_gives_memory_back(tmp_path):
+    # None is progressive: what libjpeg takes for those the C library keeps, as much as it likes.
+    found = measure(write_pictures(tmp_path, progressive=None), "2GiB", "threads", 0)
+    assert found["after"] <= 64 * MIB, f"{found['after'] / MIB:.0f} MiB"
 
 
 EPOCHS = """
