@@ -67,8 +67,7 @@ class CountSource : public IndexedSource {
 
 class StreamedSource : public StreamSource {
  public:
-  StreamedSource(uint64_t rows, Probe* probe, bool fail_start)
-      : rows_(rows), probe_(probe), fail_start_(fail_start) {}
+  StreamedSource(uint64_t rows, Probe* probe, bool fail_start) : rows_(rows), probe_(probe), fail_start_(fail_start) {}
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
     if (fail_start_) return DataError("the start fails");
     epoch_ = epoch;
