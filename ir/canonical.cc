@@ -119,6 +119,7 @@ class SaltGiver {
     for (proto::Step& step : *node.mutable_steps()) {
       if (step.salt() == 0 && DrawsRandom(step)) step.set_salt(SaltOf(step, salt_of_group));
       step.clear_group();
+      step.clear_fused();
     }
   }
 

@@ -70,8 +70,10 @@ struct Traits {
   bool random = false;        // draws from the row's stream: has a salt and an implicit attribute `seed`
   bool deterministic = true;  // same input and draws, same output
   bool one_to_one = false;    // one row in, one row out (kernels always)
+  bool decodes = false;       // turns encoded bytes into an image
   bool geometric = false;     // moves or resamples pixels
   bool pointwise = false;     // each output element from one input element
+  bool layout = false;        // changes the order of an image's axes and nothing else
   bool indexed = false;       // a source with random access, or an op that acts on indices alone over such
   bool file_io = false;       // reads files: runs on threads of its own
   bool python = false;        // calls the user's Python

@@ -24,8 +24,9 @@ std::string SaltText(uint64_t salt) { return salt == 0 ? "" : Cat("  salt ", sal
 
 std::string StepLine(const proto::Step& step) {
   const std::string attributes = AttributesText(step.attributes(), ", ");
+  const std::string fused = step.fused() == 0 ? std::string() : Cat("  fused ", step.fused());
   return Cat(absl::StrJoin(step.outputs(), ", "), " = ", step.kernel(), "(", absl::StrJoin(step.inputs(), ", "),
-             attributes.empty() || step.inputs().empty() ? "" : "; ", attributes, ")", SaltText(step.salt()));
+             attributes.empty() || step.inputs().empty() ? "" : "; ", attributes, ")", SaltText(step.salt()), fused);
 }
 
 std::string DotText(std::string_view text) {

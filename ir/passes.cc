@@ -8,6 +8,7 @@
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/passes/drop_unread_columns.h"
+#include "ir/passes/fuse_image.h"
 #include "ir/passes/merge_maps.h"
 #include "ir/suggestion.h"
 
@@ -61,6 +62,11 @@ const std::vector<Pass>& AllPasses() {
       {"drop_unread_columns", "Drops columns that nothing reads, and the steps that make them, as early as possible.",
        DropUnreadColumns},
       {"merge_maps", "Makes neighbouring maps one, so that a row passes through them in one go.", MergeMaps},
+      {"fuse_image",
+       "Does what follows on one image in one pass over its pixels: decodes only what the crops leave, and writes "
+       "values "
+       "straight into their place.",
+       FuseImage},
   };
   return *passes;
 }

@@ -9,6 +9,7 @@
 #include "ir/declaration.h"
 #include "kernels/fixture/golden.h"
 #include "kernels/fixture/run_kernel.h"
+#include "kernels/vision/fused_image.h"
 
 namespace headrace {
 namespace {
@@ -118,6 +119,18 @@ TEST(Registry, EveryKernelInfersWhatItGives) {
       // Where all is known of the input, all is known of the output; a picture's size is known to nobody.
       EXPECT_TRUE(known > 0 || name == "Decode" || inferred->fully_known()) << name;
     }
+  }
+}
+
+// What the optimizer fuses by a kernel's traits the fused pass must be able to do.
+TEST(Registry, TraitsAreWhatTheFusedPassCanDo) {
+  for (const auto& [name, sample] : Samples()) {
+    const ir::Traits& traits = ir::Registry::Global().Find(name)->traits;
+    const auto kernel = fixture::MakeKernel(name, sample.given);
+    ASSERT_TRUE(kernel.ok()) << name;
+    EXPECT_EQ(traits.decodes, dynamic_cast<const PictureKernel*>(kernel->get()) != nullptr) << name;
+    EXPECT_EQ(traits.geometric, dynamic_cast<const MovingKernel*>(kernel->get()) != nullptr) << name;
+    EXPECT_EQ(traits.pointwise || traits.layout, dynamic_cast<const PixelKernel*>(kernel->get()) != nullptr) << name;
   }
 }
 

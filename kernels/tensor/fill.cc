@@ -40,7 +40,6 @@ const KernelRegistration registration{
      .doc = "Takes numbers of any type and shape and gives the same type and shape, each element being `value`.\n"
             "Errors: a value that the type cannot hold (a whole-number type takes no fraction), bytes or strings.",
      .attributes = {{.name = "value", .type = ir::AttributeType::kFloat, .doc = "The number."}},
-     .traits = {.pointwise = true},
      .python_module = "transforms",
      .example = "T.Fill(0)",
      .infer_kernel = Infer},

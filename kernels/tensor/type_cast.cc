@@ -1,47 +1,15 @@
-#include <algorithm>
-#include <type_traits>
+#include <memory>
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/cpu_target.h"
 #include "kernels/kernel.h"
-#include "kernels/tensor/number.h"
+#include "kernels/tensor/convert.h"
+#include "kernels/vision/pixel_pass.h"
 
 namespace headrace {
 namespace {
 
-template <typename To, typename From>
-constexpr auto kConvert = [](const From* __restrict source, int64_t count, To* __restrict target) HEADRACE_LOOP {
-  for (int64_t i = 0; i < count; ++i) target[i] = ConvertNumber<To>(source[i]);
-};
-
-// The type that holds every value of T: conversions go through it, so that there are three loops a type and not one
-// for each pair of types.
-template <typename T>
-using WideOf = std::conditional_t<kIsHalf<T> || std::is_floating_point_v<T>, double,
-                                  std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
-
-constexpr int64_t kBlock = 512;  // elements that stay in the first cache
-
-template <typename Wide>
-void StoreBlock(const Wide* wide, int64_t count, DType dtype, uint8_t* target) {
-  VisitNumber(dtype, [&](auto to) {
-    using To = typename decltype(to)::type;
-    RunOnCpu(kConvert<To, Wide>, wide, count, reinterpret_cast<To*>(target));
-  });
-}
-
-template <typename From>
-void Convert(const From* source, int64_t count, DType dtype, uint8_t* target) {
-  WideOf<From> wide[kBlock];
-  for (int64_t done = 0; done < count; done += kBlock) {
-    const int64_t size = std::min(kBlock, count - done);
-    RunOnCpu(kConvert<WideOf<From>, From>, source + done, size, wide);
-    StoreBlock(wide, size, dtype, target + done * static_cast<int64_t>(ItemSize(dtype)));
-  }
-}
-
-class TypeCast : public UnaryKernel {
+class TypeCast : public PixelKernel {
  public:
   explicit TypeCast(const ir::Attributes& attributes) : dtype_(attributes.Type("dtype")) {}
 
@@ -58,17 +26,11 @@ class TypeCast : public UnaryKernel {
     }
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(dtype_, input.shape()));
-    if (input.dtype() == DType::kUInt8 && dtype_ == DType::kFloat32) {
-      // Takes the one way that every picture goes at once.
-      RunOnCpu(kConvert<float, uint8_t>, dense.raw(), dense.elements(), output.mutable_data<float>());
-      return output;
-    }
-    VisitNumber(input.dtype(), [&](auto from) {
-      using From = typename decltype(from)::type;
-      Convert(dense.data<From>(), dense.elements(), dtype_, output.mutable_raw());
-    });
+    ConvertValues(dense.raw(), dense.dtype(), dense.elements(), dtype_, output.mutable_raw());
     return output;
   }
+
+  bool AddTo(PixelPass& pass) const override { return pass.Cast(dtype_); }
 
  private:
   DType dtype_;

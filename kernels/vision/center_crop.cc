@@ -3,11 +3,14 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/image.h"
+#include "kernels/vision/image_moves.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
 namespace {
+
+constexpr double kZeros[] = {0.0};
+constexpr absl::Span<const double> kZero(kZeros);
 
 // Where a window of `size` begins so that the middles meet. Rounds as torchvision: half to even inside, and the odd
 // pixel of padding goes to the end.
@@ -16,15 +19,15 @@ int64_t CenteredBegin(int64_t image_size, int64_t size) {
   return static_cast<int64_t>(std::nearbyint(static_cast<double>(image_size - size) / 2.0));
 }
 
-class CenterCrop : public UnaryKernel {
+class CenterCrop : public MovingKernel {
  public:
   explicit CenterCrop(const ir::Attributes& attributes) : size_(attributes.Ints("size")) {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
-    const Window window = {CenteredBegin(image.height, size_[0]), CenteredBegin(image.width, size_[1]), size_[0],
-                           size_[1]};
-    return Windowed(image, window, Border::kConstant, {0.0});
+  PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
+  absl::Status Plan(RowRandom&, MovePlan& plan) const override {
+    plan.Cut({CenteredBegin(plan.height(), size_[0]), CenteredBegin(plan.width(), size_[1]), size_[0], size_[1]},
+             Border::kConstant, kZero);
+    return absl::OkStatus();
   }
 
  private:

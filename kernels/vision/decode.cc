@@ -36,7 +36,7 @@ absl::StatusOr<std::string_view> EncodedBytes(const Tensor& input) {
   return GraphError("needs one encoded picture, bytes of shape () or uint8 of shape (N,); got ", input.TypeName());
 }
 
-class Decode : public UnaryKernel {
+class Decode : public PictureKernel {
  public:
   explicit Decode(const ir::Attributes& attributes) {
     const std::string& mode = attributes.String("mode");
@@ -47,15 +47,31 @@ class Decode : public UnaryKernel {
   }
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+    const auto all = [](int64_t height, int64_t width) -> absl::StatusOr<Window> {
+      return Window{0, 0, height, width};
+    };
+    HEADRACE_ASSIGN_OR_RETURN(const PicturePart whole, ApplyPart(input, all));
+    return whole.image.tensor;
+  }
+
+  absl::StatusOr<PicturePart> ApplyPart(const Tensor& input, const ChoosePart& choose) const override {
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(const std::string_view bytes, EncodedBytes(dense));
     if (bytes.empty()) return DataError("the picture is empty: 0 bytes");
-    if (LooksLikeJpeg(bytes)) return DecodeJpeg(bytes, options_);
-    if (LooksLikePng(bytes)) return DecodePng(bytes, options_);
+    if (LooksLikeJpeg(bytes)) return DecodeJpeg(bytes, options_, choose);
+    if (LooksLikePng(bytes)) return PngPart(bytes, choose);
     return DataError("not a JPEG or PNG: ", DescribeStart(bytes), ", ", bytes.size(), " bytes in all");
   }
 
  private:
+  // Decodes all of it: rows of a PNG build on those above.
+  absl::StatusOr<PicturePart> PngPart(std::string_view bytes, const ChoosePart& choose) const {
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor pixels, DecodePng(bytes, options_));
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(pixels, PixelTypes::kByteOrFloat));
+    HEADRACE_RETURN_IF_ERROR(choose(image.height, image.width).status());
+    return PicturePart{image, {0, 0, image.height, image.width}};
+  }
+
   DecodeOptions options_;
 };
 
@@ -105,6 +121,7 @@ const KernelRegistration registration{
                      .default_value = Cat(kDefaultMaxPixels),
                      .nullable = true,
                      .minimum = 1}},
+     .traits = {.decodes = true},
      .python_module = "vision",
      .example = "V.Decode()",
      .infer_kernel = Infer},

@@ -13,7 +13,7 @@ namespace {
 
 // Reverses pixels of kBytes bytes; 0: any number.
 template <int kBytes>
-void ReverseRow(const uint8_t* source, int64_t width, int64_t pixel_bytes, uint8_t* target) {
+void ReverseEach(const uint8_t* source, int64_t width, int64_t pixel_bytes, uint8_t* target) {
   if constexpr (kBytes > 0) pixel_bytes = kBytes;
   const uint8_t* pixel = source + (width - 1) * pixel_bytes;
   for (int64_t x = 0; x < width; ++x, pixel -= pixel_bytes, target += pixel_bytes) {
@@ -31,35 +31,35 @@ HEADRACE_AVX2 void ReverseRowOf3(const uint8_t* source, int64_t width, uint8_t* 
     const __m128i five = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + (width - x - 5) * 3 - 1));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(target + x * 3), _mm_shuffle_epi8(five, order));
   }
-  ReverseRow<3>(source, width - x, 3, target + x * 3);
+  ReverseEach<3>(source, width - x, 3, target + x * 3);
 }
 #endif
 
-void Reverse(const uint8_t* source, int64_t width, int64_t pixel_bytes, uint8_t* target) {
+}  // namespace
+
+void ReverseRow(const uint8_t* source, int64_t width, int64_t pixel_bytes, uint8_t* target) {
 #if defined(__x86_64__)
   if (pixel_bytes == 3 && HasAvx2()) return ReverseRowOf3(source, width, target);
 #endif
   switch (pixel_bytes) {
     case 1:
-      return ReverseRow<1>(source, width, 1, target);
+      return ReverseEach<1>(source, width, 1, target);
     case 3:
-      return ReverseRow<3>(source, width, 3, target);
+      return ReverseEach<3>(source, width, 3, target);
     case 4:
-      return ReverseRow<4>(source, width, 4, target);
+      return ReverseEach<4>(source, width, 4, target);
     case 12:
-      return ReverseRow<12>(source, width, 12, target);
+      return ReverseEach<12>(source, width, 12, target);
     default:
-      return ReverseRow<0>(source, width, pixel_bytes, target);
+      return ReverseEach<0>(source, width, pixel_bytes, target);
   }
 }
-
-}  // namespace
 
 absl::StatusOr<Tensor> FlippedLeftRight(const Image& image) {
   HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, image.height, image.width));
   const int64_t row_bytes = image.width * image.pixel_bytes();
   for (int64_t y = 0; y < image.height; ++y) {
-    Reverse(image.row(y), image.width, image.pixel_bytes(), output.mutable_raw() + y * row_bytes);
+    ReverseRow(image.row(y), image.width, image.pixel_bytes(), output.mutable_raw() + y * row_bytes);
   }
   return output;
 }

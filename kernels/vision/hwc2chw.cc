@@ -1,46 +1,15 @@
-#include <cstring>
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/cpu_target.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/split_channels.h"
 
 namespace headrace {
 namespace {
 
-// One row of three channels into three planes: shuffles of whole vectors.
-template <typename T>
-constexpr auto kSplitThree = [](const T* __restrict source, int64_t width, T* __restrict first, T* __restrict second,
-                                T* __restrict third) HEADRACE_LOOP {
-  for (int64_t x = 0; x < width; ++x) {
-    first[x] = source[3 * x];
-    second[x] = source[3 * x + 1];
-    third[x] = source[3 * x + 2];
-  }
-};
-
-template <typename T>
-void SplitRow(const uint8_t* row, int64_t width, int64_t channels, int64_t plane, T* target) {
-  const T* source = reinterpret_cast<const T*>(row);
-  if (channels == 3) {
-    RunOnCpu(kSplitThree<T>, source, width, target, target + plane, target + 2 * plane);
-    return;
-  }
-  for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t x = 0; x < width; ++x) target[c * plane + x] = source[x * channels + c];
-  }
-}
-
-template <typename T>
-void Split(const Image& image, uint8_t* target) {
-  const int64_t plane = image.height * image.width;
-  for (int64_t y = 0; y < image.height; ++y) {
-    SplitRow<T>(image.row(y), image.width, image.channels, plane, reinterpret_cast<T*>(target) + y * image.width);
-  }
-}
-
-class Hwc2Chw : public UnaryKernel {
+class Hwc2Chw : public PixelKernel {
  public:
   explicit Hwc2Chw(const ir::Attributes&) {}
 
@@ -50,22 +19,15 @@ class Hwc2Chw : public UnaryKernel {
     // One channel lies the same way already.
     if (image.channels == 1 && input.contiguous()) return input.Reshape(shape);
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(image.dtype(), shape));
-    switch (ItemSize(image.dtype())) {
-      case 1:
-        Split<uint8_t>(image, output.mutable_raw());
-        break;
-      case 2:
-        Split<uint16_t>(image, output.mutable_raw());
-        break;
-      case 4:
-        Split<uint32_t>(image, output.mutable_raw());
-        break;
-      default:
-        Split<uint64_t>(image, output.mutable_raw());
-        break;
+    const auto item = static_cast<int64_t>(ItemSize(image.dtype()));
+    const int64_t row_bytes = image.width * item;
+    for (int64_t y = 0; y < image.height; ++y) {
+      SplitChannels(image.row(y), image.width, image.channels, item, image.height * row_bytes,
+                    output.mutable_raw() + y * row_bytes);
     }
     return output;
   }
+  bool AddTo(PixelPass& pass) const override { return pass.MoveChannelsFirst(); }
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
@@ -83,7 +45,7 @@ const KernelRegistration registration{
          "Takes numbers of any type, of shape (H, W, C), and gives the same type of shape (C, H, W), as PyTorch wants "
          "images; (H, W) becomes (1, H, W).\n"
          "Errors: another rank, bytes or strings.",
-     .traits = {.geometric = true},
+     .traits = {.layout = true},
      .python_module = "vision",
      .example = "V.HWC2CHW()",
      .infer_kernel = Infer},

@@ -118,28 +118,48 @@ bool MakePlan(const jpeg_decompress_struct& header, PixelMode mode, Plan& plan) 
   }
 }
 
-bool ReadPixels(Session& session, const Plan& plan, uint8_t* pixels) {
+// Begins to decode and leaves out what lies above and beside the part. `held` becomes what the rows will hold: libjpeg
+// cuts columns off by whole blocks alone.
+bool BeginPart(Session& session, const Plan& plan, const Window& part, Window& held) {
   if (setjmp(session.jump) != 0) return false;
   jpeg_decompress_struct& libjpeg = session.libjpeg;
   libjpeg.out_color_space = plan.space;
   session.many_scans = jpeg_has_multiple_scans(&libjpeg) != FALSE;
   jpeg_start_decompress(&libjpeg);
-  const size_t width = libjpeg.output_width;
-  const size_t row_bytes = width * plan.channels;
+  const JDIMENSION image_width = libjpeg.output_width;
+  // Smooth upsampling of a column takes its neighbours: with one more on each side the part's own are exact.
+  JDIMENSION left = static_cast<JDIMENSION>(part.left > 0 ? part.left - 1 : 0);
+  const JDIMENSION right = static_cast<JDIMENSION>(part.left + part.width + 1);
+  JDIMENSION width = (right < image_width ? right : image_width) - left;
+  if (width < image_width) jpeg_crop_scanline(&libjpeg, &left, &width);
+  if (part.top > 0) jpeg_skip_scanlines(&libjpeg, static_cast<JDIMENSION>(part.top));
+  held.top = part.top;
+  held.left = left;
+  held.height = part.height;
+  held.width = libjpeg.output_width;
+  return true;
+}
+
+bool ReadRows(Session& session, const Plan& plan, const Window& held, uint8_t* pixels) {
+  if (setjmp(session.jump) != 0) return false;
+  jpeg_decompress_struct& libjpeg = session.libjpeg;
+  const size_t row_bytes = static_cast<size_t>(held.width) * plan.channels;
   JSAMPARRAY scratch = nullptr;
   if (plan.convert != nullptr) {
     scratch = (*libjpeg.mem->alloc_sarray)(reinterpret_cast<j_common_ptr>(&libjpeg), JPOOL_IMAGE,
                                            libjpeg.output_width * libjpeg.output_components, 1);
   }
-  while (libjpeg.output_scanline < libjpeg.output_height) {
-    uint8_t* target = pixels + libjpeg.output_scanline * row_bytes;
+  const JDIMENSION begin = static_cast<JDIMENSION>(held.top);
+  const JDIMENSION end = begin + static_cast<JDIMENSION>(held.height);
+  while (libjpeg.output_scanline < end) {
+    uint8_t* target = pixels + (libjpeg.output_scanline - begin) * row_bytes;
     if (plan.convert != nullptr) {
       jpeg_read_scanlines(&libjpeg, scratch, 1);
-      plan.convert(scratch[0], static_cast<int64_t>(width), target);
+      plan.convert(scratch[0], held.width, target);
       continue;
     }
     JSAMPROW rows[kRowsAtOnce];
-    const JDIMENSION left = libjpeg.output_height - libjpeg.output_scanline;
+    const JDIMENSION left = end - libjpeg.output_scanline;
     const JDIMENSION count = left < kRowsAtOnce ? left : kRowsAtOnce;
     for (JDIMENSION i = 0; i < count; ++i) rows[i] = target + i * row_bytes;
     jpeg_read_scanlines(&libjpeg, rows, count);
@@ -174,29 +194,45 @@ class JpegReader {
   ~JpegReader() { jpeg_destroy_decompress(&session_.libjpeg); }
   JpegReader(const JpegReader&) = delete;
 
-  absl::StatusOr<Tensor> Read(std::string_view bytes, const DecodeOptions& options) {
+  absl::StatusOr<PicturePart> Read(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
     if (!ReadHeader(session_, bytes, options.orientation)) {
       return DataError("the JPEG cannot be read: ", session_.message, " (in its header)");
     }
     const jpeg_decompress_struct& header = session_.libjpeg;
-    const int64_t height = header.image_height;
-    const int64_t width = header.image_width;
-    HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(width, height, options.max_pixels));
+    const Window whole = {0, 0, header.image_height, header.image_width};
+    HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(whole.width, whole.height, options.max_pixels));
     Plan plan;
     if (!MakePlan(header, options.mode, plan)) {
       return DataError("the JPEG has ", header.num_components, " channels; those of 1, 3 or 4 can be decoded");
     }
     // Taken before libjpeg's own memory goes.
     const int orientation = options.orientation ? OrientationOf(header) : 1;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor image, Tensor::Allocate(DType::kUInt8, {height, width, plan.channels}));
-    if (!ReadPixels(session_, plan, image.mutable_raw())) return Damaged();
-    if (session_.ended_early && session_.many_scans) {
-      return DataError("the JPEG ends early, before its last scan: the file is truncated");
-    }
-    return Oriented(std::move(image), orientation);
+    if (orientation != 1) return Turned(plan, whole, orientation, choose);
+    HEADRACE_ASSIGN_OR_RETURN(const Window part, choose(whole.height, whole.width));
+    return ReadPart(plan, part);
   }
 
  private:
+  absl::StatusOr<PicturePart> ReadPart(const Plan& plan, const Window& part) {
+    Window held;
+    if (!BeginPart(session_, plan, part, held)) return Damaged();
+    HEADRACE_ASSIGN_OR_RETURN(Tensor rows, Tensor::Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
+    if (!ReadRows(session_, plan, held, rows.mutable_raw())) return Damaged();
+    if (session_.ended_early && session_.many_scans) {
+      return DataError("the JPEG ends early, before its last scan: the file is truncated");
+    }
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(rows, PixelTypes::kByteOrFloat));
+    return PicturePart{Cropped(image, 0, part.left - held.left, part.height, part.width), part};
+  }
+
+  absl::StatusOr<PicturePart> Turned(const Plan& plan, const Window& whole, int orientation, const ChoosePart& choose) {
+    HEADRACE_ASSIGN_OR_RETURN(const PicturePart all, ReadPart(plan, whole));
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor turned, Oriented(all.image.tensor, orientation));
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(turned, PixelTypes::kByteOrFloat));
+    HEADRACE_RETURN_IF_ERROR(choose(image.height, image.width).status());
+    return PicturePart{image, {0, 0, image.height, image.width}};
+  }
+
   absl::Status Damaged() const {
     const jpeg_decompress_struct& header = session_.libjpeg;
     const std::string where =
@@ -212,9 +248,9 @@ class JpegReader {
 
 bool LooksLikeJpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF"); }
 
-absl::StatusOr<Tensor> DecodeJpeg(std::string_view bytes, const DecodeOptions& options) {
+absl::StatusOr<PicturePart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
   JpegReader reader;
-  return reader.Read(bytes, options);
+  return reader.Read(bytes, options, choose);
 }
 
 }  // namespace headrace

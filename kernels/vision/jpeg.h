@@ -6,16 +6,18 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "core/tensor.h"
+#include "kernels/vision/picture_part.h"
 #include "kernels/vision/pixel_mode.h"
 
 namespace headrace {
 
 bool LooksLikeJpeg(std::string_view bytes);
 
-// uint8 (H, W, C). Baseline and progressive, Huffman and arithmetic, 8 bits; grey, YCbCr, RGB, CMYK and YCCK.
-// Fails with kData where the bytes are not such a picture or pixels are lost: see Warnings in jpeg.cc.
-absl::StatusOr<Tensor> DecodeJpeg(std::string_view bytes, const DecodeOptions& options);
+// The part chosen, uint8 (H, W, C), with the pixels that decoding all of it gives; no more than that is turned into
+// pixels, and all of a picture that orientation turns. Baseline and progressive, Huffman and arithmetic, 8 bits; grey,
+// YCbCr, RGB, CMYK and YCCK. Fails with kData where the bytes are not such a picture or pixels are lost (see Warn in
+// jpeg.cc); damage below the part is not noticed.
+absl::StatusOr<PicturePart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace
 

@@ -1,61 +1,28 @@
-#include <cmath>
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/cpu_target.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/normalize_values.h"
+#include "kernels/vision/pixel_pass.h"
 
 namespace headrace {
 namespace {
 
-constexpr int64_t kBlock = 24;  // a multiple of 1, 2, 3 and 4 channels, and of vectors of 8
+std::vector<float> FloatsOf(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
-// Elements whose means and deviations repeat every `block`; the last few begin the pattern again.
-template <typename T, int64_t kFixedBlock>
-constexpr auto kNormalize = [](const T* __restrict source, int64_t count, const float* __restrict mean,
-                               const float* __restrict deviation, int64_t block, float* __restrict target)
-                                HEADRACE_LOOP {
-                                  if constexpr (kFixedBlock > 0) block = kFixedBlock;
-                                  int64_t x = 0;
-                                  for (; x + block <= count; x += block) {
-                                    for (int64_t i = 0; i < block; ++i)
-                                      target[x + i] = (static_cast<float>(source[x + i]) - mean[i]) / deviation[i];
-                                  }
-                                  for (int64_t i = 0; x + i < count; ++i) {
-                                    target[x + i] = (static_cast<float>(source[x + i]) - mean[i]) / deviation[i];
-                                  }
-                                };
-
-std::vector<float> Repeated(const std::vector<double>& values, int64_t channels, int64_t block) {
-  std::vector<float> repeated(block);
-  for (int64_t i = 0; i < block; ++i) {
-    repeated[i] = static_cast<float>(values.size() == 1 ? values[0] : values[i % channels]);
-  }
-  return repeated;
-}
-
-template <typename T>
-void NormalizeRun(const uint8_t* source, int64_t count, const std::vector<float>& mean,
-                  const std::vector<float>& deviation, float* target) {
-  const T* elements = reinterpret_cast<const T*>(source);
-  const int64_t block = static_cast<int64_t>(mean.size());
-  if (block == kBlock) {
-    RunOnCpu(kNormalize<T, kBlock>, elements, count, mean.data(), deviation.data(), block, target);
-  } else {
-    RunOnCpu(kNormalize<T, 0>, elements, count, mean.data(), deviation.data(), block, target);
-  }
-}
-
-class Normalize : public UnaryKernel {
+class Normalize : public PixelKernel {
  public:
   explicit Normalize(const ir::Attributes& attributes)
-      : mean_(attributes.Floats("mean")),
-        deviation_(attributes.Floats("std")),
+      : mean_(FloatsOf(attributes.Floats("mean"))),
+        deviation_(FloatsOf(attributes.Floats("std"))),
         channels_first_(attributes.String("layout") == "CHW") {}
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
     return channels_first_ ? Planes(input) : Pixels(input);
+  }
+  bool AddTo(PixelPass& pass) const override {
+    return pass.channels_first() == channels_first_ && pass.Normalize(mean_, deviation_);
   }
 
  private:
@@ -73,16 +40,13 @@ class Normalize : public UnaryKernel {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     HEADRACE_RETURN_IF_ERROR(CheckChannels(image.channels));
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
-    const int64_t block = kBlock % image.channels == 0 ? kBlock : image.channels * 8;
-    const std::vector<float> mean = Repeated(mean_, image.channels, block);
-    const std::vector<float> deviation = Repeated(deviation_, image.channels, block);
-    const auto run = image.dtype() == DType::kUInt8 ? NormalizeRun<uint8_t> : NormalizeRun<float>;
+    const NormalizePattern pattern(mean_, deviation_, image.channels);
     // Takes rows that lie without a gap as one.
     const bool dense = image.row_stride == image.width * image.pixel_bytes();
     const int64_t rows = dense ? 1 : image.height;
     const int64_t count = image.width * image.channels * (dense ? image.height : 1);
     for (int64_t y = 0; y < rows; ++y) {
-      run(image.row(y), count, mean, deviation, output.mutable_data<float>() + y * count);
+      NormalizeValues(image.row(y), image.dtype(), count, pattern, output.mutable_data<float>() + y * count);
     }
     return output;
   }
@@ -96,17 +60,17 @@ class Normalize : public UnaryKernel {
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
     const int64_t count = input.dim(1) * input.dim(2);
     const int64_t item = static_cast<int64_t>(ItemSize(input.dtype()));
-    const auto run = input.dtype() == DType::kUInt8 ? NormalizeRun<uint8_t> : NormalizeRun<float>;
     for (int64_t c = 0; c < channels; ++c) {
-      const std::vector<float> mean(kBlock, static_cast<float>(mean_[mean_.size() == 1 ? 0 : c]));
-      const std::vector<float> deviation(kBlock, static_cast<float>(deviation_[deviation_.size() == 1 ? 0 : c]));
-      run(dense.raw() + c * count * item, count, mean, deviation, output.mutable_data<float>() + c * count);
+      const NormalizePattern pattern({mean_[mean_.size() == 1 ? 0 : c]}, {deviation_[deviation_.size() == 1 ? 0 : c]},
+                                     1);
+      NormalizeValues(dense.raw() + c * count * item, input.dtype(), count, pattern,
+                      output.mutable_data<float>() + c * count);
     }
     return output;
   }
 
-  std::vector<double> mean_;
-  std::vector<double> deviation_;
+  std::vector<float> mean_;
+  std::vector<float> deviation_;
   bool channels_first_;
 };
 

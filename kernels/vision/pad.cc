@@ -2,24 +2,25 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/image.h"
+#include "kernels/vision/image_moves.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
 namespace {
 
-class Pad : public UnaryKernel {
+class Pad : public MovingKernel {
  public:
   explicit Pad(const ir::Attributes& attributes)
       : margins_(MarginsOf(attributes.Ints("padding"))),
         fill_(attributes.Floats("fill")),
         border_(BorderOf(attributes.String("mode"))) {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
-    const Window window = {-margins_.top, -margins_.left, margins_.top + image.height + margins_.bottom,
-                           margins_.left + image.width + margins_.right};
-    return Windowed(image, window, border_, fill_);
+  PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
+  absl::Status Plan(RowRandom&, MovePlan& plan) const override {
+    plan.Cut({-margins_.top, -margins_.left, margins_.top + plan.height() + margins_.bottom,
+              margins_.left + plan.width() + margins_.right},
+             border_, fill_);
+    return absl::OkStatus();
   }
 
  private:

@@ -3,13 +3,13 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/image.h"
+#include "kernels/vision/image_moves.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
 namespace {
 
-class RandomCrop : public UnaryKernel {
+class RandomCrop : public MovingKernel {
  public:
   explicit RandomCrop(const ir::Attributes& attributes)
       : size_(attributes.Ints("size")),
@@ -19,11 +19,11 @@ class RandomCrop : public UnaryKernel {
     if (!attributes.IsNone("padding")) margins_ = MarginsOf(attributes.Ints("padding"));
   }
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
+  PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
+  absl::Status Plan(RowRandom& random, MovePlan& plan) const override {
     Margins margins = margins_;
-    int64_t height = margins.top + image.height + margins.bottom;
-    int64_t width = margins.left + image.width + margins.right;
+    int64_t height = margins.top + plan.height() + margins.bottom;
+    int64_t width = margins.left + plan.width() + margins.right;
     // Adds what is missing on both sides, as torchvision does.
     if (pad_if_needed_ && width < size_[1]) {
       margins.left += size_[1] - width;
@@ -40,7 +40,8 @@ class RandomCrop : public UnaryKernel {
     // Draws both numbers always, so that what follows in the stream does not depend on the image.
     const int64_t top = static_cast<int64_t>(random.Below(height - size_[0] + 1));
     const int64_t left = static_cast<int64_t>(random.Below(width - size_[1] + 1));
-    return Windowed(image, {top - margins.top, left - margins.left, size_[0], size_[1]}, border_, fill_);
+    plan.Cut({top - margins.top, left - margins.left, size_[0], size_[1]}, border_, fill_);
+    return absl::OkStatus();
   }
 
  private:

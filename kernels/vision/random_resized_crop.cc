@@ -3,14 +3,14 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/image.h"
+#include "kernels/vision/image_moves.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/resized_crop_box.h"
 
 namespace headrace {
 namespace {
 
-class RandomResizedCrop : public UnaryKernel {
+class RandomResizedCrop : public MovingKernel {
  public:
   RandomResizedCrop(std::vector<int64_t> size, Interval scale, Interval ratio, Resizing resizing)
       : size_(std::move(size)), scale_(scale), ratio_(ratio), resizing_(resizing) {}
@@ -21,10 +21,12 @@ class RandomResizedCrop : public UnaryKernel {
     return std::make_unique<RandomResizedCrop>(attributes.Ints("size"), scale, ratio, Resizing::Of(attributes));
   }
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
-    const CropBox box = DrawResizedCropBox(image.height, image.width, scale_, ratio_, random);
-    return Resized(Cropped(image, box.top, box.left, box.height, box.width), size_[0], size_[1], resizing_);
+  PixelTypes accepted() const override { return PixelTypes::kByteOrFloat; }
+  absl::Status Plan(RowRandom& random, MovePlan& plan) const override {
+    const CropBox box = DrawResizedCropBox(plan.height(), plan.width(), scale_, ratio_, random);
+    plan.Cut({box.top, box.left, box.height, box.width}, Border::kConstant, {});
+    plan.Resize(size_[0], size_[1], resizing_);
+    return absl::OkStatus();
   }
 
  private:

@@ -3,19 +3,19 @@
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/flip.h"
-#include "kernels/vision/image.h"
+#include "kernels/vision/image_moves.h"
 
 namespace headrace {
 namespace {
 
-class RandomVerticalFlip : public UnaryKernel {
+class RandomVerticalFlip : public MovingKernel {
  public:
   explicit RandomVerticalFlip(const ir::Attributes& attributes) : probability_(attributes.Float("p")) {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
-    if (random.Uniform() >= probability_) return input;
-    return FlippedTopBottom(image);
+  PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
+  absl::Status Plan(RowRandom& random, MovePlan& plan) const override {
+    if (random.Uniform() < probability_) plan.FlipTopBottom();
+    return absl::OkStatus();
   }
 
  private:

@@ -33,6 +33,25 @@ double Weight(Filter filter, double x) {
   return 0.0;
 }
 
+// How positions of the output fall on an axis of the input.
+struct Axis {
+  Axis(Filter filter, int64_t in, int64_t out)
+      : in_size(static_cast<int>(in)), scale(static_cast<double>(in) / static_cast<double>(out)) {
+    const double filter_scale = std::max(scale, 1.0);
+    support = Support(filter) * filter_scale;
+    inverse = 1.0 / filter_scale;
+  }
+  double Center(int64_t at) const { return (static_cast<double>(at) + 0.5) * scale; }
+  int First(int64_t at) const { return std::max(static_cast<int>(Center(at) - support + 0.5), 0); }
+  // The first that is not read any more.
+  int Last(int64_t at) const { return std::min(static_cast<int>(Center(at) + support + 0.5), in_size); }
+
+  int in_size;
+  double scale;
+  double support;
+  double inverse;
+};
+
 // Weights as the arithmetic of T wants them: fixed point for uint8, double for float.
 template <typename T>
 using WeightOf = std::conditional_t<std::is_same_v<T, uint8_t>, int32_t, double>;
@@ -226,51 +245,80 @@ void CopyRows(const Image& image, uint8_t* target) {
 
 // Pillow 13 takes the columns first where the height shrinks by more than twice what the width does; earlier versions
 // never did. Rounding between the passes makes the order show.
-bool ColumnsFirst(const Image& image, int64_t height, int64_t width) {
-  const int64_t shrink = image.height - height;
-  return shrink > 0 && shrink > 2 * (image.width - width);
+bool ColumnsFirst(const SourcePart& source, int64_t height, int64_t width) {
+  const int64_t shrink = source.height - height;
+  return shrink > 0 && shrink > 2 * (source.width - width);
 }
 
+// What both passes are made from; taps count from where the image lies in the source.
+struct Passes {
+  const Image& image;
+  FilterTaps rows;           // of each row of the result, along a column
+  FilterTaps columns;        // of each column of the result, along a row
+  AxisRange needed_columns;  // of the image
+  int64_t height;            // of the result
+  int64_t width;
+};
+
 template <typename T>
-absl::Status RowsThenColumns(const Image& image, Filter filter, int64_t height, int64_t width, T* target) {
-  const FilterTaps columns = MakeFilterTaps(filter, image.height, height);
-  const int64_t elements = width * image.channels;
+absl::Status RowsThenColumns(const Passes& passes, T* target) {
+  const Image& image = passes.image;
+  const int64_t elements = passes.width * image.channels;
   // Filters along rows only those that the second pass will read.
-  const int64_t first_row = columns.first.front();
-  const int64_t rows = columns.first.back() + columns.count.back() - first_row;
+  const int64_t first_row = passes.rows.first.front();
+  const int64_t rows = passes.rows.first.back() + passes.rows.count.back() - first_row;
   HEADRACE_ASSIGN_OR_RETURN(Tensor between, Tensor::Allocate(image.dtype(), {rows, elements}));
-  AlongRows<T>(image, first_row, rows, MakeFilterTaps(filter, image.width, width), width, between.mutable_data<T>());
-  AlongColumns<T>(between.raw(), elements * sizeof(T), first_row, columns, height, elements, target);
+  AlongRows<T>(image, first_row, rows, passes.columns, passes.width, between.mutable_data<T>());
+  AlongColumns<T>(between.raw(), elements * sizeof(T), first_row, passes.rows, passes.height, elements, target);
   return absl::OkStatus();
 }
 
 template <typename T>
-absl::Status ColumnsThenRows(const Image& image, Filter filter, int64_t height, int64_t width, T* target) {
-  const int64_t elements = image.width * image.channels;
-  HEADRACE_ASSIGN_OR_RETURN(Tensor between, Tensor::Allocate(image.dtype(), {height, elements}));
-  AlongColumns<T>(image.pixels, image.row_stride, 0, MakeFilterTaps(filter, image.height, height), height, elements,
-                  between.mutable_data<T>());
+absl::Status ColumnsThenRows(Passes& passes, T* target) {
+  const Image& image = passes.image;
+  const AxisRange& needed = passes.needed_columns;
+  const int64_t elements = needed.size * image.channels;
+  HEADRACE_ASSIGN_OR_RETURN(Tensor between, Tensor::Allocate(image.dtype(), {passes.height, elements}));
+  AlongColumns<T>(image.pixels + needed.begin * image.pixel_bytes(), image.row_stride, 0, passes.rows, passes.height,
+                  elements, between.mutable_data<T>());
   Image lower = image;
   lower.pixels = between.raw();
-  lower.height = height;
+  lower.height = passes.height;
+  lower.width = needed.size;
   lower.row_stride = elements * static_cast<int64_t>(sizeof(T));
-  AlongRows<T>(lower, 0, height, MakeFilterTaps(filter, image.width, width), width, target);
+  for (int& first : passes.columns.first) first -= static_cast<int>(needed.begin);
+  AlongRows<T>(lower, 0, passes.height, passes.columns, passes.width, target);
   return absl::OkStatus();
 }
 
 template <typename T>
-absl::Status ResampleTo(const Image& image, Filter filter, int64_t height, int64_t width, T* target) {
-  if (image.height == height) {
-    AlongRows<T>(image, 0, height, MakeFilterTaps(filter, image.width, width), width, target);
+absl::Status ResampleTo(const SourcePart& source, Filter filter, int64_t height, int64_t width, const Window& part,
+                        T* target) {
+  const Image& image = source.image;
+  const AxisRange rows = {part.top, part.height};
+  const AxisRange columns = {part.left, part.width};
+  const Origin& origin = source.origin;
+  if (source.height == height) {
+    AlongRows<T>(image, part.top - origin.top, part.height,
+                 MakeFilterTaps(filter, source.width, width, columns, origin.left), part.width, target);
     return absl::OkStatus();
   }
-  if (image.width == width) {
-    AlongColumns<T>(image.pixels, image.row_stride, 0, MakeFilterTaps(filter, image.height, height), height,
-                    width * image.channels, target);
+  if (source.width == width) {
+    AlongColumns<T>(image.pixels + (part.left - origin.left) * image.pixel_bytes(), image.row_stride, 0,
+                    MakeFilterTaps(filter, source.height, height, rows, origin.top), part.height,
+                    part.width * image.channels, target);
     return absl::OkStatus();
   }
-  if (ColumnsFirst(image, height, width)) return ColumnsThenRows(image, filter, height, width, target);
-  return RowsThenColumns(image, filter, height, width, target);
+  AxisRange needed = NeededAlongAxis(filter, source.width, width, columns);
+  needed.begin -= origin.left;
+  Passes passes = {image,
+                   MakeFilterTaps(filter, source.height, height, rows, origin.top),
+                   MakeFilterTaps(filter, source.width, width, columns, origin.left),
+                   needed,
+                   part.height,
+                   part.width};
+  if (ColumnsFirst(source, height, width)) return ColumnsThenRows(passes, target);
+  return RowsThenColumns(passes, target);
 }
 
 // Where each new pixel's centre lies; -1 cannot occur. Adds up as Pillow does, so that rounding falls alike.
@@ -296,44 +344,51 @@ void GatherPixels(const uint8_t* row, const std::vector<int64_t>& columns, int64
 
 }  // namespace
 
-FilterTaps MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size) {
-  const double scale = static_cast<double>(in_size) / static_cast<double>(out_size);
-  const double filter_scale = std::max(scale, 1.0);
-  const double support = Support(filter) * filter_scale;
-  const double inverse = 1.0 / filter_scale;
+AxisRange NeededAlongAxis(Filter filter, int64_t in_size, int64_t out_size, AxisRange out) {
+  if (in_size == out_size) return out;
+  const Axis axis(filter, in_size, out_size);
+  const int64_t begin = axis.First(out.begin);
+  return {begin, axis.Last(out.begin + out.size - 1) - begin};
+}
+
+FilterTaps MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin) {
+  const Axis axis(filter, in_size, out_size);
   FilterTaps result;
-  result.taps = static_cast<int>(std::ceil(support)) * 2 + 1;
-  result.first.resize(out_size);
-  result.count.resize(out_size);
-  result.weights.resize(out_size * result.taps);
-  for (int64_t i = 0; i < out_size; ++i) {
-    const double center = (static_cast<double>(i) + 0.5) * scale;
-    const int first = std::max(static_cast<int>(center - support + 0.5), 0);
-    const int last = std::min(static_cast<int>(center + support + 0.5), static_cast<int>(in_size));
-    result.first[i] = first;
-    result.count[i] = last - first;
+  result.taps = static_cast<int>(std::ceil(axis.support)) * 2 + 1;
+  result.first.resize(out.size);
+  result.count.resize(out.size);
+  result.weights.resize(out.size * result.taps);
+  for (int64_t i = 0; i < out.size; ++i) {
+    const int first = axis.First(out.begin + i);
+    const int count = axis.Last(out.begin + i) - first;
+    result.first[i] = first - static_cast<int>(in_begin);
+    result.count[i] = count;
     double* weights = &result.weights[i * result.taps];
+    const double center = axis.Center(out.begin + i);
     double total = 0.0;
-    for (int k = 0; k < last - first; ++k) {
-      weights[k] = Weight(filter, (k + first - center + 0.5) * inverse);
+    for (int k = 0; k < count; ++k) {
+      weights[k] = Weight(filter, (k + first - center + 0.5) * axis.inverse);
       total += weights[k];
     }
     if (total == 0.0) continue;
-    for (int k = 0; k < last - first; ++k) weights[k] /= total;
+    for (int k = 0; k < count; ++k) weights[k] /= total;
   }
   return result;
 }
 
-absl::StatusOr<Tensor> Resample(const Image& image, Filter filter, int64_t height, int64_t width) {
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, height, width));
-  if (image.height == height && image.width == width) {
-    CopyRows(image, output.mutable_raw());
+absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t height, int64_t width,
+                                const Window& part) {
+  const Image& image = source.image;
+  HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, part.height, part.width));
+  if (source.height == height && source.width == width) {
+    CopyRows(Cropped(image, part.top - source.origin.top, part.left - source.origin.left, part.height, part.width),
+             output.mutable_raw());
     return output;
   }
   if (image.dtype() == DType::kUInt8) {
-    HEADRACE_RETURN_IF_ERROR(ResampleTo<uint8_t>(image, filter, height, width, output.mutable_raw()));
+    HEADRACE_RETURN_IF_ERROR(ResampleTo<uint8_t>(source, filter, height, width, part, output.mutable_raw()));
   } else {
-    HEADRACE_RETURN_IF_ERROR(ResampleTo<float>(image, filter, height, width, output.mutable_data<float>()));
+    HEADRACE_RETURN_IF_ERROR(ResampleTo<float>(source, filter, height, width, part, output.mutable_data<float>()));
   }
   return output;
 }

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/window.h"
 
 namespace headrace {
 
@@ -23,10 +24,33 @@ struct FilterTaps {
   std::vector<int> count;
   std::vector<double> weights;
 };
-FilterTaps MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size);
+// A piece of an axis.
+struct AxisRange {
+  int64_t begin = 0;
+  int64_t size = 0;
+};
+// What of an axis of `in_size` is read for the piece `out` of the axis resampled to `out_size`.
+AxisRange NeededAlongAxis(Filter filter, int64_t in_size, int64_t out_size, AxisRange out);
+// Of the same piece; positions of the input count from `in_begin`.
+FilterTaps MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin);
 
-// uint8 or float32, any number of channels. A pass along an axis whose size stays is skipped, as Pillow does.
-absl::StatusOr<Tensor> Resample(const Image& image, Filter filter, int64_t height, int64_t width);
+// Where something lies in a larger image.
+struct Origin {
+  int64_t top = 0;
+  int64_t left = 0;
+};
+// An image of which only a part is there.
+struct SourcePart {
+  Image image;  // the part
+  Origin origin;
+  int64_t height = 0;  // of the whole
+  int64_t width = 0;
+};
+
+// The part `part` of the source resampled to `height` × `width`. uint8 or float32, any number of channels. A pass along
+// an axis whose size stays is skipped, as Pillow does. Of the source at least what NeededAlongAxis says must be there.
+absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t height, int64_t width,
+                                const Window& part);
 
 // Pillow's NEAREST: the pixel under the centre of each new one.
 absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64_t width);

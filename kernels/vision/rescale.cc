@@ -1,20 +1,14 @@
 #include <vector>
 
 #include "core/error.h"
-#include "kernels/cpu_target.h"
 #include "kernels/kernel.h"
-#include "kernels/tensor/number.h"
+#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/rescale_values.h"
 
 namespace headrace {
 namespace {
 
-template <typename T>
-constexpr auto kRescale =
-    [](const T* __restrict source, int64_t count, float scale, float shift, float* __restrict target) HEADRACE_LOOP {
-      for (int64_t i = 0; i < count; ++i) target[i] = static_cast<float>(source[i]) * scale + shift;
-    };
-
-class Rescale : public UnaryKernel {
+class Rescale : public PixelKernel {
  public:
   explicit Rescale(const ir::Attributes& attributes)
       : scale_(static_cast<float>(attributes.Float("scale"))), shift_(static_cast<float>(attributes.Float("shift"))) {}
@@ -23,12 +17,10 @@ class Rescale : public UnaryKernel {
     if (ItemSize(input.dtype()) == 0) return GraphError("needs numbers; got ", input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
-    VisitNumber(input.dtype(), [&](auto type) {
-      using T = typename decltype(type)::type;
-      RunOnCpu(kRescale<T>, dense.data<T>(), dense.elements(), scale_, shift_, output.mutable_data<float>());
-    });
+    RescaleValues(dense.raw(), dense.dtype(), dense.elements(), scale_, shift_, output.mutable_data<float>());
     return output;
   }
+  bool AddTo(PixelPass& pass) const override { return pass.Scale(scale_, shift_); }
 
  private:
   float scale_;

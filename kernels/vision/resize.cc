@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/image_moves.h"
 #include "kernels/vision/resample.h"
 #include "opencv2/imgproc.hpp"
 
@@ -32,6 +33,12 @@ int OpenCvInterpolation(Interpolation interpolation) {
       return cv::INTER_AREA;
   }
   return cv::INTER_LINEAR;
+}
+
+// Pillow's, of all but nearest.
+Filter FilterOf(Interpolation interpolation) {
+  if (interpolation == Interpolation::kArea) return Filter::kBox;
+  return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
 }
 
 absl::StatusOr<Tensor> ResizedByOpenCv(const Image& image, int64_t height, int64_t width, int interpolation) {
@@ -69,21 +76,20 @@ Resizing Resizing::Of(const ir::Attributes& attributes) {
   return resizing;
 }
 
-absl::StatusOr<Tensor> Resized(const Image& image, int64_t height, int64_t width, Resizing resizing) {
-  if (!resizing.antialias) {
-    return ResizedByOpenCv(image, height, width, OpenCvInterpolation(resizing.interpolation));
-  }
-  switch (resizing.interpolation) {
-    case Interpolation::kNearest:
-      return ResampleNearest(image, height, width);
-    case Interpolation::kBilinear:
-      return Resample(image, Filter::kBilinear, height, width);
-    case Interpolation::kBicubic:
-      return Resample(image, Filter::kBicubic, height, width);
-    case Interpolation::kArea:
-      return Resample(image, Filter::kBox, height, width);
-  }
-  return InternalError("an interpolation without a name");
+Window NeededToResize(int64_t source_height, int64_t source_width, int64_t height, int64_t width, const Window& part,
+                      Resizing resizing) {
+  if (!resizing.CanGivePart()) return {0, 0, source_height, source_width};
+  const Filter filter = FilterOf(resizing.interpolation);
+  const AxisRange rows = NeededAlongAxis(filter, source_height, height, {part.top, part.height});
+  const AxisRange columns = NeededAlongAxis(filter, source_width, width, {part.left, part.width});
+  return {rows.begin, columns.begin, rows.size, columns.size};
+}
+
+absl::StatusOr<Tensor> Resized(const SourcePart& source, int64_t height, int64_t width, const Window& part,
+                               Resizing resizing) {
+  if (resizing.CanGivePart()) return Resample(source, FilterOf(resizing.interpolation), height, width, part);
+  if (resizing.antialias) return ResampleNearest(source.image, height, width);
+  return ResizedByOpenCv(source.image, height, width, OpenCvInterpolation(resizing.interpolation));
 }
 
 ir::Attribute InterpolationAttribute() {
@@ -117,16 +123,16 @@ TargetSize TargetSizeOf(const std::vector<int64_t>& size, int64_t height, int64_
   return {std::max<int64_t>(size[0] * height / width, 1), size[0]};
 }
 
-class Resize : public UnaryKernel {
+class Resize : public MovingKernel {
  public:
   explicit Resize(const ir::Attributes& attributes)
       : size_(attributes.Ints("size")), resizing_(Resizing::Of(attributes)) {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
-    const TargetSize target = TargetSizeOf(size_, image.height, image.width);
-    if (target.height == image.height && target.width == image.width) return input;
-    return Resized(image, target.height, target.width, resizing_);
+  PixelTypes accepted() const override { return PixelTypes::kByteOrFloat; }
+  absl::Status Plan(RowRandom&, MovePlan& plan) const override {
+    const TargetSize target = TargetSizeOf(size_, plan.height(), plan.width());
+    plan.Resize(target.height, target.width, resizing_);
+    return absl::OkStatus();
   }
 
  private:

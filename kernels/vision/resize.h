@@ -11,6 +11,8 @@
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/resample.h"
+#include "kernels/vision/window.h"
 
 namespace headrace {
 
@@ -22,9 +24,18 @@ struct Resizing {
 
   // From the attributes below.
   static Resizing Of(const ir::Attributes& attributes);
+  // A part of the result can be made alone, with the same bits.
+  bool CanGivePart() const { return antialias && interpolation != Interpolation::kNearest; }
 };
 
-absl::StatusOr<Tensor> Resized(const Image& image, int64_t height, int64_t width, Resizing resizing);
+// The part of a source of `source_height` × `source_width` from which the part `part` of it, resized to `height` ×
+// `width`, is made.
+Window NeededToResize(int64_t source_height, int64_t source_width, int64_t height, int64_t width, const Window& part,
+                      Resizing resizing);
+
+// The part `part` of the source resized to `height` × `width`; the whole, unless resizing.CanGivePart().
+absl::StatusOr<Tensor> Resized(const SourcePart& source, int64_t height, int64_t width, const Window& part,
+                               Resizing resizing);
 
 ir::Attribute InterpolationAttribute();
 ir::Attribute AntialiasAttribute();

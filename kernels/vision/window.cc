@@ -10,18 +10,6 @@
 namespace headrace {
 namespace {
 
-// A view of a crop keeps the whole picture alive; it may be this many times the crop.
-constexpr size_t kKeptAlive = 4;
-
-bool Inside(const Image& image, const Window& window) {
-  return window.top >= 0 && window.left >= 0 && window.top + window.height <= image.height &&
-         window.left + window.width <= image.width;
-}
-
-Tensor View(const Image& image, const Window& window) {
-  return image.tensor.Slice(0, window.top, window.height).Slice(1, window.left, window.width);
-}
-
 absl::StatusOr<std::vector<uint8_t>> FillPixel(const Image& image, absl::Span<const double> fill) {
   if (fill.size() != 1 && static_cast<int64_t>(fill.size()) != image.channels) {
     return GraphError("fill has ", fill.size(), " values, but the image has ", image.channels,
@@ -98,11 +86,6 @@ int64_t BorderIndex(int64_t at, int64_t size, Border border) {
 
 absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border,
                                 absl::Span<const double> fill) {
-  if (Inside(image, window)) {
-    Tensor view = View(image, window);
-    if (view.bytes() * kKeptAlive >= image.tensor.footprint()) return view;
-    return view.Contiguous();
-  }
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, FillPixel(image, fill));
   HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, window.height, window.width));
   const RowCopy copy_row(image, window, border, pixel);

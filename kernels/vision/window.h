@@ -33,8 +33,8 @@ Border BorderOf(std::string_view name);
 // Where the window's position `at` (from -size·k to beyond) reads an axis of `size`; -1: filled.
 int64_t BorderIndex(int64_t at, int64_t size, Border border);
 
-// A view where the window lies inside and keeps little else alive; a copy otherwise.
-// `fill` is one number for all channels or one a channel; it must fit the image's dtype.
+// A copy of what the window shows. `fill` is one number for all channels or one a channel; it must fit
+// the image's dtype.
 absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border, absl::Span<const double> fill);
 
 // Space around an image, from torchvision's notation: one number for all sides, (left and right, top and bottom), or

@@ -1,0 +1,60 @@
+#include "kernels/vision/fused_image.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "core/philox.h"
+
+namespace headrace {
+
+std::optional<FusedImage> FusedImage::Make(absl::Span<const Part> parts) {
+  FusedImage fused;
+  size_t at = 0;
+  if (at < parts.size()) {
+    fused.decoder_ = dynamic_cast<const PictureKernel*>(parts[at].kernel);
+    at += fused.decoder_ != nullptr ? 1 : 0;
+  }
+  for (; at < parts.size(); ++at) {
+    const auto* mover = dynamic_cast<const MovingKernel*>(parts[at].kernel);
+    if (mover == nullptr) break;
+    fused.moves_.push_back({mover, parts[at].seed, parts[at].salt});
+  }
+  for (; at < parts.size(); ++at) {
+    const auto* pixel = dynamic_cast<const PixelKernel*>(parts[at].kernel);
+    if (pixel == nullptr || !pixel->AddTo(fused.pixel_pass_)) return std::nullopt;
+    fused.has_pixel_pass_ = true;
+  }
+  return fused;
+}
+
+absl::StatusOr<MovePlan> FusedImage::Plan(int64_t height, int64_t width, const RowId& id) const {
+  MovePlan plan(height, width);
+  for (const Move& move : moves_) {
+    RowRandom random(move.seed, move.salt, id);
+    HEADRACE_RETURN_IF_ERROR(move.kernel->Plan(random, plan));
+  }
+  return plan;
+}
+
+absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held, MovePlan plan) const {
+  const MovePlan::Flips flips = has_pixel_pass_ ? plan.TakeLastFlips() : MovePlan::Flips();
+  HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, held, plan));
+  return has_pixel_pass_ ? pixel_pass_.Run(moved, flips) : TensorOf(moved);
+}
+
+absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id) const {
+  if (decoder_ == nullptr) {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
+    HEADRACE_ASSIGN_OR_RETURN(MovePlan plan, Plan(image.height, image.width, id));
+    return Write(image, {0, 0, image.height, image.width}, std::move(plan));
+  }
+  std::optional<MovePlan> plan;
+  const ChoosePart choose = [&](int64_t height, int64_t width) -> absl::StatusOr<Window> {
+    HEADRACE_ASSIGN_OR_RETURN(plan, Plan(height, width, id));
+    return plan->Needed();
+  };
+  HEADRACE_ASSIGN_OR_RETURN(const PicturePart part, decoder_->ApplyPart(input, choose));
+  return Write(part.image, part.held, *std::move(plan));
+}
+
+}  // namespace headrace

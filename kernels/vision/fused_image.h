@@ -1,0 +1,55 @@
+// A run of vision kernels as one pass over the pixels: what is cut out is chosen before decoding, resizing reads the
+// decoded part, and mirror images, arithmetic and layout are done while the result is written. The plain kernels are
+// its specification: the bits are theirs.
+// Made once and const afterwards; Apply is safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_FUSED_IMAGE_H_
+#define HEADRACE_KERNELS_VISION_FUSED_IMAGE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/row_id.h"
+#include "core/tensor.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image_moves.h"
+#include "kernels/vision/picture_part.h"
+#include "kernels/vision/pixel_pass.h"
+
+namespace headrace {
+
+class FusedImage {
+ public:
+  struct Part {
+    const Kernel* kernel = nullptr;  // outlives the pass
+    uint64_t seed = 0;
+    uint64_t salt = 0;
+  };
+  // A decoder or none, then kernels that move pixels, then those that work on each value. Nullopt: not such a run.
+  static std::optional<FusedImage> Make(absl::Span<const Part> parts);
+
+  // Fails where a plain kernel would; which error that is, the plain kernels say. What is wrong with a picture beyond
+  // what is read of it is not noticed.
+  absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id) const;
+
+ private:
+  struct Move {
+    const MovingKernel* kernel;
+    uint64_t seed;
+    uint64_t salt;
+  };
+  absl::StatusOr<MovePlan> Plan(int64_t height, int64_t width, const RowId& id) const;
+  absl::StatusOr<Tensor> Write(const Image& image, const Window& held, MovePlan plan) const;
+
+  const PictureKernel* decoder_ = nullptr;
+  std::vector<Move> moves_;
+  bool has_pixel_pass_ = false;
+  PixelPass pixel_pass_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_FUSED_IMAGE_H_

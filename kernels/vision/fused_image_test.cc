@@ -1,0 +1,177 @@
+// Runs of kernels in one pass give the bits of the kernels one after the other, on every sort of picture.
+#include "kernels/vision/fused_image.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "gtest/gtest.h"
+#include "ir/value.h"
+#include "kernels/fixture/golden.h"
+#include "kernels/fixture/run_kernel.h"
+
+namespace headrace {
+namespace {
+
+using fixture::Encoded;
+using fixture::Floats;
+using fixture::Given;
+using fixture::Golden;
+using fixture::Ints;
+
+#ifdef HEADRACE_SANITIZER
+constexpr uint64_t kRuns = 400;
+#else
+constexpr uint64_t kRuns = 3000;
+#endif
+
+constexpr const char* kPictures[] = {"baseline_420.jpg", "baseline_422.jpg",  "baseline_444.jpg", "cmyk.jpg",
+                                     "grey.jpg",         "progressive.jpg",   "restarts.jpg",     "rgb.jpg",
+                                     "ycck.jpg",         "orientation_6.jpg", "rgb.png",          "rgba.png",
+                                     "interlaced.png",   "palette.png",       "grey_alpha.png",   "stray_bytes.jpg",
+                                     "grey_16_bits.png"};
+
+struct Chain {
+  std::vector<std::string> names;
+  std::vector<std::unique_ptr<Kernel>> kernels;
+
+  void Add(const std::string& name, const Given& given) {
+    names.push_back(name);
+    kernels.push_back(*fixture::MakeKernel(name, given));
+  }
+  std::string Text() const {
+    std::string text;
+    for (const std::string& name : names) text += " " + name;
+    return text;
+  }
+  std::vector<FusedImage::Part> Parts() const {
+    std::vector<FusedImage::Part> parts;
+    for (size_t i = 0; i < kernels.size(); ++i) parts.push_back({kernels[i].get(), 7, i + 1});
+    return parts;
+  }
+  absl::StatusOr<Tensor> RunPlain(Tensor image, const RowId& id) const {
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      RowRandom random(7, i + 1, id);
+      HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, kernels[i]->Apply({&image, 1}, random));
+      image = std::move(outputs[0]);
+    }
+    return image;
+  }
+};
+
+ir::proto::Value Size(RowRandom& random) {
+  return Ints({1 + static_cast<int64_t>(random.Below(70)), 1 + static_cast<int64_t>(random.Below(90))});
+}
+
+void AddMove(RowRandom& random, Chain& chain) {
+  const ir::proto::Value antialias = ir::BoolValue(random.Below(3) > 0);
+  constexpr const char* kInterpolations[] = {"nearest", "bilinear", "bicubic", "area"};
+  const ir::proto::Value interpolation = ir::StringValue(kInterpolations[random.Below(4)]);
+  switch (random.Below(7)) {
+    case 0:
+      return chain.Add("RandomResizedCrop",
+                       {{"size", Size(random)}, {"antialias", antialias}, {"interpolation", interpolation}});
+    case 1:
+      return chain.Add("Resize", {{"size", random.Below(2) == 0 ? Size(random) : Ints({20})},
+                                  {"antialias", antialias},
+                                  {"interpolation", interpolation}});
+    case 2:
+      return chain.Add("CenterCrop", {{"size", Size(random)}});
+    case 3:
+      return chain.Add("RandomCrop", {{"size", Size(random)}, {"pad_if_needed", ir::BoolValue(true)}});
+    case 4:
+      return chain.Add("Pad", {{"padding", Ints({3, 1})}, {"mode", ir::StringValue("edge")}});
+    case 5:
+      return chain.Add("RandomHorizontalFlip", {});
+    default:
+      return chain.Add("RandomVerticalFlip", {});
+  }
+}
+
+void AddValueSteps(RowRandom& random, Chain& chain) {
+  const bool layout = random.Below(2) == 0;
+  const bool layout_first = layout && random.Below(2) == 0;
+  if (layout_first) chain.Add("HWC2CHW", {});
+  const char* order = layout_first ? "CHW" : "HWC";
+  const Given one = {{"mean", Floats({100})}, {"std", Floats({50.5})}, {"layout", ir::StringValue(order)}};
+  const Given three = {{"mean", Floats({123.675, 116.28, 103.53})},
+                       {"std", Floats({58.395, 57.12, 57.375})},
+                       {"layout", ir::StringValue(order)}};
+  for (uint64_t i = random.Below(3); i > 0; --i) {
+    if (random.Below(2) == 0) {
+      chain.Add("Rescale", {{"scale", ir::FloatValue(0.37)}, {"shift", ir::FloatValue(-3)}});
+    } else {
+      chain.Add("Normalize", random.Below(2) == 0 ? one : three);
+    }
+  }
+  constexpr const char* kTypes[] = {"float32", "float16", "uint8", "float64"};
+  if (random.Below(3) == 0) chain.Add("TypeCast", {{"dtype", ir::StringValue(kTypes[random.Below(4)])}});
+  if (layout && !layout_first) chain.Add("HWC2CHW", {});
+}
+
+TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
+  uint64_t compared = 0;
+  for (uint64_t run = 0; run < kRuns; ++run) {
+    RowRandom random(11, 0, {.key = run});
+    Chain chain;
+    Tensor input;
+    std::string picture = "source";
+    if (random.Below(4) > 0) {
+      picture = kPictures[random.Below(std::size(kPictures))];
+      input = Encoded(picture);
+      chain.Add("Decode", {{"orientation", ir::BoolValue(random.Below(2) == 0)}});
+    } else {
+      picture = random.Below(2) == 0 ? "source" : "source.float32";
+      input = Golden(picture);
+    }
+    for (uint64_t i = random.Below(5); i > 0; --i) AddMove(random, chain);
+    AddValueSteps(random, chain);
+    SCOPED_TRACE(std::to_string(run) + " " + picture + chain.Text());
+    const std::optional<FusedImage> fused = FusedImage::Make(chain.Parts());
+    ASSERT_TRUE(fused.has_value());
+    const RowId id = {.epoch = run % 3, .key = run};
+    const absl::StatusOr<Tensor> expected = chain.RunPlain(input, id);
+    const absl::StatusOr<Tensor> found = fused->Apply(input, id);
+    ASSERT_EQ(found.ok(), expected.ok()) << expected.status() << " / " << found.status();
+    if (!expected.ok()) continue;
+    ASSERT_EQ(found->TypeName(), expected->TypeName());
+    ASSERT_TRUE(TensorsEqual(*found, *expected));
+    ++compared;
+  }
+  EXPECT_GT(compared, kRuns * 9 / 10);
+  std::printf("HEADRACE-COUNT variants=%llu\n", static_cast<unsigned long long>(compared));
+}
+
+TEST(FusedImage, RefusesOtherRuns) {
+  Chain chain;
+  chain.Add("Normalize", {{"mean", Floats({1})}, {"std", Floats({1})}});
+  chain.Add("RandomHorizontalFlip", {});
+  EXPECT_FALSE(FusedImage::Make(chain.Parts()).has_value());
+  Chain layout;
+  layout.Add("HWC2CHW", {});
+  layout.Add("Normalize", {{"mean", Floats({1})}, {"std", Floats({1})}});
+  EXPECT_FALSE(FusedImage::Make(layout.Parts()).has_value());
+}
+
+TEST(FusedImage, DecodesNoMoreThanTheCropNeeds) {
+  // Its end is cut off: below the crop nobody looks.
+  const Tensor truncated = Encoded("truncated_baseline.jpg");
+  Chain plain;
+  plain.Add("Decode", {});
+  EXPECT_EQ(KindOf(plain.RunPlain(truncated, {}).status()), ErrorKind::kData);
+  Chain chain;
+  chain.Add("Decode", {});
+  chain.Add("RandomResizedCrop", {{"size", ir::IntValue(8)}, {"scale", Floats({0.001, 0.001})}});
+  const FusedImage fused = *FusedImage::Make(chain.Parts());
+  int read = 0;
+  for (uint64_t key = 0; key < 50; ++key) read += fused.Apply(truncated, {.key = key}).ok() ? 1 : 0;
+  EXPECT_GT(read, 5);
+  EXPECT_LT(read, 50);
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,32 @@
+// A picture of which only a part may be decoded: who wants it says which part once its size is known.
+#ifndef HEADRACE_KERNELS_VISION_PICTURE_PART_H_
+#define HEADRACE_KERNELS_VISION_PICTURE_PART_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image.h"
+#include "kernels/vision/window.h"
+
+namespace headrace {
+
+struct PicturePart {
+  Image image;
+  Window held;  // which part of the picture it is
+};
+
+// The part wanted of a picture of this size; an error ends the decoding.
+using ChoosePart = std::function<absl::StatusOr<Window>(int64_t height, int64_t width)>;
+
+// A kernel that turns encoded bytes into an image.
+class PictureKernel : public UnaryKernel {
+ public:
+  // At least the part chosen, with the pixels that Apply gives. What is wrong with the rest may not be noticed.
+  virtual absl::StatusOr<PicturePart> ApplyPart(const Tensor& input, const ChoosePart& choose) const = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_PICTURE_PART_H_

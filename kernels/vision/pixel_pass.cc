@@ -1,0 +1,169 @@
+#include "kernels/vision/pixel_pass.h"
+
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "kernels/tensor/convert.h"
+#include "kernels/vision/flip.h"
+#include "kernels/vision/normalize_values.h"
+#include "kernels/vision/rescale_values.h"
+#include "kernels/vision/split_channels.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kWidest = 8;  // bytes of a value
+
+}  // namespace
+
+// One image on its way through a pass: what is the same for all its rows, and room for one row.
+class PixelRows {
+ public:
+  PixelRows(const PixelPass& pass, const Image& image, MovePlan::Flips flips, Tensor& output)
+      : pass_(pass), image_(image), flips_(flips), output_(output), item_(ItemSize(image.dtype())) {
+    const int64_t run = RunLength();
+    for (const PixelPass::Step& step : pass.steps_) {
+      if (step.kind == PixelPass::Step::Kind::kNormalize) AddPatterns(step);
+    }
+    const size_t row_bytes = static_cast<size_t>(image.width * image.pixel_bytes());
+    const size_t run_bytes = static_cast<size_t>(run) * kWidest;
+    Room().resize(2 * row_bytes + 2 * run_bytes);
+    mirrored_ = Room().data();
+    split_ = mirrored_ + row_bytes;
+    between_[0] = split_ + row_bytes;
+    between_[1] = between_[0] + run_bytes;
+  }
+
+  void Run() {
+    for (int64_t y = 0; y < image_.height; ++y) {
+      const uint8_t* row = image_.row(flips_.top_bottom ? image_.height - 1 - y : y);
+      if (flips_.left_right) {
+        ReverseRow(row, image_.width, image_.pixel_bytes(), mirrored_);
+        row = mirrored_;
+      }
+      if (pass_.channels_first_) {
+        RunPlanes(row, y);
+      } else {
+        Steps(row, RunLength(), 0, Target(y * RunLength()));
+      }
+    }
+  }
+
+ private:
+  // Values that one pass over the steps takes: a row, or one channel of it.
+  int64_t RunLength() const { return pass_.channels_first_ ? image_.width : image_.width * image_.channels; }
+
+  // Kept by the thread: a row needs no memory of its own.
+  static std::vector<uint8_t>& Room() {
+    thread_local std::vector<uint8_t> room;
+    return room;
+  }
+
+  uint8_t* Target(int64_t value) { return output_.mutable_raw() + value * ItemSize(output_.dtype()); }
+
+  void RunPlanes(const uint8_t* row, int64_t y) {
+    const int64_t plane_bytes = image_.width * item_;
+    if (pass_.steps_.empty()) {
+      SplitChannels(row, image_.width, image_.channels, item_, image_.height * plane_bytes, Target(y * image_.width));
+      return;
+    }
+    SplitChannels(row, image_.width, image_.channels, item_, plane_bytes, split_);
+    for (int64_t c = 0; c < image_.channels; ++c) {
+      Steps(split_ + c * plane_bytes, image_.width, c, Target((c * image_.height + y) * image_.width));
+    }
+  }
+
+  void AddPatterns(const PixelPass::Step& step) {
+    if (!pass_.channels_first_) {
+      patterns_.push_back(NormalizePattern(step.mean, step.deviation, image_.channels));
+      return;
+    }
+    for (int64_t c = 0; c < image_.channels; ++c) {
+      const auto of = [c](const std::vector<float>& values) { return values[values.size() == 1 ? 0 : c]; };
+      patterns_.push_back(NormalizePattern({of(step.mean)}, {of(step.deviation)}, 1));
+    }
+  }
+
+  void Steps(const uint8_t* source, int64_t count, int64_t channel, uint8_t* target) {
+    if (pass_.steps_.empty()) {
+      std::memcpy(target, source, static_cast<size_t>(count) * item_);
+      return;
+    }
+    DType dtype = image_.dtype();
+    size_t pattern = static_cast<size_t>(channel);
+    for (size_t i = 0; i < pass_.steps_.size(); ++i) {
+      const PixelPass::Step& step = pass_.steps_[i];
+      uint8_t* to = i + 1 == pass_.steps_.size() ? target : between_[i % 2];
+      switch (step.kind) {
+        case PixelPass::Step::Kind::kNormalize:
+          NormalizeValues(source, dtype, count, patterns_[pattern], reinterpret_cast<float*>(to));
+          pattern += static_cast<size_t>(pass_.channels_first_ ? image_.channels : 1);
+          break;
+        case PixelPass::Step::Kind::kScale:
+          RescaleValues(source, dtype, count, step.scale, step.shift, reinterpret_cast<float*>(to));
+          break;
+        case PixelPass::Step::Kind::kCast:
+          ConvertValues(source, dtype, count, step.dtype, to);
+          break;
+      }
+      source = to;
+      dtype = step.dtype;
+    }
+  }
+
+  const PixelPass& pass_;
+  const Image& image_;
+  const MovePlan::Flips flips_;
+  Tensor& output_;
+  const int64_t item_;
+  std::vector<NormalizePattern> patterns_;  // of each normalising step, one a channel where channels come first
+  uint8_t* mirrored_;
+  uint8_t* split_;
+  uint8_t* between_[2];
+};
+
+bool PixelPass::Normalize(std::vector<float> mean, std::vector<float> deviation) {
+  if (GivesOtherType()) return false;
+  steps_.push_back({.kind = Step::Kind::kNormalize, .mean = std::move(mean), .deviation = std::move(deviation)});
+  return true;
+}
+
+bool PixelPass::Scale(float scale, float shift) {
+  if (GivesOtherType()) return false;
+  steps_.push_back({.kind = Step::Kind::kScale, .scale = scale, .shift = shift});
+  return true;
+}
+
+bool PixelPass::Cast(DType dtype) {
+  if (GivesOtherType()) return false;
+  steps_.push_back({.kind = Step::Kind::kCast, .dtype = dtype});
+  return true;
+}
+
+bool PixelPass::MoveChannelsFirst() {
+  if (channels_first_) return false;
+  channels_first_ = true;
+  return true;
+}
+
+absl::StatusOr<Tensor> PixelPass::Run(const Image& image, MovePlan::Flips flips) const {
+  for (const Step& step : steps_) {
+    for (const auto* values : {&step.mean, &step.deviation}) {
+      const auto size = static_cast<int64_t>(values->size());
+      if (size > 1 && size != image.channels) return GraphError(size, " values for ", image.channels, " channels");
+    }
+  }
+  Shape shape = {image.height, image.width};
+  if (channels_first_) {
+    shape.insert(shape.begin(), image.channels);
+  } else if (image.tensor.rank() == 3) {
+    shape.push_back(image.channels);
+  }
+  const DType dtype = steps_.empty() ? image.dtype() : steps_.back().dtype;
+  HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(dtype, shape));
+  PixelRows(*this, image, flips, output).Run();
+  return output;
+}
+
+}  // namespace headrace
