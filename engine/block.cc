@@ -1,6 +1,7 @@
 #include "engine/block.h"
 
 #include "core/error.h"
+#include "engine/batch_memory.h"
 
 namespace headrace {
 
@@ -42,7 +43,11 @@ size_t Column::footprint() const {
 
 size_t Block::footprint() const {
   size_t bytes = sizeof(Block);
-  for (const Column& column : columns) bytes += column.footprint();
+  for (size_t c = 0; c < columns.size(); ++c) {
+    // Counts of the batch's memory what the row fills.
+    const bool in_place = memory != nullptr && rows() == 1 && memory->Holds(c, columns[c].row(0));
+    bytes += in_place ? columns[c].row(0).bytes() : columns[c].footprint();
+  }
   return bytes;
 }
 

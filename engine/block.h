@@ -15,6 +15,8 @@
 
 namespace headrace {
 
+class BatchMemory;
+
 // One column of a block: one tensor a row, or one buffer whose first axis is the row.
 class Column {
  public:
@@ -55,6 +57,9 @@ struct Block {
   Stamps stamps;
   End end = End::kNone;
   absl::Status error;
+  // Of a block of one row: its place in the batch that it is going to be part of. Null: nobody knows.
+  std::shared_ptr<BatchMemory> memory;
+  int64_t place = 0;
 
   int rows() const { return static_cast<int>(ids.size()); }
   size_t footprint() const;

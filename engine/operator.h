@@ -92,6 +92,11 @@ class StreamOperator {
   virtual void Finish(uint64_t /*epoch*/) {}
   // Bytes it holds on to between messages.
   virtual size_t held_bytes() const { return 0; }
+  // Gives out the rows it receives as they are and in their order, up to some row of each epoch; it may take several
+  // epochs for one.
+  virtual bool passes_rows() const { return false; }
+  // Rows of its input that it joins into one, in their order and side by side; 0: it does something else.
+  virtual int64_t rows_per_batch() const { return 0; }
   // The child's epochs that make up one of its own: all but repeat answer `epoch`.
   virtual uint64_t FirstInputEpoch(uint64_t epoch) const { return epoch; }
   // The epoch in which an input goes on when the operator goes on in `epoch` with its own `words`.

@@ -27,6 +27,9 @@ Lack RowStage::ClaimLocked(Task& task, int most) {
   if (popped == 0) return Lack::kInput;
   task.count = popped;
   task.first = output_.TakePromised(popped);
+  if (places_ != nullptr) {
+    for (const Message& message : task.inputs) TakePlacesLocked(*message);
+  }
   if (one_to_many_) {
     for (const Message& message : task.inputs) {
       task.before.push_back(before_);
@@ -34,6 +37,17 @@ Lack RowStage::ClaimLocked(Task& task, int most) {
     }
   }
   return Lack::kNothing;
+}
+
+// Counts rows in the order in which they will meet in batches.
+void RowStage::TakePlacesLocked(Block& block) {
+  for (int row = 0; row < block.rows(); ++row) {
+    BatchPlaces::Place place = places_->Next();
+    if (block.rows() > 1) continue;
+    block.memory = std::move(place.memory);
+    block.place = place.row;
+  }
+  if (block.end == End::kEpoch) places_->EndEpoch(block.epoch);
 }
 
 int RowStage::ClaimableLocked(int most) { return std::min(output_.Places(), inputs_[0]->output().ReadyRun(most)); }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/batch_memory.h"
 #include "engine/block.h"
 #include "engine/connector.h"
 #include "engine/operator.h"
@@ -262,6 +263,9 @@ class RowStage : public Stage {
   RowStage(Options options, RunControl* control, Stage* input, std::vector<Element> elements, Stamps before,
            uint64_t skip_parts);
   std::string kind() const override { return "row"; }
+  bool one_to_many() const { return one_to_many_; }
+  // Its rows go straight into a batch, one for one.
+  void set_places(std::unique_ptr<BatchPlaces> places) { places_ = std::move(places); }
 
  protected:
   Lack LackLocked() override;
@@ -273,8 +277,10 @@ class RowStage : public Stage {
   void RunMessage(Message message, Task& task, int index);
   void Split(Message message, const Stamps& before, std::vector<Message>& parts) const;
   bool one_to_many_;
+  void TakePlacesLocked(Block& block);
   Stamps before_;  // of the next message; under the stage's lock
   uint64_t skip_parts_;
+  std::unique_ptr<BatchPlaces> places_;  // under the stage's lock; null: none
 };
 
 class StreamStage : public Stage {

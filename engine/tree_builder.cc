@@ -190,6 +190,9 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
   }
   const bool batches = instance.arguments.node->op() == "batch";
   if (inputs.size() == 1 && inputs[0].kind == Open::Kind::kStream && !inputs[0].sealed) {
+    if (inputs[0].inputs.size() == 1 && batches) {
+      GivePlaces(inputs[0].inputs[0], inputs[0].elements, instance, epochs.first, own[0]);
+    }
     inputs[0].elements.push_back(ElementOf(instance));
     inputs[0].batches |= batches;
     return std::move(inputs[0]);
@@ -198,8 +201,30 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
   open.kind = Open::Kind::kStream;
   open.batches = batches;
   for (Open& input : inputs) open.inputs.push_back(Close(std::move(input)));
+  if (open.inputs.size() == 1 && batches) GivePlaces(open.inputs[0], {}, instance, epochs.first, own[0]);
   open.elements.push_back(ElementOf(instance));
   return open;
+}
+
+void TreeBuilder::GivePlaces(Stage* below, absl::Span<const Element> between, const Instance& batch,
+                             uint64_t first_epoch, uint64_t skipped) const {
+  auto* rows = dynamic_cast<RowStage*>(below);
+  if (rows == nullptr || rows->one_to_many() || batch.stream->rows_per_batch() == 0) return;
+  std::vector<const StreamOperator*> operators;
+  for (const Element& element : between) {
+    if (element.stream == nullptr || !element.stream->passes_rows()) return;
+    operators.push_back(element.stream.get());
+  }
+  std::vector<ir::ColumnType> types;
+  for (const ir::Column& column : batch.arguments.inputs[0].columns) types.push_back(column.type);
+  const int64_t batch_rows = batch.stream->rows_per_batch();
+  if (!BatchPlaces::Useful(batch_rows, types, pipeline_.options_.memory)) return;
+  const auto last_epoch = [operators](uint64_t epoch) {
+    for (size_t i = operators.size(); i-- > 0;) epoch = operators[i]->LastInputEpoch(epoch);
+    return epoch;
+  };
+  rows->set_places(std::make_unique<BatchPlaces>(&static_cast<RunControl&>(pipeline_), batch_rows, std::move(types),
+                                                 static_cast<int64_t>(skipped), first_epoch, last_epoch));
 }
 
 Stage* TreeBuilder::Close(Open open) {

@@ -46,6 +46,7 @@ class BatchOperator : public StreamOperator {
     if (epoch_ <= epoch) Clear();
   }
   size_t held_bytes() const override { return batch_.held_bytes(); }
+  int64_t rows_per_batch() const override { return batch_.pads() ? 0 : size_; }
 
  private:
   static std::optional<double> PaddingOf(const OpArguments& arguments) {

@@ -1,13 +1,18 @@
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/error.h"
+#include "core/output_place.h"
 #include "core/philox.h"
 #include "core/text.h"
+#include "engine/batch_memory.h"
 #include "engine/operator.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/fused_image.h"
 
 namespace headrace {
 namespace {
@@ -27,9 +32,17 @@ struct BoundStep {
   std::string location;  // of the step, where it has its own
 };
 
+// Steps that run as one, by their numbers; more than one where the optimizer fused them.
+struct Action {
+  std::vector<size_t> steps;
+  std::optional<FusedImage> fused = {};
+  int last_of = -1;  // the column that it is the last to write; -1: none, or several
+};
+
 class MapOperator : public RowOperator {
  public:
-  MapOperator(std::vector<BoundStep> steps, size_t columns) : steps_(std::move(steps)), columns_(columns) {}
+  MapOperator(std::vector<BoundStep> steps, std::vector<Action> actions, size_t columns)
+      : steps_(std::move(steps)), actions_(std::move(actions)), columns_(columns) {}
 
   void Apply(Block& block) const override {
     if (block.rows() == 0) {
@@ -42,11 +55,11 @@ class MapOperator : public RowOperator {
     std::vector<Column> results(columns_);
     for (int i = 0; i < block.rows(); ++i) {
       for (size_t c = 0; c < block.columns.size(); ++c) row[c] = block.columns[c].TakeRow(i);
-      for (const BoundStep& bound : steps_) {
-        absl::Status status = RunStep(bound, block.ids[i], row, inputs);
+      for (const Action& action : actions_) {
+        const bool placed = block.memory != nullptr && action.last_of >= 0;
+        const OutputPlace place(placed ? block.memory->PlaceOf(action.last_of, block.place) : Tensor());
+        absl::Status status = Run(action, block.ids[i], row, inputs);
         if (status.ok()) continue;
-        AddErrorField(status, ErrorField::kOperator, bound.name);
-        AddErrorField(status, ErrorField::kLocation, bound.location);
         block.Fail(i, std::move(status));
         block.columns.assign(results.begin(), results.end());
         return;
@@ -57,6 +70,26 @@ class MapOperator : public RowOperator {
   }
 
  private:
+  absl::Status Run(const Action& action, const RowId& id, std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
+    if (action.fused.has_value()) {
+      Tensor& column = row[steps_[action.steps[0]].inputs[0]];
+      absl::StatusOr<Tensor> result = action.fused->Apply(column, id);
+      if (result.ok()) {
+        column = *std::move(result);
+        return absl::OkStatus();
+      }
+      // Lets the plain steps say what is wrong, and where.
+    }
+    for (const size_t at : action.steps) {
+      absl::Status status = RunStep(steps_[at], id, row, inputs);
+      if (status.ok()) continue;
+      AddErrorField(status, ErrorField::kOperator, steps_[at].name);
+      AddErrorField(status, ErrorField::kLocation, steps_[at].location);
+      return status;
+    }
+    return absl::OkStatus();
+  }
+
   static absl::Status RunStep(const BoundStep& bound, const RowId& id, std::vector<Tensor>& row,
                               std::vector<Tensor>& inputs) {
     inputs.clear();
@@ -74,8 +107,42 @@ class MapOperator : public RowOperator {
   }
 
   const std::vector<BoundStep> steps_;
+  const std::vector<Action> actions_;
   const size_t columns_;
 };
+
+std::optional<FusedImage> Fuse(const std::vector<BoundStep>& steps, const std::vector<size_t>& run) {
+  std::vector<FusedImage::Part> parts;
+  for (const size_t at : run) parts.push_back({steps[at].kernel.get(), steps[at].seed, steps[at].salt});
+  return FusedImage::Make(parts);
+}
+
+// The steps in the order in which they run: those fused together in the place of their first.
+std::vector<Action> ActionsOf(const ir::proto::Node& map, const std::vector<BoundStep>& steps) {
+  std::vector<Action> actions;
+  std::map<uint32_t, size_t> action_of;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const uint32_t fused = map.steps(static_cast<int>(i)).fused();
+    const auto found = action_of.find(fused);
+    if (fused != 0 && found != action_of.end()) {
+      actions[found->second].steps.push_back(i);
+      continue;
+    }
+    if (fused != 0) action_of.emplace(fused, actions.size());
+    actions.push_back({.steps = {i}});
+  }
+  for (Action& action : actions) {
+    if (action.steps.size() > 1) action.fused = Fuse(steps, action.steps);
+  }
+  std::map<int, Action*> last;
+  for (Action& action : actions) {
+    for (const int column : steps[action.steps.back()].outputs) last[column] = &action;
+  }
+  for (const auto& [column, action] : last) {
+    if (steps[action->steps.back()].outputs.size() == 1) action->last_of = column;
+  }
+  return actions;
+}
 
 absl::Status BindFunction(const ir::Attributes& attributes, const OpArguments& arguments, BoundStep& bound) {
   const std::string& name = attributes.ReferenceName("function");
@@ -121,7 +188,8 @@ absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& argument
     HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments));
     steps.push_back(std::move(bound));
   }
-  return std::make_unique<MapOperator>(std::move(steps), arguments.output.columns.size());
+  std::vector<Action> actions = ActionsOf(*arguments.node, steps);
+  return std::make_unique<MapOperator>(std::move(steps), std::move(actions), arguments.output.columns.size());
 }
 
 ir::Traits TraitsOf(const OpArguments& arguments) {

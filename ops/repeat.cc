@@ -26,6 +26,8 @@ class RepeatOperator : public StreamOperator {
     return FirstInputEpoch(epoch) + words[0];
   }
 
+  bool passes_rows() const override { return true; }
+
   void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
     next_epoch_ = epoch;
     // A pass that goes on has had rows before, or it would not have been stamped.

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/batch_memory.h"
 #include "ops/padding.h"
 
 namespace headrace {
@@ -56,12 +57,39 @@ absl::Status RowBatch::AddTo(Place& place, Tensor row) {
   if (place.whole.valid() && !SameType(place.whole, row)) return Ragged(place.whole.Index(0), row);
   if (!place.rows.empty()) return Ragged(place.rows[0], row);
   if (!place.whole.valid() || place.whole.dim(0) == rows()) HEADRACE_RETURN_IF_ERROR(Grow(place, row));
-  row.CopyTo(place.whole.mutable_raw() + static_cast<size_t>(rows()) * row.bytes());
+  uint8_t* const target = place.whole.mutable_raw() + static_cast<size_t>(rows()) * row.bytes();
+  if (row.raw() != target) row.CopyTo(target);
+  return absl::OkStatus();
+}
+
+absl::Status RowBatch::FollowPlaces(const Block& block) {
+  if (ids_.empty() && block.memory != nullptr && block.place == 0 && block.rows() == 1) {
+    memory_ = block.memory;
+    for (size_t c = 0; c < places_.size(); ++c) {
+      places_[c].whole = memory_->whole(c);
+      if (places_[c].whole.valid()) held_bytes_ += places_[c].whole.footprint();
+    }
+    return absl::OkStatus();
+  }
+  const bool promised = block.memory == memory_ && block.place == rows();
+  return memory_ == nullptr || promised ? absl::OkStatus() : LeaveMemory();
+}
+
+// A row did not come as promised: what is written there from now on might be another row's place.
+absl::Status RowBatch::LeaveMemory() {
+  memory_.reset();
+  for (Place& place : places_) {
+    if (!place.whole.valid() || rows() == 0) continue;
+    const Tensor left = std::move(place.whole);
+    HEADRACE_ASSIGN_OR_RETURN(place.whole, Tensor::Allocate(left.dtype(), left.shape()));
+    std::memcpy(place.whole.mutable_raw(), left.raw(), left.Slice(0, 0, rows()).bytes());
+  }
   return absl::OkStatus();
 }
 
 void RowBatch::Add(Block& block, int row) {
   if (places_.empty()) places_.resize(block.columns.size());
+  if (failed_.ok()) failed_ = FollowPlaces(block);
   if (ids_.empty()) origin_ = block.origins[row];
   for (size_t c = 0; c < places_.size() && failed_.ok(); ++c) {
     failed_ = AddTo(places_[c], block.columns[c].TakeRow(row));
@@ -107,6 +135,7 @@ absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
 
 void RowBatch::Clear() {
   places_.clear();
+  memory_.reset();
   ids_.clear();
   origin_ = {};
   failed_ = absl::OkStatus();

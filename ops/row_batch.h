@@ -1,6 +1,6 @@
-// Rows on their way into a batch: each is copied to its place as it comes, so that its own memory goes back at once.
-// Rows that are padded, or of variable length, wait until the batch is full.
-// Thread contract: one thread.
+// Rows on their way into a batch: each is copied to its place as it comes, so that its own memory goes back at once;
+// those that were written into their place already stay there. Rows that are padded, or of variable length, wait until
+// the batch is full. Thread contract: one thread.
 #ifndef HEADRACE_OPS_ROW_BATCH_H_
 #define HEADRACE_OPS_ROW_BATCH_H_
 
@@ -28,12 +28,16 @@ class RowBatch {
   int rows() const { return static_cast<int>(ids_.size()); }
   const RowId& first_id() const { return ids_[0]; }
   size_t held_bytes() const { return held_bytes_; }
+  bool pads() const { return padding_.has_value(); }
 
  private:
   struct Place {
     Tensor whole;              // (capacity, …), being filled
     std::vector<Tensor> rows;  // those that wait
   };
+  // Goes on in the memory that the rows were promised, as long as they come as promised.
+  absl::Status FollowPlaces(const Block& block);
+  absl::Status LeaveMemory();
   absl::Status AddTo(Place& place, Tensor row);
   absl::Status Grow(Place& place, const Tensor& row);
   absl::StatusOr<Tensor> TakePlace(Place& place);
@@ -42,6 +46,7 @@ class RowBatch {
   const std::vector<std::string> names_;
   const std::optional<double> padding_;
   std::vector<Place> places_;
+  std::shared_ptr<BatchMemory> memory_;  // in which the rows so far lie; null: in the batch's own
   std::vector<RowId> ids_;
   Provenance origin_;
   absl::Status failed_;

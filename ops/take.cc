@@ -13,6 +13,8 @@ class TakeOperator : public StreamOperator {
   // Rows given out in this epoch.
   int stamp_words() const override { return 1; }
 
+  bool passes_rows() const override { return true; }
+
   void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& /*inputs*/) override {
     epoch_ = epoch;
     given_ = words[0];

@@ -1,0 +1,62 @@
+#include "engine/batch_memory.h"
+
+#include "core/buffer.h"
+
+namespace headrace {
+namespace {
+
+// Part of the budget that one batch may take ahead of its rows.
+constexpr int64_t kBudgetShare = 16;
+
+// Bytes of a value of the type; 0: it has no place.
+int64_t PlaceBytes(const ir::ColumnType& type) {
+  if (!type.fully_known() || !type.fields.empty()) return 0;
+  return static_cast<int64_t>(ItemSize(type.dtype)) * ElementCount(*type.shape);
+}
+
+}  // namespace
+
+void BatchMemory::Take() {
+  // Charged to the pipeline and not to the row that happens to come first, whose cost it is not.
+  TaskMemory memory(control_->pool(), control_->account(), 0);
+  for (size_t c = 0; c < types_->size(); ++c) {
+    const ir::ColumnType& type = (*types_)[c];
+    if (PlaceBytes(type) == 0) continue;
+    Shape shape = *type.shape;
+    shape.insert(shape.begin(), rows_);
+    absl::StatusOr<Tensor> column = Tensor::Allocate(type.dtype, shape);
+    if (column.ok()) columns_[c] = *std::move(column);
+  }
+}
+
+Tensor BatchMemory::PlaceOf(int column, int64_t row) {
+  std::call_once(taken_, [this] { Take(); });
+  const Tensor& whole = columns_[static_cast<size_t>(column)];
+  return whole.valid() ? whole.Index(row) : Tensor();
+}
+
+BatchPlaces::Place BatchPlaces::Next() {
+  if (next_ < 0) {
+    ++next_;
+    return {};
+  }
+  if (next_ == 0) memory_ = std::make_shared<BatchMemory>(control_, rows_, types_);
+  Place place = {memory_, next_};
+  next_ = (next_ + 1) % rows_;
+  return place;
+}
+
+void BatchPlaces::EndEpoch(uint64_t epoch) {
+  if (epoch < last_epoch_(epoch_)) return;
+  while (epoch >= last_epoch_(epoch_)) ++epoch_;
+  next_ = 0;
+  memory_.reset();
+}
+
+bool BatchPlaces::Useful(int64_t rows, const std::vector<ir::ColumnType>& types, int64_t budget) {
+  int64_t row_bytes = 0;
+  for (const ir::ColumnType& type : types) row_bytes += PlaceBytes(type);
+  return row_bytes > 0 && rows <= budget / kBudgetShare / row_bytes;
+}
+
+}  // namespace headrace
