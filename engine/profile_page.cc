@@ -178,19 +178,19 @@ std::string TimeBars(const Report& report) {
 }
 
 std::string Queues(const Report& report, const Profile& profile) {
-  std::vector<Series> levels(profile.stages.size());
-  Series held;
+  std::vector<Series> levels(profile.stages.size() + 1);
   for (const Profile::Thread& thread : profile.threads) {
-    for (const LevelSample& level : thread.levels) levels[level.stage].emplace_back(level.ns, level.queued);
-    for (const TaskEvent& task : thread.tasks) held.emplace_back(task.end_ns, static_cast<double>(task.held_bytes));
+    for (const LevelSample& sample : thread.levels) {
+      levels[sample.stage].emplace_back(sample.ns, static_cast<double>(sample.level));
+    }
   }
   std::string charts;
-  for (size_t i = 0; i < levels.size(); ++i) {
+  for (size_t i = 0; i < profile.stages.size(); ++i) {
     const int window = report.stages[i].window;
     Append(charts, "<h3>", Escaped(profile.stages[i]), ": up to ", window, " messages</h3>\n",
            Line(HighestBySlot(std::move(levels[i]), profile.wall_ns), window));
   }
-  const std::vector<double> bytes = HighestBySlot(std::move(held), profile.wall_ns);
+  const std::vector<double> bytes = HighestBySlot(std::move(levels.back()), profile.wall_ns);
   const double most = *std::max_element(bytes.begin(), bytes.end());
   return Cat("<h2>Queues over time</h2>\n<p>Messages that wait above each stage, ", SecondsText(profile.wall_ns * 1e-9),
              " from left to right. A queue that is full waits for what is above it; one that is empty, for what is "

@@ -26,12 +26,36 @@ std::string_view RoleOfThisThread() {
   return "user's loop";
 }
 
+// Grows by whole pages: what stands in it is never moved, so that no note takes longer than another.
+template <typename T>
+class Pages {
+ public:
+  void Add(const T& item) {
+    if (pages_.empty() || pages_.back().size() == kPage) pages_.emplace_back().reserve(kPage);
+    pages_.back().push_back(item);
+    ++size_;
+  }
+  size_t size() const { return size_; }
+  std::vector<T> Joined() const {
+    std::vector<T> joined;
+    joined.reserve(size_);
+    for (const std::vector<T>& page : pages_) joined.insert(joined.end(), page.begin(), page.end());
+    return joined;
+  }
+
+ private:
+  static constexpr size_t kPage = 512;
+  std::vector<std::vector<T>> pages_;
+  size_t size_ = 0;
+};
+
 }  // namespace
 
 struct Profiler::Lane {
   std::string_view role;
-  std::deque<TaskEvent> tasks;
-  std::deque<LevelSample> levels;
+  Pages<TaskEvent> tasks;
+  Pages<LevelSample> levels;
+  std::vector<uint64_t> due_ns;  // when each level is sampled next
   uint64_t dropped_tasks = 0;
   uint64_t dropped_levels = 0;
 };
@@ -61,6 +85,7 @@ Profiler::Lane& Profiler::RegisterLane() {
   if (!lane) {
     lane = std::make_unique<Lane>();
     lane->role = RoleOfThisThread();
+    lane->due_ns.assign(stages_.size() + 1, 0);
     order_.push_back(lane.get());
   }
   return *lane;
@@ -72,33 +97,50 @@ uint32_t Profiler::NumberOf(const Stage* stage) const {
 
 void Profiler::NoteTask(Lane& lane, const TaskEvent& task) const {
   if (lane.tasks.size() < most_tasks_) {
-    lane.tasks.push_back(task);
+    lane.tasks.Add(task);
   } else {
     ++lane.dropped_tasks;
   }
 }
 
-void Profiler::NoteLevel(Lane& lane, Stage& stage, uint64_t ns) const {
-  if (lane.levels.size() < 2 * most_tasks_) {
-    lane.levels.push_back({ns, NumberOf(&stage), static_cast<uint32_t>(stage.output().levels().queued)});
+bool Profiler::Due(Lane& lane, uint32_t series, uint64_t ns) const {
+  if (ns < lane.due_ns[series]) return false;
+  lane.due_ns[series] = ns + kLevelsEveryNs;
+  return true;
+}
+
+void Profiler::NoteSample(Lane& lane, const LevelSample& sample) const {
+  if (lane.levels.size() < most_tasks_) {
+    lane.levels.Add(sample);
   } else {
     ++lane.dropped_levels;
   }
 }
 
+void Profiler::NoteLevel(Lane& lane, Stage& stage, uint64_t ns) const {
+  const uint32_t number = NumberOf(&stage);
+  if (Due(lane, number, ns)) NoteSample(lane, {ns, stage.output().queued(), number});
+}
+
+void Profiler::NoteMemory(Lane& lane, uint64_t ns) const {
+  const uint32_t number = static_cast<uint32_t>(stages_.size());
+  if (Due(lane, number, ns)) NoteSample(lane, {ns, account_->held(), number});
+}
+
 void Profiler::TaskEnded(Stage& stage, uint64_t first, int count, uint64_t start_ns, uint64_t end_ns) {
   Lane& lane = MyLane();
-  NoteTask(lane, {start_ns - start_ns_, end_ns - start_ns_, first, account_->held(), NumberOf(&stage),
-                  static_cast<uint32_t>(count)});
-  NoteLevel(lane, stage, end_ns - start_ns_);
-  for (Stage* input : stage.inputs()) NoteLevel(lane, *input, end_ns - start_ns_);
+  const uint64_t end = end_ns - start_ns_;
+  NoteTask(lane, {start_ns - start_ns_, end, first, NumberOf(&stage), static_cast<uint32_t>(count)});
+  NoteLevel(lane, stage, end);
+  for (Stage* input : stage.inputs()) NoteLevel(lane, *input, end);
+  NoteMemory(lane, end);
 }
 
 void Profiler::LoopWaited(Stage& result, uint64_t start_ns, uint64_t end_ns) {
   Lane& lane = MyLane();
-  NoteTask(lane, {start_ns - start_ns_, end_ns - start_ns_, kNoNumber, account_->held(),
-                  static_cast<uint32_t>(stages_.size()), 0});
-  NoteLevel(lane, result, end_ns - start_ns_);
+  const uint64_t end = end_ns - start_ns_;
+  NoteTask(lane, {start_ns - start_ns_, end, kNoNumber, static_cast<uint32_t>(stages_.size()), 0});
+  NoteLevel(lane, result, end);
 }
 
 Profile Profiler::Take() const {
@@ -111,8 +153,8 @@ Profile Profiler::Take() const {
     Profile::Thread thread;
     const int number = ++seen[lane->role];
     thread.name = lane->role == "user's loop" && number == 1 ? std::string(lane->role) : Cat(lane->role, " ", number);
-    thread.tasks.assign(lane->tasks.begin(), lane->tasks.end());
-    thread.levels.assign(lane->levels.begin(), lane->levels.end());
+    thread.tasks = lane->tasks.Joined();
+    thread.levels = lane->levels.Joined();
     profile.threads.push_back(std::move(thread));
     profile.dropped_tasks += lane->dropped_tasks;
     profile.dropped_levels += lane->dropped_levels;

@@ -1,12 +1,12 @@
-// Writes down when every task ran and how full the connectors were. Each thread has a buffer of its own with a fixed
-// bound: what comes when it is full is left out and counted, so memory is bounded however long a run is.
+// Writes down when every task ran, and how full the connectors and the memory were when it ended. Each thread has a
+// buffer of its own with a fixed bound: what comes when it is full is left out and counted, so memory is bounded
+// however long a run is.
 // Thread contract: TaskEnded and LoopWaited from any thread, and without a lock, but for a thread's first note (and
 // where one thread serves several profiled pipelines in turns). Take when no thread works for the pipeline any more.
 #ifndef HEADRACE_ENGINE_PROFILER_H_
 #define HEADRACE_ENGINE_PROFILER_H_
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,16 +23,15 @@ class Stage;
 struct TaskEvent {
   uint64_t start_ns;
   uint64_t end_ns;
-  uint64_t first;      // number of its first message; kNoNumber where a stage numbers as it goes
-  int64_t held_bytes;  // by the pipeline, when the task ended
-  uint32_t stage;      // in Profile::stages; their number: the user's loop waited for data
-  uint32_t count;      // messages
+  uint64_t first;  // number of its first message; kNoNumber where a stage numbers as it goes
+  uint32_t stage;  // in Profile::stages; their number: the user's loop waited for data
+  uint32_t count;  // messages
 };
 
 struct LevelSample {
   uint64_t ns;
-  uint32_t stage;   // whose connector
-  uint32_t queued;  // messages in it
+  int64_t level;   // messages; bytes where it is the memory's
+  uint32_t stage;  // whose connector; the number of stages: the memory that the pipeline holds
 };
 
 // What one run left, for reports.
@@ -49,13 +48,17 @@ struct Profile {
   uint64_t dropped_levels = 0;
 
   bool IsLoop(const TaskEvent& task) const { return task.stage == stages.size(); }
+  bool IsMemory(const LevelSample& sample) const { return sample.stage == stages.size(); }
 };
 
 class Profiler {
  public:
   static constexpr uint64_t kNoNumber = ~uint64_t{0};
 
-  // `tasks`: the most that a thread's buffer holds; twice as many levels.
+  // Levels change faster than anybody can look at them: a thread samples each no more often than that.
+  static constexpr uint64_t kLevelsEveryNs = 20'000;
+
+  // `tasks`: the most that a thread's buffer holds, and as many levels.
   Profiler(std::vector<const Stage*> stages, const MemoryAccount* account, int64_t tasks);
   ~Profiler();
   Profiler(const Profiler&) = delete;
@@ -74,6 +77,10 @@ class Profiler {
   uint32_t NumberOf(const Stage* stage) const;
   void NoteTask(Lane& lane, const TaskEvent& task) const;
   void NoteLevel(Lane& lane, Stage& stage, uint64_t ns) const;
+  void NoteMemory(Lane& lane, uint64_t ns) const;
+  void NoteSample(Lane& lane, const LevelSample& sample) const;
+  // Whether the time for the next sample has come.
+  bool Due(Lane& lane, uint32_t series, uint64_t ns) const;
 
   const std::vector<const Stage*> stages_;
   const MemoryAccount* const account_;

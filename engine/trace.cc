@@ -88,11 +88,12 @@ void WriteLevels(const Profile& profile, TraceWriter& writer) {
   for (const std::string& stage : profile.stages) names.push_back(Cat("queue after ", stage));
   for (const std::string& name : names) writer.Level(name, kConnectors, 0, "messages", 0);
   for (const Profile::Thread& thread : profile.threads) {
-    for (const LevelSample& level : thread.levels) {
-      writer.Level(names[level.stage], kConnectors, level.ns, "messages", level.queued);
-    }
-    for (const TaskEvent& task : thread.tasks) {
-      writer.Level("memory held", kConnectors, task.end_ns, "bytes", task.held_bytes);
+    for (const LevelSample& sample : thread.levels) {
+      if (profile.IsMemory(sample)) {
+        writer.Level("memory held", kConnectors, sample.ns, "bytes", sample.level);
+      } else {
+        writer.Level(names[sample.stage], kConnectors, sample.ns, "messages", sample.level);
+      }
     }
   }
 }

@@ -13,9 +13,9 @@ Profile TwoThreads() {
   profile.stages = {"batch[1]", "Odd \"<name>\"[0]"};
   profile.wall_ns = 10'000'000;
   profile.threads = {{"worker 1",
-                      {{1'000, 3'500, 0, 64, 1, 2}, {5'000, 6'000, Profiler::kNoNumber, 32, 0, 1}},
-                      {{3'500, 1, 2}, {6'000, 1, 0}, {6'000, 0, 1}}},
-                     {"user's loop", {{0, 9'000'000, Profiler::kNoNumber, 0, 2, 0}}, {{9'000'000, 0, 0}}}};
+                      {{1'000, 3'500, 0, 1, 2}, {5'000, 6'000, Profiler::kNoNumber, 0, 1}},
+                      {{3'500, 2, 1}, {3'500, 64, 2}, {6'000, 0, 1}, {6'000, 1, 0}}},
+                     {"user's loop", {{0, 9'000'000, Profiler::kNoNumber, 2, 0}}, {{9'000'000, 0, 0}}}};
   return profile;
 }
 

@@ -105,7 +105,7 @@ class Dataset(Methods):
             on_error: What an error of a row does: "raise" after the complete batches before it.
             stall_warning: Says on stderr what is at work when nothing was given out for so many seconds; 0: never.
             profile: Where to write a profile of this run, as `profile()` does; None: none is taken.
-            profile_events: The most tasks that a profile holds of each thread, of about 70 bytes each.
+            profile_events: The most tasks that a profile holds of each thread, of about 60 bytes each.
         """
         options.check_policy(on_error)
         options.choice("as_", as_, ("numpy", "torch", "dlpack"))
