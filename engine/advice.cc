@@ -12,7 +12,7 @@ namespace {
 // A loop that waits less than this part of the time is served well enough.
 constexpr double kServed = 0.1;
 // What is busy for this part of the time sets the pace.
-constexpr double kBusy = 0.75;
+constexpr double kBusy = 0.6;
 // Waiting that costs something.
 constexpr double kMuch = 0.3;
 

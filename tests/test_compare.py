@@ -188,6 +188,12 @@ def test_the_table_has_medians_and_the_fastest_first(compare):
 def test_the_last_line_of_an_error_tells_most(compare):
     assert compare.last_line("a\nValueError: bad\n\nnote: see above\nhint: x\n") == "ValueError: bad"
     assert compare.last_line("\x1b[31mplain words\x1b[0m\n") == "plain words"
+    assert compare.last_line("  RuntimeError: Could not find x.\n  [end of output]\n  error: failed\n") == (
+        "RuntimeError: Could not find x."
+    )
+    assert (
+        compare.last_line("ERROR: No matching distribution\n[notice] pip is old\n") == "ERROR: No matching distribution"
+    )
     assert compare.last_line("") == "it said nothing"
 
 

@@ -43,7 +43,7 @@ class PeerError(Exception):
 def last_line(text: str) -> str:
     """The last line of an error that says something; colours are taken out."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()]
-    telling = [line for line in lines if re.search(r"\w*(Error|Exception|error)\b.*:", line)] or [
+    telling = [line for line in lines if re.search(r"^(\w+\.)*\w+(Error|Exception)\b.*:|^ERROR:", line)] or [
         line for line in lines if line and not line.startswith("note:")
     ]
     return telling[-1][:200] if telling else "it said nothing"
