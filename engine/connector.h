@@ -15,6 +15,7 @@
 #define HEADRACE_ENGINE_CONNECTOR_H_
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -137,7 +138,7 @@ class Connector {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       closed_ = true;
-      queued_ = 0;
+      SetQueued(0);
       bytes_ = 0;
       dropped.resize(queues_);
       ring_.swap(dropped);
@@ -173,8 +174,10 @@ class Connector {
   };
   Levels levels() {
     std::lock_guard<std::mutex> lock(mutex_);
-    return {due_, next_, queued_, bytes_, largest_};
+    return {due_, next_, queued(), bytes_, largest_};
   }
+  // Parts there a moment ago, without the lock.
+  int queued() const { return queued_.load(std::memory_order_relaxed); }
   int window() const { return static_cast<int>(queues_); }
   int64_t byte_bound() const { return byte_bound_; }
   // Which queue a number passes through.
@@ -207,12 +210,13 @@ class Connector {
     }
   };
 
+  void SetQueued(int parts) { queued_.store(parts, std::memory_order_relaxed); }
   int PlacesLocked() const {
     if (closed_) return 0;
     const int window = static_cast<int>(due_ + queues_ - next_);
     if (window <= 0 || byte_bound_ == kNoBound) return window;
     // Counts what is queued and what is on its way, as large as the largest seen.
-    const int64_t on_way = static_cast<int64_t>(next_ - due_) - queued_;
+    const int64_t on_way = static_cast<int64_t>(next_ - due_) - queued();
     const int64_t room = byte_bound_ - bytes_ - std::max<int64_t>(0, on_way) * largest_;
     const int64_t fit = largest_ > 0 ? std::max<int64_t>(0, room) / largest_ : window;
     if (fit == 0) return next_ == due_ ? 1 : 0;
@@ -229,7 +233,7 @@ class Connector {
     if (closed_) return false;
     const bool full = byte_bound_ != kNoBound && PlacesLocked() == 0;
     ring_[number % queues_].parts.push_back({std::move(item), bytes, more});
-    ++queued_;
+    SetQueued(queued() + 1);
     bytes_ += bytes;
     largest_ = std::max(largest_, bytes);
     // An item smaller than was feared leaves room for the next one.
@@ -242,7 +246,7 @@ class Connector {
   Item PopLocked(bool& was_full) {
     Part part = ring_[due_ % queues_].Pop();
     const bool full = PlacesLocked() == 0;
-    --queued_;
+    SetQueued(queued() - 1);
     bytes_ -= part.bytes;
     if (!part.more) ++due_;
     if (full && PlacesLocked() > 0) {
@@ -260,7 +264,7 @@ class Connector {
   std::vector<Queue> ring_;
   uint64_t due_ = 0;
   uint64_t next_ = 0;
-  int queued_ = 0;
+  std::atomic<int> queued_{0};  // changed under the lock
   int64_t bytes_ = 0;
   int64_t largest_ = 0;
   bool closed_ = false;

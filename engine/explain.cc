@@ -1,30 +1,14 @@
 #include "engine/explain.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_format.h"
 #include "core/text.h"
+#include "engine/advice.h"
+#include "engine/quantity_text.h"
 
 namespace headrace {
 namespace {
-
-std::string Bytes(int64_t bytes) {
-  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  while (value >= 1024 && unit < 4) {
-    value /= 1024;
-    ++unit;
-  }
-  return absl::StrFormat(unit == 0 ? "%.0f %s" : "%.1f %s", value, ToAbsl(kUnits[unit]));
-}
-
-std::string Seconds(double seconds) {
-  if (seconds < 1e-3) return absl::StrFormat("%.0f µs", seconds * 1e6);
-  if (seconds < 1) return absl::StrFormat("%.1f ms", seconds * 1e3);
-  return absl::StrFormat("%.2f s", seconds);
-}
 
 // Draws one stage a line, each below its consumer and indented by its depth.
 std::string TreeName(const StageReport& stage) {
@@ -61,8 +45,8 @@ std::string Estimate(const Report& report) {
     known += std::max<int64_t>(0, stage.row_bytes) * stage.window;
   }
   known = std::min(known, report.budget_bytes);
-  return Cat("memory: ", all ? "at most " : "", Bytes(known),
-             all ? "" : " where shapes are known, the rest as it comes", "; budget ", Bytes(report.budget_bytes));
+  return Cat("memory: ", all ? "at most " : "", BytesText(known),
+             all ? "" : " where shapes are known, the rest as it comes", "; budget ", BytesText(report.budget_bytes));
 }
 
 std::string Dealt(const Deal& deal) {
@@ -79,7 +63,7 @@ std::string ExplainPlan(Pipeline& pipeline) {
   for (const StageReport& stage : report.stages) {
     Append(text, "  ", Padded(TreeName(stage), width), Padded(Runs(stage, report.workers), 24), "window ",
            stage.window);
-    if (stage.row_bytes >= 0) Append(text, ", ", Bytes(stage.row_bytes), " a row");
+    if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
     if (stage.kind == "indexed source" || stage.kind == "stream source") Append(text, Dealt(pipeline.options().deal));
     text += "\n";
   }
@@ -87,52 +71,24 @@ std::string ExplainPlan(Pipeline& pipeline) {
   return text;
 }
 
-std::string Bottleneck(const Report& report) {
-  if (report.wall_s <= 0 || report.delivered == 0) return "Nothing has run yet.";
-  const double waited = report.user_wait_s / report.wall_s;
-  const StageReport* busiest = nullptr;
-  double highest = 0;
-  double busy = 0;
-  for (const StageReport& stage : report.stages) {
-    const double load = stage.busy_s / (report.wall_s * std::max<uint64_t>(1, stage.widest));
-    if (stage.lane == "workers") busy += stage.busy_s;
-    if (busiest == nullptr || load > highest) busiest = &stage, highest = load;
-  }
-  if (waited < 0.1) {
-    return absl::StrFormat("The training loop is the bottleneck: it waited for data %.0f%% of the time.", waited * 100);
-  }
-  for (const StageReport& stage : report.stages) {
-    if (stage.memory_wait_s > 0.3 * report.wall_s) {
-      return absl::StrFormat(
-          "Memory is the bottleneck: %s waited for it %.0f%% of the time; give iterate(memory=…) more.", stage.name,
-          100 * stage.memory_wait_s / report.wall_s);
-    }
-  }
-  const double workers = busy / (report.wall_s * std::max(1, report.workers));
-  return absl::StrFormat(
-      "%s is the bottleneck: it was busy %.0f%% of the time (all workers: %.0f%%), and the loop waited "
-      "%.0f%%.",
-      busiest->name, 100 * std::min(1.0, highest), 100 * std::min(1.0, workers), 100 * waited);
-}
-
 std::string ExplainRun(Pipeline& pipeline) {
   const Report report = pipeline.report();
   const size_t width = NameWidth(report);
   std::string text = absl::StrFormat("Run: %d delivered in %s; the loop waited %s for data\n", report.delivered,
-                                     Seconds(report.wall_s), Seconds(report.user_wait_s));
+                                     SecondsText(report.wall_s), SecondsText(report.user_wait_s));
   Append(text, "  ", Padded("stage", width),
          absl::StrFormat("%10s %10s %8s %10s %10s %10s %8s\n", "rows", "busy", "at once", "no input", "no place",
                          "no memory", "queued"));
   for (const StageReport& stage : report.stages) {
-    Append(
-        text, "  ", Padded(TreeName(stage), width),
-        absl::StrFormat("%10d %s %8d %s %s %s %4d/%-3d\n", stage.rows, absl::StrFormat("%10s", Seconds(stage.busy_s)),
-                        stage.widest, absl::StrFormat("%10s", Seconds(stage.input_wait_s)),
-                        absl::StrFormat("%10s", Seconds(stage.output_wait_s)),
-                        absl::StrFormat("%10s", Seconds(stage.memory_wait_s)), stage.queued, stage.window));
+    Append(text, "  ", Padded(TreeName(stage), width),
+           absl::StrFormat("%10d %s %8d %s %s %s %4d/%-3d\n", stage.rows,
+                           absl::StrFormat("%10s", SecondsText(stage.busy_s)), stage.widest,
+                           absl::StrFormat("%10s", SecondsText(stage.input_wait_s)),
+                           absl::StrFormat("%10s", SecondsText(stage.output_wait_s)),
+                           absl::StrFormat("%10s", SecondsText(stage.memory_wait_s)), stage.queued, stage.window));
   }
-  Append(text, "  memory: ", Bytes(report.held_bytes), " held, ", Bytes(report.peak_bytes), " at most, budget ",
-         Bytes(report.budget_bytes), "\n  ", Bottleneck(report), "\n");
+  Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",
+         BytesText(report.budget_bytes), "\n  ", FindLimit(report).sentence, "\n");
   return text;
 }
 

@@ -13,8 +13,6 @@ std::string ExplainPlan(Pipeline& pipeline);
 std::string ExplainRun(Pipeline& pipeline);
 // Each pass that changed the graph, with the graph before and after.
 std::string ExplainPasses(const ir::Optimized& optimized);
-// One sentence: what the run waited for.
-std::string Bottleneck(const Report& report);
 
 }  // namespace headrace
 

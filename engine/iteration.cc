@@ -7,7 +7,9 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/explain.h"
+#include "engine/profile_page.h"
 #include "engine/state.pb.h"
+#include "engine/trace.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
 #include "ir/graph_hash.h"
@@ -84,6 +86,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   pipeline.workers = options.workers;
   pipeline.window = options.window;
   pipeline.memory = options.memory;
+  pipeline.profile = options.profile;
   pipeline.bindings = options.bindings;
   return pipeline;
 }
@@ -244,6 +247,11 @@ absl::StatusOr<std::string> Iteration::State() const {
 }
 
 std::string Iteration::ExplainText() { return ExplainRun(*pipeline_); }
+
+Iteration::ProfileFiles Iteration::MakeProfile() {
+  const Profile profile = pipeline_->profile();
+  return {ChromeTrace(profile), ProfilePage(pipeline_->report(), profile)};
+}
 
 absl::StatusOr<std::string> ExplainGraph(const ir::proto::Graph& user_graph, const IterateOptions& options,
                                          bool passes) {

@@ -31,6 +31,7 @@ struct IterateOptions {
   int workers = 0;
   int window = 0;
   int64_t memory = int64_t{2} << 30;
+  int64_t profile = 0;  // as PipelineOptions::profile
   HostBindings bindings;
 };
 
@@ -54,6 +55,12 @@ class Iteration {
   const ir::Schema& schema() const { return pipeline_->schema(); }
   Report report() { return pipeline_->report(); }
   std::string ExplainText();
+  // Of a run that was closed, where options asked for a profile.
+  struct ProfileFiles {
+    std::string trace;  // JSON, as engine/trace.h says
+    std::string page;   // HTML
+  };
+  ProfileFiles MakeProfile();
   std::vector<std::string> DescribeStall() { return pipeline_->DescribeStall(); }
 
  private:

@@ -87,6 +87,11 @@ void Pipeline::Start() {
   skip_rows_ = skip_since_stamp_ = options_.skip_rows;
   epoch_ = options_.epochs.first;
   delivered_ = options_.delivered;
+  if (options_.profile > 0) {
+    profiler_ = std::make_unique<Profiler>(std::vector<const Stage*>(stage_order_.begin(), stage_order_.end()),
+                                           account(), options_.profile);
+    set_profiler(profiler_.get());
+  }
   if (options_.pull || options_.idle) return;
   const auto client_of = [this](WorkerPool* pool) {
     for (auto& client : clients_) {
@@ -251,8 +256,10 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::Next(std::chrono::nanoseconds limit,
     }
     outcome = GiveRow(row);
   }
-  last_ns_.store(NowNs(), std::memory_order_relaxed);
-  user_wait_ns_.fetch_add(last_ns_.load(std::memory_order_relaxed) - start, std::memory_order_relaxed);
+  const uint64_t end = NowNs();
+  last_ns_.store(end, std::memory_order_relaxed);
+  user_wait_ns_.fetch_add(end - start, std::memory_order_relaxed);
+  if (profiler_) profiler_->LoopWaited(*root_, start, end);
   WakeMemoryWaiters();
   if (!failed_.ok()) return failed_;
   if (outcome == Outcome::kNothingYet && closed()) return ClosedError();
@@ -316,6 +323,8 @@ Report Pipeline::report() {
   report.workers = options_.pull ? 1 : WorkerPool::Cpu().threads();
   return report;
 }
+
+Profile Pipeline::profile() const { return profiler_ ? profiler_->Take() : Profile(); }
 
 std::vector<std::string> Pipeline::DescribeStall() {
   std::vector<std::string> lines;

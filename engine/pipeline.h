@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/instance.h"
+#include "engine/profiler.h"
 #include "engine/run_control.h"
 #include "engine/stage.h"
 #include "engine/worker_pool.h"
@@ -36,6 +37,7 @@ struct PipelineOptions {
   uint64_t skip_rows = 0;
   uint64_t delivered = 0;  // rows given out in the first epoch before
   bool idle = false;       // starts nothing: only to be explained
+  int64_t profile = 0;     // tasks of each thread to write down; 0: no profile is taken
 };
 
 // A row of the result: usually a batch.
@@ -103,6 +105,8 @@ class Pipeline : private RunControl {
   std::string position_inexact_because() const;
   const ir::proto::Graph& graph() const { return graph_; }
   Report report();
+  // What was written down, where options().profile asked for it. After Close.
+  Profile profile() const;
   // Which stage works on what, and for how long; one line each.
   std::vector<std::string> DescribeStall();
   const PipelineOptions& options() const { return options_; }
@@ -133,6 +137,7 @@ class Pipeline : private RunControl {
   std::vector<Stage*> stage_order_;             // the same, bare
   std::vector<std::unique_ptr<LaneClient>> clients_;
   std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
+  std::unique_ptr<Profiler> profiler_;
   Stage* root_ = nullptr;
 
   std::mutex close_mutex_;

@@ -11,6 +11,7 @@
 
 namespace headrace {
 
+class Profiler;
 class Stage;
 
 class RunControl {
@@ -59,11 +60,15 @@ class RunControl {
   BufferPool* pool() const { return pool_; }
   MemoryAccount* account() const { return account_; }
   int64_t budget() const { return budget_; }
+  // Null: nobody wants to know. Set before anything runs.
+  Profiler* profiler() const { return profiler_; }
+  void set_profiler(Profiler* profiler) { profiler_ = profiler; }
 
  private:
   BufferPool* const pool_;
   MemoryAccount* const account_;
   const int64_t budget_;
+  Profiler* profiler_ = nullptr;
   std::atomic<int> running_{0};
   std::atomic<bool> memory_waiters_{false};
   std::atomic<bool> closed_{false};

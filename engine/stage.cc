@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/clock.h"
+#include "engine/profiler.h"
 
 namespace headrace {
 namespace {
@@ -90,6 +91,7 @@ bool Stage::Claim(Task& task) {
   }
   task.stage = this;
   task.count = 0;
+  task.first = Profiler::kNoNumber;
   task.reserved = control_->budget() == RunControl::kNoBudget ? 0 : bytes * most;
   lack = ClaimLocked(task, most);
   if (lack != Lack::kNothing) {
@@ -104,6 +106,7 @@ bool Stage::Claim(Task& task) {
 
 void Stage::Run(Task& task) {
   const uint64_t start = NowNs();
+  const uint64_t first = task.first;
   int64_t peak = 0;
   {
     TaskMemory memory(control_->pool(), control_->account(), task.reserved);
@@ -117,6 +120,9 @@ void Stage::Run(Task& task) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     NoteEndLocked(task, peak, elapsed);
+  }
+  if (Profiler* const profiler = control_->profiler()) {
+    profiler->TaskEnded(*this, first, task.count, start, start + elapsed);
   }
   control_->Leave();
 }

@@ -57,7 +57,7 @@ class Stage;
 // Buffers of a task; a worker keeps one and uses it again.
 struct Task {
   Stage* stage = nullptr;
-  uint64_t first = 0;  // number in the output connector
+  uint64_t first = 0;  // number in the output connector, where it is known when the task is claimed
   int count = 0;
   int64_t reserved = 0;  // bytes of the budget
   bool counted = false;  // among the pipeline's running tasks

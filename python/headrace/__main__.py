@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import headrace
-from headrace import _engine
+from headrace import _engine, bench
 
 
 def explain(options: argparse.Namespace) -> int:
@@ -101,6 +101,9 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("ops", help="list every operator, or show one's reference")
     command.add_argument("name", metavar="NAME", nargs="?", help="such as Resize, or ds.batch")
     command.set_defaults(run=ops)
+    command = commands.add_parser("bench", help="measure a saved graph on its data, part by part")
+    bench.add_arguments(command)
+    command.set_defaults(run=bench.run)
     commands.add_parser("passes", help="list the passes of the optimizer").set_defaults(run=passes)
     commands.add_parser("version", help="print the version").set_defaults(run=version)
     return parser

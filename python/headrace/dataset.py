@@ -9,6 +9,7 @@ from headrace.errors import GraphError, NotFoundError, StateError
 from headrace.iterator import Iterator, Run, start, stop
 from headrace.methods import Methods
 from headrace.place import users_place
+from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
 
 __all__ = ["ColumnType", "Dataset", "load"]
@@ -80,6 +81,8 @@ class Dataset(Methods):
         disabled_passes: Sequence[str] = (),
         on_error: str = "raise",
         stall_warning: float = 60.0,
+        profile: str | os.PathLike[str] | None = None,
+        profile_events: int = 65536,
     ) -> Iterator:
         """Runs one epoch with the options given. The rows and their order are functions of the graph, the seed and the
         epoch alone; no other option changes a byte of them (`shard` chooses among them).
@@ -101,6 +104,8 @@ class Dataset(Methods):
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
             on_error: What an error of a row does: "raise" after the complete batches before it.
             stall_warning: Says on stderr what is at work when nothing was given out for so many seconds; 0: never.
+            profile: Where to write a profile of this run, as `profile()` does; None: none is taken.
+            profile_events: The most tasks that a profile holds of each thread, of about 60 bytes each.
         """
         options.check_policy(on_error)
         options.choice("as_", as_, ("numpy", "torch", "dlpack"))
@@ -123,13 +128,34 @@ class Dataset(Methods):
             if not isinstance(state, (bytes, bytearray, memoryview)) or not state:
                 raise GraphError("iterate: state must be the bytes that Iterator.state() gave")
             given["state"] = bytes(state)
+        files = None if profile is None else ProfileFiles(profile)
+        if files is not None:
+            given["profile"] = options.whole("profile_events", profile_events, 1)
+            files.check()
         engine = start(*self._bound_graph(given))
         if state is not None:
             if epoch is not None and epoch != engine.epoch:
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             self.epoch = engine.epoch + 1
         engine.ask(engine.epoch)
-        return Iterator(engine, self._run, as_, stall_warning, on_second=None, on_end=None)
+        return Iterator(engine, self._run, as_, stall_warning, on_second=None, on_end=None, profile=files)
+
+    def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:
+        """Runs one epoch as `iterate(**options)` does and writes down where its time goes.
+
+        When the iterator ends or is closed, there is a trace for https://ui.perfetto.dev or chrome://tracing (a track
+        for each thread and each connector), and a page with the tree, times, waits, queues over time and advice.
+
+            with ds.profile("out") as batches:
+                for batch in batches:
+                    ...
+
+        Args:
+            path: A folder, for `trace.json` and `report.html`; or a name that ends in .json or .html, for both files.
+            options: As `iterate` takes them. `profile_events` bounds the memory: what a thread does beyond so many tasks
+                is counted, and missing from the trace.
+        """
+        return self.iterate(profile=path, **options)
 
     def __len__(self) -> int:
         """How many rows (after `batch`: batches) an epoch gives. TypeError where that shows only in running."""

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Self
 
 from headrace import _engine
 from headrace.errors import ClosedError, Error, UnsupportedError
+from headrace.profile import ProfileFiles
 
 __all__ = ["Iterator"]
 
@@ -96,6 +97,7 @@ class Iterator:
         stall_warning: float,
         on_second: Callable[[int], None] | None,
         on_end: Callable[[_engine.Iteration], None] | None,
+        profile: ProfileFiles | None = None,
     ) -> None:
         self._engine: _engine.Iteration | None = engine
         self._run = run
@@ -104,6 +106,7 @@ class Iterator:
         self._stall_warning = stall_warning
         self._on_second = on_second
         self._on_end = on_end
+        self._profile = profile
         self._epoch = engine.epoch
         self._given = 0
         self._closed = False
@@ -225,6 +228,8 @@ class Iterator:
     def _stop(self, engine: _engine.Iteration) -> None:
         self._run.end(engine)
         stop(engine)
+        if self._profile is not None:
+            self._profile.write(engine)
 
     def _warn_of_stall(self, engine: _engine.Iteration) -> None:
         lines = engine.describe_stall() or ["no stage has a row at work"]

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/advice.h"
 #include "engine/iteration.h"
 #include "engine/worker_pool.h"
 #include "python/headrace/deferred_release.h"
@@ -52,6 +53,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.workers = Option(given, "workers", 0);
   options.window = Option(given, "window", 0);
   options.memory = Option<int64_t>(given, "memory", options.memory);
+  options.profile = Option<int64_t>(given, "profile", 0);
   return options;
 }
 
@@ -69,6 +71,8 @@ py::dict StageDict(const StageReport& stage) {
   dict["memory_wait_s"] = stage.memory_wait_s;
   dict["window"] = stage.window;
   dict["deals"] = stage.deals;
+  dict["lane"] = stage.lane;
+  dict["depth"] = stage.depth;
   return dict;
 }
 
@@ -146,6 +150,16 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return iteration_->ExplainText();
   }
 
+  // The trace and the page, of an iteration that was closed.
+  py::tuple Profile() {
+    Iteration::ProfileFiles files;
+    {
+      const Unlocked unlocked;
+      files = iteration_->MakeProfile();
+    }
+    return py::make_tuple(files.trace, files.page);
+  }
+
   std::vector<std::string> DescribeStall() {
     const Unlocked unlocked;
     return iteration_->DescribeStall();
@@ -168,6 +182,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     dict["peak_bytes"] = report.peak_bytes;
     dict["budget_bytes"] = report.budget_bytes;
     dict["workers"] = report.workers;
+    dict["limit"] = std::string(LimitName(FindLimit(report).kind));
+    dict["advice"] = Advice(report);
     return dict;
   }
 
@@ -284,6 +300,7 @@ void BindIterator(py::module_& module) {
       .def("explain", &BoundIteration::Explain)
       .def("describe_stall", &BoundIteration::DescribeStall)
       .def("report", &BoundIteration::Report)
+      .def("profile", &BoundIteration::Profile)
       .def("schema", &BoundIteration::schema)
       .def_property_readonly("failed", &BoundIteration::failed)
       .def_property_readonly("epoch", &BoundIteration::epoch)

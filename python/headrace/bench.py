@@ -1,0 +1,252 @@
+"""`headrace bench`: how fast a saved pipeline is on this machine and these data, part by part, and what limits it."""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import resource
+import time
+from typing import Any
+
+from headrace.dataset import Dataset, load
+from headrace.errors import DataError, UnsupportedError
+from headrace.iterator import stop
+
+# A part of the pipeline is measured in so many turns, each of at most so long; the best one counts.
+_PART_TURNS = 3
+_PART_SECONDS = 0.7
+_OTHERWISE_SECONDS = 10.0
+
+
+@dataclasses.dataclass
+class Limits:
+    """When to stop: at whichever comes first."""
+
+    seconds: float | None = None
+    """After the first batch: finding the files may take long."""
+    batches: int | None = None
+    epochs: int | None = None
+
+
+@dataclasses.dataclass
+class Measured:
+    """One run. Items are rows, also those within batches; times are seconds."""
+
+    items: int
+    batches: int
+    seconds: float
+    first_items: int
+    first_seconds: float
+    report: dict[str, Any]
+
+    @property
+    def rate(self) -> float:
+        """Items a second from the first batch on, or with it where there is no other."""
+        if self.items > self.first_items and self.seconds > self.first_seconds:
+            return (self.items - self.first_items) / (self.seconds - self.first_seconds)
+        return self.items / self.seconds
+
+
+def _is_batched(dataset: Dataset) -> bool:
+    op = dataset._node.op
+    if op in ("batch", "unbatch") or not dataset._inputs:
+        return op == "batch"
+    return _is_batched(dataset._inputs[0])
+
+
+def _items_of(row: dict[str, Any], batched: bool) -> int:
+    return len(next(iter(row.values()))) if batched and row else 1
+
+
+def measure(dataset: Dataset, limits: Limits, step_seconds: float = 0.0) -> Measured:
+    """Runs epochs one after the other, as a training loop does whose step takes `step_seconds`."""
+    batched = _is_batched(dataset)
+    items = batches = first_items = epochs = 0
+    first_seconds = 0.0
+    begin = time.perf_counter()
+
+    def over() -> bool:
+        return (
+            (limits.seconds is not None and time.perf_counter() - begin - first_seconds >= limits.seconds)
+            or (limits.batches is not None and batches >= limits.batches)
+            or (limits.epochs is not None and epochs >= limits.epochs)
+        )
+
+    while True:
+        given_before = batches
+        with iter(dataset) as rows:
+            engine = rows._engine
+            assert engine is not None
+            for row in rows:
+                items += _items_of(row, batched)
+                batches += 1
+                if batches == 1:
+                    first_items, first_seconds = items, time.perf_counter() - begin
+                if step_seconds > 0:
+                    time.sleep(step_seconds)
+                if over():
+                    break
+        epochs += 1
+        if batches == given_before:
+            raise DataError("bench: the pipeline gives no rows")
+        if over():
+            seconds = time.perf_counter() - begin
+            report = engine.report()
+            _end(dataset)
+            return Measured(items, batches, seconds, first_items, first_seconds, report)
+
+
+def _end(dataset: Dataset) -> None:
+    """Of an epoch that was run to its end, the engine waits for the next one."""
+    engine, dataset._parked = dataset._parked, None
+    if engine is not None:
+        stop(engine)
+
+
+def _parts(dataset: Dataset) -> list[tuple[str, Dataset]]:
+    """The pipeline up to each of its operators, from the source (or what joins several) on."""
+    parts: list[tuple[str, Dataset]] = []
+    while True:
+        steps = [step.partition("(")[0] for step in dataset._node.steps]
+        parts.append((dataset._node.op + (f" ({', '.join(steps)})" if steps else ""), dataset._copy()))
+        if len(dataset._inputs) != 1:
+            return parts[::-1]
+        (dataset,) = dataset._inputs
+
+
+def _measure_parts(dataset: Dataset, seconds: float) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    before = 0.0
+    limits = Limits(seconds=min(seconds, _PART_SECONDS))
+    parts = _parts(dataset)
+    rates = [0.0] * len(parts)
+    for _ in range(_PART_TURNS):
+        for number, (_, part) in enumerate(parts):
+            rates[number] = max(rates[number], measure(part, limits).rate)
+    for (name, _), rate in zip(parts, rates, strict=True):
+        found.append({"name": name, "items_per_second": rate, "adds_us": (1 / rate - before) * 1e6})
+        before = 1 / rate
+    return found
+
+
+def _status_bytes(field: str) -> int:
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _bytes_from_disk() -> int | None:
+    """Read by this process from devices, so not from the page cache; None where the system does not tell."""
+    try:
+        lines = pathlib.Path("/proc/self/io").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), None)
+
+
+def _cpu_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def bench(path: str, limits: Limits, step_seconds: float = 0.0) -> dict[str, Any]:
+    """Measures the graph that was saved to `path`. UnsupportedError where it holds Python functions or arrays."""
+    dataset = load(path)
+    references = dataset._graph().references
+    if references:
+        listed = ", ".join(dict.fromkeys(references))
+        raise UnsupportedError(
+            f"bench: {path} names Python functions or arrays, which are not in the file: {listed}; "
+            "measure it where they are, with ds.profile(path) in your script"
+        )
+    if limits == Limits():
+        limits = Limits(seconds=_OTHERWISE_SECONDS)
+    resident = _status_bytes("VmRSS")
+    cpu, disk = _cpu_seconds(), _bytes_from_disk()
+    run = measure(dataset, limits, step_seconds)
+    cpu = _cpu_seconds() - cpu
+    disk_now = _bytes_from_disk()
+    peak = _status_bytes("VmHWM")
+    return {
+        "graph": path,
+        "unit": "images" if any("Image" in name for name, _ in _parts(dataset)) else "rows",
+        "items": run.items,
+        "batches": run.batches,
+        "seconds": run.seconds,
+        "items_per_second": run.rate,
+        "batches_per_second": run.rate * run.batches / run.items,
+        "first_batch_seconds": run.first_seconds,
+        "cpu_seconds_per_1000_items": cpu / run.items * 1000,
+        "peak_resident_bytes": peak,
+        "resident_growth_bytes": max(0, peak - resident),
+        "engine_peak_bytes": run.report["peak_bytes"],
+        "disk_bytes": None if disk is None or disk_now is None else disk_now - disk,
+        "limit": run.report["limit"],
+        "advice": run.report["advice"],
+        "workers": run.report["workers"],
+        "stages": run.report["stages"],
+        "parts": _measure_parts(dataset, run.seconds),
+    }
+
+
+def text_of(found: dict[str, Any]) -> str:
+    unit = found["unit"]
+    mebibyte = 1 << 20
+    disk = found["disk_bytes"]
+    from_disk = "" if disk is None else f", {disk / mebibyte:,.1f} MiB of it read from disk"
+    lines = [
+        f"{found['items_per_second']:,.0f} {unit} a second ({found['batches_per_second']:,.1f} batches), "
+        f"{found['items']:,} {unit} in {found['seconds']:.2f} s{from_disk}",
+        f"first batch after {found['first_batch_seconds'] * 1e3:,.1f} ms; "
+        f"CPU {found['cpu_seconds_per_1000_items']:.3f} s for 1,000 {unit}, {found['workers']} workers",
+        f"memory: {found['peak_resident_bytes'] / mebibyte:,.0f} MiB at most, "
+        f"{found['resident_growth_bytes'] / mebibyte:,.0f} MiB of it since the start",
+        "",
+        f"{unit + ' a second':>20} {'adds':>12}   the pipeline up to",
+    ]
+    lines += [
+        f"{part['items_per_second']:20,.0f} {part['adds_us']:9,.1f} µs   {part['name']}" for part in found["parts"]
+    ]
+    wall = found["seconds"]
+    lines += ["", f"{'busy':>20} {'no input':>12} {'no place':>10}   stage (of the time, summed over its tasks)"]
+    lines += [
+        f"{stage['busy_s'] / wall:20.0%} {stage['input_wait_s'] / wall:12.0%} {stage['output_wait_s'] / wall:10.0%}"
+        f"   {stage['name']}"
+        for stage in found["stages"]
+    ]
+    return "\n".join([*lines, "", *found["advice"]])
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="GRAPH", help="what Dataset.save() or Dataset.to_json() gave")
+    command.add_argument("--epochs", type=_positive_int, help="stop after so many")
+    command.add_argument(
+        "--seconds", type=_positive, help="stop so long after the first batch; 10, where no end is given"
+    )
+    command.add_argument("--batches", type=_positive_int, help="stop after so many")
+    command.add_argument(
+        "--step", type=_positive, metavar="MS", default=0.0, help="milliseconds that your loop takes for a batch"
+    )
+    command.add_argument("--json", action="store_true", help="all figures as JSON")
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+def _positive_int(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+def run(options: argparse.Namespace) -> int:
+    limits = Limits(options.seconds, options.batches, options.epochs)
+    found = bench(options.file, limits, options.step / 1e3)
+    print(json.dumps(found, indent=1) if options.json else text_of(found))
+    return 0

@@ -1,0 +1,38 @@
+"""Where the profile of a run goes: a trace and a page, written when the run ends."""
+
+import os
+import pathlib
+
+from headrace import _engine
+from headrace.errors import GraphError
+
+__all__ = ["ProfileFiles"]
+
+
+class ProfileFiles:
+    """`trace.json` and `report.html` in a folder, which is made; or, for a path that ends in .json or .html, files of
+    that name with either ending."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise GraphError(f"profile: the path is {path!r}; it must be the folder to write to, or a file's name")
+        given = pathlib.Path(path)
+        if given.suffix in (".json", ".html"):
+            self.trace, self.page = given.with_suffix(".json"), given.with_suffix(".html")
+        else:
+            self.trace, self.page = given / "trace.json", given / "report.html"
+
+    def check(self) -> None:
+        """Makes the folder and both files, so that a place that cannot be written to is refused before the run."""
+        try:
+            self.trace.parent.mkdir(parents=True, exist_ok=True)
+            for file in (self.trace, self.page):
+                file.write_text("")
+        except OSError as error:
+            raise GraphError(f"profile: cannot write to {self.trace.parent}: {error.strerror}") from None
+
+    def write(self, engine: _engine.Iteration) -> None:
+        """Of an engine that was closed."""
+        trace, page = engine.profile()
+        self.trace.write_text(trace, encoding="utf-8")
+        self.page.write_text(page, encoding="utf-8")
