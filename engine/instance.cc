@@ -128,10 +128,12 @@ void CollectFingerprints(const Instance& instance, std::vector<Fingerprint>& fin
 
 // Goes on from the layout of what stands before.
 uint64_t LayoutFrom(const Instance& instance, uint64_t layout) {
-  for (const auto& input : instance.inputs) layout = LayoutFrom(*input, layout);
+  // Operators on indices have one word together, which counts positions.
+  if (!instance.indexed) {
+    for (const auto& input : instance.inputs) layout = LayoutFrom(*input, layout);
+  }
   if (instance.own_words == 0) return layout;
   layout = MixKey(layout, static_cast<uint64_t>(instance.own_words));
-  // One word counts positions, whatever operators on indices stand there.
   const std::string_view op = instance.indexed ? "indexed" : std::string_view(instance.arguments.node->op());
   for (const char letter : op) layout = MixKey(layout, static_cast<uint8_t>(letter));
   return layout;
