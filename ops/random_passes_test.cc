@@ -250,7 +250,7 @@ struct Result {
 
 constexpr std::chrono::seconds kPatience{60};
 
-Result Run(const ir::proto::Graph& graph, const IterateOptions& options, bool states = false) {
+Result RunWith(const ir::proto::Graph& graph, const IterateOptions& options, bool states = false) {
   Result result;
   absl::StatusOr<std::unique_ptr<Iteration>> iteration = Iteration::Start(graph, options);
   if (!iteration.ok()) {
@@ -285,7 +285,7 @@ class Comparison {
   Comparison(const RandomPipeline& pipeline, IterateOptions options)
       : pipeline_(pipeline), options_(std::move(options)) {
     options_.optimize = false;
-    reference_ = Run(pipeline.graph(), options_);
+    reference_ = RunWith(pipeline.graph(), options_);
     options_.optimize = true;
   }
 
@@ -313,12 +313,12 @@ class Comparison {
     for (const bool taken_optimized : {false, true}) {
       IterateOptions take = options_;
       take.optimize = taken_optimized;
-      const Result taken = Run(pipeline_.graph(), take, true);
+      const Result taken = RunWith(pipeline_.graph(), take, true);
       for (size_t i = 0; i < taken.states.size(); i += 1 + taken.states.size() / 4) {
         IterateOptions go_on = options_;
         go_on.optimize = !taken_optimized;
         go_on.state = taken.states[i];
-        const Result rest = Run(pipeline_.graph(), go_on);
+        const Result rest = RunWith(pipeline_.graph(), go_on);
         ++runs_;
         const std::vector<std::string> expected(reference_.rows.begin() + static_cast<std::ptrdiff_t>(i),
                                                 reference_.rows.end());
@@ -331,7 +331,7 @@ class Comparison {
 
  private:
   void Check(const IterateOptions& options, const std::string& how) {
-    const Result result = Run(pipeline_.graph(), options);
+    const Result result = RunWith(pipeline_.graph(), options);
     ++runs_;
     if (!reference_.refused.empty()) {
       // Another operator on the same indices may be named.
@@ -396,6 +396,24 @@ TEST(RandomPasses, DealTheSameRows) {
   }
   EXPECT_GT(dealt, static_cast<int>(kGraphs) / 8);
   std::printf("HEADRACE-COUNT fuzz=%d\nHEADRACE-COUNT variants=%d\n", static_cast<int>(kGraphs / 2), runs);
+}
+
+// Rows behind an error fall with their message, and are not counted by a shuffle above.
+TEST(Passes, KeepRowsThatOvertakeAnError) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(30)}});
+  builder.Add("batch", {0}, {{"size", IntValue(6)}});
+  builder.Add("unbatch", {1});
+  builder.Add("map", {2});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(14)}});
+  builder.Add("shuffle", {3}, {{"window", IntValue(12)}});
+  IterateOptions options = Options();
+  const Result optimized = RunWith(builder.raw(), options);
+  options.optimize = false;
+  const Result reference = RunWith(builder.raw(), options);
+  EXPECT_EQ(optimized.rows, reference.rows);
+  EXPECT_EQ(optimized.error, reference.error);
+  EXPECT_NE(reference.error.find("map[3] OneHot"), std::string::npos) << reference.error;
 }
 
 // What the generator must lead to, for the tests above to say anything.
