@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/row_id.h"
 #include "core/text.h"
 #include "ir/infer.h"
 
@@ -125,6 +126,19 @@ void CollectFingerprints(const Instance& instance, std::vector<Fingerprint>& fin
   for (const auto& input : instance.inputs) CollectFingerprints(*input, fingerprints);
 }
 
+// Goes on from the layout of what stands before.
+uint64_t LayoutFrom(const Instance& instance, uint64_t layout) {
+  // Operators on indices have one word together, which counts positions.
+  if (!instance.indexed) {
+    for (const auto& input : instance.inputs) layout = LayoutFrom(*input, layout);
+  }
+  if (instance.own_words == 0) return layout;
+  layout = MixKey(layout, static_cast<uint64_t>(instance.own_words));
+  const std::string_view op = instance.indexed ? "indexed" : std::string_view(instance.arguments.node->op());
+  for (const char letter : op) layout = MixKey(layout, static_cast<uint8_t>(letter));
+  return layout;
+}
+
 }  // namespace
 
 const Instance* FirstInexact(const Instance& root) {
@@ -135,7 +149,13 @@ const Instance* FirstInexact(const Instance& root) {
   return &root;
 }
 
-std::string NodeName(const ir::proto::Graph& graph, int node) { return Cat(graph.nodes(node).op(), "[", node, "]"); }
+uint32_t StampLayout(const Instance& root) { return static_cast<uint32_t>(LayoutFrom(root, 0)); }
+
+std::string NodeName(const ir::proto::Graph& graph, int node) {
+  const ir::proto::Node& named = graph.nodes(node);
+  const int place = named.origin() > 0 ? static_cast<int>(named.origin()) - 1 : node;
+  return Cat(named.op(), "[", place, "]");
+}
 
 absl::StatusOr<std::unique_ptr<Instance>> Instantiate(const ir::proto::Graph& graph, const RunOptions& run) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::Schema> schemas, ir::InferSchemas(graph));

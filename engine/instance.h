@@ -38,10 +38,13 @@ absl::StatusOr<std::unique_ptr<Instance>> Instantiate(const ir::proto::Graph& gr
 
 std::vector<Fingerprint> FingerprintsOf(const Instance& root);
 
+// Names the operators that have words in stamps, in their order: states fit only where it is the same.
+uint32_t StampLayout(const Instance& root);
+
 // The first op on the way down that makes the rows of a rank other than one to one with what was dealt; null: none.
 const Instance* FirstInexact(const Instance& root);
 
-// "batch[3]": the op with its place in the graph.
+// "batch[3]": the op with its place in the graph that the user built, or in this one where that is not known.
 std::string NodeName(const ir::proto::Graph& graph, int node);
 
 }  // namespace headrace

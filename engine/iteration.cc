@@ -44,6 +44,11 @@ ir::proto::Value* FindAttribute(ir::proto::Node& node, std::string_view name) {
   return nullptr;
 }
 
+// Once: a project that two operators use is come by twice.
+void AddName(ir::proto::Texts& names, const std::string& name) {
+  if (std::find(names.values().begin(), names.values().end(), name) == names.values().end()) names.add_values(name);
+}
+
 // Lets the first batch op on the way up from each source make the column `_pad`, and projections keep it. Of inputs
 // that are joined side by side, the first one's marks serve. Returns whether the node has the column.
 bool MarkPadding(ir::proto::Graph& graph, int at) {
@@ -56,8 +61,17 @@ bool MarkPadding(ir::proto::Graph& graph, int at) {
     FindAttribute(node, "mark_padding")->set_boolean(true);
     return true;
   }
-  if (node.op() == "project" && marked) FindAttribute(node, "columns")->mutable_texts()->add_values("_pad");
+  if (node.op() == "project" && marked) AddName(*FindAttribute(node, "columns")->mutable_texts(), "_pad");
   return marked;
+}
+
+// Lets messages and plans name operators as the user's graph numbers them, whatever passes make of it.
+void NumberOperators(ir::proto::Graph& graph) {
+  uint32_t number = 0;
+  for (ir::proto::Node& node : *graph.mutable_nodes()) {
+    node.set_origin(++number);
+    for (ir::proto::Step& step : *node.mutable_steps()) step.set_origin(number);
+  }
 }
 
 absl::StatusOr<ir::proto::Graph> Prepare(const ir::proto::Graph& user_graph) {
@@ -72,9 +86,11 @@ absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const Iter
   if (!options.optimize) {
     for (const ir::Pass& pass : ir::AllPasses()) off.push_back(pass.name);
   }
-  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, ir::Optimize(graph, off));
-  if (options.even == "pad") MarkPadding(optimized.graph, optimized.graph.nodes_size() - 1);
-  return optimized;
+  ir::proto::Graph prepared = graph;
+  NumberOperators(prepared);
+  // Comes before the passes, which keep columns in their order.
+  if (options.even == "pad") MarkPadding(prepared, prepared.nodes_size() - 1);
+  return ir::Optimize(prepared, off);
 }
 
 PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
@@ -165,8 +181,11 @@ uint64_t RowsUsed(const proto::State& state, const Instance& instance) {
 // where the number of rows delivered says which positions are done.
 absl::Status Restore(const proto::State& state, const Instance& instance, const IterateOptions& options,
                      PipelineOptions& pipeline) {
-  if (state.stamps_size() != instance.words) {
-    return StateError("the state has ", state.stamps_size(), " counters, this pipeline needs ", instance.words);
+  if (state.layout() != StampLayout(instance) || state.stamps_size() != instance.words) {
+    return StateError(
+        "the state's counters are those of other operators than run here: it was taken with other passes "
+        "of the optimizer, or by another version of Headrace; give the optimize= and disabled_passes= "
+        "that it was taken with");
   }
   if (state.even() != options.even) {
     return StateError("the state was taken with even=\"", state.even(), "\", not \"", options.even, "\"");
@@ -238,6 +257,7 @@ absl::StatusOr<std::string> Iteration::State() const {
   state.set_even(even_);
   // Later epochs start from position 0.
   if (position.epoch == options.epochs.first) state.set_base(options.deal.base);
+  state.set_layout(pipeline_->stamp_layout());
   for (const Fingerprint& fingerprint : pipeline_->fingerprints()) {
     proto::Source* source = state.add_sources();
     source->set_count(fingerprint.count);

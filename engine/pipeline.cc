@@ -72,6 +72,7 @@ absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph,
   HEADRACE_ASSIGN_OR_RETURN(pipeline->instance_, Instantiate(pipeline->graph_, pipeline->run_));
   if (restore) HEADRACE_RETURN_IF_ERROR(restore(*pipeline->instance_, pipeline->options_));
   pipeline->fingerprints_ = FingerprintsOf(*pipeline->instance_);
+  pipeline->stamp_layout_ = StampLayout(*pipeline->instance_);
   HEADRACE_RETURN_IF_ERROR(TreeBuilder(*pipeline).Build());
   pipeline->Start();
   return pipeline;

@@ -100,6 +100,7 @@ class Pipeline : private RunControl {
   const ir::Schema& schema() const { return instance_->arguments.output; }
   // Of the sources, as they were when the pipeline was made.
   const std::vector<Fingerprint>& fingerprints() const { return fingerprints_; }
+  uint32_t stamp_layout() const { return stamp_layout_; }
   Cardinality cardinality() const { return instance_->cardinality; }
   // The op that forbids to go on with another number of ranks; empty: none.
   std::string position_inexact_because() const;
@@ -133,6 +134,7 @@ class Pipeline : private RunControl {
   RunOptions run_;
   std::unique_ptr<Instance> instance_;  // its operators go to the stages
   std::vector<Fingerprint> fingerprints_;
+  uint32_t stamp_layout_ = 0;
   std::vector<std::unique_ptr<Stage>> stages_;  // the user's end first
   std::vector<Stage*> stage_order_;             // the same, bare
   std::vector<std::unique_ptr<LaneClient>> clients_;

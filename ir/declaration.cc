@@ -53,6 +53,10 @@ Reads PassesColumns() {
   };
 }
 
+MostRows NoMoreRows() {
+  return [](const Attributes&, absl::Span<const std::optional<uint64_t>> inputs) { return inputs[0]; };
+}
+
 const Attribute* Declaration::FindAttribute(std::string_view attribute) const {
   for (const Attribute& declared : attributes) {
     if (declared.name == attribute) return &declared;

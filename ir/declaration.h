@@ -79,6 +79,10 @@ struct Traits {
   bool python = false;        // calls the user's Python
   bool ordered = false;       // must see the rows one after the other, in order
   bool light = false;         // does so little that it should share a stage
+  // For the optimizer. Each says that the op looks no further than it says, and passes columns and identities on.
+  bool by_position = false;  // drops or reorders rows by where they stand alone
+  bool selects = false;      // keeps or drops each row by the row alone
+  bool one_to_many = false;  // makes several rows of one, which travel together
 };
 
 // Attribute values of one node or step, by name; checked and with defaults filled in, so getters cannot fail.
@@ -92,11 +96,22 @@ using ColumnSet = std::set<std::string, std::less<>>;
 // (a filter's expression); one set an input.
 using Reads = std::function<std::vector<ColumnSet>(const Attributes& attributes, absl::Span<const Schema> inputs,
                                                    const ColumnSet& wanted)>;
+// Whether the op gives the rows of its only input as they come: nobody could tell whether it is there. `most_rows` as
+// MostRows has it.
+using IsIdentity = std::function<bool(const Attributes& attributes, absl::Span<const Schema> inputs,
+                                      absl::Span<const std::optional<uint64_t>> most_rows)>;
+// Whether the kernel gives its only input as it is for every row of that type, and fails for none.
+using IsKernelIdentity = std::function<bool(const Attributes& attributes, absl::Span<const ColumnType> inputs)>;
+// No epoch has more rows than this, on any rank, where its inputs have no more than given; nullopt: not known.
+using MostRows = std::function<std::optional<uint64_t>(const Attributes& attributes,
+                                                       absl::Span<const std::optional<uint64_t>> inputs)>;
 // From this version's node or step to the next version's, in place; `from` is the version upgraded.
 using Upgrade = std::function<absl::Status(int from, std::vector<std::pair<std::string, proto::Value>>& attributes)>;
 
 // Of ops whose output has the columns of their first input, such as shuffle and take.
 InferOp PassesSchema();
+// Of ops that drop rows.
+MostRows NoMoreRows();
 // Of ops that pass columns on by name and look into none: of each input, what it has of the columns wanted.
 Reads PassesColumns();
 
@@ -122,6 +137,11 @@ struct Declaration {
   Upgrade upgrade = {};
   // Of ops; unset: every column is read, so the optimizer drops none below.
   Reads reads = {};
+  // Unset: never one.
+  IsIdentity is_identity = {};
+  IsKernelIdentity is_kernel_identity = {};
+  // Unset: as many as its input where it is one to one, not known otherwise.
+  MostRows most_rows = {};
 
   const Attribute* FindAttribute(std::string_view attribute) const;
 };

@@ -273,6 +273,20 @@ absl::StatusOr<DType> ArithmeticDType(std::string_view function, Operand a, Oper
   return function == "/" && IsInteger(dtype) ? DType::kFloat64 : dtype;
 }
 
+bool CannotFail(const proto::Expression& expression, const Schema& schema) {
+  const absl::StatusOr<ColumnType> type = InferExpression(expression, schema);
+  if (!type.ok() || !type->fully_known()) return false;
+  if (expression.has_column()) return schema.Find(expression.column())->type.fully_known();
+  if (!expression.has_call()) return true;
+  const proto::Call& call = expression.call();
+  const bool divides = call.function() == "//" || call.function() == "%";
+  if (divides && !IsFloating(type->dtype)) return false;
+  // The second operand of "in" is a list, and no expression.
+  if (call.function() == "in") return CannotFail(call.arguments(0), schema);
+  return std::all_of(call.arguments().begin(), call.arguments().end(),
+                     [&](const proto::Expression& argument) { return CannotFail(argument, schema); });
+}
+
 ColumnSet ExpressionColumns(const proto::Expression& expression) {
   ColumnSet columns;
   CollectColumns(expression, columns);

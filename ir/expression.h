@@ -34,6 +34,9 @@ struct Operand {
 };
 absl::StatusOr<DType> ArithmeticDType(std::string_view function, Operand a, Operand b);
 
+// Whether no row of the schema makes it fail: every type is known, and no whole number is divided.
+bool CannotFail(const proto::Expression& expression, const Schema& schema);
+
 ColumnSet ExpressionColumns(const proto::Expression& expression);
 
 // `(col("label") < 10) & ~col("hard")`.

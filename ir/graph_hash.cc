@@ -42,9 +42,11 @@ proto::Graph Bare(const proto::Graph& graph) {
   bare.clear_seed();
   for (proto::Node& node : *bare.mutable_nodes()) {
     node.clear_location();
+    node.clear_origin();
     DropTuning(node.op(), node.mutable_attributes());
     for (proto::Step& step : *node.mutable_steps()) {
       step.clear_location();
+      step.clear_origin();
       DropTuning(step.kernel(), step.mutable_attributes());
     }
   }

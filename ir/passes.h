@@ -19,6 +19,8 @@ struct Pass {
   std::string doc;  // one sentence
   // Of a valid canonical graph, to another.
   std::function<absl::StatusOr<proto::Graph>(const proto::Graph& graph)> run;
+  // What it does and where it does nothing, and why the result is the same.
+  std::string details = {};
 };
 
 // In the order in which they run.

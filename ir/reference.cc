@@ -112,7 +112,10 @@ std::string TraitsJson(const Traits& traits) {
                  {"indexed", Bool(traits.indexed)},
                  {"file_io", Bool(traits.file_io)},
                  {"python", Bool(traits.python)},
-                 {"light", Bool(traits.light)}});
+                 {"light", Bool(traits.light)},
+                 {"by_position", Bool(traits.by_position)},
+                 {"selects", Bool(traits.selects)},
+                 {"one_to_many", Bool(traits.one_to_many)}});
 }
 
 std::string DeclarationJson(const Declaration& declaration) {
@@ -153,7 +156,8 @@ std::string DeclarationsJson(const Registry& registry) {
   for (const Declaration* declaration : registry.All()) operators.push_back(DeclarationJson(*declaration));
   std::vector<std::string> passes;
   for (const Pass& pass : AllPasses()) {
-    passes.push_back(Object({{"name", Quoted(pass.name)}, {"doc", Quoted(pass.doc)}}));
+    passes.push_back(
+        Object({{"name", Quoted(pass.name)}, {"doc", Quoted(pass.doc)}, {"details", Quoted(pass.details)}}));
   }
   return Cat("{\"format\": 1,\n  \"operators\": ", Lines(operators, "    "), ",\n  \"passes\": ", Lines(passes, "    "),
              "}\n");

@@ -62,7 +62,11 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
 TEST(Reference, ListsThePasses) {
   const google::protobuf::Struct parsed = Parsed(DeclarationsJson(Registry()));
   EXPECT_EQ(parsed.fields().at("operators").list_value().values_size(), 0);
-  EXPECT_GE(parsed.fields().at("passes").list_value().values_size(), 2);
+  ASSERT_GE(parsed.fields().at("passes").list_value().values_size(), 2);
+  for (const auto& pass : parsed.fields().at("passes").list_value().values()) {
+    EXPECT_NE(pass.struct_value().fields().at("doc").string_value(), "");
+    EXPECT_TRUE(pass.struct_value().fields().contains("details"));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -182,6 +183,15 @@ Cardinality Sum(const OpArguments& /*arguments*/, absl::Span<const Cardinality> 
   return known ? Cardinality::Of(rows) : Cardinality::Unknown();
 }
 
+std::optional<uint64_t> MostRows(const ir::Attributes& /*attributes*/,
+                                 absl::Span<const std::optional<uint64_t>> inputs) {
+  uint64_t sum = 0;
+  for (const std::optional<uint64_t>& rows : inputs) {
+    if (!rows.has_value() || __builtin_add_overflow(sum, *rows, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
 const OpRegistration registration(
     {
         .name = "concat",
@@ -197,6 +207,7 @@ const OpRegistration registration(
         .example = "ds.concat(other)",
         .infer = Infer,
         .reads = Reads,
+        .most_rows = MostRows,
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        return std::make_unique<ConcatOperator>(PlacesOf(arguments));

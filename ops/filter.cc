@@ -155,6 +155,11 @@ std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<co
   return reads;
 }
 
+bool KeepsAll(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/,
+              absl::Span<const std::optional<uint64_t>> /*most_rows*/) {
+  return !attributes.IsNone("predicate") && attributes.Expr("predicate").literal().boolean();
+}
+
 ir::Traits TraitsOf(const OpArguments& arguments) {
   ir::Traits traits = ir::Registry::Global().Find("filter")->traits;
   traits.python = traits.ordered = !arguments.attributes.IsNone("function");
@@ -189,10 +194,13 @@ const OpRegistration registration(
                         .type = ir::AttributeType::kBool,
                         .doc = "Pass the function a NumPy generator of the row's own as `rng`.",
                         .default_value = "False"}},
+        .traits = {.selects = true},
         .python_module = "dataset",
         .example = "ds.filter(hr.col(\"label\") < 10)",
         .infer = Infer,
         .reads = Reads,
+        .is_identity = KeepsAll,
+        .most_rows = ir::NoMoreRows(),
     },
     {.row = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
        HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Condition> condition, MakeCondition(arguments));

@@ -157,10 +157,15 @@ absl::Status BindFunction(const ir::Attributes& attributes, const OpArguments& a
   return absl::OkStatus();
 }
 
+// The map that the user wrote the step in, where passes have made one of several.
+std::string NameOfMap(const ir::proto::Step& step, const OpArguments& arguments) {
+  return step.origin() > 0 ? Cat(arguments.node->op(), "[", step.origin() - 1, "]") : arguments.name;
+}
+
 absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments) {
   BoundStep bound;
   const ir::Attributes attributes = ir::Attributes::Of(step);
-  bound.name = Cat(arguments.name, " ", step.kernel());
+  bound.name = Cat(NameOfMap(step, arguments), " ", step.kernel());
   if (step.has_location()) bound.location = ir::LocationText(step.location());
   for (const std::string& input : step.inputs()) bound.inputs.push_back(arguments.output.IndexOf(input));
   for (const std::string& output : step.outputs()) bound.outputs.push_back(arguments.output.IndexOf(output));

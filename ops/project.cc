@@ -56,6 +56,11 @@ const OpRegistration registration(
         .example = "ds.project([\"image\"])",
         .infer = Infer,
         .reads = Reads,
+        .is_identity =
+            [](const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
+               absl::Span<const std::optional<uint64_t>>) {
+              return attributes.Strings("columns") == inputs[0].Names();
+            },
     },
     {.row = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
       std::vector<int> sources;

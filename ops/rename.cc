@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -57,6 +58,12 @@ std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<co
   return {reads};
 }
 
+bool RenamesNothing(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/,
+                    absl::Span<const std::optional<uint64_t>> /*most_rows*/) {
+  const Names names = MappingOf(attributes);
+  return std::all_of(names.begin(), names.end(), [](const auto& pair) { return pair.first == pair.second; });
+}
+
 const OpRegistration registration(
     {
         .name = "rename",
@@ -69,6 +76,7 @@ const OpRegistration registration(
         .example = "ds.rename({\"image\": \"picture\"})",
         .infer = Infer,
         .reads = Reads,
+        .is_identity = RenamesNothing,
     },
     {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
       return std::make_unique<RenameOperator>();

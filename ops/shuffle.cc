@@ -197,7 +197,7 @@ const OpRegistration registration(
             "rows again. Where a source has an attribute `shuffle` of its own, that one is better: it mixes the "
             "whole epoch and holds nothing.",
         .attributes = {{.name = "window", .doc = "How far a row may move, in rows.", .minimum = 1, .maximum = 1e12}},
-        .traits = {.random = true, .one_to_one = true},
+        .traits = {.random = true, .one_to_one = true, .by_position = true},
         .python_module = "dataset",
         .example = "ds.shuffle(1000)",
         .infer = ir::PassesSchema(),

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,14 +71,17 @@ const OpRegistration registration(
         .role = ir::Role::kStream,
         .summary = "Leaves out the first `count` rows of every epoch.",
         .doc = "Over a source with random access it acts on indices, before rows are dealt to ranks, and what is left "
-               "out is never read; elsewhere each rank leaves out `count` rows of its own, and an error in one of "
-               "them is an error still.",
+               "out is never read; elsewhere each rank leaves out `count` rows of its own. Whether an error in one of "
+               "them shows is not promised.",
         .attributes = {{.name = "count", .doc = "Rows to leave out.", .minimum = 0}},
-        .traits = {.indexed = true, .light = true},
+        .traits = {.indexed = true, .light = true, .by_position = true},
         .python_module = "dataset",
         .example = "ds.skip(10)",
         .infer = ir::PassesSchema(),
         .reads = ir::PassesColumns(),
+        .is_identity = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>,
+                          absl::Span<const std::optional<uint64_t>>) { return attributes.Int("count") == 0; },
+        .most_rows = ir::NoMoreRows(),
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        return std::make_unique<SkipOperator>(CountOf(arguments));

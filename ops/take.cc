@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "engine/operator.h"
 
@@ -64,6 +65,16 @@ class TakenSource : public IndexedSource {
 
 uint64_t CountOf(const OpArguments& arguments) { return static_cast<uint64_t>(arguments.attributes.Int("count")); }
 
+std::optional<uint64_t> MostTaken(const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
+  const auto count = static_cast<uint64_t>(attributes.Int("count"));
+  return std::min(count, inputs[0].value_or(count));
+}
+
+bool TakesAll(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/,
+              absl::Span<const std::optional<uint64_t>> most_rows) {
+  return most_rows[0].has_value() && *most_rows[0] <= static_cast<uint64_t>(attributes.Int("count"));
+}
+
 Cardinality Taken(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
   const uint64_t count = CountOf(arguments);
   if (inputs[0].kind == Cardinality::Kind::kUnknown && count > 0) return Cardinality::Unknown();
@@ -79,11 +90,13 @@ const OpRegistration registration(
                "rank takes `count` rows of its own. What comes after is not read, and its errors are not part of the "
                "result.",
         .attributes = {{.name = "count", .doc = "Rows to give.", .minimum = 0}},
-        .traits = {.indexed = true, .light = true},
+        .traits = {.indexed = true, .light = true, .by_position = true},
         .python_module = "dataset",
         .example = "ds.take(10)",
         .infer = ir::PassesSchema(),
         .reads = ir::PassesColumns(),
+        .is_identity = TakesAll,
+        .most_rows = MostTaken,
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        return std::make_unique<TakeOperator>(CountOf(arguments));

@@ -118,6 +118,7 @@ const OpRegistration registration(
         .doc = "The first axes of a row's columns must be of equal length; they may differ from row to row, and one "
                "of length 0 gives no rows. Rows are views of the batch; none is copied. A row's key is that of the "
                "batch mixed with the row's number in it.",
+        .traits = {.one_to_many = true},
         .python_module = "dataset",
         .example = "ds.unbatch()",
         .infer = Infer,

@@ -119,6 +119,14 @@ def test_padding_draws_anew():
     assert len({row["image"].tobytes() for row in rows}) == 8
 
 
+@pytest.mark.parametrize("optimize", [True, False])
+def test_padding_is_marked_once_for_two_users(optimize):
+    numbers = hr.Range(5).batch(2).project(["value"])
+    found = list(numbers.concat(numbers).iterate(shard=(1, 2), even="pad", optimize=optimize))
+    assert [list(batch) for batch in found] == [["value", "_pad"]] * 4
+    assert [batch["_pad"].tolist() for batch in found] == [[False, False], [True]] * 2
+
+
 @pytest.mark.parametrize("even", ["drop", "pad"])
 @pytest.mark.parametrize("world", [1, 3])
 def test_even_needs_a_known_number_of_rows(even, world, data: pathlib.Path):

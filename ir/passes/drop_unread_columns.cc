@@ -12,28 +12,20 @@
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/passes/column_ops.h"
+#include "ir/passes/side_effects.h"
 #include "ir/value.h"
 
 namespace headrace::ir {
 namespace {
 
-constexpr std::string_view kProjectOp = "project";
-constexpr std::string_view kColumns = "columns";
-
 // Whether the operator chooses its output columns by an attribute `columns`.
 bool ChoosesColumns(const proto::Node& node) {
   const Declaration* declaration = Registry::Global().Find(node.op());
   if (declaration == nullptr) return false;
-  const Attribute* columns = declaration->FindAttribute(kColumns);
+  const Attribute* columns = declaration->FindAttribute(kProjectColumns);
   const bool lists = columns != nullptr && columns->type == AttributeType::kStrings;
   return lists && (declaration->role == Role::kSource || node.op() == kProjectOp);
-}
-
-// Whether leaving the step out could be noticed by more than its outputs.
-bool ActsBesides(const proto::Step& step) {
-  const Declaration* declaration = Registry::Global().Find(step.kernel());
-  if (declaration == nullptr) return true;
-  return declaration->traits.python || !(declaration->traits.deterministic || declaration->traits.random);
 }
 
 bool AnyIn(const google::protobuf::RepeatedPtrField<std::string>& names, const ColumnSet& set) {
@@ -56,12 +48,6 @@ std::vector<std::string> Keep(const Schema& schema, const ColumnSet& wanted) {
   }
   if (names.empty() && !schema.columns.empty()) names.push_back(Cheapest(schema));
   return names;
-}
-
-void SetColumns(proto::Node& node, const std::vector<std::string>& names) {
-  for (proto::Attribute& attribute : *node.mutable_attributes()) {
-    if (attribute.name() == kColumns) *attribute.mutable_value() = StringsValue(names);
-  }
 }
 
 class ColumnDropper {
@@ -206,7 +192,7 @@ class ColumnDropper {
     }
     const std::vector<std::string> kept = Keep(schemas_[position], wanted_[position]);
     const bool fewer = kept.size() < schemas_[position].columns.size();
-    if (fewer && ChoosesColumns(node)) SetColumns(node, kept);
+    if (fewer && ChoosesColumns(node)) SetProjectedColumns(node, kept);
     HEADRACE_RETURN_IF_ERROR(Append(position, std::move(node)));
     return DropRest(position);
   }
@@ -256,9 +242,10 @@ class ColumnDropper {
     project.set_version(static_cast<uint32_t>(declaration->version));
     project.add_inputs(place_[position]);
     proto::Attribute* columns = project.add_attributes();
-    columns->set_name(std::string(kColumns));
+    columns->set_name(std::string(kProjectColumns));
     *columns->mutable_value() = StringsValue(kept);
     *project.mutable_location() = graph_.nodes(position).location();
+    project.set_origin(graph_.nodes(position).origin());
     return Append(position, std::move(project));
   }
 

@@ -5,18 +5,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/passes/side_effects.h"
 
 namespace headrace::ir {
 namespace {
-
-bool CallsPython(const proto::Node& map) {
-  return std::any_of(map.steps().begin(), map.steps().end(), [](const proto::Step& step) {
-    const Declaration* declaration = Registry::Global().Find(step.kernel());
-    return declaration == nullptr || declaration->traits.python;
-  });
-}
 
 bool SameAttributes(const proto::Node& a, const proto::Node& b) {
   return std::equal(a.attributes().begin(), a.attributes().end(), b.attributes().begin(), b.attributes().end(),
@@ -27,8 +20,15 @@ bool SameAttributes(const proto::Node& a, const proto::Node& b) {
 
 bool CanMerge(const proto::Node& below, const proto::Node& above) {
   if (below.op() != kMapOp || above.op() != kMapOp) return false;
-  if (CallsPython(below) || CallsPython(above)) return false;
+  if (CallsPython(below) != CallsPython(above) || CallsInOrder(below) || CallsInOrder(above)) return false;
   return below.version() == above.version() && below.salt() == 0 && above.salt() == 0 && SameAttributes(below, above);
+}
+
+// Errors name the line of a step's own map still.
+void NoteLocations(proto::Node& map) {
+  for (proto::Step& step : *map.mutable_steps()) {
+    if (!step.has_location() && map.has_location()) *step.mutable_location() = map.location();
+  }
 }
 
 }  // namespace
@@ -48,6 +48,8 @@ absl::StatusOr<proto::Graph> MergeMaps(const proto::Graph& graph) {
     const bool only_use = node.inputs_size() == 1 && uses[graph.nodes(i).inputs(0)] == 1;
     proto::Node* below = only_use ? result.mutable_nodes(node.inputs(0)) : nullptr;
     if (below != nullptr && CanMerge(*below, node)) {
+      NoteLocations(*below);
+      NoteLocations(node);
       below->mutable_steps()->MergeFrom(node.steps());
       *below->mutable_location() = node.location();
       place[i] = node.inputs(0);

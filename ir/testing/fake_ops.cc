@@ -1,5 +1,6 @@
 #include "ir/testing/fake_ops.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -56,6 +57,15 @@ absl::StatusOr<Schema> InferZip(const Attributes&, absl::Span<const Schema> inpu
   return result;
 }
 
+absl::StatusOr<Schema> InferRename(const Attributes& attributes, absl::Span<const Schema> inputs) {
+  Schema result = inputs[0];
+  for (const auto& [from, to] : attributes.Pairs("mapping")) {
+    HEADRACE_ASSIGN_OR_RETURN(const Column* column, FindColumn(inputs[0], from));
+    result.columns[static_cast<size_t>(inputs[0].IndexOf(column->name))].name = to;
+  }
+  return result;
+}
+
 absl::StatusOr<Schema> InferFilter(const Attributes& attributes, absl::Span<const Schema> inputs) {
   HEADRACE_ASSIGN_OR_RETURN(ColumnType type, InferExpression(attributes.Expr("predicate"), inputs[0]));
   if (type.dtype != DType::kBool && type.dtype != DType::kUnknown) {
@@ -79,6 +89,11 @@ absl::StatusOr<std::vector<ColumnType>> InferResize(const Attributes& attributes
   const std::vector<int64_t> size = attributes.Ints("size");
   const int64_t channels = image.shape.has_value() ? (*image.shape)[2] : kUnknownDim;
   return std::vector<ColumnType>{ColumnType::Of(image.dtype, {size[0], size[1], channels})};
+}
+
+bool ResizesToSame(const Attributes& attributes, absl::Span<const ColumnType> inputs) {
+  const std::vector<int64_t> size = attributes.Ints("size");
+  return inputs[0].shape.has_value() && (*inputs[0].shape)[0] == size[0] && (*inputs[0].shape)[1] == size[1];
 }
 
 absl::StatusOr<std::vector<ColumnType>> SameType(const Attributes&, absl::Span<const ColumnType> inputs) {
@@ -115,9 +130,17 @@ void DeclareSources() {
                           .default_value = "None",
                           .nullable = true}};
   registry.Register(pictures);
-  registry.Register(Source("fixed", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
+  Declaration fixed = Source("fixed", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
     return Project(PictureColumns(), {"image", "label"});
-  }));
+  });
+  fixed.most_rows = [](const Attributes&, absl::Span<const std::optional<uint64_t>>) {
+    return std::optional<uint64_t>(3);
+  };
+  registry.Register(fixed);
+  Declaration encoded = Source("encoded", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
+    return Schema{{{"image", ColumnType::Of(DType::kBytes, {})}, {"label", ColumnType::Of(DType::kInt32, {})}}};
+  });
+  registry.Register(encoded);
   Declaration numbers = Source("numbers", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
     return Schema{{{"value", ColumnType::Of(DType::kInt64, {})}, {"square", ColumnType::Of(DType::kInt64, {})}}};
   });
@@ -130,6 +153,7 @@ void DeclareOps() {
   Registry& registry = Registry::Global();
   Declaration map = Stream(std::string(kMapOp));
   map.role = Role::kRow;
+  map.traits.one_to_one = true;
   map.attributes = {{.name = "workers",
                      .doc = "At most so many rows at once.",
                      .default_value = "None",
@@ -143,15 +167,35 @@ void DeclareOps() {
                       {.name = "drop_remainder", .type = AttributeType::kBool, .doc = "?", .default_value = "False"}};
   registry.Register(batch);
   Declaration shuffle = Stream("shuffle");
-  shuffle.traits.random = true;
+  shuffle.traits = {.random = true, .one_to_one = true, .by_position = true};
   shuffle.attributes = {Count("window")};
   registry.Register(shuffle);
   Declaration take = Stream("take");
-  take.traits.indexed = true;
+  take.traits = {.indexed = true, .by_position = true};
   take.attributes = {Count("count")};
+  take.most_rows = [](const Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
+    const auto count = static_cast<uint64_t>(attributes.Int("count"));
+    return std::optional(std::min(count, inputs[0].value_or(count)));
+  };
+  take.is_identity = [](const Attributes& attributes, absl::Span<const Schema>,
+                        absl::Span<const std::optional<uint64_t>> most_rows) {
+    return most_rows[0].has_value() && *most_rows[0] <= static_cast<uint64_t>(attributes.Int("count"));
+  };
   registry.Register(take);
+  Declaration skip = Stream("skip");
+  skip.traits = {.indexed = true, .by_position = true};
+  skip.attributes = {{.name = "count", .doc = "How many.", .minimum = 0}};
+  skip.most_rows = NoMoreRows();
+  skip.is_identity = [](const Attributes& attributes, absl::Span<const Schema>,
+                        absl::Span<const std::optional<uint64_t>>) { return attributes.Int("count") == 0; };
+  registry.Register(skip);
   Declaration project = Stream("project");
   project.role = Role::kRow;
+  project.traits = {.one_to_one = true, .light = true};
+  project.is_identity = [](const Attributes& attributes, absl::Span<const Schema> inputs,
+                           absl::Span<const std::optional<uint64_t>>) {
+    return attributes.Strings("columns") == inputs[0].Names();
+  };
   project.attributes = {{.name = "columns", .type = AttributeType::kStrings, .doc = "Which."}};
   project.infer = [](const Attributes& attributes, absl::Span<const Schema> inputs) {
     return Project(inputs[0], attributes.Strings("columns"));
@@ -163,12 +207,32 @@ void DeclareOps() {
     return std::vector<ColumnSet>{reads};
   };
   registry.Register(project);
+  Declaration rename = Stream("rename");
+  rename.role = Role::kRow;
+  rename.traits = {.one_to_one = true, .light = true};
+  rename.attributes = {{.name = "mapping", .type = AttributeType::kPairs, .doc = "Old to new."}};
+  rename.infer = InferRename;
+  rename.reads = nullptr;
+  rename.is_identity = [](const Attributes& attributes, absl::Span<const Schema>,
+                          absl::Span<const std::optional<uint64_t>>) {
+    const auto pairs = attributes.Pairs("mapping");
+    return std::all_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.first == pair.second; });
+  };
+  registry.Register(rename);
   Declaration filter = Stream("filter");
   filter.role = Role::kRow;
+  filter.traits.selects = true;
+  filter.is_identity = [](const Attributes& attributes, absl::Span<const Schema>,
+                          absl::Span<const std::optional<uint64_t>>) {
+    return attributes.Expr("predicate").literal().boolean();
+  };
   filter.attributes = {{.name = "predicate", .type = AttributeType::kExpression, .doc = "Which rows stay."}};
   filter.infer = InferFilter;
   filter.reads = FilterReads;
   registry.Register(filter);
+  Declaration split = Stream("split");
+  split.traits.one_to_many = true;
+  registry.Register(split);
   Declaration zip = Stream("zip");
   zip.min_inputs = 2;
   zip.max_inputs = -1;
@@ -202,16 +266,19 @@ void DeclareKernels() {
                                      .doc = "How.",
                                      .default_value = "'bilinear'",
                                      .choices = {"nearest", "bilinear", "bicubic"}}},
+                     .traits = {.geometric = true},
                      .python_module = "vision",
                      .example = "V.Resize(256)",
                      .infer_kernel = InferResize,
                      // Version 1 said `mode`.
-                     .upgrade = [](int, std::vector<std::pair<std::string, proto::Value>>& attributes) {
-                       for (auto& [name, value] : attributes) {
-                         if (name == "mode") name = "interpolation";
-                       }
-                       return absl::OkStatus();
-                     }});
+                     .upgrade =
+                         [](int, std::vector<std::pair<std::string, proto::Value>>& attributes) {
+                           for (auto& [name, value] : attributes) {
+                             if (name == "mode") name = "interpolation";
+                           }
+                           return absl::OkStatus();
+                         },
+                     .is_kernel_identity = ResizesToSame});
   registry.Register({.name = "Flip",
                      .attributes = {{.name = "probability",
                                      .type = AttributeType::kFloat,
@@ -222,11 +289,17 @@ void DeclareKernels() {
                      .traits = {.random = true},
                      .infer_kernel = SameType});
   registry.Register({.name = "Negate", .infer_kernel = SameType});
+  registry.Register(
+      {.name = "Decode",
+       .infer_kernel = [](const Attributes&, absl::Span<const ColumnType>) -> absl::StatusOr<std::vector<ColumnType>> {
+         return std::vector{ColumnType::Of(DType::kUInt8, {kUnknownDim, kUnknownDim, 3})};
+       }});
   registry.Register({.name = "Join", .min_inputs = 2, .max_inputs = 3, .infer_kernel = SameType});
   registry.Register(
       {.name = "Call",
        .max_inputs = -1,
        .attributes = {{.name = "function", .type = AttributeType::kReference, .doc = "The user's function."},
+                      {.name = "ordered", .type = AttributeType::kBool, .doc = "In order.", .default_value = "True"},
                       {.name = "random", .type = AttributeType::kBool, .doc = "Draws.", .default_value = "False"}},
        .traits = {.deterministic = false, .python = true}});
 }

@@ -15,8 +15,10 @@
 namespace headrace::ir {
 
 // Once for the process: pictures(columns=) gives image, label, path, big; fixed gives image, label; numbers(stop) gives
-// value, square; map, batch(size), shuffle(window), take(count), project(columns), filter(predicate), zip, same (two
-// inputs of the same columns). Kernels: Resize(size, interpolation), Flip(probability), Negate, Join, Call (Python).
+// value, square; encoded gives image (bytes), label; map, batch(size), shuffle(window), take(count), skip(count),
+// project(columns), rename(mapping), filter(predicate), zip, split (one to many), same (two inputs of the same
+// columns). At most 3 rows come of fixed. Kernels: Decode, Resize(size, interpolation), Flip(probability), Negate,
+// Join, Call(ordered) (Python).
 void DeclareFakeOps();
 
 // Builds graphs node by node; lines of "train.py" count from 1.

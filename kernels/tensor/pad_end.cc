@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -78,6 +79,15 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{type};
 }
 
+bool AddsNothing(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
+  const ir::ColumnType& type = inputs[0];
+  const std::vector<int64_t> wanted = attributes.Ints("shape");
+  // The value must suit the dtype even where it stands nowhere: Infer has seen that, where it knew the dtype.
+  if (!type.shape || type.dtype == DType::kUnknown || type.shape->size() != wanted.size()) return false;
+  return std::equal(wanted.begin(), wanted.end(), type.shape->begin(),
+                    [](int64_t length, int64_t size) { return length == kKeep || length == size; });
+}
+
 const KernelRegistration registration{
     {.name = "PadEnd",
      .summary = "Makes tensors of different lengths equal by adding to their ends.",
@@ -96,7 +106,8 @@ const KernelRegistration registration{
                      .default_value = "0"}},
      .python_module = "transforms",
      .example = "T.PadEnd((128,), value=-1)",
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .is_kernel_identity = AddsNothing},
     Makes<PadEnd>()};
 
 }  // namespace

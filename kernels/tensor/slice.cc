@@ -107,6 +107,18 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{type};
 }
 
+// Of every row, whatever its length where that is not known: the rank must be, for without the axis it is an error.
+bool TakesEverything(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
+  const ir::ColumnType& type = inputs[0];
+  if (!type.shape) return false;
+  const absl::StatusOr<int> axis = ResolveAxis(attributes.Int("axis"), static_cast<int>(type.shape->size()));
+  if (!axis.ok()) return false;
+  const SliceRange range = SliceRange::Of(attributes);
+  if (range.start.value_or(0) == 0 && !range.stop && range.step == 1) return true;
+  const int64_t size = (*type.shape)[*axis];
+  return size != ir::kUnknownDim && PositionsIn(range, size).count == size;
+}
+
 const KernelRegistration registration{
     {.name = "Slice",
      .summary = "Keeps a range of one axis.",
@@ -136,7 +148,8 @@ const KernelRegistration registration{
                      .default_value = "0"}},
      .python_module = "transforms",
      .example = "T.Slice(0, 10)",
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .is_kernel_identity = TakesEverything},
     Makes<Slice>()};
 
 }  // namespace

@@ -60,7 +60,11 @@ const KernelRegistration registration{
      .traits = {.pointwise = true},
      .python_module = "transforms",
      .example = "T.TypeCast('float16')",
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .is_kernel_identity =
+         [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
+           return inputs[0].dtype == attributes.Type("dtype");
+         }},
     TypeCast::Make};
 
 }  // namespace

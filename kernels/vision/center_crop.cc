@@ -59,7 +59,13 @@ const KernelRegistration registration{
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.CenterCrop(224)",
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .is_kernel_identity =
+         [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
+           const std::vector<int64_t> size = attributes.Ints("size");
+           return AlwaysAnImage(inputs[0], PixelTypes::kFixedSize) && size[0] == (*inputs[0].shape)[0] &&
+                  size[1] == (*inputs[0].shape)[1];
+         }},
     Makes<CenterCrop>()};
 
 }  // namespace

@@ -68,6 +68,11 @@ absl::StatusOr<ir::ColumnType> ImageTypeOf(const ir::ColumnType& type, PixelType
   return type;
 }
 
+bool AlwaysAnImage(const ir::ColumnType& type, PixelTypes accepted) {
+  if (!type.fully_known() || !Accepts(accepted, type.dtype) || ElementCount(*type.shape) == 0) return false;
+  return type.shape->size() == 2 || type.shape->size() == 3;
+}
+
 ir::ColumnType WithSize(ir::ColumnType type, int64_t height, int64_t width) {
   if (!type.shape) return type;
   (*type.shape)[0] = height;

@@ -43,6 +43,9 @@ absl::StatusOr<Tensor> AllocateLike(const Image& image, int64_t height, int64_t 
 // The type of an image before any row is seen: fails where no row of this type could be one.
 absl::StatusOr<ir::ColumnType> ImageTypeOf(const ir::ColumnType& type, PixelTypes accepted);
 
+// Whether every row of the type is an image, with pixels, of the height and width that it says.
+bool AlwaysAnImage(const ir::ColumnType& type, PixelTypes accepted);
+
 // `type` with another height and width.
 ir::ColumnType WithSize(ir::ColumnType type, int64_t height, int64_t width);
 

@@ -51,7 +51,11 @@ const KernelRegistration registration{
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.Pad(4, mode='reflect')",
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .is_kernel_identity =
+         [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
+           return !MarginsOf(attributes.Ints("padding")).Any() && AlwaysAnImage(inputs[0], PixelTypes::kFixedSize);
+         }},
     Makes<Pad>()};
 
 }  // namespace

@@ -152,6 +152,13 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{WithSize(type, target.height, target.width)};
 }
 
+bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
+  if (!AlwaysAnImage(inputs[0], PixelTypes::kByteOrFloat)) return false;
+  const Shape& shape = *inputs[0].shape;
+  const TargetSize target = TargetSizeOf(attributes.Ints("size"), shape[0], shape[1]);
+  return target.height == shape[0] && target.width == shape[1];
+}
+
 const KernelRegistration registration{
     {.name = "Resize",
      .summary = "Resizes an image to a height and width, or its shorter side to a length.",
@@ -174,7 +181,8 @@ const KernelRegistration registration{
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.Resize((256, 256))",
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .is_kernel_identity = KeepsSize},
     Makes<Resize>()};
 
 }  // namespace

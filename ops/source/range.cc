@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -74,6 +75,8 @@ const OpRegistration registration(
         .traits = {.random = true, .indexed = true},
         .example = "hr.Range(10)",
         .infer = Infer,
+        .most_rows = [](const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>>)
+            -> std::optional<uint64_t> { return Bounds::Of(attributes).size(); },
     },
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
       return std::make_unique<RangeSource>(arguments);

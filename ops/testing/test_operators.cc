@@ -72,6 +72,7 @@ const OpRegistration kGroup(
      .role = ir::Role::kStream,
      .summary = "Sends rows on in messages of several, for tests.",
      .attributes = {{.name = "rows", .doc = "Rows of a message.", .default_value = "3", .minimum = 1}},
+     .traits = {.one_to_many = true},  // as of unbatch, rows of one message fall with an error among them
      .python_module = "test",
      .infer = ir::PassesSchema(),
      .reads = ir::PassesColumns()},

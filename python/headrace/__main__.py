@@ -80,9 +80,22 @@ def _one_op(found: list[dict[str, Any]], name: str) -> int:
     return 0
 
 
-def passes(_: argparse.Namespace) -> int:
-    for each in json.loads(_engine.declarations())["passes"]:
-        print(f"{each['name']}: {each['doc']}")
+def passes(options: argparse.Namespace) -> int:
+    found: list[dict[str, str]] = json.loads(_engine.declarations())["passes"]
+    if options.name is None:
+        for each in found:
+            print(f"{each['name']}: {each['doc']}")
+        return 0
+    shown = next((each for each in found if each["name"] == options.name), None)
+    if shown is None:
+        near = difflib.get_close_matches(options.name, [each["name"] for each in found], 1)
+        hint = f"; did you mean {near[0]}?" if near else "; `headrace passes` lists them all"
+        print(f"headrace: no pass {options.name}{hint}", file=sys.stderr)
+        return 1
+    print(f"{shown['name']}\n\n{shown['doc']}")
+    if shown["details"]:
+        print(f"\n{shown['details']}")
+    print(f'\nTo leave it out: ds.iterate(disabled_passes=["{shown["name"]}"]).')
     return 0
 
 
@@ -104,7 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("bench", help="measure a saved graph on its data, part by part")
     bench.add_arguments(command)
     command.set_defaults(run=bench.run)
-    commands.add_parser("passes", help="list the passes of the optimizer").set_defaults(run=passes)
+    command = commands.add_parser("passes", help="list the passes of the optimizer as they run, or say what one does")
+    command.add_argument("name", metavar="NAME", nargs="?", help="such as push_down")
+    command.set_defaults(run=passes)
     commands.add_parser("version", help="print the version").set_defaults(run=version)
     return parser
 

@@ -156,8 +156,8 @@ class Methods:
         """Leaves out the first `count` rows of every epoch.
 
         Over a source with random access it acts on indices, before rows are dealt to ranks, and what is
-        left out is never read; elsewhere each rank leaves out `count` rows of its own, and an error in one
-        of them is an error still.
+        left out is never read; elsewhere each rank leaves out `count` rows of its own. Whether an error in
+        one of them shows is not promised.
 
         Args:
             count: Rows to leave out (at least 0).

@@ -38,9 +38,21 @@ def test_ops_suggests(capsys):
     assert "did you mean Resize?" in capsys.readouterr().err
 
 
-def test_passes(capsys):
+def test_passes_are_listed_as_they_run(capsys):
     assert main(["passes"]) == 0
-    assert "merge_maps" in capsys.readouterr().out
+    listed = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
+    names = [name for name, _, doc in listed if doc]
+    assert len(names) == len(listed)
+    first = ["fold_constants", "remove_identities", "push_down", "commute_shuffle", "drop_unread_columns", "merge_maps"]
+    assert names[: len(first)] == first
+
+
+def test_passes_shows_one(capsys):
+    assert main(["passes", "push_down"]) == 0
+    shown = capsys.readouterr().out
+    assert "towards the source" in shown and "ranks" in shown and 'disabled_passes=["push_down"]' in shown
+    assert main(["passes", "push_dwon"]) == 1
+    assert "did you mean push_down?" in capsys.readouterr().err
 
 
 def test_explain(capsys, tmp_path):

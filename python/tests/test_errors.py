@@ -87,6 +87,16 @@ def test_truncated_picture(folder):
     assert len(str(error).splitlines()) < 12
 
 
+def test_an_error_names_the_operator_as_it_was_written_whatever_passes_made_of_it():
+    found = []
+    for optimize in (True, False):
+        numbers = hr.Range(9).map(T.TypeCast("int32"), "value").skip(1).map(T.OneHot(4), "value", "hot")
+        _, error = rows_and_error(numbers.shuffle(3).iterate(optimize=optimize), hr.DataError)
+        found.append((error.operator, error.row, error.location))
+    assert found[0] == found[1]
+    assert found[0][0] == "map[3] OneHot"
+
+
 def test_file_that_is_no_picture(folder):
     (folder / "b/2.jpg").write_text("not a picture at all")
     rows, error = rows_and_error(decoded(folder).batch(2), hr.DataError)

@@ -107,6 +107,35 @@ def test_where_it_was_written_and_tuning_take_no_part():
     assert values(hr.Range(30).shuffle(10).batch(5).iterate(state=state, workers=3, optimize=False)) == rest
 
 
+PASSED = {
+    "identities": lambda: hr.Range(40).skip(0).take(90).shuffle(5).skip(0).batch(4),
+    "pushed": lambda: hr.Range(40).map(T.TypeCast("float32"), "value", "real").shuffle(5).skip(3).take(30).batch(4),
+    "commuted": lambda: hr.Range(40).map(T.TypeCast("float32"), "value", "real").shuffle(5).batch(4),
+    "filtered": lambda: hr.Range(40).map(T.TypeCast("float32"), "value", "real").filter(hr.col("value") > 4).shuffle(9),
+}
+
+
+@pytest.mark.parametrize("name", PASSED)
+def test_states_go_on_under_other_passes(name):
+    whole = [row["value"].tolist() for row in PASSED[name]().iterate(seed=1, optimize=False)]
+    for taken, goes_on in ((True, False), (False, True)):
+        it = PASSED[name]().iterate(seed=1, optimize=taken)
+        for step in range(len(whole)):
+            rest = PASSED[name]().iterate(state=it.state(), optimize=goes_on)
+            assert [row["value"].tolist() for row in rest] == whole[step:]
+            assert next(it)["value"].tolist() == whole[step]
+
+
+def test_a_state_whose_counters_are_of_other_operators_is_refused():
+    pipeline = hr.Range(30).shuffle(10).batch(5)
+    it = pipeline.iterate()
+    next(it)
+    state = it.state()
+    # The last bytes say which operators the counters are of.
+    with pytest.raises(hr.StateError, match="other passes of the optimizer"):
+        pipeline.iterate(state=state[:-1] + bytes([state[-1] ^ 1]))
+
+
 def test_changed_files_are_refused(photos, tmp_path):
     import shutil
 

@@ -1,0 +1,31 @@
+// The operators that only choose and name columns, as passes make and read them. Pure functions.
+#ifndef HEADRACE_IR_PASSES_COLUMN_OPS_H_
+#define HEADRACE_IR_PASSES_COLUMN_OPS_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+inline constexpr std::string_view kProjectOp = "project";
+inline constexpr std::string_view kProjectColumns = "columns";
+inline constexpr std::string_view kRenameOp = "rename";
+inline constexpr std::string_view kRenameMapping = "mapping";
+
+// From each old name to the new.
+using NewNames = std::map<std::string, std::string>;
+
+std::vector<std::string> ProjectedColumns(const proto::Node& project);
+void SetProjectedColumns(proto::Node& project, const std::vector<std::string>& columns);
+NewNames RenamedColumns(const proto::Node& rename);
+void SetRenamedColumns(proto::Node& rename, const NewNames& names);
+// What `names` makes of a name: itself where it is not there.
+const std::string& NewName(const NewNames& names, const std::string& name);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_PASSES_COLUMN_OPS_H_

@@ -1,0 +1,88 @@
+#include "ir/passes/remove_identities.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "ir/attributes.h"
+#include "ir/declaration.h"
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "ir/passes/graph_editor.h"
+
+namespace headrace::ir {
+namespace {
+
+using RowBounds = std::vector<std::optional<uint64_t>>;
+
+bool IsIdentity(const proto::Step& step, const Schema& schema) {
+  const Declaration* declaration = Registry::Global().Find(step.kernel());
+  if (declaration == nullptr || declaration->is_kernel_identity == nullptr) return false;
+  const bool in_place = step.inputs_size() == 1 && step.outputs_size() == 1 && step.inputs(0) == step.outputs(0);
+  const Column* column = in_place ? schema.Find(step.inputs(0)) : nullptr;
+  return column != nullptr && declaration->is_kernel_identity(Attributes::Of(step), {column->type});
+}
+
+class IdentityRemover {
+ public:
+  explicit IdentityRemover(GraphEditor editor) : editor_(std::move(editor)), most_rows_(editor_.size()) {}
+
+  absl::StatusOr<proto::Graph> Run() && {
+    for (int place = 0; place < editor_.size(); ++place) {
+      const RowBounds bounds = InputBounds(place);
+      most_rows_[place] = MostRowsOf(place, bounds);
+      if (editor_.node(place).op() == kMapOp) HEADRACE_RETURN_IF_ERROR(RemoveSteps(place));
+      if (IsIdentityAt(place, bounds)) editor_.Remove(place);
+    }
+    return std::move(editor_).Finish();
+  }
+
+ private:
+  RowBounds InputBounds(int place) const {
+    RowBounds bounds;
+    for (const uint32_t input : editor_.node(place).inputs()) bounds.push_back(most_rows_[input]);
+    return bounds;
+  }
+
+  std::optional<uint64_t> MostRowsOf(int place, const RowBounds& inputs) const {
+    const Declaration& declaration = editor_.declaration(place);
+    if (declaration.most_rows != nullptr) {
+      return declaration.most_rows(Attributes::Of(editor_.node(place)), inputs);
+    }
+    return declaration.traits.one_to_one && inputs.size() == 1 ? inputs[0] : std::nullopt;
+  }
+
+  bool IsIdentityAt(int place, const RowBounds& bounds) const {
+    const proto::Node& node = editor_.node(place);
+    if (node.inputs_size() != 1) return false;
+    if (node.op() == kMapOp) return node.steps().empty();
+    const Declaration& declaration = editor_.declaration(place);
+    const bool counts = declaration.role == Role::kStream && !editor_.over_indices(place);
+    if (declaration.is_identity == nullptr || counts) return false;
+    return declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(place), bounds);
+  }
+
+  absl::Status RemoveSteps(int place) {
+    Schema schema = editor_.InputSchemas(place)[0];
+    google::protobuf::RepeatedPtrField<proto::Step> kept;
+    for (const proto::Step& step : editor_.node(place).steps()) {
+      if (!IsIdentity(step, schema)) *kept.Add() = step;
+      HEADRACE_ASSIGN_OR_RETURN(schema, ApplyStep(step, schema));
+    }
+    editor_.mutable_node(place).mutable_steps()->Swap(&kept);
+    return absl::OkStatus();
+  }
+
+  GraphEditor editor_;
+  std::vector<std::optional<uint64_t>> most_rows_;
+};
+
+}  // namespace
+
+absl::StatusOr<proto::Graph> RemoveIdentities(const proto::Graph& graph) {
+  HEADRACE_ASSIGN_OR_RETURN(GraphEditor editor, GraphEditor::Of(graph));
+  return IdentityRemover(std::move(editor)).Run();
+}
+
+}  // namespace headrace::ir

@@ -1,0 +1,102 @@
+#include "ir/passes/remove_identities.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/dump.h"
+#include "ir/expression.h"
+#include "ir/testing/fake_ops.h"
+
+namespace headrace::ir {
+namespace {
+
+std::string Without(const GraphBuilder& builder) { return GraphDump(*RemoveIdentities(builder.Canonical())); }
+
+GraphBuilder::Given Count(int64_t count) { return {{"count", IntValue(count)}}; }
+GraphBuilder::Given Columns(std::vector<std::string> names) { return {{"columns", StringsValue(names)}}; }
+GraphBuilder::Given Predicate(proto::Value literal) {
+  return {{"predicate", ExpressionValue(LiteralExpression(std::move(literal)))}};
+}
+
+TEST(RemoveIdentities, OverIndices) {
+  GraphBuilder builder;
+  builder.Add("fixed");
+  builder.Add("skip", {0}, Count(0));
+  builder.Add("take", {1}, Count(3));
+  builder.Add("take", {2}, Count(2));
+  builder.Add("skip", {3}, Count(1));
+  builder.Add("take", {4}, Count(2));
+  EXPECT_EQ(Without(builder),
+            "#0  fixed()\n"
+            "#1  take(#0, count=2)\n"
+            "#2  skip(#1, count=1)\n");
+}
+
+// A state holds the words of a skip that counts rows.
+TEST(RemoveIdentities, KeepsWhatCountsRows) {
+  GraphBuilder builder;
+  builder.Add("fixed");
+  builder.Add("shuffle", {0}, {{"window", IntValue(2)}});
+  builder.Add("skip", {1}, Count(0));
+  builder.Add("take", {2}, Count(9));
+  EXPECT_EQ(Without(builder), GraphDump(builder.Canonical()));
+}
+
+TEST(RemoveIdentities, OfRowsAndColumns) {
+  GraphBuilder builder;
+  builder.Add("numbers");
+  builder.Add("project", {0}, Columns({"value", "square"}));
+  builder.Add("rename", {1}, {{"mapping", PairsValue({{"value", "value"}})}});
+  builder.Add("filter", {2}, Predicate(BoolValue(true)));
+  builder.Add("filter", {3}, Predicate(BoolValue(false)));
+  builder.Add("project", {4}, Columns({"square", "value"}));
+  EXPECT_EQ(Without(builder),
+            "#0  numbers(stop=10)\n"
+            "#1  filter(#0, predicate=False)\n"
+            "#2  project(#1, columns=('square', 'value'))\n");
+}
+
+TEST(RemoveIdentities, LeavesAProjectWhereItKeptOperatorsOnIndicesApart) {
+  GraphBuilder builder;
+  builder.Add("numbers");
+  builder.Add("project", {0}, Columns({"value", "square"}));
+  builder.Add("filter", {1}, Predicate(BoolValue(true)));
+  builder.Add("take", {2}, Count(5));
+  builder.Add("project", {3}, Columns({"value", "square"}));
+  EXPECT_EQ(Without(builder),
+            "#0  numbers(stop=10)\n"
+            "#1  project(#0, columns=('value', 'square'))\n"
+            "#2  take(#1, count=5)\n");
+}
+
+TEST(RemoveIdentities, OfKernels) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Resize", {"image"}, {"image"}, {{"size", IntValue(8)}})
+      .Step("Resize", {"image"}, {"image"}, {{"size", IntValue(8)}})
+      .Step("Resize", {"image"}, {"copy"}, {{"size", IntValue(8)}});
+  builder.Add("map", {1});
+  builder.Step("Resize", {"copy"}, {"copy"}, {{"size", IntValue(8)}});
+  EXPECT_EQ(Without(builder),
+            "#0  pictures(columns=None)\n"
+            "#1  map(#0, workers=None)\n"
+            "      image = Resize(image; interpolation='bilinear', size=(8, 8))\n"
+            "      copy = Resize(image; interpolation='bilinear', size=(8, 8))\n");
+}
+
+TEST(RemoveIdentities, OfWhatTwoUse) {
+  GraphBuilder builder;
+  builder.Add("numbers");
+  builder.Add("shuffle", {0}, {{"window", IntValue(2)}});
+  builder.Add("project", {1}, Columns({"value", "square"}));
+  builder.Add("rename", {2}, {{"mapping", PairsValue({{"value", "a"}, {"square", "b"}})}});
+  builder.Add("zip", {2, 3});
+  EXPECT_EQ(Without(builder),
+            "#0  numbers(stop=10)\n"
+            "#1  shuffle(#0, seed=None, window=2)  salt 1\n"
+            "#2  rename(#1, mapping={'value': 'a', 'square': 'b'})\n"
+            "#3  zip(#1, #2)\n");
+}
+
+}  // namespace
+}  // namespace headrace::ir

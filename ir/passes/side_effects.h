@@ -1,0 +1,23 @@
+// What an operator does besides giving its rows, so that passes know what must be run, and how often. Pure functions.
+#ifndef HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
+#define HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
+
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+// Whether running the step for fewer rows, or not at all, could be noticed by more than its outputs: it calls the
+// user's Python, or gives other results each time.
+bool ActsBesides(const proto::Step& step);
+// Of the operator, or one of its steps.
+bool ActsBesides(const proto::Node& node);
+
+// Whether it calls the user's Python: by its kernels, or as it refers to a function.
+bool CallsPython(const proto::Step& step);
+bool CallsPython(const proto::Node& node);
+// Whether it calls the user's Python in the order of the rows.
+bool CallsInOrder(const proto::Node& node);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
