@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/instance.h"
+#include "engine/row_cache.h"
 #include "engine/run_control.h"
 #include "engine/stage.h"
 #include "engine/worker_pool.h"
@@ -68,6 +69,7 @@ struct StageReport {
 };
 
 struct Report {
+  std::vector<CacheReport> caches;
   std::vector<StageReport> stages;  // the user's end first
   double wall_s = 0;                // from the first Next to the end of the last
   double user_wait_s = 0;           // in Next
@@ -133,6 +135,7 @@ class Pipeline : private RunControl {
   std::vector<Stage*> stage_order_;             // the same, bare
   std::vector<std::unique_ptr<LaneClient>> clients_;
   std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
+  std::vector<std::shared_ptr<RowCache>> caches_;
   Stage* root_ = nullptr;
 
   std::mutex close_mutex_;

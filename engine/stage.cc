@@ -200,8 +200,11 @@ std::vector<std::string> Stage::DescribeRunning() {
 }
 
 Message Stage::ApplyElement(const Element& element, Block& block) const {
+  if (block.cached != nullptr && block.cached != element.cache) return nullptr;
   const bool marked = block.end == End::kEpoch;
+  const uint64_t start = block.timed ? NowNs() : 0;
   element.row->Apply(block);
+  if (block.timed) block.made_ns += NowNs() - start;
   if (block.end != End::kError) return nullptr;
   AddErrorField(block.error, ErrorField::kOperator, element.name);
   AddErrorField(block.error, ErrorField::kLocation, element.location);

@@ -35,6 +35,7 @@ struct Element {
   std::string location;  // "train.py:12"
   std::unique_ptr<RowOperator> row;
   std::unique_ptr<StreamOperator> stream;
+  const RowCache* cache = nullptr;  // of a row operator that has one
 };
 
 struct StageCounters {
@@ -194,10 +195,15 @@ struct EpochRange {
 
 class IndexedSourceStage : public Stage {
  public:
+  struct Place {
+    std::string name;
+    std::string location;
+    uint64_t epoch_cycle = 0;                       // as OpArguments'
+    std::vector<std::shared_ptr<RowCache>> caches;  // to look in, the first one first
+  };
   // `local`: rows of this rank given out already in the first epoch.
   IndexedSourceStage(Options options, RunControl* control, std::vector<Element> elements,
-                     std::unique_ptr<IndexedSource> source, std::string source_name, std::string location, Deal deal,
-                     EpochRange epochs, uint64_t local);
+                     std::unique_ptr<IndexedSource> source, Place place, Deal deal, EpochRange epochs, uint64_t local);
   std::string kind() const override { return "indexed source"; }
   const IndexedSource& source() const { return *source_; }
 
@@ -210,10 +216,11 @@ class IndexedSourceStage : public Stage {
  private:
   bool NextTicketLocked(Task::Ticket& ticket);
   Message Read(const Task::Ticket& ticket) const;
+  void ReadRow(const Task::Ticket& ticket, Block& block) const;
+  bool TakeCached(const Task::Ticket& ticket, Block& block) const;
 
   const std::unique_ptr<IndexedSource> source_;
-  const std::string source_name_;
-  const std::string location_;
+  const Place place_;
   const Deal deal_;
   const uint64_t size_;
   const uint64_t last_epoch_;
@@ -227,8 +234,8 @@ class IndexedSourceStage : public Stage {
 class StreamSourceStage : public Stage {
  public:
   StreamSourceStage(Options options, RunControl* control, std::vector<Element> elements,
-                    std::unique_ptr<StreamSource> source, std::string source_name, std::string location, Deal deal,
-                    EpochRange epochs, std::vector<uint64_t> words);
+                    std::unique_ptr<StreamSource> source, std::string source_name, std::string location,
+                    uint64_t epoch_cycle, Deal deal, EpochRange epochs, std::vector<uint64_t> words);
   std::string kind() const override { return "stream source"; }
   const StreamSource& source() const { return *source_; }
 
@@ -246,6 +253,7 @@ class StreamSourceStage : public Stage {
   const std::unique_ptr<StreamSource> source_;
   const std::string source_name_;
   const std::string location_;
+  const uint64_t epoch_cycle_;
   const Deal deal_;
   const uint64_t last_epoch_;
   uint64_t epoch_;

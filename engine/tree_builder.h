@@ -36,6 +36,7 @@ class TreeBuilder {
     std::vector<uint64_t> words;   // of the source
     std::vector<uint64_t> before;  // one-to-many
     uint64_t skip_parts = 0;
+    std::vector<std::shared_ptr<RowCache>> caches;  // for the source to look in
   };
 
   absl::Status CheckDeal() const;
@@ -46,8 +47,11 @@ class TreeBuilder {
   Open BuildRow(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words);
   Open BuildStream(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words);
   Stage* Close(Open open);
+  absl::Status OpenCaches(const Instance& instance);
 
   Pipeline& pipeline_;
+  // On the way down, the nearest to the user first: for the indexed source that ends the way.
+  std::vector<std::shared_ptr<RowCache>> caches_;
 };
 
 }  // namespace headrace
