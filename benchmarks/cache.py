@@ -8,6 +8,7 @@ import argparse
 import json
 import pathlib
 import statistics
+import sys
 import tempfile
 import time
 
@@ -37,7 +38,7 @@ def run_pipeline(folder: str, epochs: int, cached: bool, memory: str, explain: b
                 rates.append(given / (now - begin))
                 begin, given = now, 0
         if explain:
-            print(batches.explain())
+            print(batches.explain(), file=sys.stderr)
     print(json.dumps({"first": rates[0], "later": statistics.median(rates[1:])}))
 
 

@@ -79,7 +79,7 @@ std::string Cached(const CacheReport& cache) {
   if (!cache.folder.empty()) {
     Append(text, ", ", Bytes(cache.disk_bytes), " of ", Bytes(cache.disk_limit), " in ", cache.folder);
   }
-  Append(text, "; ", cache.hits, " hits, ", cache.misses, " misses, saved ", Seconds(cache.saved_s), " of work");
+  Append(text, "; ", cache.hits, " found, ", cache.made, " made, saved ", Seconds(cache.saved_s), " of work");
   return text;
 }
 

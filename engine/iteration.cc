@@ -85,6 +85,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   pipeline.window = options.window;
   pipeline.memory = options.memory;
   pipeline.bindings = options.bindings;
+  pipeline.shelf = options.shelf;
   return pipeline;
 }
 

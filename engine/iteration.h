@@ -32,6 +32,7 @@ struct IterateOptions {
   int window = 0;
   int64_t memory = int64_t{2} << 30;
   HostBindings bindings;
+  std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next iteration; null: nowhere
 };
 
 class Iteration {

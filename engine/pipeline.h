@@ -35,8 +35,9 @@ struct PipelineOptions {
   // Where to go on: stamps of the row given last, and rows given out since that stamp was made. Empty: the start.
   std::vector<uint64_t> stamps;
   uint64_t skip_rows = 0;
-  uint64_t delivered = 0;  // rows given out in the first epoch before
-  bool idle = false;       // starts nothing: only to be explained
+  uint64_t delivered = 0;             // rows given out in the first epoch before
+  bool idle = false;                  // starts nothing: only to be explained
+  std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next pipeline; null: nowhere
 };
 
 // A row of the result: usually a batch.

@@ -28,11 +28,17 @@ uint64_t ShareOf(double limit, double each, uint64_t rows) {
   return share >= 1 ? kAll : static_cast<uint64_t>(std::max(0.0, share) * 0x1p64);
 }
 
-// A reference that keeps the row alive and counts no bytes: the cache has them on its own account.
-template <typename Holder>
-BufferRef Uncounted(const uint8_t* data, Holder holder) {
-  return BufferRef::Foreign(const_cast<uint8_t*>(data), 0, [keep = std::move(holder)] {});
+// Memory of a row's own, which counts no bytes. Null where there is none.
+BufferRef NewRecord(size_t bytes) {
+  const size_t aligned = (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  void* data = std::aligned_alloc(kBufferAlignment, aligned);
+  if (data == nullptr) return BufferRef();
+  return BufferRef::Foreign(data, 0, [data] { std::free(data); });
 }
+
+int64_t ChargeOf(size_t bytes) { return static_cast<int64_t>(bytes) + kOverhead; }
+
+size_t PartOf(uint64_t key) { return HashOf(key) % KeptRows::kParts; }
 
 std::string FolderOf(const std::string& parent, const std::string& content) {
   return Cat(parent, "/", absl::Hex(HashBytes(content), absl::kZeroPad16),
@@ -41,19 +47,20 @@ std::string FolderOf(const std::string& parent, const std::string& content) {
 
 }  // namespace
 
-struct RowCache::Bytes {
-  explicit Bytes(size_t bytes)
-      : size(bytes),
-        data(static_cast<uint8_t*>(std::aligned_alloc(
-            kBufferAlignment, (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment))) {}
-  ~Bytes() { std::free(data); }
-  Bytes(const Bytes&) = delete;
-  absl::Span<const uint8_t> span() const { return {data, size}; }
-  int64_t charge() const { return static_cast<int64_t>(size) + kOverhead; }
+void CacheShelf::Put(const std::string& content, KeptRows rows) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  KeptRows& kept = kept_[content];
+  if (rows.charge >= kept.charge) std::swap(kept, rows);
+}
 
-  const size_t size;
-  uint8_t* const data;  // null: there was no memory
-};
+KeptRows CacheShelf::Take(const std::string& content) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = kept_.find(content);
+  if (found == kept_.end()) return {};
+  KeptRows rows = std::move(found->second);
+  kept_.erase(found);
+  return rows;
+}
 
 absl::Status RowCache::Open(const Use& use) {
   account_ = use.account;
@@ -72,7 +79,19 @@ absl::Status RowCache::Open(const Use& use) {
     disk_limit_ = limits_.disk.value_or(log_->bytes() + half_free);
     log_->SetLimit(disk_limit_);
   }
+  shelf_ = use.shelf;
+  content_ = use.content;
   open_ = true;
+  if (shelf_ != nullptr) {
+    kept_ = shelf_->Take(content_);
+    memory_bytes_ = kept_.charge;
+    account_->Charge(kept_.charge);
+    measured_ = kept_.measured;
+    measured_bytes_ = kept_.measured_bytes;
+    // Under another budget, another share.
+    if (by_key_ && measured_ > 0) Settle(static_cast<double>(measured_bytes_) / static_cast<double>(measured_));
+    if (!by_key_ && memory_bytes_ > memory_limit_) DropMemory(0);
+  }
   return absl::OkStatus();
 }
 
@@ -85,31 +104,45 @@ void RowCache::Close() {
   }
   if (unsettled && !off_) Settle(static_cast<double>(measured_bytes_) / static_cast<double>(measured_));
   if (log_ != nullptr) log_->Finish();
-  off_ = true;
+  const bool keeps = !off_.exchange(true) && shelf_ != nullptr;
+  if (keeps) shelf_->Put(content_, TakeMemory());
   DropMemory(0);
 }
 
-RowCache::Part& RowCache::PartOf(uint64_t key) const { return parts_[HashOf(key) % parts_.size()]; }
+KeptRows RowCache::TakeMemory() {
+  KeptRows rows;
+  for (size_t part = 0; part < KeptRows::kParts; ++part) {
+    const std::lock_guard<std::mutex> lock(part_mutexes_[part]);
+    rows.parts[part] = std::exchange(kept_.parts[part], {});
+    for (const auto& [key, record] : rows.parts[part]) rows.charge += ChargeOf(record.bytes);
+  }
+  memory_bytes_.fetch_sub(rows.charge, std::memory_order_relaxed);
+  account_->Charge(-rows.charge);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  rows.measured = measured_;
+  rows.measured_bytes = measured_bytes_;
+  return rows;
+}
 
 RowCache::Record RowCache::FindInMemory(uint64_t key) const {
-  Part& part = PartOf(key);
-  const std::lock_guard<std::mutex> lock(part.mutex);
-  const auto found = part.records.find(key);
-  return found == part.records.end() ? nullptr : found->second;
+  const size_t part = PartOf(key);
+  const std::lock_guard<std::mutex> lock(part_mutexes_[part]);
+  const auto found = kept_.parts[part].find(key);
+  return found == kept_.parts[part].end() ? Record() : found->second;
 }
 
 bool RowCache::Find(uint64_t key, std::vector<Tensor>& row) {
   if (off_.load(std::memory_order_relaxed)) return false;
   bool found = false;
-  if (Record record = FindInMemory(key)) {
-    const uint8_t* data = record->data;
-    auto read = ReadRecord(record->span(), [&](size_t) { return Uncounted(data, record); });
+  if (const Record record = FindInMemory(key); record.buffer) {
+    // Shares its one buffer, so that nobody takes the row for memory of his own to write to.
+    auto read = ReadRecord({record.buffer->data(), record.bytes}, [&](size_t) { return record.buffer; });
     found = read.ok();
     if (found) row = *std::move(read);
   } else {
     found = log_ != nullptr && ReadFromDisk(key, row);
   }
-  (found ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+  if (found) hits_.fetch_add(1, std::memory_order_relaxed);
   return found;
 }
 
@@ -119,7 +152,8 @@ bool RowCache::ReadFromDisk(uint64_t key, std::vector<Tensor>& row) {
   BufferRef buffer = BufferPool::Current().Allocate(*length);
   if (!buffer || !log_->Read(key, {buffer->data(), *length})) return false;
   // Lets the larger tensors alone stand for the buffer that all of them share.
-  const auto hold = [&](size_t bytes) { return 2 * bytes >= *length ? buffer : Uncounted(buffer->data(), buffer); };
+  const BufferRef uncounted = BufferRef::Foreign(buffer->data(), 0, [buffer] {});
+  const auto hold = [&](size_t bytes) { return 2 * bytes >= *length ? buffer : uncounted; };
   auto read = ReadRecord({buffer->data(), *length}, hold);
   if (!read.ok()) return false;
   row = *std::move(read);
@@ -147,29 +181,29 @@ bool RowCache::Reserve(int64_t bytes) {
 }
 
 bool RowCache::Keep(uint64_t key, absl::Span<const Tensor> row) {
+  if (FindInMemory(key).buffer) return true;
   const uint64_t hash = HashOf(key);
   const size_t bytes = RecordBytes(row);
-  const int64_t charge = static_cast<int64_t>(bytes) + kOverhead;
+  const int64_t charge = ChargeOf(bytes);
   const bool for_disk = log_ != nullptr && settled_ && hash <= disk_share_ && !log_->failed();
   const bool for_memory = hash <= memory_share_ && Reserve(charge);
   if (!for_disk && !for_memory) return false;
-  // On the disk alone: already there, as a rule, when it was read from there.
-  if (!for_memory && log_->Find(key).has_value()) return true;
-  auto record = std::make_shared<Bytes>(bytes);
+  if (!for_memory && OnDisk(key)) return true;
+  const BufferRef buffer = NewRecord(bytes);
   bool in_memory = false;
-  if (record->data != nullptr) {
-    WriteRecord(row, record->data);
+  if (buffer) {
+    WriteRecord(row, buffer->data());
     if (for_memory) {
-      Part& part = PartOf(key);
-      const std::lock_guard<std::mutex> lock(part.mutex);
-      in_memory = part.records.try_emplace(key, record).second;
+      const size_t part = PartOf(key);
+      const std::lock_guard<std::mutex> lock(part_mutexes_[part]);
+      in_memory = kept_.parts[part].try_emplace(key, Record{buffer, bytes}).second;
     }
   }
   if (for_memory && !in_memory) {
     memory_bytes_.fetch_sub(charge, std::memory_order_relaxed);
     account_->Charge(-charge);
   }
-  const bool on_disk = for_disk && record->data != nullptr && log_->Append(key, record->span());
+  const bool on_disk = for_disk && buffer && log_->Append(key, {buffer->data(), bytes});
   return in_memory || on_disk;
 }
 
@@ -189,22 +223,27 @@ void RowCache::Measure(size_t bytes) {
 void RowCache::Settle(double mean_bytes) {
   memory_share_ = ShareOf(static_cast<double>(memory_limit_), mean_bytes + kOverhead, rows_);
   if (log_ != nullptr) disk_share_ = ShareOf(static_cast<double>(disk_limit_), mean_bytes + 32, rows_);
+  settled_.store(true, std::memory_order_release);
   WriteKept();
   DropMemory(memory_share_);
-  settled_.store(true, std::memory_order_release);
+  // A share of few rows may be more than its part of the bytes.
+  while (memory_bytes() > memory_limit_) {
+    memory_share_ = memory_share_ / 16 * 15;
+    DropMemory(memory_share_);
+  }
 }
 
 // Writes to the disk what was kept in memory alone until the share was known.
 void RowCache::WriteKept() {
   if (log_ == nullptr) return;
-  for (Part& part : parts_) {
+  for (size_t part = 0; part < KeptRows::kParts; ++part) {
     std::vector<std::pair<uint64_t, Record>> records;
     {
-      const std::lock_guard<std::mutex> lock(part.mutex);
-      records.assign(part.records.begin(), part.records.end());
+      const std::lock_guard<std::mutex> lock(part_mutexes_[part]);
+      records.assign(kept_.parts[part].begin(), kept_.parts[part].end());
     }
     for (const auto& [key, record] : records) {
-      if (HashOf(key) <= disk_share_) log_->Append(key, record->span());
+      if (HashOf(key) <= disk_share_) log_->Append(key, {record.buffer->data(), record.bytes});
     }
   }
 }
@@ -212,13 +251,14 @@ void RowCache::WriteKept() {
 // Gives back what has a hash above; 0: everything.
 void RowCache::DropMemory(uint64_t above) {
   int64_t dropped = 0;
-  for (Part& part : parts_) {
-    const std::lock_guard<std::mutex> lock(part.mutex);
-    for (auto at = part.records.begin(); at != part.records.end();) {
+  for (size_t part = 0; part < KeptRows::kParts; ++part) {
+    const std::lock_guard<std::mutex> lock(part_mutexes_[part]);
+    auto& records = kept_.parts[part];
+    for (auto at = records.begin(); at != records.end();) {
       const auto here = at++;
       if (above != 0 && HashOf(here->first) <= above) continue;
-      dropped += here->second->charge();
-      part.records.erase(here);
+      dropped += ChargeOf(here->second.bytes);
+      records.erase(here);
     }
   }
   memory_bytes_.fetch_sub(dropped, std::memory_order_relaxed);
@@ -240,9 +280,9 @@ CacheReport RowCache::report() const {
   report.folder = folder_.empty() ? limits_.folder : folder_;
   report.by_key = by_key_;
   report.rows = rows_;
-  for (Part& part : parts_) {
-    const std::lock_guard<std::mutex> lock(part.mutex);
-    report.kept += part.records.size();
+  for (size_t part = 0; part < KeptRows::kParts; ++part) {
+    const std::lock_guard<std::mutex> lock(part_mutexes_[part]);
+    report.kept += kept_.parts[part].size();
   }
   report.memory_bytes = memory_bytes();
   report.memory_limit = memory_limit_;
@@ -252,9 +292,9 @@ CacheReport RowCache::report() const {
     report.disk_limit = disk_limit_;
   }
   report.hits = hits_.load(std::memory_order_relaxed);
-  report.misses = misses_.load(std::memory_order_relaxed);
-  const uint64_t made = made_.load(std::memory_order_relaxed);
-  const double each = made == 0 ? 0 : static_cast<double>(made_ns_.load(std::memory_order_relaxed)) * 1e-9 / made;
+  report.made = made_.load(std::memory_order_relaxed);
+  const double made_s = static_cast<double>(made_ns_.load(std::memory_order_relaxed)) * 1e-9;
+  const double each = report.made == 0 ? 0 : made_s / static_cast<double>(report.made);
   report.saved_s = each * static_cast<double>(report.hits);
   const std::lock_guard<std::mutex> lock(mutex_);
   report.off = why_off_;

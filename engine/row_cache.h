@@ -24,6 +24,35 @@
 
 namespace headrace {
 
+// Rows in memory by key. A row's buffer counts no bytes: whoever keeps the rows has them on an account of its own.
+struct KeptRows {
+  struct Record {
+    BufferRef buffer;
+    size_t bytes = 0;
+  };
+  static constexpr size_t kParts = 16;
+
+  std::array<absl::flat_hash_map<uint64_t, Record>, kParts> parts;
+  int64_t charge = 0;  // bytes of all
+  // The rows from which their mean was told.
+  uint64_t measured = 0;
+  uint64_t measured_bytes = 0;
+};
+
+// Where the rows of a cache wait in memory from one iterator of a data set to the next, under the name of what they
+// are. Safe from any thread.
+class CacheShelf {
+ public:
+  // In place of what was kept under the name before, where it is more.
+  void Put(const std::string& content, KeptRows rows);
+  // Takes them off the shelf; none where there are none.
+  KeptRows Take(const std::string& content);
+
+ private:
+  std::mutex mutex_;
+  absl::flat_hash_map<std::string, KeptRows> kept_;
+};
+
 struct CacheReport {
   std::string name;    // "cache[2]"
   std::string folder;  // of its files; empty: memory alone
@@ -33,8 +62,8 @@ struct CacheReport {
   uint64_t kept = 0;
   int64_t memory_bytes = 0, memory_limit = 0;
   int64_t disk_bytes = 0, disk_limit = 0;
-  uint64_t hits = 0, misses = 0;
-  double saved_s = 0;  // what the rows served would have cost, as the others did
+  uint64_t hits = 0, made = 0;
+  double saved_s = 0;  // what the rows found would have cost, as those that were made did
 };
 
 class RowCache {
@@ -47,9 +76,10 @@ class RowCache {
   };
   struct Use {
     MemoryAccount* account = nullptr;
-    int64_t budget = 0;   // of the pipeline, in bytes
-    std::string content;  // names what the rows are: other contents are never mixed up in the folder
-    uint64_t rows = 0;    // that may be asked for by their keys
+    int64_t budget = 0;           // of the pipeline, in bytes
+    std::string content;          // names what the rows are: other contents are never mixed up in the folder
+    uint64_t rows = 0;            // that may be asked for by their keys
+    CacheShelf* shelf = nullptr;  // where rows wait before and after; outlives the cache
   };
 
   // `by_key`: any share of the rows is of use; else they are rows by number, of which it keeps all or none.
@@ -63,7 +93,7 @@ class RowCache {
   bool lasting() const { return !limits_.folder.empty(); }
   // Opened, and not turned off.
   bool on() const { return open_ && !off_.load(std::memory_order_relaxed); }
-  // Gives all memory back and ends the files; what it gave out stays valid.
+  // Ends the files and gives all memory back, or to the shelf; what it gave out stays valid.
   void Close();
 
   // Fills in the row's tensors.
@@ -76,18 +106,13 @@ class RowCache {
   bool Flush() { return log_ == nullptr || log_->Flush(); }
   bool OnDisk(uint64_t key) const { return log_ != nullptr && log_->Find(key).has_value(); }
 
+  int64_t memory_limit() const { return memory_limit_; }
   int64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
   CacheReport report() const;
 
  private:
-  struct Bytes;
-  using Record = std::shared_ptr<const Bytes>;
-  struct Part {
-    mutable std::mutex mutex;
-    absl::flat_hash_map<uint64_t, Record> records;
-  };
+  using Record = KeptRows::Record;
 
-  Part& PartOf(uint64_t key) const;
   Record FindInMemory(uint64_t key) const;
   bool ReadFromDisk(uint64_t key, std::vector<Tensor>& row);
   bool Keep(uint64_t key, absl::Span<const Tensor> row);
@@ -96,6 +121,7 @@ class RowCache {
   void Settle(double mean_bytes);
   bool Reserve(int64_t bytes);
   void DropMemory(uint64_t above);
+  KeptRows TakeMemory();
   void WriteKept();
 
   const std::string name_;
@@ -108,8 +134,11 @@ class RowCache {
   int64_t disk_limit_ = 0;
   std::string folder_;
   std::unique_ptr<RecordLog> log_;
-  mutable std::array<Part, 16> parts_;
+  KeptRows kept_;  // its numbers are filled in when it is handed on
+  mutable std::array<std::mutex, KeptRows::kParts> part_mutexes_;
   std::atomic<int64_t> memory_bytes_{0};
+  CacheShelf* shelf_ = nullptr;
+  std::string content_;
   std::atomic<bool> off_{false};
   std::atomic<bool> settled_{false};
   // Rows are kept whose hash is not above: the whole range keeps all.
@@ -120,7 +149,6 @@ class RowCache {
   uint64_t measured_ = 0;
   uint64_t measured_bytes_ = 0;
   std::atomic<uint64_t> hits_{0};
-  std::atomic<uint64_t> misses_{0};
   std::atomic<uint64_t> made_{0};
   std::atomic<uint64_t> made_ns_{0};
 };

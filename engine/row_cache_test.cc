@@ -165,6 +165,56 @@ TEST(RowCache, SettlesForFewRowsAtItsEnd) {
   EXPECT_EQ(KeysIn(cache).size(), 5u);
 }
 
+TEST(RowCache, LeavesItsRowsToTheNextOne) {
+  const Account account;
+  CacheShelf shelf;
+  RowCache::Use use = account.Use(1 << 30);
+  use.shelf = &shelf;
+  {
+    RowCache first("cache[1]", true, {});
+    ASSERT_TRUE(first.Open(use).ok());
+    OfferAll(first);
+  }
+  EXPECT_EQ(account.get()->held(), 0) << "the shelf is on nobody's account";
+  {
+    RowCache::Use other = use;
+    other.content = "other content";
+    RowCache second("cache[1]", true, {});
+    ASSERT_TRUE(second.Open(other).ok());
+    EXPECT_TRUE(KeysIn(second).empty());
+  }
+  RowCache third("cache[1]", true, {});
+  ASSERT_TRUE(third.Open(use).ok());
+  EXPECT_EQ(KeysIn(third).size(), kRows);
+  EXPECT_EQ(account.get()->held(), third.memory_bytes());
+}
+
+TEST(RowCache, KeepsAShareOfTheShelfWhereTheNextBudgetIsSmaller) {
+  const Account account;
+  CacheShelf shelf;
+  for (const int64_t budget : {1 << 30, 400'000}) {
+    RowCache::Use use = account.Use(budget);
+    use.shelf = &shelf;
+    RowCache cache("cache[1]", true, {});
+    ASSERT_TRUE(cache.Open(use).ok());
+    EXPECT_LE(account.get()->held(), budget / 2);
+    OfferAll(cache);
+    EXPECT_LE(account.get()->held(), budget / 2);
+  }
+}
+
+// Nobody may take a row that the cache holds for memory of his own.
+TEST(RowCache, GivesRowsThatAreNotWrittenTo) {
+  const Account account;
+  RowCache cache("cache[1]", true, {});
+  ASSERT_TRUE(cache.Open(account.Use(1 << 30)).ok());
+  cache.Offer(3, RowOf(3), 0);
+  std::vector<Tensor> row;
+  ASSERT_TRUE(cache.Find(3, row));
+  row.pop_back();
+  EXPECT_FALSE(row[0].buffer().unique());
+}
+
 TEST(RowCache, SaysWhatItSaved) {
   const Account account;
   RowCache cache("cache[1]", true, {});

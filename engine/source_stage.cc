@@ -3,7 +3,6 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/clock.h"
-#include "engine/row_cache.h"
 #include "engine/stage.h"
 
 namespace headrace {
@@ -85,12 +84,12 @@ Message IndexedSourceStage::Read(const Task::Ticket& ticket) const {
   block->epoch = ticket.epoch;
   block->stamps.push_back(ticket.local);
   if (Finished(ticket.epoch) || control_->closed()) return block;
-  if (!TakeCached(ticket, *block)) ReadRow(ticket, *block);
+  if (!FindRow(ticket, *block)) ReadRow(ticket, *block);
   return block;
 }
 
 void IndexedSourceStage::ReadRow(const Task::Ticket& ticket, Block& block) const {
-  block.timed = !place_.caches.empty();
+  block.timed = !options_.caches.empty();
   const uint64_t start = block.timed ? NowNs() : 0;
   absl::Status status = source_->Read(RowEpochOf(ticket.epoch, place_.epoch_cycle), ticket.position, block);
   if (block.timed) block.made_ns = NowNs() - start;
@@ -104,22 +103,16 @@ void IndexedSourceStage::ReadRow(const Task::Ticket& ticket, Block& block) const
   block.Fail(0, std::move(status));
 }
 
-bool IndexedSourceStage::TakeCached(const Task::Ticket& ticket, Block& block) const {
-  if (place_.caches.empty()) return false;
+bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) const {
+  if (options_.caches.empty()) return false;
   RowId id;
   Provenance origin;
   source_->Identify(RowEpochOf(ticket.epoch, place_.epoch_cycle), ticket.position, id, origin);
   MarkPass(ticket.pass, id);
-  std::vector<Tensor> row;
-  for (const auto& cache : place_.caches) {
-    if (!cache->Find(id.key, row)) continue;
-    block.ids.push_back(id);
-    block.origins.push_back(std::move(origin));
-    for (Tensor& tensor : row) block.columns.emplace_back(std::move(tensor));
-    block.cached = cache.get();
-    return true;
-  }
-  return false;
+  if (!TakeCached(id.key, block)) return false;
+  block.ids.push_back(id);
+  block.origins.push_back(std::move(origin));
+  return true;
 }
 
 void IndexedSourceStage::RunTask(Task& task) {

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/clock.h"
+#include "engine/row_cache.h"
 
 namespace headrace {
 namespace {
@@ -209,6 +210,18 @@ Message Stage::ApplyElement(const Element& element, Block& block) const {
   AddErrorField(block.error, ErrorField::kOperator, element.name);
   AddErrorField(block.error, ErrorField::kLocation, element.location);
   return marked ? MakeMark(block.epoch, block.stamps) : nullptr;
+}
+
+bool Stage::TakeCached(uint64_t key, Block& block) const {
+  std::vector<Tensor> row;
+  for (const auto& cache : options_.caches) {
+    if (!cache->Find(key, row)) continue;
+    block.columns.clear();
+    for (Tensor& tensor : row) block.columns.emplace_back(std::move(tensor));
+    block.cached = cache.get();
+    return true;
+  }
+  return false;
 }
 
 void Stage::PushOne(uint64_t number, Message message, bool more) {

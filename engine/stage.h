@@ -84,6 +84,8 @@ class Stage {
     int64_t byte_bound = MessageConnector::kNoBound;
     int64_t row_bytes = -1;  // of a row given out, by its schema; -1: not known
     bool gated = false;      // calls the user's Python: not for epochs not yet asked for
+    // Caches by key in this stage and above it, the user's end first: to look in before a row is worked on.
+    std::vector<std::shared_ptr<RowCache>> caches = {};
   };
 
   Stage(Options options, RunControl* control, std::vector<Stage*> inputs, std::vector<Element> elements);
@@ -136,6 +138,8 @@ class Stage {
   // Returns the mark of the epoch's end where the error of a row took its place: it must follow the block, for whoever
   // does not want the error still counts on the mark.
   Message ApplyElement(const Element& element, Block& block) const;
+  // Puts the row in place of what the block holds, to pass by the operators below the cache that it was found in.
+  bool TakeCached(uint64_t key, Block& block) const;
   // Pushes task.outputs under the numbers from task.first on.
   void Deliver(Task& task);
   void PushOne(uint64_t number, Message message, bool more);
@@ -198,8 +202,7 @@ class IndexedSourceStage : public Stage {
   struct Place {
     std::string name;
     std::string location;
-    uint64_t epoch_cycle = 0;                       // as OpArguments'
-    std::vector<std::shared_ptr<RowCache>> caches;  // to look in, the first one first
+    uint64_t epoch_cycle = 0;  // as OpArguments'
   };
   // `local`: rows of this rank given out already in the first epoch.
   IndexedSourceStage(Options options, RunControl* control, std::vector<Element> elements,
@@ -217,7 +220,7 @@ class IndexedSourceStage : public Stage {
   bool NextTicketLocked(Task::Ticket& ticket);
   Message Read(const Task::Ticket& ticket) const;
   void ReadRow(const Task::Ticket& ticket, Block& block) const;
-  bool TakeCached(const Task::Ticket& ticket, Block& block) const;
+  bool FindRow(const Task::Ticket& ticket, Block& block) const;
 
   const std::unique_ptr<IndexedSource> source_;
   const Place place_;

@@ -145,10 +145,12 @@ absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
   if (pipeline_.options_.idle) return absl::OkStatus();
   RowCache::Use use;
   use.account = pipeline_.account();
-  use.budget = pipeline_.budget();
+  use.budget = pipeline_.budget() - granted_;
+  use.shelf = pipeline_.options_.shelf.get();
   use.content = ContentOf(instance, pipeline_);
   if (instance.row) use.rows = pipeline_.options_.deal.RowsOf(IndexedBelow(instance).indexed->size(), 0);
   const absl::Status opened = cache->Open(use);
+  granted_ += cache->memory_limit();
   return opened.ok() ? opened : Refuse(instance, opened);
 }
 
@@ -219,6 +221,7 @@ TreeBuilder::Open TreeBuilder::BuildSource(Instance& instance, EpochRange epochs
 TreeBuilder::Open TreeBuilder::BuildRow(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
   const size_t below = static_cast<size_t>(instance.inputs[0]->words);
   if (auto cache = instance.row->row_cache()) caches_.push_back(std::move(cache));
+  std::vector<std::shared_ptr<RowCache>> caches = caches_;
   Open input = BuildNode(*instance.inputs[0], epochs, words.subspan(0, below));
   const bool one_to_many = instance.row->one_to_many();
   if (instance.traits.light && !one_to_many && !input.sealed) {
@@ -227,6 +230,7 @@ TreeBuilder::Open TreeBuilder::BuildRow(Instance& instance, EpochRange epochs, a
   }
   Open open;
   open.kind = Open::Kind::kRow;
+  open.caches = std::move(caches);
   open.inputs.push_back(Close(std::move(input)));
   if (instance.traits.python) {
     open.lane = Lane::kPython;
@@ -283,6 +287,7 @@ Stage* TreeBuilder::Close(Open open) {
   if (open.lane == Lane::kIo) stage.cap = std::min(stage.cap, WorkerPool::Io().threads());
   stage.window = options.window > 0 ? options.window : options.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
   stage.byte_bound = std::max<int64_t>(1, options.memory / 4);
+  stage.caches = std::move(open.caches);
   RunControl* control = &pipeline_;
   std::unique_ptr<Stage> made;
   switch (open.kind) {
@@ -290,7 +295,7 @@ Stage* TreeBuilder::Close(Open open) {
       made = std::make_unique<IndexedSourceStage>(
           std::move(stage), control, std::move(open.elements), std::move(open.source->indexed),
           IndexedSourceStage::Place{open.source->arguments.name, open.source->arguments.location,
-                                    open.source->arguments.epoch_cycle, std::move(open.caches)},
+                                    open.source->arguments.epoch_cycle},
           options.deal, open.epochs, open.words[0]);
       break;
     case Open::Kind::kStreamSource:

@@ -36,7 +36,7 @@ class TreeBuilder {
     std::vector<uint64_t> words;   // of the source
     std::vector<uint64_t> before;  // one-to-many
     uint64_t skip_parts = 0;
-    std::vector<std::shared_ptr<RowCache>> caches;  // for the source to look in
+    std::vector<std::shared_ptr<RowCache>> caches;  // to look in before a row is worked on
   };
 
   absl::Status CheckDeal() const;
@@ -50,6 +50,7 @@ class TreeBuilder {
   absl::Status OpenCaches(const Instance& instance);
 
   Pipeline& pipeline_;
+  int64_t granted_ = 0;  // of the budget, to caches
   // On the way down, the nearest to the user first: for the indexed source that ends the way.
   std::vector<std::shared_ptr<RowCache>> caches_;
 };

@@ -152,7 +152,7 @@ class OrderedCache : public StreamOperator {
 
   bool ReadEnd() {
     std::vector<Tensor> end;
-    if (!cache_->lasting() || !cache_->on() || !cache_->Find(kEnd, end)) return false;
+    if (!cache_->on() || !cache_->Find(kEnd, end)) return false;
     const int64_t* number = end[0].data<int64_t>();
     count_ = static_cast<uint64_t>(*number++);
     end_stamps_.assign(number, number + end[0].dim(0) - 1);
@@ -160,8 +160,7 @@ class OrderedCache : public StreamOperator {
   }
 
   void WriteEnd() {
-    if (!cache_->lasting()) return;
-    for (uint64_t i = 0; i < count_; ++i) {
+    for (uint64_t i = 0; cache_->lasting() && i < count_; ++i) {
       if (!cache_->OnDisk(i)) return;
     }
     absl::StatusOr<Tensor> end = Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(1 + end_stamps_.size())});
@@ -245,8 +244,9 @@ const OpRegistration registration(
             "them; map, project, rename) it keeps rows by their keys, and where not all fit, a share of them that is "
             "settled by the first rows; the others are made anew each time. Over anything else it keeps the first "
             "whole epoch in its order, or nothing where that does not fit.\n"
-            "Memory counts against that of iterate(memory=), and lasts as long as the iterator. Files in a directory "
-            "last: later runs find what has the same operators, settings and data below.",
+            "Memory counts against that of iterate(memory=), and its rows wait for the next iterator of the same "
+            "dataset "
+            "object. Files in a directory last: later runs find what has the same operators, settings and data below.",
         .attributes =
             {{.name = "memory",
               .doc = "Memory in bytes; at most three quarters of iterate(memory=) are taken; None: half of it.",

@@ -56,8 +56,9 @@ class Methods:
         that is settled by the first rows; the others are made anew each time. Over anything else it keeps
         the first whole epoch in its order, or nothing where that does not fit.
 
-        Memory counts against that of iterate(memory=), and lasts as long as the iterator. Files in a
-        directory last: later runs find what has the same operators, settings and data below.
+        Memory counts against that of iterate(memory=), and its rows wait for the next iterator of the same
+        dataset object. Files in a directory last: later runs find what has the same operators, settings and
+        data below.
 
         Args:
             memory: Memory: bytes, or a text such as "1GiB"; at most three quarters of iterate(memory=)
