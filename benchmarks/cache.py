@@ -55,16 +55,16 @@ def several_times(folder: pathlib.Path, copies: int, target: pathlib.Path) -> No
 def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     program = images.find_loop(options.loop)
     rates: dict[str, list[float]] = {
-        name: [] for name in ("no cache", "first epoch", "later epochs", "loop", "loop, crop only")
+        name: [] for name in ("none, first", "none, later", "cache, first", "cache, later", "loop", "loop, crop only")
     }
     print("round  " + "  ".join(f"{name:>15}" for name in rates) + "   images/s")
     child = ["--child", folder, "--epochs", options.epochs, "--memory", options.memory]
     for number in range(options.rounds):
         explain = ["--explain"] if options.explain and number == 0 else []
-        rates["no cache"].append(measuring.in_own_process(__file__, *child, "--no-cache")["later"])
-        measured = measuring.in_own_process(__file__, *child, *explain)
-        rates["first epoch"].append(measured["first"])
-        rates["later epochs"].append(measured["later"])
+        for name, flags in (("none", ["--no-cache"]), ("cache", explain)):
+            measured = measuring.in_own_process(__file__, *child, *flags)
+            rates[f"{name}, first"].append(measured["first"])
+            rates[f"{name}, later"].append(measured["later"])
         common = ["--threads", str(options.threads), "--images", "1600", "--warm-up", "320"]
         rates["loop"].append(images.run_loop(program, folder, common))
         rates["loop, crop only"].append(images.run_loop(program, folder, [*common, "--crop"]))
@@ -72,9 +72,9 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     print()
     for name, values in rates.items():
         print(f"{name:>15}: {measuring.summary(values)}")
-    later = statistics.median(rates["later epochs"])
-    for name in ("no cache", "first epoch", "loop", "loop, crop only"):
-        print(f"later epochs / {name}: {later / statistics.median(rates[name]):.2f} of the medians")
+    for over, under in (("cache, first", "none, first"), ("cache, later", "none, later"), ("cache, later", "loop")):
+        ratio = statistics.median(rates[over]) / statistics.median(rates[under])
+        print(f"{over} / {under}: {ratio:.2f} of the medians")
 
 
 def main() -> None:

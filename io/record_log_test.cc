@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,6 +126,30 @@ TEST(RecordLog, SaysWhichFolderCannotBeMade) {
   folder.Write("file");
   const auto log = RecordLog::Open(folder / "file/below", "a");
   EXPECT_NE(std::string(log.status().message()).find("file/below"), std::string::npos) << log.status();
+}
+
+// A limit of the system's on the length of files stands for a disk without room.
+TEST(RecordLog, StopsWritingWhereTheDiskIsFull) {
+  const TemporaryFolder folder;
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 300;
+  setrlimit(RLIMIT_FSIZE, &small);
+  uint64_t kept = 0;
+  {
+    const auto log = Opened(folder);
+    while (kept < 40 && log->Append(kept, BytesOf(kept))) ++kept;
+    EXPECT_TRUE(log->failed());
+    EXPECT_FALSE(log->Append(50, BytesOf(0))) << "nothing more, though it might fit";
+    EXPECT_FALSE(log->Flush());
+    EXPECT_EQ(KeysIn(*log, 60), UpTo(kept));
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_GT(kept, 2u);
+  EXPECT_LT(kept, 10u);
+  EXPECT_EQ(KeysIn(*Opened(folder), 60), UpTo(kept));
 }
 
 // A file cut at any byte gives its first records, whole, and nothing else.
