@@ -21,9 +21,9 @@ def run_pipeline(folder: str, epochs: int, cached: bool, memory: str, explain: b
     import headrace as hr
     from headrace import vision as V
 
-    decoded = hr.ImageFolder(folder).map(V.Decode(), "image")
+    decoded = hr.ImageFolder(folder, shuffle=True).map(V.Decode(), "image")
     if cached:
-        decoded = decoded.cache()
+        decoded = decoded.cache(transparent=True)
     kernels = [V.RandomResizedCrop(224, antialias=False), V.RandomHorizontalFlip()]
     kernels += [V.Normalize(images.MEAN, images.STD), V.HWC2CHW()]
     dataset = decoded.map(kernels, "image").repeat(epochs).batch(images.BATCH)

@@ -141,6 +141,11 @@ absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
                                              "tells when the function changes; leave out directory=, or put the cache "
                                              "below the function"));
   }
+  const bool transparent = instance.arguments.attributes.Bool("transparent");
+  if (transparent && Draws(*instance.inputs[0], true)) {
+    return Refuse(instance, GraphError("a transparent cache would keep the random draws of one epoch for all: put it "
+                                       "below the random steps, or leave out transparent"));
+  }
   pipeline_.caches_.push_back(cache);
   if (pipeline_.options_.idle) return absl::OkStatus();
   RowCache::Use use;
@@ -148,7 +153,9 @@ absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
   use.budget = pipeline_.budget() - granted_;
   use.shelf = pipeline_.options_.shelf.get();
   use.content = ContentOf(instance, pipeline_);
-  if (instance.row) use.rows = pipeline_.options_.deal.RowsOf(IndexedBelow(instance).indexed->size(), 0);
+  if (instance.row) use.rows = IndexedBelow(instance).indexed->size();
+  // A rank meets its own part of the rows alone, but where each epoch deals them anew.
+  if (!transparent) use.rows = pipeline_.options_.deal.RowsOf(use.rows, 0);
   const absl::Status opened = cache->Open(use);
   granted_ += cache->memory_limit();
   return opened.ok() ? opened : Refuse(instance, opened);

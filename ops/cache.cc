@@ -13,15 +13,18 @@ namespace headrace {
 namespace {
 
 // Over an indexed source and operators one to one with it: keeps each row by its key. The source looks here first.
+// A transparent one leaves the epochs of rows as they are.
 class KeyedCache : public RowOperator {
  public:
-  KeyedCache(std::shared_ptr<RowCache> cache, uint64_t epoch_cycle) : cache_(std::move(cache)), cycle_(epoch_cycle) {}
+  KeyedCache(std::shared_ptr<RowCache> cache, uint64_t epoch_cycle, bool transparent)
+      : cache_(std::move(cache)), cycle_(epoch_cycle), transparent_(transparent) {}
 
   std::shared_ptr<RowCache> row_cache() const override { return cache_; }
 
   void Apply(Block& block) const override {
     if (block.cached == nullptr) OfferRows(block);
     block.cached = nullptr;
+    if (transparent_) return;
     for (RowId& id : block.ids) id.epoch = RowEpochOf(block.epoch, cycle_);
   }
 
@@ -37,6 +40,7 @@ class KeyedCache : public RowOperator {
 
   const std::shared_ptr<RowCache> cache_;
   const uint64_t cycle_;
+  const bool transparent_;
 };
 
 // A message as tensors: those of its rows, then numbers (rows, stamps, ids, origins) and the names of files.
@@ -239,7 +243,8 @@ const OpRegistration registration(
         .summary = "Keeps the rows of its input, so that later epochs need not make them again.",
         .doc =
             "Its input runs as in epoch 0 in every epoch: what is random or shuffled below it is drawn once, what "
-            "stands above it is drawn anew in each epoch.\n"
+            "stands above it is drawn anew in each epoch. A transparent one changes no row and no order; below it, "
+            "the source's own shuffle alone may be random.\n"
             "Over a source with random access and maps (Range, Numpy, ImageFolder, Files; take, skip, concat, zip of "
             "them; map, project, rename) it keeps rows by their keys, and where not all fit, a share of them that is "
             "settled by the first rows; the others are made anew each time. Over anything else it keeps the first "
@@ -266,7 +271,12 @@ const OpRegistration registration(
               .default_value = "None",
               .nullable = true,
               .minimum = 0,
-              .tuning = true}},
+              .tuning = true},
+             {.name = "transparent",
+              .type = ir::AttributeType::kBool,
+              .doc = "Let the input run its own epochs, so that shuffle=True of a source draws a new order in each; "
+                     "only where rows are kept by key and no step below draws.",
+              .default_value = "False"}},
         .traits = {.one_to_one = true, .light = true},
         .python_module = "dataset",
         .example = "ds.cache(\"1GiB\")",
@@ -274,12 +284,21 @@ const OpRegistration registration(
         .reads = ir::PassesColumns(),
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       if (arguments.attributes.Bool("transparent")) {
+         return GraphError(
+             "a transparent cache keeps rows by their keys, and needs a source with random access and "
+             "only maps below it; put it lower, or leave out transparent");
+       }
        return std::make_unique<OrderedCache>(MakeCache(arguments, false), arguments.epoch_cycle);
      },
      .keyed = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
-       return std::make_unique<KeyedCache>(MakeCache(arguments, true), arguments.epoch_cycle);
+       return std::make_unique<KeyedCache>(MakeCache(arguments, true), arguments.epoch_cycle,
+                                           arguments.attributes.Bool("transparent"));
      },
-     .input_cycle = [](const OpArguments&) { return uint64_t{1}; }});
+     .input_cycle =
+         [](const OpArguments& arguments) {
+           return arguments.attributes.Bool("transparent") ? arguments.epoch_cycle : uint64_t{1};
+         }});
 
 }  // namespace
 }  // namespace headrace

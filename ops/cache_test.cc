@@ -93,6 +93,29 @@ TEST(Cache, LetsWhatStandsAboveDrawAnew) {
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
 }
 
+TEST(Cache, LeavesEpochsAsTheyAreWhereTransparent) {
+  const GraphBuilder::Given transparent = {{"transparent", ir::BoolValue(true)}};
+  const GraphBuilder below = Rows(9, true);
+  const GraphBuilder builder = Cached(below, transparent);
+  const Ran ran = RunEveryWay(builder, Epochs(3));
+  const Ran plain = RunEveryWay(below, Epochs(3));
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(ran.Ints(0, epoch), plain.Ints(0, epoch));
+  for (const RanRow& row : ran.rows) EXPECT_EQ(row.id.epoch, row.epoch);
+  EXPECT_NE(ran.Ints(0, 1), ran.Ints(0, 0));
+  EXPECT_EQ(CountedIn(builder, 4), 9);
+  const std::vector<Ran> ranks = RunRanks(builder, 2);
+  const std::vector<Ran> plain_ranks = RunRanks(below, 2);
+  EXPECT_EQ(ranks[1].Ints(0, 1), plain_ranks[1].Ints(0, 1));
+  EXPECT_THAT(Refusal(Cached(Ordered(9), transparent)), HasSubstr("needs a source with random access"));
+  GraphBuilder drawing = below;
+  drawing.Add("map", {1});
+  drawing.Step("PythonFunction", {"value"}, {"value"},
+               {{"function", ir::ReferenceValue("f")}, {"random", ir::BoolValue(true)}});
+  RunSpec spec;
+  spec.bindings.functions["f"] = std::make_shared<FakeFunction>(nullptr);
+  EXPECT_THAT(Refusal(Cached(drawing, transparent), spec), HasSubstr("random draws of one epoch for all"));
+}
+
 TEST(Cache, MakesEachRowOnce) {
   EXPECT_EQ(CountedIn(Cached(Rows(9)), 4), 9);
   EXPECT_EQ(CountedIn(Cached(Rows(200)), 3), 200) << "more rows than are measured";

@@ -261,6 +261,11 @@ def cached_pictures(data: pathlib.Path) -> hr.Dataset:
     )
 
 
+def cached_and_reshuffled(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageFolder(data / "photos", shuffle=True).map(V.Decode(), "image").cache("1MiB", transparent=True)
+    return pictures.map(V.RandomResizedCrop(24), "image").repeat(3).batch(5)
+
+
 def cached_rows(data: pathlib.Path) -> hr.Dataset:
     lines = hr.Text(str(data / "texts/*.txt")).shuffle(6).cache()
     return lines.shuffle(5).repeat(3).batch(7)
@@ -354,6 +359,7 @@ PIPELINES: dict[str, Build] = {
         empty,
         emptied,
         cached_pictures,
+        cached_and_reshuffled,
         cached_rows,
         cached_functions,
         functions_in_order,

@@ -124,10 +124,15 @@ def filtered(
 
 
 def cached(
-    dataset: Methods, memory: int | str | None, directory: str | PathLike[str] | None, disk: int | str | None
+    dataset: Methods,
+    memory: int | str | None,
+    directory: str | PathLike[str] | None,
+    disk: int | str | None,
+    transparent: bool,
 ) -> Dataset:
     def size(name: str, given: int | str | None) -> int | None:
         return None if given is None else memory_bytes(given, "cache", name, 0)
 
     folder = None if directory is None else fspath(directory)
-    return dataset._append("cache", {"memory": size("memory", memory), "directory": folder, "disk": size("disk", disk)})
+    attributes = {"memory": size("memory", memory), "directory": folder, "disk": size("disk", disk)}
+    return dataset._append("cache", {**attributes, "transparent": transparent})

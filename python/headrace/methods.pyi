@@ -40,11 +40,13 @@ class Methods:
         directory: str | PathLike[str] | None = None,
         *,
         disk: int | str | None = None,
+        transparent: bool = False,
     ) -> Dataset:
         """Keeps the rows of its input, so that later epochs need not make them again.
 
         Its input runs as in epoch 0 in every epoch: what is random or shuffled below it is drawn once, what
-        stands above it is drawn anew in each epoch.
+        stands above it is drawn anew in each epoch. A transparent one changes no row and no order; below
+        it, the source's own shuffle alone may be random.
 
         Over a source with random access and maps (Range, Numpy, ImageFolder, Files; take, skip, concat, zip
         of them; map, project, rename) it keeps rows by their keys, and where not all fit, a share of them
@@ -62,6 +64,8 @@ class Methods:
                 memory; not over Python functions.
             disk: What the files may take: bytes, or a text such as "100GB"; None: half of what is free
                 there.
+            transparent: Let the input run its own epochs, so that shuffle=True of a source draws a new
+                order in each; only where rows are kept by key and no step below draws.
 
         Example:
             ds.cache("1GiB")

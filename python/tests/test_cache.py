@@ -65,6 +65,18 @@ def test_what_comes_in_order_is_kept_as_a_whole():
     assert calls.count == 12
 
 
+def test_a_transparent_cache_changes_no_byte():
+    calls = Calls()
+    plain = hr.Range(40, shuffle=True).map(lambda x: x * 2, "value")
+    kept = hr.Range(40, shuffle=True).map(calls, "value").cache(transparent=True)
+    for epoch in range(3):
+        assert ints(kept.batch(7).iterate(epoch=epoch)) == ints(plain.batch(7).iterate(epoch=epoch))
+    calls.count = 0
+    batches = kept.batch(7)
+    assert ints(iter(batches)) != ints(iter(batches))
+    assert calls.count == 40
+
+
 def test_says_what_it_keeps_and_saves():
     dataset = hr.Range(12).map(lambda x: x, "value").cache("1MiB").repeat(3).batch(4)
     assert re.search(r"cache\[2\]: rows by key, in memory\n", dataset.explain())
