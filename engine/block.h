@@ -38,6 +38,8 @@ class Column {
   bool stacked_ = false;
 };
 
+class RowCache;
+
 enum class End : uint8_t {
   kNone,
   kEpoch,  // ends every epoch up to the block's own
@@ -60,6 +62,11 @@ struct Block {
   // Of a block of one row: its place in the batch that it is going to be part of. Null: nobody knows.
   std::shared_ptr<BatchMemory> memory;
   int64_t place = 0;
+  // Its rows were found there, and pass by the operators below that cache. Null: they were made.
+  const RowCache* cached = nullptr;
+  // What making the rows took so far, where a cache wants to know.
+  bool timed = false;
+  uint64_t made_ns = 0;
 
   int rows() const { return static_cast<int>(ids.size()); }
   size_t footprint() const;

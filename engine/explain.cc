@@ -49,6 +49,24 @@ std::string Estimate(const Report& report) {
              all ? "" : " where shapes are known, the rest as it comes", "; budget ", BytesText(report.budget_bytes));
 }
 
+// Where a cache keeps its rows, how many of them, and what that was good for.
+std::string Cached(const CacheReport& cache) {
+  if (!cache.off.empty()) return Cat(cache.name, ": off, ", cache.off);
+  std::string text = Cat(cache.name, ": ", cache.kept);
+  if (cache.rows > 0) {
+    const double share = 100.0 * static_cast<double>(cache.kept) / static_cast<double>(cache.rows);
+    Append(text, " of ", cache.rows, absl::StrFormat(" rows (%.0f%%)", std::min(100.0, share)));
+  } else {
+    text += " rows";
+  }
+  Append(text, " kept; memory ", BytesText(cache.memory_bytes), " of ", BytesText(cache.memory_limit));
+  if (!cache.folder.empty()) {
+    Append(text, ", ", BytesText(cache.disk_bytes), " of ", BytesText(cache.disk_limit), " in ", cache.folder);
+  }
+  Append(text, "; ", cache.hits, " found, ", cache.made, " made, saved ", SecondsText(cache.saved_s), " of work");
+  return text;
+}
+
 std::string Dealt(const Deal& deal) {
   if (deal.world == 1) return "  <- shards are dealt here";
   return Cat("  <- dealt here: shard ", deal.rank, " of ", deal.world);
@@ -66,6 +84,10 @@ std::string ExplainPlan(Pipeline& pipeline) {
     if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
     if (stage.kind == "indexed source" || stage.kind == "stream source") Append(text, Dealt(pipeline.options().deal));
     text += "\n";
+  }
+  for (const CacheReport& cache : report.caches) {
+    Append(text, "  ", cache.name, cache.by_key ? ": rows by key" : ": the whole epoch, in order", ", in ",
+           cache.folder.empty() ? "memory" : Cat("memory and ", cache.folder), "\n");
   }
   Append(text, "  ", Estimate(report), "\n");
   return text;
@@ -87,6 +109,7 @@ std::string ExplainRun(Pipeline& pipeline) {
                            absl::StrFormat("%10s", SecondsText(stage.output_wait_s)),
                            absl::StrFormat("%10s", SecondsText(stage.memory_wait_s)), stage.queued, stage.window));
   }
+  for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",
          BytesText(report.budget_bytes), "\n  ", FindLimit(report).sentence, "\n");
   return text;

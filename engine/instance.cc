@@ -15,18 +15,19 @@ class Instantiator {
   Instantiator(const ir::proto::Graph& graph, std::vector<ir::Schema> schemas, const RunOptions& run)
       : graph_(graph), schemas_(std::move(schemas)), run_(run) {}
 
-  absl::StatusOr<std::unique_ptr<Instance>> Make(int node) {
+  absl::StatusOr<std::unique_ptr<Instance>> Make(int node, uint64_t epoch_cycle = 0) {
     auto instance = std::make_unique<Instance>();
     FillArguments(node, instance->arguments);
+    instance->arguments.epoch_cycle = epoch_cycle;
     const OpArguments& arguments = instance->arguments;
     const std::string& op = arguments.node->op();
     const OpFactories* factories = FindOp(op);
     const ir::Declaration* declaration = ir::Registry::Global().Find(op);
     if (factories == nullptr || declaration == nullptr) return InternalError("no operator ", op);
     instance->traits = factories->traits ? factories->traits(arguments) : declaration->traits;
-    instance->stream_role = declaration->role == ir::Role::kStream;
+    const uint64_t cycle = factories->input_cycle ? factories->input_cycle(arguments) : epoch_cycle;
     for (uint32_t input : arguments.node->inputs()) {
-      HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Instance> child, Make(static_cast<int>(input)));
+      HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Instance> child, Make(static_cast<int>(input), cycle));
       instance->inputs.push_back(std::move(child));
     }
     absl::Status made = MakeOperator(*factories, *instance);
@@ -62,6 +63,12 @@ class Instantiator {
     return !instance.inputs.empty();
   }
 
+  // One to one with an indexed source, by row operators alone: a row's key says where it comes from.
+  static bool IsKeyed(const Instance& instance) {
+    if (instance.indexed) return true;
+    return instance.row && instance.traits.one_to_one && IsKeyed(*instance.inputs[0]);
+  }
+
   static absl::Status MakeOperator(const OpFactories& factories, Instance& instance) {
     const OpArguments& arguments = instance.arguments;
     if (factories.indexed && AllIndexed(instance)) {
@@ -69,6 +76,8 @@ class Instantiator {
       for (auto& input : instance.inputs) inputs.push_back(std::move(input->indexed));
       HEADRACE_ASSIGN_OR_RETURN(instance.indexed, factories.indexed(arguments, std::move(inputs)));
       for (const auto& input : instance.inputs) instance.traits.file_io |= input->traits.file_io;
+    } else if (factories.keyed && IsKeyed(*instance.inputs[0])) {
+      HEADRACE_ASSIGN_OR_RETURN(instance.row, factories.keyed(arguments));
     } else if (factories.indexed_source) {
       HEADRACE_ASSIGN_OR_RETURN(instance.indexed, factories.indexed_source(arguments));
     } else if (factories.stream_source) {
@@ -160,6 +169,11 @@ std::string NodeName(const ir::proto::Graph& graph, int node) {
 absl::StatusOr<std::unique_ptr<Instance>> Instantiate(const ir::proto::Graph& graph, const RunOptions& run) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::Schema> schemas, ir::InferSchemas(graph));
   return Instantiator(graph, std::move(schemas), run).Make(graph.nodes_size() - 1);
+}
+
+std::shared_ptr<RowCache> CacheOf(const Instance& instance) {
+  if (instance.row) return instance.row->row_cache();
+  return instance.stream ? instance.stream->row_cache() : nullptr;
 }
 
 std::vector<Fingerprint> FingerprintsOf(const Instance& root) {

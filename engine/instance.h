@@ -16,7 +16,6 @@ namespace headrace {
 struct Instance {
   OpArguments arguments;
   ir::Traits traits;
-  bool stream_role = false;  // a stream operator
   std::vector<std::unique_ptr<Instance>> inputs;
   // Exactly one is set. A subtree of ops that act on indices alone is one indexed source.
   std::unique_ptr<IndexedSource> indexed;
@@ -40,6 +39,8 @@ std::vector<Fingerprint> FingerprintsOf(const Instance& root);
 
 // Names the operators that have words in stamps, in their order: states fit only where it is the same.
 uint32_t StampLayout(const Instance& root);
+// That of its operator; null: it has none.
+std::shared_ptr<RowCache> CacheOf(const Instance& instance);
 
 // The first op on the way down that makes the rows of a rank other than one to one with what was dealt; null: none.
 const Instance* FirstInexact(const Instance& root);

@@ -104,6 +104,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   pipeline.memory = options.memory;
   pipeline.profile = options.profile;
   pipeline.bindings = options.bindings;
+  pipeline.shelf = options.shelf;
   return pipeline;
 }
 

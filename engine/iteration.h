@@ -33,6 +33,7 @@ struct IterateOptions {
   int64_t memory = int64_t{2} << 30;
   int64_t profile = 0;  // as PipelineOptions::profile
   HostBindings bindings;
+  std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next iteration; null: nowhere
 };
 
 class Iteration {

@@ -26,6 +26,8 @@
 
 namespace headrace {
 
+class RowCache;
+
 // What tells that a source still holds the data it held when a state was taken.
 struct Fingerprint {
   std::string source;  // "ImageFolder photos/"
@@ -40,6 +42,8 @@ class IndexedSource {
   virtual uint64_t size() const = 0;
   // Appends the row at `position` to the block: id, origin and columns. On an error nothing is appended.
   virtual absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const = 0;
+  // The id and origin that Read would give the row; reads nothing.
+  virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
 };
 
@@ -61,10 +65,15 @@ class RowOperator {
   virtual ~RowOperator() = default;
   // Changes the rows in place. A row that fails ends the block: block.Fail(row, status). Terminators stay.
   virtual void Apply(Block& block) const = 0;
+  // Makes its result where the block's place in a batch is, if it has one.
+  virtual bool writes_places() const { return false; }
   // Makes several blocks of one, in order; the last takes the terminator. Words of its own in a stamp: 1, the rows of
   // the block already given out, on top of the stamps `before` the block came.
   virtual bool one_to_many() const { return false; }
   virtual void Split(Message message, const Stamps& before, std::vector<Message>& parts) const;
+  // Where it keeps the rows that come to it. The source looks there first, and a row it finds passes by all operators
+  // between. Null: it keeps none.
+  virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
 };
 
 // Receives what a stream operator gives out.
@@ -106,6 +115,10 @@ class StreamOperator {
   virtual uint64_t LastInputEpoch(uint64_t epoch) const { return epoch; }
   // The last of its own epochs for which the child's can be counted.
   virtual uint64_t LastEpoch() const { return std::numeric_limits<uint64_t>::max(); }
+  // The last of its own epochs that is wanted; said before anything is received.
+  virtual void SetLastEpoch(uint64_t /*epoch*/) {}
+  // As a row operator's; it looks there itself.
+  virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
 };
 
 // Numbers that a user may fix by hand, and what binds a graph to this process.
@@ -125,6 +138,9 @@ struct Cardinality {
   bool known() const { return kind == Kind::kKnown; }
 };
 
+// The epoch whose rows come in `epoch`, where rows come again after `cycle` epochs, as below a cache; 0: they never do.
+inline uint64_t RowEpochOf(uint64_t epoch, uint64_t cycle) { return cycle == 0 ? epoch : epoch % cycle; }
+
 struct OpArguments {
   std::string name;      // "batch[3]"
   std::string location;  // "train.py:12"
@@ -135,6 +151,8 @@ struct OpArguments {
   uint64_t seed = 0;  // the op's own, else the run's
   uint64_t salt = 0;
   const RunOptions* run = nullptr;
+  // RowEpochOf tells by it the epoch of ids and draws.
+  uint64_t epoch_cycle = 0;
 };
 
 using IndexedSources = std::vector<std::unique_ptr<IndexedSource>>;
@@ -147,6 +165,10 @@ struct OpFactories {
   std::function<absl::StatusOr<std::unique_ptr<RowOperator>>(const OpArguments&)> row = {};
   std::function<absl::StatusOr<std::unique_ptr<StreamOperator>>(const OpArguments&)> stream = {};
   std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&, IndexedSources inputs)> indexed = {};
+  // Set besides, for ops that go by the keys of rows when their input is one to one with an indexed source.
+  std::function<absl::StatusOr<std::unique_ptr<RowOperator>>(const OpArguments&)> keyed = {};
+  // The epoch_cycle of the inputs; not set: its own.
+  std::function<uint64_t(const OpArguments&)> input_cycle = {};
   // Rows given out for those taken in; not set: as many as the first input, one to one.
   std::function<Cardinality(const OpArguments&, absl::Span<const Cardinality> inputs)> cardinality = {};
   // Says of this use of the op what its declaration can only say in general (map: whether a step calls Python); not

@@ -142,6 +142,7 @@ void Pipeline::Close() {
   block_.reset();
   if (in_next_) return;
   for (Stage* stage : stage_order_) stage->DropOperators();
+  for (const auto& cache : caches_) cache->Close();
 }
 
 bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
@@ -314,6 +315,7 @@ Report Pipeline::report() {
     line.deals = stage->inputs().empty() && options_.deal.world > 1;
     report.stages.push_back(std::move(line));
   }
+  for (const auto& cache : caches_) report.caches.push_back(cache->report());
   const uint64_t started = started_ns_.load(std::memory_order_relaxed);
   if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
   report.user_wait_s = static_cast<double>(user_wait_ns_.load(std::memory_order_relaxed)) * 1e-9;

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "engine/instance.h"
 #include "engine/profiler.h"
+#include "engine/row_cache.h"
 #include "engine/run_control.h"
 #include "engine/stage.h"
 #include "engine/worker_pool.h"
@@ -35,9 +36,10 @@ struct PipelineOptions {
   // Where to go on: stamps of the row given last, and rows given out since that stamp was made. Empty: the start.
   std::vector<uint64_t> stamps;
   uint64_t skip_rows = 0;
-  uint64_t delivered = 0;  // rows given out in the first epoch before
-  bool idle = false;       // starts nothing: only to be explained
-  int64_t profile = 0;     // tasks of each thread to write down; 0: no profile is taken
+  uint64_t delivered = 0;             // rows given out in the first epoch before
+  bool idle = false;                  // starts nothing: only to be explained
+  std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next pipeline; null: nowhere
+  int64_t profile = 0;                // tasks of each thread to write down; 0: no profile is taken
 };
 
 // A row of the result: usually a batch.
@@ -70,6 +72,7 @@ struct StageReport {
 };
 
 struct Report {
+  std::vector<CacheReport> caches;
   std::vector<StageReport> stages;  // the user's end first
   double wall_s = 0;                // from the first Next to the end of the last
   double user_wait_s = 0;           // in Next
@@ -140,6 +143,7 @@ class Pipeline : private RunControl {
   std::vector<std::unique_ptr<LaneClient>> clients_;
   std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
   std::unique_ptr<Profiler> profiler_;
+  std::vector<std::shared_ptr<RowCache>> caches_;
   Stage* root_ = nullptr;
 
   std::mutex close_mutex_;

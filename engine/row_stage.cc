@@ -67,6 +67,10 @@ void RowStage::RunMessage(Message message, Task& task, int index) {
     message->DropRows();
     if (message->end == End::kError) message->end = End::kNone;
   }
+  // Looks again: the row may have come to be kept since it was read.
+  if (!options_.caches.empty() && message->cached == nullptr && message->rows() == 1) {
+    TakeCached(message->ids[0].key, *message);
+  }
   Message cut;  // a mark whose place the error of a row took: follows as a part of its own
   for (const Element& element : elements_) {
     if (Message mark = ApplyElement(element, *message)) cut = std::move(mark);

@@ -2,9 +2,20 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/clock.h"
 #include "engine/stage.h"
 
 namespace headrace {
+namespace {
+
+// Tells the draws of a repeated row from those of the row it repeats.
+void MarkPass(uint64_t pass, RowId& id) {
+  if (pass == 0) return;
+  id.key = MixKey(id.key, pass);
+  id.pad = true;
+}
+
+}  // namespace
 
 uint64_t Deal::RowsOf(uint64_t size, uint64_t base) const {
   const uint64_t left = size > base ? size - base : 0;
@@ -14,12 +25,11 @@ uint64_t Deal::RowsOf(uint64_t size, uint64_t base) const {
 }
 
 IndexedSourceStage::IndexedSourceStage(Options options, RunControl* control, std::vector<Element> elements,
-                                       std::unique_ptr<IndexedSource> source, std::string source_name,
-                                       std::string location, Deal deal, EpochRange epochs, uint64_t local)
+                                       std::unique_ptr<IndexedSource> source, Place place, Deal deal, EpochRange epochs,
+                                       uint64_t local)
     : Stage(std::move(options), control, {}, std::move(elements)),
       source_(std::move(source)),
-      source_name_(std::move(source_name)),
-      location_(std::move(location)),
+      place_(std::move(place)),
       deal_(deal),
       size_(source_->size()),
       last_epoch_(epochs.last),
@@ -74,18 +84,35 @@ Message IndexedSourceStage::Read(const Task::Ticket& ticket) const {
   block->epoch = ticket.epoch;
   block->stamps.push_back(ticket.local);
   if (Finished(ticket.epoch) || control_->closed()) return block;
-  absl::Status status = source_->Read(ticket.epoch, ticket.position, *block);
-  if (!status.ok()) {
-    AddErrorField(status, ErrorField::kOperator, source_name_);
-    AddErrorField(status, ErrorField::kLocation, location_);
-    AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", ticket.position));
-    block->Fail(0, std::move(status));
-  } else if (ticket.pass > 0) {
-    // Tells the draws of a repeated row from those of the row it repeats.
-    block->ids[0].key = MixKey(block->ids[0].key, ticket.pass);
-    block->ids[0].pad = true;
-  }
+  if (!FindRow(ticket, *block)) ReadRow(ticket, *block);
   return block;
+}
+
+void IndexedSourceStage::ReadRow(const Task::Ticket& ticket, Block& block) const {
+  block.timed = !options_.caches.empty();
+  const uint64_t start = block.timed ? NowNs() : 0;
+  absl::Status status = source_->Read(RowEpochOf(ticket.epoch, place_.epoch_cycle), ticket.position, block);
+  if (block.timed) block.made_ns = NowNs() - start;
+  if (status.ok()) {
+    MarkPass(ticket.pass, block.ids[0]);
+    return;
+  }
+  AddErrorField(status, ErrorField::kOperator, place_.name);
+  AddErrorField(status, ErrorField::kLocation, place_.location);
+  AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", ticket.position));
+  block.Fail(0, std::move(status));
+}
+
+bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) const {
+  if (options_.caches.empty()) return false;
+  RowId id;
+  Provenance origin;
+  source_->Identify(RowEpochOf(ticket.epoch, place_.epoch_cycle), ticket.position, id, origin);
+  MarkPass(ticket.pass, id);
+  if (!TakeCached(id.key, block)) return false;
+  block.ids.push_back(id);
+  block.origins.push_back(std::move(origin));
+  return true;
 }
 
 void IndexedSourceStage::RunTask(Task& task) {
@@ -100,11 +127,13 @@ void IndexedSourceStage::RunTask(Task& task) {
 
 StreamSourceStage::StreamSourceStage(Options options, RunControl* control, std::vector<Element> elements,
                                      std::unique_ptr<StreamSource> source, std::string source_name,
-                                     std::string location, Deal deal, EpochRange epochs, std::vector<uint64_t> words)
+                                     std::string location, uint64_t epoch_cycle, Deal deal, EpochRange epochs,
+                                     std::vector<uint64_t> words)
     : Stage(std::move(options), control, {}, std::move(elements)),
       source_(std::move(source)),
       source_name_(std::move(source_name)),
       location_(std::move(location)),
+      epoch_cycle_(epoch_cycle),
       deal_(deal),
       last_epoch_(epochs.last),
       epoch_(epochs.first),
@@ -151,7 +180,7 @@ Message StreamSourceStage::NextMessage() {
   absl::Status status;
   if (failed_to_start_) return end(epoch_);
   if (!started_) {
-    status = source_->Start(epoch_, words_);
+    status = source_->Start(RowEpochOf(epoch_, epoch_cycle_), words_);
     started_ = status.ok();
     failed_to_start_ = !status.ok();
   }

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "engine/clock.h"
 #include "engine/profiler.h"
+#include "engine/row_cache.h"
 
 namespace headrace {
 namespace {
@@ -206,12 +207,27 @@ std::vector<std::string> Stage::DescribeRunning() {
 }
 
 Message Stage::ApplyElement(const Element& element, Block& block) const {
+  if (block.cached != nullptr && block.cached != element.cache) return nullptr;
   const bool marked = block.end == End::kEpoch;
+  const uint64_t start = block.timed ? NowNs() : 0;
   element.row->Apply(block);
+  if (block.timed) block.made_ns += NowNs() - start;
   if (block.end != End::kError) return nullptr;
   AddErrorField(block.error, ErrorField::kOperator, element.name);
   AddErrorField(block.error, ErrorField::kLocation, element.location);
   return marked ? MakeMark(block.epoch, block.stamps) : nullptr;
+}
+
+bool Stage::TakeCached(uint64_t key, Block& block) const {
+  std::vector<Tensor> row;
+  for (const auto& cache : options_.caches) {
+    if (!cache->Find(key, row)) continue;
+    block.columns.clear();
+    for (Tensor& tensor : row) block.columns.emplace_back(std::move(tensor));
+    block.cached = cache.get();
+    return true;
+  }
+  return false;
 }
 
 void Stage::PushOne(uint64_t number, Message message, bool more) {

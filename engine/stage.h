@@ -36,6 +36,7 @@ struct Element {
   std::string location;  // "train.py:12"
   std::unique_ptr<RowOperator> row;
   std::unique_ptr<StreamOperator> stream;
+  const RowCache* cache = nullptr;  // of a row operator that has one
 };
 
 struct StageCounters {
@@ -84,6 +85,8 @@ class Stage {
     int64_t byte_bound = MessageConnector::kNoBound;
     int64_t row_bytes = -1;  // of a row given out, by its schema; -1: not known
     bool gated = false;      // calls the user's Python: not for epochs not yet asked for
+    // Caches by key in this stage and above it, the user's end first: to look in before a row is worked on.
+    std::vector<std::shared_ptr<RowCache>> caches = {};
   };
 
   Stage(Options options, RunControl* control, std::vector<Stage*> inputs, std::vector<Element> elements);
@@ -136,6 +139,8 @@ class Stage {
   // Returns the mark of the epoch's end where the error of a row took its place: it must follow the block, for whoever
   // does not want the error still counts on the mark.
   Message ApplyElement(const Element& element, Block& block) const;
+  // Puts the row in place of what the block holds, to pass by the operators below the cache that it was found in.
+  bool TakeCached(uint64_t key, Block& block) const;
   // Pushes task.outputs under the numbers from task.first on.
   void Deliver(Task& task);
   void PushOne(uint64_t number, Message message, bool more);
@@ -195,10 +200,14 @@ struct EpochRange {
 
 class IndexedSourceStage : public Stage {
  public:
+  struct Place {
+    std::string name;
+    std::string location;
+    uint64_t epoch_cycle = 0;  // as OpArguments'
+  };
   // `local`: rows of this rank given out already in the first epoch.
   IndexedSourceStage(Options options, RunControl* control, std::vector<Element> elements,
-                     std::unique_ptr<IndexedSource> source, std::string source_name, std::string location, Deal deal,
-                     EpochRange epochs, uint64_t local);
+                     std::unique_ptr<IndexedSource> source, Place place, Deal deal, EpochRange epochs, uint64_t local);
   std::string kind() const override { return "indexed source"; }
   const IndexedSource& source() const { return *source_; }
 
@@ -211,10 +220,11 @@ class IndexedSourceStage : public Stage {
  private:
   bool NextTicketLocked(Task::Ticket& ticket);
   Message Read(const Task::Ticket& ticket) const;
+  void ReadRow(const Task::Ticket& ticket, Block& block) const;
+  bool FindRow(const Task::Ticket& ticket, Block& block) const;
 
   const std::unique_ptr<IndexedSource> source_;
-  const std::string source_name_;
-  const std::string location_;
+  const Place place_;
   const Deal deal_;
   const uint64_t size_;
   const uint64_t last_epoch_;
@@ -228,8 +238,8 @@ class IndexedSourceStage : public Stage {
 class StreamSourceStage : public Stage {
  public:
   StreamSourceStage(Options options, RunControl* control, std::vector<Element> elements,
-                    std::unique_ptr<StreamSource> source, std::string source_name, std::string location, Deal deal,
-                    EpochRange epochs, std::vector<uint64_t> words);
+                    std::unique_ptr<StreamSource> source, std::string source_name, std::string location,
+                    uint64_t epoch_cycle, Deal deal, EpochRange epochs, std::vector<uint64_t> words);
   std::string kind() const override { return "stream source"; }
   const StreamSource& source() const { return *source_; }
 
@@ -247,6 +257,7 @@ class StreamSourceStage : public Stage {
   const std::unique_ptr<StreamSource> source_;
   const std::string source_name_;
   const std::string location_;
+  const uint64_t epoch_cycle_;
   const Deal deal_;
   const uint64_t last_epoch_;
   uint64_t epoch_;
@@ -263,7 +274,6 @@ class RowStage : public Stage {
   RowStage(Options options, RunControl* control, Stage* input, std::vector<Element> elements, Stamps before,
            uint64_t skip_parts);
   std::string kind() const override { return "row"; }
-  bool one_to_many() const { return one_to_many_; }
   // Its rows go straight into a batch, one for one.
   void set_places(std::unique_ptr<BatchPlaces> places) { places_ = std::move(places); }
 

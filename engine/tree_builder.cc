@@ -7,6 +7,8 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "core/version.h"
+#include "ir/graph_hash.h"
 
 namespace headrace {
 namespace {
@@ -16,7 +18,9 @@ constexpr int kBatchWindow = 8;
 constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
 
 Element ElementOf(Instance& instance) {
-  return {instance.arguments.name, instance.arguments.location, std::move(instance.row), std::move(instance.stream)};
+  const RowCache* cache = instance.row ? instance.row->row_cache().get() : nullptr;
+  return {instance.arguments.name, instance.arguments.location, std::move(instance.row), std::move(instance.stream),
+          cache};
 }
 
 // Bytes of a row with this schema; -1 where a shape is not known.
@@ -85,7 +89,77 @@ std::optional<uint64_t> LastEpochOf(const Instance& instance) {
   return low;
 }
 
+const Instance& IndexedBelow(const Instance& instance) {
+  return instance.indexed ? instance : IndexedBelow(*instance.inputs[0]);
+}
+
+bool CallsPython(const Instance& instance) {
+  return instance.traits.python || std::any_of(instance.inputs.begin(), instance.inputs.end(),
+                                               [](const auto& input) { return CallsPython(*input); });
+}
+
+int PlaceOf(const ir::proto::Graph& graph, const ir::proto::Node* node) {
+  int place = 0;
+  while (&graph.nodes(place) != node) ++place;
+  return place;
+}
+
+// Its rows depend on the seed. Where they are known by key, their order does not count.
+bool Draws(const Instance& instance, bool by_key) {
+  const auto& steps = instance.arguments.node->steps();
+  if (!by_key && instance.arguments.node->salt() != 0) return true;
+  return std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.salt() != 0; }) ||
+         std::any_of(instance.inputs.begin(), instance.inputs.end(),
+                     [by_key](const auto& input) { return Draws(*input, by_key); });
+}
+
+// Names what comes to a cache: two that differ in any row have two names.
+std::string ContentOf(const Instance& cache, const Pipeline& pipeline) {
+  const ir::proto::Graph& graph = pipeline.graph();
+  const Instance& input = *cache.inputs[0];
+  std::string content = Cat("headrace ", kVersion, " graph ",
+                            ir::HashText(ir::SubgraphHash(graph, PlaceOf(graph, input.arguments.node))));
+  if (Draws(input, cache.row != nullptr)) Append(content, " seed ", pipeline.options().seed.value_or(graph.seed()));
+  for (const Fingerprint& source : FingerprintsOf(input)) {
+    Append(content, " source ", source.source, " ", source.count, " ", source.hash);
+  }
+  if (cache.row) return content;
+  // Rows by number are those of one rank.
+  const Deal& deal = pipeline.options().deal;
+  Append(content, " rank ", deal.rank, " of ", deal.world, " even ", static_cast<int>(deal.even));
+  return content;
+}
+
 }  // namespace
+
+absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
+  for (const auto& input : instance.inputs) HEADRACE_RETURN_IF_ERROR(OpenCaches(*input));
+  const std::shared_ptr<RowCache> cache = CacheOf(instance);
+  if (cache == nullptr) return absl::OkStatus();
+  if (cache->lasting() && CallsPython(*instance.inputs[0])) {
+    return Refuse(instance, UnsupportedError("what a Python function gives cannot be kept between runs, as nothing "
+                                             "tells when the function changes; leave out directory=, or put the cache "
+                                             "below the function"));
+  }
+  const bool transparent = instance.arguments.attributes.Bool("transparent");
+  if (transparent && Draws(*instance.inputs[0], true)) {
+    return Refuse(instance, GraphError("a transparent cache would keep the random draws of one epoch for all: put it "
+                                       "below the random steps, or leave out transparent"));
+  }
+  pipeline_.caches_.push_back(cache);
+  if (pipeline_.options_.idle) return absl::OkStatus();
+  RowCache::Use use;
+  use.account = pipeline_.account();
+  use.budget = pipeline_.budget() - granted_;
+  use.shelf = pipeline_.options_.shelf.get();
+  use.content = ContentOf(instance, pipeline_);
+  if (instance.row) use.rows = IndexedBelow(instance).indexed->size();
+  // A rank meets its own part of the rows alone, but where each epoch deals them anew.
+  if (!transparent) use.rows = pipeline_.options_.deal.RowsOf(use.rows, 0);
+  const absl::Status opened = cache->Open(use);
+  granted_ += cache->memory_limit();
+  return opened.ok() ? opened : Refuse(instance, opened);
+}
 
 absl::Status TreeBuilder::CheckEpochs() {
   const std::optional<uint64_t> last = LastEpochOf(*pipeline_.instance_);
@@ -115,6 +189,7 @@ absl::Status TreeBuilder::Build() {
   HEADRACE_RETURN_IF_ERROR(CheckDeal());
   HEADRACE_RETURN_IF_ERROR(CheckEpochs());
   Instance& root = *pipeline_.instance_;
+  HEADRACE_RETURN_IF_ERROR(OpenCaches(root));
   std::vector<uint64_t> words = pipeline_.options_.stamps;
   if (words.empty()) words.assign(static_cast<size_t>(root.words), 0);
   if (static_cast<int>(words.size()) != root.words) {
@@ -139,6 +214,7 @@ TreeBuilder::Open TreeBuilder::BuildSource(Instance& instance, EpochRange epochs
   open.source = &instance;
   open.epochs = epochs;
   open.words.assign(words.begin(), words.end());
+  open.caches = std::exchange(caches_, {});
   if (instance.traits.file_io) open.lane = Lane::kIo;
   if (instance.traits.python) {
     open.lane = Lane::kPython;
@@ -151,6 +227,8 @@ TreeBuilder::Open TreeBuilder::BuildSource(Instance& instance, EpochRange epochs
 
 TreeBuilder::Open TreeBuilder::BuildRow(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
   const size_t below = static_cast<size_t>(instance.inputs[0]->words);
+  if (auto cache = instance.row->row_cache()) caches_.push_back(std::move(cache));
+  std::vector<std::shared_ptr<RowCache>> caches = caches_;
   Open input = BuildNode(*instance.inputs[0], epochs, words.subspan(0, below));
   const bool one_to_many = instance.row->one_to_many();
   if (instance.traits.light && !one_to_many && !input.sealed) {
@@ -159,6 +237,7 @@ TreeBuilder::Open TreeBuilder::BuildRow(Instance& instance, EpochRange epochs, a
   }
   Open open;
   open.kind = Open::Kind::kRow;
+  open.caches = std::move(caches);
   open.inputs.push_back(Close(std::move(input)));
   if (instance.traits.python) {
     open.lane = Lane::kPython;
@@ -178,6 +257,7 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
   StreamOperator& op = *instance.stream;
   const size_t below = words.size() - static_cast<size_t>(instance.own_words);
   const absl::Span<const uint64_t> own = words.subspan(below);
+  op.SetLastEpoch(epochs.last);
   op.Start(epochs.first, own, Stamps(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(below)));
   std::vector<Open> inputs;
   size_t at = 0;
@@ -209,7 +289,7 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
 void TreeBuilder::GivePlaces(Stage* below, absl::Span<const Element> between, const Instance& batch,
                              uint64_t first_epoch, uint64_t skipped) const {
   auto* rows = dynamic_cast<RowStage*>(below);
-  if (rows == nullptr || rows->one_to_many() || batch.stream->rows_per_batch() == 0) return;
+  if (rows == nullptr || !rows->elements().back().row->writes_places() || batch.stream->rows_per_batch() == 0) return;
   std::vector<const StreamOperator*> operators;
   for (const Element& element : between) {
     if (element.stream == nullptr || !element.stream->passes_rows()) return;
@@ -239,19 +319,22 @@ Stage* TreeBuilder::Close(Open open) {
   if (open.lane == Lane::kIo) stage.cap = std::min(stage.cap, WorkerPool::Io().threads());
   stage.window = options.window > 0 ? options.window : options.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
   stage.byte_bound = std::max<int64_t>(1, options.memory / 4);
+  stage.caches = std::move(open.caches);
   RunControl* control = &pipeline_;
   std::unique_ptr<Stage> made;
   switch (open.kind) {
     case Open::Kind::kIndexed:
       made = std::make_unique<IndexedSourceStage>(
           std::move(stage), control, std::move(open.elements), std::move(open.source->indexed),
-          open.source->arguments.name, open.source->arguments.location, options.deal, open.epochs, open.words[0]);
+          IndexedSourceStage::Place{open.source->arguments.name, open.source->arguments.location,
+                                    open.source->arguments.epoch_cycle},
+          options.deal, open.epochs, open.words[0]);
       break;
     case Open::Kind::kStreamSource:
       made = std::make_unique<StreamSourceStage>(std::move(stage), control, std::move(open.elements),
                                                  std::move(open.source->stream_source), open.source->arguments.name,
-                                                 open.source->arguments.location, options.deal, open.epochs,
-                                                 std::move(open.words));
+                                                 open.source->arguments.location, open.source->arguments.epoch_cycle,
+                                                 options.deal, open.epochs, std::move(open.words));
       break;
     case Open::Kind::kRow:
       made = std::make_unique<RowStage>(std::move(stage), control, open.inputs[0], std::move(open.elements),

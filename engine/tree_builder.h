@@ -36,6 +36,7 @@ class TreeBuilder {
     std::vector<uint64_t> words;   // of the source
     std::vector<uint64_t> before;  // one-to-many
     uint64_t skip_parts = 0;
+    std::vector<std::shared_ptr<RowCache>> caches;  // to look in before a row is worked on
   };
 
   absl::Status CheckDeal() const;
@@ -49,8 +50,12 @@ class TreeBuilder {
   // Lets the rows of the stage below a batch be written where they go, if nothing but their epochs changes in between.
   void GivePlaces(Stage* below, absl::Span<const Element> between, const Instance& batch, uint64_t first_epoch,
                   uint64_t skipped) const;
+  absl::Status OpenCaches(const Instance& instance);
 
   Pipeline& pipeline_;
+  int64_t granted_ = 0;  // of the budget, to caches
+  // On the way down, the nearest to the user first: for the indexed source that ends the way.
+  std::vector<std::shared_ptr<RowCache>> caches_;
 };
 
 }  // namespace headrace

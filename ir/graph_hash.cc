@@ -7,6 +7,7 @@
 #include "core/text.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/post_order.h"
 
 namespace headrace::ir {
 namespace {
@@ -60,6 +61,21 @@ std::string HashText(const GraphHash& hash) {
 }
 
 GraphHash UserGraphHash(const proto::Graph& graph) { return HashBytes(SerializeGraph(Bare(graph))); }
+
+GraphHash SubgraphHash(const proto::Graph& graph, int node) {
+  proto::Graph below = graph;
+  below.mutable_nodes()->DeleteSubrange(node + 1, graph.nodes_size() - node - 1);
+  proto::Graph alone = below;
+  alone.clear_nodes();
+  std::vector<uint32_t> places(below.nodes_size());
+  for (const int at : PostOrder(below)) {
+    places[at] = static_cast<uint32_t>(alone.nodes_size());
+    proto::Node* copy = alone.add_nodes();
+    *copy = below.nodes(at);
+    for (uint32_t& input : *copy->mutable_inputs()) input = places[input];
+  }
+  return UserGraphHash(alone);
+}
 
 std::vector<uint32_t> NodeHashes(const proto::Graph& graph) {
   std::vector<uint32_t> hashes;

@@ -22,6 +22,8 @@ std::string HashText(const GraphHash& hash);
 
 // Of a canonical graph. Locations, producer, seed and attributes that only tune speed take no part.
 GraphHash UserGraphHash(const proto::Graph& graph);
+// Of what the node gives: of it and all below it.
+GraphHash SubgraphHash(const proto::Graph& graph, int node);
 // Of each node alone, of the same parts: says where two graphs differ.
 std::vector<uint32_t> NodeHashes(const proto::Graph& graph);
 

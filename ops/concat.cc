@@ -103,10 +103,9 @@ class ConcatenatedSource : public IndexedSource {
   uint64_t size() const override { return ends_.back(); }
 
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    const size_t input = std::upper_bound(ends_.begin(), ends_.end(), position) - ends_.begin();
-    const uint64_t start = input == 0 ? 0 : ends_[input - 1];
+    const size_t input = InputAt(position);
     Block row;
-    HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read(epoch, position - start, row));
+    HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read(epoch, position - StartOf(input), row));
     Reorder(places_[input], row.columns);
     row.ids[0].key = MixKey(row.ids[0].key, input);
     block.ids.push_back(row.ids[0]);
@@ -116,11 +115,22 @@ class ConcatenatedSource : public IndexedSource {
     return absl::OkStatus();
   }
 
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+    const size_t input = InputAt(position);
+    inputs_[input]->Identify(epoch, position - StartOf(input), id, origin);
+    id.key = MixKey(id.key, input);
+  }
+
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     for (const auto& input : inputs_) input->AddFingerprints(fingerprints);
   }
 
  private:
+  size_t InputAt(uint64_t position) const {
+    return static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), position) - ends_.begin());
+  }
+  uint64_t StartOf(size_t input) const { return input == 0 ? 0 : ends_[input - 1]; }
+
   const IndexedSources inputs_;
   const Places places_;
   std::vector<uint64_t> ends_;  // of each input's positions

@@ -44,6 +44,7 @@ class MapOperator : public RowOperator {
   MapOperator(std::vector<BoundStep> steps, std::vector<Action> actions, size_t columns)
       : steps_(std::move(steps)), actions_(std::move(actions)), columns_(columns) {}
 
+  bool writes_places() const override { return true; }
   void Apply(Block& block) const override {
     if (block.rows() == 0) {
       // Leaves no columns of the input's, for those above go by the output's.

@@ -58,7 +58,7 @@ class RandomGraph {
       case 1:
         return Zip(depth, model);
       default:
-        return OnOne(Below(11), Tree(depth - 1, model), model);
+        return OnOne(Below(12), Tree(depth - 1, model), model);
     }
   }
 
@@ -120,11 +120,20 @@ class RandomGraph {
       case 6:
         model.ordered = false;
         return builder_.Add("shuffle", {input}, {{"window", IntValue(1 + Below(9))}});
+      case 8:
+        return Cache(input);
       case 7:
         return builder_.Add("project", {input}, {{"columns", ir::StringsValue({"value"})}});
       default:
         return builder_.Add("test_group", {input}, {{"rows", IntValue(1 + Below(5))}});
     }
+  }
+
+  // With room for all, for a few rows, or for none: the rows are the same.
+  uint32_t Cache(uint32_t input) {
+    const int64_t memory[] = {0, 500, 3000};
+    if (Below(2) == 0) return builder_.Add("cache", {input});
+    return builder_.Add("cache", {input}, {{"memory", IntValue(memory[Below(3)])}});
   }
 
   uint32_t Filter(uint32_t input, Model& model) {

@@ -14,8 +14,8 @@ class RepeatOperator : public StreamOperator {
  public:
   static constexpr uint64_t kEndlessPasses = uint64_t{1} << 32;
 
-  explicit RepeatOperator(std::optional<uint64_t> count)
-      : passes_(count.value_or(kEndlessPasses)), endless_(!count.has_value()) {}
+  RepeatOperator(std::optional<uint64_t> count, uint64_t epoch_cycle)
+      : passes_(count.value_or(kEndlessPasses)), endless_(!count.has_value()), cycle_(epoch_cycle) {}
 
   // The pass that is running.
   int stamp_words() const override { return 1; }
@@ -39,7 +39,7 @@ class RepeatOperator : public StreamOperator {
     if (epoch < next_epoch_) return;
     const uint64_t pass = message->epoch % passes_;
     rows_in_pass_ += static_cast<uint64_t>(message->rows());
-    for (RowId& id : message->ids) id = {epoch, MixKey(id.key, pass), id.pad};
+    for (RowId& id : message->ids) id = {RowEpochOf(epoch, cycle_), MixKey(id.key, pass), id.pad};
     message->epoch = epoch;
     message->stamps.push_back(pass);
     if (message->end == End::kEpoch) EndPass(*message, pass);
@@ -63,6 +63,7 @@ class RepeatOperator : public StreamOperator {
 
   const uint64_t passes_;
   const bool endless_;
+  const uint64_t cycle_;
   uint64_t next_epoch_ = 0;
   uint64_t rows_in_pass_ = 0;
 };
@@ -99,8 +100,15 @@ const OpRegistration registration(
         .reads = ir::PassesColumns(),
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
-       return std::make_unique<RepeatOperator>(CountOf(arguments));
+       return std::make_unique<RepeatOperator>(CountOf(arguments), arguments.epoch_cycle);
      },
+     .input_cycle =
+         [](const OpArguments& arguments) {
+           // Passes of a cycle are numbered one after the other; where they are beyond 64 bits, none comes again.
+           const uint64_t passes = CountOf(arguments).value_or(RepeatOperator::kEndlessPasses);
+           uint64_t cycle = 0;
+           return __builtin_mul_overflow(arguments.epoch_cycle, passes, &cycle) ? uint64_t{0} : cycle;
+         },
      .cardinality = Repeated});
 
 }  // namespace

@@ -21,7 +21,8 @@ class ShuffleOperator : public StreamOperator {
   explicit ShuffleOperator(const OpArguments& arguments)
       : window_(static_cast<uint64_t>(arguments.attributes.Int("window"))),
         seed_(arguments.seed),
-        salt_(arguments.salt) {}
+        salt_(arguments.salt),
+        cycle_(arguments.epoch_cycle) {}
 
   // Of the stamps below: rows used of the message after them. Then the position of the row after that, and how many
   // rows were given out.
@@ -122,7 +123,7 @@ class ShuffleOperator : public StreamOperator {
   Resume Before(int row) const { return {before_.stamps, static_cast<uint64_t>(row)}; }
 
   void Keep(Message message, Resume before) {
-    RowRandom random(seed_, salt_, {epoch_, position_});
+    RowRandom random(seed_, salt_, {RowEpochOf(epoch_, cycle_), position_});
     const double key = static_cast<double>(position_) + random.Uniform() * static_cast<double>(window_);
     const size_t bytes = message->footprint();
     held_bytes_ += bytes;
@@ -171,6 +172,7 @@ class ShuffleOperator : public StreamOperator {
   const uint64_t window_;
   const uint64_t seed_;
   const uint64_t salt_;
+  const uint64_t cycle_;
   std::vector<Kept> heap_;
   std::deque<Place> places_;  // of positions first_ … position_ - 1
   uint64_t first_ = 0;

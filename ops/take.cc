@@ -56,6 +56,9 @@ class TakenSource : public IndexedSource {
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     return input_->Read(epoch, position, block);
   }
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+    input_->Identify(epoch, position, id, origin);
+  }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
 
  private:

@@ -242,6 +242,17 @@ class ZippedSource : public IndexedSource {
     return absl::OkStatus();
   }
 
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+    inputs_[0]->Identify(epoch, position, id, origin);
+    for (size_t i = 1; i < inputs_.size(); ++i) {
+      RowId other;
+      Provenance other_origin;
+      inputs_[i]->Identify(epoch, position, other, other_origin);
+      id.key = MixKey(id.key, other.key);
+      if (origin.file == nullptr) origin = std::move(other_origin);
+    }
+  }
+
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     for (const auto& input : inputs_) input->AddFingerprints(fingerprints);
   }

@@ -76,6 +76,18 @@ METHODS: dict[str, tuple[str, dict[str, str | None], str]] = {
         },
         "return hosted.mapped(self, kernels, columns, output, ordered)",
     ),
+    "cache": (
+        "memory: int | str | None = None, directory: str | PathLike[str] | None = None, *, disk: int | str | None = None, "
+        "transparent: bool = False",
+        {
+            "memory": 'Memory: bytes, or a text such as "1GiB"; at most three quarters of iterate(memory=) are taken; '
+            "None: half of it.",
+            "directory": None,
+            "disk": 'What the files may take: bytes, or a text such as "100GB"; None: half of what is free there.',
+            "transparent": None,
+        },
+        "return hosted.cached(self, memory, directory, disk, transparent)",
+    ),
     "filter": (
         "predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None = None",
         {

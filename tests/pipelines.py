@@ -246,6 +246,35 @@ def emptied(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(30).filter(hr.col("value") > 99).concat(hr.Range(5).take(0)).repeat(2).batch(4)
 
 
+# ---- caches ----
+
+
+def cached_pictures(data: pathlib.Path) -> hr.Dataset:
+    """With room for some of the pictures alone."""
+    return (
+        hr.ImageFolder(data / "photos", shuffle=True)
+        .map([V.Decode(), V.RandomCrop(48)], "image")
+        .cache("100KiB")
+        .map([V.RandomHorizontalFlip(), V.HWC2CHW()], "image")
+        .repeat(2)
+        .batch(5)
+    )
+
+
+def cached_and_reshuffled(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageFolder(data / "photos", shuffle=True).map(V.Decode(), "image").cache("1MiB", transparent=True)
+    return pictures.map(V.RandomResizedCrop(24), "image").repeat(3).batch(5)
+
+
+def cached_rows(data: pathlib.Path) -> hr.Dataset:
+    lines = hr.Text(str(data / "texts/*.txt")).shuffle(6).cache()
+    return lines.shuffle(5).repeat(3).batch(7)
+
+
+def cached_functions(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(30, shuffle=True).map(plus_noise, "value").cache().map(plus_noise, "value").repeat(2).batch(4)
+
+
 # ---- Python functions ----
 
 
@@ -329,6 +358,10 @@ PIPELINES: dict[str, Build] = {
         endless_and_filtered,
         empty,
         emptied,
+        cached_pictures,
+        cached_and_reshuffled,
+        cached_rows,
+        cached_functions,
         functions_in_order,
         functions_in_any_order,
         damaged_picture,

@@ -168,6 +168,12 @@ def shuffled(recipe: Recipe, window: int) -> Recipe:
     )
 
 
+def cached(recipe: Recipe, memory: int | None) -> Recipe:
+    return dataclasses.replace(
+        recipe, text=f"{recipe}.cache({memory})", build=lambda: recipe.build().cache(memory), model=recipe.model
+    )
+
+
 def repeated(recipe: Recipe, count: int) -> Recipe:
     return dataclasses.replace(
         recipe,
@@ -262,6 +268,7 @@ def extended(recipe: Recipe, other: Recipe) -> st.SearchStrategy[Recipe]:
         st.builds(mapped, st.just(recipe), MAPS),
         st.builds(shuffled, st.just(recipe), st.integers(1, 12) | st.just(1000)),
         st.builds(repeated, st.just(recipe), st.integers(1, 3)),
+        st.builds(cached, st.just(recipe), st.sampled_from([None, 0, 600, 3000])),
         st.builds(taken, st.just(recipe), COUNTS),
         st.builds(skipped, st.just(recipe), st.integers(0, 12)),
     ]

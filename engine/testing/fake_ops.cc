@@ -56,6 +56,10 @@ class CountSource : public IndexedSource {
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     return AppendRow(epoch, position, bytes_, block);
   }
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+    id = {epoch, position, false};
+    origin = {nullptr, static_cast<int64_t>(position), -1};
+  }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     fingerprints.push_back({"fake_count", rows_, rows_});
   }

@@ -52,6 +52,12 @@ class ImageFolderSource : public IndexedSource {
     return absl::OkStatus();
   }
 
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+    id = {epoch, order_.IndexAt(epoch, position)};
+    const auto index = static_cast<int64_t>(id.key);
+    origin = {std::make_shared<const std::string>(listing_.Path(index)), index, -1};
+  }
+
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     fingerprints.push_back({Cat("ImageFolder ", listing_.folder()), size(), listing_.fingerprint()});
   }

@@ -56,6 +56,11 @@ class NumpySource : public IndexedSource {
     return absl::OkStatus();
   }
 
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+    id = {epoch, order_.IndexAt(epoch, position)};
+    origin = {nullptr, static_cast<int64_t>(id.key), -1};
+  }
+
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     uint64_t hash = 0;
     for (const NamedArray& array : arrays_) {

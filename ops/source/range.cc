@@ -46,6 +46,11 @@ class RangeSource : public IndexedSource {
     return absl::OkStatus();
   }
 
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+    id = {epoch, order_.IndexAt(epoch, position)};
+    origin = {nullptr, static_cast<int64_t>(id.key), -1};
+  }
+
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     fingerprints.push_back({"Range", bounds_.size(), 0});
   }

@@ -44,6 +44,7 @@ class Dataset(Methods):
     _run: Run
     _parked: _engine.Iteration | None
     _built: _engine.Graph | None
+    _shelf: _engine.CacheShelf
 
     def __init__(self) -> None:
         raise TypeError(
@@ -60,7 +61,7 @@ class Dataset(Methods):
             stop(engine)
             engine = None
         if engine is None:
-            engine = start(*self._bound_graph({"epoch": epoch, "endless": True}))
+            engine = start(*self._bound_graph({"epoch": epoch, "endless": True, "shelf": self._shelf}))
         engine.ask(epoch)
         return Iterator(engine, self._run, "numpy", 60.0, on_second=self._move_past, on_end=self._park)
 
@@ -117,6 +118,7 @@ class Dataset(Methods):
             "memory": options.memory_bytes(memory),
             "disabled_passes": [disabled_passes] if isinstance(disabled_passes, str) else list(disabled_passes),
             **options.shard_options(shard),
+            "shelf": self._shelf,
         }
         if seed is not None:
             given["seed"] = options.whole("seed", seed)
@@ -269,6 +271,8 @@ class Dataset(Methods):
         self._run = Run()
         self._parked = None
         self._built = None
+        # Where caches leave their rows for the next iterator.
+        self._shelf = _engine.CacheShelf()
 
     def _copy(self) -> "Dataset":
         copy = object.__new__(Dataset)

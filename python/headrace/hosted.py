@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headrace import _engine, reference
@@ -10,6 +11,7 @@ from headrace.dtype import DType, dtype_name
 from headrace.errors import GraphError
 from headrace.expression import Expression
 from headrace.mapping import Kernels, StepWriter, names
+from headrace.options import memory_bytes
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -119,3 +121,18 @@ def filtered(
     bound, wants_rng = reference.function(predicate, predicate=True)
     chosen = None if columns is None else names(columns, "columns")
     return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
+
+
+def cached(
+    dataset: Methods,
+    memory: int | str | None,
+    directory: str | PathLike[str] | None,
+    disk: int | str | None,
+    transparent: bool,
+) -> Dataset:
+    def size(name: str, given: int | str | None) -> int | None:
+        return None if given is None else memory_bytes(given, "cache", name, 0)
+
+    folder = None if directory is None else fspath(directory)
+    attributes = {"memory": size("memory", memory), "directory": folder, "disk": size("disk", disk)}
+    return dataset._append("cache", {**attributes, "transparent": transparent})

@@ -54,6 +54,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.window = Option(given, "window", 0);
   options.memory = Option<int64_t>(given, "memory", options.memory);
   options.profile = Option<int64_t>(given, "profile", 0);
+  options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
   return options;
 }
 
@@ -290,6 +291,7 @@ void StopThreads() {
 }  // namespace
 
 void BindIterator(py::module_& module) {
+  py::class_<CacheShelf, std::shared_ptr<CacheShelf>>(module, "CacheShelf").def(py::init<>());
   py::class_<BoundIteration>(module, "Iteration")
       .def(py::init<const BoundGraph&, const py::dict&, const py::dict&>(), py::arg("graph"), py::arg("options"),
            py::arg("references"))

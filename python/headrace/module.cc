@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "core/buffer.h"
+#include "core/version.h"
 #include "ir/reference.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
@@ -16,6 +17,7 @@ PYBIND11_MODULE(_engine, module) {
   binding::BindGraph(module);
   binding::BindTensors(module);
   binding::BindIterator(module);
+  module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");
   module.def("release_now", &binding::ReleaseNow, "Lets go of objects that the engine's threads are done with.");
   module.def(

@@ -11,32 +11,32 @@ _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4
 _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
 
-def memory_bytes(memory: int | str) -> int:
+def memory_bytes(memory: int | str, of: str = "iterate", name: str = "memory", least: int = 1) -> int:
     """Of a number of bytes, or a text such as "64MiB" or "2 GiB"."""
     if isinstance(memory, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", memory)
         unit = _UNITS.get(found.group(2).upper()) if found else None
         if found is None or unit is None:
             raise GraphError(
-                f'iterate: memory is {memory!r}; write a number of bytes, or a text such as "64MiB" or "2GiB"'
+                f'{of}: {name} is {memory!r}; write a number of bytes, or a text such as "64MiB" or "2GiB"'
             )
         bytes_ = int(float(found.group(1)) * unit)
     else:
-        bytes_ = whole("memory", memory)
-    if bytes_ < 1:
-        raise GraphError(f"iterate: memory is {memory!r}; it must be at least 1 byte")
+        bytes_ = whole(name, memory, of=of)
+    if bytes_ < least:
+        raise GraphError(f"{of}: {name} is {memory!r}; it must be at least {least} byte{'s' if least != 1 else ''}")
     return bytes_
 
 
-def whole(name: str, value: Any, least: int = 0) -> int:
+def whole(name: str, value: Any, least: int = 0, of: str = "iterate") -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise GraphError(f"iterate: {name} is {value!r}; it must be a whole number") from None
+        raise GraphError(f"{of}: {name} is {value!r}; it must be a whole number") from None
     if number < least:
-        raise GraphError(f"iterate: {name} is {number}; it must be at least {least}")
+        raise GraphError(f"{of}: {name} is {number}; it must be at least {least}")
     if number >= 1 << 63:
-        raise GraphError(f"iterate: {name} is {number}; it must be below 2**63")
+        raise GraphError(f"{of}: {name} is {number}; it must be below 2**63")
     return number
 
 

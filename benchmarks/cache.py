@@ -1,0 +1,106 @@
+"""Images a second with decoded pictures in a cache: the epoch that fills it, and later ones; the hand-written loop beside.
+
+The training pipeline of images.py, with `cache()` between Decode and RandomResizedCrop (antialias=False). The pictures
+are taken several times over, so that an epoch is long enough to measure, as long as all of them fit into the cache.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+import images
+import measuring
+
+
+def run_pipeline(folder: str, epochs: int, cached: bool, memory: str, explain: bool) -> None:
+    """Prints images a second of the first epoch and the median of the later ones, as JSON."""
+    import headrace as hr
+    from headrace import vision as V
+
+    decoded = hr.ImageFolder(folder, shuffle=True).map(V.Decode(), "image")
+    if cached:
+        decoded = decoded.cache(transparent=True)
+    kernels = [V.RandomResizedCrop(224, antialias=False), V.RandomHorizontalFlip()]
+    kernels += [V.Normalize(images.MEAN, images.STD), V.HWC2CHW()]
+    dataset = decoded.map(kernels, "image").repeat(epochs).batch(images.BATCH)
+    rows = len(hr.ImageFolder(folder))
+    rates = []
+    with dataset.iterate(memory=memory) as batches:
+        begin, given = time.perf_counter(), 0
+        for batch in batches:
+            given += len(batch["image"])
+            if given >= rows:
+                now = time.perf_counter()
+                rates.append(given / (now - begin))
+                begin, given = now, 0
+        if explain:
+            print(batches.explain(), file=sys.stderr)
+    print(json.dumps({"first": rates[0], "later": statistics.median(rates[1:])}))
+
+
+def several_times(folder: pathlib.Path, copies: int, target: pathlib.Path) -> None:
+    """Links to the pictures of all class folders, each under so many names."""
+    for picture in folder.rglob("*"):
+        if picture.is_file():
+            place = target / picture.parent.name
+            place.mkdir(exist_ok=True)
+            for number in range(copies):
+                (place / f"{number}-{picture.name}").symlink_to(picture.resolve())
+
+
+def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
+    program = images.find_loop(options.loop)
+    rates: dict[str, list[float]] = {
+        name: [] for name in ("none, first", "none, later", "cache, first", "cache, later", "loop", "loop, crop only")
+    }
+    print("round  " + "  ".join(f"{name:>15}" for name in rates) + "   images/s")
+    child = ["--child", folder, "--epochs", options.epochs, "--memory", options.memory]
+    for number in range(options.rounds):
+        explain = ["--explain"] if options.explain and number == 0 else []
+        for name, flags in (("none", ["--no-cache"]), ("cache", explain)):
+            measured = measuring.in_own_process(__file__, *child, *flags)
+            rates[f"{name}, first"].append(measured["first"])
+            rates[f"{name}, later"].append(measured["later"])
+        common = ["--threads", str(options.threads), "--images", "1600", "--warm-up", "320"]
+        rates["loop"].append(images.run_loop(program, folder, common))
+        rates["loop, crop only"].append(images.run_loop(program, folder, [*common, "--crop"]))
+        print(f"{number + 1:5}  " + "  ".join(f"{values[-1]:15,.0f}" for values in rates.values()), flush=True)
+    print()
+    for name, values in rates.items():
+        print(f"{name:>15}: {measuring.summary(values)}")
+    for over, under in (("cache, first", "none, first"), ("cache, later", "none, later"), ("cache, later", "loop")):
+        ratio = statistics.median(rates[over]) / statistics.median(rates[under])
+        print(f"{over} / {under}: {ratio:.2f} of the medians")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", default=str(measuring.PHOTOS), help="of pictures, in class folders or not")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--copies", type=int, default=5, help="how many times over the pictures are taken")
+    parser.add_argument("--memory", default="4GiB", help="of iterate(); the cache takes half of it")
+    parser.add_argument("--threads", type=int, default=2, help="of the loop")
+    parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
+    parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the first round")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--no-cache", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        run_pipeline(options.folder, options.epochs, not options.no_cache, options.memory, options.explain)
+        return
+
+    def with_copies(folder: pathlib.Path) -> None:
+        with tempfile.TemporaryDirectory(prefix="headrace_") as temporary:
+            several_times(folder, options.copies, pathlib.Path(temporary))
+            alternate(pathlib.Path(temporary), options)
+
+    measuring.with_class_folders(pathlib.Path(options.folder), with_copies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+// Records kept in a folder by a 64-bit key, for later runs to find. Every writer adds to a file of its own, which it
+// never changes but at its end, and every record has a checksum of what it is and of what it holds: so a writer that is
+// killed at any moment leaves records that are whole or are not there, and many processes may share a folder. A writer
+// that comes to its end leaves a list of its records; without one, opening the folder goes through the file.
+// Files of another name, format or version are never read.
+// Thread contract: all methods from any thread; none holds a lock while bytes move.
+#ifndef HEADRACE_IO_RECORD_LOG_H_
+#define HEADRACE_IO_RECORD_LOG_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace headrace {
+
+class RecordLog {
+ public:
+  // `folder` is made where it is missing. `name` says what the records are: files that were written under another
+  // one are passed over. kNotFound where the folder cannot be made or read.
+  static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& folder, const std::string& name);
+  // Of the bytes of all files there; before anything is appended. Without one there is none.
+  void SetLimit(int64_t limit) { limit_ = limit; }
+  ~RecordLog();
+  RecordLog(const RecordLog&) = delete;
+
+  // Length of the record's bytes; nullopt: there is none.
+  std::optional<size_t> Find(uint64_t key) const;
+  // Fills `bytes`, which is as long as Find said. False where the file does not hold the record any more, or holds
+  // other bytes: then it is forgotten.
+  bool Read(uint64_t key, absl::Span<uint8_t> bytes);
+  // Returns whether the record is kept now. Not where it would pass the limit, nor once writing has failed.
+  bool Append(uint64_t key, absl::Span<const uint8_t> bytes);
+  // What was appended is on the disk when it returns true.
+  bool Flush();
+  // Writes the list of records; nothing is appended from then on.
+  void Finish();
+
+  size_t records() const;
+  int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // Writing has failed: the disk is full, as a rule.
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+
+ private:
+  struct File {
+    std::string path;
+    int descriptor = -1;
+    int64_t size = 0;
+  };
+  struct Place {
+    uint32_t file;
+    uint32_t checksum;
+    int64_t offset;  // of the record's bytes
+    uint64_t length;
+  };
+
+  RecordLog(std::string folder, uint64_t name) : folder_(std::move(folder)), name_(name) {}
+  absl::Status OpenFiles();
+  void OpenFile(const std::string& path);
+  // Takes what the list names; the offset from which on nothing is named.
+  int64_t ReadList(const File& file, uint32_t number);
+  void Scan(const File& file, uint32_t number, int64_t from);
+  bool StartWriting();
+  void Forget(uint64_t key, const Place& place);
+
+  const std::string folder_;
+  const uint64_t name_;
+  int64_t limit_ = std::numeric_limits<int64_t>::max();
+  mutable std::mutex mutex_;
+  std::vector<File> files_;
+  absl::flat_hash_map<uint64_t, Place> places_;
+  int own_ = -1;  // the file written to
+  bool finished_ = false;
+  int writing_ = 0;
+  std::atomic<int64_t> bytes_{0};
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_RECORD_LOG_H_

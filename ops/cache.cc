@@ -1,0 +1,304 @@
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator.h"
+#include "engine/row_cache.h"
+
+namespace headrace {
+namespace {
+
+// Over an indexed source and operators one to one with it: keeps each row by its key. The source looks here first.
+// A transparent one leaves the epochs of rows as they are.
+class KeyedCache : public RowOperator {
+ public:
+  KeyedCache(std::shared_ptr<RowCache> cache, uint64_t epoch_cycle, bool transparent)
+      : cache_(std::move(cache)), cycle_(epoch_cycle), transparent_(transparent) {}
+
+  std::shared_ptr<RowCache> row_cache() const override { return cache_; }
+
+  void Apply(Block& block) const override {
+    if (block.cached == nullptr) OfferRows(block);
+    block.cached = nullptr;
+    if (transparent_) return;
+    for (RowId& id : block.ids) id.epoch = RowEpochOf(block.epoch, cycle_);
+  }
+
+ private:
+  void OfferRows(const Block& block) const {
+    std::vector<Tensor> row;
+    for (int i = 0; i < block.rows(); ++i) {
+      row.clear();
+      for (const Column& column : block.columns) row.push_back(column.row(i));
+      cache_->Offer(block.ids[i].key, row, block.made_ns / static_cast<uint64_t>(block.rows()));
+    }
+  }
+
+  const std::shared_ptr<RowCache> cache_;
+  const uint64_t cycle_;
+  const bool transparent_;
+};
+
+// A message as tensors: those of its rows, then numbers (rows, stamps, ids, origins) and the names of files.
+class StoredMessage {
+ public:
+  static absl::StatusOr<std::vector<Tensor>> Write(const Block& block) {
+    std::vector<Tensor> tensors;
+    std::vector<int64_t> numbers{block.rows(), static_cast<int64_t>(block.stamps.size())};
+    for (const uint64_t stamp : block.stamps) numbers.push_back(static_cast<int64_t>(stamp));
+    std::vector<std::string_view> files;
+    for (int i = 0; i < block.rows(); ++i) {
+      for (const Column& column : block.columns) tensors.push_back(column.row(i));
+      const Provenance& origin = block.origins[i];
+      numbers.insert(numbers.end(), {static_cast<int64_t>(block.ids[i].key), block.ids[i].pad ? 1 : 0, origin.record,
+                                     origin.offset, origin.file == nullptr ? 0 : 1});
+      files.push_back(origin.file == nullptr ? std::string_view() : std::string_view(*origin.file));
+    }
+    HEADRACE_ASSIGN_OR_RETURN(Tensor held, Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(numbers.size())}));
+    std::copy(numbers.begin(), numbers.end(), held.mutable_data<int64_t>());
+    tensors.push_back(std::move(held));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor names, Tensor::CopyBytesArray(DType::kString, {block.rows()}, files));
+    tensors.push_back(std::move(names));
+    return tensors;
+  }
+
+  static Message Read(std::vector<Tensor> tensors, uint64_t epoch, uint64_t row_epoch) {
+    auto block = std::make_unique<Block>();
+    block->epoch = epoch;
+    const Tensor names = std::move(tensors.back());
+    tensors.pop_back();
+    const Tensor held = std::move(tensors.back());
+    tensors.pop_back();
+    const int64_t* number = held.data<int64_t>();
+    const int64_t rows = *number++;
+    const int64_t stamps = *number++;
+    for (int64_t i = 0; i < stamps; ++i) block->stamps.push_back(static_cast<uint64_t>(*number++));
+    const size_t columns = rows == 0 ? 0 : tensors.size() / static_cast<size_t>(rows);
+    block->columns.resize(columns);
+    for (int64_t i = 0; i < rows; ++i, number += 5) {
+      block->ids.push_back({row_epoch, static_cast<uint64_t>(number[0]), number[1] != 0});
+      auto file = number[4] == 0 ? nullptr : std::make_shared<const std::string>(names.bytes_at(i));
+      block->origins.push_back({std::move(file), number[2], number[3]});
+      for (size_t c = 0; c < columns; ++c) {
+        block->columns[c].Append(std::move(tensors[static_cast<size_t>(i) * columns + c]));
+      }
+    }
+    return block;
+  }
+};
+
+// Over anything else: the first whole epoch fills it, message by message, and the later ones are given from it. Where
+// not all fits, it keeps nothing and passes every epoch on.
+class OrderedCache : public StreamOperator {
+ public:
+  OrderedCache(std::shared_ptr<RowCache> cache, uint64_t epoch_cycle) : cache_(std::move(cache)), cycle_(epoch_cycle) {}
+
+  std::shared_ptr<RowCache> row_cache() const override { return cache_; }
+  void SetLastEpoch(uint64_t epoch) override { last_epoch_ = epoch; }
+
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& inputs) override {
+    epoch_ = epoch;
+    stamps_ = inputs;
+    width_ = inputs.size();
+    // An epoch that goes on somewhere in its middle is not whole.
+    whole_ = std::all_of(inputs.begin(), inputs.end(), [](uint64_t word) { return word == 0; });
+    complete_ = ReadEnd();
+    given_from_cache_ = complete_ && whole_;
+  }
+
+  void Receive(int /*input*/, Message message, Outbox& out) override {
+    if (given_from_cache_ || message->epoch < epoch_) return;
+    epoch_ = message->epoch;
+    whole_ &= message->end != End::kError && epoch_ >= finished_;
+    if (whole_ && !complete_ && message->rows() > 0) Store(*message);
+    const bool ends = message->end == End::kEpoch;
+    stamps_ = message->stamps;
+    for (RowId& id : message->ids) id.epoch = RowEpochOf(epoch_, cycle_);
+    out.Give(std::move(message));
+    if (ends) EndReceived(out);
+  }
+
+  bool owes() const override { return given_from_cache_ && epoch_ <= last_epoch_; }
+
+  void Continue(Outbox& out) override {
+    if (number_ == 0) ReleaseInput(out);
+    if (epoch_ < finished_ || number_ == count_) {
+      if (epoch_ < finished_) epoch_ = finished_ - 1;
+      out.Give(MakeMark(epoch_, number_ == count_ ? end_stamps_ : stamps_));
+      NextEpoch();
+      return;
+    }
+    std::vector<Tensor> tensors;
+    if (!cache_->Find(number_, tensors)) {
+      out.Give(MakeErrorMessage(epoch_, stamps_,
+                                DataError("the files of the cache are damaged or gone; delete its directory")));
+      // Nothing follows an error that is delivered; where it is not wanted, the mark does.
+      number_ = count_;
+      return;
+    }
+    ++number_;
+    Message message = StoredMessage::Read(std::move(tensors), epoch_, RowEpochOf(epoch_, cycle_));
+    stamps_ = message->stamps;
+    out.Give(std::move(message));
+  }
+
+  void Finish(uint64_t epoch) override { finished_ = std::max(finished_, epoch + 1); }
+
+ private:
+  // The key of the record that says how many messages an epoch has; written last.
+  static constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
+  // Epochs that the input is told to leave out at a time.
+  static constexpr uint64_t kLeftOut = 1 << 16;
+
+  bool ReadEnd() {
+    std::vector<Tensor> end;
+    if (!cache_->on() || !cache_->Find(kEnd, end)) return false;
+    const int64_t* number = end[0].data<int64_t>();
+    count_ = static_cast<uint64_t>(*number++);
+    end_stamps_.assign(number, number + end[0].dim(0) - 1);
+    return end_stamps_.size() == width_;
+  }
+
+  void WriteEnd() {
+    for (uint64_t i = 0; cache_->lasting() && i < count_; ++i) {
+      if (!cache_->OnDisk(i)) return;
+    }
+    absl::StatusOr<Tensor> end = Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(1 + end_stamps_.size())});
+    if (!end.ok() || !cache_->Flush()) return;
+    int64_t* number = end->mutable_data<int64_t>();
+    *number++ = static_cast<int64_t>(count_);
+    std::copy(end_stamps_.begin(), end_stamps_.end(), number);
+    cache_->Offer(kEnd, {*end}, 0);
+  }
+
+  void Store(const Block& block) {
+    const absl::StatusOr<std::vector<Tensor>> tensors = StoredMessage::Write(block);
+    if (cache_->on() && tensors.ok() && cache_->Offer(number_++, *tensors, 0)) return;
+    whole_ = false;
+    cache_->TurnOff("as not all rows of an epoch fit into it: every epoch is made anew");
+  }
+
+  void EndReceived(Outbox& out) {
+    if (whole_ && !complete_ && cache_->on()) {
+      complete_ = true;
+      count_ = number_;
+      end_stamps_ = stamps_;
+      WriteEnd();
+    }
+    given_from_cache_ = complete_;
+    whole_ = true;
+    NextEpoch();
+    if (given_from_cache_) ReleaseInput(out);
+  }
+
+  void NextEpoch() {
+    ++epoch_;
+    number_ = 0;
+    stamps_.assign(width_, 0);
+  }
+
+  void ReleaseInput(Outbox& out) const { out.FinishEpoch(0, std::min(last_epoch_, epoch_ + kLeftOut)); }
+
+  const std::shared_ptr<RowCache> cache_;
+  const uint64_t cycle_;
+  size_t width_ = 0;  // of the stamps below
+  uint64_t last_epoch_ = 0;
+  uint64_t epoch_ = 0;
+  uint64_t finished_ = 0;  // epochs below it are not wanted
+  uint64_t number_ = 0;    // of the next message in the epoch
+  bool whole_ = true;      // the epoch was received from its start, and all of it
+  bool complete_ = false;  // the cache holds an epoch of `count_` messages
+  bool given_from_cache_ = false;
+  uint64_t count_ = 0;
+  Stamps stamps_;  // after the message given last
+  Stamps end_stamps_;
+};
+
+std::shared_ptr<RowCache> MakeCache(const OpArguments& arguments, bool by_key) {
+  const ir::Attributes& attributes = arguments.attributes;
+  RowCache::Limits limits;
+  if (!attributes.IsNone("memory")) limits.memory = attributes.Int("memory");
+  if (!attributes.IsNone("directory")) limits.folder = attributes.String("directory");
+  if (!attributes.IsNone("disk")) limits.disk = attributes.Int("disk");
+  return std::make_shared<RowCache>(arguments.name, by_key, std::move(limits));
+}
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+  if (attributes.IsNone("directory")) {
+    if (!attributes.IsNone("disk")) return GraphError("disk is a budget for files, but there is no directory for them");
+  } else if (attributes.String("directory").empty()) {
+    return GraphError("directory is empty; name a folder, or leave it out");
+  }
+  return inputs[0];
+}
+
+const OpRegistration registration(
+    {
+        .name = "cache",
+        .role = ir::Role::kStream,
+        .summary = "Keeps the rows of its input, so that later epochs need not make them again.",
+        .doc =
+            "Its input runs as in epoch 0 in every epoch: what is random or shuffled below it is drawn once, what "
+            "stands above it is drawn anew in each epoch. A transparent one changes no row and no order; below it, "
+            "the source's own shuffle alone may be random.\n"
+            "Over a source with random access and maps (Range, Numpy, ImageFolder, Files; take, skip, concat, zip of "
+            "them; map, project, rename) it keeps rows by their keys, and where not all fit, a share of them that is "
+            "settled by the first rows; the others are made anew each time. Over anything else it keeps the first "
+            "whole epoch in its order, or nothing where that does not fit.\n"
+            "Memory counts against that of iterate(memory=), and its rows wait for the next iterator of the same "
+            "dataset "
+            "object. Files in a directory last: later runs find what has the same operators, settings and data below.",
+        .attributes =
+            {{.name = "memory",
+              .doc = "Memory in bytes; at most three quarters of iterate(memory=) are taken; None: half of it.",
+              .default_value = "None",
+              .nullable = true,
+              .minimum = 0,
+              .tuning = true},
+             {.name = "directory",
+              .type = ir::AttributeType::kString,
+              .doc = "A folder for rows that later runs shall find, too, and for what does not fit into memory; not "
+                     "over Python functions.",
+              .default_value = "None",
+              .nullable = true,
+              .tuning = true},
+             {.name = "disk",
+              .doc = "What the files may take, in bytes; None: half of what is free there.",
+              .default_value = "None",
+              .nullable = true,
+              .minimum = 0,
+              .tuning = true},
+             {.name = "transparent",
+              .type = ir::AttributeType::kBool,
+              .doc = "Let the input run its own epochs, so that shuffle=True of a source draws a new order in each; "
+                     "only where rows are kept by key and no step below draws.",
+              .default_value = "False"}},
+        .traits = {.one_to_one = true, .light = true},
+        .python_module = "dataset",
+        .example = "ds.cache(\"1GiB\")",
+        .infer = Infer,
+        .reads = ir::PassesColumns(),
+    },
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       if (arguments.attributes.Bool("transparent")) {
+         return GraphError(
+             "a transparent cache keeps rows by their keys, and needs a source with random access and "
+             "only maps below it; put it lower, or leave out transparent");
+       }
+       return std::make_unique<OrderedCache>(MakeCache(arguments, false), arguments.epoch_cycle);
+     },
+     .keyed = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
+       return std::make_unique<KeyedCache>(MakeCache(arguments, true), arguments.epoch_cycle,
+                                           arguments.attributes.Bool("transparent"));
+     },
+     .input_cycle =
+         [](const OpArguments& arguments) {
+           return arguments.attributes.Bool("transparent") ? arguments.epoch_cycle : uint64_t{1};
+         }});
+
+}  // namespace
+}  // namespace headrace
