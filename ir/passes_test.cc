@@ -265,11 +265,11 @@ TEST(Passes, CanBeSwitchedOffByName) {
   const proto::Graph graph = builder.Canonical();
   EXPECT_EQ(DumpOptimized(builder, {"drop_unread_columns", "merge_maps"}), GraphDump(graph));
   EXPECT_NE(DumpOptimized(builder, {"merge_maps"}), DumpOptimized(builder, {"drop_unread_columns"}));
+  std::string listed;
+  for (const Pass& pass : AllPasses()) Append(listed, listed.empty() ? "" : ", ", pass.name);
   const std::vector<std::string> wrong = {"merge_map"};
-  EXPECT_EQ(
-      Optimize(graph, wrong).status().message(),
-      "no pass \"merge_map\"; did you mean \"merge_maps\"? (passes: fold_constants, remove_identities, push_down, "
-      "commute_shuffle, drop_unread_columns, merge_maps)");
+  EXPECT_EQ(Optimize(graph, wrong).status().message(),
+            Cat("no pass \"merge_map\"; did you mean \"merge_maps\"? (passes: ", listed, ")"));
 }
 
 TEST(Passes, ShowTheGraphBeforeAndAfterEach) {

@@ -27,7 +27,7 @@ using Names = std::vector<std::string>;
 #ifdef HEADRACE_SANITIZER
 constexpr uint64_t kGraphs = 60;
 #else
-constexpr uint64_t kGraphs = 2500;
+constexpr uint64_t kGraphs = 1500;
 #endif
 
 // Columns of numbers, of which `value` or what it was renamed to is int64; `hot` ones are vectors.
