@@ -115,7 +115,9 @@ class StreamOperator {
   virtual uint64_t LastInputEpoch(uint64_t epoch) const { return epoch; }
   // The last of its own epochs for which the child's can be counted.
   virtual uint64_t LastEpoch() const { return std::numeric_limits<uint64_t>::max(); }
-  // The last of its own epochs that is wanted; said before anything is received.
+  // Asked after Start: false where it never receives anything, and what lies below shall not begin.
+  virtual bool needs_input() const { return true; }
+  // The last of its own epochs that is wanted; said before Start.
   virtual void SetLastEpoch(uint64_t /*epoch*/) {}
   // As a row operator's; it looks there itself.
   virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }

@@ -36,7 +36,8 @@ IndexedSourceStage::IndexedSourceStage(Options options, RunControl* control, std
       epoch_(epochs.first),
       local_(local),
       base_(deal.base),
-      epoch_rows_(deal.RowsOf(size_, deal.base)) {}
+      epoch_rows_(deal.RowsOf(size_, deal.base)),
+      exhausted_(epochs.first > epochs.last) {}
 
 Lack IndexedSourceStage::LackLocked() {
   if (exhausted_) return Lack::kTurn;
@@ -138,7 +139,8 @@ StreamSourceStage::StreamSourceStage(Options options, RunControl* control, std::
       last_epoch_(epochs.last),
       epoch_(epochs.first),
       words_(std::move(words)),
-      base_(deal.base) {}
+      base_(deal.base),
+      exhausted_(epochs.first > epochs.last) {}
 
 Lack StreamSourceStage::LackLocked() {
   // Asks first whether a task runs, for it alone may touch the rest.

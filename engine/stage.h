@@ -195,7 +195,7 @@ struct Deal {
 
 struct EpochRange {
   uint64_t first = 0;
-  uint64_t last = 0;  // inclusive; UINT64_MAX: endless
+  uint64_t last = 0;  // inclusive; UINT64_MAX: endless; below `first`: none
 };
 
 class IndexedSourceStage : public Stage {

@@ -263,8 +263,9 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
   size_t at = 0;
   for (size_t i = 0; i < instance.inputs.size(); ++i) {
     const size_t width = static_cast<size_t>(instance.inputs[i]->words);
-    const EpochRange range{op.StartInputEpoch(static_cast<int>(i), epochs.first, own),
-                           epochs.last == kEndless ? kEndless : op.LastInputEpoch(epochs.last)};
+    EpochRange range{op.StartInputEpoch(static_cast<int>(i), epochs.first, own),
+                     epochs.last == kEndless ? kEndless : op.LastInputEpoch(epochs.last)};
+    if (!op.needs_input()) range = {1, 0};
     inputs.push_back(BuildNode(*instance.inputs[i], range, words.subspan(at, width)));
     at += width;
   }

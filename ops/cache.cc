@@ -110,6 +110,8 @@ class OrderedCache : public StreamOperator {
     given_from_cache_ = complete_ && whole_;
   }
 
+  bool needs_input() const override { return !given_from_cache_; }
+
   void Receive(int /*input*/, Message message, Outbox& out) override {
     if (given_from_cache_ || message->epoch < epoch_) return;
     epoch_ = message->epoch;

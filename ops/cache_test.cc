@@ -271,6 +271,20 @@ TEST(Cache, KeepsRowsBetweenRuns) {
   }
 }
 
+// What is complete does not even begin to make rows ahead of time.
+TEST(Cache, LeavesItsInputAloneWhereAnEarlierRunKeptAll) {
+  const TemporaryFolder folder;
+  GraphBuilder below = Ordered(40);
+  below.Add("repeat", {Last(below)}, {{"count", IntValue(2)}});
+  const GraphBuilder builder = Cached(below, {{"directory", StringValue(folder.path())}});
+  CountedIn(builder, 1);
+  PipelineOptions options = OptionsOf(Epochs(2));
+  options.pull = false;
+  counted = 0;
+  EXPECT_EQ(RunOnce(*builder.Build(), options)->rows.size(), 160u);
+  EXPECT_EQ(counted, 0);
+}
+
 TEST(Cache, NeverReadsWhatOtherGraphsKept) {
   const TemporaryFolder folder;
   const GraphBuilder::Given kept = {{"directory", StringValue(folder.path())}};
