@@ -47,8 +47,17 @@ BatchPlaces::Place BatchPlaces::Next() {
 }
 
 void BatchPlaces::EndEpoch(uint64_t epoch) {
-  if (epoch < last_epoch_(epoch_)) return;
-  while (epoch >= last_epoch_(epoch_)) ++epoch_;
+  if (epoch < last_epoch_(epochs_.first)) return;
+  // Looks for the last epoch that has ended by steps that double, and then halve: it may be far away, where an endless
+  // repeat of all this was ended.
+  uint64_t& ended = epochs_.first;
+  const auto has_ended = [&](uint64_t later) {
+    return later > ended && later <= epochs_.last && last_epoch_(later) <= epoch;
+  };
+  uint64_t step = 1;
+  for (; has_ended(ended + step); step *= 2) ended += step;
+  for (; step > 0; step /= 2) ended += has_ended(ended + step) ? step : 0;
+  ended += ended < epochs_.last ? 1 : 0;
   next_ = 0;
   memory_.reset();
 }

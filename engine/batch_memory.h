@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/tensor.h"
+#include "engine/epoch_range.h"
 #include "engine/run_control.h"
 #include "ir/type.h"
 
@@ -46,16 +47,16 @@ class BatchMemory {
 // Deals out places to rows in their order.
 class BatchPlaces {
  public:
-  // `skipped`: rows that come first and were used before a restart. `first_epoch`: the batches' own; `last_epoch`: the
-  // last of the rows' epochs that goes into one of the batches'.
-  BatchPlaces(RunControl* control, int64_t rows, std::vector<ir::ColumnType> types, int64_t skipped,
-              uint64_t first_epoch, std::function<uint64_t(uint64_t epoch)> last_epoch)
+  // `skipped`: rows that come first and were used before a restart. `epochs`: the batches' own; `last_epoch`: the last
+  // of the rows' epochs that goes into one of those.
+  BatchPlaces(RunControl* control, int64_t rows, std::vector<ir::ColumnType> types, int64_t skipped, EpochRange epochs,
+              std::function<uint64_t(uint64_t epoch)> last_epoch)
       : control_(control),
         rows_(rows),
         types_(std::make_shared<const std::vector<ir::ColumnType>>(std::move(types))),
+        epochs_(epochs),
         last_epoch_(std::move(last_epoch)),
-        next_(-skipped),
-        epoch_(first_epoch) {}
+        next_(-skipped) {}
 
   // Of the next row; moves on by one.
   struct Place {
@@ -74,9 +75,9 @@ class BatchPlaces {
   const int64_t rows_;
   const std::shared_ptr<const std::vector<ir::ColumnType>> types_;
   std::shared_ptr<BatchMemory> memory_;
+  EpochRange epochs_;  // those to come, with the one that runs
   const std::function<uint64_t(uint64_t)> last_epoch_;
-  int64_t next_;    // in its batch; below 0: of those skipped
-  uint64_t epoch_;  // of the batches
+  int64_t next_;  // in its batch; below 0: of those skipped
 };
 
 }  // namespace headrace

@@ -16,6 +16,7 @@
 #include "engine/batch_memory.h"
 #include "engine/block.h"
 #include "engine/connector.h"
+#include "engine/epoch_range.h"
 #include "engine/operator.h"
 #include "engine/run_control.h"
 
@@ -191,11 +192,6 @@ struct Deal {
 
   // Rows of this rank in an epoch of `size` rows from `base` on.
   uint64_t RowsOf(uint64_t size, uint64_t base) const;
-};
-
-struct EpochRange {
-  uint64_t first = 0;
-  uint64_t last = 0;  // inclusive; UINT64_MAX: endless; below `first`: none
 };
 
 class IndexedSourceStage : public Stage {

@@ -272,7 +272,7 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
   const bool batches = instance.arguments.node->op() == "batch";
   if (inputs.size() == 1 && inputs[0].kind == Open::Kind::kStream && !inputs[0].sealed) {
     if (inputs[0].inputs.size() == 1 && batches) {
-      GivePlaces(inputs[0].inputs[0], inputs[0].elements, instance, epochs.first, own[0]);
+      GivePlaces(inputs[0].inputs[0], inputs[0].elements, instance, epochs, own[0]);
     }
     inputs[0].elements.push_back(ElementOf(instance));
     inputs[0].batches |= batches;
@@ -282,13 +282,13 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
   open.kind = Open::Kind::kStream;
   open.batches = batches;
   for (Open& input : inputs) open.inputs.push_back(Close(std::move(input)));
-  if (open.inputs.size() == 1 && batches) GivePlaces(open.inputs[0], {}, instance, epochs.first, own[0]);
+  if (open.inputs.size() == 1 && batches) GivePlaces(open.inputs[0], {}, instance, epochs, own[0]);
   open.elements.push_back(ElementOf(instance));
   return open;
 }
 
-void TreeBuilder::GivePlaces(Stage* below, absl::Span<const Element> between, const Instance& batch,
-                             uint64_t first_epoch, uint64_t skipped) const {
+void TreeBuilder::GivePlaces(Stage* below, absl::Span<const Element> between, const Instance& batch, EpochRange epochs,
+                             uint64_t skipped) const {
   auto* rows = dynamic_cast<RowStage*>(below);
   if (rows == nullptr || !rows->elements().back().row->writes_places() || batch.stream->rows_per_batch() == 0) return;
   std::vector<const StreamOperator*> operators;
@@ -305,7 +305,7 @@ void TreeBuilder::GivePlaces(Stage* below, absl::Span<const Element> between, co
     return epoch;
   };
   rows->set_places(std::make_unique<BatchPlaces>(&static_cast<RunControl&>(pipeline_), batch_rows, std::move(types),
-                                                 static_cast<int64_t>(skipped), first_epoch, last_epoch));
+                                                 static_cast<int64_t>(skipped), epochs, last_epoch));
 }
 
 Stage* TreeBuilder::Close(Open open) {

@@ -48,7 +48,7 @@ class TreeBuilder {
   Open BuildStream(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words);
   Stage* Close(Open open);
   // Lets the rows of the stage below a batch be written where they go, if nothing but their epochs changes in between.
-  void GivePlaces(Stage* below, absl::Span<const Element> between, const Instance& batch, uint64_t first_epoch,
+  void GivePlaces(Stage* below, absl::Span<const Element> between, const Instance& batch, EpochRange epochs,
                   uint64_t skipped) const;
   absl::Status OpenCaches(const Instance& instance);
 

@@ -128,6 +128,16 @@ TEST(BatchPlace, WhatAFilterMovesIsCopied) {
   EXPECT_EQ(CountInPlace(builder).rows, 97);
 }
 
+TEST(BatchPlace, AnEndlessRepeatEndsAtOnce) {
+  GraphBuilder builder = Spreading(10);
+  builder.Add("batch", {1}, {{"size", IntValue(4)}});
+  builder.Add("repeat", {2});
+  builder.Add("take", {3}, {{"count", IntValue(4)}});
+  PipelineOptions options;
+  options.epochs = {0, 2};
+  EXPECT_EQ(CountInPlace(builder, options).rows, 3 * 14);
+}
+
 TEST(BatchPlace, TheSameEveryWay) {
   GraphBuilder builder = Spreading(21);
   builder.Add("repeat", {1}, {{"count", IntValue(2)}});
