@@ -21,16 +21,18 @@ STD = [58.395, 57.12, 57.375]
 WORKS = ("random-resized-crop", "resize256-center224")
 
 
-def run_pipeline(folder: str, work: str, images: int, warm_up: int, workers: int | None, explain: bool) -> None:
+def run_pipeline(
+    folder: str, work: str, antialias: bool, images: int, warm_up: int, workers: int | None, explain: bool
+) -> None:
     """Prints images a second as JSON; warmed up with as many images as the loop is."""
     import headrace as hr
     from headrace import vision as V
 
     kernels = [V.Decode()]
     if work == "random-resized-crop":
-        kernels += [V.RandomResizedCrop(224, antialias=False), V.RandomHorizontalFlip()]
+        kernels += [V.RandomResizedCrop(224, antialias=antialias), V.RandomHorizontalFlip()]
     else:
-        kernels += [V.Resize(256, antialias=False), V.CenterCrop(224)]
+        kernels += [V.Resize(256, antialias=antialias), V.CenterCrop(224)]
     kernels += [V.Normalize(MEAN, STD), V.HWC2CHW()]
     dataset = hr.ImageFolder(folder, shuffle=True).map(kernels, "image").repeat().batch(BATCH)
     with dataset.iterate(workers=workers) as batches:
@@ -82,6 +84,7 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
             options.warm_up,
         ]
         child += ["--workers", options.workers] if options.workers else []
+        child += ["--antialias"] if options.antialias else []
         child += ["--explain"] if explain else []
         rates["pipeline"].append(measuring.in_own_process(__file__, *child)["rate"])
         for name, arguments in loops.items():
@@ -110,12 +113,21 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="of the loop")
     parser.add_argument("--workers", type=int, help="of the pipeline; the engine chooses where not given")
     parser.add_argument("--work", choices=WORKS, default=WORKS[0])
+    parser.add_argument("--antialias", action="store_true", help="in the pipeline; the loop never does")
     parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
     parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the last round")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        run_pipeline(options.folder, options.work, options.images, options.warm_up, options.workers, options.explain)
+        run_pipeline(
+            options.folder,
+            options.work,
+            options.antialias,
+            options.images,
+            options.warm_up,
+            options.workers,
+            options.explain,
+        )
     else:
         measuring.with_class_folders(pathlib.Path(options.folder), lambda folder: alternate(folder, options))
 
