@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t kWidest = 8;  // bytes of a value
 
+size_t Aligned(size_t bytes) { return (bytes + kWidest - 1) / kWidest * kWidest; }
+
 }  // namespace
 
 // One image on its way through a pass: what is the same for all its rows, and room for one row.
@@ -26,8 +28,8 @@ class PixelRows {
     for (const PixelPass::Step& step : pass.steps_) {
       if (step.kind == PixelPass::Step::Kind::kNormalize) AddPatterns(step);
     }
-    const size_t row_bytes = static_cast<size_t>(image.width * image.pixel_bytes());
-    const size_t run_bytes = static_cast<size_t>(run) * kWidest;
+    const size_t row_bytes = Aligned(static_cast<size_t>(image.width * image.pixel_bytes()));
+    const size_t run_bytes = Aligned(static_cast<size_t>(run) * kWidest);
     Room().resize(2 * row_bytes + 2 * run_bytes);
     mirrored_ = Room().data();
     split_ = mirrored_ + row_bytes;
