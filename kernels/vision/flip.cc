@@ -73,13 +73,4 @@ absl::StatusOr<Tensor> FlippedTopBottom(const Image& image) {
   return output;
 }
 
-ir::Attribute FlipProbabilityAttribute() {
-  return {.name = "p",
-          .type = ir::AttributeType::kFloat,
-          .doc = "How likely a row is flipped.",
-          .default_value = "0.5",
-          .minimum = 0,
-          .maximum = 1};
-}
-
 }  // namespace headrace

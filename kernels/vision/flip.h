@@ -6,7 +6,6 @@
 
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
-#include "ir/declaration.h"
 #include "kernels/vision/image.h"
 
 namespace headrace {
@@ -16,9 +15,6 @@ void ReverseRow(const uint8_t* source, int64_t width, int64_t pixel_bytes, uint8
 
 absl::StatusOr<Tensor> FlippedLeftRight(const Image& image);
 absl::StatusOr<Tensor> FlippedTopBottom(const Image& image);
-
-// `p` of the random flips.
-ir::Attribute FlipProbabilityAttribute();
 
 }  // namespace headrace
 
