@@ -104,6 +104,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   pipeline.memory = options.memory;
   pipeline.profile = options.profile;
   pipeline.bindings = options.bindings;
+  pipeline.files = options.files;
   pipeline.shelf = options.shelf;
   return pipeline;
 }

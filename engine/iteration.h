@@ -33,7 +33,8 @@ struct IterateOptions {
   int64_t memory = int64_t{2} << 30;
   int64_t profile = 0;  // as PipelineOptions::profile
   HostBindings bindings;
-  std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next iteration; null: nowhere
+  const FileSystem* files = LocalFileSystem();  // as PipelineOptions::files
+  std::shared_ptr<CacheShelf> shelf;            // where caches leave their rows for the next iteration; null: nowhere
 };
 
 class Iteration {

@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 #include "engine/block.h"
 #include "engine/host.h"
+#include "io/file_system.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 
@@ -127,6 +128,7 @@ class StreamOperator {
 struct RunOptions {
   std::optional<uint64_t> seed;  // iterate's, else the graph's, else 0
   const HostBindings* bindings = nullptr;
+  const FileSystem* files = LocalFileSystem();  // that sources read from
 };
 
 // Rows in an epoch, as far as it is known before running.

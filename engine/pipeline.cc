@@ -59,6 +59,7 @@ Pipeline::Pipeline(ir::proto::Graph graph, PipelineOptions options)
     : RunControl(&BufferPool::Global(), options.memory), graph_(std::move(graph)), options_(std::move(options)) {
   run_.seed = options_.seed;
   run_.bindings = &options_.bindings;
+  run_.files = options_.files;
 }
 
 absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph, PipelineOptions options,

@@ -33,6 +33,7 @@ struct PipelineOptions {
   int window = 0;     // queues of every connector; 0: the engine chooses
   int64_t memory = int64_t{2} << 30;
   HostBindings bindings;
+  const FileSystem* files = LocalFileSystem();  // that sources read from; outlives the pipeline
   // Where to go on: stamps of the row given last, and rows given out since that stamp was made. Empty: the start.
   std::vector<uint64_t> stamps;
   uint64_t skip_rows = 0;

@@ -25,7 +25,8 @@ const ColumnChoice& Choice() {
 class FilesSource : public IndexedSource {
  public:
   FilesSource(MatchedFiles files, const OpArguments& arguments)
-      : files_(std::move(files)),
+      : system_(arguments.run->files),
+        files_(std::move(files)),
         fields_(Choice().Fields(arguments.output)),
         order_(static_cast<uint64_t>(files_.paths.size()), arguments) {}
 
@@ -36,8 +37,7 @@ class FilesSource : public IndexedSource {
     auto path = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(index)]);
     absl::InlinedVector<Tensor, 2> columns;
     for (int field : fields_) {
-      absl::StatusOr<Tensor> value =
-          field == kPath ? Tensor::CopyBytes(DType::kString, *path) : LocalFileSystem()->Read(*path);
+      absl::StatusOr<Tensor> value = field == kPath ? Tensor::CopyBytes(DType::kString, *path) : system_->Read(*path);
       if (!value.ok()) {
         absl::Status status = std::move(value).status();
         AddErrorField(status, ErrorField::kFile, *path);
@@ -60,6 +60,7 @@ class FilesSource : public IndexedSource {
   }
 
  private:
+  const FileSystem* const system_;
   const MatchedFiles files_;
   const std::vector<int> fields_;
   const RowOrder order_;
@@ -84,7 +85,7 @@ const OpRegistration registration(
         },
     },
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
-      HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*LocalFileSystem(), "Files", arguments.attributes));
+      HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*arguments.run->files, "Files", arguments.attributes));
       return std::make_unique<FilesSource>(std::move(files), arguments);
     }});
 

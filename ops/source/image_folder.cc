@@ -29,7 +29,8 @@ const ColumnChoice& Choice() {
 class ImageFolderSource : public IndexedSource {
  public:
   ImageFolderSource(ImageListing listing, const OpArguments& arguments)
-      : listing_(std::move(listing)),
+      : files_(arguments.run->files),
+        listing_(std::move(listing)),
         fields_(Choice().Fields(arguments.output)),
         order_(static_cast<uint64_t>(listing_.size()), arguments) {}
 
@@ -66,7 +67,7 @@ class ImageFolderSource : public IndexedSource {
   absl::StatusOr<Tensor> Value(Field field, int64_t index, const std::string& path) const {
     switch (field) {
       case kImage:
-        return LocalFileSystem()->Read(path);
+        return files_->Read(path);
       case kLabel:
         return Tensor::Scalar(listing_.label(index));
       case kPath:
@@ -77,6 +78,7 @@ class ImageFolderSource : public IndexedSource {
     return InternalError("ImageFolder has no column number ", static_cast<int>(field));
   }
 
+  const FileSystem* const files_;
   const ImageListing listing_;
   const std::vector<int> fields_;
   const RowOrder order_;
@@ -102,8 +104,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   return Choice().Infer(attributes);
 }
 
-absl::StatusOr<ImageListing> List(const ir::Attributes& attributes) {
-  const FileSystem& files = *LocalFileSystem();
+absl::StatusOr<ImageListing> List(const FileSystem& files, const ir::Attributes& attributes) {
   ImageListingOptions options;
   options.extensions = attributes.Strings("extensions");
   options.allow_empty = attributes.Bool("allow_empty");
@@ -156,7 +157,7 @@ const OpRegistration registration(
         .infer = Infer,
     },
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
-      HEADRACE_ASSIGN_OR_RETURN(ImageListing listing, List(arguments.attributes));
+      HEADRACE_ASSIGN_OR_RETURN(ImageListing listing, List(*arguments.run->files, arguments.attributes));
       return std::make_unique<ImageFolderSource>(std::move(listing), arguments);
     }});
 

@@ -77,7 +77,7 @@ class LineReader {
 
 class TextSource : public StreamSource {
  public:
-  explicit TextSource(MatchedFiles files) : files_(std::move(files)) {}
+  TextSource(const FileSystem* system, MatchedFiles files) : system_(system), files_(std::move(files)) {}
 
   // Rows read, file, and byte in it.
   int stamp_words() const override { return 3; }
@@ -117,7 +117,7 @@ class TextSource : public StreamSource {
     reader_.reset();
     if (number_ >= static_cast<uint64_t>(files_.paths.size())) return absl::OkStatus();
     path_ = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(number_)]);
-    absl::StatusOr<std::unique_ptr<File>> file = LocalFileSystem()->Open(*path_);
+    absl::StatusOr<std::unique_ptr<File>> file = system_->Open(*path_);
     if (!file.ok()) return Located(std::move(file).status(), offset);
     reader_ = std::make_unique<LineReader>(*std::move(file), offset);
     return absl::OkStatus();
@@ -137,6 +137,7 @@ class TextSource : public StreamSource {
     return status;
   }
 
+  const FileSystem* const system_;
   const MatchedFiles files_;
   uint64_t epoch_ = 0;
   uint64_t number_ = 0;  // of the file
@@ -164,8 +165,9 @@ const OpRegistration registration(
         },
     },
     {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
-      HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*LocalFileSystem(), "Text", arguments.attributes));
-      return std::make_unique<TextSource>(std::move(files));
+      const FileSystem* const system = arguments.run->files;
+      HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*system, "Text", arguments.attributes));
+      return std::make_unique<TextSource>(system, std::move(files));
     }});
 
 }  // namespace
