@@ -4,11 +4,12 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <system_error>
+
+#include "engine/read_ahead.h"
 
 namespace headrace {
 namespace {
-
-constexpr int kIoThreads = 8;
 
 std::atomic<bool> threads_started{false};
 std::atomic<bool> lost_in_fork{false};
@@ -42,7 +43,7 @@ WorkerPool& WorkerPool::Cpu() {
 }
 
 WorkerPool& WorkerPool::Io() {
-  static WorkerPool* const pool = new WorkerPool("headrace-io", kIoThreads);
+  static WorkerPool* const pool = new WorkerPool("headrace-io", ReadAhead::kFirst);
   return *pool;
 }
 
@@ -58,7 +59,17 @@ void WorkerPool::StartLocked() {
   if (static_cast<int>(workers_.size()) >= threads()) return;
   WatchForks();
   threads_started.store(true);
-  while (static_cast<int>(workers_.size()) < threads()) workers_.emplace_back([this] { Work(); });
+  try {
+    while (static_cast<int>(workers_.size()) < threads()) {
+      workers_.emplace_back([this] { Work(); });
+      // From now on, not when it comes up: what is signalled meanwhile it will find.
+      idle_.fetch_add(1, std::memory_order_relaxed);
+    }
+  } catch (const std::system_error&) {
+    // The machine has no more threads: those there are do the work.
+    if (workers_.empty()) throw;
+    wanted_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+  }
 }
 
 void WorkerPool::Signal(PoolClient* client) {
@@ -110,7 +121,6 @@ void WorkerPool::Work() {
   BlockSignals();
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    idle_.fetch_add(1, std::memory_order_relaxed);
     work_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
     idle_.fetch_sub(1, std::memory_order_relaxed);
     if (stopping_) return;
@@ -122,6 +132,7 @@ void WorkerPool::Work() {
     lock.unlock();
     const bool ran = client->RunOne();
     lock.lock();
+    idle_.fetch_add(1, std::memory_order_relaxed);
     --client->active_;
     if (client->removed_) {
       if (client->active_ == 0) left_.notify_all();
