@@ -30,6 +30,7 @@ class Pipeline::LaneClient : public PoolClient {
       running_here_ = this;
       stage->Run(task);
       running_here_ = nullptr;
+      GrowFor(*stage);
       return true;
     }
     return false;
@@ -39,11 +40,18 @@ class Pipeline::LaneClient : public PoolClient {
   void Signal() {
     if (running_here_ != this) pool_->Signal(this);
   }
-  void Add(Stage* stage) { stages_.push_back(stage); }
+  void Add(Stage* stage) {
+    stages_.push_back(stage);
+    GrowFor(*stage);
+  }
   bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
   WorkerPool* pool() const { return pool_; }
 
  private:
+  // Reads wait for the disk, each on a thread.
+  void GrowFor(const Stage& stage) {
+    if (stage.options().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
+  }
   bool MoreToDo() const {
     return std::any_of(stages_.begin(), stages_.end(), [](Stage* stage) { return stage->WorthWaking(); });
   }
@@ -298,6 +306,7 @@ Report Pipeline::report() {
       return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
     };
     line.rows = counters.rows.load(std::memory_order_relaxed);
+    line.bytes = counters.bytes.load(std::memory_order_relaxed);
     line.messages = counters.messages.load(std::memory_order_relaxed);
     line.tasks = counters.tasks.load(std::memory_order_relaxed);
     line.widest = counters.widest.load(std::memory_order_relaxed);
@@ -312,7 +321,15 @@ Report Pipeline::report() {
     line.largest_bytes = levels.largest;
     line.task_bytes = stage->task_bytes();
     line.row_bytes = stage->options().row_bytes;
-    line.cap = stage->kind() == "stream" || stage->kind() == "stream source" ? 1 : stage->options().cap;
+    line.cap = stage->kind() == "stream" || stage->kind() == "stream source" ? 1 : stage->cap();
+    line.cpu_s = seconds(counters.cpu_ns);
+    if (const std::optional<Stage::Reads> reads = stage->reads()) {
+      line.most_cap = reads->most;
+      line.reads_short_s = static_cast<double>(reads->short_ns) * 1e-9;
+      for (const ReadAhead::Change& change : reads->changes) {
+        line.caps.push_back({static_cast<double>(change.at_ns - made_ns_) * 1e-9, change.limit, change.per_second});
+      }
+    }
     line.deals = stage->inputs().empty() && options_.deal.world > 1;
     report.stages.push_back(std::move(line));
   }

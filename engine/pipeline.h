@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/clock.h"
 #include "engine/instance.h"
 #include "engine/profiler.h"
 #include "engine/row_cache.h"
@@ -62,13 +63,23 @@ struct StageReport {
   std::string kind;
   std::string lane;
   int depth = 0;  // 0: next to the user
-  uint64_t rows = 0, messages = 0, tasks = 0, widest = 0;
+  uint64_t rows = 0, messages = 0, tasks = 0, widest = 0, bytes = 0;
   double busy_s = 0, input_wait_s = 0, output_wait_s = 0, memory_wait_s = 0;
   int window = 0;
   int queued = 0;
   int64_t queued_bytes = 0, largest_bytes = 0, task_bytes = 0;
-  bool deals = false;      // rows are dealt to ranks here
-  int cap = 0;             // tasks at once; 1: one after the other
+  bool deals = false;  // rows are dealt to ranks here
+  int cap = 0;         // tasks at once; 1: one after the other
+  // Where files are read at once: what the cap may become while it runs, and how long reads held up what is above.
+  int most_cap = 0;
+  double reads_short_s = 0;
+  double cpu_s = 0;  // of busy_s, where files are read
+  struct CapChange {
+    double at_s;        // after the pipeline was made
+    int cap;            // from then on
+    double per_second;  // rows before
+  };
+  std::vector<CapChange> caps;
   int64_t row_bytes = -1;  // of a message, by its schema; -1: not known before it runs
 };
 
@@ -162,6 +173,7 @@ class Pipeline : private RunControl {
   uint64_t delivered_ = 0;
   absl::Status failed_;
 
+  const uint64_t made_ns_ = NowNs();
   std::atomic<uint64_t> started_ns_{0};
   std::atomic<uint64_t> last_ns_{0};
   std::atomic<uint64_t> user_wait_ns_{0};

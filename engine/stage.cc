@@ -46,12 +46,12 @@ int Stage::Grain() const {
 
 bool Stage::CouldRun() {
   std::lock_guard<std::mutex> lock(mutex_);
-  return running_ < options_.cap && LackLocked() == Lack::kNothing;
+  return running_ < cap() && LackLocked() == Lack::kNothing;
 }
 
 bool Stage::WorthWaking() {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (running_ >= options_.cap || LackLocked() != Lack::kNothing) return false;
+  if (running_ >= cap() || LackLocked() != Lack::kNothing) return false;
   const int grain = Grain();
   return ClaimableLocked(grain) >= grain;
 }
@@ -76,7 +76,7 @@ bool Stage::EnterBudgetLocked(int64_t bytes) {
 
 bool Stage::Claim(Task& task) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Lack lack = running_ >= options_.cap ? Lack::kTurn : LackLocked();
+  Lack lack = running_ >= cap() ? Lack::kTurn : LackLocked();
   // Learns the size of a message from the first one alone.
   const bool learning = task_bytes() == 0;
   const int64_t bytes = learning ? std::max<int64_t>(0, options_.row_bytes) : task_bytes();
@@ -108,6 +108,8 @@ bool Stage::Claim(Task& task) {
 void Stage::Run(Task& task) {
   const uint64_t start = NowNs();
   const uint64_t first = task.first;
+  const bool reads = options_.lane == Lane::kIo;
+  const uint64_t start_cpu = reads ? ThreadCpuNs() : 0;
   int64_t peak = 0;
   {
     TaskMemory memory(control_->pool(), control_->account(), task.reserved);
@@ -118,9 +120,14 @@ void Stage::Run(Task& task) {
     peak = memory.peak();
   }
   const uint64_t elapsed = NowNs() - start;
+  if (reads) counters_.cpu_ns.fetch_add(ThreadCpuNs() - start_cpu, std::memory_order_relaxed);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     NoteEndLocked(task, peak, elapsed);
+    if (options_.read_ahead) {
+      const bool starved = 16 * output_.queued() <= std::max(16, output_.window());
+      options_.read_ahead->Ended(start + elapsed, elapsed, std::max(1, task.count), starved);
+    }
   }
   if (Profiler* const profiler = control_->profiler()) {
     profiler->TaskEnded(*this, first, task.count, start, start + elapsed);
@@ -188,6 +195,12 @@ void Stage::Ask(uint64_t epoch) {
   control_->Signal(this);
 }
 
+std::optional<Stage::Reads> Stage::reads() {
+  if (!options_.read_ahead) return std::nullopt;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Reads{options_.read_ahead->most(), options_.read_ahead->short_ns(), options_.read_ahead->changes()};
+}
+
 std::vector<std::string> Stage::DescribeRunning() {
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::string> lines;
@@ -234,12 +247,18 @@ void Stage::PushOne(uint64_t number, Message message, bool more) {
   counters_.rows.fetch_add(static_cast<uint64_t>(message->rows()), std::memory_order_relaxed);
   counters_.messages.fetch_add(1, std::memory_order_relaxed);
   const int64_t bytes = static_cast<int64_t>(message->footprint());
+  counters_.bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
   if (output_.Push(number, std::move(message), bytes, more) && consumer_ != nullptr) control_->Signal(consumer_);
 }
 
 void Stage::Deliver(Task& task) {
   uint64_t rows = 0;
-  for (const auto& [message, bytes] : task.outputs) rows += static_cast<uint64_t>(message->rows());
+  uint64_t all_bytes = 0;
+  for (const auto& [message, bytes] : task.outputs) {
+    rows += static_cast<uint64_t>(message->rows());
+    all_bytes += static_cast<uint64_t>(bytes);
+  }
+  counters_.bytes.fetch_add(all_bytes, std::memory_order_relaxed);
   counters_.rows.fetch_add(rows, std::memory_order_relaxed);
   counters_.messages.fetch_add(task.outputs.size(), std::memory_order_relaxed);
   if (output_.PushRun(task.first, task.outputs) && consumer_ != nullptr) control_->Signal(consumer_);

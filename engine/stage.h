@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "engine/connector.h"
 #include "engine/epoch_range.h"
 #include "engine/operator.h"
+#include "engine/read_ahead.h"
 #include "engine/run_control.h"
 
 namespace headrace {
@@ -43,8 +45,10 @@ struct Element {
 struct StageCounters {
   std::atomic<uint64_t> rows{0};      // given out
   std::atomic<uint64_t> messages{0};  // given out
+  std::atomic<uint64_t> bytes{0};     // given out
   std::atomic<uint64_t> tasks{0};
   std::atomic<uint64_t> busy_ns{0};         // summed over workers
+  std::atomic<uint64_t> cpu_ns{0};          // of them, where the stage reads files
   std::atomic<uint64_t> input_wait_ns{0};   // no task running, for want of input
   std::atomic<uint64_t> output_wait_ns{0};  // no task running, for want of a place
   std::atomic<uint64_t> memory_wait_ns{0};  // no task running, for want of memory
@@ -81,8 +85,9 @@ class Stage {
   struct Options {
     std::string name;
     Lane lane = Lane::kCpu;
-    int cap = 1 << 30;  // tasks at once
-    int window = 64;    // queues of the output connector
+    int cap = 1 << 30;                                // tasks at once
+    std::shared_ptr<ReadAhead> read_ahead = nullptr;  // chooses the cap instead, while it runs; under the stage's lock
+    int window = 64;                                  // queues of the output connector
     int64_t byte_bound = MessageConnector::kNoBound;
     int64_t row_bytes = -1;  // of a row given out, by its schema; -1: not known
     bool gated = false;      // calls the user's Python: not for epochs not yet asked for
@@ -107,6 +112,15 @@ class Stage {
 
   MessageConnector& output() { return output_; }
   const Options& options() const { return options_; }
+  // Tasks at once, now.
+  int cap() const { return options_.read_ahead ? options_.read_ahead->limit() : options_.cap; }
+  // How its reads went; none: it reads no files at once.
+  struct Reads {
+    int most;
+    uint64_t short_ns;
+    std::vector<ReadAhead::Change> changes;
+  };
+  std::optional<Reads> reads();
   const std::vector<Stage*>& inputs() const { return inputs_; }
   const std::vector<Element>& elements() const { return elements_; }
   const StageCounters& counters() const { return counters_; }

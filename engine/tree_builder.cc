@@ -317,7 +317,10 @@ Stage* TreeBuilder::Close(Open open) {
   stage.lane = options.pull ? Lane::kCpu : open.lane;
   stage.gated = open.gated;
   stage.cap = options.workers > 0 ? std::min(open.cap, options.workers) : open.cap;
-  if (open.lane == Lane::kIo) stage.cap = std::min(stage.cap, WorkerPool::Io().threads());
+  if (open.lane == Lane::kIo) stage.cap = std::min(stage.cap, ReadAhead::kMost);
+  if (stage.lane == Lane::kIo && open.kind == Open::Kind::kIndexed) {
+    stage.read_ahead = std::make_shared<ReadAhead>(options.workers > 0 ? stage.cap : ReadAhead::kFirst, stage.cap);
+  }
   stage.window = options.window > 0 ? options.window : options.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
   stage.byte_bound = std::max<int64_t>(1, options.memory / 4);
   stage.caches = std::move(open.caches);

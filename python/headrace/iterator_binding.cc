@@ -90,6 +90,14 @@ py::dict StageDict(const StageReport& stage) {
   dict["window"] = stage.window;
   dict["deals"] = stage.deals;
   dict["lane"] = stage.lane;
+  dict["bytes"] = stage.bytes;
+  dict["cpu_s"] = stage.cpu_s;
+  dict["cap"] = stage.cap;
+  py::list caps;
+  for (const StageReport::CapChange& change : stage.caps) {
+    caps.append(py::make_tuple(change.at_s, change.cap, change.per_second));
+  }
+  dict["caps"] = caps;
   dict["depth"] = stage.depth;
   return dict;
 }
