@@ -13,6 +13,8 @@ namespace {
 constexpr double kServed = 0.1;
 // What is busy for this part of the time sets the pace.
 constexpr double kBusy = 0.6;
+// The cores had no time to spare.
+constexpr double kAllCores = 0.9;
 // Waiting that costs something.
 constexpr double kMuch = 0.3;
 
@@ -41,6 +43,15 @@ double WorkersLoad(const Report& report) {
   return PartOf(report, busy) / std::max(1, report.workers);
 }
 
+// Of all cores, with the time that reading files took on them.
+double CoresLoad(const Report& report) {
+  double reading = 0;
+  for (const StageReport& stage : report.stages) {
+    if (stage.lane == kFilesLane) reading += stage.cpu_s;
+  }
+  return WorkersLoad(report) + PartOf(report, reading) / std::max(1, report.workers);
+}
+
 // The stage of which `of` is the highest, among those that `fits`; null: none fits.
 template <typename Fits, typename Of>
 const StageReport* Highest(const Report& report, Fits fits, Of of) {
@@ -55,12 +66,38 @@ std::string Busy(const Report& report, const StageReport& stage) {
   return Cat(stage.name, " is the bottleneck: it was busy ", Percent(Load(report, stage)), "% of the time");
 }
 
+// Reads that waited for the disk, all that may be outstanding, while what was read ahead was used up.
+const StageReport* SlowReads(const Report& report) {
+  if (CoresLoad(report) >= kAllCores) return nullptr;
+  const auto is_short = [&report](const StageReport& stage) { return PartOf(report, stage.reads_short_s) >= kMuch; };
+  return Highest(report, is_short, [](const StageReport& stage) { return stage.reads_short_s; });
+}
+
+Limit DiskLimit(const Report& report, const StageReport& stage) {
+  return {LimitKind::kDisk, stage.name,
+          Cat("The disk is the bottleneck: for ", Percent(PartOf(report, stage.reads_short_s)),
+              "% of the time all reads that ", stage.name, " may have outstanding (", stage.cap,
+              ") were, and what was read ahead was used up; ", ReadText(report, stage), ".")};
+}
+
+// Reading from memory costs time of the cores, too.
+Limit CpuLimit(const Report& report, double load) {
+  const auto busy = [](const StageReport& stage) {
+    return stage.lane == kWorkersLane ? stage.busy_s : stage.lane == kFilesLane ? stage.cpu_s : 0;
+  };
+  const StageReport* most = Highest(report, [](const StageReport&) { return true; }, busy);
+  return {LimitKind::kCpu, most->name,
+          Cat("The CPU is the bottleneck: the workers (", report.workers, ") were busy ", Percent(load),
+              "% of the time, most of it with ", most->name, ".")};
+}
+
 // Of a stage with threads or an order of its own that was busy nearly all the time.
 Limit OwnLimit(const Report& report, const StageReport& stage) {
   if (stage.lane == kFilesLane) {
     return {LimitKind::kDisk, stage.name,
-            Cat("Reading files is the bottleneck: the ", Capacity(report, stage), " threads that read for ", stage.name,
-                " were busy ", Percent(Load(report, stage)), "% of the time.")};
+            Cat("The disk is the bottleneck: ", stage.name, " was reading for ", Percent(Load(report, stage)),
+                "% of the time, with at most ", Capacity(report, stage), " reads outstanding; ",
+                ReadText(report, stage), ".")};
   }
   if (stage.lane != kWorkersLane) {
     return {LimitKind::kPython, stage.name, Cat(Busy(report, stage), ", in Python, where one thread runs at a time.")};
@@ -135,6 +172,13 @@ std::string WorkersShare(const Report& report) {
 
 }  // namespace
 
+std::string ReadText(const Report& report, const StageReport& stage) {
+  const uint64_t reads = std::max<uint64_t>(1, stage.rows);
+  return Cat("a read took ", SecondsText(stage.busy_s / static_cast<double>(reads)), " (",
+             BytesText(static_cast<int64_t>(stage.bytes / reads)), "), ",
+             BytesText(static_cast<int64_t>(static_cast<double>(stage.bytes) / report.wall_s)), "/s");
+}
+
 Limit FindLimit(const Report& report) {
   if (report.wall_s <= 0 || report.delivered == 0) return {LimitKind::kNotRun, "", "Nothing has run yet."};
   const double waited = PartOf(report, report.user_wait_s);
@@ -150,13 +194,9 @@ Limit FindLimit(const Report& report) {
             Cat("Memory is the bottleneck: ", starved->name, " waited for it ",
                 Percent(PartOf(report, starved->memory_wait_s)), "% of the time.")};
   }
-  if (const double load = WorkersLoad(report); load >= kBusy) {
-    const StageReport* most = Highest(
-        report, [](const StageReport& stage) { return stage.lane == kWorkersLane; },
-        [](const StageReport& stage) { return stage.busy_s; });
-    return {LimitKind::kCpu, most->name,
-            Cat("The CPU is the bottleneck: the workers (", report.workers, ") were busy ", Percent(load),
-                "% of the time, most of it with ", most->name, ".")};
+  if (const StageReport* slow = SlowReads(report); slow != nullptr) return DiskLimit(report, *slow);
+  if (const double load = CoresLoad(report); load >= kBusy) {
+    return CpuLimit(report, load);
   }
   const auto load = [&report](const StageReport& stage) { return Load(report, stage); };
   const StageReport* busiest =

@@ -30,6 +30,8 @@ struct Limit {
 };
 
 Limit FindLimit(const Report& report);
+// Of a stage that reads files: "a read took 10.2 ms (110.0 KiB), 12.0 MiB/s".
+std::string ReadText(const Report& report, const StageReport& stage);
 // "consumer", "memory", "python", "cpu", "workers", "order", "disk", "window", "none alone", "not run".
 std::string_view LimitName(LimitKind kind);
 // The limit's sentence first, then what would help.

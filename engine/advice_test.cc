@@ -71,7 +71,27 @@ TEST_F(Advised, TheCpuWhereAllWorkersAreBusy) {
 TEST_F(Advised, TheDiskWhereAllReadersAre) {
   source().busy_s = 76;
   map().busy_s = 5;
-  Expect(LimitKind::kDisk, "the 8 threads that read for ImageFolder[0] were busy 95% of the time");
+  Expect(LimitKind::kDisk, "ImageFolder[0] was reading for 95% of the time, with at most 8 reads outstanding");
+}
+
+TEST_F(Advised, TheDiskWhereAllReadsAreOutstandingThoughWorkersHaveMuchToDo) {
+  source().cap = 64;
+  source().busy_s = 600;
+  source().cpu_s = 0.5;
+  source().bytes = 110 << 20;
+  source().reads_short_s = 8.7;
+  map().busy_s = 14;
+  Expect(LimitKind::kDisk,
+         "for 87% of the time all reads that ImageFolder[0] may have outstanding (64) were, and what was read ahead "
+         "was used up; a read took 600.0 ms (112.6 KiB), 11.0 MiB/s");
+}
+
+TEST_F(Advised, TheCpuWhereReadsWaitForCores) {
+  source().busy_s = 78;
+  source().cpu_s = 17;
+  source().reads_short_s = 9.5;
+  batch().busy_s = 2;
+  Expect(LimitKind::kCpu, "busy 95% of the time, most of it with ImageFolder[0]");
 }
 
 TEST_F(Advised, PythonWhereItsThreadIs) {

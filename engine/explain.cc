@@ -31,6 +31,7 @@ size_t NameWidth(const Report& report) {
 }
 
 std::string Runs(const StageReport& stage, int workers) {
+  if (stage.most_cap > stage.cap) return Cat(stage.lane, " × ", stage.cap, " to ", stage.most_cap);
   const int tasks = std::min(stage.cap, stage.lane == "workers" ? workers : stage.cap);
   if (tasks == 1) return stage.lane == "workers" ? "in order" : Cat(stage.lane, ", in order");
   return Cat(stage.lane, " × ", tasks);
@@ -65,6 +66,13 @@ std::string Cached(const CacheReport& cache) {
   }
   Append(text, "; ", cache.hits, " found, ", cache.made, " made, saved ", SecondsText(cache.saved_s), " of work");
   return text;
+}
+
+// How many reads were outstanding, and what each took.
+std::string Reading(const Report& report, const StageReport& stage) {
+  const double wall = std::max(report.wall_s, 1e-9);
+  return Cat(stage.name, ": ", absl::StrFormat("%.1f reads outstanding on average", stage.busy_s / wall), ", at most ",
+             stage.cap, stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
 }
 
 std::string Dealt(const Deal& deal) {
@@ -108,6 +116,9 @@ std::string ExplainRun(Pipeline& pipeline) {
                            absl::StrFormat("%10s", SecondsText(stage.input_wait_s)),
                            absl::StrFormat("%10s", SecondsText(stage.output_wait_s)),
                            absl::StrFormat("%10s", SecondsText(stage.memory_wait_s)), stage.queued, stage.window));
+  }
+  for (const StageReport& stage : report.stages) {
+    if (stage.most_cap > 0 && stage.rows > 0) Append(text, "  ", Reading(report, stage), "\n");
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",

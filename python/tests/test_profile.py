@@ -34,7 +34,7 @@ def test_writes_a_trace_with_a_track_for_each_thread_and_connector(photos, tmp_p
     began = time.perf_counter()
     with pictures(photos).profile(tmp_path / "out") as batches:
         given = sum(1 for _ in batches)
-        stages = [line.strip(" └─").split("  ")[0] for line in batches.explain().splitlines()[2:-2]]
+        stages = [line.strip(" └─").split("  ")[0] for line in batches.explain().splitlines()[2:-3]]
     took_us = (time.perf_counter() - began) * 1e6
     assert given == 24
     trace = trace_of(tmp_path / "out" / "trace.json")
