@@ -8,6 +8,9 @@ namespace {
 // Part of the budget that one batch may take ahead of its rows.
 constexpr int64_t kBudgetShare = 16;
 
+// A smaller row costs less to copy than to place.
+constexpr int64_t kLeastBytes = 256;
+
 // Bytes of a value of the type; 0: it has no place.
 int64_t PlaceBytes(const ir::ColumnType& type) {
   if (!type.fully_known() || !type.fields.empty()) return 0;
@@ -65,7 +68,7 @@ void BatchPlaces::EndEpoch(uint64_t epoch) {
 bool BatchPlaces::Useful(int64_t rows, const std::vector<ir::ColumnType>& types, int64_t budget) {
   int64_t row_bytes = 0;
   for (const ir::ColumnType& type : types) row_bytes += PlaceBytes(type);
-  return row_bytes > 0 && rows <= budget / kBudgetShare / row_bytes;
+  return row_bytes >= kLeastBytes && rows <= budget / kBudgetShare / row_bytes;
 }
 
 }  // namespace headrace

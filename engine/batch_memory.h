@@ -67,7 +67,8 @@ class BatchPlaces {
   // The rows' epoch ends, and with it those before.
   void EndEpoch(uint64_t epoch);
 
-  // False: no column has a place, or a batch is so large that taking it early could overdraw the budget by much.
+  // False: rows are too small to be worth it, no column has a place, or a batch is so large that taking it early could
+  // overdraw the budget by much.
   static bool Useful(int64_t rows, const std::vector<ir::ColumnType>& types, int64_t budget);
 
  private:

@@ -1,5 +1,7 @@
 #include "engine/block.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "engine/batch_memory.h"
 
@@ -31,8 +33,19 @@ void Column::Append(Tensor row) {
 
 void Column::Truncate(int rows) {
   if (rows >= this->rows()) return;
+  if (sliceable()) {
+    tensors_[0] = tensors_[0].Slice(0, 0, rows);
+    return;
+  }
   Unstack();
   tensors_.resize(rows);
+}
+
+Column Column::TakeRows(int from, int rows) {
+  if (sliceable()) return Stacked(tensors_[0].Slice(0, from, rows));
+  Column taken;
+  for (int row = from; row < from + rows; ++row) taken.Append(TakeRow(row));
+  return taken;
 }
 
 size_t Column::footprint() const {
@@ -51,6 +64,22 @@ size_t Block::footprint() const {
   return bytes;
 }
 
+std::unique_ptr<Block> Block::TakeRest(int from) {
+  auto taken = std::make_unique<Block>();
+  taken->epoch = epoch;
+  const int count = rows() - from;
+  if (count > 0) {
+    taken->ids.assign(ids.begin() + from, ids.end());
+    taken->origins.assign(origins.begin() + from, origins.end());
+    for (Column& column : columns) taken->columns.push_back(column.TakeRows(from, count));
+  }
+  taken->stamps = stamps;
+  taken->end = end;
+  taken->error = std::move(error);
+  taken->timed = timed;
+  return taken;
+}
+
 void Block::Truncate(int rows) {
   if (rows >= this->rows()) return;
   ids.resize(rows);
@@ -63,6 +92,7 @@ void Block::Fail(int row, absl::Status status) {
     AddErrorField(status, ErrorField::kFile, DescribeProvenance(origins[row]));
     AddErrorField(status, ErrorField::kRow, DescribeRowId(ids[row]));
   }
+  if (row + 1 < rows() || end != End::kNone) rest = TakeRest(std::min(row + 1, rows()));
   Truncate(row);
   end = End::kError;
   error = std::move(status);

@@ -25,14 +25,20 @@ class Column {
   static Column Stacked(Tensor rows);
 
   int rows() const { return stacked_ ? static_cast<int>(tensors_[0].dim(0)) : static_cast<int>(tensors_.size()); }
+  // One buffer holds all rows, one after the other; stack() is it.
+  bool stacked() const { return stacked_; }
+  const Tensor& stack() const { return tensors_[0]; }
   Tensor row(int i) const { return stacked_ ? tensors_[0].Index(i) : tensors_[i]; }
   Tensor TakeRow(int i) { return stacked_ ? tensors_[0].Index(i) : std::move(tensors_[i]); }
   void SetRow(int i, Tensor row);
   void Append(Tensor row);
   void Truncate(int rows);
+  // Rows from `from` on, moved out; those before stay where they are.
+  Column TakeRows(int from, int rows);
   size_t footprint() const;
 
  private:
+  bool sliceable() const { return stacked_ && !IsVariableLength(tensors_[0].dtype()); }
   void Unstack();
   absl::InlinedVector<Tensor, 1> tensors_;
   bool stacked_ = false;
@@ -64,21 +70,34 @@ struct Block {
   int64_t place = 0;
   // Its rows were found there, and pass by the operators below that cache. Null: they were made.
   const RowCache* cached = nullptr;
+  // Of a block that an operator let fail: the rows behind the one that failed, which that operator has not seen, and
+  // the terminator. Whoever applied the operator takes it.
+  std::unique_ptr<Block> rest;
   // What making the rows took so far, where a cache wants to know.
   bool timed = false;
   uint64_t made_ns = 0;
 
   int rows() const { return static_cast<int>(ids.size()); }
   size_t footprint() const;
+  // Rows from `from` on, moved out, with the stamps and the terminator.
+  std::unique_ptr<Block> TakeRest(int from);
   // Keeps the first `rows` rows.
   void Truncate(int rows);
   void DropRows() { Truncate(0); }
-  // Ends the block with an error in place of row `row`; what comes after goes.
+  // Ends the block with an error in place of row `row`; what comes after goes to `rest`.
   void Fail(int row, absl::Status status);
 };
 
 using Message = std::unique_ptr<Block>;
 
+// Adds a row at the end; `columns` are moved from.
+template <typename Tensors>
+void AppendRow(Block& block, const RowId& id, Provenance origin, Tensors& columns) {
+  block.ids.push_back(id);
+  block.origins.push_back(std::move(origin));
+  if (block.columns.empty()) block.columns.resize(columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) block.columns[i].Append(std::move(columns[i]));
+}
 // A block of one row taken out of `block`, with its stamps but without its terminator.
 Message TakeRow(Block& block, int row);
 Message MakeMark(uint64_t epoch, Stamps stamps);

@@ -101,6 +101,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   pipeline.pull = options.pull;
   pipeline.workers = options.workers;
   pipeline.window = options.window;
+  pipeline.group = options.group;
   pipeline.memory = options.memory;
   pipeline.profile = options.profile;
   pipeline.bindings = options.bindings;

@@ -30,6 +30,7 @@ struct IterateOptions {
   bool pull = false;
   int workers = 0;
   int window = 0;
+  int group = 0;
   int64_t memory = int64_t{2} << 30;
   int64_t profile = 0;  // as PipelineOptions::profile
   HostBindings bindings;

@@ -43,6 +43,9 @@ class IndexedSource {
   virtual uint64_t size() const = 0;
   // Appends the row at `position` to the block: id, origin and columns. On an error nothing is appended.
   virtual absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const = 0;
+  // Appends the `count` rows at `position`, `position` + `step`, … On an error the rows before the one that failed are
+  // in the block. Sources whose rows are light override it with columns in one piece.
+  virtual absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const;
   // The id and origin that Read would give the row; reads nothing.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
@@ -64,7 +67,8 @@ class StreamSource {
 class RowOperator {
  public:
   virtual ~RowOperator() = default;
-  // Changes the rows in place. A row that fails ends the block: block.Fail(row, status). Terminators stay.
+  // Changes the rows in place. A row that fails ends the block: block.Fail(row, status) while the columns of the rows
+  // behind it are as they came. Terminators stay.
   virtual void Apply(Block& block) const = 0;
   // Makes its result where the block's place in a batch is, if it has one.
   virtual bool writes_places() const { return false; }

@@ -32,6 +32,7 @@ struct PipelineOptions {
   bool pull = false;  // on the thread that calls Next
   int workers = 0;    // cap on a stage's tasks; 0: the engine chooses
   int window = 0;     // queues of every connector; 0: the engine chooses
+  int group = 0;      // rows in a message of a source that may group them; 0: the engine chooses
   int64_t memory = int64_t{2} << 30;
   HostBindings bindings;
   const FileSystem* files = LocalFileSystem();  // that sources read from; outlives the pipeline

@@ -71,32 +71,22 @@ void RowStage::RunMessage(Message message, Task& task, int index) {
   if (!options_.caches.empty() && message->cached == nullptr && message->rows() == 1) {
     TakeCached(message->ids[0].key, *message);
   }
-  Message cut;  // a mark whose place the error of a row took: follows as a part of its own
-  for (const Element& element : elements_) {
-    if (Message mark = ApplyElement(element, *message)) cut = std::move(mark);
-  }
-  if (!one_to_many_ && !cut) {
-    const int64_t bytes = static_cast<int64_t>(message->footprint());
-    task.outputs.emplace_back(std::move(message), bytes);
-    return;
-  }
-  Deliver(task);
   std::vector<Message> parts;
   if (one_to_many_) {
-    if (cut) cut->stamps.push_back(0);
     Split(std::move(message), task.before[index], parts);
+    // Leaves out what was given before a restart; the last part stays, for it ends the number.
+    const uint64_t number = task.first + task.outputs.size();
+    const size_t skip = number == 0 ? std::min<size_t>(skip_parts_, parts.size() - 1) : 0;
+    if (number == 0 && skip_parts_ >= parts.size()) parts.back()->DropRows();
+    parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(skip));
   } else {
-    parts.push_back(std::move(message));
+    ApplyElements(0, std::move(message), parts);
   }
-  if (cut) parts.push_back(std::move(cut));
-  const uint64_t number = task.first++;
-  // Leaves out what was given before a restart; the last part stays, for it ends the number.
-  const size_t skip = number == 0 ? std::min<size_t>(skip_parts_, parts.size() - 1) : 0;
-  if (number == 0 && skip_parts_ >= parts.size()) parts.back()->DropRows();
-  for (size_t i = skip; i < parts.size(); ++i) PushOne(number, std::move(parts[i]), i + 1 < parts.size());
+  GiveParts(parts, task);
 }
 
 void RowStage::RunTask(Task& task) {
+  for (const Message& message : task.inputs) task.rows += static_cast<uint64_t>(message->rows());
   for (int i = 0; i < task.count; ++i) RunMessage(std::move(task.inputs[i]), task, i);
   Deliver(task);
 }

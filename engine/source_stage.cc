@@ -9,10 +9,12 @@ namespace headrace {
 namespace {
 
 // Tells the draws of a repeated row from those of the row it repeats.
-void MarkPass(uint64_t pass, RowId& id) {
+void MarkPass(uint64_t pass, absl::Span<RowId> ids) {
   if (pass == 0) return;
-  id.key = MixKey(id.key, pass);
-  id.pad = true;
+  for (RowId& id : ids) {
+    id.key = MixKey(id.key, pass);
+    id.pad = true;
+  }
 }
 
 }  // namespace
@@ -44,18 +46,21 @@ Lack IndexedSourceStage::LackLocked() {
   return output_.Places() > 0 ? Lack::kNothing : Lack::kOutput;
 }
 
-bool IndexedSourceStage::NextTicketLocked(Task::Ticket& ticket) {
+bool IndexedSourceStage::NextTicketLocked(int most_rows, Task::Ticket& ticket) {
   if (exhausted_) return false;
   const bool enough = Finished(epoch_);
   if (!enough && local_ < epoch_rows_) {
     const uint64_t position = base_ + deal_.rank + local_ * deal_.world;
-    ++local_;
-    ticket = {epoch_, position % size_, local_, position / size_, false};
+    // Ends a message where the positions begin again.
+    const uint64_t in_pass = (size_ - position % size_ - 1) / deal_.world + 1;
+    const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass});
+    local_ += rows;
+    ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, false};
     return true;
   }
   // Ends every epoch that nobody wants with one mark.
   const uint64_t ended = enough ? static_cast<uint64_t>(finished_.load(std::memory_order_acquire)) : epoch_;
-  ticket = {ended, 0, local_, 0, true};
+  ticket = {ended, 0, 0, local_, 0, true};
   if (ended >= last_epoch_) {
     exhausted_ = true;
     return true;
@@ -69,8 +74,9 @@ bool IndexedSourceStage::NextTicketLocked(Task::Ticket& ticket) {
 
 Lack IndexedSourceStage::ClaimLocked(Task& task, int most) {
   most = std::min(most, output_.Places());
+  const int rows = GroupRows();
   Task::Ticket ticket;
-  while (static_cast<int>(task.tickets.size()) < most && NextTicketLocked(ticket)) task.tickets.push_back(ticket);
+  while (static_cast<int>(task.tickets.size()) < most && NextTicketLocked(rows, ticket)) task.tickets.push_back(ticket);
   if (task.tickets.empty()) return Lack::kOutput;
   task.count = static_cast<int>(task.tickets.size());
   task.first = output_.TakePromised(task.count);
@@ -85,31 +91,32 @@ Message IndexedSourceStage::Read(const Task::Ticket& ticket) const {
   block->epoch = ticket.epoch;
   block->stamps.push_back(ticket.local);
   if (Finished(ticket.epoch) || control_->closed()) return block;
-  if (!FindRow(ticket, *block)) ReadRow(ticket, *block);
+  if (!FindRow(ticket, *block)) ReadRows(ticket, *block);
   return block;
 }
 
-void IndexedSourceStage::ReadRow(const Task::Ticket& ticket, Block& block) const {
+void IndexedSourceStage::ReadRows(const Task::Ticket& ticket, Block& block) const {
   block.timed = !options_.caches.empty();
   const uint64_t start = block.timed ? NowNs() : 0;
-  absl::Status status = source_->Read(RowEpochOf(ticket.epoch, place_.epoch_cycle), ticket.position, block);
+  const uint64_t epoch = RowEpochOf(ticket.epoch, place_.epoch_cycle);
+  absl::Status status = ticket.rows == 1 ? source_->Read(epoch, ticket.position, block)
+                                         : source_->ReadRows(epoch, ticket.position, deal_.world, ticket.rows, block);
   if (block.timed) block.made_ns = NowNs() - start;
-  if (status.ok()) {
-    MarkPass(ticket.pass, block.ids[0]);
-    return;
-  }
+  MarkPass(ticket.pass, absl::MakeSpan(block.ids));
+  if (status.ok()) return;
+  const uint64_t failed = ticket.position + static_cast<uint64_t>(block.rows()) * deal_.world;
   AddErrorField(status, ErrorField::kOperator, place_.name);
   AddErrorField(status, ErrorField::kLocation, place_.location);
-  AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", ticket.position));
-  block.Fail(0, std::move(status));
+  AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", failed));
+  block.Fail(block.rows(), std::move(status));
 }
 
 bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) const {
-  if (options_.caches.empty()) return false;
+  if (options_.caches.empty() || ticket.rows != 1) return false;
   RowId id;
   Provenance origin;
   source_->Identify(RowEpochOf(ticket.epoch, place_.epoch_cycle), ticket.position, id, origin);
-  MarkPass(ticket.pass, id);
+  MarkPass(ticket.pass, absl::MakeSpan(&id, 1));
   if (!TakeCached(id.key, block)) return false;
   block.ids.push_back(id);
   block.origins.push_back(std::move(origin));
@@ -117,11 +124,20 @@ bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) const
 }
 
 void IndexedSourceStage::RunTask(Task& task) {
-  for (const Task::Ticket& ticket : task.tickets) {
-    Message block = Read(ticket);
-    for (const Element& element : elements_) ApplyElement(element, *block);
-    const int64_t bytes = static_cast<int64_t>(block->footprint());
-    task.outputs.emplace_back(std::move(block), bytes);
+  std::vector<Message> parts;
+  for (Task::Ticket ticket : task.tickets) {
+    task.rows += static_cast<uint64_t>(ticket.rows);
+    // Goes on behind a row that failed.
+    while (true) {
+      Message block = Read(ticket);
+      const int read = block->rows() + (block->end == End::kError ? 1 : 0);
+      const bool failed = block->end == End::kError;
+      ApplyElements(0, std::move(block), parts);
+      if (!failed || read >= ticket.rows) break;
+      ticket.position += static_cast<uint64_t>(read) * deal_.world;
+      ticket.rows -= read;
+    }
+    GiveParts(parts, task);
   }
   Deliver(task);
 }
@@ -163,13 +179,14 @@ void StreamSourceStage::EndEpoch(uint64_t epoch) {
   base_ = 0;
   started_ = false;
   failed_to_start_ = false;
+  at_end_ = false;
 }
 
 bool StreamSourceStage::Mine(uint64_t position) const {
   return position >= base_ && (position - base_) % deal_.world == deal_.rank;
 }
 
-Message StreamSourceStage::NextMessage() {
+Message StreamSourceStage::NextMessage(int rows) {
   const auto stamps = [this] { return Stamps(words_.begin(), words_.end()); };
   const auto end = [&](uint64_t epoch) {
     Message mark = MakeMark(epoch, stamps());
@@ -180,7 +197,7 @@ Message StreamSourceStage::NextMessage() {
   auto block = std::make_unique<Block>();
   block->epoch = epoch_;
   absl::Status status;
-  if (failed_to_start_) return end(epoch_);
+  if (failed_to_start_ || at_end_) return end(epoch_);
   if (!started_) {
     status = source_->Start(RowEpochOf(epoch_, epoch_cycle_), words_);
     started_ = status.ok();
@@ -189,33 +206,40 @@ Message StreamSourceStage::NextMessage() {
   bool ended = false;
   while (status.ok()) {
     const uint64_t position = words_[0];
+    const int before = block->rows();
     status = source_->Next(*block, absl::MakeSpan(words_), ended);
+    at_end_ = ended;
+    if (ended && block->rows() > 0) break;
     if (ended || control_->closed()) return end(epoch_);
-    if (!status.ok() || Mine(position)) break;
-    block->DropRows();
-    block->columns.clear();
+    if (!status.ok()) break;
+    if (!Mine(position)) block->Truncate(before);
+    if (block->rows() == 0) block->columns.clear();
+    if (block->rows() >= rows) break;
   }
   block->stamps = stamps();
   if (!status.ok()) {
     AddErrorField(status, ErrorField::kOperator, source_name_);
     AddErrorField(status, ErrorField::kLocation, location_);
     AddErrorField(status, ErrorField::kRow, Cat("epoch ", epoch_, ", after ", words_[0], " rows"));
-    block->Fail(0, std::move(status));
+    block->Fail(block->rows(), std::move(status));
   }
   return block;
 }
 
 void StreamSourceStage::RunTask(Task& task) {
+  const int rows = GroupRows();
+  std::vector<Message> parts;
   int made = 0;
   for (; made < task.count && !exhausted_ && !control_->closed(); ++made) {
     // Looks again: a task of several rows may cross into an epoch that user code must not begin.
     if (made > 0 && (Gated(epoch_) || output_.Places() == 0)) break;
-    Message block = NextMessage();
-    for (const Element& element : elements_) ApplyElement(element, *block);
+    Message block = NextMessage(rows);
+    task.rows += static_cast<uint64_t>(block->rows());
+    ApplyElements(0, std::move(block), parts);
     int taken = 0;
     const std::optional<uint64_t> number = output_.TryTake(1, taken);
     if (!number.has_value()) return;  // closed
-    PushOne(*number, std::move(block), false);
+    PushParts(*number, parts);
   }
   task.count = std::max(1, made);
 }

@@ -14,6 +14,13 @@ namespace {
 // A task of light rows runs about this long: long enough to hide its hand-over, short enough to hold up nobody.
 constexpr uint64_t kTaskNs = 30'000;
 constexpr int kMostAtOnce = 64;
+// Rows travel in groups of which the stage slowest at them makes one in about this long: the hand-over is small beside
+// it. Fewer than a few together are not worth it.
+constexpr uint64_t kGroupNs = 20'000;
+constexpr uint64_t kLeastGroup = 4;
+constexpr uint64_t kMostGroup = 256;
+// Rows after which a stage above that saw none of them does not count: a filter drops them all.
+constexpr uint64_t kMeasuredRows = 1000;
 
 template <typename T>
 void RaiseTo(std::atomic<T>& value, T to) {
@@ -22,7 +29,24 @@ void RaiseTo(std::atomic<T>& value, T to) {
   }
 }
 
+// Of the last tasks, eight or so; 0 stands for none.
+void MoveMean(std::atomic<uint64_t>& mean, uint64_t value) {
+  const uint64_t before = mean.load(std::memory_order_relaxed);
+  mean.store(before == 0 ? value : (before * 7 + value + 7) / 8, std::memory_order_relaxed);
+}
+
 }  // namespace
+
+absl::Status IndexedSource::ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const {
+  for (int i = 0; i < count; ++i) {
+    Block row;
+    HEADRACE_RETURN_IF_ERROR(Read(epoch, position + static_cast<uint64_t>(i) * step, row));
+    absl::InlinedVector<Tensor, 2> columns;
+    for (Column& column : row.columns) columns.push_back(column.TakeRow(0));
+    AppendRow(block, row.ids[0], std::move(row.origins[0]), columns);
+  }
+  return absl::OkStatus();
+}
 
 void RowOperator::Split(Message message, const Stamps& /*before*/, std::vector<Message>& parts) const {
   parts.push_back(std::move(message));
@@ -42,6 +66,20 @@ int Stage::Grain() const {
   if (cost == 0 || task_bytes_.load(std::memory_order_relaxed) == 0) return 1;
   const int most = std::min<int>(kMostAtOnce, std::max(1, options_.window / 2));
   return static_cast<int>(std::clamp<uint64_t>(kTaskNs / cost, 1, static_cast<uint64_t>(most)));
+}
+
+int Stage::GroupRows() const {
+  if (options_.group > 0) return options_.group;
+  if (!options_.caches.empty()) return 1;
+  uint64_t slowest = 1;
+  for (const Stage* stage = this; stage != nullptr; stage = stage->consumer_) {
+    const uint64_t cost = stage->row_ns_.load(std::memory_order_relaxed);
+    if (cost == 0 && counters_.rows.load(std::memory_order_relaxed) < kMeasuredRows) return 1;
+    slowest = std::max(slowest, cost);
+  }
+  const auto bytes = static_cast<uint64_t>(std::max<int64_t>(1, row_bytes_.load(std::memory_order_relaxed)));
+  const uint64_t rows = std::min({kGroupNs / slowest, static_cast<uint64_t>(options_.group_bytes) / bytes, kMostGroup});
+  return rows < kLeastGroup ? 1 : static_cast<int>(rows);
 }
 
 bool Stage::CouldRun() {
@@ -92,6 +130,7 @@ bool Stage::Claim(Task& task) {
   }
   task.stage = this;
   task.count = 0;
+  task.rows = 0;
   task.first = Profiler::kNoNumber;
   task.reserved = control_->budget() == RunControl::kNoBudget ? 0 : bytes * most;
   lack = ClaimLocked(task, most);
@@ -143,12 +182,14 @@ void Stage::NoteClaimLocked(const Task& task) {
   if (!task.tickets.empty()) {
     running.known = Running::kPosition;
     running.id = {task.tickets[0].epoch, task.tickets[0].position, false};
-    running.more = task.tickets.size() - 1;
+    for (const Task::Ticket& ticket : task.tickets) running.more += static_cast<size_t>(ticket.rows);
+    running.more -= running.more > 0 ? 1 : 0;
   } else if (!task.inputs.empty() && task.inputs[0]->rows() > 0) {
     running.known = Running::kRow;
     running.id = task.inputs[0]->ids[0];
     running.origin = task.inputs[0]->origins[0];
-    running.more = task.inputs.size() - 1;
+    for (const Message& message : task.inputs) running.more += static_cast<size_t>(message->rows());
+    --running.more;
   }
   running_tasks_.push_back(std::move(running));
 }
@@ -161,8 +202,8 @@ void Stage::NoteEndLocked(const Task& task, int64_t peak, uint64_t elapsed_ns) {
   const int count = std::max(1, task.count);
   RaiseTo(task_bytes_, std::max<int64_t>(1, peak / count));
   const uint64_t each = std::max<uint64_t>(1, elapsed_ns / static_cast<uint64_t>(count));
-  const uint64_t mean = message_ns_.load(std::memory_order_relaxed);
-  message_ns_.store(mean == 0 ? each : (mean * 7 + each) / 8, std::memory_order_relaxed);
+  MoveMean(message_ns_, each);
+  if (task.rows > 0) MoveMean(row_ns_, std::max<uint64_t>(1, elapsed_ns / task.rows));
 }
 
 // Adds up why the stage stood still, from the moment its last task ended.
@@ -221,14 +262,24 @@ std::vector<std::string> Stage::DescribeRunning() {
 
 Message Stage::ApplyElement(const Element& element, Block& block) const {
   if (block.cached != nullptr && block.cached != element.cache) return nullptr;
-  const bool marked = block.end == End::kEpoch;
   const uint64_t start = block.timed ? NowNs() : 0;
   element.row->Apply(block);
   if (block.timed) block.made_ns += NowNs() - start;
   if (block.end != End::kError) return nullptr;
   AddErrorField(block.error, ErrorField::kOperator, element.name);
   AddErrorField(block.error, ErrorField::kLocation, element.location);
-  return marked ? MakeMark(block.epoch, block.stamps) : nullptr;
+  return std::move(block.rest);
+}
+
+void Stage::ApplyElements(size_t first, Message message, std::vector<Message>& parts) const {
+  Message rest;
+  for (; first < elements_.size() && !rest; ++first) rest = ApplyElement(elements_[first], *message);
+  if (!rest) {
+    parts.push_back(std::move(message));
+    return;
+  }
+  ApplyElements(first, std::move(message), parts);
+  ApplyElements(first - 1, std::move(rest), parts);
 }
 
 bool Stage::TakeCached(uint64_t key, Block& block) const {
@@ -249,6 +300,26 @@ void Stage::PushOne(uint64_t number, Message message, bool more) {
   const int64_t bytes = static_cast<int64_t>(message->footprint());
   counters_.bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
   if (output_.Push(number, std::move(message), bytes, more) && consumer_ != nullptr) control_->Signal(consumer_);
+}
+
+void Stage::PushParts(uint64_t number, std::vector<Message>& parts) {
+  for (size_t i = 0; i < parts.size(); ++i) PushOne(number, std::move(parts[i]), i + 1 < parts.size());
+  parts.clear();
+}
+
+void Stage::GiveParts(std::vector<Message>& parts, Task& task) {
+  if (parts.size() > 1) {
+    Deliver(task);
+    PushParts(task.first++, parts);
+    return;
+  }
+  Message message = std::move(parts[0]);
+  parts.clear();
+  const auto bytes = static_cast<int64_t>(message->footprint());
+  if (message->rows() > 0) {
+    RaiseTo(row_bytes_, (bytes - static_cast<int64_t>(sizeof(Block))) / message->rows());
+  }
+  task.outputs.emplace_back(std::move(message), bytes);
 }
 
 void Stage::Deliver(Task& task) {

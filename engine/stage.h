@@ -70,10 +70,13 @@ struct Task {
   std::vector<Message> inputs;
   std::vector<Stamps> before;  // of inputs, for one-to-many operators
   std::vector<std::pair<Message, int64_t>> outputs;
+  uint64_t rows = 0;  // read or received
+  // What one message holds of an indexed source.
   struct Ticket {
     uint64_t epoch;
-    uint64_t position;  // in the unsharded epoch
-    uint64_t local;     // rows of this rank given out so far, this one included
+    uint64_t position;  // in the unsharded epoch, of the first row
+    int rows;           // as far apart as there are ranks
+    uint64_t local;     // rows of this rank given out so far, these included
     uint64_t pass;      // over the epoch's positions; more than 0: padding
     bool mark;
   };
@@ -91,6 +94,9 @@ class Stage {
     int64_t byte_bound = MessageConnector::kNoBound;
     int64_t row_bytes = -1;  // of a row given out, by its schema; -1: not known
     bool gated = false;      // calls the user's Python: not for epochs not yet asked for
+    // Of a source, rows in a message; 0: by what a row costs. 1 where they may not travel together.
+    int group = 1;
+    int64_t group_bytes = 0;  // in a message, where rows are grouped by their cost
     // Caches by key in this stage and above it, the user's end first: to look in before a row is worked on.
     std::vector<std::shared_ptr<RowCache>> caches = {};
   };
@@ -151,9 +157,18 @@ class Stage {
   }
   // Rows at once, so that a task is worth its hand-over but holds up nobody.
   int Grain() const;
-  // Returns the mark of the epoch's end where the error of a row took its place: it must follow the block, for whoever
-  // does not want the error still counts on the mark.
+  // Returns what follows a row that failed: rows that the element has not seen, and the terminator. It must follow the
+  // block, for rows may be given out in another order, and whoever does not want the error still counts on the mark.
   Message ApplyElement(const Element& element, Block& block) const;
+  // Applies the elements from `first` on. Appends what comes of the message, in order: one message, and one more for
+  // each row that failed.
+  void ApplyElements(size_t first, Message message, std::vector<Message>& parts) const;
+  // Puts what comes of the task's message under its number: to the task's outputs where it is one message. Empties
+  // `parts`.
+  void GiveParts(std::vector<Message>& parts, Task& task);
+  void PushParts(uint64_t number, std::vector<Message>& parts);
+  // Rows that one message shall hold, from what a row costs the stages up to the user.
+  int GroupRows() const;
   // Puts the row in place of what the block holds, to pass by the operators below the cache that it was found in.
   bool TakeCached(uint64_t key, Block& block) const;
   // Pushes task.outputs under the numbers from task.first on.
@@ -184,6 +199,8 @@ class Stage {
 
   std::atomic<int64_t> task_bytes_{0};   // largest working set of one message
   std::atomic<uint64_t> message_ns_{0};  // running mean of a message's cost
+  std::atomic<uint64_t> row_ns_{0};      // of a row's
+  std::atomic<int64_t> row_bytes_{0};    // of a row given out, the largest seen
   Lack lack_ = Lack::kNothing;
   uint64_t lack_since_ = 0;
   struct Running {
@@ -228,9 +245,9 @@ class IndexedSourceStage : public Stage {
   void RunTask(Task& task) override;
 
  private:
-  bool NextTicketLocked(Task::Ticket& ticket);
+  bool NextTicketLocked(int most_rows, Task::Ticket& ticket);
   Message Read(const Task::Ticket& ticket) const;
-  void ReadRow(const Task::Ticket& ticket, Block& block) const;
+  void ReadRows(const Task::Ticket& ticket, Block& block) const;
   bool FindRow(const Task::Ticket& ticket, Block& block) const;
 
   const std::unique_ptr<IndexedSource> source_;
@@ -260,7 +277,7 @@ class StreamSourceStage : public Stage {
   void RunTask(Task& task) override;
 
  private:
-  Message NextMessage();
+  Message NextMessage(int rows);
   void EndEpoch(uint64_t epoch);
   bool Mine(uint64_t position) const;
 
@@ -275,6 +292,7 @@ class StreamSourceStage : public Stage {
   uint64_t base_;
   bool started_ = false;
   bool failed_to_start_ = false;  // this epoch gives its error and ends: there is nothing to read on from
+  bool at_end_ = false;           // of this epoch: its mark comes next
   bool exhausted_ = false;
 };
 
@@ -319,7 +337,7 @@ class StreamStage : public Stage {
  private:
   class ElementOutbox;
   void Feed(size_t element, int input, Message message);
-  bool Step();
+  bool Step(Task& task);
   bool Flush();
   int OwingElement() const;
   void FinishBelow(size_t element, int input, uint64_t epoch);

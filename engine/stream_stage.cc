@@ -111,9 +111,9 @@ void StreamStage::Feed(size_t element, int input, Message message) {
   const Element& target = elements_[element];
   fed_epochs_[element] = message->epoch;
   if (!target.stream) {
-    Message cut = ApplyElement(target, *message);
+    Message rest = ApplyElement(target, *message);
     Feed(element + 1, 0, std::move(message));
-    if (cut) Feed(element + 1, 0, std::move(cut));
+    if (rest) Feed(element, 0, std::move(rest));
     return;
   }
   ElementOutbox out(this, element);
@@ -142,7 +142,7 @@ bool StreamStage::Flush() {
   return output_.Places() > 0;
 }
 
-bool StreamStage::Step() {
+bool StreamStage::Step(Task& task) {
   TakeFinish();
   if (!Flush()) return false;
   if (const int owing = OwingElement(); owing >= 0) {
@@ -156,6 +156,7 @@ bool StreamStage::Step() {
   std::optional<Message> message = inputs_[wanted]->output().TryPop(was_full);
   if (was_full) SignalInput(wanted);
   if (!message.has_value()) return false;
+  task.rows += static_cast<uint64_t>((*message)->rows());
   Feed(0, wanted, *std::move(message));
   CheckHeld();
   return true;
@@ -179,7 +180,7 @@ void StreamStage::CheckHeld() {
 
 void StreamStage::RunTask(Task& task) {
   int steps = 0;
-  while (steps < task.count && !control_->closed() && Step()) ++steps;
+  while (steps < task.count && !control_->closed() && Step(task)) ++steps;
   Flush();
   task.count = std::max(1, steps);
 }

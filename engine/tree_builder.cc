@@ -15,6 +15,9 @@ namespace {
 
 constexpr int kRowWindow = 128;
 constexpr int kBatchWindow = 8;
+// Rows grouped by their cost stay within the nearest cache of a core, and within this part of the budget.
+constexpr int64_t kGroupBytes = int64_t{32} << 10;
+constexpr int64_t kGroupShare = 256;
 constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
 
 Element ElementOf(Instance& instance) {
@@ -102,6 +105,12 @@ int PlaceOf(const ir::proto::Graph& graph, const ir::proto::Node* node) {
   int place = 0;
   while (&graph.nodes(place) != node) ++place;
   return place;
+}
+
+// Every source below may give rows in groups.
+bool Grouped(const Instance& instance) {
+  if (instance.inputs.empty()) return instance.arguments.node->grouped();
+  return std::all_of(instance.inputs.begin(), instance.inputs.end(), [](const auto& input) { return Grouped(*input); });
 }
 
 // Its rows depend on the seed. Where they are known by key, their order does not count.
@@ -324,6 +333,8 @@ Stage* TreeBuilder::Close(Open open) {
   stage.window = options.window > 0 ? options.window : options.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
   stage.byte_bound = std::max<int64_t>(1, options.memory / 4);
   stage.caches = std::move(open.caches);
+  if (open.source != nullptr && Grouped(*open.source)) stage.group = options.group;
+  stage.group_bytes = std::min(kGroupBytes, options.memory / kGroupShare);
   RunControl* control = &pipeline_;
   std::unique_ptr<Stage> made;
   switch (open.kind) {

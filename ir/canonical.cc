@@ -111,6 +111,7 @@ class SaltGiver {
 
  private:
   void GiveTo(proto::Node& node) {
+    node.clear_grouped();
     if (node.salt() == 0 && DrawsRandom(node)) node.set_salt(Unused());
     std::map<uint32_t, uint64_t> salt_of_group;
     for (const proto::Step& step : node.steps()) {

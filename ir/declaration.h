@@ -83,6 +83,7 @@ struct Traits {
   bool by_position = false;  // drops or reorders rows by where they stand alone
   bool selects = false;      // keeps or drops each row by the row alone
   bool one_to_many = false;  // makes several rows of one, which travel together
+  bool by_row = false;       // wants its rows one a message
 };
 
 // Attribute values of one node or step, by name; checked and with defaults filled in, so getters cannot fail.

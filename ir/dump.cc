@@ -68,7 +68,7 @@ std::string GraphDump(const proto::Graph& graph) {
     const std::string inputs = InputsText(node);
     const std::string attributes = AttributesText(node.attributes(), ", ");
     Append(text, "#", i, "  ", node.op(), "(", inputs, inputs.empty() || attributes.empty() ? "" : ", ", attributes,
-           ")", SaltText(node.salt()), "\n");
+           ")", SaltText(node.salt()), node.grouped() ? "  grouped" : "", "\n");
     for (const proto::Step& step : node.steps()) Append(text, "      ", StepLine(step), "\n");
   }
   return text;

@@ -11,6 +11,7 @@
 #include "ir/passes/drop_unread_columns.h"
 #include "ir/passes/fold_constants.h"
 #include "ir/passes/fuse_image.h"
+#include "ir/passes/group_rows.h"
 #include "ir/passes/merge_maps.h"
 #include "ir/passes/push_down.h"
 #include "ir/passes/remove_identities.h"
@@ -104,6 +105,13 @@ const std::vector<Pass>& AllPasses() {
        "one. "
        "Where the one pass fails, those say what is wrong. Damage in a part of a picture that no crop looks at goes "
        "unnoticed: nobody reads it."},
+      {"group_rows",
+       "Lets light rows travel together, so that what is paid for a message is paid for many rows at once.", GroupRows,
+       "Sources are marked; the engine measures what a row costs each stage and lets as many travel in a message as "
+       "the "
+       "slowest stage does in 20 microseconds, up to 256 and 32 KiB: one alone where rows are heavy, as pictures are. "
+       "Every operator gives the same for rows that come together as for rows that come alone. Below Python functions, "
+       "caches and unbatch rows travel alone."},
   };
   return *passes;
 }

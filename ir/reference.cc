@@ -115,7 +115,8 @@ std::string TraitsJson(const Traits& traits) {
                  {"light", Bool(traits.light)},
                  {"by_position", Bool(traits.by_position)},
                  {"selects", Bool(traits.selects)},
-                 {"one_to_many", Bool(traits.one_to_many)}});
+                 {"one_to_many", Bool(traits.one_to_many)},
+                 {"by_row", Bool(traits.by_row)}});
 }
 
 std::string DeclarationJson(const Declaration& declaration) {

@@ -24,6 +24,9 @@ class Kernel {
   // `random` is the row's own stream, fresh for every call: two columns of one row see the same draws.
   // Errors: kData for bad bytes, kGraph for a dtype or shape that only the row could show.
   virtual absl::StatusOr<std::vector<Tensor>> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const = 0;
+  // Apply to many rows stacked along a new first axis gives their results stacked, bit for bit: light rows then take
+  // one call for all. Not where it draws random numbers or looks at the rank.
+  virtual bool applies_to_stacks() const { return false; }
 };
 
 // One tensor in, one out: most kernels.

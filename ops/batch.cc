@@ -56,15 +56,16 @@ class BatchOperator : public StreamOperator {
 
   void Advance(Block& block, Outbox& out) {
     const int rows = block.rows();
-    for (int row = 0; row < rows; ++row) {
-      ++used_;
-      if (skip_ > 0) {
-        --skip_;
-        continue;
-      }
+    auto row = static_cast<int>(std::min<uint64_t>(skip_, static_cast<uint64_t>(rows)));
+    skip_ -= static_cast<uint64_t>(row);
+    used_ += static_cast<uint64_t>(row);
+    while (row < rows) {
+      const int count = std::min(rows - row, size_ - batch_.rows());
+      used_ += static_cast<uint64_t>(count);
+      row += count;
       // Moves the stamp on once the whole message is used, for stamps count whole messages.
-      if (row + 1 == rows && block.end == End::kNone) MoveStamps(block);
-      batch_.Add(block, row);
+      if (row == rows && block.end == End::kNone) MoveStamps(block);
+      batch_.Add(block, row - count, count);
       if (batch_.rows() == size_) GiveBatch(out);
     }
     if (block.end == End::kNone || block.end == End::kEpoch) MoveStamps(block);

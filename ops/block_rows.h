@@ -1,5 +1,4 @@
-// Puts rows into blocks and takes some out again, whatever form the columns have. Pure functions on a block's owner's
-// thread.
+// Takes rows out of blocks, whatever form the columns have. Pure functions on a block's owner's thread.
 #ifndef HEADRACE_OPS_BLOCK_ROWS_H_
 #define HEADRACE_OPS_BLOCK_ROWS_H_
 
@@ -9,15 +8,6 @@
 #include "engine/block.h"
 
 namespace headrace {
-
-// `columns` are moved from.
-template <typename Tensors>
-void AppendRow(Block& block, const RowId& id, Provenance origin, Tensors& columns) {
-  block.ids.push_back(id);
-  block.origins.push_back(std::move(origin));
-  if (block.columns.empty()) block.columns.resize(columns.size());
-  for (size_t i = 0; i < columns.size(); ++i) block.columns[i].Append(std::move(columns[i]));
-}
 
 // Leaves only the rows given, in rising order.
 inline void KeepRows(Block& block, absl::Span<const int> rows) {

@@ -279,7 +279,7 @@ const OpRegistration registration(
               .doc = "Let the input run its own epochs, so that shuffle=True of a source draws a new order in each; "
                      "only where rows are kept by key and no step below draws.",
               .default_value = "False"}},
-        .traits = {.one_to_one = true, .light = true},
+        .traits = {.one_to_one = true, .light = true, .by_row = true},
         .python_module = "dataset",
         .example = "ds.cache(\"1GiB\")",
         .infer = Infer,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,7 +43,10 @@ struct Action {
 class MapOperator : public RowOperator {
  public:
   MapOperator(std::vector<BoundStep> steps, std::vector<Action> actions, size_t columns)
-      : steps_(std::move(steps)), actions_(std::move(actions)), columns_(columns) {}
+      : steps_(std::move(steps)), actions_(std::move(actions)), columns_(columns) {
+    for_stacks_ = std::all_of(steps_.begin(), steps_.end(),
+                              [](const BoundStep& step) { return step.kernel && step.kernel->applies_to_stacks(); });
+  }
 
   bool writes_places() const override { return true; }
   void Apply(Block& block) const override {
@@ -51,6 +55,7 @@ class MapOperator : public RowOperator {
       block.columns.clear();
       return;
     }
+    if (block.rows() > 1 && for_stacks_ && ApplyToStacks(block)) return;
     std::vector<Tensor> row(columns_);
     std::vector<Tensor> inputs;
     std::vector<Column> results(columns_);
@@ -71,6 +76,23 @@ class MapOperator : public RowOperator {
   }
 
  private:
+  // All rows in one call of each kernel. False, and nothing done, where they do not lie in one piece, or one fails:
+  // which one, they say one by one.
+  bool ApplyToStacks(Block& block) const {
+    std::vector<Tensor> stacks(columns_);
+    for (size_t c = 0; c < block.columns.size(); ++c) {
+      if (!block.columns[c].stacked()) return false;
+      stacks[c] = block.columns[c].stack();
+    }
+    std::vector<Tensor> inputs;
+    for (const BoundStep& step : steps_) {
+      if (!RunStep(step, block.ids[0], stacks, inputs).ok()) return false;
+    }
+    block.columns.clear();
+    for (Tensor& stack : stacks) block.columns.push_back(Column::Stacked(std::move(stack)));
+    return true;
+  }
+
   absl::Status Run(const Action& action, const RowId& id, std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
     if (action.fused.has_value()) {
       Tensor& column = row[steps_[action.steps[0]].inputs[0]];
@@ -110,6 +132,7 @@ class MapOperator : public RowOperator {
   const std::vector<BoundStep> steps_;
   const std::vector<Action> actions_;
   const size_t columns_;
+  bool for_stacks_ = false;
 };
 
 std::optional<FusedImage> Fuse(const std::vector<BoundStep>& steps, const std::vector<size_t>& run) {

@@ -28,12 +28,14 @@ absl::Status Ragged(const Tensor& first, const Tensor& row) {
 
 }  // namespace
 
-absl::Status RowBatch::Grow(Place& place, const Tensor& row) {
+// Makes room for `more` rows at least.
+absl::Status RowBatch::Grow(Place& place, const Tensor& row, int64_t more) {
   const int64_t filled = rows();
   const size_t row_bytes = std::max<size_t>(1, row.bytes());
   int64_t capacity = size_;
   if (static_cast<size_t>(size_) > kAtOnceBytes / row_bytes) {
-    capacity = std::min(capacity, std::max<int64_t>(filled * 2, static_cast<int64_t>(kFirstBytes / row_bytes) + 1));
+    capacity =
+        std::min(capacity, std::max({filled * 2, filled + more, static_cast<int64_t>(kFirstBytes / row_bytes) + 1}));
   }
   Shape shape = row.shape();
   shape.insert(shape.begin(), capacity);
@@ -56,7 +58,7 @@ absl::Status RowBatch::AddTo(Place& place, Tensor row) {
   }
   if (place.whole.valid() && !SameType(place.whole, row)) return Ragged(place.whole.Index(0), row);
   if (!place.rows.empty()) return Ragged(place.rows[0], row);
-  if (!place.whole.valid() || place.whole.dim(0) == rows()) HEADRACE_RETURN_IF_ERROR(Grow(place, row));
+  if (!place.whole.valid() || place.whole.dim(0) == rows()) HEADRACE_RETURN_IF_ERROR(Grow(place, row, 1));
   uint8_t* const target = place.whole.mutable_raw() + static_cast<size_t>(rows()) * row.bytes();
   if (row.raw() != target) row.CopyTo(target);
   return absl::OkStatus();
@@ -87,18 +89,51 @@ absl::Status RowBatch::LeaveMemory() {
   return absl::OkStatus();
 }
 
-void RowBatch::Add(Block& block, int row) {
-  if (places_.empty()) places_.resize(block.columns.size());
+absl::Status RowBatch::AddRun(Place& place, const Tensor& rows) {
+  const Tensor first = rows.Index(0);
+  if (place.whole.valid() && !SameType(place.whole, first)) return Ragged(place.whole.Index(0), first);
+  if (!place.rows.empty()) return Ragged(place.rows[0], first);
+  const int64_t count = rows.dim(0);
+  if (!place.whole.valid() || place.whole.dim(0) < this->rows() + count) {
+    HEADRACE_RETURN_IF_ERROR(Grow(place, first, count));
+  }
+  std::memcpy(place.whole.mutable_raw() + static_cast<size_t>(this->rows()) * first.bytes(), rows.raw(), rows.bytes());
+  return absl::OkStatus();
+}
+
+void RowBatch::NameColumn(size_t column, const Provenance& origin) {
+  if (column < names_.size()) {
+    failed_ = absl::Status(failed_.code(), Cat("column \"", names_[column], "\": ", ToStd(failed_.message())));
+  }
+  AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(origin));
+}
+
+void RowBatch::AddRow(Block& block, int row) {
   if (failed_.ok()) failed_ = FollowPlaces(block);
-  if (ids_.empty()) origin_ = block.origins[row];
   for (size_t c = 0; c < places_.size() && failed_.ok(); ++c) {
     failed_ = AddTo(places_[c], block.columns[c].TakeRow(row));
-    if (failed_.ok()) continue;
-    if (c < names_.size())
-      failed_ = absl::Status(failed_.code(), Cat("column \"", names_[c], "\": ", ToStd(failed_.message())));
-    AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(block.origins[row]));
+    if (!failed_.ok()) NameColumn(c, block.origins[row]);
   }
   ids_.push_back(block.ids[row]);
+}
+
+void RowBatch::Add(Block& block, int from, int count) {
+  if (places_.empty()) places_.resize(block.columns.size());
+  if (ids_.empty()) origin_ = block.origins[from];
+  const auto one_piece = [&](const Column& column) {
+    return column.stacked() && column.stack().contiguous() && !IsVariableLength(column.stack().dtype());
+  };
+  const bool whole = memory_ == nullptr && !padding_.has_value() && block.memory == nullptr &&
+                     std::all_of(block.columns.begin(), block.columns.end(), one_piece);
+  if (!whole) {
+    for (int row = from; row < from + count; ++row) AddRow(block, row);
+    return;
+  }
+  for (size_t c = 0; c < places_.size() && failed_.ok(); ++c) {
+    failed_ = AddRun(places_[c], block.columns[c].stack().Slice(0, from, count));
+    if (!failed_.ok()) NameColumn(c, block.origins[from]);
+  }
+  ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
 }
 
 absl::StatusOr<Tensor> RowBatch::TakePlace(Place& place) {

@@ -19,8 +19,9 @@ class RowBatch {
   RowBatch(int size, std::vector<std::string> names, std::optional<double> padding)
       : size_(size), names_(std::move(names)), padding_(padding) {}
 
-  // Takes row `row` out of the block. What is wrong with it Take says.
-  void Add(Block& block, int row);
+  // Takes `count` rows from row `from` on out of the block, no more than are lacking. What is wrong with them Take
+  // says.
+  void Add(Block& block, int from, int count);
   // One row made of those added, or an error that names the column and both shapes. Empties the batch either way.
   absl::StatusOr<Message> Take(uint64_t epoch, bool mark_padding);
   void Clear();
@@ -39,7 +40,11 @@ class RowBatch {
   absl::Status FollowPlaces(const Block& block);
   absl::Status LeaveMemory();
   absl::Status AddTo(Place& place, Tensor row);
-  absl::Status Grow(Place& place, const Tensor& row);
+  // Rows of a column in one piece, of fixed size, by one copy.
+  absl::Status AddRun(Place& place, const Tensor& rows);
+  void AddRow(Block& block, int row);
+  void NameColumn(size_t column, const Provenance& origin);
+  absl::Status Grow(Place& place, const Tensor& row, int64_t more);
   absl::StatusOr<Tensor> TakePlace(Place& place);
 
   const int size_;

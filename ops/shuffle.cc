@@ -1,99 +1,75 @@
 #include <algorithm>
-#include <cmath>
 #include <deque>
+#include <limits>
 #include <memory>
-#include <queue>
+#include <utility>
 #include <vector>
 
-#include "core/error.h"
 #include "core/philox.h"
-#include "core/text.h"
 #include "engine/operator.h"
+#include "ops/gather_rows.h"
+#include "ops/window_order.h"
 
 namespace headrace {
 namespace {
 
 // Sends rows in the order of their keys p + u(p)·window, u drawn from the position p. The buffer is a function of
 // positions, so it is never saved: a restart begins at the first position not yet given out and reads at most
-// `window` rows again.
+// `window` rows again. Messages are kept as they came until the last of their rows is gone.
 class ShuffleOperator : public StreamOperator {
  public:
   explicit ShuffleOperator(const OpArguments& arguments)
       : window_(static_cast<uint64_t>(arguments.attributes.Int("window"))),
         seed_(arguments.seed),
         salt_(arguments.salt),
-        cycle_(arguments.epoch_cycle) {}
+        cycle_(arguments.epoch_cycle),
+        order_(window_),
+        slots_(1) {}
 
-  // Of the stamps below: rows used of the message after them. Then the position of the row after that, and how many
+  // Of the stamps below: rows used of what comes after them. Then the position of the row after that, and how many
   // rows were given out.
   int stamp_words() const override { return 3; }
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
     epoch_ = epoch;
-    origin_ = {inputs, words[0]};
     skip_input_ = words[0];
     first_ = position_ = words[1];
     given_ = words[2];
     // What stood before the first position kept is given out; so are this many of those that come now.
     skip_output_ = given_ - first_;
-    before_ = {inputs, 0};
+    before_ = inputs;
+    order_.Restart(position_);
   }
 
   void Receive(int /*input*/, Message message, Outbox& out) override {
     if (ended_ || message->epoch < epoch_) return;
-    epoch_ = std::max(epoch_, message->epoch);
-    for (int row = 0; row < message->rows(); ++row) {
-      Resume before = Before(row);
-      if (skip_input_ > 0) {
-        --skip_input_;
-        continue;
-      }
-      // Moves a message of one row as it is: the usual case.
-      const bool whole = message->rows() == 1 && message->end == End::kNone;
-      if (whole) {
-        Stamps after = message->stamps;
-        Keep(std::move(message), std::move(before));
-        before_ = {std::move(after), 0};
-        if (owes()) Continue(out);
-        return;
-      }
-      Keep(TakeRow(*message, row), std::move(before));
-    }
-    if (message->end == End::kError) {
-      Keep(MakeErrorMessage(message->epoch, message->stamps, std::move(message->error)), Before(message->rows()));
-    }
-    before_ = {message->stamps, 0};
-    if (message->end == End::kEpoch) {
-      ended_ = true;
-      end_epoch_ = message->epoch;
-    }
-    // One row came, so one may go: more is owed only when the epoch ends.
+    epoch_ = message->epoch;
+    const int rows = message->rows();
+    const auto skipped = static_cast<int>(std::min<uint64_t>(skip_input_, static_cast<uint64_t>(rows)));
+    skip_input_ -= static_cast<uint64_t>(skipped);
+    group_ = std::max(1, rows);
+    ended_ = message->end == End::kEpoch;
+    Stamps after = message->stamps;
+    if (skipped < rows || message->end == End::kError) Keep(std::move(message), skipped);
+    before_ = std::move(after);
+    if (ended_) order_.SetLimit(std::numeric_limits<uint64_t>::max());
+    // As many came, so as many may go: more is owed only when the epoch ends.
     if (owes()) Continue(out);
   }
 
-  bool owes() const override {
-    return ended_ || (!heap_.empty() && heap_.front().key < static_cast<double>(position_));
-  }
+  bool owes() const override { return ended_ || due_given_ < due_.size(); }
 
   void Continue(Outbox& out) override {
-    if (heap_.empty()) {
+    if (ended_) FillDue(static_cast<size_t>(group_));
+    if (due_given_ == due_.size()) {
       EndEpoch(out);
       return;
     }
-    std::pop_heap(heap_.begin(), heap_.end(), Later);
-    Place& place = places_[heap_.back().position - first_];
-    heap_.pop_back();
-    held_bytes_ -= place.bytes;
-    Message message = std::move(place.message);
-    DropGone();
-    if (skip_output_ > 0) {
-      --skip_output_;
-      return;
-    }
-    ++given_;
-    message->epoch = epoch_;
-    message->stamps = StampsNow();
-    out.Give(std::move(message));
+    for (; skip_output_ > 0 && due_given_ < due_.size(); --skip_output_) Release(due_[due_given_++]);
+    if (due_given_ < due_.size()) GiveDue(out);
+    if (due_given_ < due_.size()) return;
+    due_.clear();
+    due_given_ = 0;
   }
 
   void Finish(uint64_t epoch) override {
@@ -102,90 +78,146 @@ class ShuffleOperator : public StreamOperator {
   size_t held_bytes() const override { return held_bytes_; }
 
  private:
-  // Where reading goes on to see a row again: stamps below, and rows to skip of the message after them.
-  struct Resume {
-    Stamps stamps;
-    uint64_t used = 0;
-  };
   struct Kept {
-    double key;
-    uint64_t position;
-  };
-  struct Place {
-    Message message;  // null: gone
+    Message message;  // null: all its rows are gone
+    Stamps before;    // of the message before
     size_t bytes = 0;
-    Resume before;
+    int left = 0;  // rows and errors
+  };
+  // Where the row of a position is; the row behind the last one of a message is its error.
+  struct Slot {
+    Kept* kept = nullptr;  // null: gone
+    int row = 0;
+
+    bool error() const { return row == kept->message->rows(); }
   };
 
-  // The smallest key comes first; equal keys (rounding) go by position.
-  static bool Later(const Kept& a, const Kept& b) { return a.key != b.key ? a.key > b.key : a.position > b.position; }
+  Slot& SlotOf(uint64_t position) { return slots_[position & (slots_.size() - 1)]; }
+  const Slot& SlotOf(uint64_t position) const { return slots_[position & (slots_.size() - 1)]; }
 
-  Resume Before(int row) const { return {before_.stamps, static_cast<uint64_t>(row)}; }
-
-  void Keep(Message message, Resume before) {
-    RowRandom random(seed_, salt_, {RowEpochOf(epoch_, cycle_), position_});
-    const double key = static_cast<double>(position_) + random.Uniform() * static_cast<double>(window_);
+  void Keep(Message message, int from) {
+    const int to = message->rows() + (message->end == End::kError ? 1 : 0);
     const size_t bytes = message->footprint();
     held_bytes_ += bytes;
-    places_.push_back({std::move(message), bytes, std::move(before)});
-    heap_.push_back({key, position_});
-    std::push_heap(heap_.begin(), heap_.end(), Later);
-    ++position_;
-  }
-
-  // Moves the place of resuming up to the first row still kept.
-  void DropGone() {
-    if (places_.front().message) return;
-    while (!places_.empty() && !places_.front().message) {
-      places_.pop_front();
-      ++first_;
+    kept_.push_back({std::move(message), before_, bytes, to - from});
+    Kept& kept = kept_.back();
+    ReserveSlots(position_ + static_cast<uint64_t>(to - from) - first_);
+    const uint64_t key = RowRandom::KeyOf(seed_, salt_, RowEpochOf(epoch_, cycle_));
+    uint64_t position = 0;
+    for (int row = from; row < to; ++row) {
+      SlotOf(position_) = {&kept, row};
+      const double moved = RowRandom(key, position_).Uniform() * static_cast<double>(window_);
+      order_.Add(position_, static_cast<double>(position_) + moved);
+      order_.SetLimit(++position_);
+      while (order_.Next(position)) due_.push_back(position);
     }
-    origin_ = places_.empty() ? before_ : places_.front().before;
   }
 
-  Stamps StampsNow() const {
-    Stamps stamps = origin_.stamps;
-    stamps.push_back(origin_.used);
+  void ReserveSlots(uint64_t positions) {
+    if (positions <= slots_.size()) return;
+    std::vector<Slot> old(std::max<size_t>(64, slots_.size()));
+    while (old.size() < positions) old.resize(old.size() * 2);
+    old.swap(slots_);
+    for (uint64_t p = first_; p < position_; ++p) SlotOf(p) = old[p & (old.size() - 1)];
+  }
+
+  // After the end, when nothing can come before any more.
+  void FillDue(size_t rows) {
+    uint64_t position = 0;
+    while (due_.size() - due_given_ < rows && order_.Next(position)) due_.push_back(position);
+  }
+
+  void GiveDue(Outbox& out) {
+    const size_t most = std::min(due_.size() - due_given_, static_cast<size_t>(group_));
+    const absl::Span<const uint64_t> due = absl::MakeConstSpan(due_).subspan(due_given_, most);
+    const auto error = std::find_if(due.begin(), due.end(), [this](uint64_t p) { return SlotOf(p).error(); });
+    // An error goes alone.
+    const size_t rows = std::max<size_t>(1, static_cast<size_t>(error - due.begin()));
+    Message message = error == due.begin() ? TakeError(due[0]) : TakeRows(due.subspan(0, rows));
+    for (const uint64_t position : due.subspan(0, rows)) Release(position);
+    due_given_ += rows;
+    given_ += rows;
+    message->epoch = epoch_;
+    message->stamps = StampsNow();
+    out.Give(std::move(message));
+  }
+
+  Message TakeError(uint64_t position) {
+    return MakeErrorMessage(epoch_, {}, std::move(SlotOf(position).kept->message->error));
+  }
+
+  Message TakeRows(absl::Span<const uint64_t> positions) {
+    Block& first = *SlotOf(positions[0]).kept->message;
+    // Moves a message of one row as it is.
+    if (positions.size() == 1 && first.rows() == 1 && first.end == End::kNone) {
+      return std::move(SlotOf(positions[0]).kept->message);
+    }
+    rows_.clear();
+    for (const uint64_t position : positions) {
+      const Slot& slot = SlotOf(position);
+      rows_.push_back({slot.kept->message.get(), slot.row});
+    }
+    return GatherRows(rows_);
+  }
+
+  void Release(uint64_t position) {
+    Slot& slot = SlotOf(position);
+    Kept& kept = *std::exchange(slot.kept, nullptr);
+    if (--kept.left > 0) return;
+    held_bytes_ -= kept.bytes;
+    kept.message.reset();
+    while (!kept_.empty() && kept_.front().left == 0) kept_.pop_front();
+  }
+
+  Stamps StampsNow() {
+    while (first_ < position_ && SlotOf(first_).kept == nullptr) ++first_;
+    Stamps stamps = first_ < position_ ? SlotOf(first_).kept->before : before_;
+    stamps.push_back(first_ < position_ ? static_cast<uint64_t>(SlotOf(first_).row) : 0);
     stamps.push_back(first_);
     stamps.push_back(given_);
     return stamps;
   }
 
   void Clear() {
-    heap_.clear();
-    places_.clear();
+    order_.Restart(position_);
+    due_.clear();
+    due_given_ = 0;
+    kept_.clear();
     held_bytes_ = 0;
     first_ = position_;
     skip_output_ = 0;
   }
 
   void EndEpoch(Outbox& out) {
-    out.Give(MakeMark(end_epoch_, StampsNow()));
+    out.Give(MakeMark(epoch_, StampsNow()));
     Clear();
     ended_ = false;
-    epoch_ = end_epoch_ + 1;
+    ++epoch_;
     first_ = position_ = given_ = 0;
-    before_ = {Stamps(before_.stamps.size(), 0), 0};
-    origin_ = before_;
+    order_.Restart(0);
+    before_.assign(before_.size(), 0);
   }
 
   const uint64_t window_;
   const uint64_t seed_;
   const uint64_t salt_;
   const uint64_t cycle_;
-  std::vector<Kept> heap_;
-  std::deque<Place> places_;  // of positions first_ … position_ - 1
-  uint64_t first_ = 0;
+  WindowOrder order_;          // of the positions kept, but for those due
+  std::deque<Kept> kept_;      // in the order in which they came
+  std::vector<Slot> slots_;    // of positions first_ … position_ - 1, modulo their number, a power of two
+  std::vector<uint64_t> due_;  // positions in the order in which they go
+  size_t due_given_ = 0;
+  std::vector<RowPlace> rows_;
+  int group_ = 1;          // rows that came together last
+  uint64_t first_ = 0;     // no position before it is kept
   uint64_t position_ = 0;  // of the next row
   uint64_t given_ = 0;
   uint64_t skip_input_ = 0;
   uint64_t skip_output_ = 0;
   uint64_t epoch_ = 0;
-  uint64_t end_epoch_ = 0;
   bool ended_ = false;
   size_t held_bytes_ = 0;
-  Resume before_;  // stamps of the last message
-  Resume origin_;  // of the first row still kept
+  Stamps before_;  // of the last message
 };
 
 const OpRegistration registration(

@@ -1,20 +1,18 @@
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/operator.h"
-#include "ops/block_rows.h"
 
 namespace headrace {
 namespace {
 
 void DropFirst(Block& block, int rows) {
-  std::vector<int> kept(static_cast<size_t>(block.rows() - rows));
-  std::iota(kept.begin(), kept.end(), rows);
-  KeepRows(block, kept);
+  for (Column& column : block.columns) column = column.TakeRows(rows, block.rows() - rows);
+  block.ids.erase(block.ids.begin(), block.ids.begin() + rows);
+  block.origins.erase(block.origins.begin(), block.origins.begin() + rows);
 }
 
 class SkipOperator : public StreamOperator {

@@ -12,6 +12,10 @@ namespace headrace {
 namespace {
 
 void AppendRows(Column& target, Column& source, int from, int rows) {
+  if (target.rows() == 0 && source.stacked()) {
+    target = source.TakeRows(from, rows);
+    return;
+  }
   for (int row = from; row < from + rows; ++row) target.Append(source.TakeRow(row));
 }
 

@@ -29,6 +29,7 @@ def restored_across_executors(dataset: hr.Dataset, **run: Any) -> Outcome:
         {"optimize": False},
         {"workers": 1, "window": 1},
         {"workers": 7, "memory": "8MiB"},
+        {"group": 5},
     ]
     outcome = Outcome([])
     state = None
@@ -61,6 +62,9 @@ VARIANTS: dict[str, Variant] = {
     "window_of_one": with_options(window=1),
     "window_of_one_and_one_worker": with_options(window=1, workers=1),
     "window_of_three_and_seven_workers": with_options(window=3, workers=7),
+    "rows_by_twos": with_options(group=2),
+    "rows_by_hundreds_and_one_worker": with_options(group=100, workers=1),
+    "rows_alone": with_options(group=1),
     "small_memory": with_options(memory="8MiB"),
     "pulled": with_options(executor="pull"),
     "pulled_and_unoptimized": with_options(executor="pull", optimize=False),
@@ -68,5 +72,6 @@ VARIANTS: dict[str, Variant] = {
     "restored_at_every_step": restored_every(1),
     "restored_at_every_step_pulled": restored_every(1, executor="pull"),
     "restored_at_every_third_step": restored_every(3),
+    "restored_at_every_third_step_rows_by_sevens": restored_every(3, group=7),
     "restored_across_executors": restored_across_executors,
 }

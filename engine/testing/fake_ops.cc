@@ -36,16 +36,15 @@ absl::StatusOr<Tensor> MakeData(int64_t value, int64_t bytes) {
   return data;
 }
 
-absl::Status AppendRow(uint64_t epoch, uint64_t position, int64_t bytes, Block& block) {
+absl::Status AppendCount(uint64_t epoch, uint64_t position, int64_t bytes, Block& block) {
   HEADRACE_ASSIGN_OR_RETURN(Tensor value, Tensor::Scalar<int64_t>(static_cast<int64_t>(position)));
   Tensor data;
   if (bytes > 0) {
     HEADRACE_ASSIGN_OR_RETURN(data, MakeData(static_cast<int64_t>(position), bytes));
   }
-  block.ids.push_back({epoch, position, false});
-  block.origins.push_back({nullptr, static_cast<int64_t>(position), -1});
-  block.columns.emplace_back(std::move(value));
-  if (bytes > 0) block.columns.emplace_back(std::move(data));
+  std::vector<Tensor> columns = {std::move(value)};
+  if (bytes > 0) columns.push_back(std::move(data));
+  AppendRow(block, {epoch, position, false}, {nullptr, static_cast<int64_t>(position), -1}, columns);
   return absl::OkStatus();
 }
 
@@ -54,7 +53,7 @@ class CountSource : public IndexedSource {
   CountSource(uint64_t rows, int64_t bytes) : rows_(rows), bytes_(bytes) {}
   uint64_t size() const override { return rows_; }
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    return AppendRow(epoch, position, bytes_, block);
+    return AppendCount(epoch, position, bytes_, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
     id = {epoch, position, false};
@@ -85,7 +84,7 @@ class StreamedSource : public StreamSource {
     if (fail_start_) std::abort();
     end = position_ >= rows_;
     if (end) return absl::OkStatus();
-    HEADRACE_RETURN_IF_ERROR(AppendRow(epoch_, position_, 0, block));
+    HEADRACE_RETURN_IF_ERROR(AppendCount(epoch_, position_, 0, block));
     words[0] = ++position_;
     return absl::OkStatus();
   }

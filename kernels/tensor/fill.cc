@@ -11,6 +11,7 @@ class Fill : public UnaryKernel {
  public:
   explicit Fill(const ir::Attributes& attributes) : value_(attributes.Float("value")) {}
 
+  bool applies_to_stacks() const override { return true; }
   absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
     uint8_t element[sizeof(double)];
     HEADRACE_RETURN_IF_ERROR(StoreNumber("value", value_, input.dtype(), element));

@@ -26,6 +26,7 @@ class OneHot : public UnaryKernel {
     return std::make_unique<OneHot>(attributes.Int("classes"), dtype);
   }
 
+  bool applies_to_stacks() const override { return true; }
   absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
     if (!IsInteger(input.dtype())) return GraphError("needs whole numbers; got ", input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());

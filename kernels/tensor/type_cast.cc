@@ -30,6 +30,8 @@ class TypeCast : public PixelKernel {
     return output;
   }
 
+  bool applies_to_stacks() const override { return true; }
+
   bool AddTo(PixelPass& pass) const override { return pass.Cast(dtype_); }
 
  private:

@@ -6,7 +6,6 @@
 #include "core/error.h"
 #include "engine/operator.h"
 #include "io/glob.h"
-#include "ops/block_rows.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/row_order.h"

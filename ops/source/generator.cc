@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "engine/operator.h"
-#include "ops/block_rows.h"
 #include "ops/source/declared_columns.h"
 
 namespace headrace {

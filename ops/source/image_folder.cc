@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "engine/operator.h"
 #include "io/image_listing.h"
-#include "ops/block_rows.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/row_order.h"
 

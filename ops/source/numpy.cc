@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,8 +9,8 @@
 #include "core/error.h"
 #include "engine/operator.h"
 #include "io/hash.h"
-#include "ops/block_rows.h"
 #include "ops/source/declared_columns.h"
+#include "ops/source/name_rows.h"
 #include "ops/source/row_order.h"
 
 namespace headrace {
@@ -38,6 +39,25 @@ uint64_t HashElements(const Tensor& array, uint64_t hash) {
   return HashBytes({bytes + array.bytes() - kHashedRun, kHashedRun}, hash);
 }
 
+// The array's own memory where the rows lie side by side.
+absl::StatusOr<Column> RowsOf(const Tensor& array, const RowOrder::Indices& indices, bool side_by_side) {
+  const auto count = static_cast<int64_t>(indices.size());
+  if (IsVariableLength(array.dtype())) {
+    Column column;
+    for (const uint64_t index : indices) column.Append(array.Index(static_cast<int64_t>(index)));
+    return column;
+  }
+  if (side_by_side) return Column::Stacked(array.Slice(0, static_cast<int64_t>(indices[0]), count));
+  Shape shape = array.shape();
+  shape[0] = count;
+  HEADRACE_ASSIGN_OR_RETURN(Tensor rows, Tensor::Allocate(array.dtype(), shape));
+  const size_t bytes = rows.bytes() / indices.size();
+  for (size_t i = 0; i < indices.size(); ++i) {
+    std::memcpy(rows.mutable_raw() + i * bytes, array.raw() + indices[i] * bytes, bytes);
+  }
+  return Column::Stacked(std::move(rows));
+}
+
 class NumpySource : public IndexedSource {
  public:
   NumpySource(std::string name, std::vector<NamedArray> arrays, const OpArguments& arguments)
@@ -53,6 +73,16 @@ class NumpySource : public IndexedSource {
     absl::InlinedVector<Tensor, 2> columns;
     for (const NamedArray& array : arrays_) columns.push_back(array.rows.Index(static_cast<int64_t>(index)));
     AppendRow(block, {epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, columns);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
+    const RowOrder::Indices indices = order_.IndicesAt(epoch, position, step, count);
+    for (const NamedArray& array : arrays_) {
+      HEADRACE_ASSIGN_OR_RETURN(Column column, RowsOf(array.rows, indices, order_.in_order() && step == 1));
+      block.columns.push_back(std::move(column));
+    }
+    NameRows(indices, epoch, block);
     return absl::OkStatus();
   }
 

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator.h"
+#include "ops/source/name_rows.h"
 #include "ops/source/row_order.h"
 
 namespace headrace {
@@ -43,6 +44,18 @@ class RangeSource : public IndexedSource {
     block.ids.push_back({epoch, index});
     block.origins.push_back({nullptr, static_cast<int64_t>(index), -1});
     block.columns.emplace_back(std::move(tensor));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
+    HEADRACE_ASSIGN_OR_RETURN(Tensor values, Tensor::Allocate(DType::kInt64, {count}));
+    int64_t* const value = values.mutable_data<int64_t>();
+    NameRows(order_.IndicesAt(epoch, position, step, count), epoch, block);
+    for (int i = 0; i < count; ++i) {
+      value[i] = static_cast<int64_t>(static_cast<uint64_t>(bounds_.start) +
+                                      block.ids[i].key * static_cast<uint64_t>(bounds_.step));
+    }
+    block.columns.push_back(Column::Stacked(std::move(values)));
     return absl::OkStatus();
   }
 

@@ -4,7 +4,9 @@
 #define HEADRACE_OPS_SOURCE_ROW_ORDER_H_
 
 #include <cstdint>
+#include <optional>
 
+#include "absl/container/inlined_vector.h"
 #include "engine/operator.h"
 #include "ops/source/permutation.h"
 
@@ -21,6 +23,20 @@ class RowOrder {
   uint64_t IndexAt(uint64_t epoch, uint64_t position) const {
     return shuffle_ ? KeyedPermutation(size_, seed_, salt_, epoch).At(position) : position;
   }
+
+  // Of the positions `position`, `position` + `step`, …
+  using Indices = absl::InlinedVector<uint64_t, 256>;
+  Indices IndicesAt(uint64_t epoch, uint64_t position, uint64_t step, int count) const {
+    Indices indices(static_cast<size_t>(count));
+    std::optional<KeyedPermutation> permutation;
+    if (shuffle_) permutation.emplace(size_, seed_, salt_, epoch);
+    for (uint64_t& index : indices) {
+      index = permutation.has_value() ? permutation->At(position) : position;
+      position += step;
+    }
+    return indices;
+  }
+  bool in_order() const { return !shuffle_; }
 
   // The declaration of `shuffle`, the same for every indexed source.
   static ir::Attribute Declare() {

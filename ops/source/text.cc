@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "engine/operator.h"
-#include "ops/block_rows.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/utf8.h"
 

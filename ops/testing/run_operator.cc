@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "ir/passes/group_rows.h"
 
 namespace headrace {
 namespace {
@@ -134,6 +135,21 @@ void CheckThreads(const ir::proto::Graph& graph, const RunSpec& spec, const Ran&
   CheckRun(graph, options, reference, 0, "little memory");
 }
 
+// Rows that travel together, from sources that allow it.
+void CheckGroups(const ir::proto::Graph& grouped, const RunSpec& spec, const Ran& reference) {
+  PipelineOptions options = OptionsOf(spec);
+  options.group = 2;
+  CheckRun(grouped, options, reference, 0, "rows by twos");
+  options.group = 5;
+  options.pull = false;
+  CheckRun(grouped, options, reference, 0, "rows by fives, threads");
+  options.group = 0;
+  CheckRun(grouped, options, reference, 0, "rows grouped by their cost, threads");
+  options.group = 64;
+  options.window = 1;
+  CheckRun(grouped, options, reference, 0, "rows by sixty-fours, window of one");
+}
+
 PipelineOptions RestartAt(const Position& position, PipelineOptions options) {
   options.epochs.first = position.epoch;
   options.stamps = position.stamps;
@@ -142,8 +158,11 @@ PipelineOptions RestartAt(const Position& position, PipelineOptions options) {
   return options;
 }
 
-void CheckRestarts(const ir::proto::Graph& graph, const RunSpec& spec, const Ran& reference) {
+void CheckRestarts(const ir::proto::Graph& graph, const ir::proto::Graph& grouped, const RunSpec& spec,
+                   const Ran& reference) {
   const PipelineOptions pulled = OptionsOf(spec);
+  PipelineOptions together = pulled;
+  together.group = 4;
   PipelineOptions threaded = pulled;
   threaded.pull = false;
   const size_t step = static_cast<size_t>(spec.restart_every);
@@ -156,6 +175,14 @@ void CheckRestarts(const ir::proto::Graph& graph, const RunSpec& spec, const Ran
       return;
     }
     ExpectSame(reference, i + 1, *ran, how);
+    run_count.Add();
+    // Goes on with rows in groups, and from there without.
+    ran = RunOnce(grouped, RestartAt(reference.rows[i].after, together));
+    if (!ran.ok()) {
+      ADD_FAILURE() << how << ", rows by fours: " << DescribeError(ran.status());
+      return;
+    }
+    ExpectSame(reference, i + 1, *ran, Cat(how, ", rows by fours"));
     run_count.Add();
     if (!ran->rows.empty()) {
       const size_t again = ran->rows.size() / 3;
@@ -253,8 +280,14 @@ Ran RunEveryWay(const GraphBuilder& builder, const RunSpec& spec) {
     ADD_FAILURE() << "pulled: " << DescribeError(reference.status());
     return {};
   }
+  const absl::StatusOr<ir::proto::Graph> grouped = ir::GroupRows(*graph);
+  if (!grouped.ok()) {
+    ADD_FAILURE() << DescribeError(grouped.status());
+    return {};
+  }
   CheckThreads(*graph, spec, *reference);
-  CheckRestarts(*graph, spec, *reference);
+  CheckGroups(*grouped, spec, *reference);
+  CheckRestarts(*graph, *grouped, spec, *reference);
   return *std::move(reference);
 }
 

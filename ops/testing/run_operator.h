@@ -1,6 +1,7 @@
 // Runs a small graph in every way the engine knows and compares: an operator's test says what the rows are, and the
 // harness that they are the same pulled and threaded, with one worker and several, with the narrowest window, with
-// little memory, and when restarted after every row, once and twice. Used by the test's thread.
+// little memory, with rows that travel in groups, and when restarted after every row, once and twice. Used by the
+// test's thread.
 #ifndef HEADRACE_OPS_TESTING_RUN_OPERATOR_H_
 #define HEADRACE_OPS_TESTING_RUN_OPERATOR_H_
 

@@ -78,6 +78,7 @@ class Dataset(Methods):
         executor: str = "threads",
         workers: int | None = None,
         window: int | None = None,
+        group: int | None = None,
         memory: int | str = "2GiB",
         disabled_passes: Sequence[str] = (),
         on_error: str = "raise",
@@ -101,6 +102,8 @@ class Dataset(Methods):
             executor: "threads", or "pull": every operator runs on this thread.
             workers: The most tasks of a stage at once; None: the engine chooses.
             window: Messages that may wait between stages; None: the engine chooses.
+            group: Rows that travel in one message, from sources whose rows may travel together; None: the engine chooses
+                by what a row costs.
             memory: The budget: bytes, or a text such as "64MiB".
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
             on_error: What an error of a row does: "raise" after the complete batches before it.
@@ -126,6 +129,8 @@ class Dataset(Methods):
             given["workers"] = options.whole("workers", workers, 1)
         if window is not None:
             given["window"] = options.whole("window", window, 1)
+        if group is not None:
+            given["group"] = options.whole("group", group, 1)
         if state is not None:
             if not isinstance(state, (bytes, bytearray, memoryview)) or not state:
                 raise GraphError("iterate: state must be the bytes that Iterator.state() gave")

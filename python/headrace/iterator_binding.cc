@@ -69,6 +69,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.pull = Option(given, "pull", false);
   options.workers = Option(given, "workers", 0);
   options.window = Option(given, "window", 0);
+  options.group = Option(given, "group", 0);
   options.memory = Option<int64_t>(given, "memory", options.memory);
   options.profile = Option<int64_t>(given, "profile", 0);
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
