@@ -36,9 +36,10 @@ absl::StatusOr<MovePlan> FusedImage::Plan(int64_t height, int64_t width, const R
   return plan;
 }
 
-absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held, MovePlan plan) const {
+absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held, const Window& needed,
+                                         MovePlan plan) const {
   const MovePlan::Flips flips = has_pixel_pass_ ? plan.TakeLastFlips() : MovePlan::Flips();
-  HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, held, plan));
+  HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, held, needed, plan));
   return has_pixel_pass_ ? pixel_pass_.Run(moved, flips) : TensorOf(moved);
 }
 
@@ -46,15 +47,18 @@ absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id) c
   if (decoder_ == nullptr) {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     HEADRACE_ASSIGN_OR_RETURN(MovePlan plan, Plan(image.height, image.width, id));
-    return Write(image, {0, 0, image.height, image.width}, std::move(plan));
+    const Window needed = plan.Needed();
+    return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan));
   }
   std::optional<MovePlan> plan;
+  Window needed;
   const ChoosePart choose = [&](int64_t height, int64_t width) -> absl::StatusOr<Window> {
     HEADRACE_ASSIGN_OR_RETURN(plan, Plan(height, width, id));
-    return plan->Needed();
+    needed = plan->Needed();
+    return needed;
   };
   HEADRACE_ASSIGN_OR_RETURN(const PicturePart part, decoder_->ApplyPart(input, choose));
-  return Write(part.image, part.held, *std::move(plan));
+  return Write(part.image, part.held, needed, *std::move(plan));
 }
 
 }  // namespace headrace

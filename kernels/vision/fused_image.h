@@ -42,7 +42,7 @@ class FusedImage {
     uint64_t salt;
   };
   absl::StatusOr<MovePlan> Plan(int64_t height, int64_t width, const RowId& id) const;
-  absl::StatusOr<Tensor> Write(const Image& image, const Window& held, MovePlan plan) const;
+  absl::StatusOr<Tensor> Write(const Image& image, const Window& held, const Window& needed, MovePlan plan) const;
 
   const PictureKernel* decoder_ = nullptr;
   std::vector<Move> moves_;

@@ -105,8 +105,7 @@ Window MovePlan::Needed() const {
                                         resize.resizing));
 }
 
-absl::StatusOr<Image> Moved(const Image& image, const Window& held, const MovePlan& plan) {
-  const Window needed = plan.Needed();
+absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window& needed, const MovePlan& plan) {
   Image moved = Cropped(image, needed.top - held.top, needed.left - held.left, needed.height, needed.width);
   absl::Span<const ImageMove> moves = plan.moves();
   const Window& source = plan.source();
@@ -138,7 +137,7 @@ absl::StatusOr<Tensor> MovingKernel::Apply(const Tensor& input, RowRandom& rando
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, accepted()));
   MovePlan plan(image.height, image.width);
   HEADRACE_RETURN_IF_ERROR(Plan(random, plan));
-  HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, {0, 0, image.height, image.width}, plan));
+  HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, {0, 0, image.height, image.width}, plan.Needed(), plan));
   return TensorOf(moved);
 }
 

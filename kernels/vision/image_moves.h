@@ -66,8 +66,8 @@ class MovePlan {
 };
 
 // Carries out the plan on the part `held` of the image for which it was made; `image` is that part, and holds what is
-// needed. May give a view.
-absl::StatusOr<Image> Moved(const Image& image, const Window& held, const MovePlan& plan);
+// needed: `needed` is plan.Needed(). May give a view.
+absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window& needed, const MovePlan& plan);
 
 // The image as a tensor: a view, unless that would keep much more alive than it shows.
 absl::StatusOr<Tensor> TensorOf(const Image& image);

@@ -61,10 +61,8 @@ class Normalize : public PixelKernel {
     const int64_t count = input.dim(1) * input.dim(2);
     const int64_t item = static_cast<int64_t>(ItemSize(input.dtype()));
     for (int64_t c = 0; c < channels; ++c) {
-      const NormalizePattern pattern({mean_[mean_.size() == 1 ? 0 : c]}, {deviation_[deviation_.size() == 1 ? 0 : c]},
-                                     1);
-      NormalizeValues(dense.raw() + c * count * item, input.dtype(), count, pattern,
-                      output.mutable_data<float>() + c * count);
+      NormalizeValues(dense.raw() + c * count * item, input.dtype(), count, mean_[mean_.size() == 1 ? 0 : c],
+                      deviation_[deviation_.size() == 1 ? 0 : c], output.mutable_data<float>() + c * count);
     }
     return output;
   }

@@ -1,25 +1,31 @@
-// (x - mean) / deviation over a run of values, in float32. Safe from any thread.
+// (x - mean) / deviation over a run of values, in float32: rounded after each of the two, so that the bits are the same
+// on every CPU. Safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_NORMALIZE_VALUES_H_
 #define HEADRACE_KERNELS_VISION_NORMALIZE_VALUES_H_
 
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "core/dtype.h"
 
 namespace headrace {
 
-// Means and deviations of neighbouring values, repeated so often that vectors of 8 fit.
+// Means and deviations of neighbouring values, repeated so often that vectors of 16 fit.
 struct NormalizePattern {
   // One value, or one a channel, for values whose channels lie side by side.
   NormalizePattern(const std::vector<float>& mean, const std::vector<float>& deviation, int64_t channels);
 
-  std::vector<float> mean;
-  std::vector<float> deviation;
+  static constexpr int64_t kUsualLength = 48;  // of 1, 2, 3 and 4 channels
+  absl::InlinedVector<float, kUsualLength> mean;
+  absl::InlinedVector<float, kUsualLength> deviation;
 };
 
 // `dtype`: uint8 or float32. The first value is the pattern's first.
 void NormalizeValues(const uint8_t* source, DType dtype, int64_t count, const NormalizePattern& pattern, float* target);
+
+// All by the same mean and deviation.
+void NormalizeValues(const uint8_t* source, DType dtype, int64_t count, float mean, float deviation, float* target);
 
 }  // namespace headrace
 

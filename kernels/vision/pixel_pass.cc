@@ -3,11 +3,12 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "core/error.h"
 #include "kernels/tensor/convert.h"
-#include "kernels/vision/flip.h"
 #include "kernels/vision/normalize_values.h"
 #include "kernels/vision/rescale_values.h"
+#include "kernels/vision/reverse_row.h"
 #include "kernels/vision/split_channels.h"
 
 namespace headrace {
@@ -26,7 +27,8 @@ class PixelRows {
       : pass_(pass), image_(image), flips_(flips), output_(output), item_(ItemSize(image.dtype())) {
     const int64_t run = RunLength();
     for (const PixelPass::Step& step : pass.steps_) {
-      if (step.kind == PixelPass::Step::Kind::kNormalize) AddPatterns(step);
+      if (step.kind != PixelPass::Step::Kind::kNormalize || pass.channels_first_) continue;
+      patterns_.emplace_back(step.mean, step.deviation, image.channels);
     }
     const size_t row_bytes = Aligned(static_cast<size_t>(image.width * image.pixel_bytes()));
     const size_t run_bytes = Aligned(static_cast<size_t>(run) * kWidest);
@@ -76,15 +78,11 @@ class PixelRows {
     }
   }
 
-  void AddPatterns(const PixelPass::Step& step) {
-    if (!pass_.channels_first_) {
-      patterns_.push_back(NormalizePattern(step.mean, step.deviation, image_.channels));
-      return;
-    }
-    for (int64_t c = 0; c < image_.channels; ++c) {
-      const auto of = [c](const std::vector<float>& values) { return values[values.size() == 1 ? 0 : c]; };
-      patterns_.push_back(NormalizePattern({of(step.mean)}, {of(step.deviation)}, 1));
-    }
+  void Normalize(const uint8_t* source, DType dtype, int64_t count, const PixelPass::Step& step, size_t& pattern,
+                 int64_t channel, float* target) {
+    if (!pass_.channels_first_) return NormalizeValues(source, dtype, count, patterns_[pattern++], target);
+    const auto of = [channel](const std::vector<float>& values) { return values[values.size() == 1 ? 0 : channel]; };
+    NormalizeValues(source, dtype, count, of(step.mean), of(step.deviation), target);
   }
 
   void Steps(const uint8_t* source, int64_t count, int64_t channel, uint8_t* target) {
@@ -93,14 +91,13 @@ class PixelRows {
       return;
     }
     DType dtype = image_.dtype();
-    size_t pattern = static_cast<size_t>(channel);
+    size_t pattern = 0;
     for (size_t i = 0; i < pass_.steps_.size(); ++i) {
       const PixelPass::Step& step = pass_.steps_[i];
       uint8_t* to = i + 1 == pass_.steps_.size() ? target : between_[i % 2];
       switch (step.kind) {
         case PixelPass::Step::Kind::kNormalize:
-          NormalizeValues(source, dtype, count, patterns_[pattern], reinterpret_cast<float*>(to));
-          pattern += static_cast<size_t>(pass_.channels_first_ ? image_.channels : 1);
+          Normalize(source, dtype, count, step, pattern, channel, reinterpret_cast<float*>(to));
           break;
         case PixelPass::Step::Kind::kScale:
           RescaleValues(source, dtype, count, step.scale, step.shift, reinterpret_cast<float*>(to));
@@ -119,7 +116,7 @@ class PixelRows {
   const MovePlan::Flips flips_;
   Tensor& output_;
   const int64_t item_;
-  std::vector<NormalizePattern> patterns_;  // of each normalising step, one a channel where channels come first
+  absl::InlinedVector<NormalizePattern, 1> patterns_;  // of each normalising step, where channels lie side by side
   uint8_t* mirrored_;
   uint8_t* split_;
   uint8_t* between_[2];

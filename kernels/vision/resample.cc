@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <type_traits>
 
 #include "core/error.h"
-#include "kernels/cpu_target.h"
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace headrace {
 namespace {
-
-constexpr int kPrecisionBits = 32 - 8 - 2;
-constexpr int kHalf = 1 << (kPrecisionBits - 1);
-constexpr int kBlock = 32;  // elements of a row summed at once
 
 double Support(Filter filter) {
   if (filter == Filter::kBox) return 0.5;
@@ -52,191 +43,7 @@ struct Axis {
   double inverse;
 };
 
-// Weights as the arithmetic of T wants them: fixed point for uint8, double for float.
-template <typename T>
-using WeightOf = std::conditional_t<std::is_same_v<T, uint8_t>, int32_t, double>;
-
-std::vector<int32_t> FixedPoint(const std::vector<double>& weights) {
-  std::vector<int32_t> fixed(weights.size());
-  for (size_t i = 0; i < weights.size(); ++i) {
-    fixed[i] = static_cast<int32_t>((weights[i] < 0 ? -0.5 : 0.5) + weights[i] * (1 << kPrecisionBits));
-  }
-  return fixed;
-}
-
-template <typename T>
-struct Sum;
-
-template <>
-struct Sum<uint8_t> {
-  using type = int32_t;
-  static constexpr int32_t kStart = kHalf;
-  HEADRACE_LOOP static uint8_t Store(int32_t sum) {
-    return static_cast<uint8_t>(std::clamp(sum >> kPrecisionBits, 0, 255));
-  }
-};
-
-template <>
-struct Sum<float> {
-  using type = double;
-  static constexpr double kStart = 0.0;
-  HEADRACE_LOOP static float Store(double sum) { return static_cast<float>(sum); }
-};
-
-// One output row of the pass along rows. `kChannels` 0: any number, given by `channels`.
-template <typename T, int kChannels>
-constexpr auto kAlongRow = [](const T* source, const int* first, const int* count, const WeightOf<T>* weights, int taps,
-                              int64_t width, int64_t channels, T* target) HEADRACE_LOOP {
-  using S = typename Sum<T>::type;
-  if constexpr (kChannels > 0) channels = kChannels;
-  for (int64_t x = 0; x < width; ++x) {
-    const T* pixel = source + first[x] * channels;
-    const WeightOf<T>* weight = weights + x * taps;
-    if constexpr (kChannels > 0) {
-      S sums[kChannels];
-      for (int c = 0; c < kChannels; ++c) sums[c] = Sum<T>::kStart;
-      for (int i = 0; i < count[x]; ++i) {
-        for (int c = 0; c < kChannels; ++c) sums[c] += static_cast<S>(pixel[i * kChannels + c]) * weight[i];
-      }
-      for (int c = 0; c < kChannels; ++c) target[x * kChannels + c] = Sum<T>::Store(sums[c]);
-      continue;
-    }
-    for (int64_t c = 0; c < channels; ++c) {
-      S sum = Sum<T>::kStart;
-      for (int i = 0; i < count[x]; ++i) sum += static_cast<S>(pixel[i * channels + c]) * weight[i];
-      target[x * channels + c] = Sum<T>::Store(sum);
-    }
-  }
-};
-
-#if defined(__x86_64__)
-// The pass along rows for two rows of 3-channel bytes at once: a vector holds the three sums of both. Reads a byte
-// beyond each pixel, so `width` ends before positions that reach the row's last.
-HEADRACE_AVX2 void AlongTwoRowsOf3(const uint8_t* upper, const uint8_t* lower, const FilterTaps& taps,
-                                   const int32_t* weights, int64_t width, uint8_t* upper_target,
-                                   uint8_t* lower_target) {
-  const __m256i half = _mm256_set1_epi32(kHalf);
-  for (int64_t x = 0; x < width; ++x) {
-    const int32_t* weight = weights + x * taps.taps;
-    const int64_t begin = static_cast<int64_t>(taps.first[x]) * 3;
-    __m256i sums = half;
-    for (int64_t i = 0; i < taps.count[x]; ++i) {
-      uint32_t above, below;
-      std::memcpy(&above, upper + begin + i * 3, sizeof(above));
-      std::memcpy(&below, lower + begin + i * 3, sizeof(below));
-      const __m128i bytes = _mm_insert_epi32(_mm_cvtsi32_si128(static_cast<int>(above)), static_cast<int>(below), 1);
-      sums = _mm256_add_epi32(sums, _mm256_mullo_epi32(_mm256_cvtepu8_epi32(bytes), _mm256_set1_epi32(weight[i])));
-    }
-    sums = _mm256_srai_epi32(sums, kPrecisionBits);
-    // Packing clamps to 0 … 255, within each half.
-    sums = _mm256_packus_epi16(_mm256_packus_epi32(sums, sums), sums);
-    const uint32_t above = static_cast<uint32_t>(_mm256_extract_epi32(sums, 0));
-    const uint32_t below = static_cast<uint32_t>(_mm256_extract_epi32(sums, 4));
-    std::memcpy(upper_target + x * 3, &above, 3);
-    std::memcpy(lower_target + x * 3, &below, 3);
-  }
-}
-#endif
-
-// One output row of the pass along columns: whole rows weighted and summed.
-template <typename T>
-constexpr auto kAlongColumn = [](const uint8_t* source, int64_t stride, int count, const WeightOf<T>* weights,
-                                 int64_t elements, T* target) HEADRACE_LOOP {
-  using S = typename Sum<T>::type;
-  int64_t x = 0;
-  for (; x + kBlock <= elements; x += kBlock) {
-    S sums[kBlock];
-    for (int i = 0; i < kBlock; ++i) sums[i] = Sum<T>::kStart;
-    for (int k = 0; k < count; ++k) {
-      const T* row = reinterpret_cast<const T*>(source + k * stride) + x;
-      for (int i = 0; i < kBlock; ++i) sums[i] += static_cast<S>(row[i]) * weights[k];
-    }
-    for (int i = 0; i < kBlock; ++i) target[x + i] = Sum<T>::Store(sums[i]);
-  }
-  for (; x < elements; ++x) {
-    S sum = Sum<T>::kStart;
-    for (int k = 0; k < count; ++k) {
-      sum += static_cast<S>(reinterpret_cast<const T*>(source + k * stride)[x]) * weights[k];
-    }
-    target[x] = Sum<T>::Store(sum);
-  }
-};
-
-template <typename T>
-std::vector<WeightOf<T>> WeightsFor(const FilterTaps& taps) {
-  if constexpr (std::is_same_v<T, uint8_t>) {
-    return FixedPoint(taps.weights);
-  } else {
-    return taps.weights;
-  }
-}
-
-template <typename T>
-using RowLoop = void (*)(const T*, const int*, const int*, const WeightOf<T>*, int, int64_t, int64_t, T*);
-
-template <typename T, int kChannels>
-void AlongRow(const T* source, const int* first, const int* count, const WeightOf<T>* weights, int taps, int64_t width,
-              int64_t channels, T* target) {
-  RunOnCpu(kAlongRow<T, kChannels>, source, first, count, weights, taps, width, channels, target);
-}
-
-template <typename T>
-RowLoop<T> RowLoopFor(int64_t channels) {
-  if (channels == 1) return AlongRow<T, 1>;
-  return channels == 3 ? AlongRow<T, 3> : AlongRow<T, 0>;
-}
-
-// Positions before the first that reads the row's last pixel.
-int64_t PositionsBeforeTheEnd(const FilterTaps& taps, int64_t in_width) {
-  int64_t positions = static_cast<int64_t>(taps.first.size());
-  while (positions > 0 && taps.first[positions - 1] + taps.count[positions - 1] >= in_width) --positions;
-  return positions;
-}
-
-// Pairs of rows, as many as there are; returns the rows done.
-int64_t AlongPairsOfRows(const Image& image, int64_t first_row, int64_t rows, const FilterTaps& taps,
-                         const std::vector<int32_t>& weights, int64_t width, uint8_t* target) {
-  int64_t y = 0;
-#if defined(__x86_64__)
-  if (!HasAvx2() || image.channels != 3) return 0;
-  const int64_t safe = PositionsBeforeTheEnd(taps, image.width);
-  for (; y + 2 <= rows; y += 2) {
-    const uint8_t* sources[] = {image.row(first_row + y), image.row(first_row + y + 1)};
-    uint8_t* targets[] = {target + y * width * 3, target + (y + 1) * width * 3};
-    AlongTwoRowsOf3(sources[0], sources[1], taps, weights.data(), safe, targets[0], targets[1]);
-    for (int i = 0; i < 2; ++i) {
-      AlongRow<uint8_t, 3>(sources[i], taps.first.data() + safe, taps.count.data() + safe,
-                           weights.data() + safe * taps.taps, taps.taps, width - safe, 3, targets[i] + safe * 3);
-    }
-  }
-#endif
-  return y;
-}
-
-template <typename T>
-void AlongRows(const Image& image, int64_t first_row, int64_t rows, const FilterTaps& taps, int64_t width, T* target) {
-  const std::vector<WeightOf<T>> weights = WeightsFor<T>(taps);
-  const RowLoop<T> loop = RowLoopFor<T>(image.channels);
-  int64_t y = 0;
-  if constexpr (std::is_same_v<T, uint8_t>) {
-    y = AlongPairsOfRows(image, first_row, rows, taps, weights, width, target);
-  }
-  for (; y < rows; ++y) {
-    loop(reinterpret_cast<const T*>(image.row(first_row + y)), taps.first.data(), taps.count.data(), weights.data(),
-         taps.taps, width, image.channels, target + y * width * image.channels);
-  }
-}
-
-template <typename T>
-void AlongColumns(const uint8_t* source, int64_t stride, int64_t skipped_rows, const FilterTaps& taps, int64_t height,
-                  int64_t elements, T* target) {
-  const std::vector<WeightOf<T>> weights = WeightsFor<T>(taps);
-  for (int64_t y = 0; y < height; ++y) {
-    const uint8_t* rows = source + (taps.first[y] - skipped_rows) * stride;
-    const WeightOf<T>* weight = weights.data() + y * taps.taps;
-    RunOnCpu(kAlongColumn<T>, rows, stride, taps.count[y], weight, elements, target + y * elements);
-  }
-}
+PixelRun RunOf(const Image& image) { return {image.pixels, image.row_stride, image.width, image.channels}; }
 
 void CopyRows(const Image& image, uint8_t* target) {
   const int64_t row_bytes = image.width * image.pixel_bytes();
@@ -261,15 +68,23 @@ struct Passes {
 };
 
 template <typename T>
-absl::Status RowsThenColumns(const Passes& passes, T* target) {
+int64_t RowBytes(int64_t elements) {
+  return elements * static_cast<int64_t>(sizeof(T));
+}
+
+template <typename T>
+absl::Status RowsThenColumns(Passes& passes, T* target) {
   const Image& image = passes.image;
   const int64_t elements = passes.width * image.channels;
   // Filters along rows only those that the second pass will read.
   const int64_t first_row = passes.rows.first.front();
   const int64_t rows = passes.rows.first.back() + passes.rows.count.back() - first_row;
   HEADRACE_ASSIGN_OR_RETURN(Tensor between, Tensor::Allocate(image.dtype(), {rows, elements}));
-  AlongRows<T>(image, first_row, rows, passes.columns, passes.width, between.mutable_data<T>());
-  AlongColumns<T>(between.raw(), elements * sizeof(T), first_row, passes.rows, passes.height, elements, target);
+  PixelRun source = RunOf(image);
+  source.pixels = image.row(first_row);
+  FilterRows(source, rows, passes.columns, between.mutable_data<T>());
+  for (int& first : passes.rows.first) first -= static_cast<int>(first_row);
+  FilterColumns({between.raw(), RowBytes<T>(elements), passes.width, image.channels}, passes.rows, target);
   return absl::OkStatus();
 }
 
@@ -279,15 +94,11 @@ absl::Status ColumnsThenRows(Passes& passes, T* target) {
   const AxisRange& needed = passes.needed_columns;
   const int64_t elements = needed.size * image.channels;
   HEADRACE_ASSIGN_OR_RETURN(Tensor between, Tensor::Allocate(image.dtype(), {passes.height, elements}));
-  AlongColumns<T>(image.pixels + needed.begin * image.pixel_bytes(), image.row_stride, 0, passes.rows, passes.height,
-                  elements, between.mutable_data<T>());
-  Image lower = image;
-  lower.pixels = between.raw();
-  lower.height = passes.height;
-  lower.width = needed.size;
-  lower.row_stride = elements * static_cast<int64_t>(sizeof(T));
+  FilterColumns({image.pixels + needed.begin * image.pixel_bytes(), image.row_stride, needed.size, image.channels},
+                passes.rows, between.mutable_data<T>());
   for (int& first : passes.columns.first) first -= static_cast<int>(needed.begin);
-  AlongRows<T>(lower, 0, passes.height, passes.columns, passes.width, target);
+  FilterRows({between.raw(), RowBytes<T>(elements), needed.size, image.channels}, passes.height, passes.columns,
+             target);
   return absl::OkStatus();
 }
 
@@ -299,14 +110,16 @@ absl::Status ResampleTo(const SourcePart& source, Filter filter, int64_t height,
   const AxisRange columns = {part.left, part.width};
   const Origin& origin = source.origin;
   if (source.height == height) {
-    AlongRows<T>(image, part.top - origin.top, part.height,
-                 MakeFilterTaps(filter, source.width, width, columns, origin.left), part.width, target);
+    PixelRun run = RunOf(image);
+    run.pixels = image.row(part.top - origin.top);
+    FilterRows(run, part.height, MakeFilterTaps(filter, source.width, width, columns, origin.left), target);
     return absl::OkStatus();
   }
   if (source.width == width) {
-    AlongColumns<T>(image.pixels + (part.left - origin.left) * image.pixel_bytes(), image.row_stride, 0,
-                    MakeFilterTaps(filter, source.height, height, rows, origin.top), part.height,
-                    part.width * image.channels, target);
+    PixelRun run = RunOf(image);
+    run.pixels += (part.left - origin.left) * image.pixel_bytes();
+    run.width = part.width;
+    FilterColumns(run, MakeFilterTaps(filter, source.height, height, rows, origin.top), target);
     return absl::OkStatus();
   }
   AxisRange needed = NeededAlongAxis(filter, source.width, width, columns);

@@ -5,25 +5,17 @@
 #define HEADRACE_KERNELS_VISION_RESAMPLE_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/resample_passes.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
 
 enum class Filter { kBox, kBilinear, kBicubic };
 
-// How each position of the output gathers from an axis of the input: `count[i]` neighbours from `first[i]` on, weighted
-// by weights[i * taps …].
-struct FilterTaps {
-  int taps = 0;
-  std::vector<int> first;
-  std::vector<int> count;
-  std::vector<double> weights;
-};
 // A piece of an axis.
 struct AxisRange {
   int64_t begin = 0;

@@ -1,24 +1,45 @@
 #include "kernels/vision/rescale_values.h"
 
-#include "kernels/cpu_target.h"
 #include "kernels/tensor/number.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/vision/rescale_values.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
 namespace headrace {
+namespace HWY_NAMESPACE {
 namespace {
 
+// A plain loop serves every type; compilers make of it what one would write by hand.
 template <typename T>
-constexpr auto kRescale =
-    [](const T* __restrict source, int64_t count, float scale, float shift, float* __restrict target) HEADRACE_LOOP {
-      for (int64_t i = 0; i < count; ++i) target[i] = static_cast<float>(source[i]) * scale + shift;
-    };
+HWY_INLINE void Loop(const T* HWY_RESTRICT source, int64_t count, float scale, float shift,
+                     float* HWY_RESTRICT target) {
+  for (int64_t i = 0; i < count; ++i) target[i] = static_cast<float>(source[i]) * scale + shift;
+}
 
 }  // namespace
 
-void RescaleValues(const uint8_t* source, DType dtype, int64_t count, float scale, float shift, float* target) {
-  VisitNumber(dtype, [&](auto type) {
+void Rescale(const uint8_t* source, DType dtype, int64_t count, float scale, float shift, float* target) {
+  VisitNumber(dtype, [&](auto type) HWY_ATTR {
     using T = typename decltype(type)::type;
-    RunOnCpu(kRescale<T>, reinterpret_cast<const T*>(source), count, scale, shift, target);
+    Loop(reinterpret_cast<const T*>(source), count, scale, shift, target);
   });
 }
 
+}  // namespace HWY_NAMESPACE
 }  // namespace headrace
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headrace {
+
+HWY_EXPORT(Rescale);
+
+void RescaleValues(const uint8_t* source, DType dtype, int64_t count, float scale, float shift, float* target) {
+  HWY_DYNAMIC_DISPATCH(Rescale)(source, dtype, count, scale, shift, target);
+}
+
+}  // namespace headrace
+#endif  // HWY_ONCE

@@ -1,0 +1,251 @@
+// The hot loops give the same bits on every CPU: each is run compiled for each target that this one has, over random
+// inputs in memory that ends where they end, and compared with its definition, value by value.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/philox.h"
+#include "gtest/gtest.h"
+#include "hwy/highway.h"
+#include "kernels/tensor/convert.h"
+#include "kernels/tensor/number.h"
+#include "kernels/vision/normalize_values.h"
+#include "kernels/vision/resample.h"
+#include "kernels/vision/rescale_values.h"
+#include "kernels/vision/reverse_row.h"
+#include "kernels/vision/split_channels.h"
+
+namespace headrace {
+namespace {
+
+#ifdef HEADRACE_SANITIZER
+constexpr uint64_t kRuns = 60;
+#else
+constexpr uint64_t kRuns = 400;
+#endif
+
+// Calls `check(random)` with the same draws on each target.
+template <typename Check>
+void OnEachTarget(uint64_t salt, Check check) {
+  uint64_t runs = 0;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    for (uint64_t run = 0; run < kRuns && !testing::Test::HasFailure(); ++run, ++runs) {
+      SCOPED_TRACE(std::string(hwy::TargetName(target)) + ", run " + std::to_string(run));
+      RowRandom random(3, salt, {.key = run});
+      check(random);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  std::printf("HEADRACE-COUNT variants=%llu\n", static_cast<unsigned long long>(runs));
+}
+
+int64_t Between(RowRandom& random, int64_t least, int64_t most) {
+  return least + static_cast<int64_t>(random.Below(static_cast<uint64_t>(most - least + 1)));
+}
+
+std::vector<uint8_t> RandomBytes(RowRandom& random, int64_t count) {
+  std::vector<uint8_t> bytes(count);
+  // Extremes are frequent, as in pictures that are cut out.
+  for (uint8_t& byte : bytes) {
+    const uint64_t drawn = random.Below(512);
+    byte = static_cast<uint8_t>(drawn < 256 ? drawn : drawn < 384 ? 0 : 255);
+  }
+  return bytes;
+}
+
+std::vector<float> RandomFloats(RowRandom& random, int64_t count) {
+  std::vector<float> floats(count);
+  for (float& value : floats) value = static_cast<float>((random.Uniform() - 0.5) * 600);
+  return floats;
+}
+
+FilterTaps RandomTaps(RowRandom& random, int64_t in_size) {
+  constexpr Filter kFilters[] = {Filter::kBox, Filter::kBilinear, Filter::kBicubic};
+  const int64_t out_size = Between(random, 1, 60);
+  const int64_t begin = Between(random, 0, out_size - 1);
+  return MakeFilterTaps(kFilters[random.Below(3)], in_size, out_size, {begin, Between(random, 1, out_size - begin)}, 0);
+}
+
+// Pillow's fixed point for bytes, double for floats; `at(i)` is the neighbour i.
+template <typename At>
+uint8_t Weighted(const FilterTaps& taps, int64_t position, uint8_t, At at) {
+  int64_t sum = int64_t{1} << 21;
+  for (int i = 0; i < taps.count[position]; ++i) {
+    const double weight = taps.weights[position * taps.taps + i] * (1 << 22);
+    sum += int64_t{at(i)} * static_cast<int64_t>(weight + (weight < 0 ? -0.5 : 0.5));
+  }
+  return static_cast<uint8_t>(std::clamp<int64_t>(sum >> 22, 0, 255));
+}
+template <typename At>
+float Weighted(const FilterTaps& taps, int64_t position, float, At at) {
+  double sum = 0;
+  for (int i = 0; i < taps.count[position]; ++i) sum += double{at(i)} * taps.weights[position * taps.taps + i];
+  return static_cast<float>(sum);
+}
+
+template <typename T>
+void CheckRows(RowRandom& random, const std::vector<T>& source, int64_t height, int64_t width, int64_t channels) {
+  const FilterTaps taps = RandomTaps(random, width);
+  const auto out_width = static_cast<int64_t>(taps.first.size());
+  std::vector<T> found(height * out_width * channels);
+  const int64_t stride = width * channels * static_cast<int64_t>(sizeof(T));
+  FilterRows({reinterpret_cast<const uint8_t*>(source.data()), stride, width, channels}, height, taps, found.data());
+  for (size_t i = 0; i < found.size(); ++i) {
+    const int64_t c = static_cast<int64_t>(i) % channels;
+    const int64_t x = static_cast<int64_t>(i) / channels % out_width;
+    const int64_t y = static_cast<int64_t>(i) / channels / out_width;
+    const auto at = [&](int k) { return source[(y * width + taps.first[x] + k) * channels + c]; };
+    ASSERT_EQ(found[i], Weighted(taps, x, T(), at)) << height << " × " << width << " × " << channels << " at " << i;
+  }
+}
+
+template <typename T>
+void CheckColumns(RowRandom& random, const std::vector<T>& source, int64_t height, int64_t width, int64_t channels) {
+  const FilterTaps taps = RandomTaps(random, height);
+  const int64_t elements = width * channels;
+  std::vector<T> found(taps.first.size() * elements);
+  const int64_t stride = elements * static_cast<int64_t>(sizeof(T));
+  FilterColumns({reinterpret_cast<const uint8_t*>(source.data()), stride, width, channels}, taps, found.data());
+  for (size_t i = 0; i < found.size(); ++i) {
+    const int64_t x = static_cast<int64_t>(i) % elements;
+    const int64_t y = static_cast<int64_t>(i) / elements;
+    const auto at = [&](int k) { return source[(taps.first[y] + k) * elements + x]; };
+    ASSERT_EQ(found[i], Weighted(taps, y, T(), at)) << height << " × " << width << " × " << channels << " at " << i;
+  }
+}
+
+TEST(CpuTargets, AreSeveral) { EXPECT_GT(hwy::SupportedAndGeneratedTargets().size(), 1u); }
+
+TEST(CpuTargets, ResampleBytesAlike) {
+  OnEachTarget(1, [](RowRandom& random) {
+    const int64_t height = Between(random, 1, 40), width = Between(random, 1, 70), channels = Between(random, 1, 5);
+    const std::vector<uint8_t> source = RandomBytes(random, height * width * channels);
+    CheckRows(random, source, height, width, channels);
+    CheckColumns(random, source, height, width, channels);
+  });
+}
+
+TEST(CpuTargets, ResampleFloatsAlike) {
+  OnEachTarget(2, [](RowRandom& random) {
+    const int64_t height = Between(random, 1, 20), width = Between(random, 1, 40), channels = Between(random, 1, 5);
+    const std::vector<float> source = RandomFloats(random, height * width * channels);
+    CheckRows(random, source, height, width, channels);
+    CheckColumns(random, source, height, width, channels);
+  });
+}
+
+TEST(CpuTargets, ReverseRowsAlike) {
+  OnEachTarget(3, [](RowRandom& random) {
+    const int64_t width = Between(random, 1, 80), bytes = Between(random, 1, 17);
+    const std::vector<uint8_t> source = RandomBytes(random, width * bytes);
+    std::vector<uint8_t> found(source.size());
+    ReverseRow(source.data(), width, bytes, found.data());
+    for (int64_t i = 0; i < width * bytes; ++i) {
+      ASSERT_EQ(found[i], source[(width - 1 - i / bytes) * bytes + i % bytes]) << bytes << " bytes, at " << i;
+    }
+  });
+}
+
+TEST(CpuTargets, SplitChannelsAlike) {
+  OnEachTarget(4, [](RowRandom& random) {
+    const int64_t width = Between(random, 1, 80), channels = Between(random, 1, 5), item = 1 << random.Below(4);
+    const std::vector<uint8_t> source = RandomBytes(random, width * channels * item);
+    std::vector<uint8_t> found(source.size());
+    SplitChannels(source.data(), width, channels, item, width * item, found.data());
+    for (int64_t i = 0; i < width * channels * item; ++i) {
+      const int64_t x = i / item % width, c = i / item / width;
+      ASSERT_EQ(found[i], source[(x * channels + c) * item + i % item]) << channels << " × " << item << ", at " << i;
+    }
+  });
+}
+
+template <typename T>
+void CheckNormalize(RowRandom& random, const std::vector<T>& source, int64_t channels) {
+  const bool one = random.Below(2) == 0;
+  const std::vector<float> mean = RandomFloats(random, one ? 1 : channels);
+  const std::vector<float> deviation = RandomFloats(random, random.Below(2) == 0 ? 1 : channels);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(source.data());
+  const auto count = static_cast<int64_t>(source.size());
+  std::vector<float> by_pattern(count), by_number(count);
+  NormalizeValues(bytes, DTypeOf<T>::value, count, NormalizePattern(mean, deviation, channels), by_pattern.data());
+  NormalizeValues(bytes, DTypeOf<T>::value, count, mean[0], deviation[0], by_number.data());
+  for (int64_t i = 0; i < count; ++i) {
+    const float x = source[i];
+    const float centred = x - mean[mean.size() == 1 ? 0 : i % channels];
+    ASSERT_EQ(by_pattern[i], centred / deviation[deviation.size() == 1 ? 0 : i % channels]) << "at " << i;
+    ASSERT_EQ(by_number[i], (x - mean[0]) / deviation[0]) << "at " << i;
+  }
+}
+
+TEST(CpuTargets, NormalizeAlike) {
+  OnEachTarget(5, [](RowRandom& random) {
+    const int64_t channels = Between(random, 1, 7), count = Between(random, 1, 60) * channels;
+    CheckNormalize(random, RandomBytes(random, count), channels);
+    CheckNormalize(random, RandomFloats(random, count), channels);
+  });
+}
+
+TEST(CpuTargets, RescaleAlike) {
+  OnEachTarget(6, [](RowRandom& random) {
+    const std::vector<uint8_t> source = RandomBytes(random, Between(random, 1, 90));
+    const float scale = RandomFloats(random, 1)[0], shift = RandomFloats(random, 1)[0];
+    std::vector<float> found(source.size());
+    RescaleValues(source.data(), DType::kUInt8, static_cast<int64_t>(source.size()), scale, shift, found.data());
+    for (size_t i = 0; i < found.size(); ++i) {
+      const float product = static_cast<float>(source[i]) * scale;
+      ASSERT_EQ(found[i], product + shift) << "at " << i;
+    }
+  });
+}
+
+constexpr DType kNumbers[] = {DType::kBool,     DType::kInt8,    DType::kInt16,  DType::kInt32,  DType::kInt64,
+                              DType::kUInt8,    DType::kUInt16,  DType::kUInt32, DType::kUInt64, DType::kFloat16,
+                              DType::kBFloat16, DType::kFloat32, DType::kFloat64};
+
+// Of each type: bits at random, or floats beyond the limits of integers and what is no number.
+std::vector<uint8_t> RandomNumbers(RowRandom& random, DType dtype, int64_t count) {
+  std::vector<double> numbers(count);
+  for (double& number : numbers) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kOdd[] = {0, -0.0, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(), 65519.9, 1e-8};
+    const double sign = random.Below(2) == 0 ? 1 : -1;
+    number = random.Below(8) == 0 ? kOdd[random.Below(std::size(kOdd))]
+                                  : sign * random.Uniform() * std::exp2(static_cast<double>(random.Below(80)) - 10);
+  }
+  std::vector<uint8_t> bytes(count * ItemSize(dtype));
+  VisitNumber(dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    auto* target = reinterpret_cast<T*>(bytes.data());
+    for (int64_t i = 0; i < count; ++i) target[i] = ConvertNumber<T>(numbers[i]);
+  });
+  return bytes;
+}
+
+TEST(CpuTargets, CastAlike) {
+  OnEachTarget(7, [](RowRandom& random) {
+    const DType from = kNumbers[random.Below(std::size(kNumbers))];
+    const DType to = kNumbers[random.Below(std::size(kNumbers))];
+    const int64_t count = Between(random, 1, 1200);
+    const std::vector<uint8_t> source = RandomNumbers(random, from, count);
+    std::vector<uint8_t> found(count * ItemSize(to)), expected(found.size());
+    ConvertValues(source.data(), from, count, to, found.data());
+    VisitNumber(from, [&](auto from_type) {
+      VisitNumber(to, [&](auto to_type) {
+        using From = typename decltype(from_type)::type;
+        using To = typename decltype(to_type)::type;
+        const auto* values = reinterpret_cast<const From*>(source.data());
+        auto* results = reinterpret_cast<To*>(expected.data());
+        for (int64_t i = 0; i < count; ++i) results[i] = ConvertNumber<To>(values[i]);
+      });
+    });
+    ASSERT_EQ(found, expected) << DTypeName(from) << " to " << DTypeName(to);
+  });
+}
+
+}  // namespace
+}  // namespace headrace

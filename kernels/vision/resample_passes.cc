@@ -1,0 +1,480 @@
+#include "kernels/vision/resample_passes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/vision/resample_passes.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+#ifndef HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_CC_
+#define HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_CC_
+
+namespace headrace {
+namespace {
+
+constexpr int kPrecisionBits = 32 - 8 - 2;
+constexpr int32_t kHalf = 1 << (kPrecisionBits - 1);
+
+// Vectors multiply 16-bit numbers, so a weight is taken as high · 2^11 + low: the sum of both parts is exact.
+constexpr int kLowBits = 11;
+
+// What a pass reads, in plain pointers.
+template <typename Weight>
+struct TapsView {
+  const int* first;
+  const int* count;
+  const Weight* weights;
+  int taps;
+};
+
+// The weights of two neighbours at a time, as a vector multiplies them: of each position `pairs` times the high parts
+// and the low parts. As many at every position, with zeros, so that no branch depends on the position.
+struct PairedWeights {
+  const uint32_t* words;
+  int64_t pairs;
+};
+
+}  // namespace
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_CC_
+
+HWY_BEFORE_NAMESPACE();
+namespace headrace {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kBlock = 32;  // elements of a row summed at once
+
+template <typename T>
+struct Sum;
+
+template <>
+struct Sum<uint8_t> {
+  using type = int32_t;
+  using weight = int32_t;
+  static constexpr int32_t kStart = kHalf;
+  static HWY_INLINE uint8_t Store(int32_t sum) {
+    sum >>= kPrecisionBits;
+    return static_cast<uint8_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+  }
+};
+
+template <>
+struct Sum<float> {
+  using type = double;
+  using weight = double;
+  static constexpr double kStart = 0.0;
+  static HWY_INLINE float Store(double sum) { return static_cast<float>(sum); }
+};
+
+// One row; `kChannels` 0: any number, given by `channels`.
+template <typename T, int kChannels>
+HWY_INLINE void AlongRow(const T* source, const TapsView<typename Sum<T>::weight>& taps, int64_t begin, int64_t end,
+                         int64_t channels, T* target) {
+  using S = typename Sum<T>::type;
+  if (kChannels > 0) channels = kChannels;
+  for (int64_t x = begin; x < end; ++x) {
+    const T* pixel = source + taps.first[x] * channels;
+    const auto* weight = taps.weights + x * taps.taps;
+    if constexpr (kChannels > 0) {
+      S sums[kChannels];
+      for (int c = 0; c < kChannels; ++c) sums[c] = Sum<T>::kStart;
+      for (int i = 0; i < taps.count[x]; ++i) {
+        for (int c = 0; c < kChannels; ++c) sums[c] += static_cast<S>(pixel[i * kChannels + c]) * weight[i];
+      }
+      for (int c = 0; c < kChannels; ++c) target[x * kChannels + c] = Sum<T>::Store(sums[c]);
+      continue;
+    }
+    for (int64_t c = 0; c < channels; ++c) {
+      S sum = Sum<T>::kStart;
+      for (int i = 0; i < taps.count[x]; ++i) sum += static_cast<S>(pixel[i * channels + c]) * weight[i];
+      target[x * channels + c] = Sum<T>::Store(sum);
+    }
+  }
+}
+
+template <typename T, int kChannels>
+HWY_INLINE void AlongEachRow(const PixelRun& source, int64_t begin_row, int64_t rows,
+                             const TapsView<typename Sum<T>::weight>& taps, int64_t begin, int64_t end, T* target,
+                             int64_t target_width) {
+  for (int64_t y = begin_row; y < rows; ++y) {
+    AlongRow<T, kChannels>(reinterpret_cast<const T*>(source.pixels + y * source.stride), taps, begin, end,
+                           source.channels, target + y * target_width * source.channels);
+  }
+}
+
+template <typename T>
+HWY_INLINE void AlongRows(const PixelRun& source, int64_t begin_row, int64_t rows,
+                          const TapsView<typename Sum<T>::weight>& taps, int64_t begin, int64_t end, T* target,
+                          int64_t target_width) {
+  if (source.channels == 1) {
+    AlongEachRow<T, 1>(source, begin_row, rows, taps, begin, end, target, target_width);
+  } else if (source.channels == 3) {
+    AlongEachRow<T, 3>(source, begin_row, rows, taps, begin, end, target, target_width);
+  } else if (source.channels == 4) {
+    AlongEachRow<T, 4>(source, begin_row, rows, taps, begin, end, target, target_width);
+  } else {
+    AlongEachRow<T, 0>(source, begin_row, rows, taps, begin, end, target, target_width);
+  }
+}
+
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+
+// Vectors of one or two blocks of 16 bytes. Wider ones are slower here: a block more is a load and a move more.
+using Bytes = hn::CappedTag<uint8_t, 32>;
+using Words = hn::Repartition<int16_t, Bytes>;
+using Sums = hn::Repartition<int32_t, Bytes>;
+
+// In the pass along rows each block belongs to a row of its own.
+constexpr int kRows = HWY_MAX_BYTES == 16 ? 1 : 2;
+
+// 16 bytes of each row, from `offset` on.
+HWY_INLINE hn::Vec<Bytes> LoadRows(const uint8_t* const* rows, int64_t offset) {
+  const hn::FixedTag<uint8_t, 16> block;
+#if HWY_MAX_BYTES == 16
+  return hn::LoadU(block, rows[0] + offset);
+#else
+  return hn::Combine(Bytes(), hn::LoadU(block, rows[1] + offset), hn::LoadU(block, rows[0] + offset));
+#endif
+}
+
+// Bytes of two neighbouring pixels as 16-bit numbers, channel by channel: 255 gives the zero of the higher half.
+template <int kChannels>
+HWY_INLINE hn::Vec<Bytes> PairOrder() {
+  alignas(16) static constexpr uint8_t kThree[16] = {0, 255, 3, 255, 1,   255, 4,   255,
+                                                     2, 255, 5, 255, 255, 255, 255, 255};
+  alignas(16) static constexpr uint8_t kFour[16] = {0, 255, 4, 255, 1, 255, 5, 255, 2, 255, 6, 255, 3, 255, 7, 255};
+  return hn::LoadDup128(Bytes(), kChannels == 3 ? kThree : kFour);
+}
+
+// Sums at one position of twice kRows rows: a block holds those of a row's channels.
+struct TwoSums {
+  hn::Vec<Sums> one;
+  hn::Vec<Sums> other;
+};
+
+// `kPairs` 0: any number, given by `pairs`.
+template <int kChannels, int kPairs>
+HWY_INLINE TwoSums SumOfPairs(const uint8_t* const* rows, int64_t offset, const uint32_t* weights, int64_t pairs,
+                              hn::Vec<Bytes> order) {
+  const Sums sums;
+  const Words words;
+  const auto zero = hn::Zero(sums);
+  const auto start = hn::Set(sums, kHalf);
+  TwoSums high = {zero, zero};
+  TwoSums low = {start, start};
+  auto unused = zero;
+  if (kPairs > 0) pairs = kPairs;
+  for (int64_t pair = 0; pair < pairs; ++pair, offset += 2 * kChannels, weights += 2) {
+    const auto of_high = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[0])));
+    const auto of_low = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(weights[1])));
+    const auto one = hn::BitCast(words, hn::TableLookupBytesOr0(LoadRows(rows, offset), order));
+    const auto other = hn::BitCast(words, hn::TableLookupBytesOr0(LoadRows(rows + kRows, offset), order));
+    high.one = hn::ReorderWidenMulAccumulate(sums, one, of_high, high.one, unused);
+    low.one = hn::ReorderWidenMulAccumulate(sums, one, of_low, low.one, unused);
+    high.other = hn::ReorderWidenMulAccumulate(sums, other, of_high, high.other, unused);
+    low.other = hn::ReorderWidenMulAccumulate(sums, other, of_low, low.other, unused);
+  }
+  return {hn::ShiftRight<kPrecisionBits>(hn::Add(hn::ShiftLeft<kLowBits>(high.one), low.one)),
+          hn::ShiftRight<kPrecisionBits>(hn::Add(hn::ShiftLeft<kLowBits>(high.other), low.other))};
+}
+
+// One position of twice kRows rows; stores `kStored` bytes a row.
+template <int kChannels, int kPairs, int kStored>
+HWY_INLINE void OnePosition(const uint8_t* const* rows, const int* first, const PairedWeights& weights, int64_t x,
+                            hn::Vec<Bytes> order, uint8_t* const* targets) {
+  const Words words;
+  const hn::Rebind<uint8_t, Words> packed_bytes;
+  const TwoSums sums = SumOfPairs<kChannels, kPairs>(rows, static_cast<int64_t>(first[x]) * kChannels,
+                                                     weights.words + x * weights.pairs * 2, weights.pairs, order);
+  // Saturates to 0 … 255 within each block: a pixel of the one row, then a pixel of the other.
+  alignas(64) uint8_t pixels[8 * kRows];
+  hn::Store(hn::DemoteTo(packed_bytes, hn::ReorderDemote2To(words, sums.one, sums.other)), packed_bytes, pixels);
+  for (int i = 0; i < kRows; ++i) {
+    std::memcpy(targets[i] + x * kChannels, pixels + 8 * i, kStored);
+    std::memcpy(targets[kRows + i] + x * kChannels, pixels + 8 * i + 4, kStored);
+  }
+}
+
+template <int kChannels, int kPairs>
+HWY_INLINE void AlongSomeRows(const uint8_t* const* rows, const int* first, const PairedWeights& weights, int64_t end,
+                              uint8_t* const* targets) {
+  const auto order = PairOrder<kChannels>();
+  // Stores a byte too many where the next pixel mends it.
+  for (int64_t x = 0; x + 1 < end; ++x) OnePosition<kChannels, kPairs, 4>(rows, first, weights, x, order, targets);
+  if (end > 0) OnePosition<kChannels, kPairs, kChannels>(rows, first, weights, end - 1, order, targets);
+}
+
+// Twice kRows rows, up to before position `end`; no position reads 16 bytes beyond its row.
+template <int kChannels>
+HWY_INLINE void AlongSomeRows(const uint8_t* const* rows, const int* first, const PairedWeights& weights, int64_t end,
+                              uint8_t* const* targets) {
+  switch (weights.pairs) {
+    case 1:
+      return AlongSomeRows<kChannels, 1>(rows, first, weights, end, targets);
+    case 2:
+      return AlongSomeRows<kChannels, 2>(rows, first, weights, end, targets);
+    case 3:
+      return AlongSomeRows<kChannels, 3>(rows, first, weights, end, targets);
+    default:
+      return AlongSomeRows<kChannels, 0>(rows, first, weights, end, targets);
+  }
+}
+
+// Positions before the first whose last load ends beyond the row.
+HWY_INLINE int64_t SafePositions(const TapsView<int32_t>& taps, int64_t positions, int64_t pairs, int64_t row_bytes,
+                                 int64_t channels) {
+  const int64_t read = (pairs - 1) * 2 * channels + 16;
+  while (positions > 0 && taps.first[positions - 1] * channels + read > row_bytes) --positions;
+  return positions;
+}
+
+// Returns the rows done.
+template <int kChannels>
+HWY_INLINE int64_t AlongGroupsOfRows(const PixelRun& source, int64_t rows, const TapsView<int32_t>& taps,
+                                     const PairedWeights& weights, int64_t width, uint8_t* target) {
+  const int64_t safe = SafePositions(taps, width, weights.pairs, source.width * kChannels, kChannels);
+  int64_t y = 0;
+  for (; y + 2 * kRows <= rows; y += 2 * kRows) {
+    const uint8_t* sources[2 * kRows];
+    uint8_t* targets[2 * kRows];
+    for (int i = 0; i < 2 * kRows; ++i) {
+      sources[i] = source.pixels + (y + i) * source.stride;
+      targets[i] = target + (y + i) * width * kChannels;
+    }
+    AlongSomeRows<kChannels>(sources, taps.first, weights, safe, targets);
+    AlongEachRow<uint8_t, kChannels>(source, y, y + 2 * kRows, taps, safe, width, target, width);
+  }
+  return y;
+}
+
+HWY_INLINE int64_t AlongManyRows(const PixelRun& source, int64_t rows, const TapsView<int32_t>& taps,
+                                 const PairedWeights& weights, int64_t width, uint8_t* target) {
+  if (source.channels == 3) return AlongGroupsOfRows<3>(source, rows, taps, weights, width, target);
+  if (source.channels == 4) return AlongGroupsOfRows<4>(source, rows, taps, weights, width, target);
+  return 0;
+}
+
+struct RowPair {
+  const uint8_t* first;
+  const uint8_t* second;
+};
+
+// Adds two rows, weighted, to the high and low sums of the vector's elements.
+HWY_INLINE void AddRows(RowPair rows, uint32_t high_weights, uint32_t low_weights, hn::Vec<Sums>* high,
+                        hn::Vec<Sums>* low) {
+  const Bytes bytes;
+  const Sums sums;
+  const Words words;
+  const auto zero = hn::Zero(bytes);
+  const auto first = hn::LoadU(bytes, rows.first);
+  const auto second = hn::LoadU(bytes, rows.second);
+  const auto lower = hn::InterleaveLower(bytes, first, second);
+  const auto upper = hn::InterleaveUpper(bytes, first, second);
+  const auto of_high = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(high_weights)));
+  const auto of_low = hn::BitCast(words, hn::Set(sums, static_cast<int32_t>(low_weights)));
+  const auto add = [&](int at, hn::Vec<Bytes> pairs) HWY_ATTR {
+    auto unused = hn::Zero(sums);
+    const auto values = hn::BitCast(words, pairs);
+    high[at] = hn::ReorderWidenMulAccumulate(sums, values, of_high, high[at], unused);
+    low[at] = hn::ReorderWidenMulAccumulate(sums, values, of_low, low[at], unused);
+  };
+  add(0, hn::InterleaveLower(bytes, lower, zero));
+  add(1, hn::InterleaveUpper(bytes, lower, zero));
+  add(2, hn::InterleaveLower(bytes, upper, zero));
+  add(3, hn::InterleaveUpper(bytes, upper, zero));
+}
+
+// One vector of the result from `count` rows.
+HWY_INLINE void SumOfRows(const uint8_t* row, int64_t stride, int count, const uint32_t* weights, uint8_t* target) {
+  const Sums sums;
+  const Words words;
+  const hn::Rebind<uint8_t, Words> half;
+  hn::Vec<Sums> high[4] = {hn::Zero(sums), hn::Zero(sums), hn::Zero(sums), hn::Zero(sums)};
+  const auto start = hn::Set(sums, kHalf);
+  hn::Vec<Sums> low[4] = {start, start, start, start};
+  for (; count > 1; count -= 2, row += 2 * stride, weights += 2) {
+    AddRows({row, row + stride}, weights[0], weights[1], high, low);
+  }
+  if (count > 0) AddRows({row, row}, weights[0], weights[1], high, low);
+  for (int i = 0; i < 4; ++i) {
+    low[i] = hn::ShiftRight<kPrecisionBits>(hn::Add(hn::ShiftLeft<kLowBits>(high[i]), low[i]));
+  }
+  // Saturates to 0 … 255: the lower eight bytes of each block, and the upper eight.
+  const auto lower = hn::DemoteTo(half, hn::ReorderDemote2To(words, low[0], low[1]));
+  const auto upper = hn::DemoteTo(half, hn::ReorderDemote2To(words, low[2], low[3]));
+#if HWY_MAX_BYTES == 16
+  hn::StoreU(lower, half, target);
+  hn::StoreU(upper, half, target + 8);
+#else
+  const hn::Repartition<uint64_t, decltype(half)> halves;
+  const auto of_lower = hn::BitCast(halves, lower);
+  const auto of_upper = hn::BitCast(halves, upper);
+  hn::StoreU(hn::BitCast(half, hn::InterleaveLower(halves, of_lower, of_upper)), half, target);
+  hn::StoreU(hn::BitCast(half, hn::InterleaveUpper(halves, of_lower, of_upper)), half, target + 16);
+#endif
+}
+
+// Needs a vector's elements at least; returns whether there were.
+HWY_INLINE bool AlongColumnOfBytes(const uint8_t* source, int64_t stride, int count, const uint32_t* weights,
+                                   int64_t elements, uint8_t* target) {
+  const auto step = static_cast<int64_t>(hn::Lanes(Bytes()));
+  if (elements < step) return false;
+  for (int64_t x = 0; x + step <= elements; x += step) SumOfRows(source + x, stride, count, weights, target + x);
+  // Sums the last ones, where they fill no vector, with some of those before once more.
+  const int64_t last = elements - step;
+  if (elements % step != 0) SumOfRows(source + last, stride, count, weights, target + last);
+  return true;
+}
+
+#else
+
+HWY_INLINE int64_t AlongManyRows(const PixelRun&, int64_t, const TapsView<int32_t>&, const PairedWeights&, int64_t,
+                                 uint8_t*) {
+  return 0;
+}
+HWY_INLINE bool AlongColumnOfBytes(const uint8_t*, int64_t, int, const uint32_t*, int64_t, uint8_t*) { return false; }
+
+#endif
+
+// One row of the result. A plain loop: compilers make of it what one would write by hand.
+template <typename T>
+HWY_INLINE void AlongColumn(const uint8_t* source, int64_t stride, int count, const typename Sum<T>::weight* weights,
+                            int64_t elements, T* target) {
+  using S = typename Sum<T>::type;
+  int64_t x = 0;
+  for (; x + kBlock <= elements; x += kBlock) {
+    S sums[kBlock];
+    for (int i = 0; i < kBlock; ++i) sums[i] = Sum<T>::kStart;
+    for (int k = 0; k < count; ++k) {
+      const T* row = reinterpret_cast<const T*>(source + k * stride) + x;
+      for (int i = 0; i < kBlock; ++i) sums[i] += static_cast<S>(row[i]) * weights[k];
+    }
+    for (int i = 0; i < kBlock; ++i) target[x + i] = Sum<T>::Store(sums[i]);
+  }
+  for (; x < elements; ++x) {
+    S sum = Sum<T>::kStart;
+    for (int k = 0; k < count; ++k) {
+      sum += static_cast<S>(reinterpret_cast<const T*>(source + k * stride)[x]) * weights[k];
+    }
+    target[x] = Sum<T>::Store(sum);
+  }
+}
+
+}  // namespace
+
+void RowsOfBytes(const PixelRun& source, int64_t rows, const TapsView<int32_t>& taps, const PairedWeights& weights,
+                 int64_t width, uint8_t* target) {
+  const int64_t done = AlongManyRows(source, rows, taps, weights, width, target);
+  AlongRows<uint8_t>(source, done, rows, taps, 0, width, target, width);
+}
+void RowsOfFloats(const PixelRun& source, int64_t rows, const TapsView<double>& taps, int64_t width, float* target) {
+  AlongRows<float>(source, 0, rows, taps, 0, width, target, width);
+}
+void ColumnsOfBytes(const PixelRun& source, const TapsView<int32_t>& taps, const PairedWeights& weights, int64_t height,
+                    uint8_t* target) {
+  const int64_t elements = source.width * source.channels;
+  for (int64_t y = 0; y < height; ++y, target += elements) {
+    const uint8_t* rows = source.pixels + taps.first[y] * source.stride;
+    const uint32_t* paired = weights.words + y * weights.pairs * 2;
+    if (AlongColumnOfBytes(rows, source.stride, taps.count[y], paired, elements, target)) continue;
+    AlongColumn<uint8_t>(rows, source.stride, taps.count[y], taps.weights + y * taps.taps, elements, target);
+  }
+}
+void ColumnsOfFloats(const PixelRun& source, const TapsView<double>& taps, int64_t height, float* target) {
+  const int64_t elements = source.width * source.channels;
+  for (int64_t y = 0; y < height; ++y, target += elements) {
+    AlongColumn<float>(source.pixels + taps.first[y] * source.stride, source.stride, taps.count[y],
+                       taps.weights + y * taps.taps, elements, target);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headrace
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headrace {
+
+HWY_EXPORT(RowsOfBytes);
+HWY_EXPORT(RowsOfFloats);
+HWY_EXPORT(ColumnsOfBytes);
+HWY_EXPORT(ColumnsOfFloats);
+
+namespace {
+
+uint32_t Pair(int32_t first, int32_t second) {
+  return (static_cast<uint32_t>(first) & 0xFFFF) | static_cast<uint32_t>(second) << 16;
+}
+
+TapsView<double> ViewOf(const FilterTaps& taps) {
+  return {taps.first.data(), taps.count.data(), taps.weights.data(), taps.taps};
+}
+
+// Weights as integers, one by one and in pairs.
+class FixedWeights {
+ public:
+  explicit FixedWeights(const FilterTaps& taps) : fixed_(taps.weights.size()) {
+    for (size_t i = 0; i < fixed_.size(); ++i) {
+      const double weight = taps.weights[i];
+      fixed_[i] = static_cast<int32_t>((weight < 0 ? -0.5 : 0.5) + weight * (1 << kPrecisionBits));
+    }
+    pairs_ = (*std::max_element(taps.count.begin(), taps.count.end()) + 1) / 2;
+    words_.resize(taps.first.size() * pairs_ * 2);
+    for (size_t x = 0; x < taps.first.size(); ++x) {
+      PairUp(fixed_.data() + x * taps.taps, taps.count[x], words_.data() + x * pairs_ * 2);
+    }
+  }
+
+  TapsView<int32_t> Single(const FilterTaps& taps) const {
+    return {taps.first.data(), taps.count.data(), fixed_.data(), taps.taps};
+  }
+  PairedWeights Paired() const { return {words_.data(), pairs_}; }
+
+ private:
+  static void PairUp(const int32_t* weights, int count, uint32_t* words) {
+    constexpr int32_t kLow = (1 << kLowBits) - 1;
+    for (int i = 0; i < count; i += 2, words += 2) {
+      const int32_t second = i + 1 < count ? weights[i + 1] : 0;
+      words[0] = Pair(weights[i] >> kLowBits, second >> kLowBits);
+      words[1] = Pair(weights[i] & kLow, second & kLow);
+    }
+  }
+
+  std::vector<int32_t> fixed_;
+  int64_t pairs_ = 0;
+  std::vector<uint32_t> words_;
+};
+
+}  // namespace
+
+void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, uint8_t* target) {
+  const FixedWeights weights(taps);
+  HWY_DYNAMIC_DISPATCH(RowsOfBytes)
+  (source, rows, weights.Single(taps), weights.Paired(), static_cast<int64_t>(taps.first.size()), target);
+}
+
+void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, float* target) {
+  HWY_DYNAMIC_DISPATCH(RowsOfFloats)
+  (source, rows, ViewOf(taps), static_cast<int64_t>(taps.first.size()), target);
+}
+
+void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint8_t* target) {
+  const FixedWeights weights(taps);
+  HWY_DYNAMIC_DISPATCH(ColumnsOfBytes)
+  (source, weights.Single(taps), weights.Paired(), static_cast<int64_t>(taps.first.size()), target);
+}
+
+void FilterColumns(const PixelRun& source, const FilterTaps& taps, float* target) {
+  HWY_DYNAMIC_DISPATCH(ColumnsOfFloats)
+  (source, ViewOf(taps), static_cast<int64_t>(taps.first.size()), target);
+}
+
+}  // namespace headrace
+#endif  // HWY_ONCE

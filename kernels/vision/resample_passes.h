@@ -1,0 +1,39 @@
+// The two passes of a separable filter, along rows and along columns: each value of the result is a weighted sum of
+// neighbours. uint8 in 22-bit fixed point, float32 summed in double, in the order of the neighbours; the bits are the
+// same on every CPU. Pure functions; safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
+#define HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace headrace {
+
+// How each position of the output gathers from an axis of the input: `count[i]` neighbours from `first[i]` on, weighted
+// by weights[i * taps …].
+struct FilterTaps {
+  int taps = 0;
+  std::vector<int> first;
+  std::vector<int> count;
+  std::vector<double> weights;
+};
+
+// Rows of pixels, `stride` bytes from one to the next.
+struct PixelRun {
+  const uint8_t* pixels = nullptr;
+  int64_t stride = 0;
+  int64_t width = 0;  // pixels
+  int64_t channels = 0;
+};
+
+// `rows` rows, each filtered along itself; the results lie without a gap.
+void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, uint8_t* target);
+void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, float* target);
+
+// Whole rows weighted and summed, one for each position of the taps.
+void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint8_t* target);
+void FilterColumns(const PixelRun& source, const FilterTaps& taps, float* target);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
