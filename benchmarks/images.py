@@ -2,6 +2,7 @@
 
 Both decode JPEG, crop and resize to 224 (antialias=False), flip, normalise to CHW float32 and fill batches of 32.
 The loop is measured twice, decoding every picture fully and decoding the crop only; see loop.h.
+With --validation both resize the shorter side to 256 with antialias and cut out the centre instead.
 """
 
 import argparse
@@ -66,7 +67,7 @@ def find_loop(path: str | None) -> str:
 def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     program = find_loop(options.loop)
     common = ["--threads", str(options.threads), "--images", str(options.images), "--warm-up", str(options.warm_up)]
-    loops = {"loop": [*common, "--resize256-center224"]}
+    loops = {"loop": [*common, "--validation" if options.validation else "--resize256-center224"]}
     if options.work == "random-resized-crop":
         loops = {"loop": common, "loop, crop only": [*common, "--crop"]}
     rates: dict[str, list[float]] = {name: [] for name in ["pipeline", *loops]}
@@ -113,11 +114,16 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="of the loop")
     parser.add_argument("--workers", type=int, help="of the pipeline; the engine chooses where not given")
     parser.add_argument("--work", choices=WORKS, default=WORKS[0])
-    parser.add_argument("--antialias", action="store_true", help="in the pipeline; the loop never does")
+    parser.add_argument("--antialias", action="store_true", help="in the pipeline; the loop only with --validation")
+    parser.add_argument(
+        "--validation", action="store_true", help="resize256-center224 with antialias, in the pipeline and in the loop"
+    )
     parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
     parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the last round")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.validation:
+        options.work, options.antialias = "resize256-center224", True
     if options.child:
         run_pipeline(
             options.folder,

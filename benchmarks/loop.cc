@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "benchmarks/antialias_loop.h"
+#include "benchmarks/cpu_clones.h"
 #include "benchmarks/jpeg_loop_decoder.h"
 #include "core/error.h"
 #include "core/philox.h"
@@ -26,7 +28,7 @@
 namespace headrace {
 namespace {
 
-constexpr int kSide = 224;
+constexpr int kSide = AntialiasLoop::kSide;
 constexpr int kBatch = 32;
 constexpr int kBatchesInMemory = 4;
 constexpr size_t kImageFloats = size_t{3} * kSide * kSide;
@@ -92,13 +94,6 @@ Box RandomBox(int width, int height, RowRandom& random) {
   }
   return {(width - w) / 2, (height - h) / 2, w, h};
 }
-
-// Which CPU it is, is asked before main, which is too early for ThreadSanitizer.
-#ifdef __SANITIZE_THREAD__
-#define HEADRACE_CPU_CLONES
-#else
-#define HEADRACE_CPU_CLONES __attribute__((target_clones("avx2", "default"), optimize("O3")))
-#endif
 
 // Bytes of one channel's row to floats.
 HEADRACE_CPU_CLONES void NormalizeRow(const uint8_t* from, int width, float scale, float shift, float* to) {
@@ -188,6 +183,7 @@ class LoopThread {
     int width = 0;
     int height = 0;
     if (!decoder_.Begin({bytes_.data(), bytes_.size()}, width, height)) return false;
+    if (shared_.options.work == LoopWork::kValidation) return Validate(number, width, height);
     RowRandom random(shared_.options.seed, 0, {.epoch = 0, .key = static_cast<uint64_t>(number)});
     bool flip = false;
     if (shared_.options.work == LoopWork::kResize256Center224) {
@@ -200,9 +196,29 @@ class LoopThread {
     int64_t place = 0;
     float* target = shared_.batches.TakePlace(place);
     NormalizeToPlanes(small_, flip, target);
-    if (shared_.checksum) shared_.sum.fetch_add(SumOf(target, number));
-    shared_.batches.Complete(place);
+    Complete(number, place, target);
     return true;
+  }
+
+  bool Validate(int64_t number, int width, int height) {
+    Pixels pixels;
+    if (!decoder_.DecodeBox(antialias_.Plan(width, height), pixels)) return false;
+    std::array<float, 3> scale;
+    std::array<float, 3> shift;
+    for (int c = 0; c < 3; ++c) {
+      scale[c] = 1 / kDeviation[c];
+      shift[c] = -kMean[c] * scale[c];
+    }
+    int64_t place = 0;
+    float* target = shared_.batches.TakePlace(place);
+    antialias_.Run(pixels, scale.data(), shift.data(), target);
+    Complete(number, place, target);
+    return true;
+  }
+
+  void Complete(int64_t number, int64_t place, const float* image) {
+    if (shared_.checksum) shared_.sum.fetch_add(SumOf(image, number));
+    shared_.batches.Complete(place);
   }
 
   bool CropAndResize(const Box& box) {
@@ -233,6 +249,7 @@ class LoopThread {
 
   Shared& shared_;
   JpegLoopDecoder decoder_;
+  AntialiasLoop antialias_;
   std::vector<char> bytes_;
   cv::Mat resized_;
   cv::Mat small_;

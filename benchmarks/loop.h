@@ -15,7 +15,8 @@ namespace headrace {
 enum class LoopWork {
   kFullDecode,          // decode the whole picture, then random-resized-crop 224, flip, normalise
   kCropWhileDecoding,   // the same result from the crop's part of the file alone
-  kResize256Center224,  // decode, shorter side to 256, centre 224, normalise
+  kResize256Center224,  // decode, shorter side to 256 by OpenCV, centre 224, normalise
+  kValidation,          // the same with Pillow's filter, decoding no more than the centre needs
 };
 
 struct LoopOptions {

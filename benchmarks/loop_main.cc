@@ -1,5 +1,5 @@
-// loop DIR [--threads N] [--images N | --seconds S] [--warm-up N] [--crop | --resize256-center224] [--rounds N]
-// Prints one line a round: images a second, and what was done.
+// loop DIR [--threads N] [--images N | --seconds S] [--warm-up N] [--crop | --resize256-center224 | --validation]
+// [--rounds N] Prints one line a round: images a second, and what was done.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -11,8 +11,8 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: loop DIR [--threads N] [--images N | --seconds S] [--warm-up N] [--crop | --resize256-center224] "
-    "[--rounds N]\n";
+    "usage: loop DIR [--threads N] [--images N | --seconds S] [--warm-up N] "
+    "[--crop | --resize256-center224 | --validation] [--rounds N]\n";
 
 struct Arguments {
   headrace::LoopOptions loop;
@@ -43,6 +43,8 @@ bool Parse(int argc, char** argv, Arguments& arguments) {
       arguments.loop.work = headrace::LoopWork::kCropWhileDecoding;
     } else if (argument == "--resize256-center224") {
       arguments.loop.work = headrace::LoopWork::kResize256Center224;
+    } else if (argument == "--validation") {
+      arguments.loop.work = headrace::LoopWork::kValidation;
     } else if (argument.substr(0, 2) != "--" && arguments.loop.folder.empty()) {
       arguments.loop.folder = argument;
     } else if (i + 1 >= argc || !TakeNumber(argument, std::atof(argv[i + 1]), arguments)) {
@@ -62,6 +64,8 @@ const char* WorkName(headrace::LoopWork work) {
       return "crop while decoding, random-resized-crop";
     case headrace::LoopWork::kResize256Center224:
       return "full decode, resize 256, centre 224";
+    case headrace::LoopWork::kValidation:
+      return "validation: decode of what is needed, antialiased resize 256, centre 224";
   }
   return "";
 }

@@ -1,0 +1,12 @@
+// Compiles a loop once for CPUs with AVX2 and FMA and once for all, as a programmer would who writes no intrinsics.
+#ifndef HEADRACE_BENCHMARKS_CPU_CLONES_H_
+#define HEADRACE_BENCHMARKS_CPU_CLONES_H_
+
+// Which CPU it is, is asked before main, which is too early for ThreadSanitizer.
+#ifdef __SANITIZE_THREAD__
+#define HEADRACE_CPU_CLONES
+#else
+#define HEADRACE_CPU_CLONES __attribute__((target_clones("arch=haswell", "default"), optimize("O3")))
+#endif
+
+#endif  // HEADRACE_BENCHMARKS_CPU_CLONES_H_
