@@ -10,6 +10,7 @@ import measuring
 # How the same pipeline is run; explain() beside each figure shows what that meant.
 VARIANTS: dict[str, dict[str, object]] = {
     "as the engine chooses": {},
+    "one row a message": {"group": 1},
     "optimizer off": {"optimize": False},
     "pulled on one thread": {"executor": "pull"},
 }

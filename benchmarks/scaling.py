@@ -1,0 +1,102 @@
+"""How the cost of light rows grows with their number, with the operators they pass and with the workers.
+
+A line must be straight: what a row costs at the end of 10 million is what it costs at the end of 100,000, the 64th
+operator costs what the second does, and more workers than cores cost nothing.
+"""
+
+import argparse
+import json
+import statistics
+import time
+
+import measuring
+
+ROWS = (100_000, 1_000_000, 10_000_000)
+OPERATORS = (1, 2, 4, 8, 16, 32, 64)
+WORKERS = (1, 2, 4, 8, 16)
+
+
+def run_pipeline(rows: int, operators: int, workers: int | None, group: int | None) -> None:
+    """Prints seconds to the first batch and to the end, and the growth of resident memory in bytes, as JSON."""
+    import headrace as hr
+    from headrace import transforms as T
+
+    dataset = hr.Range(rows)
+    for number in range(operators):
+        dataset = dataset.map(T.TypeCast("float64" if number % 2 else "float32"), "value")
+    before = measuring.resident_bytes()
+    begin = time.perf_counter()
+    with dataset.batch(256).iterate(workers=workers, group=group) as batches:
+        next(batches)
+        first = time.perf_counter() - begin
+        done = 256 + sum(len(batch["value"]) for batch in batches)
+        seconds = time.perf_counter() - begin
+    assert done == rows, f"{done} of {rows} rows came out"
+    memory = measuring.peak_resident_bytes() - before
+    print(json.dumps({"first": first, "seconds": seconds, "memory": memory}))
+
+
+class Measured:
+    def __init__(self, runs: list[dict[str, float]]) -> None:
+        self.seconds = statistics.median(run["seconds"] for run in runs)
+        self.spread = measuring.spread([run["seconds"] for run in runs])
+        self.first = statistics.median(run["first"] for run in runs)
+        self.memory = max(run["memory"] for run in runs)
+
+    def text(self) -> str:
+        return (
+            f"{self.seconds:8.3f} s (spread {self.spread:.0%}), first batch {self.first * 1e3:5.1f} ms, "
+            f"memory +{self.memory / measuring.MEBIBYTE:.0f} MiB"
+        )
+
+
+def measure(rounds: int, rows: int, operators: int, workers: int | None, group: int | None) -> Measured:
+    given = ["--child", "--rows", rows, "--operators", operators]
+    given += ["--workers", workers] if workers else []
+    given += ["--group", group] if group else []
+    return Measured([measuring.in_own_process(__file__, *given) for _ in range(rounds)])
+
+
+def print_slopes(name: str, unit: float, measured: dict[int, Measured]) -> None:
+    """What one more costs between neighbours, in nanoseconds of `unit` rows."""
+    counts = list(measured)
+    slopes = []
+    for low, high in zip(counts, counts[1:], strict=False):
+        slope = (measured[high].seconds - measured[low].seconds) / (high - low) / unit * 1e9
+        slopes.append(slope)
+        print(f"  from {low:,} to {high:,}: {slope:.1f} ns a {name}")
+    print(f"  spread of the slopes {measuring.spread(slopes):.0%}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--group", type=int, help="rows in a message; else as the engine chooses")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--operators", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--workers", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        run_pipeline(options.rows, options.operators, options.workers, options.group)
+        return
+    print("rows, through one operator:")
+    by_rows = {}
+    for rows in ROWS:
+        by_rows[rows] = measure(options.rounds, rows, 1, None, options.group)
+        print(f"  {rows:>10,}: {by_rows[rows].text()}", flush=True)
+    print_slopes("row", 1, by_rows)
+    print("operators, 2,000,000 rows:")
+    by_operators = {}
+    for operators in OPERATORS:
+        by_operators[operators] = measure(options.rounds, 2_000_000, operators, None, options.group)
+        print(f"  {operators:>10,}: {by_operators[operators].text()}", flush=True)
+    print_slopes("row and operator", 2e6, by_operators)
+    print("workers, 2,000,000 rows through one operator:")
+    for workers in WORKERS:
+        measured = measure(options.rounds, 2_000_000, 1, workers, options.group)
+        print(f"  {workers:>10,}: {measured.text()}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
