@@ -1,6 +1,7 @@
-"""Images a second with decoded pictures in a cache: the epoch that fills it, and later ones; the hand-written loop beside.
+"""Images a second with pictures in a cache: the epoch that fills it, and later ones; the hand-written loop beside.
 
-The training pipeline of images.py, with `cache()` between Decode and RandomResizedCrop (antialias=False). The pictures
+The training pipeline of images.py: without a cache, with `cache()` between Decode and RandomResizedCrop
+(antialias=False), and with the one that the engine puts in by itself. The pictures
 are taken several times over, so that an epoch is long enough to measure, as long as all of them fit into the cache.
 """
 
@@ -15,21 +16,24 @@ import time
 import images
 import measuring
 
+CACHES = ("none", "by hand", "by itself")
 
-def run_pipeline(folder: str, epochs: int, cached: bool, memory: str, explain: bool) -> None:
+
+def run_pipeline(folder: str, epochs: int, cache: str, memory: str, explain: bool) -> None:
     """Prints images a second of the first epoch and the median of the later ones, as JSON."""
     import headrace as hr
     from headrace import vision as V
 
     decoded = hr.ImageFolder(folder, shuffle=True).map(V.Decode(), "image")
-    if cached:
+    if cache == "by hand":
         decoded = decoded.cache(transparent=True)
     kernels = [V.RandomResizedCrop(224, antialias=False), V.RandomHorizontalFlip()]
     kernels += [V.Normalize(images.MEAN, images.STD), V.HWC2CHW()]
     dataset = decoded.map(kernels, "image").repeat(epochs).batch(images.BATCH)
     rows = len(hr.ImageFolder(folder))
     rates = []
-    with dataset.iterate(memory=memory) as batches:
+    off = [] if cache == "by itself" else ["insert_caches"]
+    with dataset.iterate(memory=memory, disabled_passes=off) as batches:
         begin, given = time.perf_counter(), 0
         for batch in batches:
             given += len(batch["image"])
@@ -54,15 +58,14 @@ def several_times(folder: pathlib.Path, copies: int, target: pathlib.Path) -> No
 
 def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     program = images.find_loop(options.loop)
-    rates: dict[str, list[float]] = {
-        name: [] for name in ("none, first", "none, later", "cache, first", "cache, later", "loop", "loop, crop only")
-    }
+    cases = [f"{cache}, {epochs}" for cache in CACHES for epochs in ("first", "later")]
+    rates: dict[str, list[float]] = {name: [] for name in (*cases, "loop", "loop, crop only")}
     print("round  " + "  ".join(f"{name:>15}" for name in rates) + "   images/s")
     child = ["--child", folder, "--epochs", options.epochs, "--memory", options.memory]
     for number in range(options.rounds):
         explain = ["--explain"] if options.explain and number == 0 else []
-        for name, flags in (("none", ["--no-cache"]), ("cache", explain)):
-            measured = measuring.in_own_process(__file__, *child, *flags)
+        for name in CACHES:
+            measured = measuring.in_own_process(__file__, *child, "--cache", name, *explain)
             rates[f"{name}, first"].append(measured["first"])
             rates[f"{name}, later"].append(measured["later"])
         common = ["--threads", str(options.threads), "--images", "1600", "--warm-up", "320"]
@@ -72,7 +75,8 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     print()
     for name, values in rates.items():
         print(f"{name:>15}: {measuring.summary(values)}")
-    for over, under in (("cache, first", "none, first"), ("cache, later", "none, later"), ("cache, later", "loop")):
+    pairs = [(f"{cache}, {epochs}", f"none, {epochs}") for cache in CACHES[1:] for epochs in ("first", "later")]
+    for over, under in (*pairs, ("by itself, later", "loop")):
         ratio = statistics.median(rates[over]) / statistics.median(rates[under])
         print(f"{over} / {under}: {ratio:.2f} of the medians")
 
@@ -88,10 +92,10 @@ def main() -> None:
     parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
     parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the first round")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--no-cache", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--cache", choices=CACHES, default=CACHES[0], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        run_pipeline(options.folder, options.epochs, not options.no_cache, options.memory, options.explain)
+        run_pipeline(options.folder, options.epochs, options.cache, options.memory, options.explain)
         return
 
     def with_copies(folder: pathlib.Path) -> None:

@@ -3,6 +3,7 @@
 Both decode JPEG, crop and resize to 224 (antialias=False), flip, normalise to CHW float32 and fill batches of 32.
 The loop is measured twice, decoding every picture fully and decoding the crop only; see loop.h.
 With --validation both resize the shorter side to 256 with antialias and cut out the centre instead.
+The pipeline makes every row anew, as the loop does, unless --keep lets it keep what it may.
 """
 
 import argparse
@@ -23,7 +24,14 @@ WORKS = ("random-resized-crop", "resize256-center224")
 
 
 def run_pipeline(
-    folder: str, work: str, antialias: bool, images: int, warm_up: int, workers: int | None, explain: bool
+    folder: str,
+    work: str,
+    antialias: bool,
+    images: int,
+    warm_up: int,
+    workers: int | None,
+    keep: bool,
+    explain: bool,
 ) -> None:
     """Prints images a second as JSON; warmed up with as many images as the loop is."""
     import headrace as hr
@@ -36,7 +44,8 @@ def run_pipeline(
         kernels += [V.Resize(256, antialias=antialias), V.CenterCrop(224)]
     kernels += [V.Normalize(MEAN, STD), V.HWC2CHW()]
     dataset = hr.ImageFolder(folder, shuffle=True).map(kernels, "image").repeat().batch(BATCH)
-    with dataset.iterate(workers=workers) as batches:
+    off = [] if keep else ["insert_caches"]
+    with dataset.iterate(workers=workers, disabled_passes=off) as batches:
         for _ in range(-(-warm_up // BATCH)):
             next(batches)
         begin = time.perf_counter()
@@ -86,6 +95,7 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
         ]
         child += ["--workers", options.workers] if options.workers else []
         child += ["--antialias"] if options.antialias else []
+        child += ["--keep"] if options.keep else []
         child += ["--explain"] if explain else []
         rates["pipeline"].append(measuring.in_own_process(__file__, *child)["rate"])
         for name, arguments in loops.items():
@@ -118,6 +128,7 @@ def main() -> None:
     parser.add_argument(
         "--validation", action="store_true", help="resize256-center224 with antialias, in the pipeline and in the loop"
     )
+    parser.add_argument("--keep", action="store_true", help="let the pipeline keep rows for later epochs by itself")
     parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
     parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the last round")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -132,6 +143,7 @@ def main() -> None:
             options.images,
             options.warm_up,
             options.workers,
+            options.keep,
             options.explain,
         )
     else:

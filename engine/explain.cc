@@ -50,10 +50,26 @@ std::string Estimate(const Report& report) {
              all ? "" : " where shapes are known, the rest as it comes", "; budget ", BytesText(report.budget_bytes));
 }
 
+std::string NameOf(const CacheReport& cache) {
+  if (!cache.automatic) return cache.name;
+  return Cat("cache in ", cache.name, cache.place.empty() ? ", its place being measured" : Cat(" ", cache.place));
+}
+
+// What is known of a cache before anything runs.
+std::string Planned(const CacheReport& cache) {
+  const std::string where = cache.folder.empty() ? "memory" : Cat("memory and ", cache.folder);
+  if (!cache.automatic) {
+    return Cat(cache.name, cache.by_key ? ": rows by key" : ": the whole epoch, in order", ", in ", where);
+  }
+  if (!cache.off.empty()) return Cat(cache.name, ": no cache by itself, ", cache.off);
+  return Cat("cache in ", cache.name, ": by itself, if the first rows show that it pays, at the latest ",
+             cache.most_place, ", in ", where);
+}
+
 // Where a cache keeps its rows, how many of them, and what that was good for.
 std::string Cached(const CacheReport& cache) {
-  if (!cache.off.empty()) return Cat(cache.name, ": off, ", cache.off);
-  std::string text = Cat(cache.name, ": ", cache.kept);
+  if (!cache.off.empty()) return Cat(cache.name, cache.automatic ? ": no cache by itself, " : ": off, ", cache.off);
+  std::string text = Cat(NameOf(cache), ": ", cache.kept);
   if (cache.rows > 0) {
     const double share = 100.0 * static_cast<double>(cache.kept) / static_cast<double>(cache.rows);
     Append(text, " of ", cache.rows, absl::StrFormat(" rows (%.0f%%)", std::min(100.0, share)));
@@ -65,6 +81,7 @@ std::string Cached(const CacheReport& cache) {
     Append(text, ", ", BytesText(cache.disk_bytes), " of ", BytesText(cache.disk_limit), " in ", cache.folder);
   }
   Append(text, "; ", cache.hits, " found, ", cache.made, " made, saved ", SecondsText(cache.saved_s), " of work");
+  if (cache.automatic && !cache.why.empty()) Append(text, "\n      kept there by itself: ", cache.why);
   return text;
 }
 
@@ -94,8 +111,7 @@ std::string ExplainPlan(Pipeline& pipeline) {
     text += "\n";
   }
   for (const CacheReport& cache : report.caches) {
-    Append(text, "  ", cache.name, cache.by_key ? ": rows by key" : ": the whole epoch, in order", ", in ",
-           cache.folder.empty() ? "memory" : Cat("memory and ", cache.folder), "\n");
+    Append(text, "  ", Planned(cache), "\n");
   }
   Append(text, "  ", Estimate(report), "\n");
   return text;

@@ -104,6 +104,8 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   pipeline.group = options.group;
   pipeline.memory = options.memory;
   pipeline.profile = options.profile;
+  pipeline.cache_folder = options.cache_folder;
+  pipeline.forced_cache_place = options.forced_cache_place;
   pipeline.bindings = options.bindings;
   pipeline.files = options.files;
   pipeline.shelf = options.shelf;

@@ -32,7 +32,9 @@ struct IterateOptions {
   int window = 0;
   int group = 0;
   int64_t memory = int64_t{2} << 30;
-  int64_t profile = 0;  // as PipelineOptions::profile
+  int64_t profile = 0;          // as PipelineOptions::profile
+  std::string cache_folder;     // as PipelineOptions'
+  int forced_cache_place = -1;  // as PipelineOptions'
   HostBindings bindings;
   const FileSystem* files = LocalFileSystem();  // as PipelineOptions::files
   std::shared_ptr<CacheShelf> shelf;            // where caches leave their rows for the next iteration; null: nowhere

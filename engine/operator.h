@@ -27,6 +27,7 @@
 
 namespace headrace {
 
+class AutomaticCache;
 class RowCache;
 
 // What tells that a source still holds the data it held when a state was taken.
@@ -79,6 +80,8 @@ class RowOperator {
   // Where it keeps the rows that come to it. The source looks there first, and a row it finds passes by all operators
   // between. Null: it keeps none.
   virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
+  // What may keep rows for it in its midst; row_cache() is that one's once it is opened. Null: it has no place for one.
+  virtual std::shared_ptr<AutomaticCache> automatic_cache() const { return nullptr; }
 };
 
 // Receives what a stream operator gives out.

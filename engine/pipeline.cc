@@ -134,6 +134,10 @@ void Pipeline::SignalAll() {
 
 bool Pipeline::ResultReady() { return has_block_.load(std::memory_order_seq_cst) || root_->output().Ready(); }
 
+void Pipeline::MakeRoom(int64_t held) {
+  for (const auto& cache : automatic_caches_) cache->MakeRoom(held);
+}
+
 void Pipeline::Close() {
   const std::lock_guard<std::mutex> closing(close_mutex_);
   if (closed()) return;
@@ -152,6 +156,7 @@ void Pipeline::Close() {
   if (in_next_) return;
   for (Stage* stage : stage_order_) stage->DropOperators();
   for (const auto& cache : caches_) cache->Close();
+  for (const auto& cache : automatic_caches_) cache->Close();
 }
 
 bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
@@ -334,6 +339,7 @@ Report Pipeline::report() {
     report.stages.push_back(std::move(line));
   }
   for (const auto& cache : caches_) report.caches.push_back(cache->report());
+  for (const auto& cache : automatic_caches_) report.caches.push_back(cache->report());
   const uint64_t started = started_ns_.load(std::memory_order_relaxed);
   if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
   report.user_wait_s = static_cast<double>(user_wait_ns_.load(std::memory_order_relaxed)) * 1e-9;

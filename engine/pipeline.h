@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/automatic_cache.h"
 #include "engine/clock.h"
 #include "engine/instance.h"
 #include "engine/profiler.h"
@@ -43,6 +44,9 @@ struct PipelineOptions {
   bool idle = false;                  // starts nothing: only to be explained
   std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next pipeline; null: nowhere
   int64_t profile = 0;                // tasks of each thread to write down; 0: no profile is taken
+  std::string cache_folder;           // of the caches that the engine puts in by itself; empty: memory alone
+  // For tests: such caches keep rows at this place wherever they may, and measure nothing; -1: where it pays.
+  int forced_cache_place = -1;
 };
 
 // A row of the result: usually a batch.
@@ -138,6 +142,7 @@ class Pipeline : private RunControl {
   void Signal(Stage* stage) override;
   void SignalAll() override;
   bool ResultReady() override;
+  void MakeRoom(int64_t held) override;
   void Start();
   bool RunOneOf(const std::vector<Stage*>& stages);
   std::optional<Message> PopResult(bool& was_full);
@@ -157,6 +162,7 @@ class Pipeline : private RunControl {
   std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
   std::unique_ptr<Profiler> profiler_;
   std::vector<std::shared_ptr<RowCache>> caches_;
+  std::vector<std::shared_ptr<AutomaticCache>> automatic_caches_;
   Stage* root_ = nullptr;
 
   std::mutex close_mutex_;

@@ -17,14 +17,19 @@ namespace {
 constexpr uint64_t kAll = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kMeasuredRows = 64;
 constexpr int64_t kOverhead = 128;  // of a row in memory, besides its bytes
+constexpr int64_t kFileOverhead = 32;
 // What is left free, as later rows may be larger than the first ones.
 constexpr double kFilled = 0.97;
 
 uint64_t HashOf(uint64_t key) { return Scramble(key ^ 0x726f7763616368ULL); }
 
+double FractionOf(double limit, double each, uint64_t rows) {
+  return limit * kFilled / (each * static_cast<double>(rows));
+}
+
 // The highest hash of a row that is kept.
 uint64_t ShareOf(double limit, double each, uint64_t rows) {
-  const double share = limit * kFilled / (each * static_cast<double>(rows));
+  const double share = FractionOf(limit, each, rows);
   return share >= 1 ? kAll : static_cast<uint64_t>(std::max(0.0, share) * 0x1p64);
 }
 
@@ -51,6 +56,12 @@ void CacheShelf::Put(const std::string& content, KeptRows rows) {
   const std::lock_guard<std::mutex> lock(mutex_);
   KeptRows& kept = kept_[content];
   if (rows.charge >= kept.charge) std::swap(kept, rows);
+}
+
+bool CacheShelf::Has(const std::string& content) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = kept_.find(content);
+  return found != kept_.end() && found->second.charge > 0;
 }
 
 KeptRows CacheShelf::Take(const std::string& content) {
@@ -171,6 +182,22 @@ bool RowCache::Offer(uint64_t key, absl::Span<const Tensor> row, uint64_t cost_n
   return kept;
 }
 
+bool RowCache::Wants(uint64_t key) const {
+  if (!on()) return false;
+  const uint64_t hash = HashOf(key);
+  const bool for_memory = hash <= memory_share_ && memory_bytes() < memory_limit_;
+  return for_memory || (log_ != nullptr && settled_ && hash <= disk_share_ && !log_->failed());
+}
+
+double RowCache::ShareInMemory(double bytes) const {
+  return std::min(1.0, FractionOf(static_cast<double>(memory_limit()), bytes + kOverhead, rows_));
+}
+
+double RowCache::ShareOnDisk(double bytes) const {
+  if (log_ == nullptr) return 0;
+  return std::min(1.0, FractionOf(static_cast<double>(disk_limit_), bytes + kFileOverhead, rows_));
+}
+
 bool RowCache::Reserve(int64_t bytes) {
   if (memory_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= memory_limit_) {
     account_->Charge(bytes);
@@ -221,8 +248,8 @@ void RowCache::Measure(size_t bytes) {
 }
 
 void RowCache::Settle(double mean_bytes) {
-  memory_share_ = ShareOf(static_cast<double>(memory_limit_), mean_bytes + kOverhead, rows_);
-  if (log_ != nullptr) disk_share_ = ShareOf(static_cast<double>(disk_limit_), mean_bytes + 32, rows_);
+  memory_share_ = ShareOf(static_cast<double>(memory_limit()), mean_bytes + kOverhead, rows_);
+  if (log_ != nullptr) disk_share_ = ShareOf(static_cast<double>(disk_limit_), mean_bytes + kFileOverhead, rows_);
   settled_.store(true, std::memory_order_release);
   WriteKept();
   DropMemory(memory_share_);
@@ -263,6 +290,19 @@ void RowCache::DropMemory(uint64_t above) {
   }
   memory_bytes_.fetch_sub(dropped, std::memory_order_relaxed);
   if (dropped > 0) account_->Charge(-dropped);
+}
+
+void RowCache::Shrink(int64_t memory) {
+  memory = std::max<int64_t>(0, memory);
+  int64_t limit = memory_limit();
+  while (memory < limit && !memory_limit_.compare_exchange_weak(limit, memory)) {
+  }
+  // Drops a little more than must go, so as not to come again for each row.
+  for (int64_t held = memory_bytes(); held > memory; held = memory_bytes()) {
+    const double share = 0.9 * static_cast<double>(memory) / static_cast<double>(held);
+    memory_share_ = static_cast<uint64_t>(share * static_cast<double>(memory_share_ / 2)) * 2;
+    DropMemory(memory_share_);
+  }
 }
 
 void RowCache::TurnOff(std::string why) {

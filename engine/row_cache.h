@@ -45,6 +45,7 @@ class CacheShelf {
  public:
   // In place of what was kept under the name before, where it is more.
   void Put(const std::string& content, KeptRows rows);
+  bool Has(const std::string& content);
   // Takes them off the shelf; none where there are none.
   KeptRows Take(const std::string& content);
 
@@ -64,6 +65,11 @@ struct CacheReport {
   int64_t disk_bytes = 0, disk_limit = 0;
   uint64_t hits = 0, made = 0;
   double saved_s = 0;  // what the rows found would have cost, as those that were made did
+  // Of one that the engine put into a map by itself.
+  bool automatic = false;
+  std::string place;       // where in the map: "after Decode"; empty: not chosen
+  std::string most_place;  // the last one that could be chosen
+  std::string why;         // what it was chosen for
 };
 
 class RowCache {
@@ -98,15 +104,22 @@ class RowCache {
 
   // Fills in the row's tensors.
   bool Find(uint64_t key, std::vector<Tensor>& row);
+  // A row with this key would be kept, if it were offered.
+  bool Wants(uint64_t key) const;
+  // Parts of all rows that fit, were they of so many bytes each; 0 to 1.
+  double ShareInMemory(double bytes) const;
+  double ShareOnDisk(double bytes) const;
   // The row, which took so long to make. Returns whether it is kept now.
   bool Offer(uint64_t key, absl::Span<const Tensor> row, uint64_t cost_ns);
+  // Keeps in memory no more than so many bytes from now on.
+  void Shrink(int64_t memory);
   // Keeps nothing from now on, and forgets what it has in memory.
   void TurnOff(std::string why);
   // What was offered before is safe on the disk, where there is a folder.
   bool Flush() { return log_ == nullptr || log_->Flush(); }
   bool OnDisk(uint64_t key) const { return log_ != nullptr && log_->Find(key).has_value(); }
 
-  int64_t memory_limit() const { return memory_limit_; }
+  int64_t memory_limit() const { return memory_limit_.load(std::memory_order_relaxed); }
   int64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
   CacheReport report() const;
 
@@ -130,7 +143,7 @@ class RowCache {
   MemoryAccount* account_ = nullptr;
   bool open_ = false;
   uint64_t rows_ = 0;
-  int64_t memory_limit_ = 0;
+  std::atomic<int64_t> memory_limit_{0};
   int64_t disk_limit_ = 0;
   std::string folder_;
   std::unique_ptr<RecordLog> log_;

@@ -55,6 +55,25 @@ std::set<uint64_t> KeysIn(RowCache& cache) {
   return keys;
 }
 
+TEST(RowCache, GivesWayWhenItShrinks) {
+  const Account account;
+  RowCache cache("cache[1]", true, {});
+  ASSERT_TRUE(cache.Open(account.Use(1 << 30)).ok());
+  OfferAll(cache);
+  const std::set<uint64_t> all = KeysIn(cache);
+  EXPECT_EQ(all.size(), kRows);
+  cache.Shrink(200'000);
+  EXPECT_LE(account.get()->held(), 200'000);
+  EXPECT_LE(cache.memory_bytes(), 200'000);
+  const std::set<uint64_t> left = KeysIn(cache);
+  EXPECT_GT(left.size(), kRows / 10);
+  OfferAll(cache);
+  EXPECT_EQ(KeysIn(cache), left) << "the same rows are kept from then on";
+  cache.Shrink(-5);
+  EXPECT_EQ(account.get()->held(), 0);
+  EXPECT_FALSE(cache.Wants(7));
+}
+
 TEST(RowCache, KeepsAllThatFits) {
   const Account account;
   RowCache cache("cache[1]", true, {});

@@ -32,6 +32,8 @@ class RunControl {
   virtual void SignalAll() = 0;
   // The result has something to give to the user.
   virtual bool ResultReady() = 0;
+  // An operator holds so many bytes: what may go gives way.
+  virtual void MakeRoom(int64_t /*held*/) {}
 
   // Reserves `bytes` for a task; on true, Leave() is owed. False: over the budget.
   bool Enter(int64_t bytes);

@@ -164,7 +164,9 @@ bool StreamStage::Step(Task& task) {
 
 void StreamStage::CheckHeld() {
   if (control_->budget() == RunControl::kNoBudget || over_budget_) return;
-  if (static_cast<int64_t>(held_bytes()) <= control_->budget()) return;
+  const int64_t held = static_cast<int64_t>(held_bytes());
+  if (held > control_->budget() / 4) control_->MakeRoom(held);
+  if (held <= control_->budget()) return;
   over_budget_ = true;
   const auto bytes = [](const Element& element) { return element.stream ? element.stream->held_bytes() : 0; };
   const auto most = std::max_element(elements_.begin(), elements_.end(),

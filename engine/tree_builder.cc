@@ -139,6 +139,42 @@ std::string ContentOf(const Instance& cache, const Pipeline& pipeline) {
   return content;
 }
 
+// One to one with an indexed source, by row operators alone.
+bool IsByKey(const Instance& instance) {
+  if (instance.indexed) return true;
+  return instance.row && instance.traits.one_to_one && IsByKey(*instance.inputs[0]);
+}
+
+// Rows that come from files, or pixels that are moved, may be worth keeping; all else is made as fast as found.
+bool MayBeHeavy(const Instance& instance) {
+  if (instance.traits.file_io) return true;
+  const auto& steps = instance.arguments.node->steps();
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const auto& step) {
+                       const ir::Traits& traits = ir::Registry::Global().Find(step.kernel())->traits;
+                       return traits.decodes || traits.geometric;
+                     }) ||
+         std::any_of(instance.inputs.begin(), instance.inputs.end(),
+                     [](const auto& input) { return MayBeHeavy(*input); });
+}
+
+// Names the rows at all places of a map together.
+std::string ContentOfPlaces(const Instance& map, const AutomaticCache& cache, const Pipeline& pipeline) {
+  ir::proto::Graph graph = pipeline.graph();
+  const int place = PlaceOf(pipeline.graph(), map.arguments.node);
+  ir::proto::Node& node = *graph.mutable_nodes(place);
+  const int steps = static_cast<int>(cache.places().size()) - 1;
+  node.mutable_steps()->DeleteSubrange(steps, node.steps_size() - steps);
+  for (ir::proto::Step& step : *node.mutable_steps()) step.clear_fused();
+  node.clear_cache_places();
+  std::string content = Cat("headrace ", kVersion, " places of ", ir::HashText(ir::SubgraphHash(graph, place)));
+  for (const AutomaticCache::Place& each : cache.places()) Append(content, " columns ", each.columns);
+  for (const Fingerprint& source : FingerprintsOf(*map.inputs[0])) {
+    Append(content, " source ", source.source, " ", source.count, " ", source.hash);
+  }
+  return content;
+}
+
 }  // namespace
 
 absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
@@ -167,6 +203,38 @@ absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
   if (!transparent) use.rows = pipeline_.options_.deal.RowsOf(use.rows, 0);
   const absl::Status opened = cache->Open(use);
   granted_ += cache->memory_limit();
+  return opened.ok() ? opened : Refuse(instance, opened);
+}
+
+absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epochs) {
+  const std::shared_ptr<AutomaticCache> cache = instance.row->automatic_cache();
+  const PipelineOptions& options = pipeline_.options_;
+  const bool forced = options.forced_cache_place >= 0;
+  if (cache == nullptr || !IsByKey(instance) || (!forced && !MayBeHeavy(instance))) return absl::OkStatus();
+  pipeline_.automatic_caches_.push_back(cache);
+  AutomaticCache::Use use;
+  use.rows.account = pipeline_.account();
+  use.rows.budget = pipeline_.budget() - granted_;
+  use.rows.shelf = options.shelf.get();
+  use.rows.content = ContentOfPlaces(instance, *cache, pipeline_);
+  // What waits from an earlier iterator is used in any case.
+  const bool waiting = use.rows.shelf != nullptr && use.rows.shelf->Has(use.rows.content);
+  if (epochs.first >= epochs.last && options.cache_folder.empty() && !waiting) {
+    cache->Decline("as only one epoch is run");
+    return absl::OkStatus();
+  }
+  if (options.idle) return absl::OkStatus();
+  use.rows.rows = IndexedBelow(instance).indexed->size();
+  // A rank meets its own part of the rows alone, but where each epoch deals them anew.
+  if (!Draws(*instance.inputs[0], false)) use.rows.rows = options.deal.RowsOf(use.rows.rows, 0);
+  use.limits.folder = options.cache_folder;
+  use.forced = options.forced_cache_place;
+  if (!options.pull) {
+    use.readers = WorkerPool::Io().threads();
+    use.workers = WorkerPool::Cpu().threads();
+  }
+  const absl::Status opened = cache->Open(use);
+  granted_ += cache->rows()->memory_limit();
   return opened.ok() ? opened : Refuse(instance, opened);
 }
 
@@ -205,6 +273,7 @@ absl::Status TreeBuilder::Build() {
     return StateError("the state has ", words.size(), " counters, this pipeline ", root.words);
   }
   Close(BuildNode(root, pipeline_.options_.epochs, words));
+  HEADRACE_RETURN_IF_ERROR(opened_);
   std::reverse(pipeline_.stages_.begin(), pipeline_.stages_.end());
   return absl::OkStatus();
 }
@@ -236,6 +305,7 @@ TreeBuilder::Open TreeBuilder::BuildSource(Instance& instance, EpochRange epochs
 
 TreeBuilder::Open TreeBuilder::BuildRow(Instance& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
   const size_t below = static_cast<size_t>(instance.inputs[0]->words);
+  opened_.Update(OpenAutomatic(instance, epochs));
   if (auto cache = instance.row->row_cache()) caches_.push_back(std::move(cache));
   std::vector<std::shared_ptr<RowCache>> caches = caches_;
   Open input = BuildNode(*instance.inputs[0], epochs, words.subspan(0, below));

@@ -51,9 +51,12 @@ class TreeBuilder {
   void GivePlaces(Stage* below, absl::Span<const Element> between, const Instance& batch, EpochRange epochs,
                   uint64_t skipped) const;
   absl::Status OpenCaches(const Instance& instance);
+  // Lets the operator's own cache keep rows where several epochs of them may be run, or later runs find them.
+  absl::Status OpenAutomatic(const Instance& instance, EpochRange epochs);
 
   Pipeline& pipeline_;
   int64_t granted_ = 0;  // of the budget, to caches
+  absl::Status opened_;  // the first automatic cache that could not be
   // On the way down, the nearest to the user first: for the indexed source that ends the way.
   std::vector<std::shared_ptr<RowCache>> caches_;
 };

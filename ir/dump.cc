@@ -22,6 +22,8 @@ std::string InputsText(const proto::Node& node) {
 
 std::string SaltText(uint64_t salt) { return salt == 0 ? "" : Cat("  salt ", salt); }
 
+std::string PlacesText(uint32_t places) { return places == 0 ? "" : Cat("  cache places ", places); }
+
 std::string StepLine(const proto::Step& step) {
   const std::string attributes = AttributesText(step.attributes(), ", ");
   const std::string fused = step.fused() == 0 ? std::string() : Cat("  fused ", step.fused());
@@ -68,7 +70,7 @@ std::string GraphDump(const proto::Graph& graph) {
     const std::string inputs = InputsText(node);
     const std::string attributes = AttributesText(node.attributes(), ", ");
     Append(text, "#", i, "  ", node.op(), "(", inputs, inputs.empty() || attributes.empty() ? "" : ", ", attributes,
-           ")", SaltText(node.salt()), node.grouped() ? "  grouped" : "", "\n");
+           ")", SaltText(node.salt()), PlacesText(node.cache_places()), node.grouped() ? "  grouped" : "", "\n");
     for (const proto::Step& step : node.steps()) Append(text, "      ", StepLine(step), "\n");
   }
   return text;

@@ -12,6 +12,7 @@
 #include "ir/passes/fold_constants.h"
 #include "ir/passes/fuse_image.h"
 #include "ir/passes/group_rows.h"
+#include "ir/passes/insert_caches.h"
 #include "ir/passes/merge_maps.h"
 #include "ir/passes/push_down.h"
 #include "ir/passes/remove_identities.h"
@@ -105,6 +106,16 @@ const std::vector<Pass>& AllPasses() {
        "one. "
        "Where the one pass fails, those say what is wrong. Damage in a part of a picture that no crop looks at goes "
        "unnoticed: nobody reads it."},
+      {"insert_caches",
+       "Marks where rows of several epochs may be kept: before and after the steps that give the same in each.",
+       InsertCaches,
+       "Whether a cache stands at one of the places, and at which, follows from what the first rows cost and take, "
+       "from "
+       "the memory and from the number of epochs; explain() says it. Places are in maps over sources with random "
+       "access, "
+       "up to the first step that draws or calls Python. There are none over arrays of the user's, which may be "
+       "written "
+       "to, nor where a cache was put by hand above or below."},
       {"group_rows",
        "Lets light rows travel together, so that what is paid for a message is paid for many rows at once.", GroupRows,
        "Sources are marked; the engine measures what a row costs each stage and lets as many travel in a message as "

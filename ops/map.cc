@@ -8,8 +8,11 @@
 #include "core/output_place.h"
 #include "core/philox.h"
 #include "core/text.h"
+#include "engine/automatic_cache.h"
 #include "engine/batch_memory.h"
+#include "engine/clock.h"
 #include "engine/operator.h"
+#include "engine/row_record.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "kernels/kernel.h"
@@ -40,32 +43,49 @@ struct Action {
   int last_of = -1;  // the column that it is the last to write; -1: none, or several
 };
 
+// The work before a place at which rows may be kept, and after it.
+struct Halves {
+  std::vector<Action> first;
+  std::vector<Action> rest;
+  std::vector<int> columns;  // of the row at the place, as far as anything reads them
+};
+
 class MapOperator : public RowOperator {
  public:
-  MapOperator(std::vector<BoundStep> steps, std::vector<Action> actions, size_t columns)
-      : steps_(std::move(steps)), actions_(std::move(actions)), columns_(columns) {
+  // `halves`: one for each place of `cache`, which may be null.
+  MapOperator(std::vector<BoundStep> steps, std::vector<Action> actions, std::vector<Halves> halves,
+              std::shared_ptr<AutomaticCache> cache, size_t columns)
+      : steps_(std::move(steps)),
+        actions_(std::move(actions)),
+        halves_(std::move(halves)),
+        cache_(std::move(cache)),
+        columns_(columns) {
     for_stacks_ = std::all_of(steps_.begin(), steps_.end(),
                               [](const BoundStep& step) { return step.kernel && step.kernel->applies_to_stacks(); });
   }
 
   bool writes_places() const override { return true; }
+  std::shared_ptr<RowCache> row_cache() const override { return cache_ == nullptr ? nullptr : cache_->rows(); }
+  std::shared_ptr<AutomaticCache> automatic_cache() const override { return cache_; }
+
   void Apply(Block& block) const override {
     if (block.rows() == 0) {
       // Leaves no columns of the input's, for those above go by the output's.
       block.columns.clear();
+      block.cached = nullptr;
       return;
     }
-    if (block.rows() > 1 && for_stacks_ && ApplyToStacks(block)) return;
+    if (block.rows() > 1 && for_stacks_ && !keeps() && ApplyToStacks(block)) return;
+    const bool found = block.cached != nullptr;
+    block.cached = nullptr;
     std::vector<Tensor> row(columns_);
     std::vector<Tensor> inputs;
     std::vector<Column> results(columns_);
     for (int i = 0; i < block.rows(); ++i) {
+      row.resize(block.columns.size());
       for (size_t c = 0; c < block.columns.size(); ++c) row[c] = block.columns[c].TakeRow(i);
-      for (const Action& action : actions_) {
-        const bool placed = block.memory != nullptr && action.last_of >= 0;
-        const OutputPlace place(placed ? block.memory->PlaceOf(action.last_of, block.place) : Tensor());
-        absl::Status status = Run(action, block.ids[i], row, inputs);
-        if (status.ok()) continue;
+      absl::Status status = found ? Resume(block, i, row, inputs) : Make(block, i, row, inputs);
+      if (!status.ok()) {
         block.Fail(i, std::move(status));
         block.columns.assign(results.begin(), results.end());
         return;
@@ -76,6 +96,8 @@ class MapOperator : public RowOperator {
   }
 
  private:
+  bool keeps() const { return cache_ != nullptr && cache_->rows() != nullptr; }
+
   // All rows in one call of each kernel. False, and nothing done, where they do not lie in one piece, or one fails:
   // which one, they say one by one.
   bool ApplyToStacks(Block& block) const {
@@ -91,6 +113,83 @@ class MapOperator : public RowOperator {
     block.columns.clear();
     for (Tensor& stack : stacks) block.columns.push_back(Column::Stacked(std::move(stack)));
     return true;
+  }
+
+  absl::Status Make(const Block& block, int i, std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
+    row.resize(columns_);
+    AutomaticCache::Turn turn;
+    if (keeps()) turn = cache_->TurnOf(block.ids[i].key);
+    if (turn.place != AutomaticCache::kNoPlace) return MakeInHalves(turn, block, i, row, inputs);
+    return RunAll(actions_, block, i, true, row, inputs);
+  }
+
+  // Stops at the place to keep the row, or to measure.
+  absl::Status MakeInHalves(const AutomaticCache::Turn& turn, const Block& block, int i, std::vector<Tensor>& row,
+                            std::vector<Tensor>& inputs) const {
+    const Halves& halves = halves_[turn.place];
+    const std::vector<Tensor> start = row;
+    const uint64_t below_ns = block.made_ns / static_cast<uint64_t>(block.rows());
+    const uint64_t started = NowNs();
+    if (!RunAll(halves.first, block, i, false, row, inputs).ok()) {
+      // What fails here need not fail where a picture is looked at in part.
+      row = start;
+      if (turn.measured) cache_->Add(turn.place, std::nullopt);
+      return RunAll(actions_, block, i, true, row, inputs);
+    }
+    const uint64_t halfway = NowNs();
+    std::vector<Tensor> held;
+    for (const int column : halves.columns) held.push_back(row[column]);
+    const size_t bytes = turn.measured ? RecordBytes(held) : 0;
+    if (turn.kept) cache_->Offer(block.ids[i].key, turn.place, std::move(held), below_ns + halfway - started);
+    const uint64_t restarted = NowNs();
+    absl::Status status = RunAll(halves.rest, block, i, true, row, inputs);
+    if (!turn.measured) return status;
+    const AutomaticCache::Sample sample{below_ns, NowNs() - restarted, bytes};
+    cache_->Add(turn.place, status.ok() ? std::make_optional(sample) : std::nullopt);
+    return status;
+  }
+
+  // Goes on with a row that was found.
+  absl::Status Resume(const Block& block, int i, std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
+    const int place = cache_->PlaceOfFound(row);
+    if (place == AutomaticCache::kNoPlace || row.size() != halves_[place].columns.size()) {
+      return InternalError("a row was kept for another map");
+    }
+    const std::vector<Tensor> found = std::move(row);
+    row.assign(columns_, Tensor());
+    for (size_t c = 0; c < found.size(); ++c) row[halves_[place].columns[c]] = found[c];
+    HEADRACE_RETURN_IF_ERROR(RunAll(halves_[place].rest, block, i, true, row, inputs));
+    return CopyShared(found, block, row);
+  }
+
+  // Gives the row memory of its own where it would be the cache's, which nobody may write to.
+  static absl::Status CopyShared(const std::vector<Tensor>& found, const Block& block, std::vector<Tensor>& row) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (IsVariableLength(row[c].dtype())) continue;
+      const bool shared = std::any_of(found.begin(), found.end(), [&](const Tensor& tensor) {
+        return tensor.buffer().get() == row[c].buffer().get();
+      });
+      if (!shared) continue;
+      const OutputPlace place(PlaceOf(block, static_cast<int>(c)));
+      HEADRACE_ASSIGN_OR_RETURN(Tensor own, Tensor::Allocate(row[c].dtype(), row[c].shape()));
+      row[c].CopyTo(own.mutable_raw());
+      row[c] = std::move(own);
+    }
+    return absl::OkStatus();
+  }
+
+  // Where the column of the block's row goes; invalid: nowhere.
+  static Tensor PlaceOf(const Block& block, int column) {
+    return block.memory != nullptr && column >= 0 ? block.memory->PlaceOf(column, block.place) : Tensor();
+  }
+
+  absl::Status RunAll(const std::vector<Action>& actions, const Block& block, int i, bool placed,
+                      std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
+    for (const Action& action : actions) {
+      const OutputPlace place(placed ? PlaceOf(block, action.last_of) : Tensor());
+      HEADRACE_RETURN_IF_ERROR(Run(action, block.ids[i], row, inputs));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status Run(const Action& action, const RowId& id, std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
@@ -131,6 +230,8 @@ class MapOperator : public RowOperator {
 
   const std::vector<BoundStep> steps_;
   const std::vector<Action> actions_;
+  const std::vector<Halves> halves_;
+  const std::shared_ptr<AutomaticCache> cache_;
   const size_t columns_;
   bool for_stacks_ = false;
 };
@@ -139,6 +240,17 @@ std::optional<FusedImage> Fuse(const std::vector<BoundStep>& steps, const std::v
   std::vector<FusedImage::Part> parts;
   for (const size_t at : run) parts.push_back({steps[at].kernel.get(), steps[at].seed, steps[at].salt});
   return FusedImage::Make(parts);
+}
+
+// Says of each action whether it is the last to write a column.
+void NoteLast(const std::vector<BoundStep>& steps, std::vector<Action>& actions) {
+  std::map<int, Action*> last;
+  for (Action& action : actions) {
+    for (const int column : steps[action.steps.back()].outputs) last[column] = &action;
+  }
+  for (const auto& [column, action] : last) {
+    if (steps[action->steps.back()].outputs.size() == 1) action->last_of = column;
+  }
 }
 
 // The steps in the order in which they run: those fused together in the place of their first.
@@ -158,14 +270,45 @@ std::vector<Action> ActionsOf(const ir::proto::Node& map, const std::vector<Boun
   for (Action& action : actions) {
     if (action.steps.size() > 1) action.fused = Fuse(steps, action.steps);
   }
-  std::map<int, Action*> last;
-  for (Action& action : actions) {
-    for (const int column : steps[action.steps.back()].outputs) last[column] = &action;
-  }
-  for (const auto& [column, action] : last) {
-    if (steps[action->steps.back()].outputs.size() == 1) action->last_of = column;
-  }
+  NoteLast(steps, actions);
   return actions;
+}
+
+// What of the actions lies from step `begin` to before step `end`, in their order.
+std::vector<Action> Between(const std::vector<BoundStep>& steps, const std::vector<Action>& actions, size_t begin,
+                            size_t end) {
+  std::vector<Action> part;
+  for (const Action& action : actions) {
+    Action left;
+    for (const size_t at : action.steps) {
+      if (at >= begin && at < end) left.steps.push_back(at);
+    }
+    if (left.steps.empty()) continue;
+    if (left.steps.size() == action.steps.size()) left.fused = action.fused;
+    if (left.steps.size() != action.steps.size() && left.steps.size() > 1) left.fused = Fuse(steps, left.steps);
+    part.push_back(std::move(left));
+  }
+  NoteLast(steps, part);
+  return part;
+}
+
+// The columns of a row at the place that a later step reads, or the result is.
+std::vector<int> ColumnsAt(const std::vector<BoundStep>& steps, size_t place, size_t inputs, size_t columns) {
+  std::vector<bool> made(columns, false);
+  std::fill_n(made.begin(), std::min(inputs, columns), true);
+  for (size_t at = 0; at < place; ++at) {
+    for (const int column : steps[at].outputs) made[column] = true;
+  }
+  std::vector<bool> read(columns, true);
+  for (size_t at = steps.size(); at-- > place;) {
+    for (const int column : steps[at].outputs) read[column] = false;
+    for (const int column : steps[at].inputs) read[column] = true;
+  }
+  std::vector<int> held;
+  for (size_t c = 0; c < columns; ++c) {
+    if (made[c] && read[c]) held.push_back(static_cast<int>(c));
+  }
+  return held;
 }
 
 absl::Status BindFunction(const ir::Attributes& attributes, const OpArguments& arguments, BoundStep& bound) {
@@ -211,6 +354,13 @@ absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArgument
   return made;
 }
 
+AutomaticCache::Place PlaceAt(const OpArguments& arguments, size_t place, const std::vector<int>& columns) {
+  AutomaticCache::Place described;
+  described.after = place == 0 ? "the source" : arguments.node->steps(static_cast<int>(place) - 1).kernel();
+  for (const int column : columns) Append(described.columns, column, " ", arguments.output.columns[column].name, ", ");
+  return described;
+}
+
 absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& arguments) {
   std::vector<BoundStep> steps;
   for (const ir::proto::Step& step : arguments.node->steps()) {
@@ -218,7 +368,17 @@ absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& argument
     steps.push_back(std::move(bound));
   }
   std::vector<Action> actions = ActionsOf(*arguments.node, steps);
-  return std::make_unique<MapOperator>(std::move(steps), std::move(actions), arguments.output.columns.size());
+  std::vector<Halves> halves;
+  std::vector<AutomaticCache::Place> places;
+  for (size_t place = 0; place < arguments.node->cache_places(); ++place) {
+    halves.push_back({Between(steps, actions, 0, place), Between(steps, actions, place, steps.size()),
+                      ColumnsAt(steps, place, arguments.inputs[0].columns.size(), arguments.output.columns.size())});
+    places.push_back(PlaceAt(arguments, place, halves.back().columns));
+  }
+  std::shared_ptr<AutomaticCache> cache;
+  if (!places.empty()) cache = std::make_shared<AutomaticCache>(arguments.name, std::move(places));
+  return std::make_unique<MapOperator>(std::move(steps), std::move(actions), std::move(halves), std::move(cache),
+                                       arguments.output.columns.size());
 }
 
 ir::Traits TraitsOf(const OpArguments& arguments) {

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "ir/passes/group_rows.h"
+#include "ir/passes/insert_caches.h"
 
 namespace headrace {
 namespace {
@@ -243,6 +244,7 @@ PipelineOptions OptionsOf(const RunSpec& spec) {
   options.deal = spec.deal;
   options.pull = true;
   options.bindings = spec.bindings;
+  options.forced_cache_place = spec.kept_place;
   return options;
 }
 
@@ -270,7 +272,7 @@ absl::StatusOr<Ran> RunOnce(const ir::proto::Graph& graph, PipelineOptions optio
 }
 
 Ran RunEveryWay(const GraphBuilder& builder, const RunSpec& spec) {
-  const absl::StatusOr<ir::proto::Graph> graph = builder.Build();
+  absl::StatusOr<ir::proto::Graph> graph = builder.Build();
   if (!graph.ok()) {
     ADD_FAILURE() << DescribeError(graph.status());
     return {};
@@ -279,6 +281,10 @@ Ran RunEveryWay(const GraphBuilder& builder, const RunSpec& spec) {
   if (!reference.ok()) {
     ADD_FAILURE() << "pulled: " << DescribeError(reference.status());
     return {};
+  }
+  if (spec.kept_place >= 0) {
+    graph = ir::InsertCaches(*graph);
+    CheckRun(*graph, OptionsOf(spec), *reference, 0, "rows kept");
   }
   const absl::StatusOr<ir::proto::Graph> grouped = ir::GroupRows(*graph);
   if (!grouped.ok()) {

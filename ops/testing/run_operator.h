@@ -50,6 +50,8 @@ struct RunSpec {
   // Restarts are tried at every so many rows, and of those with threads, too, at every so many.
   int restart_every = 1;
   int threaded_restart_every = 5;
+  // Not -1: maps keep rows at this place of theirs by themselves, but for the run that the others are compared with.
+  int kept_place = -1;
 };
 
 // The options of a plain, pulled run.

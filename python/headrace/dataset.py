@@ -80,6 +80,7 @@ class Dataset(Methods):
         window: int | None = None,
         group: int | None = None,
         memory: int | str = "2GiB",
+        cache: str | os.PathLike[str] | None = None,
         disabled_passes: Sequence[str] = (),
         on_error: str = "raise",
         stall_warning: float = 60.0,
@@ -105,6 +106,8 @@ class Dataset(Methods):
             group: Rows that travel in one message, from sources whose rows may travel together; None: the engine chooses
                 by what a row costs.
             memory: The budget: bytes, or a text such as "64MiB".
+            cache: A folder for rows that are slow to make and the same in each epoch, which later epochs and runs find
+                there; None: such rows are kept in memory alone, and only where several epochs are run.
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
             on_error: What an error of a row does: "raise" after the complete batches before it.
             stall_warning: Says on stderr what is at work when nothing was given out for so many seconds; 0: never.
@@ -123,6 +126,8 @@ class Dataset(Methods):
             **options.shard_options(shard),
             "shelf": self._shelf,
         }
+        if cache is not None:
+            given["cache_folder"] = options.folder("cache", cache)
         if seed is not None:
             given["seed"] = options.whole("seed", seed)
         if workers is not None:
@@ -192,7 +197,7 @@ class Dataset(Methods):
         text = None if passes else self._run.text()
         if text is not None:
             return text
-        graph, given, references = self._bound_graph({"epoch": self.epoch})
+        graph, given, references = self._bound_graph({"epoch": self.epoch, "endless": True})
         return _engine.explain(graph, given, references, passes)
 
     def to_dot(self) -> str:

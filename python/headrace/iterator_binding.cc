@@ -71,6 +71,8 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.window = Option(given, "window", 0);
   options.group = Option(given, "group", 0);
   options.memory = Option<int64_t>(given, "memory", options.memory);
+  options.forced_cache_place = Option(given, "forced_cache_place", -1);
+  options.cache_folder = Option<std::string>(given, "cache_folder", "");
   options.profile = Option<int64_t>(given, "profile", 0);
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
   return options;

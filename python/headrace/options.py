@@ -1,6 +1,7 @@
 """The arguments of `iterate`, checked and as the engine takes them."""
 
 import operator
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -38,6 +39,13 @@ def whole(name: str, value: Any, least: int = 0, of: str = "iterate") -> int:
     if number >= 1 << 63:
         raise GraphError(f"{of}: {name} is {number}; it must be below 2**63")
     return number
+
+
+def folder(name: str, value: Any) -> str:
+    path = os.fspath(value)
+    if not isinstance(path, str) or not path:
+        raise GraphError(f"iterate: {name} is {value!r}; name a folder, or leave it out")
+    return path
 
 
 def shard_options(shard: Any) -> dict[str, int]:

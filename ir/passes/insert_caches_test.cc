@@ -1,0 +1,76 @@
+#include "ir/passes/insert_caches.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/testing/fake_ops.h"
+
+namespace headrace::ir {
+namespace {
+
+GraphBuilder::Given Count(int64_t count) { return {{"count", IntValue(count)}}; }
+
+// Of each node.
+std::vector<uint32_t> Places(const GraphBuilder& builder) {
+  std::vector<uint32_t> places;
+  const proto::Graph graph = *InsertCaches(builder.Canonical());
+  for (const proto::Node& node : graph.nodes()) places.push_back(node.cache_places());
+  return places;
+}
+
+using Expected = std::vector<uint32_t>;
+
+TEST(InsertCaches, MarksTheStepsBeforeTheFirstDraw) {
+  GraphBuilder builder;
+  builder.Add("encoded");
+  builder.Add("map", {0});
+  builder.Step("Decode", {"image"}, {"image"});
+  builder.Step("Negate", {"image"}, {"image"});
+  builder.Step("Flip", {"image"}, {"image"});
+  builder.Step("Negate", {"image"}, {"image"});
+  EXPECT_EQ(Places(builder), (Expected{0, 3}));
+}
+
+TEST(InsertCaches, MarksNothingAfterPython) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Call", {"image"}, {"image"});
+  builder.Step("Negate", {"image"}, {"image"});
+  builder.Add("map", {1});
+  builder.Step("Negate", {"image"}, {"image"});
+  EXPECT_EQ(Places(builder), (Expected{0, 1, 0}));
+}
+
+TEST(InsertCaches, MarksOneOfSeveralMaps) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("take", {0}, Count(5));
+  builder.Add("map", {1});
+  builder.Step("Negate", {"image"}, {"image"});
+  builder.Add("project", {2}, {{"columns", StringsValue({"image"})}});
+  builder.Add("map", {3});
+  builder.Step("Negate", {"image"}, {"image"});
+  builder.Step("Flip", {"image"}, {"image"});
+  builder.Add("map", {4});
+  builder.Step("Negate", {"image"}, {"image"});
+  EXPECT_EQ(Places(builder), (Expected{0, 0, 0, 0, 2, 0}));
+  GraphBuilder apart;
+  apart.Add("pictures");
+  apart.Add("map", {0});
+  apart.Step("Negate", {"image"}, {"image"});
+  apart.Add("map", {1});
+  apart.Step("Flip", {"image"}, {"image"});
+  EXPECT_EQ(Places(apart), (Expected{0, 2, 0})) << "the place after the lower one's last step";
+}
+
+TEST(InsertCaches, MarksNothingWhereRowsHaveNoKeys) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("shuffle", {0}, {{"window", IntValue(3)}});
+  builder.Add("map", {1});
+  builder.Step("Negate", {"image"}, {"image"});
+  EXPECT_EQ(Places(builder), (Expected{0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace headrace::ir

@@ -1,0 +1,270 @@
+// Caches that the engine puts into maps by itself: wherever they come to stand, rows are those of the plain run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+
+#include "core/error.h"
+#include "engine/explain.h"
+#include "io/temporary_folder_testing.h"
+#include "ir/passes.h"
+#include "ir/passes/insert_caches.h"
+#include "ops/testing/fake_host.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::IntValue;
+using ir::StringValue;
+using ::testing::HasSubstr;
+
+#ifdef HEADRACE_SANITIZER
+constexpr uint64_t kChains = 4;
+#else
+constexpr uint64_t kChains = 25;
+#endif
+
+// How many rows went through `test_seen`.
+std::atomic<int> seen{0};
+
+class Seen : public RowOperator {
+ public:
+  void Apply(Block& block) const override { seen += block.rows(); }
+};
+
+const OpRegistration kSeen({.name = "test_seen",
+                            .role = ir::Role::kRow,
+                            .summary = "Counts the rows that pass, for tests.",
+                            .traits = {.one_to_one = true},
+                            .python_module = "test",
+                            .infer = ir::PassesSchema(),
+                            .reads = ir::PassesColumns()},
+                           {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
+                             return std::make_unique<Seen>();
+                           }});
+
+// Three steps that give the same in each epoch, then one that draws, then one more.
+GraphBuilder Numbers(int64_t rows, bool shuffled = false) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", ir::BoolValue(shuffled)}});
+  builder.Add("test_seen", {0});
+  builder.Add("map", {1});
+  builder.Step("TypeCast", {"value"}, {"half"}, {{"dtype", StringValue("float16")}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(5000)}});
+  builder.Step("TypeCast", {"hot"}, {"hot"}, {{"dtype", StringValue("int8")}});
+  builder.Step("PythonFunction", {"value"}, {"drawn"},
+               {{"function", ir::ReferenceValue("noisy")}, {"random", ir::BoolValue(true)}});
+  builder.Step("TypeCast", {"hot"}, {"hot"}, {{"dtype", StringValue("int16")}});
+  return builder;
+}
+
+RunSpec KeptAt(int place, uint64_t epochs = 3) {
+  RunSpec spec;
+  spec.epochs = epochs;
+  spec.kept_place = place;
+  spec.restart_every = 5;
+  spec.bindings.functions["noisy"] = std::make_shared<FakeFunction>(
+      [](absl::Span<const Tensor> inputs, RowRandom* random) -> absl::StatusOr<std::vector<Tensor>> {
+        return std::vector{*Tensor::Scalar(static_cast<int64_t>(inputs[0].bytes() + random->Below(1000)))};
+      });
+  return spec;
+}
+
+int SeenIn(const GraphBuilder& builder, const RunSpec& spec, std::shared_ptr<CacheShelf> shelf = nullptr) {
+  seen = 0;
+  PipelineOptions options = OptionsOf(spec);
+  options.shelf = std::move(shelf);
+  const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), std::move(options));
+  EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
+  return seen;
+}
+
+TEST(AutomaticCache, GivesTheSameRowsFromEachPlace) {
+  for (int place = 0; place <= 4; ++place) {
+    const Ran ran = RunEveryWay(Numbers(8, place % 2 == 0), KeptAt(place));
+    EXPECT_NE(ran.Texts(0), ran.Texts(1)) << "draws anew";
+  }
+}
+
+TEST(AutomaticCache, MakesEachRowOnce) {
+  for (int place = 0; place <= 3; ++place) {
+    EXPECT_EQ(SeenIn(Numbers(30, true), KeptAt(place)), 30) << place;
+  }
+  EXPECT_EQ(SeenIn(Numbers(30), KeptAt(-1)), 90) << "rows are light";
+}
+
+TEST(AutomaticCache, KeepsNothingForOneEpoch) {
+  EXPECT_EQ(SeenIn(Numbers(30), KeptAt(2, 1)), 30);
+  auto shelf = std::make_shared<CacheShelf>();
+  SeenIn(Numbers(30), KeptAt(2, 1), shelf);
+  EXPECT_EQ(SeenIn(Numbers(30), KeptAt(2, 2), shelf), 30) << "nothing was there";
+  EXPECT_EQ(SeenIn(Numbers(30), KeptAt(2, 2), shelf), 0) << "all was there";
+}
+
+TEST(AutomaticCache, KeepsRowsOverTheEpochsOfARepeat) {
+  GraphBuilder builder = Numbers(20, true);
+  builder.Add("repeat", {2}, {{"count", IntValue(3)}});
+  EXPECT_EQ(SeenIn(builder, KeptAt(3, 1)), 20);
+  RunEveryWay(builder, KeptAt(3, 2));
+}
+
+TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {
+  const GraphBuilder builder = Numbers(200, true);
+  PipelineOptions options = OptionsOf(KeptAt(3));
+  options.memory = 1'000'000;
+  seen = 0;
+  const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), options);
+  ASSERT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
+  EXPECT_GT(seen, 250);
+  EXPECT_LT(seen, 550);
+}
+
+TEST(AutomaticCache, GivesRanksTheirRows) {
+  RunRanks(Numbers(21, true), 2, KeptAt(2));
+  RunSpec padded = KeptAt(3);
+  padded.deal = {.rank = 1, .world = 4, .even = Deal::Even::kPad};
+  RunEveryWay(Numbers(21), padded);
+}
+
+TEST(AutomaticCache, NamesTheErrorThatThePlainRunNames) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(12)}});
+  builder.Add("map", {0});
+  builder.Step("TypeCast", {"value"}, {"copy"}, {{"dtype", StringValue("int32")}});
+  builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(9)}});
+  builder.Add("batch", {1}, {{"size", IntValue(2)}});
+  for (int place = 0; place <= 2; ++place) {
+    const Ran ran = RunEveryWay(builder, KeptAt(place));
+    EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "map[1] OneHot");
+    EXPECT_THAT(GetErrorField(ran.error, ErrorField::kRow), HasSubstr("key 9"));
+  }
+}
+
+TEST(AutomaticCache, LastsInAFolder) {
+  const TemporaryFolder folder;
+  const GraphBuilder builder = Numbers(30, true);
+  const ir::proto::Graph graph = *ir::InsertCaches(*builder.Build());
+  const auto run = [&](int place, uint64_t epoch) {
+    PipelineOptions options = OptionsOf(KeptAt(place));
+    options.epochs = {epoch, epoch};
+    options.cache_folder = folder.path();
+    seen = 0;
+    const absl::StatusOr<Ran> ran = RunOnce(graph, options);
+    EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
+    return ran->Texts(epoch);
+  };
+  run(1, 0);
+  EXPECT_EQ(seen, 30);
+  PipelineOptions plain = OptionsOf(KeptAt(-1));
+  const absl::StatusOr<Ran> expected = RunOnce(*builder.Build(), plain);
+  ASSERT_TRUE(expected.ok());
+  EXPECT_EQ(run(3, 1), expected->Texts(1)) << "whatever the place now";
+  EXPECT_EQ(seen, 0);
+}
+
+std::unique_ptr<Pipeline> Idle(const GraphBuilder& builder, uint64_t epochs, int place = -1) {
+  PipelineOptions options = OptionsOf(KeptAt(place, epochs));
+  options.idle = true;
+  return *Pipeline::Make(*ir::InsertCaches(*builder.Build()), options);
+}
+
+TEST(AutomaticCache, IsExplained) {
+  EXPECT_THAT(ExplainPlan(*Idle(Numbers(5), 2, 1)), HasSubstr("cache in map[2]: by itself, if the first rows show"));
+  EXPECT_THAT(ExplainPlan(*Idle(Numbers(5), 1, 1)), HasSubstr("map[2]: no cache by itself, as only one epoch is run"));
+  EXPECT_THAT(ExplainPlan(*Idle(Numbers(5), 2)), testing::Not(HasSubstr("by itself"))) << "light rows";
+}
+
+// Pictures through random chains of vision kernels.
+class Pictures : public ::testing::Test {
+ protected:
+  Pictures() {
+    int number = 0;
+    std::filesystem::create_directories(folder_ / "animals");
+    for (const auto& entry : std::filesystem::recursive_directory_iterator("examples/photos")) {
+      if (entry.path().extension() != ".jpg" || number == 5) continue;
+      std::filesystem::copy_file(entry.path(), folder_ / Cat("animals/", number++, ".jpg"));
+    }
+    // What a whole decode finds, and one of a part may not.
+    std::ifstream whole(folder_ / "animals/0.jpg", std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(whole)), std::istreambuf_iterator<char>());
+    damaged_ = bytes.substr(0, bytes.size() * 9 / 10);
+  }
+
+  GraphBuilder Chain(std::mt19937_64& random) const {
+    const auto below = [&](uint64_t bound) { return random() % bound; };
+    GraphBuilder builder;
+    builder.Add("ImageFolder", {}, {{"root", StringValue(folder_.path())}});
+    builder.Add("map", {0});
+    const auto step = [&](std::string_view kernel, const GraphBuilder::Given& given = {}) {
+      builder.Step(kernel, {"image"}, {"image"}, given);
+    };
+    step("Decode");
+    if (below(2) == 0) step("Resize", {{"size", ir::IntsValue({70, 90})}, {"antialias", ir::BoolValue(below(2) == 0)}});
+    if (below(3) == 0) builder.Step("OneHot", {"label"}, {"hot"}, {{"classes", IntValue(3)}});
+    if (below(2) == 0) step("CenterCrop", {{"size", ir::IntsValue({60, 64})}});
+    if (below(2) == 0) step("RandomCrop", {{"size", ir::IntsValue({40, 44})}});
+    if (below(2) == 0) step("RandomHorizontalFlip");
+    if (below(2) == 0) step("Resize", {{"size", ir::IntsValue({20, 30})}});
+    if (below(2) == 0) step("Rescale", {{"scale", ir::FloatValue(1 / 255.0)}});
+    if (below(2) == 0) {
+      step("Normalize", {{"mean", ir::FloatsValue({0.4, 0.5, 0.6})}, {"std", ir::FloatsValue({0.1, 0.2, 0.3})}});
+    }
+    if (below(2) == 0) step("HWC2CHW");
+    if (below(2) == 0) builder.Add("batch", {1}, {{"size", IntValue(1 + static_cast<int64_t>(below(2)))}});
+    return builder;
+  }
+
+  TemporaryFolder folder_;
+  std::string damaged_;
+};
+
+TEST_F(Pictures, AreTheSameFromEachPlace) {
+  int runs = 0;
+  for (uint64_t seed = 0; seed < kChains; ++seed) {
+    std::mt19937_64 random(seed);
+    const GraphBuilder builder = Chain(random);
+    if (seed == kChains / 2) folder_.Write("animals/7.jpg", damaged_);
+    const ir::proto::Graph plain = *builder.Build();
+    const ir::proto::Graph optimized = ir::Optimize(plain)->graph;
+    PipelineOptions options = OptionsOf(KeptAt(-1));
+    const absl::StatusOr<Ran> expected = RunOnce(optimized, options);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    for (int place = 0; place <= 9; place += 1 + static_cast<int>(random() % 2)) {
+      SCOPED_TRACE(Cat("seed ", seed, ", place ", place));
+      options.forced_cache_place = place;
+      options.pull = random() % 2 == 0;
+      const absl::StatusOr<Ran> ran = RunOnce(optimized, options);
+      ASSERT_TRUE(ran.ok()) << ran.status();
+      ASSERT_EQ(ran->rows.size(), expected->rows.size());
+      for (size_t i = 0; i < ran->rows.size(); ++i) ASSERT_EQ(ran->rows[i].text, expected->rows[i].text);
+      ASSERT_EQ(DescribeError(ran->error), DescribeError(expected->error));
+      ++runs;
+    }
+  }
+  std::printf("HEADRACE-COUNT fuzz=%d\nHEADRACE-COUNT variants=%d\n", static_cast<int>(kChains), runs);
+}
+
+// Where nothing is put in their place, they are the user's own to write to.
+TEST_F(Pictures, AreTheUsersOwn) {
+  GraphBuilder builder;
+  builder.Add("ImageFolder", {}, {{"root", StringValue(folder_.path())}});
+  builder.Add("map", {0});
+  builder.Step("Decode", {"image"}, {"image"});
+  builder.Step("CenterCrop", {"image"}, {"image"}, {{"size", ir::IntsValue({8, 8})}});
+  for (int place = 0; place <= 2; ++place) {
+    const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), OptionsOf(KeptAt(place, 2)));
+    ASSERT_TRUE(ran.ok() && ran->rows.size() == 10) << ran.status();
+    for (const RanRow& row : ran->rows) {
+      EXPECT_TRUE(row.columns[0].buffer().unique()) << place;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace

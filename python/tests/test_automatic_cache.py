@@ -1,0 +1,98 @@
+"""Caches that the engine puts in by itself: they change no byte, and say what they do."""
+
+import re
+from collections.abc import Iterator as PythonIterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import vision as V
+
+
+def pictures(photos: str) -> hr.Dataset:
+    kernels = [V.Decode(), V.Resize((40, 50)), V.RandomCrop(32), V.RandomHorizontalFlip(), V.HWC2CHW()]
+    return hr.ImageFolder(photos, shuffle=True).map(kernels, "image")
+
+
+@pytest.fixture
+def forced(monkeypatch: pytest.MonkeyPatch) -> PythonIterator[Any]:
+    """Rows are kept at the place given, whatever they cost."""
+    bound_graph = hr.Dataset._bound_graph
+
+    def force(place: int) -> None:
+        def bound(dataset: hr.Dataset, *given: dict[str, Any]) -> tuple[Any, ...]:
+            return bound_graph(dataset, *({**options, "forced_cache_place": place} for options in given))
+
+        monkeypatch.setattr(hr.Dataset, "_bound_graph", bound)
+
+    yield force
+
+
+def images(batches: hr.Iterator) -> list[np.ndarray]:
+    return [batch["image"] for batch in batches]
+
+
+@pytest.mark.parametrize("place", [-1, 0, 1, 2])
+def test_three_epochs_have_the_bytes_of_the_plain_run(photos, forced, place):
+    plain = [images(pictures(photos).batch(5).iterate(epoch=epoch, optimize=False)) for epoch in range(3)]
+    forced(place)
+    dataset = pictures(photos).batch(5)
+    for epoch in range(3):
+        for ours, theirs in zip(images(iter(dataset)), plain[epoch], strict=True):
+            assert np.array_equal(ours, theirs)
+
+
+def test_what_is_kept_is_explained(photos, forced):
+    forced(1)
+    dataset = pictures(photos).batch(5)
+    assert "cache in map[1]: by itself, if the first rows show that it pays, at the latest after Resize" in dataset.explain()
+    for _ in range(3):
+        images(iter(dataset))
+    text = dataset.explain()
+    found = re.search(r"cache in map\[1\] after Decode: (\d+) of (\d+) rows \(100%\) kept; memory .* (\d+) found", text)
+    assert found, text
+    assert found[1] == found[2]
+    assert int(found[3]) >= 2 * int(found[1])
+
+
+def test_one_epoch_keeps_nothing_and_says_so(photos, forced):
+    forced(1)
+    dataset = pictures(photos)
+    with dataset.iterate() as rows:
+        for _ in rows:
+            pass
+        assert "map[1]: no cache by itself, as only one epoch is run" in rows.explain()
+
+
+def test_rows_are_the_users_own(photos, forced):
+    for place in (0, 1, 2):
+        forced(place)
+        dataset = hr.ImageFolder(photos).map([V.Decode(), V.CenterCrop(20)], "image")
+        for _ in range(3):
+            for row in dataset:
+                row["image"][:] = 0
+                row["label"][...] = 7
+
+
+def test_a_folder_serves_later_runs(photos, forced, tmp_path):
+    forced(1)
+    expected = images(pictures(photos).iterate(epoch=4, optimize=False))
+    images(pictures(photos).iterate(cache=tmp_path / "kept"))
+    forced(2)
+    with pictures(photos).iterate(epoch=4, cache=str(tmp_path / "kept")) as rows:
+        got = images(rows)
+        text = rows.explain()
+    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(got, expected, strict=True))
+    assert f"{len(got)} found, 0 made" in text
+    with pytest.raises(hr.GraphError, match="name a folder"):
+        pictures(photos).iterate(cache="")
+
+
+def test_it_can_be_turned_off(photos, forced):
+    forced(1)
+    dataset = pictures(photos)
+    with dataset.iterate(disabled_passes=["insert_caches"]) as rows:
+        next(rows)
+        assert "cache" not in rows.explain()
