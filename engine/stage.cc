@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/clock.h"
+#include "engine/group_size.h"
 #include "engine/profiler.h"
 #include "engine/row_cache.h"
 
@@ -14,11 +15,6 @@ namespace {
 // A task of light rows runs about this long: long enough to hide its hand-over, short enough to hold up nobody.
 constexpr uint64_t kTaskNs = 30'000;
 constexpr int kMostAtOnce = 64;
-// Rows travel in groups of which the stage slowest at them makes one in about this long: the hand-over is small beside
-// it. Fewer than a few together are not worth it.
-constexpr uint64_t kGroupNs = 20'000;
-constexpr uint64_t kLeastGroup = 4;
-constexpr uint64_t kMostGroup = 256;
 // Rows after which a stage above that saw none of them does not count: a filter drops them all.
 constexpr uint64_t kMeasuredRows = 1000;
 
@@ -77,9 +73,7 @@ int Stage::GroupRows() const {
     if (cost == 0 && counters_.rows.load(std::memory_order_relaxed) < kMeasuredRows) return 1;
     slowest = std::max(slowest, cost);
   }
-  const auto bytes = static_cast<uint64_t>(std::max<int64_t>(1, row_bytes_.load(std::memory_order_relaxed)));
-  const uint64_t rows = std::min({kGroupNs / slowest, static_cast<uint64_t>(options_.group_bytes) / bytes, kMostGroup});
-  return rows < kLeastGroup ? 1 : static_cast<int>(rows);
+  return GroupSize(slowest, row_bytes_.load(std::memory_order_relaxed), options_.group_bytes);
 }
 
 bool Stage::CouldRun() {

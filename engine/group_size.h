@@ -1,0 +1,15 @@
+// How many rows travel in one message: as many as the stage that is slowest at them does in about 20 µs, so that
+// handing a message over costs little beside them, and within the bytes given. A pure function.
+#ifndef HEADRACE_ENGINE_GROUP_SIZE_H_
+#define HEADRACE_ENGINE_GROUP_SIZE_H_
+
+#include <cstdint>
+
+namespace headrace {
+
+// From 1 to 256; 1 where it would be fewer than four. `row_ns`: what the slowest stage takes for a row.
+int GroupSize(uint64_t row_ns, int64_t row_bytes, int64_t most_bytes);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_GROUP_SIZE_H_
