@@ -36,6 +36,11 @@ absl::StatusOr<std::string_view> EncodedBytes(const Tensor& input) {
   return GraphError("needs one encoded picture, bytes of shape () or uint8 of shape (N,); got ", input.TypeName());
 }
 
+absl::Status CheckScale(int64_t scale) {
+  if (scale == 1 || scale == 2 || scale == 4 || scale == 8) return absl::OkStatus();
+  return GraphError("scale is ", scale, "; it must be 1, 2, 4 or 8");
+}
+
 class Decode : public PictureKernel {
  public:
   explicit Decode(const ir::Attributes& attributes) {
@@ -44,6 +49,7 @@ class Decode : public PictureKernel {
     if (mode == "unchanged") options_.mode = PixelMode::kUnchanged;
     options_.orientation = attributes.Bool("orientation");
     if (!attributes.IsNone("max_pixels")) options_.max_pixels = attributes.Int("max_pixels");
+    options_.scale = static_cast<int>(attributes.Int("scale"));
   }
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
@@ -66,6 +72,11 @@ class Decode : public PictureKernel {
  private:
   // Decodes all of it: rows of a PNG build on those above.
   absl::StatusOr<PicturePart> PngPart(std::string_view bytes, const ChoosePart& choose) const {
+    if (options_.scale > 1) {
+      return DataError(
+          "only a JPEG can be decoded smaller, and this is a PNG: leave scale out and use Resize; got scale=",
+          options_.scale);
+    }
     HEADRACE_ASSIGN_OR_RETURN(const Tensor pixels, DecodePng(bytes, options_));
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(pixels, PixelTypes::kByteOrFloat));
     HEADRACE_RETURN_IF_ERROR(choose(image.height, image.width).status());
@@ -77,6 +88,7 @@ class Decode : public PictureKernel {
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_RETURN_IF_ERROR(CheckScale(attributes.Int("scale")));
   const ir::ColumnType& input = inputs[0];
   const bool encoded = input.dtype == DType::kBytes && (!input.shape || input.shape->empty());
   const bool vector = input.dtype == DType::kUInt8 && (!input.shape || input.shape->size() == 1);
@@ -101,8 +113,12 @@ const KernelRegistration registration{
          "and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour type and depth, "
          "interlaced or not; of 16 bits the higher 8 are kept, palettes are resolved, colour profiles and gamma are "
          "not applied.\n"
+         "scale=2, 4 or 8 takes a JPEG's height and width down while it is decoded, which costs less than decoding and "
+         "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so nothing chooses "
+         "it but you. `max_pixels` counts the picture's own pixels.\n"
          "Errors: empty bytes; bytes that are neither; a picture of more than `max_pixels`, refused from its header; "
-         "data that end early or are damaged so that pixels are lost. Faults that lose no pixel (stray bytes between "
+         "a PNG with scale > 1; data that end early or are damaged so that pixels are lost. Faults that lose no pixel "
+         "(stray bytes between "
          "segments, a missing end marker after the last row) are accepted.",
      .attributes = {{.name = "mode",
                      .type = ir::AttributeType::kString,
@@ -120,12 +136,21 @@ const KernelRegistration registration{
                      .doc = "Pictures of more pixels are refused; None: no limit.",
                      .default_value = Cat(kDefaultMaxPixels),
                      .nullable = true,
-                     .minimum = 1}},
+                     .minimum = 1},
+                    {.name = "scale",
+                     .type = ir::AttributeType::kInt,
+                     .doc = "Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8.",
+                     .default_value = "1",
+                     .minimum = 1,
+                     .maximum = 8}},
      .traits = {.decodes = true},
      .python_module = "vision",
      .example = "V.Decode()",
      .infer_kernel = Infer},
-    Makes<Decode>()};
+    [](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
+      HEADRACE_RETURN_IF_ERROR(CheckScale(attributes.Int("scale")));
+      return std::make_unique<Decode>(attributes);
+    }};
 
 }  // namespace
 }  // namespace headrace

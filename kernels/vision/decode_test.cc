@@ -1,12 +1,19 @@
+#include <cstddef>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
+
+// clang-format off
+#include <jpeglib.h>  // needs size_t and FILE from above
+// clang-format on
 
 #include "core/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/fixture/golden.h"
 #include "kernels/fixture/run_kernel.h"
+#include "kernels/vision/pixel_mode.h"
 
 namespace headrace {
 namespace {
@@ -165,6 +172,85 @@ TEST(Decode, MeasuresPixelsAgainstTheLimit) {
   EXPECT_TRUE(RunKernel("Decode", {{"max_pixels", ir::NoneValue()}}, Encoded("grey.jpg")).ok());
 }
 
+// What libjpeg-turbo itself makes of a picture of one or three components at 1/scale, in RGB.
+Tensor ScaledByLibjpeg(const std::string& bytes, int scale) {
+  jpeg_decompress_struct libjpeg;
+  jpeg_error_mgr errors;
+  libjpeg.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&libjpeg);
+  jpeg_mem_src(&libjpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  jpeg_read_header(&libjpeg, TRUE);
+  const bool cmyk = libjpeg.num_components == 4;
+  libjpeg.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
+  libjpeg.scale_num = 8 / static_cast<unsigned>(scale);
+  libjpeg.scale_denom = 8;
+  jpeg_start_decompress(&libjpeg);
+  const int64_t width = libjpeg.output_width;
+  Tensor image = *Tensor::Allocate(DType::kUInt8, {libjpeg.output_height, width, 3});
+  std::vector<uint8_t> row(width * libjpeg.output_components);
+  while (libjpeg.output_scanline < libjpeg.output_height) {
+    uint8_t* target = image.mutable_raw() + libjpeg.output_scanline * width * 3;
+    JSAMPROW rows[] = {row.data()};
+    jpeg_read_scanlines(&libjpeg, rows, 1);
+    if (cmyk) {
+      InvertedCmykToRgbRow(row.data(), width, target);
+    } else {
+      std::copy(row.begin(), row.end(), target);
+    }
+  }
+  jpeg_finish_decompress(&libjpeg);
+  jpeg_destroy_decompress(&libjpeg);
+  return image;
+}
+
+fixture::Given Scale(int64_t scale) { return {{"scale", ir::IntValue(scale)}}; }
+
+TEST(Decode, ScalesAsLibjpegDoes) {
+  for (const char* name : {"baseline_420.jpg", "baseline_422.jpg", "baseline_444.jpg", "progressive.jpg",
+                           "restarts.jpg", "rgb.jpg", "grey.jpg", "cmyk.jpg", "ycck.jpg"}) {
+    const Tensor whole = *RunKernel("Decode", {}, Encoded(name));
+    for (const int scale : {1, 2, 4, 8}) {
+      const Tensor image = *RunKernel("Decode", Scale(scale), Encoded(name));
+      EXPECT_EQ(image.dim(0), (whole.dim(0) + scale - 1) / scale) << name;
+      EXPECT_EQ(image.dim(1), (whole.dim(1) + scale - 1) / scale) << name;
+      EXPECT_TRUE(TensorsEqual(image, ScaledByLibjpeg(fixture::ReadTestFile(name), scale))) << name << " / " << scale;
+    }
+  }
+}
+
+TEST(Decode, TurnsWhatItScaled) {
+  const Tensor plain = *RunKernel("Decode", Scale(4), Encoded("orientation_6.jpg"));
+  const Tensor turned = *RunKernel("Decode", {{"scale", ir::IntValue(4)}, {"orientation", ir::BoolValue(true)}},
+                                   Encoded("orientation_6.jpg"));
+  ASSERT_EQ(turned.dim(0), plain.dim(1));
+  ASSERT_EQ(turned.dim(1), plain.dim(0));
+  // Clockwise: the first row becomes the last column.
+  for (int64_t x = 0; x < plain.dim(1); ++x) {
+    for (int c = 0; c < 3; ++c) {
+      ASSERT_EQ(turned.raw()[(x * turned.dim(1) + turned.dim(1) - 1) * 3 + c], plain.raw()[x * 3 + c]);
+    }
+  }
+}
+
+TEST(Decode, ScalesGreyAndLimitsThePictureItself) {
+  EXPECT_EQ(
+      RunKernel("Decode", {{"scale", ir::IntValue(2)}, {"mode", ir::StringValue("L")}}, Encoded("cmyk.jpg"))->dim(2),
+      1);
+  const absl::StatusOr<Tensor> limited =
+      RunKernel("Decode", {{"scale", ir::IntValue(8)}, {"max_pixels", ir::IntValue(61 * 47 - 1)}}, Encoded("grey.jpg"));
+  EXPECT_THAT(MessageOf(limited), HasSubstr("61 × 47"));
+}
+
+TEST(Decode, ScalesNothingButJpegAndByEighthsAlone) {
+  const absl::StatusOr<Tensor> png = RunKernel("Decode", Scale(2), Encoded("rgb.png"));
+  EXPECT_EQ(KindOf(png.status()), ErrorKind::kData);
+  EXPECT_THAT(MessageOf(png), HasSubstr("this is a PNG"));
+  EXPECT_TRUE(RunKernel("Decode", Scale(1), Encoded("rgb.png")).ok());
+  EXPECT_THAT(MessageOf(RunKernel("Decode", Scale(3), Encoded("grey.jpg"))), HasSubstr("must be 1, 2, 4 or 8"));
+  const ir::ColumnType bytes = ir::ColumnType::Of(DType::kBytes, {});
+  EXPECT_THAT(MessageOf(fixture::InferType("Decode", Scale(6), {bytes})), HasSubstr("must be 1, 2, 4 or 8"));
+}
+
 TEST(Decode, InfersChannelsFromItsMode) {
   const ir::ColumnType bytes = ir::ColumnType::Of(DType::kBytes, {});
   EXPECT_EQ(ir::TypeName(*fixture::InferType("Decode", {}, {bytes})), "uint8 (None, None, 3)");
@@ -186,8 +272,12 @@ TEST(Decode, SurvivesMutatedFiles) {
         "rgb.png", "rgba.png", "palette_transparent.png", "interlaced.png", "grey_16_bits.png", "orientation_6.png"}) {
     files.push_back(fixture::ReadTestFile(name));
   }
-  const fixture::Given limited = {{"max_pixels", ir::IntValue(1 << 18)}, {"orientation", ir::BoolValue(true)}};
-  const std::unique_ptr<Kernel> decode = *fixture::MakeKernel("Decode", limited);
+  std::vector<std::unique_ptr<Kernel>> decodes;
+  for (const int scale : {1, 1, 2, 4, 8}) {
+    decodes.push_back(*fixture::MakeKernel(
+        "Decode",
+        {{"max_pixels", ir::IntValue(1 << 18)}, {"orientation", ir::BoolValue(true)}, {"scale", ir::IntValue(scale)}}));
+  }
   int decoded = 0;
   for (int round = 0; round < kRounds; ++round) {
     RowRandom random(11, 0, {.key = static_cast<uint64_t>(round)});
@@ -198,7 +288,8 @@ TEST(Decode, SurvivesMutatedFiles) {
       bytes[random.Below(reach)] = static_cast<char>(random.Below(256));
     }
     if (random.Below(4) == 0) bytes.resize(1 + random.Below(bytes.size()));
-    const auto images = decode->Apply(std::vector<Tensor>{*Tensor::CopyBytes(DType::kBytes, bytes)}, random);
+    const auto images = decodes[random.Below(decodes.size())]->Apply(
+        std::vector<Tensor>{*Tensor::CopyBytes(DType::kBytes, bytes)}, random);
     decoded += images.ok();
     ASSERT_TRUE(images.ok() || KindOf(images.status()) == ErrorKind::kData) << images.status();
   }

@@ -123,7 +123,9 @@ TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
     if (random.Below(4) > 0) {
       picture = kPictures[random.Below(std::size(kPictures))];
       input = Encoded(picture);
-      chain.Add("Decode", {{"orientation", ir::BoolValue(random.Below(2) == 0)}});
+      const bool scaled = picture.ends_with(".jpg") && random.Below(2) == 0;
+      chain.Add("Decode", {{"orientation", ir::BoolValue(random.Below(2) == 0)},
+                           {"scale", ir::IntValue(scaled ? int64_t{2} << random.Below(3) : 1)}});
     } else {
       picture = random.Below(2) == 0 ? "source" : "source.float32";
       input = Golden(picture);

@@ -71,7 +71,8 @@ void LimitScans(j_common_ptr libjpeg) {
   std::longjmp(session.jump, 1);
 }
 
-bool ReadHeader(Session& session, std::string_view bytes, bool keep_exif) {
+// Computes also the size of what decoding gives.
+bool ReadHeader(Session& session, std::string_view bytes, bool keep_exif, int scale) {
   if (setjmp(session.jump) != 0) return false;
   jpeg_create_decompress(&session.libjpeg);
   session.libjpeg.client_data = &session;
@@ -79,6 +80,8 @@ bool ReadHeader(Session& session, std::string_view bytes, bool keep_exif) {
   jpeg_mem_src(&session.libjpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   if (keep_exif) jpeg_save_markers(&session.libjpeg, kExifMarker, 0xFFFF);
   jpeg_read_header(&session.libjpeg, TRUE);
+  session.libjpeg.scale_denom = session.libjpeg.scale_num * static_cast<unsigned>(scale);
+  jpeg_calc_output_dimensions(&session.libjpeg);
   return true;
 }
 
@@ -195,12 +198,12 @@ class JpegReader {
   JpegReader(const JpegReader&) = delete;
 
   absl::StatusOr<PicturePart> Read(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
-    if (!ReadHeader(session_, bytes, options.orientation)) {
+    if (!ReadHeader(session_, bytes, options.orientation, options.scale)) {
       return DataError("the JPEG cannot be read: ", session_.message, " (in its header)");
     }
     const jpeg_decompress_struct& header = session_.libjpeg;
-    const Window whole = {0, 0, header.image_height, header.image_width};
-    HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(whole.width, whole.height, options.max_pixels));
+    HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(header.image_width, header.image_height, options.max_pixels));
+    const Window whole = {0, 0, header.output_height, header.output_width};
     Plan plan;
     if (!MakePlan(header, options.mode, plan)) {
       return DataError("the JPEG has ", header.num_components, " channels; those of 1, 3 or 4 can be decoded");
@@ -236,7 +239,7 @@ class JpegReader {
   absl::Status Damaged() const {
     const jpeg_decompress_struct& header = session_.libjpeg;
     const std::string where =
-        Cat(" (at row ", header.output_scanline, " of ", header.image_height, ": ", session_.message, ")");
+        Cat(" (at row ", header.output_scanline, " of ", header.output_height, ": ", session_.message, ")");
     if (session_.ended_early) return DataError("the JPEG ends early: the file is truncated", where);
     return DataError("the JPEG is damaged", where);
   }

@@ -16,7 +16,8 @@ enum class PixelMode {
 struct DecodeOptions {
   PixelMode mode = PixelMode::kRgb;
   bool orientation = false;  // applies the EXIF orientation
-  int64_t max_pixels = -1;   // -1: no limit
+  int64_t max_pixels = -1;   // of the picture at its own size; -1: no limit
+  int scale = 1;             // 2, 4, 8: decodes to a half, quarter, eighth of height and width; JPEG alone
 };
 
 // ITU-R 601-2 luma in 16-bit fixed point, as Pillow's convert("L").

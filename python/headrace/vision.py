@@ -55,15 +55,22 @@ class Decode(Kernel):
     type and depth, interlaced or not; of 16 bits the higher 8 are kept, palettes are resolved, colour
     profiles and gamma are not applied.
 
+    scale=2, 4 or 8 takes a JPEG's height and width down while it is decoded, which costs less than
+    decoding and resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of
+    Resize, so nothing chooses it but you. `max_pixels` counts the picture's own pixels.
+
     Errors: empty bytes; bytes that are neither; a picture of more than `max_pixels`, refused from its
-    header; data that end early or are damaged so that pixels are lost. Faults that lose no pixel (stray
-    bytes between segments, a missing end marker after the last row) are accepted.
+    header; a PNG with scale > 1; data that end early or are damaged so that pixels are lost. Faults
+    that lose no pixel (stray bytes between segments, a missing end marker after the last row) are
+    accepted.
 
     Args:
         mode: RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged:
             grey 1, grey and alpha 2, colour 3, colour and alpha 4 (CMYK becomes RGB).
         orientation: Turns and mirrors the image as its EXIF orientation says.
         max_pixels: Pictures of more pixels are refused; None: no limit (at least 1).
+        scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
+            1, at most 8).
 
     Example:
         V.Decode()
@@ -74,8 +81,9 @@ class Decode(Kernel):
         mode: Literal["RGB", "L", "unchanged"] = "RGB",
         orientation: bool = False,
         max_pixels: int | None = 178956970,
+        scale: int = 1,
     ) -> None:
-        super().__init__({"mode": mode, "orientation": orientation, "max_pixels": max_pixels})
+        super().__init__({"mode": mode, "orientation": orientation, "max_pixels": max_pixels, "scale": scale})
 
 
 class HWC2CHW(Kernel):
