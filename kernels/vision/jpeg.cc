@@ -1,5 +1,6 @@
 #include "kernels/vision/jpeg.h"
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
@@ -121,6 +122,20 @@ bool MakePlan(const jpeg_decompress_struct& header, PixelMode mode, Plan& plan) 
   }
 }
 
+struct Columns {
+  JDIMENSION left;
+  JDIMENSION width;
+};
+
+// The columns to ask libjpeg for. Smooth upsampling of a column takes its neighbours: with one more on each side the
+// part's own are exact. Where hardly any column is left, libjpeg upsamples in another way, so it gets a few at least.
+Columns ColumnsFor(const Window& part, int64_t image_width) {
+  constexpr int64_t kFewest = 4;
+  const int64_t left = std::max<int64_t>(std::min(part.left - 1, image_width - kFewest), 0);
+  const int64_t right = std::min(std::max(part.left + part.width + 1, left + kFewest), image_width);
+  return {static_cast<JDIMENSION>(left), static_cast<JDIMENSION>(right - left)};
+}
+
 // Begins to decode and leaves out what lies above and beside the part. `held` becomes what the rows will hold: libjpeg
 // cuts columns off by whole blocks alone.
 bool BeginPart(Session& session, const Plan& plan, const Window& part, Window& held) {
@@ -130,10 +145,9 @@ bool BeginPart(Session& session, const Plan& plan, const Window& part, Window& h
   session.many_scans = jpeg_has_multiple_scans(&libjpeg) != FALSE;
   jpeg_start_decompress(&libjpeg);
   const JDIMENSION image_width = libjpeg.output_width;
-  // Smooth upsampling of a column takes its neighbours: with one more on each side the part's own are exact.
-  JDIMENSION left = static_cast<JDIMENSION>(part.left > 0 ? part.left - 1 : 0);
-  const JDIMENSION right = static_cast<JDIMENSION>(part.left + part.width + 1);
-  JDIMENSION width = (right < image_width ? right : image_width) - left;
+  const Columns columns = ColumnsFor(part, image_width);
+  JDIMENSION left = columns.left;
+  JDIMENSION width = columns.width;
   if (width < image_width) jpeg_crop_scanline(&libjpeg, &left, &width);
   if (part.top > 0) jpeg_skip_scanlines(&libjpeg, static_cast<JDIMENSION>(part.top));
   held.top = part.top;
