@@ -3,7 +3,10 @@ DISTRIBUTION = ""
 REQUIREMENTS: tuple[str, ...] = ()
 DEBIAN: tuple[str, ...] = ()
 MODULES = ("headrace",)
-SETUP = "as the tutorial has it, antialias=False; workers left to the engine"
+SETUP = (
+    "as the tutorial has it, antialias=False; workers left to the engine; nothing is kept for later epochs "
+    "(insert_caches off), as no peer does by itself"
+)
 
 
 def version():
@@ -33,7 +36,7 @@ def images(data, workers):
         .repeat()
         .batch(work.BATCH)
     )
-    for batch in dataset:
+    for batch in dataset.iterate(disabled_passes=["insert_caches"]):
         yield batch["image"]
 
 
