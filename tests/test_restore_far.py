@@ -94,7 +94,7 @@ def test_a_shuffle_reads_its_window_again(name, executor):
         state = iterator.state()
         expected = [next(iterator)["value"].tolist() for _ in range(3)]
     assert len(state) <= 1024
-    with dataset.iterate(state=state, window=WINDOW, executor=executor) as iterator:
+    with dataset.iterate(state=state, window=WINDOW, group=1, executor=executor) as iterator:
         found = [next(iterator)["value"].tolist() for _ in range(3)]
         # What may be kept, once again what was read ahead to keep it, and the windows.
         assert rows_worked_on(iterator) <= 2 * SHUFFLED + MOST
