@@ -24,6 +24,7 @@ struct ClassPictures {
   PathArena paths;
   uint64_t hash = 0;
   std::map<std::string, int64_t> others;  // extension to number of files left out
+  std::vector<FolderStamp> folders;
   absl::Status status;
 };
 
@@ -86,6 +87,13 @@ std::string DescribeOthers(const std::map<std::string, int64_t>& others) {
   return parts.empty() ? "no files at all" : Join(parts);
 }
 
+void AddStamp(const FileSystem& files, const std::string& folder, std::vector<FolderStamp>& stamps) {
+  absl::StatusOr<FileStat> stat = files.Stat(folder);
+  // Why it is missing is for the call that lists it to say.
+  if (!stat.ok()) return;
+  stamps.push_back({folder, stat->modified_ns, std::move(stat->identity)});
+}
+
 // Walks one class folder.
 class ClassWalk {
  public:
@@ -106,7 +114,9 @@ class ClassWalk {
  private:
   // `folder` is relative to the class's, "" or ending in '/'.
   absl::Status Visit(const std::string& folder) {
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files_.List(JoinPath(root_, folder), sizes_));
+    const std::string path = JoinPath(root_, folder);
+    AddStamp(files_, path, result_.folders);
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files_.List(path, sizes_));
     for (const FolderEntry& entry : entries) {
       if (entry.type == EntryType::kFolder) {
         if (entry.link) HEADRACE_RETURN_IF_ERROR(CheckNoCircle(files_, root_, Cat(folder, entry.name)));
@@ -263,12 +273,14 @@ absl::StatusOr<ImageListing> ImageListing::Make(const FileSystem& files, const s
   ImageListing listing;
   listing.folder_ = folder;
   listing.options_hash_ = OptionsHash(options);
+  AddStamp(files, folder, listing.folders_);
   HEADRACE_ASSIGN_OR_RETURN(listing.classes_, FindClasses(files, folder, extensions, options));
   const std::vector<ClassPictures> pictures = WalkClasses(files, folder, listing.classes_, extensions, options);
   int64_t bytes = 0;
   int64_t count = 0;
   for (const ClassPictures& found : pictures) {
     HEADRACE_RETURN_IF_ERROR(found.status);
+    listing.folders_.insert(listing.folders_.end(), found.folders.begin(), found.folders.end());
     bytes += static_cast<int64_t>(found.paths.text().size());
     count += found.paths.size();
   }

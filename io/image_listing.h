@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,13 @@ struct ImageClass {
   int32_t label = 0;
   int64_t begin = 0;  // its pictures are [begin, end)
   int64_t end = 0;
+};
+
+// What tells that entries of a folder were added, removed or renamed.
+struct FolderStamp {
+  std::string path;
+  int64_t modified_ns = 0;
+  std::string identity;  // as FileStat's
 };
 
 class ImageListing {
@@ -61,6 +69,9 @@ class ImageListing {
   // bytes: a copy elsewhere has the same fingerprint.
   uint64_t fingerprint() const { return fingerprint_; }
 
+  // Of all folders that were walked, each as of before it was read; none where the listing was loaded.
+  std::vector<FolderStamp> TakeFolders() { return std::move(folders_); }
+
  private:
   // Which options the listing was made with, as far as they change it.
   static uint64_t OptionsHash(const ImageListingOptions& options);
@@ -70,6 +81,7 @@ class ImageListing {
   PathArena paths_;  // relative to the class's folder
   uint64_t options_hash_ = 0;
   uint64_t fingerprint_ = 0;
+  std::vector<FolderStamp> folders_;
 };
 
 }  // namespace headrace

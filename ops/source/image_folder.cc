@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "engine/operator.h"
 #include "io/image_listing.h"
+#include "io/kept_listings.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/row_order.h"
 
@@ -27,17 +28,17 @@ const ColumnChoice& Choice() {
 
 class ImageFolderSource : public IndexedSource {
  public:
-  ImageFolderSource(ImageListing listing, const OpArguments& arguments)
+  ImageFolderSource(std::shared_ptr<const ImageListing> listing, const OpArguments& arguments)
       : files_(arguments.run->files),
         listing_(std::move(listing)),
         fields_(Choice().Fields(arguments.output)),
-        order_(static_cast<uint64_t>(listing_.size()), arguments) {}
+        order_(static_cast<uint64_t>(listing_->size()), arguments) {}
 
-  uint64_t size() const override { return static_cast<uint64_t>(listing_.size()); }
+  uint64_t size() const override { return static_cast<uint64_t>(listing_->size()); }
 
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     const uint64_t index = order_.IndexAt(epoch, position);
-    auto path = std::make_shared<const std::string>(listing_.Path(static_cast<int64_t>(index)));
+    auto path = std::make_shared<const std::string>(listing_->Path(static_cast<int64_t>(index)));
     absl::InlinedVector<Tensor, 2> columns;
     for (int field : fields_) {
       absl::StatusOr<Tensor> value = Value(static_cast<Field>(field), static_cast<int64_t>(index), *path);
@@ -55,11 +56,11 @@ class ImageFolderSource : public IndexedSource {
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
     id = {epoch, order_.IndexAt(epoch, position)};
     const auto index = static_cast<int64_t>(id.key);
-    origin = {std::make_shared<const std::string>(listing_.Path(index)), index, -1};
+    origin = {std::make_shared<const std::string>(listing_->Path(index)), index, -1};
   }
 
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
-    fingerprints.push_back({Cat("ImageFolder ", listing_.folder()), size(), listing_.fingerprint()});
+    fingerprints.push_back({Cat("ImageFolder ", listing_->folder()), size(), listing_->fingerprint()});
   }
 
  private:
@@ -68,7 +69,7 @@ class ImageFolderSource : public IndexedSource {
       case kImage:
         return files_->Read(path);
       case kLabel:
-        return Tensor::Scalar(listing_.label(index));
+        return Tensor::Scalar(listing_->label(index));
       case kPath:
         return Tensor::CopyBytes(DType::kString, path);
       case kIndex:
@@ -78,7 +79,7 @@ class ImageFolderSource : public IndexedSource {
   }
 
   const FileSystem* const files_;
-  const ImageListing listing_;
+  const std::shared_ptr<const ImageListing> listing_;
   const std::vector<int> fields_;
   const RowOrder order_;
 };
@@ -103,18 +104,13 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   return Choice().Infer(attributes);
 }
 
-absl::StatusOr<ImageListing> List(const FileSystem& files, const ir::Attributes& attributes) {
+absl::StatusOr<std::shared_ptr<const ImageListing>> List(const FileSystem& files, const ir::Attributes& attributes) {
   ImageListingOptions options;
   options.extensions = attributes.Strings("extensions");
   options.allow_empty = attributes.Bool("allow_empty");
   HEADRACE_ASSIGN_OR_RETURN(options.class_map, ClassMap(attributes));
-  const std::string& root = attributes.String("root");
-  if (attributes.IsNone("listing")) return ImageListing::Make(files, root, options);
-  const std::string& saved = attributes.String("listing");
-  if (files.Stat(saved).ok()) return ImageListing::Load(files, saved, root, options);
-  HEADRACE_ASSIGN_OR_RETURN(ImageListing listing, ImageListing::Make(files, root, options));
-  HEADRACE_RETURN_IF_ERROR(listing.Save(files, saved));
-  return listing;
+  const std::string* saved = attributes.IsNone("listing") ? nullptr : &attributes.String("listing");
+  return KeptListings::OfProcess().Get(files, attributes.String("root"), options, saved);
 }
 
 const OpRegistration registration(
@@ -156,7 +152,7 @@ const OpRegistration registration(
         .infer = Infer,
     },
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
-      HEADRACE_ASSIGN_OR_RETURN(ImageListing listing, List(*arguments.run->files, arguments.attributes));
+      HEADRACE_ASSIGN_OR_RETURN(auto listing, List(*arguments.run->files, arguments.attributes));
       return std::make_unique<ImageFolderSource>(std::move(listing), arguments);
     }});
 
