@@ -1,7 +1,6 @@
 #include "engine/row_cache.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -31,14 +30,6 @@ double FractionOf(double limit, double each, uint64_t rows) {
 uint64_t ShareOf(double limit, double each, uint64_t rows) {
   const double share = FractionOf(limit, each, rows);
   return share >= 1 ? kAll : static_cast<uint64_t>(std::max(0.0, share) * 0x1p64);
-}
-
-// Memory of a row's own, which counts no bytes. Null where there is none.
-BufferRef NewRecord(size_t bytes) {
-  const size_t aligned = (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-  void* data = std::aligned_alloc(kBufferAlignment, aligned);
-  if (data == nullptr) return BufferRef();
-  return BufferRef::Foreign(data, 0, [data] { std::free(data); });
 }
 
 int64_t ChargeOf(size_t bytes) { return static_cast<int64_t>(bytes) + kOverhead; }
@@ -216,7 +207,7 @@ bool RowCache::Keep(uint64_t key, absl::Span<const Tensor> row) {
   const bool for_memory = hash <= memory_share_ && Reserve(charge);
   if (!for_disk && !for_memory) return false;
   if (!for_memory && OnDisk(key)) return true;
-  const BufferRef buffer = NewRecord(bytes);
+  const BufferRef buffer = memory_.Allocate(bytes);
   bool in_memory = false;
   if (buffer) {
     WriteRecord(row, buffer->data());

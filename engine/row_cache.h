@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "core/buffer.h"
 #include "core/tensor.h"
+#include "engine/row_memory.h"
 #include "io/record_log.h"
 
 namespace headrace {
@@ -147,6 +148,7 @@ class RowCache {
   int64_t disk_limit_ = 0;
   std::string folder_;
   std::unique_ptr<RecordLog> log_;
+  RowMemory memory_;
   KeptRows kept_;  // its numbers are filled in when it is handed on
   mutable std::array<std::mutex, KeptRows::kParts> part_mutexes_;
   std::atomic<int64_t> memory_bytes_{0};

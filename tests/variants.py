@@ -6,6 +6,7 @@ from typing import Any
 
 import headrace as hr
 from headrace import _engine
+from headrace.iterator import start
 from tests.running import Outcome, read, read_all, read_restoring
 
 Variant = Callable[..., Outcome]
@@ -46,7 +47,22 @@ def restored_across_executors(dataset: hr.Dataset, **run: Any) -> Outcome:
 
 def iterated(dataset: hr.Dataset, seed: int, epoch: int) -> Outcome:
     """As a training loop does it: `for row in dataset`, after other epochs by the same engine."""
-    with_seed = dataset.with_seed(seed)
+    return _after_another_epoch(dataset.with_seed(seed), epoch)
+
+
+def kept_at(place: int) -> Variant:
+    """As `iterated`, with maps that keep their rows at the place, so that the second epoch goes on from there."""
+
+    def run(dataset: hr.Dataset, seed: int, epoch: int) -> Outcome:
+        with_seed = dataset.with_seed(seed)
+        options = {"epoch": epoch - 1, "endless": True, "forced_cache_place": place}
+        with_seed._parked = start(*with_seed._bound_graph(options))
+        return _after_another_epoch(with_seed, epoch)
+
+    return run
+
+
+def _after_another_epoch(with_seed: hr.Dataset, epoch: int) -> Outcome:
     with_seed.epoch = epoch - 1
     before = read(iter(with_seed))
     if before.failure is not None or not before.rows:
@@ -69,6 +85,9 @@ VARIANTS: dict[str, Variant] = {
     "pulled": with_options(executor="pull"),
     "pulled_and_unoptimized": with_options(executor="pull", optimize=False),
     "iterated": iterated,
+    "kept_at_the_source": kept_at(0),
+    "kept_after_a_step": kept_at(1),
+    "kept_as_late_as_may_be": kept_at(99),
     "restored_at_every_step": restored_every(1),
     "restored_at_every_step_pulled": restored_every(1, executor="pull"),
     "restored_at_every_third_step": restored_every(3),

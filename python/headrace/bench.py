@@ -10,7 +10,7 @@ from typing import Any
 
 from headrace.dataset import Dataset, load
 from headrace.errors import DataError, UnsupportedError
-from headrace.iterator import stop
+from headrace.iterator import start, stop
 
 # A part of the pipeline is measured in so many turns, each of at most so long; the best one counts.
 _PART_TURNS = 3
@@ -58,8 +58,14 @@ def _items_of(row: dict[str, Any], batched: bool) -> int:
     return len(next(iter(row.values()))) if batched and row else 1
 
 
-def measure(dataset: Dataset, limits: Limits, step_seconds: float = 0.0) -> Measured:
-    """Runs epochs one after the other, as a training loop does whose step takes `step_seconds`."""
+def measure(dataset: Dataset, limits: Limits, step_seconds: float = 0.0, keep: bool = True) -> Measured:
+    """Runs epochs one after the other, as a training loop does whose step takes `step_seconds`.
+
+    Without `keep` every row is made anew in each epoch, but for what a `cache()` holds.
+    """
+    if not keep:
+        anew = {"epoch": dataset.epoch, "endless": True, "disabled_passes": ["insert_caches"]}
+        dataset._parked = start(*dataset._bound_graph(anew))
     batched = _is_batched(dataset)
     items = batches = first_items = epochs = 0
     first_seconds = 0.0
@@ -122,7 +128,7 @@ def _measure_parts(dataset: Dataset, seconds: float) -> list[dict[str, Any]]:
     rates = [0.0] * len(parts)
     for _ in range(_PART_TURNS):
         for number, (_, part) in enumerate(parts):
-            rates[number] = max(rates[number], measure(part, limits).rate)
+            rates[number] = max(rates[number], measure(part, limits, keep=False).rate)
     for (name, _), rate in zip(parts, rates, strict=True):
         found.append({"name": name, "items_per_second": rate, "adds_us": (1 / rate - before) * 1e6})
         before = 1 / rate

@@ -47,7 +47,10 @@ def test_three_epochs_have_the_bytes_of_the_plain_run(photos, forced, place):
 def test_what_is_kept_is_explained(photos, forced):
     forced(1)
     dataset = pictures(photos).batch(5)
-    assert "cache in map[1]: by itself, if the first rows show that it pays, at the latest after Resize" in dataset.explain()
+    assert (
+        "cache in map[1]: by itself, if the first rows show that it pays, at the latest after Resize"
+        in dataset.explain()
+    )
     for _ in range(3):
         images(iter(dataset))
     text = dataset.explain()
