@@ -165,8 +165,6 @@ std::string ContentOfPlaces(const Instance& map, const AutomaticCache& cache, co
   ir::proto::Node& node = *graph.mutable_nodes(place);
   const int steps = static_cast<int>(cache.places().size()) - 1;
   node.mutable_steps()->DeleteSubrange(steps, node.steps_size() - steps);
-  for (ir::proto::Step& step : *node.mutable_steps()) step.clear_fused();
-  node.clear_cache_places();
   std::string content = Cat("headrace ", kVersion, " places of ", ir::HashText(ir::SubgraphHash(graph, place)));
   for (const AutomaticCache::Place& each : cache.places()) Append(content, " columns ", each.columns);
   for (const Fingerprint& source : FingerprintsOf(*map.inputs[0])) {

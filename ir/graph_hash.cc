@@ -36,7 +36,7 @@ GraphHash HashBytes(std::string_view bytes) {
   return hash;
 }
 
-// What makes results: no places in scripts, no settings of speed.
+// What makes results: no places in scripts, no settings of speed, no marks of the optimizer's.
 proto::Graph Bare(const proto::Graph& graph) {
   proto::Graph bare = graph;
   bare.clear_producer();
@@ -44,10 +44,13 @@ proto::Graph Bare(const proto::Graph& graph) {
   for (proto::Node& node : *bare.mutable_nodes()) {
     node.clear_location();
     node.clear_origin();
+    node.clear_cache_places();
+    node.clear_grouped();
     DropTuning(node.op(), node.mutable_attributes());
     for (proto::Step& step : *node.mutable_steps()) {
       step.clear_location();
       step.clear_origin();
+      step.clear_fused();
       DropTuning(step.kernel(), step.mutable_attributes());
     }
   }

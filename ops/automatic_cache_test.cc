@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -123,6 +124,28 @@ TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {
   ASSERT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
   EXPECT_GT(seen, 250);
   EXPECT_LT(seen, 550);
+}
+
+// What a shuffle holds must fit whatever was kept before.
+TEST(AutomaticCache, MakesRoomForAnOperator) {
+  GraphBuilder builder = Numbers(200);
+  builder.Add("shuffle", {2}, {{"window", IntValue(60)}});
+  PipelineOptions options = OptionsOf(KeptAt(3));
+  options.memory = 1'500'000;
+  const auto pipeline = *Pipeline::Make(*ir::InsertCaches(*builder.Build()), options);
+  pipeline->Ask(2);
+  ResultRow row;
+  int given = 0;
+  while (pipeline->position().epoch <= 2) {
+    const absl::StatusOr<Pipeline::Outcome> outcome = pipeline->Next(std::chrono::seconds(60), row);
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    given += *outcome == Pipeline::Outcome::kRow ? 1 : 0;
+  }
+  EXPECT_EQ(given, 600);
+  const CacheReport kept = pipeline->report().caches.at(0);
+  EXPECT_LT(kept.memory_limit, options.memory / 2 * 9 / 10);
+  EXPECT_GT(kept.memory_bytes, 0);
+  EXPECT_LE(kept.memory_bytes, kept.memory_limit);
 }
 
 TEST(AutomaticCache, GivesRanksTheirRows) {
