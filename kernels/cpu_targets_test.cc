@@ -68,7 +68,9 @@ FilterTaps RandomTaps(RowRandom& random, int64_t in_size) {
   constexpr Filter kFilters[] = {Filter::kBox, Filter::kBilinear, Filter::kBicubic};
   const int64_t out_size = Between(random, 1, 60);
   const int64_t begin = Between(random, 0, out_size - 1);
-  return MakeFilterTaps(kFilters[random.Below(3)], in_size, out_size, {begin, Between(random, 1, out_size - begin)}, 0);
+  FilterTaps taps;
+  MakeFilterTaps(kFilters[random.Below(3)], in_size, out_size, {begin, Between(random, 1, out_size - begin)}, 0, taps);
+  return taps;
 }
 
 // Pillow's fixed point for bytes, double for floats; `at(i)` is the neighbour i.

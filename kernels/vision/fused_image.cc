@@ -52,7 +52,7 @@ absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id) c
   }
   std::optional<MovePlan> plan;
   Window needed;
-  const ChoosePart choose = [&](int64_t height, int64_t width) -> absl::StatusOr<Window> {
+  const auto choose = [&](int64_t height, int64_t width) -> absl::StatusOr<Window> {
     HEADRACE_ASSIGN_OR_RETURN(plan, Plan(height, width, id));
     needed = plan->Needed();
     return needed;

@@ -14,10 +14,10 @@ namespace headrace {
 bool LooksLikeJpeg(std::string_view bytes);
 
 // The part chosen, uint8 (H, W, C), with the pixels that decoding all of it gives; no more than that is turned into
-// pixels, and all of a picture that orientation turns. With options.scale the picture is what libjpeg's scaled transform
-// makes of it, of size ⌈H / scale⌉ × ⌈W / scale⌉. Baseline and progressive, Huffman and arithmetic, 8 bits; grey,
-// YCbCr, RGB, CMYK and YCCK. Fails with kData where the bytes are not such a picture or pixels are lost (see Warn in
-// jpeg.cc); damage below the part is not noticed.
+// pixels, and all of a picture that orientation turns. With options.scale the picture is what libjpeg's scaled
+// transform makes of it, of size ⌈H / scale⌉ × ⌈W / scale⌉. Baseline and progressive, Huffman and arithmetic, 8 bits;
+// grey, YCbCr, RGB, CMYK and YCCK. Fails with kData where the bytes are not such a picture or pixels are lost (see Warn
+// in jpeg.cc); damage below the part is not noticed.
 absl::StatusOr<PicturePart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace

@@ -3,8 +3,8 @@
 #define HEADRACE_KERNELS_VISION_PICTURE_PART_H_
 
 #include <cstdint>
-#include <functional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
@@ -18,7 +18,7 @@ struct PicturePart {
 };
 
 // The part wanted of a picture of this size; an error ends the decoding.
-using ChoosePart = std::function<absl::StatusOr<Window>(int64_t height, int64_t width)>;
+using ChoosePart = absl::FunctionRef<absl::StatusOr<Window>(int64_t height, int64_t width)>;
 
 // A kernel that turns encoded bytes into an image.
 class PictureKernel : public UnaryKernel {

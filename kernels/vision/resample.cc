@@ -32,6 +32,7 @@ struct Axis {
     support = Support(filter) * filter_scale;
     inverse = 1.0 / filter_scale;
   }
+  int taps() const { return static_cast<int>(std::ceil(support)) * 2 + 1; }
   double Center(int64_t at) const { return (static_cast<double>(at) + 0.5) * scale; }
   int First(int64_t at) const { return std::max(static_cast<int>(Center(at) - support + 0.5), 0); }
   // The first that is not read any more.
@@ -60,8 +61,8 @@ bool ColumnsFirst(const SourcePart& source, int64_t height, int64_t width) {
 // What both passes are made from; taps count from where the image lies in the source.
 struct Passes {
   const Image& image;
-  FilterTaps rows;           // of each row of the result, along a column
-  FilterTaps columns;        // of each column of the result, along a row
+  FilterTaps& rows;          // of each row of the result, along a column
+  FilterTaps& columns;       // of each column of the result, along a row
   AxisRange needed_columns;  // of the image
   int64_t height;            // of the result
   int64_t width;
@@ -73,7 +74,7 @@ int64_t RowBytes(int64_t elements) {
 }
 
 template <typename T>
-absl::Status RowsThenColumns(Passes& passes, T* target) {
+absl::Status RowsThenColumns(const Passes& passes, T* target) {
   const Image& image = passes.image;
   const int64_t elements = passes.width * image.channels;
   // Filters along rows only those that the second pass will read.
@@ -89,7 +90,7 @@ absl::Status RowsThenColumns(Passes& passes, T* target) {
 }
 
 template <typename T>
-absl::Status ColumnsThenRows(Passes& passes, T* target) {
+absl::Status ColumnsThenRows(const Passes& passes, T* target) {
   const Image& image = passes.image;
   const AxisRange& needed = passes.needed_columns;
   const int64_t elements = needed.size * image.channels;
@@ -102,34 +103,47 @@ absl::Status ColumnsThenRows(Passes& passes, T* target) {
   return absl::OkStatus();
 }
 
+enum class Along { kRow, kColumn };
+
+// In the thread's own memory, or in `large` where that would keep too much.
+FilterTaps& TapsFor(Along along, Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin,
+                    FilterTaps& large) {
+  thread_local FilterTaps kept[2];
+  const size_t weights = static_cast<size_t>(out.size) * Axis(filter, in_size, out_size).taps();
+  FilterTaps& taps = weights <= FilterTaps::kMostKept ? kept[along == Along::kRow ? 0 : 1] : large;
+  MakeFilterTaps(filter, in_size, out_size, out, in_begin, taps);
+  return taps;
+}
+
 template <typename T>
 absl::Status ResampleTo(const SourcePart& source, Filter filter, int64_t height, int64_t width, const Window& part,
                         T* target) {
   const Image& image = source.image;
-  const AxisRange rows = {part.top, part.height};
   const AxisRange columns = {part.left, part.width};
   const Origin& origin = source.origin;
+  FilterTaps large[2];
+  const auto along_row = [&]() -> FilterTaps& {
+    return TapsFor(Along::kRow, filter, source.width, width, columns, origin.left, large[0]);
+  };
+  const auto along_column = [&]() -> FilterTaps& {
+    return TapsFor(Along::kColumn, filter, source.height, height, {part.top, part.height}, origin.top, large[1]);
+  };
   if (source.height == height) {
     PixelRun run = RunOf(image);
     run.pixels = image.row(part.top - origin.top);
-    FilterRows(run, part.height, MakeFilterTaps(filter, source.width, width, columns, origin.left), target);
+    FilterRows(run, part.height, along_row(), target);
     return absl::OkStatus();
   }
   if (source.width == width) {
     PixelRun run = RunOf(image);
     run.pixels += (part.left - origin.left) * image.pixel_bytes();
     run.width = part.width;
-    FilterColumns(run, MakeFilterTaps(filter, source.height, height, rows, origin.top), target);
+    FilterColumns(run, along_column(), target);
     return absl::OkStatus();
   }
   AxisRange needed = NeededAlongAxis(filter, source.width, width, columns);
   needed.begin -= origin.left;
-  Passes passes = {image,
-                   MakeFilterTaps(filter, source.height, height, rows, origin.top),
-                   MakeFilterTaps(filter, source.width, width, columns, origin.left),
-                   needed,
-                   part.height,
-                   part.width};
+  const Passes passes = {image, along_column(), along_row(), needed, part.height, part.width};
   if (ColumnsFirst(source, height, width)) return ColumnsThenRows(passes, target);
   return RowsThenColumns(passes, target);
 }
@@ -164,19 +178,19 @@ AxisRange NeededAlongAxis(Filter filter, int64_t in_size, int64_t out_size, Axis
   return {begin, axis.Last(out.begin + out.size - 1) - begin};
 }
 
-FilterTaps MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin) {
+void MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin,
+                    FilterTaps& taps) {
   const Axis axis(filter, in_size, out_size);
-  FilterTaps result;
-  result.taps = static_cast<int>(std::ceil(axis.support)) * 2 + 1;
-  result.first.resize(out.size);
-  result.count.resize(out.size);
-  result.weights.resize(out.size * result.taps);
+  taps.taps = axis.taps();
+  taps.first.resize(out.size);
+  taps.count.resize(out.size);
+  taps.weights.resize(out.size * taps.taps);
   for (int64_t i = 0; i < out.size; ++i) {
     const int first = axis.First(out.begin + i);
     const int count = axis.Last(out.begin + i) - first;
-    result.first[i] = first - static_cast<int>(in_begin);
-    result.count[i] = count;
-    double* weights = &result.weights[i * result.taps];
+    taps.first[i] = first - static_cast<int>(in_begin);
+    taps.count[i] = count;
+    double* weights = &taps.weights[i * taps.taps];
     const double center = axis.Center(out.begin + i);
     double total = 0.0;
     for (int k = 0; k < count; ++k) {
@@ -186,7 +200,6 @@ FilterTaps MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, Axis
     if (total == 0.0) continue;
     for (int k = 0; k < count; ++k) weights[k] /= total;
   }
-  return result;
 }
 
 absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t height, int64_t width,

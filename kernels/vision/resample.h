@@ -23,8 +23,9 @@ struct AxisRange {
 };
 // What of an axis of `in_size` is read for the piece `out` of the axis resampled to `out_size`.
 AxisRange NeededAlongAxis(Filter filter, int64_t in_size, int64_t out_size, AxisRange out);
-// Of the same piece; positions of the input count from `in_begin`.
-FilterTaps MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin);
+// Fills `taps`, whose memory is used again; of the same piece, and positions of the input count from `in_begin`.
+void MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin,
+                    FilterTaps& taps);
 
 // Where something lies in a larger image.
 struct Origin {

@@ -420,13 +420,14 @@ TapsView<double> ViewOf(const FilterTaps& taps) {
 // Weights as integers, one by one and in pairs.
 class FixedWeights {
  public:
-  explicit FixedWeights(const FilterTaps& taps) : fixed_(taps.weights.size()) {
+  void Set(const FilterTaps& taps) {
+    fixed_.resize(taps.weights.size());
     for (size_t i = 0; i < fixed_.size(); ++i) {
       const double weight = taps.weights[i];
       fixed_[i] = static_cast<int32_t>((weight < 0 ? -0.5 : 0.5) + weight * (1 << kPrecisionBits));
     }
     pairs_ = (*std::max_element(taps.count.begin(), taps.count.end()) + 1) / 2;
-    words_.resize(taps.first.size() * pairs_ * 2);
+    words_.assign(taps.first.size() * pairs_ * 2, 0);
     for (size_t x = 0; x < taps.first.size(); ++x) {
       PairUp(fixed_.data() + x * taps.taps, taps.count[x], words_.data() + x * pairs_ * 2);
     }
@@ -452,10 +453,19 @@ class FixedWeights {
   std::vector<uint32_t> words_;
 };
 
+// The thread's own, or `large` where that would keep too much.
+const FixedWeights& WeightsOf(const FilterTaps& taps, FixedWeights& large) {
+  thread_local FixedWeights kept;
+  FixedWeights& weights = taps.weights.size() <= FilterTaps::kMostKept ? kept : large;
+  weights.Set(taps);
+  return weights;
+}
+
 }  // namespace
 
 void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, uint8_t* target) {
-  const FixedWeights weights(taps);
+  FixedWeights large;
+  const FixedWeights& weights = WeightsOf(taps, large);
   HWY_DYNAMIC_DISPATCH(RowsOfBytes)
   (source, rows, weights.Single(taps), weights.Paired(), static_cast<int64_t>(taps.first.size()), target);
 }
@@ -466,7 +476,8 @@ void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, fl
 }
 
 void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint8_t* target) {
-  const FixedWeights weights(taps);
+  FixedWeights large;
+  const FixedWeights& weights = WeightsOf(taps, large);
   HWY_DYNAMIC_DISPATCH(ColumnsOfBytes)
   (source, weights.Single(taps), weights.Paired(), static_cast<int64_t>(taps.first.size()), target);
 }

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
 #define HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct FilterTaps {
   std::vector<int> first;
   std::vector<int> count;
   std::vector<double> weights;
+
+  // A thread keeps memory for this many, so that a row needs none of its own.
+  static constexpr size_t kMostKept = size_t{1} << 15;
 };
 
 // Rows of pixels, `stride` bytes from one to the next.
