@@ -51,7 +51,7 @@ class Connector {
   static constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
 
   explicit Connector(int queues, int64_t byte_bound = kNoBound)
-      : queues_(static_cast<size_t>(queues)), byte_bound_(byte_bound), ring_(queues_) {}
+      : queues_(static_cast<size_t>(queues)), byte_bound_(byte_bound), limit_(queues_), ring_(queues_) {}
   Connector(const Connector&) = delete;
 
   // --- producers ---
@@ -76,6 +76,12 @@ class Connector {
     const uint64_t first = next_;
     next_ += static_cast<uint64_t>(count);
     return first;
+  }
+  // Lets so many numbers be on their way at once, from 1 to the number of queues. A producer that raises it looks for
+  // places itself, for nobody is woken.
+  void SetLimit(int numbers) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    limit_ = static_cast<size_t>(numbers);
   }
   // Hands over one part of a number taken before; the last one says more = false. Never blocks.
   // Returns whether the consumer can pop it at once.
@@ -213,8 +219,9 @@ class Connector {
   void SetQueued(int parts) { queued_.store(parts, std::memory_order_relaxed); }
   int PlacesLocked() const {
     if (closed_) return 0;
-    const int window = static_cast<int>(due_ + queues_ - next_);
-    if (window <= 0 || byte_bound_ == kNoBound) return window;
+    const int window = static_cast<int>(due_ + limit_ - next_);
+    if (window <= 0) return 0;
+    if (byte_bound_ == kNoBound) return window;
     // Counts what is queued and what is on its way, as large as the largest seen.
     const int64_t on_way = static_cast<int64_t>(next_ - due_) - queued();
     const int64_t room = byte_bound_ - bytes_ - std::max<int64_t>(0, on_way) * largest_;
@@ -261,6 +268,7 @@ class Connector {
   Wake data_;
   const size_t queues_;
   const int64_t byte_bound_;
+  size_t limit_;
   std::vector<Queue> ring_;
   uint64_t due_ = 0;
   uint64_t next_ = 0;

@@ -306,6 +306,28 @@ bool RunInTurns(uint64_t seed, CooperativeWake::Loss loss = {}) {
   return ended;
 }
 
+TEST(Connector, ALimitNarrowsTheWindowWhileItRuns) {
+  Connector<int> connector(8);
+  int taken = 0;
+  connector.SetLimit(2);
+  EXPECT_EQ(connector.Places(), 2);
+  ASSERT_EQ(connector.TryTake(8, taken), 0u);
+  EXPECT_EQ(taken, 2);
+  connector.SetLimit(4);
+  EXPECT_EQ(connector.Places(), 2);
+  ASSERT_EQ(connector.TryTake(8, taken), 2u);
+  connector.SetLimit(1);
+  EXPECT_EQ(connector.Places(), 0);
+  for (uint64_t number = 0; number < 4; ++number) connector.Push(number, 10 + static_cast<int>(number));
+  // More are on their way than there may be: nobody has a place until the last is popped.
+  for (int item = 10; item < 14; ++item) {
+    bool was_full = false;
+    EXPECT_EQ(connector.TryPop(was_full), item);
+    EXPECT_EQ(was_full, item == 13);
+  }
+  EXPECT_EQ(connector.Places(), 1);
+}
+
 TEST(Connector, LosesNothingWhateverTheTurns) {
   for (int seed = 0; seed < kTurnSchedules && !HasFailure(); ++seed) {
     EXPECT_TRUE(RunInTurns(static_cast<uint64_t>(seed))) << "hung, seed " << seed;

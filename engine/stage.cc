@@ -15,6 +15,9 @@ namespace {
 // A task of light rows runs about this long: long enough to hide its hand-over, short enough to hold up nobody.
 constexpr uint64_t kTaskNs = 30'000;
 constexpr int kMostAtOnce = 64;
+// Rows that wait between stages, and messages where they hold many.
+constexpr int kMostRowsQueued = 4096;
+constexpr int kFewestQueued = 8;
 // Rows after which a stage above that saw none of them does not count: a filter drops them all.
 constexpr uint64_t kMeasuredRows = 1000;
 
@@ -53,7 +56,8 @@ Stage::Stage(Options options, RunControl* control, std::vector<Stage*> inputs, s
       control_(control),
       inputs_(std::move(inputs)),
       elements_(std::move(elements)),
-      output_(options_.window, options_.byte_bound) {
+      output_(options_.window, options_.byte_bound),
+      limit_(options_.window) {
   for (Stage* input : inputs_) input->set_consumer(this);
 }
 
@@ -316,7 +320,14 @@ void Stage::GiveParts(std::vector<Message>& parts, Task& task) {
   task.outputs.emplace_back(std::move(message), bytes);
 }
 
+// Lets a queue of messages of so many rows stay within the caches of a core.
+void Stage::Narrow(int rows) {
+  const int limit = std::min(options_.window, std::max(kFewestQueued, kMostRowsQueued / std::max(1, rows)));
+  if (limit_.exchange(limit, std::memory_order_relaxed) != limit) output_.SetLimit(limit);
+}
+
 void Stage::Deliver(Task& task) {
+  if (options_.narrows && !task.outputs.empty()) Narrow(task.outputs[0].first->rows());
   uint64_t rows = 0;
   uint64_t all_bytes = 0;
   for (const auto& [message, bytes] : task.outputs) {

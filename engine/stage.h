@@ -91,6 +91,7 @@ class Stage {
     int cap = 1 << 30;                                // tasks at once
     std::shared_ptr<ReadAhead> read_ahead = nullptr;  // chooses the cap instead, while it runs; under the stage's lock
     int window = 64;                                  // queues of the output connector
+    bool narrows = false;                             // uses fewer of them where a message holds many rows
     int64_t byte_bound = MessageConnector::kNoBound;
     int64_t row_bytes = -1;  // of a row given out, by its schema; -1: not known
     bool gated = false;      // calls the user's Python: not for epochs not yet asked for
@@ -167,6 +168,7 @@ class Stage {
   // `parts`.
   void GiveParts(std::vector<Message>& parts, Task& task);
   void PushParts(uint64_t number, std::vector<Message>& parts);
+  void Narrow(int rows);
   // Rows that one message shall hold, from what a row costs the stages up to the user.
   int GroupRows() const;
   // Puts the row in place of what the block holds, to pass by the operators below the cache that it was found in.
@@ -201,6 +203,7 @@ class Stage {
   std::atomic<uint64_t> message_ns_{0};  // running mean of a message's cost
   std::atomic<uint64_t> row_ns_{0};      // of a row's
   std::atomic<int64_t> row_bytes_{0};    // of a row given out, the largest seen
+  std::atomic<int> limit_;               // of the output connector
   Lack lack_ = Lack::kNothing;
   uint64_t lack_since_ = 0;
   struct Running {

@@ -213,11 +213,8 @@ absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epo
   AutomaticCache::Use use;
   use.rows.account = pipeline_.account();
   use.rows.budget = pipeline_.budget() - granted_;
-  use.rows.shelf = options.shelf.get();
   use.rows.content = ContentOfPlaces(instance, *cache, pipeline_);
-  // What waits from an earlier iterator is used in any case.
-  const bool waiting = use.rows.shelf != nullptr && use.rows.shelf->Has(use.rows.content);
-  if (epochs.first >= epochs.last && options.cache_folder.empty() && !waiting) {
+  if (epochs.first >= epochs.last && options.cache_folder.empty()) {
     cache->Decline("as only one epoch is run");
     return absl::OkStatus();
   }
@@ -399,6 +396,7 @@ Stage* TreeBuilder::Close(Open open) {
     stage.read_ahead = std::make_shared<ReadAhead>(options.workers > 0 ? stage.cap : ReadAhead::kFirst, stage.cap);
   }
   stage.window = options.window > 0 ? options.window : options.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
+  stage.narrows = options.window == 0;
   stage.byte_bound = std::max<int64_t>(1, options.memory / 4);
   stage.caches = std::move(open.caches);
   if (open.source != nullptr && Grouped(*open.source)) stage.group = options.group;
