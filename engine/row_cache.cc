@@ -49,12 +49,6 @@ void CacheShelf::Put(const std::string& content, KeptRows rows) {
   if (rows.charge >= kept.charge) std::swap(kept, rows);
 }
 
-bool CacheShelf::Has(const std::string& content) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = kept_.find(content);
-  return found != kept_.end() && found->second.charge > 0;
-}
-
 KeptRows CacheShelf::Take(const std::string& content) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = kept_.find(content);

@@ -46,7 +46,6 @@ class CacheShelf {
  public:
   // In place of what was kept under the name before, where it is more.
   void Put(const std::string& content, KeptRows rows);
-  bool Has(const std::string& content);
   // Takes them off the shelf; none where there are none.
   KeptRows Take(const std::string& content);
 

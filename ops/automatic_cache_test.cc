@@ -77,10 +77,9 @@ RunSpec KeptAt(int place, uint64_t epochs = 3) {
   return spec;
 }
 
-int SeenIn(const GraphBuilder& builder, const RunSpec& spec, std::shared_ptr<CacheShelf> shelf = nullptr) {
+int SeenIn(const GraphBuilder& builder, const RunSpec& spec) {
   seen = 0;
   PipelineOptions options = OptionsOf(spec);
-  options.shelf = std::move(shelf);
   const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), std::move(options));
   EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
   return seen;
@@ -100,13 +99,7 @@ TEST(AutomaticCache, MakesEachRowOnce) {
   EXPECT_EQ(SeenIn(Numbers(30), KeptAt(-1)), 90) << "rows are light";
 }
 
-TEST(AutomaticCache, KeepsNothingForOneEpoch) {
-  EXPECT_EQ(SeenIn(Numbers(30), KeptAt(2, 1)), 30);
-  auto shelf = std::make_shared<CacheShelf>();
-  SeenIn(Numbers(30), KeptAt(2, 1), shelf);
-  EXPECT_EQ(SeenIn(Numbers(30), KeptAt(2, 2), shelf), 30) << "nothing was there";
-  EXPECT_EQ(SeenIn(Numbers(30), KeptAt(2, 2), shelf), 0) << "all was there";
-}
+TEST(AutomaticCache, KeepsNothingForOneEpoch) { EXPECT_EQ(SeenIn(Numbers(30), KeptAt(2, 1)), 30); }
 
 TEST(AutomaticCache, KeepsRowsOverTheEpochsOfARepeat) {
   GraphBuilder builder = Numbers(20, true);
