@@ -49,6 +49,14 @@ class Stopwatch:
         assert time.monotonic() - self.began < 1.0
 
 
+@pytest.fixture(autouse=True)
+def interruptible():
+    """A shell that starts the tests in the background lets them ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_breaking_out_of_the_loop():
     pipeline = napping()
     with Stopwatch():
