@@ -92,6 +92,8 @@ std::string Reading(const Report& report, const StageReport& stage) {
              stage.cap, stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
 }
 
+bool IsSource(const StageReport& stage) { return stage.kind == "indexed source" || stage.kind == "stream source"; }
+
 std::string Dealt(const Deal& deal) {
   if (deal.world == 1) return "  <- shards are dealt here";
   return Cat("  <- dealt here: shard ", deal.rank, " of ", deal.world);
@@ -107,7 +109,7 @@ std::string ExplainPlan(Pipeline& pipeline) {
     Append(text, "  ", Padded(TreeName(stage), width), Padded(Runs(stage, report.workers), 24), "window ",
            stage.window);
     if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
-    if (stage.kind == "indexed source" || stage.kind == "stream source") Append(text, Dealt(pipeline.options().deal));
+    if (IsSource(stage)) Append(text, Dealt(pipeline.options().deal));
     text += "\n";
   }
   for (const CacheReport& cache : report.caches) {
@@ -135,6 +137,10 @@ std::string ExplainRun(Pipeline& pipeline) {
   }
   for (const StageReport& stage : report.stages) {
     if (stage.most_cap > 0 && stage.rows > 0) Append(text, "  ", Reading(report, stage), "\n");
+    if (IsSource(stage) && stage.rows >= 2 * std::max<uint64_t>(1, stage.messages)) {
+      Append(text, "  ", stage.name, ": rows travel in groups, ", stage.rows / stage.messages,
+             " a message on average\n");
+    }
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",

@@ -24,6 +24,17 @@ def test_a_message_holds_as_many_rows_as_were_asked_for():
     assert messages_of_the_source(group=100, disabled_passes=["group_rows"]) == 1001
 
 
+def test_explain_says_that_rows_travel_in_groups():
+    def explained(group: int) -> str:
+        with light_rows().iterate(group=group) as batches:
+            for _ in range(32):
+                next(batches)
+            return batches.explain()
+
+    assert "Range[0]: rows travel in groups, 90 a message on average" in explained(100)
+    assert "in groups" not in explained(1)
+
+
 def test_a_group_has_a_row_at_least():
     with pytest.raises(hr.GraphError, match="group"):
         light_rows().iterate(group=0)
