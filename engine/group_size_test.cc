@@ -14,7 +14,8 @@ TEST(GroupSize, FollowsTheCostOfARow) {
   EXPECT_EQ(GroupSize(50, 8, kMany), 256);
   EXPECT_EQ(GroupSize(200, 8, kMany), 100);
   EXPECT_EQ(GroupSize(5'000, 8, kMany), 4);
-  EXPECT_EQ(GroupSize(5'001, 8, kMany), 1);
+  EXPECT_EQ(GroupSize(20'000, 8, kMany), 4);
+  EXPECT_EQ(GroupSize(20'001, 8, kMany), 1);
   EXPECT_EQ(GroupSize(1'500'000, 8, kMany), 1);
 }
 
