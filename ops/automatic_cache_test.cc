@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "io/temporary_folder_testing.h"
 #include "ir/passes.h"
 #include "ir/passes/insert_caches.h"
+#include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -31,30 +31,11 @@ constexpr uint64_t kChains = 4;
 constexpr uint64_t kChains = 25;
 #endif
 
-// How many rows went through `test_seen`.
-std::atomic<int> seen{0};
-
-class Seen : public RowOperator {
- public:
-  void Apply(Block& block) const override { seen += block.rows(); }
-};
-
-const OpRegistration kSeen({.name = "test_seen",
-                            .role = ir::Role::kRow,
-                            .summary = "Counts the rows that pass, for tests.",
-                            .traits = {.one_to_one = true},
-                            .python_module = "test",
-                            .infer = ir::PassesSchema(),
-                            .reads = ir::PassesColumns()},
-                           {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
-                             return std::make_unique<Seen>();
-                           }});
-
 // Three steps that give the same in each epoch, then one that draws, then one more.
 GraphBuilder Numbers(int64_t rows, bool shuffled = false) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", ir::BoolValue(shuffled)}});
-  builder.Add("test_seen", {0});
+  builder.Add("test_counted", {0});
   builder.Add("map", {1});
   builder.Step("TypeCast", {"value"}, {"half"}, {{"dtype", StringValue("float16")}});
   builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(5000)}});
@@ -78,11 +59,11 @@ RunSpec KeptAt(int place, uint64_t epochs = 3) {
 }
 
 int SeenIn(const GraphBuilder& builder, const RunSpec& spec) {
-  seen = 0;
+  counted_rows = 0;
   PipelineOptions options = OptionsOf(spec);
   const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), std::move(options));
   EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
-  return seen;
+  return counted_rows;
 }
 
 TEST(AutomaticCache, GivesTheSameRowsFromEachPlace) {
@@ -112,11 +93,11 @@ TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {
   const GraphBuilder builder = Numbers(200, true);
   PipelineOptions options = OptionsOf(KeptAt(3));
   options.memory = 1'000'000;
-  seen = 0;
+  counted_rows = 0;
   const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), options);
   ASSERT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
-  EXPECT_GT(seen, 250);
-  EXPECT_LT(seen, 550);
+  EXPECT_GT(counted_rows, 250);
+  EXPECT_LT(counted_rows, 550);
 }
 
 // What a shuffle holds must fit whatever was kept before.
@@ -170,18 +151,18 @@ TEST(AutomaticCache, LastsInAFolder) {
     PipelineOptions options = OptionsOf(KeptAt(place));
     options.epochs = {epoch, epoch};
     options.cache_folder = folder.path();
-    seen = 0;
+    counted_rows = 0;
     const absl::StatusOr<Ran> ran = RunOnce(graph, options);
     EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
     return ran->Texts(epoch);
   };
   run(1, 0);
-  EXPECT_EQ(seen, 30);
+  EXPECT_EQ(counted_rows, 30);
   PipelineOptions plain = OptionsOf(KeptAt(-1));
   const absl::StatusOr<Ran> expected = RunOnce(*builder.Build(), plain);
   ASSERT_TRUE(expected.ok());
   EXPECT_EQ(run(3, 1), expected->Texts(1)) << "whatever the place now";
-  EXPECT_EQ(seen, 0);
+  EXPECT_EQ(counted_rows, 0);
 }
 
 std::unique_ptr<Pipeline> Idle(const GraphBuilder& builder, uint64_t epochs, int place = -1) {

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "io/temporary_folder_testing.h"
 #include "ir/expression.h"
+#include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -19,25 +20,6 @@ using ir::StringValue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAreArray;
-
-// How many rows went through `test_counted`.
-std::atomic<int> counted{0};
-
-class Counted : public RowOperator {
- public:
-  void Apply(Block& block) const override { counted += block.rows(); }
-};
-
-const OpRegistration kCounted({.name = "test_counted",
-                               .role = ir::Role::kRow,
-                               .summary = "Counts the rows that pass, for tests.",
-                               .traits = {.one_to_one = true},
-                               .python_module = "test",
-                               .infer = ir::PassesSchema(),
-                               .reads = ir::PassesColumns()},
-                              {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
-                                return std::make_unique<Counted>();
-                              }});
 
 uint32_t Last(const GraphBuilder& builder) { return static_cast<uint32_t>(builder.raw().nodes_size() - 1); }
 
@@ -68,10 +50,10 @@ RunSpec Epochs(uint64_t epochs) {
 
 int CountedIn(const GraphBuilder& builder, uint64_t epochs, RunSpec spec = {}) {
   spec.epochs = epochs;
-  counted = 0;
+  counted_rows = 0;
   const absl::StatusOr<Ran> ran = RunOnce(*builder.Build(), OptionsOf(spec));
   EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
-  return counted;
+  return counted_rows;
 }
 
 TEST(Cache, GivesTheRowsOfEpochZeroInEachEpoch) {
@@ -280,9 +262,9 @@ TEST(Cache, LeavesItsInputAloneWhereAnEarlierRunKeptAll) {
   CountedIn(builder, 1);
   PipelineOptions options = OptionsOf(Epochs(2));
   options.pull = false;
-  counted = 0;
+  counted_rows = 0;
   EXPECT_EQ(RunOnce(*builder.Build(), options)->rows.size(), 160u);
-  EXPECT_EQ(counted, 0);
+  EXPECT_EQ(counted_rows, 0);
 }
 
 TEST(Cache, NeverReadsWhatOtherGraphsKept) {

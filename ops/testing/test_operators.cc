@@ -1,4 +1,5 @@
-// Two operators for tests alone: `test_group` sends rows on in messages of several, `test_fail` fails rows by value.
+// Three operators for tests alone: `test_group` sends rows on in messages of several, `test_fail` fails rows by value,
+// `test_counted` counts them.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -6,6 +7,7 @@
 
 #include "core/error.h"
 #include "engine/operator.h"
+#include "ops/testing/counted_rows.h"
 
 namespace headrace {
 namespace {
@@ -51,6 +53,11 @@ class Group : public StreamOperator {
   Message held_;
 };
 
+class Counted : public RowOperator {
+ public:
+  void Apply(Block& block) const override { counted_rows += block.rows(); }
+};
+
 class Fail : public RowOperator {
  public:
   explicit Fail(std::vector<int64_t> values) : values_(std::move(values)) {}
@@ -66,6 +73,17 @@ class Fail : public RowOperator {
  private:
   std::vector<int64_t> values_;
 };
+
+const OpRegistration kCounted({.name = "test_counted",
+                               .role = ir::Role::kRow,
+                               .summary = "Counts the rows that pass, for tests.",
+                               .traits = {.one_to_one = true},
+                               .python_module = "test",
+                               .infer = ir::PassesSchema(),
+                               .reads = ir::PassesColumns()},
+                              {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
+                                return std::make_unique<Counted>();
+                              }});
 
 const OpRegistration kGroup(
     {.name = "test_group",
