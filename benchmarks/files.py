@@ -9,7 +9,6 @@ import json
 import os
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -68,11 +67,7 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
         print(f"{number + 1}: " + "  ".join(f"{name} {found[-1]:,.0f}" for name, found in rates.items()), flush=True)
     for name, found in rates.items():
         print(f"{name}: {measuring.summary(found)} files a second")
-    ratios = [ours / theirs for ours, theirs in zip(rates["Files"], rates["loop"], strict=True)]
-    print(
-        f"Files / loop: {statistics.median(rates['Files']) / statistics.median(rates['loop']):.3f} of the medians; "
-        f"round by round median {statistics.median(ratios):.3f}, {min(ratios):.3f} to {max(ratios):.3f}"
-    )
+    print(f"Files / loop: {measuring.ratio(rates['Files'], rates['loop'])}")
 
 
 def main() -> None:

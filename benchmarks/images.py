@@ -10,7 +10,6 @@ import argparse
 import json
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 import time
@@ -105,12 +104,7 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     for name, values in rates.items():
         print(f"{name:>15}: {measuring.summary(values)}")
     for name in loops:
-        ratios = [ours / theirs for ours, theirs in zip(rates["pipeline"], rates[name], strict=True)]
-        of_medians = statistics.median(rates["pipeline"]) / statistics.median(rates[name])
-        print(
-            f"pipeline / {name}: {of_medians:.3f} of the medians; "
-            f"round by round median {statistics.median(ratios):.3f}, {min(ratios):.3f} to {max(ratios):.3f}"
-        )
+        print(f"pipeline / {name}: {measuring.ratio(rates['pipeline'], rates[name])}")
 
 
 def main() -> None:

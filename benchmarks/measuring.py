@@ -33,6 +33,15 @@ def summary(values: Sequence[float], digits: int = 0) -> str:
     return f"median {statistics.median(values):,.{digits}f}, spread {spread(values):.1%}"
 
 
+def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
+    """Of figures taken in turn: of the medians, and round by round."""
+    rounds = [our / their for our, their in zip(ours, theirs, strict=True)]
+    return (
+        f"{statistics.median(ours) / statistics.median(theirs):.3f} of the medians; "
+        f"round by round median {statistics.median(rounds):.3f}, {min(rounds):.3f} to {max(rounds):.3f}"
+    )
+
+
 def resident_bytes() -> int:
     """What this process holds of the machine's memory now."""
     with open("/proc/self/statm") as statm:

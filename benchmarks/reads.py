@@ -8,7 +8,6 @@ import argparse
 import importlib
 import json
 import pathlib
-import statistics
 import sys
 import time
 from typing import Any
@@ -94,12 +93,8 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
         for delay, found in rates.items():
             print(f"{work}, {delay:g} ms added: {measuring.summary(found)} a second")
             print(f"  {describe(last[f'{work}, {delay:g} ms'])}")
-        ratios = [slow / fast for fast, slow in zip(*rates.values(), strict=True)]
-        print(
-            f"{work}: {options.delay:g} ms / warm page cache: "
-            f"{statistics.median(rates[options.delay]) / statistics.median(rates[0.0]):.3f} of the medians; "
-            f"round by round median {statistics.median(ratios):.3f}, {min(ratios):.3f} to {max(ratios):.3f}\n"
-        )
+        ratio = measuring.ratio(rates[options.delay], rates[0.0])
+        print(f"{work}: {options.delay:g} ms / warm page cache: {ratio}\n")
     if options.plot:
         try:
             plot(last, options.plot)
