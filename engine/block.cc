@@ -33,7 +33,7 @@ void Column::Append(Tensor row) {
 
 void Column::Truncate(int rows) {
   if (rows >= this->rows()) return;
-  if (sliceable()) {
+  if (in_runs()) {
     tensors_[0] = tensors_[0].Slice(0, 0, rows);
     return;
   }
@@ -42,7 +42,7 @@ void Column::Truncate(int rows) {
 }
 
 Column Column::TakeRows(int from, int rows) {
-  if (sliceable()) return Stacked(tensors_[0].Slice(0, from, rows));
+  if (in_runs()) return Stacked(tensors_[0].Slice(0, from, rows));
   Column taken;
   for (int row = from; row < from + rows; ++row) taken.Append(TakeRow(row));
   return taken;

@@ -28,6 +28,8 @@ class Column {
   // One buffer holds all rows, one after the other; stack() is it.
   bool stacked() const { return stacked_; }
   const Tensor& stack() const { return tensors_[0]; }
+  // So are they, of a fixed size: runs of rows can be copied, and sliced.
+  bool in_runs() const { return stacked_ && stack().contiguous() && !IsVariableLength(stack().dtype()); }
   Tensor row(int i) const { return stacked_ ? tensors_[0].Index(i) : tensors_[i]; }
   Tensor TakeRow(int i) { return stacked_ ? tensors_[0].Index(i) : std::move(tensors_[i]); }
   void SetRow(int i, Tensor row);
@@ -38,7 +40,6 @@ class Column {
   size_t footprint() const;
 
  private:
-  bool sliceable() const { return stacked_ && !IsVariableLength(tensors_[0].dtype()); }
   void Unstack();
   absl::InlinedVector<Tensor, 1> tensors_;
   bool stacked_ = false;

@@ -16,12 +16,14 @@ inline uint64_t NowNs() {
           .count());
 }
 
-// That this thread worked.
-inline uint64_t ThreadCpuNs() {
+inline uint64_t CpuNs(clockid_t clock) {
   timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  clock_gettime(clock, &used);
   return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
 }
+// That this thread, or all of the process, worked.
+inline uint64_t ThreadCpuNs() { return CpuNs(CLOCK_THREAD_CPUTIME_ID); }
+inline uint64_t ProcessCpuNs() { return CpuNs(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace headrace
 

@@ -63,12 +63,6 @@ class Instantiator {
     return !instance.inputs.empty();
   }
 
-  // One to one with an indexed source, by row operators alone: a row's key says where it comes from.
-  static bool IsKeyed(const Instance& instance) {
-    if (instance.indexed) return true;
-    return instance.row && instance.traits.one_to_one && IsKeyed(*instance.inputs[0]);
-  }
-
   static absl::Status MakeOperator(const OpFactories& factories, Instance& instance) {
     const OpArguments& arguments = instance.arguments;
     if (factories.indexed && AllIndexed(instance)) {
@@ -149,6 +143,11 @@ uint64_t LayoutFrom(const Instance& instance, uint64_t layout) {
 }
 
 }  // namespace
+
+bool IsKeyed(const Instance& instance) {
+  if (instance.indexed) return true;
+  return instance.row && instance.traits.one_to_one && IsKeyed(*instance.inputs[0]);
+}
 
 const Instance* FirstInexact(const Instance& root) {
   if (root.position_exact) return nullptr;

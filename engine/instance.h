@@ -42,6 +42,9 @@ uint32_t StampLayout(const Instance& root);
 // That of its operator; null: it has none.
 std::shared_ptr<RowCache> CacheOf(const Instance& instance);
 
+// One to one with an indexed source, by row operators alone: a row's key says where it comes from.
+bool IsKeyed(const Instance& instance);
+
 // The first op on the way down that makes the rows of a rank other than one to one with what was dealt; null: none.
 const Instance* FirstInexact(const Instance& root);
 

@@ -1,10 +1,10 @@
 #include "engine/read_ahead.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
+
+#include "engine/clock.h"
 
 namespace headrace {
 namespace {
@@ -24,12 +24,6 @@ constexpr int kFirstPause = 8;
 constexpr int kFirstPatience = 2;
 constexpr int kLongest = 1024;
 constexpr size_t kMostChanges = 256;
-
-uint64_t ProcessCpuNs() {
-  timespec used;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
-}
 
 int Doubled(int rounds) { return std::min(2 * rounds, kLongest); }
 

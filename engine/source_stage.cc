@@ -130,8 +130,8 @@ void IndexedSourceStage::RunTask(Task& task) {
     // Goes on behind a row that failed.
     while (true) {
       Message block = Read(ticket);
-      const int read = block->rows() + (block->end == End::kError ? 1 : 0);
       const bool failed = block->end == End::kError;
+      const int read = block->rows() + (failed ? 1 : 0);
       ApplyElements(0, std::move(block), parts);
       if (!failed || read >= ticket.rows) break;
       ticket.position += static_cast<uint64_t>(read) * deal_.world;

@@ -122,6 +122,12 @@ bool Draws(const Instance& instance, bool by_key) {
                      [by_key](const auto& input) { return Draws(*input, by_key); });
 }
 
+void AppendSources(const Instance& instance, std::string& content) {
+  for (const Fingerprint& source : FingerprintsOf(instance)) {
+    Append(content, " source ", source.source, " ", source.count, " ", source.hash);
+  }
+}
+
 // Names what comes to a cache: two that differ in any row have two names.
 std::string ContentOf(const Instance& cache, const Pipeline& pipeline) {
   const ir::proto::Graph& graph = pipeline.graph();
@@ -129,20 +135,12 @@ std::string ContentOf(const Instance& cache, const Pipeline& pipeline) {
   std::string content = Cat("headrace ", kVersion, " graph ",
                             ir::HashText(ir::SubgraphHash(graph, PlaceOf(graph, input.arguments.node))));
   if (Draws(input, cache.row != nullptr)) Append(content, " seed ", pipeline.options().seed.value_or(graph.seed()));
-  for (const Fingerprint& source : FingerprintsOf(input)) {
-    Append(content, " source ", source.source, " ", source.count, " ", source.hash);
-  }
+  AppendSources(input, content);
   if (cache.row) return content;
   // Rows by number are those of one rank.
   const Deal& deal = pipeline.options().deal;
   Append(content, " rank ", deal.rank, " of ", deal.world, " even ", static_cast<int>(deal.even));
   return content;
-}
-
-// One to one with an indexed source, by row operators alone.
-bool IsByKey(const Instance& instance) {
-  if (instance.indexed) return true;
-  return instance.row && instance.traits.one_to_one && IsByKey(*instance.inputs[0]);
 }
 
 // Rows that come from files, or pixels that are moved, may be worth keeping; all else is made as fast as found.
@@ -167,9 +165,7 @@ std::string ContentOfPlaces(const Instance& map, const AutomaticCache& cache, co
   node.mutable_steps()->DeleteSubrange(steps, node.steps_size() - steps);
   std::string content = Cat("headrace ", kVersion, " places of ", ir::HashText(ir::SubgraphHash(graph, place)));
   for (const AutomaticCache::Place& each : cache.places()) Append(content, " columns ", each.columns);
-  for (const Fingerprint& source : FingerprintsOf(*map.inputs[0])) {
-    Append(content, " source ", source.source, " ", source.count, " ", source.hash);
-  }
+  AppendSources(*map.inputs[0], content);
   return content;
 }
 
@@ -208,17 +204,17 @@ absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epo
   const std::shared_ptr<AutomaticCache> cache = instance.row->automatic_cache();
   const PipelineOptions& options = pipeline_.options_;
   const bool forced = options.forced_cache_place >= 0;
-  if (cache == nullptr || !IsByKey(instance) || (!forced && !MayBeHeavy(instance))) return absl::OkStatus();
+  if (cache == nullptr || !IsKeyed(instance) || (!forced && !MayBeHeavy(instance))) return absl::OkStatus();
   pipeline_.automatic_caches_.push_back(cache);
   AutomaticCache::Use use;
   use.rows.account = pipeline_.account();
   use.rows.budget = pipeline_.budget() - granted_;
-  use.rows.content = ContentOfPlaces(instance, *cache, pipeline_);
   if (epochs.first >= epochs.last && options.cache_folder.empty()) {
     cache->Decline("as only one epoch is run");
     return absl::OkStatus();
   }
   if (options.idle) return absl::OkStatus();
+  use.rows.content = ContentOfPlaces(instance, *cache, pipeline_);
   use.rows.rows = IndexedBelow(instance).indexed->size();
   // A rank meets its own part of the rows alone, but where each epoch deals them anew.
   if (!Draws(*instance.inputs[0], false)) use.rows.rows = options.deal.RowsOf(use.rows.rows, 0);

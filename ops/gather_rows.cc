@@ -19,7 +19,7 @@ bool InOnePiece(absl::Span<const RowPlace> rows, size_t column) {
     if (row.block == seen) continue;
     seen = row.block;
     const Column& values = seen->columns[column];
-    if (!values.stacked() || IsVariableLength(values.stack().dtype()) || !values.stack().contiguous()) return false;
+    if (!values.in_runs()) return false;
     if (first == nullptr) first = &values.stack();
     if (!SameRows(*first, values.stack())) return false;
   }

@@ -28,7 +28,6 @@ absl::Status Ragged(const Tensor& first, const Tensor& row) {
 
 }  // namespace
 
-// Makes room for `more` rows at least.
 absl::Status RowBatch::Grow(Place& place, const Tensor& row, int64_t more) {
   const int64_t filled = rows();
   const size_t row_bytes = std::max<size_t>(1, row.bytes());
@@ -46,6 +45,12 @@ absl::Status RowBatch::Grow(Place& place, const Tensor& row, int64_t more) {
   return absl::OkStatus();
 }
 
+absl::Status RowBatch::Fit(Place& place, const Tensor& row, int64_t more) {
+  if (place.whole.valid() && !SameType(place.whole, row)) return Ragged(place.whole.Index(0), row);
+  if (!place.rows.empty()) return Ragged(place.rows[0], row);
+  return place.whole.valid() && place.whole.dim(0) >= rows() + more ? absl::OkStatus() : Grow(place, row, more);
+}
+
 absl::Status RowBatch::AddTo(Place& place, Tensor row) {
   if (padding_.has_value() || IsVariableLength(row.dtype())) {
     if (!place.rows.empty() && place.rows[0].dtype() != row.dtype()) return Ragged(place.rows[0], row);
@@ -56,9 +61,7 @@ absl::Status RowBatch::AddTo(Place& place, Tensor row) {
     place.rows.push_back(std::move(row));
     return absl::OkStatus();
   }
-  if (place.whole.valid() && !SameType(place.whole, row)) return Ragged(place.whole.Index(0), row);
-  if (!place.rows.empty()) return Ragged(place.rows[0], row);
-  if (!place.whole.valid() || place.whole.dim(0) == rows()) HEADRACE_RETURN_IF_ERROR(Grow(place, row, 1));
+  HEADRACE_RETURN_IF_ERROR(Fit(place, row, 1));
   uint8_t* const target = place.whole.mutable_raw() + static_cast<size_t>(rows()) * row.bytes();
   if (row.raw() != target) row.CopyTo(target);
   return absl::OkStatus();
@@ -91,12 +94,7 @@ absl::Status RowBatch::LeaveMemory() {
 
 absl::Status RowBatch::AddRun(Place& place, const Tensor& rows) {
   const Tensor first = rows.Index(0);
-  if (place.whole.valid() && !SameType(place.whole, first)) return Ragged(place.whole.Index(0), first);
-  if (!place.rows.empty()) return Ragged(place.rows[0], first);
-  const int64_t count = rows.dim(0);
-  if (!place.whole.valid() || place.whole.dim(0) < this->rows() + count) {
-    HEADRACE_RETURN_IF_ERROR(Grow(place, first, count));
-  }
+  HEADRACE_RETURN_IF_ERROR(Fit(place, first, rows.dim(0)));
   std::memcpy(place.whole.mutable_raw() + static_cast<size_t>(this->rows()) * first.bytes(), rows.raw(), rows.bytes());
   return absl::OkStatus();
 }
@@ -120,11 +118,9 @@ void RowBatch::AddRow(Block& block, int row) {
 void RowBatch::Add(Block& block, int from, int count) {
   if (places_.empty()) places_.resize(block.columns.size());
   if (ids_.empty()) origin_ = block.origins[from];
-  const auto one_piece = [&](const Column& column) {
-    return column.stacked() && column.stack().contiguous() && !IsVariableLength(column.stack().dtype());
-  };
+  const auto in_runs = [](const Column& column) { return column.in_runs(); };
   const bool whole = memory_ == nullptr && !padding_.has_value() && block.memory == nullptr &&
-                     std::all_of(block.columns.begin(), block.columns.end(), one_piece);
+                     std::all_of(block.columns.begin(), block.columns.end(), in_runs);
   if (!whole) {
     for (int row = from; row < from + count; ++row) AddRow(block, row);
     return;

@@ -44,6 +44,8 @@ class RowBatch {
   absl::Status AddRun(Place& place, const Tensor& rows);
   void AddRow(Block& block, int row);
   void NameColumn(size_t column, const Provenance& origin);
+  // Sees that `more` rows like `row` go with those there, and have room.
+  absl::Status Fit(Place& place, const Tensor& row, int64_t more);
   absl::Status Grow(Place& place, const Tensor& row, int64_t more);
   absl::StatusOr<Tensor> TakePlace(Place& place);
 

@@ -9,12 +9,6 @@
 namespace headrace {
 namespace {
 
-void DropFirst(Block& block, int rows) {
-  for (Column& column : block.columns) column = column.TakeRows(rows, block.rows() - rows);
-  block.ids.erase(block.ids.begin(), block.ids.begin() + rows);
-  block.origins.erase(block.origins.begin(), block.origins.begin() + rows);
-}
-
 class SkipOperator : public StreamOperator {
  public:
   explicit SkipOperator(uint64_t count) : count_(count) {}
@@ -29,7 +23,7 @@ class SkipOperator : public StreamOperator {
   // Passes on the error of a row to be left out, too: what else its message held is not known any more.
   void Receive(int /*input*/, Message message, Outbox& out) override {
     const uint64_t drop = std::min(count_ - skipped_, static_cast<uint64_t>(message->rows()));
-    if (drop > 0) DropFirst(*message, static_cast<int>(drop));
+    if (drop > 0) message = message->TakeRest(static_cast<int>(drop));
     skipped_ += drop;
     message->stamps.push_back(skipped_);
     if (message->end == End::kEpoch) skipped_ = 0;
