@@ -19,8 +19,10 @@ def headrace_py_extension(name, copts = [], deps = [], **kwargs):
         # pybind11's own namespace is hidden, and a class with hidden members must be hidden itself.
         copts = _COPTS + ["-fvisibility=hidden"] + copts,
         deps = deps + ["@python//:pybind11"],
-        # The linker keeps private what Python does not look up, so two modules with Abseil inside do not meet.
-        linkopts = ["-Wl,--exclude-libs,ALL"],
+        # The linker keeps private what Python does not look up: two modules with Abseil inside do not meet, and calls
+        # within the module need no table.
+        linkopts = ["-Wl,--version-script=$(location //tools/build:python_module.lds)"],
+        additional_linker_inputs = ["//tools/build:python_module.lds"],
         linkshared = True,
         linkstatic = True,
         **kwargs
