@@ -132,11 +132,9 @@ class LocalBufferCache {
     }
   }
   static void Spill(std::vector<Buffer*>& buffers, size_t keep) {
-    BufferPool& pool = BufferPool::Global();
-    while (buffers.size() > keep) {
-      pool.KeepOrFree(buffers.back());
-      buffers.pop_back();
-    }
+    if (buffers.size() <= keep) return;
+    BufferPool::Global().KeepOrFree(absl::MakeSpan(buffers).subspan(keep));
+    buffers.resize(keep);
   }
   std::array<std::vector<Buffer*>, kLocalClasses> classes_;
   static thread_local bool dead_;
@@ -239,24 +237,24 @@ void BufferPool::Recycle(Buffer* buffer) {
     if (cache != nullptr) {
       cache->Give(buffer);
     } else {
-      KeepOrFree(buffer);
+      KeepOrFree({&buffer, 1});
     }
     return;
   }
   outstanding_.fetch_sub(static_cast<int64_t>(buffer->capacity_), std::memory_order_relaxed);
-  KeepOrFree(buffer);
+  KeepOrFree({&buffer, 1});
 }
 
-void BufferPool::KeepOrFree(Buffer* buffer) {
-  const int64_t bytes = static_cast<int64_t>(buffer->capacity_);
-  if (kept_.fetch_add(bytes, std::memory_order_relaxed) + bytes > KeepLimit()) {
-    kept_.fetch_sub(bytes, std::memory_order_relaxed);
-    Destroy(buffer);
-    return;
-  }
-  Bin& bin = bins_[buffer->size_class_];
+void BufferPool::KeepOrFree(absl::Span<Buffer* const> buffers) {
+  Bin& bin = bins_[buffers[0]->size_class_];
+  const auto each = static_cast<int64_t>(buffers[0]->capacity_);
+  const auto count = static_cast<int64_t>(buffers.size());
+  const int64_t over = kept_.fetch_add(count * each, std::memory_order_relaxed) + count * each - KeepLimit();
+  const int64_t dropped = std::clamp<int64_t>((over + each - 1) / each, 0, count);
+  kept_.fetch_sub(dropped * each, std::memory_order_relaxed);
+  for (Buffer* buffer : buffers.subspan(0, static_cast<size_t>(dropped))) Destroy(buffer);
   std::lock_guard<std::mutex> lock(bin.mutex);
-  bin.buffers.push_back(buffer);
+  for (Buffer* buffer : buffers.subspan(static_cast<size_t>(dropped))) bin.buffers.push_back(buffer);
 }
 
 void BufferPool::Destroy(Buffer* buffer) {

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+
 namespace headrace {
 
 inline constexpr size_t kBufferAlignment = 64;
@@ -149,7 +151,8 @@ class BufferPool {
   Buffer* TakeKept(int size_class);
   Buffer* Make(int size_class);
   void Recycle(Buffer* buffer);
-  void KeepOrFree(Buffer* buffer);
+  // Buffers of one class.
+  void KeepOrFree(absl::Span<Buffer* const> buffers);
   void Destroy(Buffer* buffer);
   int64_t KeepLimit() const;
 

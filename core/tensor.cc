@@ -194,10 +194,6 @@ void Tensor::HandOver() const {
   if (ends_buffer_) ends_buffer_->HandOver();
 }
 
-size_t Tensor::footprint() const {
-  return (buffer_ ? buffer_->capacity() : 0) + (ends_buffer_ ? ends_buffer_->capacity() : 0);
-}
-
 absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> rows) {
   if (rows.empty()) return InternalError("Stack of no rows");
   const Tensor& first = rows[0];

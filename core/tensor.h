@@ -96,7 +96,9 @@ class Tensor {
   // Takes the memory off its pipeline's account.
   void HandOver() const;
   // Bytes of the buffers behind, for accounts; a shared buffer counts fully.
-  size_t footprint() const;
+  size_t footprint() const {
+    return (buffer_ ? buffer_->capacity() : 0) + (ends_buffer_ ? ends_buffer_->capacity() : 0);
+  }
 
  private:
   DType dtype_ = DType::kUnknown;

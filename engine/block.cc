@@ -56,10 +56,14 @@ size_t Column::footprint() const {
 
 size_t Block::footprint() const {
   size_t bytes = sizeof(Block);
+  if (memory == nullptr || rows() != 1) {
+    for (const Column& column : columns) bytes += column.footprint();
+    return bytes;
+  }
+  // Counts of the batch's memory what the row fills.
   for (size_t c = 0; c < columns.size(); ++c) {
-    // Counts of the batch's memory what the row fills.
-    const bool in_place = memory != nullptr && rows() == 1 && memory->Holds(c, columns[c].row(0));
-    bytes += in_place ? columns[c].row(0).bytes() : columns[c].footprint();
+    const Tensor row = columns[c].row(0);
+    bytes += memory->Holds(c, row) ? row.bytes() : columns[c].footprint();
   }
   return bytes;
 }
