@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "absl/types/span.h"
 #include "core/row_id.h"
 
 namespace headrace {
@@ -34,7 +35,9 @@ class RowRandom {
   RowRandom(uint64_t seed, uint64_t salt, const RowId& id) : RowRandom(KeyOf(seed, salt, id.epoch), id.key) {}
   // Of many rows of one epoch, with their KeyOf.
   RowRandom(uint64_t key, uint64_t row) : key_(key), row_(row) {}
-  static uint64_t KeyOf(uint64_t seed, uint64_t salt, uint64_t epoch) { return MixKey(MixKey(seed, salt), epoch); }
+  static uint64_t KeyOf(uint64_t seed, uint64_t salt, uint64_t epoch) { return KeyOf(StreamOf(seed, salt), epoch); }
+  static uint64_t KeyOf(uint64_t stream, uint64_t epoch) { return MixKey(stream, epoch); }
+  static uint64_t StreamOf(uint64_t seed, uint64_t salt) { return MixKey(seed, salt); }
 
   uint32_t Next32() {
     if (used_ == 4) {
@@ -68,6 +71,9 @@ class RowRandom {
   PhiloxBlock words_ = {};
   int used_ = 4;
 };
+
+// The first Uniform of the rows `first`, `first` + 1, … of an epoch, each of its own stream, with the epoch's KeyOf.
+void UniformOfRows(uint64_t key, uint64_t first, absl::Span<double> draws);
 
 }  // namespace headrace
 

@@ -249,5 +249,17 @@ TEST(CpuTargets, CastAlike) {
   });
 }
 
+TEST(CpuTargets, UniformOfRows) {
+  OnEachTarget(20, [](RowRandom& random) {
+    const uint64_t key = random.Next64();
+    const uint64_t first = random.Below(2) == 0 ? random.Next64() : (uint64_t{1} << 32) - random.Below(40);
+    std::vector<double> draws(random.Below(40));
+    UniformOfRows(key, first, absl::MakeSpan(draws));
+    for (size_t i = 0; i < draws.size(); ++i) {
+      ASSERT_EQ(draws[i], RowRandom(key, first + i).Uniform()) << "row " << first + i;
+    }
+  });
+}
+
 }  // namespace
 }  // namespace headrace
