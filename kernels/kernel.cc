@@ -17,11 +17,12 @@ std::map<std::string, KernelFactory, std::less<>>& Factories() {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Tensor>> UnaryKernel::Apply(absl::Span<const Tensor> inputs, RowRandom& random) const {
+absl::StatusOr<Tensors> UnaryKernel::Apply(absl::Span<const Tensor> inputs, RowRandom& random) const {
   if (inputs.size() != 1) return InternalError("a kernel of one input got ", inputs.size());
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, Apply(inputs[0], random));
-  std::vector<Tensor> outputs;
-  outputs.push_back(std::move(output));
+  absl::StatusOr<Tensor> output = Apply(inputs[0], random);
+  if (!output.ok()) return std::move(output).status();
+  absl::StatusOr<Tensors> outputs(absl::in_place);
+  outputs->push_back(*std::move(output));
   return outputs;
 }
 

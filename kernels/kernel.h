@@ -7,8 +7,8 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/philox.h"
@@ -18,12 +18,15 @@
 
 namespace headrace {
 
+// What a kernel gives for one row, in the order of its outputs; most give one, for which no memory is taken.
+using Tensors = absl::InlinedVector<Tensor, 1>;
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
   // `random` is the row's own stream, fresh for every call: two columns of one row see the same draws.
   // Errors: kData for bad bytes, kGraph for a dtype or shape that only the row could show.
-  virtual absl::StatusOr<std::vector<Tensor>> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const = 0;
+  virtual absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const = 0;
   // Apply to many rows stacked along a new first axis gives their results stacked, bit for bit: light rows then take
   // one call for all. Not where it draws random numbers or looks at the rank.
   virtual bool applies_to_stacks() const { return false; }
@@ -33,7 +36,7 @@ class Kernel {
 class UnaryKernel : public Kernel {
  public:
   virtual absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const = 0;
-  absl::StatusOr<std::vector<Tensor>> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const final;
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const final;
 };
 
 // Attributes are validated; what only their combination can show fails with kGraph.

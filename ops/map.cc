@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "core/error.h"
 #include "core/output_place.h"
 #include "core/philox.h"
@@ -23,6 +24,9 @@ namespace {
 
 constexpr std::string_view kPythonFunction = "PythonFunction";
 
+// The tensors of one row, by column.
+using Row = absl::InlinedVector<Tensor, 2>;
+
 // One step made ready: a kernel or a function of the user's, and the places of its columns.
 struct BoundStep {
   std::unique_ptr<Kernel> kernel;
@@ -32,6 +36,7 @@ struct BoundStep {
   std::vector<int> outputs;
   uint64_t seed = 0;
   uint64_t salt = 0;
+  uint64_t stream = 0;   // of both
   std::string name;      // "map[1] Resize"
   std::string location;  // of the step, where it has its own
 };
@@ -78,21 +83,21 @@ class MapOperator : public RowOperator {
     if (block.rows() > 1 && for_stacks_ && !keeps() && ApplyToStacks(block)) return;
     const bool found = block.cached != nullptr;
     block.cached = nullptr;
-    std::vector<Tensor> row(columns_);
-    std::vector<Tensor> inputs;
-    std::vector<Column> results(columns_);
+    Row row;
+    Row inputs;
+    absl::InlinedVector<Column, 2> results(columns_);
     for (int i = 0; i < block.rows(); ++i) {
-      row.resize(block.columns.size());
-      for (size_t c = 0; c < block.columns.size(); ++c) row[c] = block.columns[c].TakeRow(i);
+      row.clear();
+      for (Column& column : block.columns) row.push_back(column.TakeRow(i));
       absl::Status status = found ? Resume(block, i, row, inputs) : Make(block, i, row, inputs);
       if (!status.ok()) {
         block.Fail(i, std::move(status));
-        block.columns.assign(results.begin(), results.end());
+        block.columns = std::move(results);
         return;
       }
       for (size_t c = 0; c < columns_; ++c) results[c].Append(std::move(row[c]));
     }
-    block.columns.assign(std::make_move_iterator(results.begin()), std::make_move_iterator(results.end()));
+    block.columns = std::move(results);
   }
 
  private:
@@ -101,12 +106,12 @@ class MapOperator : public RowOperator {
   // All rows in one call of each kernel. False, and nothing done, where they do not lie in one piece, or one fails:
   // which one, they say one by one.
   bool ApplyToStacks(Block& block) const {
-    std::vector<Tensor> stacks(columns_);
+    Row stacks(columns_);
     for (size_t c = 0; c < block.columns.size(); ++c) {
       if (!block.columns[c].stacked()) return false;
       stacks[c] = block.columns[c].stack();
     }
-    std::vector<Tensor> inputs;
+    Row inputs;
     for (const BoundStep& step : steps_) {
       if (!RunStep(step, block.ids[0], stacks, inputs).ok()) return false;
     }
@@ -115,7 +120,7 @@ class MapOperator : public RowOperator {
     return true;
   }
 
-  absl::Status Make(const Block& block, int i, std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
+  absl::Status Make(const Block& block, int i, Row& row, Row& inputs) const {
     row.resize(columns_);
     AutomaticCache::Turn turn;
     if (keeps()) turn = cache_->TurnOf(block.ids[i].key);
@@ -124,10 +129,9 @@ class MapOperator : public RowOperator {
   }
 
   // Stops at the place to keep the row, or to measure.
-  absl::Status MakeInHalves(const AutomaticCache::Turn& turn, const Block& block, int i, std::vector<Tensor>& row,
-                            std::vector<Tensor>& inputs) const {
+  absl::Status MakeInHalves(const AutomaticCache::Turn& turn, const Block& block, int i, Row& row, Row& inputs) const {
     const Halves& halves = halves_[turn.place];
-    const std::vector<Tensor> start = row;
+    const Row start = row;
     const uint64_t below_ns = block.made_ns / static_cast<uint64_t>(block.rows());
     const uint64_t started = NowNs();
     if (!RunAll(halves.first, block, i, false, row, inputs).ok()) {
@@ -150,12 +154,12 @@ class MapOperator : public RowOperator {
   }
 
   // Goes on with a row that was found.
-  absl::Status Resume(const Block& block, int i, std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
-    const int place = cache_->PlaceOfFound(row);
-    if (place == AutomaticCache::kNoPlace || row.size() != halves_[place].columns.size()) {
+  absl::Status Resume(const Block& block, int i, Row& row, Row& inputs) const {
+    std::vector<Tensor> found(std::make_move_iterator(row.begin()), std::make_move_iterator(row.end()));
+    const int place = cache_->PlaceOfFound(found);
+    if (place == AutomaticCache::kNoPlace || found.size() != halves_[place].columns.size()) {
       return InternalError("a row was kept for another map");
     }
-    const std::vector<Tensor> found = std::move(row);
     row.assign(columns_, Tensor());
     for (size_t c = 0; c < found.size(); ++c) row[halves_[place].columns[c]] = found[c];
     HEADRACE_RETURN_IF_ERROR(RunAll(halves_[place].rest, block, i, true, row, inputs));
@@ -163,7 +167,7 @@ class MapOperator : public RowOperator {
   }
 
   // Gives the row memory of its own where it would be the cache's, which nobody may write to.
-  static absl::Status CopyShared(const std::vector<Tensor>& found, const Block& block, std::vector<Tensor>& row) {
+  static absl::Status CopyShared(absl::Span<const Tensor> found, const Block& block, Row& row) {
     for (size_t c = 0; c < row.size(); ++c) {
       if (IsVariableLength(row[c].dtype())) continue;
       const bool shared = std::any_of(found.begin(), found.end(), [&](const Tensor& tensor) {
@@ -183,16 +187,18 @@ class MapOperator : public RowOperator {
     return block.memory != nullptr && column >= 0 ? block.memory->PlaceOf(column, block.place) : Tensor();
   }
 
-  absl::Status RunAll(const std::vector<Action>& actions, const Block& block, int i, bool placed,
-                      std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
+  absl::Status RunAll(const std::vector<Action>& actions, const Block& block, int i, bool placed, Row& row,
+                      Row& inputs) const {
+    placed = placed && block.memory != nullptr;
     for (const Action& action : actions) {
-      const OutputPlace place(placed ? PlaceOf(block, action.last_of) : Tensor());
+      std::optional<OutputPlace> place;
+      if (placed) place.emplace(PlaceOf(block, action.last_of));
       HEADRACE_RETURN_IF_ERROR(Run(action, block.ids[i], row, inputs));
     }
     return absl::OkStatus();
   }
 
-  absl::Status Run(const Action& action, const RowId& id, std::vector<Tensor>& row, std::vector<Tensor>& inputs) const {
+  absl::Status Run(const Action& action, const RowId& id, Row& row, Row& inputs) const {
     if (action.fused.has_value()) {
       Tensor& column = row[steps_[action.steps[0]].inputs[0]];
       absl::StatusOr<Tensor> result = action.fused->Apply(column, id);
@@ -212,14 +218,22 @@ class MapOperator : public RowOperator {
     return absl::OkStatus();
   }
 
-  static absl::Status RunStep(const BoundStep& bound, const RowId& id, std::vector<Tensor>& row,
-                              std::vector<Tensor>& inputs) {
-    inputs.clear();
-    for (int column : bound.inputs) inputs.push_back(row[column]);
-    RowRandom random(bound.seed, bound.salt, id);
-    absl::StatusOr<std::vector<Tensor>> outputs =
-        bound.kernel ? bound.kernel->Apply(inputs, random)
-                     : bound.function->Call(inputs, bound.function_draws ? &random : nullptr);
+  static absl::Status RunStep(const BoundStep& bound, const RowId& id, Row& row, Row& inputs) {
+    absl::Span<const Tensor> given;
+    if (bound.inputs.size() == 1) {
+      given = absl::MakeConstSpan(&row[bound.inputs[0]], 1);
+    } else {
+      inputs.clear();
+      for (int column : bound.inputs) inputs.push_back(row[column]);
+      given = inputs;
+    }
+    RowRandom random(RowRandom::KeyOf(bound.stream, id.epoch), id.key);
+    if (bound.kernel) return TakeOutputs(bound, bound.kernel->Apply(given, random), row);
+    return TakeOutputs(bound, bound.function->Call(given, bound.function_draws ? &random : nullptr), row);
+  }
+
+  template <typename Outputs>
+  static absl::Status TakeOutputs(const BoundStep& bound, absl::StatusOr<Outputs> outputs, Row& row) {
     if (!outputs.ok()) return std::move(outputs).status();
     if (outputs->size() != bound.outputs.size()) {
       return GraphError("gave ", outputs->size(), " values for ", bound.outputs.size(), " columns");
@@ -340,6 +354,7 @@ absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArgument
   bound.seed = arguments.seed;
   const bool own_seed = attributes.Find("seed") != nullptr && !attributes.IsNone("seed");
   if (own_seed) bound.seed = static_cast<uint64_t>(attributes.Int("seed"));
+  bound.stream = RowRandom::StreamOf(bound.seed, bound.salt);
   absl::Status made;
   if (step.kernel() == kPythonFunction) {
     made = BindFunction(attributes, arguments, bound);
@@ -403,7 +418,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferFunction(const ir::Attributes& 
 
 class UnboundFunction : public Kernel {
  public:
-  absl::StatusOr<std::vector<Tensor>> Apply(absl::Span<const Tensor>, RowRandom&) const override {
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor>, RowRandom&) const override {
     return InternalError("a Python function runs inside map alone");
   }
 };

@@ -55,7 +55,7 @@ class Concatenate : public Kernel {
  public:
   explicit Concatenate(const ir::Attributes& attributes) : axis_(attributes.Int("axis")) {}
 
-  absl::StatusOr<std::vector<Tensor>> Apply(absl::Span<const Tensor> inputs, RowRandom&) const override {
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, RowRandom&) const override {
     const Tensor& first = inputs[0];
     HEADRACE_ASSIGN_OR_RETURN(const int axis, ResolveAxis(axis_, first.rank()));
     Shape shape = first.shape();
@@ -66,7 +66,7 @@ class Concatenate : public Kernel {
     }
     const auto join = IsVariableLength(first.dtype()) ? JoinedTexts : JoinedNumbers;
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, join(inputs, axis, shape));
-    return std::vector<Tensor>{std::move(output)};
+    return Tensors{std::move(output)};
   }
 
  private:

@@ -24,10 +24,11 @@ class TypeCast : public PixelKernel {
     if (ItemSize(input.dtype()) == 0) {
       return GraphError("cannot cast ", input.TypeName(), " to ", DTypeName(dtype_), "; it needs numbers");
     }
-    HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(dtype_, input.shape()));
-    ConvertValues(dense.raw(), dense.dtype(), dense.elements(), dtype_, output.mutable_raw());
-    return output;
+    if (!input.contiguous()) {
+      HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
+      return Cast(dense);
+    }
+    return Cast(input);
   }
 
   bool applies_to_stacks() const override { return true; }
@@ -35,6 +36,12 @@ class TypeCast : public PixelKernel {
   bool AddTo(PixelPass& pass) const override { return pass.Cast(dtype_); }
 
  private:
+  absl::StatusOr<Tensor> Cast(const Tensor& dense) const {
+    absl::StatusOr<Tensor> output = Tensor::Allocate(dtype_, dense.shape());
+    if (output.ok()) ConvertValues(dense.raw(), dense.dtype(), dense.elements(), dtype_, output->mutable_raw());
+    return output;
+  }
+
   DType dtype_;
 };
 

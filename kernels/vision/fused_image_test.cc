@@ -56,7 +56,7 @@ struct Chain {
   absl::StatusOr<Tensor> RunPlain(Tensor image, const RowId& id) const {
     for (size_t i = 0; i < kernels.size(); ++i) {
       RowRandom random(7, i + 1, id);
-      HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, kernels[i]->Apply({&image, 1}, random));
+      HEADRACE_ASSIGN_OR_RETURN(Tensors outputs, kernels[i]->Apply({&image, 1}, random));
       image = std::move(outputs[0]);
     }
     return image;
