@@ -1,30 +1,12 @@
 #include "ops/gather_rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
 
 namespace headrace {
 namespace {
-
-bool SameRows(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.rank() == b.rank() &&
-         std::equal(a.shape().begin() + 1, a.shape().end(), b.shape().begin() + 1);
-}
-
-bool InOnePiece(absl::Span<const RowPlace> rows, size_t column) {
-  const Block* seen = nullptr;
-  const Tensor* first = nullptr;
-  for (const RowPlace& row : rows) {
-    if (row.block == seen) continue;
-    seen = row.block;
-    const Column& values = seen->columns[column];
-    if (!values.in_runs()) return false;
-    if (first == nullptr) first = &values.stack();
-    if (!SameRows(*first, values.stack())) return false;
-  }
-  return true;
-}
 
 template <size_t kBytes>
 void CopyFixed(absl::Span<const RowPlace> rows, size_t column, uint8_t* target) {
@@ -43,34 +25,48 @@ void CopyRows(absl::Span<const RowPlace> rows, size_t column, size_t bytes, uint
   }
 }
 
-Column GatherColumn(absl::Span<const RowPlace> rows, size_t column) {
-  if (InOnePiece(rows, column)) {
-    const Tensor& like = rows[0].block->columns[column].stack();
-    Shape shape = like.shape();
-    shape[0] = static_cast<int64_t>(rows.size());
-    absl::StatusOr<Tensor> joined = Tensor::Allocate(like.dtype(), shape);
-    if (joined.ok()) {
-      CopyRows(rows, column, joined->bytes() / rows.size(), joined->mutable_raw());
-      return Column::Stacked(*std::move(joined));
-    }
-    // Goes without a piece of its own where there is no memory for it.
-  }
+Column MoveColumn(absl::Span<const RowPlace> rows, size_t column) {
   Column joined;
   for (const RowPlace& row : rows) joined.Append(row.block->columns[column].TakeRow(row.row));
   return joined;
 }
 
+Column CopyColumn(absl::Span<const RowPlace> rows, size_t column) {
+  const Tensor& like = rows[0].block->columns[column].stack();
+  Shape shape = like.shape();
+  shape[0] = static_cast<int64_t>(rows.size());
+  absl::StatusOr<Tensor> joined = Tensor::Allocate(like.dtype(), shape);
+  // Goes without a piece of its own where there is no memory for it.
+  if (!joined.ok()) return MoveColumn(rows, column);
+  CopyRows(rows, column, joined->bytes() / rows.size(), joined->mutable_raw());
+  return Column::Stacked(*std::move(joined));
+}
+
 }  // namespace
 
-Message GatherRows(absl::Span<const RowPlace> rows) {
-  auto joined = std::make_unique<Block>();
-  joined->ids.reserve(rows.size());
-  joined->origins.reserve(rows.size());
-  for (const RowPlace& row : rows) {
-    joined->ids.push_back(row.block->ids[static_cast<size_t>(row.row)]);
-    joined->origins.push_back(std::move(row.block->origins[static_cast<size_t>(row.row)]));
+std::optional<RunTypes> RunTypesOf(const Block& block) {
+  RunTypes types;
+  for (const Column& column : block.columns) {
+    if (!column.in_runs()) return std::nullopt;
+    const Tensor& rows = column.stack();
+    types.emplace_back(rows.dtype(), Shape(rows.shape().begin() + 1, rows.shape().end()));
   }
-  for (size_t c = 0; c < rows[0].block->columns.size(); ++c) joined->columns.push_back(GatherColumn(rows, c));
+  return types;
+}
+
+Message GatherRows(absl::Span<const RowPlace> rows, bool same_runs) {
+  auto joined = std::make_unique<Block>();
+  joined->ids.resize(rows.size());
+  joined->origins.resize(rows.size());
+  RowId* const ids = joined->ids.data();
+  Provenance* const origins = joined->origins.data();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    ids[i] = rows[i].block->ids[static_cast<size_t>(rows[i].row)];
+    origins[i] = std::move(rows[i].block->origins[static_cast<size_t>(rows[i].row)]);
+  }
+  for (size_t c = 0; c < rows[0].block->columns.size(); ++c) {
+    joined->columns.push_back(same_runs ? CopyColumn(rows, c) : MoveColumn(rows, c));
+  }
   return joined;
 }
 

@@ -2,6 +2,10 @@
 #ifndef HEADRACE_OPS_GATHER_ROWS_H_
 #define HEADRACE_OPS_GATHER_ROWS_H_
 
+#include <optional>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "engine/block.h"
 
@@ -12,9 +16,14 @@ struct RowPlace {
   int row;
 };
 
-// The rows in the order given, with their identities and without stamps. A column becomes one piece where it is in one
-// piece, of one type, in all blocks; else its rows are moved out.
-Message GatherRows(absl::Span<const RowPlace> rows);
+// Type and shape of a row, by column.
+using RunTypes = absl::InlinedVector<std::pair<DType, Shape>, 2>;
+// Of a block whose columns are each in one piece; else nullopt.
+std::optional<RunTypes> RunTypesOf(const Block& block);
+
+// The rows in the order given, with their identities and without stamps. `same_runs`: all blocks have the same
+// RunTypes, and columns become one piece by copies; else rows are moved out.
+Message GatherRows(absl::Span<const RowPlace> rows, bool same_runs);
 
 }  // namespace headrace
 

@@ -2,6 +2,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,6 @@ class ShuffleOperator : public StreamOperator {
     Stamps after = message->stamps;
     if (skipped < rows || message->end == End::kError) Keep(std::move(message), skipped);
     before_ = std::move(after);
-    if (ended_) order_.SetLimit(std::numeric_limits<uint64_t>::max());
     // As many came, so as many may go: more is owed only when the epoch ends.
     if (owes()) Continue(out);
   }
@@ -82,7 +82,8 @@ class ShuffleOperator : public StreamOperator {
     Message message;  // null: all its rows are gone
     Stamps before;    // of the message before
     size_t bytes = 0;
-    int left = 0;  // rows and errors
+    int left = 0;       // rows and errors
+    uint64_t runs = 0;  // the same for messages of the same RunTypes; 0: it has none
   };
   // Where the row of a position is; the row behind the last one of a message is its error.
   struct Slot {
@@ -99,18 +100,35 @@ class ShuffleOperator : public StreamOperator {
     const int to = message->rows() + (message->end == End::kError ? 1 : 0);
     const size_t bytes = message->footprint();
     held_bytes_ += bytes;
-    kept_.push_back({std::move(message), before_, bytes, to - from});
+    const uint64_t runs = NumberRuns(*message);
+    kept_.push_back({std::move(message), before_, bytes, to - from, runs});
     Kept& kept = kept_.back();
     ReserveSlots(position_ + static_cast<uint64_t>(to - from) - first_);
+    constexpr int kMost = WindowOrder::kMostAtOnce;
+    for (int row = from; row < to; row += kMost) KeepRows(kept, row, std::min(kMost, to - row));
+  }
+
+  uint64_t NumberRuns(const Block& block) {
+    if (block.rows() < 2) return 0;
+    std::optional<RunTypes> types = RunTypesOf(block);
+    if (!types.has_value()) return 0;
+    if (*types != run_types_ || runs_ == 0) ++runs_;
+    run_types_ = *std::move(types);
+    return runs_;
+  }
+
+  void KeepRows(Kept& kept, int from, int count) {
+    keys_.resize(static_cast<size_t>(count));
     const uint64_t key = RowRandom::KeyOf(seed_, salt_, RowEpochOf(epoch_, cycle_));
-    uint64_t position = 0;
-    for (int row = from; row < to; ++row) {
-      SlotOf(position_) = {&kept, row};
-      const double moved = RowRandom(key, position_).Uniform() * static_cast<double>(window_);
-      order_.Add(position_, static_cast<double>(position_) + moved);
-      order_.SetLimit(++position_);
-      while (order_.Next(position)) due_.push_back(position);
+    UniformOfRows(key, position_, absl::MakeSpan(keys_));
+    for (int i = 0; i < count; ++i) {
+      const uint64_t position = position_ + static_cast<uint64_t>(i);
+      keys_[i] = static_cast<double>(position) + keys_[i] * static_cast<double>(window_);
+      SlotOf(position) = {&kept, from + i};
     }
+    order_.Add(position_, keys_);
+    position_ += static_cast<uint64_t>(count);
+    order_.TakeBelow(position_, std::numeric_limits<size_t>::max(), due_);
   }
 
   void ReserveSlots(uint64_t positions) {
@@ -123,8 +141,8 @@ class ShuffleOperator : public StreamOperator {
 
   // After the end, when nothing can come before any more.
   void FillDue(size_t rows) {
-    uint64_t position = 0;
-    while (due_.size() - due_given_ < rows && order_.Next(position)) due_.push_back(position);
+    const size_t there = due_.size() - due_given_;
+    if (there < rows) order_.TakeBelow(std::numeric_limits<uint64_t>::max(), rows - there, due_);
   }
 
   void GiveDue(Outbox& out) {
@@ -153,11 +171,14 @@ class ShuffleOperator : public StreamOperator {
       return std::move(SlotOf(positions[0]).kept->message);
     }
     rows_.clear();
+    const uint64_t runs = SlotOf(positions[0]).kept->runs;
+    bool same_runs = runs != 0;
     for (const uint64_t position : positions) {
       const Slot& slot = SlotOf(position);
       rows_.push_back({slot.kept->message.get(), slot.row});
+      same_runs = same_runs && slot.kept->runs == runs;
     }
-    return GatherRows(rows_);
+    return GatherRows(rows_, same_runs);
   }
 
   void Release(uint64_t position) {
@@ -207,7 +228,10 @@ class ShuffleOperator : public StreamOperator {
   std::vector<Slot> slots_;    // of positions first_ … position_ - 1, modulo their number, a power of two
   std::vector<uint64_t> due_;  // positions in the order in which they go
   size_t due_given_ = 0;
+  RunTypes run_types_;  // of the last message that has some
+  uint64_t runs_ = 0;   // how often they changed
   std::vector<RowPlace> rows_;
+  std::vector<double> keys_;
   int group_ = 1;          // rows that came together last
   uint64_t first_ = 0;     // no position before it is kept
   uint64_t position_ = 0;  // of the next row

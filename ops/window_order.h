@@ -5,24 +5,29 @@
 #ifndef HEADRACE_OPS_WINDOW_ORDER_H_
 #define HEADRACE_OPS_WINDOW_ORDER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "absl/types/span.h"
 
 namespace headrace {
 
 class WindowOrder {
  public:
+  // Rows that may be added before any is taken.
+  static constexpr size_t kMostAtOnce = 256;
+
   // `window` ≥ 1, in rows.
   explicit WindowOrder(uint64_t window);
 
-  // Positions come in rising order, without gaps; `key` is from the position to `window` more. Whoever adds a position
-  // asks for all that is next before it adds another.
-  void Add(uint64_t position, double key);
-  // Positions to come are not below `limit`, which never falls, and neither are their keys.
-  void SetLimit(uint64_t limit) { limit_ = limit; }
-  // The position that is next and cannot be preceded by one to come; false: there is none. Of a window wider than
-  // 2^18 rows it may come a few rows late.
-  bool Next(uint64_t& position);
+  // Adds positions first, first + 1, …, which follow those added before; each key is from the position to `window`
+  // more. Whoever adds takes all that may go before it adds again.
+  void Add(uint64_t first, absl::Span<const double> keys);
+  // Appends to `taken`, in order, the positions that none from `limit` on can precede, whose keys are not below it
+  // either; stops once it has `most` of them or a few more. `limit` never falls. Of a window wider than 2^18 rows they
+  // may come a few rows late.
+  void TakeBelow(uint64_t limit, size_t most, std::vector<uint64_t>& taken);
   bool empty() const { return size_ == 0; }
   // Forgets everything; positions go on from `position`.
   void Restart(uint64_t position);
@@ -30,20 +35,22 @@ class WindowOrder {
  private:
   struct Entry {
     double key;
-    uint64_t position;
-    int32_t next;  // in its bucket; -1: none
+    uint64_t next;  // position in the same bucket, or kNone
   };
-  uint64_t BucketOf(uint64_t key) const { return key >> width_bits_; }
-  void OpenBucket(uint64_t bucket);
+  static constexpr uint64_t kNone = ~uint64_t{0};
 
-  int width_bits_ = 0;          // a bucket is 2^width_bits_ keys wide
-  std::vector<int32_t> heads_;  // by bucket modulo their number, a power of two
-  std::vector<Entry> entries_;
-  std::vector<int32_t> free_;
+  uint64_t BucketOf(uint64_t key) const { return key >> width_bits_; }
+  Entry& EntryOf(uint64_t position) { return entries_[position & (entries_.size() - 1)]; }
+  void ReserveEntries(uint64_t end);
+  void Sort(absl::Span<uint64_t> positions);
+
+  const uint64_t window_;
+  int width_bits_ = 0;           // a bucket is 2^width_bits_ keys wide
+  std::vector<uint64_t> heads_;  // positions by bucket modulo their number, a power of two
+  std::vector<Entry> entries_;   // by position modulo their number, a power of two
   uint64_t size_ = 0;
   uint64_t bucket_ = 0;  // the next one to open
-  uint64_t limit_ = 0;
-  std::vector<Entry> open_;  // of the bucket opened last, the next one at the end
+  uint64_t start_ = 0;   // no position before it is here
 };
 
 }  // namespace headrace

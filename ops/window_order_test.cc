@@ -13,26 +13,25 @@ namespace headrace {
 namespace {
 
 constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
+constexpr size_t kAll = std::numeric_limits<size_t>::max();
 
-std::vector<uint64_t> TakeAll(WindowOrder& order) {
+std::vector<uint64_t> TakeBelow(WindowOrder& order, uint64_t limit) {
   std::vector<uint64_t> positions;
-  uint64_t position = 0;
-  while (order.Next(position)) positions.push_back(position);
+  order.TakeBelow(limit, kAll, positions);
   return positions;
 }
+
+void Add(WindowOrder& order, uint64_t position, double key) { order.Add(position, {key}); }
 
 TEST(WindowOrder, GivesWhatNothingToComeCanPrecede) {
   WindowOrder order(3);
   order.Restart(0);
-  order.Add(0, 2.5);
-  order.SetLimit(1);
-  EXPECT_EQ(TakeAll(order), std::vector<uint64_t>());
-  order.Add(1, 1.0);
-  order.SetLimit(2);
-  EXPECT_EQ(TakeAll(order), std::vector<uint64_t>{1});
-  order.Add(2, 2.25);
-  order.SetLimit(3);
-  EXPECT_EQ(TakeAll(order), (std::vector<uint64_t>{2, 0}));
+  Add(order, 0, 2.5);
+  EXPECT_EQ(TakeBelow(order, 1), std::vector<uint64_t>());
+  Add(order, 1, 1.0);
+  EXPECT_EQ(TakeBelow(order, 2), std::vector<uint64_t>{1});
+  Add(order, 2, 2.25);
+  EXPECT_EQ(TakeBelow(order, 3), (std::vector<uint64_t>{2, 0}));
   EXPECT_TRUE(order.empty());
 }
 
@@ -40,27 +39,23 @@ TEST(WindowOrder, BreaksTiesByPosition) {
   WindowOrder order(4);
   order.Restart(7);
   for (uint64_t position = 7; position < 10; ++position) {
-    order.Add(position, 10.5);
-    order.SetLimit(position + 1);
-    EXPECT_EQ(TakeAll(order), std::vector<uint64_t>());
+    Add(order, position, 10.5);
+    EXPECT_EQ(TakeBelow(order, position + 1), std::vector<uint64_t>());
   }
-  order.SetLimit(kEnd);
-  EXPECT_EQ(TakeAll(order), (std::vector<uint64_t>{7, 8, 9}));
+  EXPECT_EQ(TakeBelow(order, kEnd), (std::vector<uint64_t>{7, 8, 9}));
 }
 
 // Keys may come to window more than the position by rounding.
 TEST(WindowOrder, TakesTheLargestKey) {
-  for (const uint64_t window : {1u, 2u, 3u, 100u, 262141u, 262142u, 1000000u}) {
+  for (const uint64_t window : {1u, 2u, 3u, 100u, 261885u, 261886u, 262142u, 1000000u}) {
     WindowOrder order(window);
     order.Restart(0);
     std::vector<uint64_t> given;
     for (uint64_t position = 0; position < 50; ++position) {
-      order.Add(position, static_cast<double>(position + window));
-      order.SetLimit(position + 1);
-      for (const uint64_t next : TakeAll(order)) given.push_back(next);
+      Add(order, position, static_cast<double>(position + window));
+      order.TakeBelow(position + 1, kAll, given);
     }
-    order.SetLimit(kEnd);
-    for (const uint64_t next : TakeAll(order)) given.push_back(next);
+    order.TakeBelow(kEnd, kAll, given);
     ASSERT_EQ(given.size(), 50u) << window;
     EXPECT_TRUE(std::is_sorted(given.begin(), given.end())) << window;
   }
@@ -69,10 +64,22 @@ TEST(WindowOrder, TakesTheLargestKey) {
 TEST(WindowOrder, ForgetsWhatWasThere) {
   WindowOrder order(5);
   order.Restart(0);
-  order.Add(0, 4.5);
+  Add(order, 0, 4.5);
   order.Restart(0);
-  order.SetLimit(kEnd);
-  EXPECT_EQ(TakeAll(order), std::vector<uint64_t>());
+  EXPECT_EQ(TakeBelow(order, kEnd), std::vector<uint64_t>());
+}
+
+TEST(WindowOrder, StopsSoonAfterTheMostAskedFor) {
+  WindowOrder order(8);
+  order.Restart(0);
+  order.Add(0, {3.5, 1.5, 3.25, 4.0});
+  std::vector<uint64_t> given;
+  order.TakeBelow(kEnd, 1, given);
+  EXPECT_EQ(given, std::vector<uint64_t>{1});
+  order.TakeBelow(kEnd, 1, given);
+  EXPECT_EQ(given, (std::vector<uint64_t>{1, 2, 0}));
+  order.TakeBelow(kEnd, 1, given);
+  EXPECT_EQ(given, (std::vector<uint64_t>{1, 2, 0, 3}));
 }
 
 TEST(WindowOrder, IsThatOfSortedKeys) {
@@ -81,21 +88,25 @@ TEST(WindowOrder, IsThatOfSortedKeys) {
   for (int run = 0; run < kRuns; ++run) {
     const uint64_t window = run % 50 == 0 ? uint64_t{1} << (20 + run % 20) : 1 + random() % 40;
     const uint64_t start = random() % 3 == 0 ? random() % 1000000 : 0;
-    const uint64_t rows = random() % 60;
+    const uint64_t rows = random() % (run % 10 == 0 ? 3000 : 60);
+    const uint64_t most = run % 3 == 0 ? WindowOrder::kMostAtOnce : 1 + random() % 5;
     WindowOrder order(window);
     order.Restart(start);
     std::vector<std::pair<double, uint64_t>> keys;
     std::vector<uint64_t> given;
-    for (uint64_t position = start; position < start + rows; ++position) {
-      const double u = std::uniform_real_distribution<>()(random);
-      const double key = static_cast<double>(position) + u * static_cast<double>(window);
-      keys.emplace_back(key, position);
-      order.Add(position, key);
-      order.SetLimit(position + 1);
-      for (const uint64_t next : TakeAll(order)) given.push_back(next);
+    std::vector<double> added;
+    for (uint64_t position = start; position < start + rows; position += added.size()) {
+      added.clear();
+      while (added.size() < most && position + added.size() < start + rows) {
+        const double u = std::uniform_real_distribution<>()(random);
+        const uint64_t at = position + added.size();
+        added.push_back(static_cast<double>(at) + u * static_cast<double>(window));
+        keys.emplace_back(added.back(), at);
+      }
+      order.Add(position, added);
+      order.TakeBelow(position + added.size(), kAll, given);
     }
-    order.SetLimit(kEnd);
-    for (const uint64_t next : TakeAll(order)) given.push_back(next);
+    while (!order.empty()) order.TakeBelow(kEnd, 1 + random() % 10, given);
     std::sort(keys.begin(), keys.end());
     std::vector<uint64_t> expected;
     for (const auto& [key, position] : keys) expected.push_back(position);
