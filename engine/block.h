@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "core/row_id.h"
 #include "core/tensor.h"
+#include "engine/block_memory.h"
 
 namespace headrace {
 
@@ -77,6 +78,9 @@ struct Block {
   // What making the rows took so far, where a cache wants to know.
   bool timed = false;
   uint64_t made_ns = 0;
+
+  static void* operator new(size_t bytes) { return TakeBlockMemory(bytes); }
+  static void operator delete(void* memory) { GiveBlockMemory(memory); }
 
   int rows() const { return static_cast<int>(ids.size()); }
   size_t footprint() const;

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "engine/brief_lock.h"
 
 namespace headrace {
 
@@ -58,12 +59,12 @@ class Connector {
 
   // Up to `most` numbers in a row, from the one returned; `taken` says how many. None: no place, or closed.
   std::optional<uint64_t> TryTake(int most, int& taken) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     return TakeLocked(most, taken);
   }
   // Waits for a place. None: closed.
   std::optional<uint64_t> Take() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    auto lock = BriefLock(mutex_);
     std::optional<uint64_t> number;
     int taken = 0;
     space_.Wait(lock, [&] { return closed_ || (number = TakeLocked(1, taken)).has_value(); });
@@ -72,7 +73,7 @@ class Connector {
   // For a producer whose takers take turns: `count` of the numbers that Places() promised, though what was pushed since
   // may have used up the bytes.
   uint64_t TakePromised(int count) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     const uint64_t first = next_;
     next_ += static_cast<uint64_t>(count);
     return first;
@@ -80,19 +81,19 @@ class Connector {
   // Lets so many numbers be on their way at once, from 1 to the number of queues. A producer that raises it looks for
   // places itself, for nobody is woken.
   void SetLimit(int numbers) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     limit_ = static_cast<size_t>(numbers);
   }
   // Hands over one part of a number taken before; the last one says more = false. Never blocks.
   // Returns whether the consumer can pop it at once.
   bool Push(uint64_t number, Item item, int64_t bytes = 0, bool more = false) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     return PushLocked(number, std::move(item), bytes, more);
   }
   // Numbers first, first + 1, …; items are moved from.
   template <typename Items>
   bool PushRun(uint64_t first, Items& items) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     bool due = false;
     for (auto& [item, bytes] : items) due |= PushLocked(first++, std::move(item), bytes, false);
     return due;
@@ -102,21 +103,21 @@ class Connector {
 
   // The part due next, if it is there. `was_full` is set when producers may have waited for the place.
   std::optional<Item> TryPop(bool& was_full) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     if (!ReadyLocked()) return std::nullopt;
     return PopLocked(was_full);
   }
   // Appends up to `most` parts to `items`.
   template <typename Items>
   int TryPopRun(int most, Items& items, bool& was_full) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     int popped = 0;
     for (; popped < most && ReadyLocked(); ++popped) items.push_back(PopLocked(was_full));
     return popped;
   }
   // Waits for the part due next. None: closed.
   std::optional<Item> Pop() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    auto lock = BriefLock(mutex_);
     data_.Wait(lock, [&] { return closed_ || ReadyLocked(); });
     if (closed_) return std::nullopt;
     bool was_full = false;
@@ -124,13 +125,13 @@ class Connector {
   }
   // Waits until the part due next is there, or the connector is closed, or the time is over.
   bool WaitReady(std::chrono::nanoseconds limit) {
-    std::unique_lock<std::mutex> lock(mutex_);
+    auto lock = BriefLock(mutex_);
     return data_.WaitFor(lock, limit, [&] { return closed_ || ReadyLocked(); });
   }
   // Shows the part due next under the lock; false where it is not there.
   template <typename Look>
   bool Peek(Look look) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     if (!ReadyLocked()) return false;
     look(static_cast<const Item&>(ring_[due_ % queues_].Front().item));
     return true;
@@ -142,7 +143,7 @@ class Connector {
   void Close() {
     std::vector<Queue> dropped;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const auto lock = BriefLock(mutex_);
       closed_ = true;
       SetQueued(0);
       bytes_ = 0;
@@ -154,12 +155,12 @@ class Connector {
   }
 
   bool Ready() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     return ReadyLocked();
   }
   // Numbers, from the one due on, of which a part is there; counts up to `most`.
   int ReadyRun(int most) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     int run = 0;
     while (run < most && run < static_cast<int>(queues_) &&
            !ring_[(due_ + static_cast<uint64_t>(run)) % queues_].empty())
@@ -168,7 +169,7 @@ class Connector {
   }
   // Numbers that could be taken now.
   int Places() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     return PlacesLocked();
   }
   struct Levels {
@@ -179,7 +180,7 @@ class Connector {
     int64_t largest = 0;  // bytes of the largest item seen
   };
   Levels levels() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     return {due_, next_, queued(), bytes_, largest_};
   }
   // Parts there a moment ago, without the lock.
@@ -190,7 +191,7 @@ class Connector {
   int QueueOf(uint64_t number) const { return static_cast<int>(number % queues_); }
   // Parts waiting in one queue; for tests.
   int QueueSize(int queue) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     return static_cast<int>(ring_[queue].parts.size() - ring_[queue].popped);
   }
 

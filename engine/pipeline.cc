@@ -1,6 +1,7 @@
 #include "engine/pipeline.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -9,6 +10,9 @@
 
 namespace headrace {
 namespace {
+
+// About as long as it takes to wake a thread that sleeps.
+constexpr uint64_t kAwakeNs = 30'000;
 
 absl::Status ClosedError() {
   return MakeError(ErrorKind::kClosed, "the iterator is closed: take a new one from the data set");
@@ -187,13 +191,29 @@ std::optional<Message> Pipeline::PopResult(bool& was_full) {
   return message;
 }
 
+// Stays awake for a block that comes about as soon as a sleeper could be woken, as the last ones did; gives way to
+// whoever makes it meanwhile.
+bool Pipeline::WaitForResult(std::chrono::nanoseconds limit) {
+  MessageConnector& output = root_->output();
+  const uint64_t start = NowNs();
+  uint64_t waited = 0;
+  while (mean_wait_ns_ <= kAwakeNs && waited < 2 * kAwakeNs && output.queued() == 0 && !closed()) {
+    std::this_thread::yield();
+    waited = NowNs() - start;
+  }
+  const bool ready = output.WaitReady(limit);
+  waited = NowNs() - start;
+  mean_wait_ns_ = (7 * mean_wait_ns_ + std::min(waited, 100 * kAwakeNs)) / 8;
+  return ready;
+}
+
 // Waits for the next block of the result; block_ stays empty when the time is over.
 absl::Status Pipeline::TakeBlock(std::chrono::nanoseconds limit) {
   if (options_.pull) HEADRACE_RETURN_IF_ERROR(PullUntilReady());
   bool was_full = false;
   std::optional<Message> message = PopResult(was_full);
   if (!message.has_value()) {
-    if (closed() || limit.count() <= 0 || !root_->output().WaitReady(limit)) return absl::OkStatus();
+    if (closed() || limit.count() <= 0 || !WaitForResult(limit)) return absl::OkStatus();
     message = PopResult(was_full);
   }
   if (was_full) Signal(root_);

@@ -146,6 +146,7 @@ class Pipeline : private RunControl {
   void Start();
   bool RunOneOf(const std::vector<Stage*>& stages);
   std::optional<Message> PopResult(bool& was_full);
+  bool WaitForResult(std::chrono::nanoseconds limit);
   absl::Status TakeBlock(std::chrono::nanoseconds limit);
   absl::Status PullUntilReady();
   Outcome GiveRow(ResultRow& row);
@@ -178,6 +179,7 @@ class Pipeline : private RunControl {
   uint64_t skip_since_stamp_ = 0;
   uint64_t epoch_ = 0;
   uint64_t delivered_ = 0;
+  uint64_t mean_wait_ns_ = 1'000'000;  // for a block; sleeps until it proves short
   absl::Status failed_;
 
   const uint64_t made_ns_ = NowNs();

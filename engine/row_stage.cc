@@ -71,7 +71,7 @@ void RowStage::RunMessage(Message message, Task& task, int index) {
   if (!options_.caches.empty() && message->cached == nullptr && message->rows() == 1) {
     TakeCached(message->ids[0].key, *message);
   }
-  std::vector<Message> parts;
+  std::vector<Message>& parts = task.parts;
   if (one_to_many_) {
     Split(std::move(message), task.before[index], parts);
     // Leaves out what was given before a restart; the last part stays, for it ends the number.
@@ -82,7 +82,7 @@ void RowStage::RunMessage(Message message, Task& task, int index) {
   } else {
     ApplyElements(0, std::move(message), parts);
   }
-  GiveParts(parts, task);
+  GiveParts(task);
 }
 
 void RowStage::RunTask(Task& task) {

@@ -124,7 +124,6 @@ bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) const
 }
 
 void IndexedSourceStage::RunTask(Task& task) {
-  std::vector<Message> parts;
   for (Task::Ticket ticket : task.tickets) {
     task.rows += static_cast<uint64_t>(ticket.rows);
     // Goes on behind a row that failed.
@@ -132,12 +131,12 @@ void IndexedSourceStage::RunTask(Task& task) {
       Message block = Read(ticket);
       const bool failed = block->end == End::kError;
       const int read = block->rows() + (failed ? 1 : 0);
-      ApplyElements(0, std::move(block), parts);
+      ApplyElements(0, std::move(block), task.parts);
       if (!failed || read >= ticket.rows) break;
       ticket.position += static_cast<uint64_t>(read) * deal_.world;
       ticket.rows -= read;
     }
-    GiveParts(parts, task);
+    GiveParts(task);
   }
   Deliver(task);
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/brief_lock.h"
 #include "engine/clock.h"
 #include "engine/group_size.h"
 #include "engine/profiler.h"
@@ -15,6 +16,10 @@ namespace {
 // A task of light rows runs about this long: long enough to hide its hand-over, short enough to hold up nobody.
 constexpr uint64_t kTaskNs = 30'000;
 constexpr int kMostAtOnce = 64;
+// So long do the reads of a task that finds its files in memory: a thread for reads is woken more dearly than others.
+constexpr uint64_t kReadTaskNs = 120'000;
+constexpr uint64_t kLightReadNs = 200'000;
+constexpr uint64_t kSampled = 8;
 // Rows that wait between stages, and messages where they hold many.
 constexpr int kMostRowsQueued = 4096;
 constexpr int kFewestQueued = 8;
@@ -64,8 +69,9 @@ Stage::Stage(Options options, RunControl* control, std::vector<Stage*> inputs, s
 int Stage::Grain() const {
   const uint64_t cost = message_ns_.load(std::memory_order_relaxed);
   if (cost == 0 || task_bytes_.load(std::memory_order_relaxed) == 0) return 1;
-  const int most = std::min<int>(kMostAtOnce, std::max(1, options_.window / 2));
-  return static_cast<int>(std::clamp<uint64_t>(kTaskNs / cost, 1, static_cast<uint64_t>(most)));
+  const int most = std::min<int>(kMostAtOnce, most_claimed());
+  const uint64_t task_ns = options_.lane == Lane::kIo ? kReadTaskNs : kTaskNs;
+  return static_cast<int>(std::clamp<uint64_t>(task_ns / cost, 1, static_cast<uint64_t>(most)));
 }
 
 int Stage::GroupRows() const {
@@ -81,12 +87,12 @@ int Stage::GroupRows() const {
 }
 
 bool Stage::CouldRun() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const auto lock = BriefLock(mutex_);
   return running_ < cap() && LackLocked() == Lack::kNothing;
 }
 
 bool Stage::WorthWaking() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const auto lock = BriefLock(mutex_);
   if (running_ >= cap() || LackLocked() != Lack::kNothing) return false;
   const int grain = Grain();
   return ClaimableLocked(grain) >= grain;
@@ -111,7 +117,7 @@ bool Stage::EnterBudgetLocked(int64_t bytes) {
 }
 
 bool Stage::Claim(Task& task) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const auto lock = BriefLock(mutex_);
   Lack lack = running_ >= cap() ? Lack::kTurn : LackLocked();
   // Learns the size of a message from the first one alone.
   const bool learning = task_bytes() == 0;
@@ -142,11 +148,19 @@ bool Stage::Claim(Task& task) {
   return true;
 }
 
+// For how many tasks this one stands when the time on the CPU is asked for, which is a system call: of light ones for
+// several, or for none.
+uint64_t Stage::CpuWeight() const {
+  const uint64_t cost = message_ns_.load(std::memory_order_relaxed);
+  if (cost == 0 || cost >= kLightReadNs) return 1;
+  return counters_.tasks.load(std::memory_order_relaxed) % kSampled == 0 ? kSampled : 0;
+}
+
 void Stage::Run(Task& task) {
   const uint64_t start = NowNs();
   const uint64_t first = task.first;
-  const bool reads = options_.lane == Lane::kIo;
-  const uint64_t start_cpu = reads ? ThreadCpuNs() : 0;
+  const uint64_t weight = options_.lane == Lane::kIo ? CpuWeight() : 0;
+  const uint64_t start_cpu = weight > 0 ? ThreadCpuNs() : 0;
   int64_t peak = 0;
   {
     TaskMemory memory(control_->pool(), control_->account(), task.reserved);
@@ -157,9 +171,9 @@ void Stage::Run(Task& task) {
     peak = memory.peak();
   }
   const uint64_t elapsed = NowNs() - start;
-  if (reads) counters_.cpu_ns.fetch_add(ThreadCpuNs() - start_cpu, std::memory_order_relaxed);
+  if (weight > 0) counters_.cpu_ns.fetch_add(weight * (ThreadCpuNs() - start_cpu), std::memory_order_relaxed);
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     NoteEndLocked(task, peak, elapsed);
     if (options_.read_ahead) {
       const bool starved = 16 * output_.queued() <= std::max(16, output_.window());
@@ -236,12 +250,12 @@ void Stage::Ask(uint64_t epoch) {
 
 std::optional<Stage::Reads> Stage::reads() {
   if (!options_.read_ahead) return std::nullopt;
-  std::lock_guard<std::mutex> lock(mutex_);
+  const auto lock = BriefLock(mutex_);
   return Reads{options_.read_ahead->most(), options_.read_ahead->short_ns(), options_.read_ahead->changes()};
 }
 
 std::vector<std::string> Stage::DescribeRunning() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const auto lock = BriefLock(mutex_);
   std::vector<std::string> lines;
   for (const Running& running : running_tasks_) {
     const double seconds = static_cast<double>(NowNs() - running.since_ns) * 1e-9;
@@ -305,14 +319,14 @@ void Stage::PushParts(uint64_t number, std::vector<Message>& parts) {
   parts.clear();
 }
 
-void Stage::GiveParts(std::vector<Message>& parts, Task& task) {
-  if (parts.size() > 1) {
+void Stage::GiveParts(Task& task) {
+  if (task.parts.size() > 1) {
     Deliver(task);
-    PushParts(task.first++, parts);
+    PushParts(task.first++, task.parts);
     return;
   }
-  Message message = std::move(parts[0]);
-  parts.clear();
+  Message message = std::move(task.parts[0]);
+  task.parts.clear();
   const auto bytes = static_cast<int64_t>(message->footprint());
   if (message->rows() > 0) {
     RaiseTo(row_bytes_, (bytes - static_cast<int64_t>(sizeof(Block))) / message->rows());

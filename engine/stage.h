@@ -5,8 +5,10 @@
 #ifndef HEADRACE_ENGINE_STAGE_H_
 #define HEADRACE_ENGINE_STAGE_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -69,6 +71,7 @@ struct Task {
   bool counted = false;  // among the pipeline's running tasks
   std::vector<Message> inputs;
   std::vector<Stamps> before;  // of inputs, for one-to-many operators
+  std::vector<Message> parts;  // of one message, on their way to outputs
   std::vector<std::pair<Message, int64_t>> outputs;
   uint64_t rows = 0;  // read or received
   // What one message holds of an indexed source.
@@ -149,6 +152,8 @@ class Stage {
   virtual Lack LackLocked() = 0;
   // Messages that a task could take now, up to `most`, where LackLocked says kNothing.
   virtual int ClaimableLocked(int most) = 0;
+  // Messages that one task may take for itself: half of the places, where each message takes one.
+  virtual int most_claimed() const { return std::max(1, options_.window / 2); }
   virtual void RunTask(Task& task) = 0;
   // An epoch that a task may not begin yet, as user code would run for it.
   bool Gated(uint64_t epoch) const { return options_.gated && epoch > asked_.load(std::memory_order_acquire); }
@@ -164,9 +169,8 @@ class Stage {
   // Applies the elements from `first` on. Appends what comes of the message, in order: one message, and one more for
   // each row that failed.
   void ApplyElements(size_t first, Message message, std::vector<Message>& parts) const;
-  // Puts what comes of the task's message under its number: to the task's outputs where it is one message. Empties
-  // `parts`.
-  void GiveParts(std::vector<Message>& parts, Task& task);
+  // Puts task.parts under the message's number: to the task's outputs where it is one message. Empties them.
+  void GiveParts(Task& task);
   void PushParts(uint64_t number, std::vector<Message>& parts);
   void Narrow(int rows);
   // Rows that one message shall hold, from what a row costs the stages up to the user.
@@ -195,6 +199,7 @@ class Stage {
   // Nothing between this stage and the user could run instead, or has anything to give.
   bool LastResort();
   bool CouldRun();
+  uint64_t CpuWeight() const;
   void NoteLackLocked(Lack lack);
   void NoteClaimLocked(const Task& task);
   void NoteEndLocked(const Task& task, int64_t peak, uint64_t elapsed_ns);
@@ -335,20 +340,27 @@ class StreamStage : public Stage {
   Lack LackLocked() override;
   Lack ClaimLocked(Task& task, int most) override;
   int ClaimableLocked(int most) override;
+  // It takes places for what comes of messages, while it runs.
+  int most_claimed() const override { return std::numeric_limits<int>::max(); }
   void RunTask(Task& task) override;
 
  private:
   class ElementOutbox;
   void Feed(size_t element, int input, Message message);
-  bool Step(Task& task);
-  bool Flush();
+  bool Receive(int most);
+  bool Step(Task& task, int most);
+  void Flush(Task& task);
+  int ReadyCount() const { return static_cast<int>(ready_.size() - ready_pushed_); }
+  int ReceivedCount() const { return static_cast<int>(received_.size() - received_used_); }
   int OwingElement() const;
   void FinishBelow(size_t element, int input, uint64_t epoch);
   void TakeFinish();
   void CheckHeld();
 
+  std::vector<Message> received_;  // popped in one run, to be handled one by one
+  size_t received_used_ = 0;
   std::vector<Message> ready_;  // given out by the last element, not yet pushed
-  size_t ready_popped_ = 0;
+  size_t ready_pushed_ = 0;
   std::vector<int64_t> enough_;       // for each element: epochs it wants nothing of, in its input's count
   std::vector<uint64_t> fed_epochs_;  // for each element: of the message it was given last
   int64_t finish_seen_ = -1;

@@ -35,6 +35,7 @@ size_t StreamStage::held_bytes() const {
 }
 
 void StreamStage::DropOperators() {
+  received_.clear();
   ready_.clear();
   Stage::DropOperators();
 }
@@ -49,7 +50,7 @@ int StreamStage::OwingElement() const {
 Lack StreamStage::LackLocked() {
   if (running_ > 0) return Lack::kTurn;
   if (output_.Places() == 0) return Lack::kOutput;
-  if (ready_popped_ < ready_.size() || OwingElement() >= 0) return Lack::kNothing;
+  if (ReadyCount() > 0 || ReceivedCount() > 0 || OwingElement() >= 0) return Lack::kNothing;
   const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
   return inputs_[wanted]->output().Ready() ? Lack::kNothing : Lack::kInput;
 }
@@ -60,9 +61,9 @@ Lack StreamStage::ClaimLocked(Task& task, int most) {
 }
 
 int StreamStage::ClaimableLocked(int most) {
-  if (ready_popped_ < ready_.size() || OwingElement() >= 0) return most;
+  if (ReadyCount() > 0 || OwingElement() >= 0) return most;
   const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
-  return inputs_[wanted]->output().ReadyRun(most);
+  return ReceivedCount() + inputs_[wanted]->output().ReadyRun(most);
 }
 
 // `element`'s input `input` is not wanted up to `epoch` any more: tells what lies below.
@@ -127,37 +128,50 @@ void StreamStage::Feed(size_t element, int input, Message message) {
   }
 }
 
-// Pushes what has been given out; false when the connector is full.
-bool StreamStage::Flush() {
-  while (ready_popped_ < ready_.size()) {
+// Pushes what has been given out, as far as there are places.
+void StreamStage::Flush(Task& task) {
+  while (ReadyCount() > 0) {
     int taken = 0;
-    const std::optional<uint64_t> number = output_.TryTake(1, taken);
-    if (!number.has_value()) return false;
-    Message message = std::move(ready_[ready_popped_++]);
-    // Empty messages between marks carry nothing that anybody needs here: numbers start afresh.
-    PushOne(*number, std::move(message), false);
+    const std::optional<uint64_t> number = output_.TryTake(ReadyCount(), taken);
+    if (!number.has_value()) return;
+    task.first = *number;
+    for (; taken > 0; --taken) {
+      Message& message = ready_[ready_pushed_++];
+      const auto bytes = static_cast<int64_t>(message->footprint());
+      task.outputs.emplace_back(std::move(message), bytes);
+    }
+    Deliver(task);
   }
   ready_.clear();
-  ready_popped_ = 0;
-  return output_.Places() > 0;
+  ready_pushed_ = 0;
 }
 
-bool StreamStage::Step(Task& task) {
+// Pops up to `most` messages under one lock; one alone where another input may be wanted after it.
+bool StreamStage::Receive(int most) {
+  if (ReceivedCount() > 0) return true;
+  received_.clear();
+  received_used_ = 0;
+  const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
+  bool was_full = false;
+  inputs_[wanted]->output().TryPopRun(inputs_.size() == 1 ? most : 1, received_, was_full);
+  if (was_full) SignalInput(wanted);
+  return !received_.empty();
+}
+
+bool StreamStage::Step(Task& task, int most) {
   TakeFinish();
-  if (!Flush()) return false;
   if (const int owing = OwingElement(); owing >= 0) {
     ElementOutbox out(this, static_cast<size_t>(owing));
     elements_[owing].stream->Continue(out);
     for (Message& given : out.Take()) Feed(static_cast<size_t>(owing) + 1, 0, std::move(given));
     return true;
   }
+  // Before it is popped, for what it wants changes with what it gets.
   const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
-  bool was_full = false;
-  std::optional<Message> message = inputs_[wanted]->output().TryPop(was_full);
-  if (was_full) SignalInput(wanted);
-  if (!message.has_value()) return false;
-  task.rows += static_cast<uint64_t>((*message)->rows());
-  Feed(0, wanted, *std::move(message));
+  if (!Receive(most)) return false;
+  Message message = std::move(received_[received_used_++]);
+  task.rows += static_cast<uint64_t>(message->rows());
+  Feed(0, wanted, std::move(message));
   CheckHeld();
   return true;
 }
@@ -181,9 +195,12 @@ void StreamStage::CheckHeld() {
 }
 
 void StreamStage::RunTask(Task& task) {
+  Flush(task);
+  // Nobody else takes them, so there are no fewer later.
+  const int places = output_.Places();
   int steps = 0;
-  while (steps < task.count && !control_->closed() && Step(task)) ++steps;
-  Flush();
+  while (steps < task.count && ReadyCount() < places && !control_->closed() && Step(task, task.count - steps)) ++steps;
+  Flush(task);
   task.count = std::max(1, steps);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "engine/brief_lock.h"
 #include "engine/read_ahead.h"
 
 namespace headrace {
@@ -76,7 +77,7 @@ void WorkerPool::Signal(PoolClient* client) {
   if (client->queued_.exchange(true, std::memory_order_acq_rel)) return;
   bool wake = false;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     if (client->removed_) return;
     ready_.push_back(client);
     if (stopping_) return;
@@ -87,14 +88,14 @@ void WorkerPool::Signal(PoolClient* client) {
 }
 
 void WorkerPool::Remove(PoolClient* client) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  auto lock = BriefLock(mutex_);
   client->removed_ = true;
   ready_.erase(std::remove(ready_.begin(), ready_.end(), client), ready_.end());
   left_.wait(lock, [client] { return client->active_ == 0; });
 }
 
 void WorkerPool::Grow(int threads) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const auto lock = BriefLock(mutex_);
   if (threads <= this->threads()) return;
   wanted_.store(threads, std::memory_order_relaxed);
   if (!workers_.empty()) StartLocked();
@@ -104,13 +105,13 @@ void WorkerPool::Stop() {
   const std::lock_guard<std::mutex> alone(stop_mutex_);
   std::vector<std::thread> workers;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const auto lock = BriefLock(mutex_);
     stopping_ = true;
     workers.swap(workers_);
   }
   work_.notify_all();
   for (std::thread& worker : workers) worker.join();
-  std::lock_guard<std::mutex> lock(mutex_);
+  const auto lock = BriefLock(mutex_);
   stopping_ = false;
   // Lets their next signal through, which starts threads again.
   for (PoolClient* client : ready_) client->queued_.store(false, std::memory_order_release);
@@ -119,7 +120,7 @@ void WorkerPool::Stop() {
 void WorkerPool::Work() {
   pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
   BlockSignals();
-  std::unique_lock<std::mutex> lock(mutex_);
+  auto lock = BriefLock(mutex_);
   while (true) {
     work_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
     idle_.fetch_sub(1, std::memory_order_relaxed);
@@ -131,7 +132,7 @@ void WorkerPool::Work() {
     client->queued_.store(false, std::memory_order_release);
     lock.unlock();
     const bool ran = client->RunOne();
-    lock.lock();
+    lock = BriefLock(mutex_);
     idle_.fetch_add(1, std::memory_order_relaxed);
     --client->active_;
     if (client->removed_) {
