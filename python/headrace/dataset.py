@@ -74,6 +74,7 @@ class Dataset(Methods):
         even: str = "off",
         state: bytes | None = None,
         as_: str = "numpy",
+        bytes_as: str = "bytes",
         optimize: bool = True,
         executor: str = "threads",
         workers: int | None = None,
@@ -99,6 +100,8 @@ class Dataset(Methods):
             state: From `Iterator.state()`: goes on with the row after it, and moves `ds.epoch` past its epoch.
             as_: "numpy", "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes and texts are
                 NumPy object arrays under each.
+            bytes_as: What a byte string is given as: "bytes", or "memoryview": a read-only view of the memory it was
+                read into, which saves a copy and keeps that memory while the view lives.
             optimize: Whether passes may rewrite the graph; results are the same.
             executor: "threads", or "pull": every operator runs on this thread.
             workers: The most tasks of a stage at once; None: the engine chooses.
@@ -120,6 +123,7 @@ class Dataset(Methods):
             "epoch": self.epoch if epoch is None else options.whole("epoch", epoch),
             "even": options.choice("even", even, ("off", "drop", "pad")),
             "optimize": bool(optimize),
+            "view_bytes": options.choice("bytes_as", bytes_as, ("bytes", "memoryview")) == "memoryview",
             "pull": options.choice("executor", executor, ("threads", "pull")) == "pull",
             "memory": options.memory_bytes(memory),
             "disabled_passes": [disabled_passes] if isinstance(disabled_passes, str) else list(disabled_passes),

@@ -108,7 +108,9 @@ py::dict StageDict(const StageReport& stage) {
 class __attribute__((visibility("hidden"))) BoundIteration {
  public:
   BoundIteration(const BoundGraph& graph, const py::dict& options, const py::dict& references)
-      : raised_(std::make_shared<RaisedExceptions>()), process_(getpid()) {
+      : raised_(std::make_shared<RaisedExceptions>()),
+        process_(getpid()),
+        bytes_(Option(options, "view_bytes", false) ? Bytes::kViewed : Bytes::kCopied) {
     ReleaseNow();
     IterateOptions given = OptionsOf(options);
     given.bindings = BindingsOf(references, raised_);
@@ -268,13 +270,14 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     for (size_t i = 0; i < row.columns.size(); ++i) {
       // Takes the tensor out of the row, so that the array may be its only holder.
       const Tensor tensor = std::move(row.columns[i]);
-      columns[names_[i]] = as == "numpy" ? ArrayOf(tensor, Access::kWhereAlone) : DLPackOf(tensor);
+      columns[names_[i]] = as == "numpy" ? ArrayOf(tensor, Access::kWhereAlone, bytes_) : DLPackOf(tensor, bytes_);
     }
     return columns;
   }
 
   const std::shared_ptr<RaisedExceptions> raised_;
   const pid_t process_;
+  const Bytes bytes_;
   std::unique_ptr<Iteration> iteration_;
   std::vector<py::str> names_;
   std::atomic<std::thread::id> user_{};

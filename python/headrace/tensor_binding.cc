@@ -48,24 +48,41 @@ py::object StringObject(DType dtype, std::string_view bytes) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-py::object StringArray(const Tensor& tensor) {
-  if (tensor.rank() == 0) return StringObject(tensor.dtype(), tensor.bytes_value());
-  const py::array array(py::dtype("O"), std::vector<py::ssize_t>(tensor.shape().begin(), tensor.shape().end()));
-  auto** place = static_cast<PyObject**>(
-      py::detail::array_proxy(array.ptr())->data == nullptr ? nullptr : const_cast<void*>(array.data()));
-  const int64_t elements = tensor.elements();
-  for (int64_t i = 0; i < elements; ++i) {
-    PyObject* before = std::exchange(place[i], StringObject(tensor.dtype(), tensor.bytes_at(i)).release().ptr());
-    Py_XDECREF(before);
-  }
-  return array;
-}
-
 py::capsule Keeper(const Tensor& tensor) {
   return py::capsule(new Tensor(tensor), [](void* kept) {
     delete static_cast<Tensor*>(kept);
     ReleaseNow();
   });
+}
+
+void MakeReadOnly(const py::array& array) {
+  py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+}
+
+py::object ViewOf(const Tensor& tensor, std::string_view bytes) {
+  const py::array array(NumpyType(DType::kUInt8), {static_cast<py::ssize_t>(bytes.size())}, {1}, bytes.data(),
+                        Keeper(tensor));
+  MakeReadOnly(array);
+  return py::memoryview(array);
+}
+
+py::object StringOf(const Tensor& tensor, int64_t element, Bytes bytes) {
+  const std::string_view value = tensor.bytes_at(element);
+  if (tensor.dtype() == DType::kBytes && bytes == Bytes::kViewed) return ViewOf(tensor, value);
+  return StringObject(tensor.dtype(), value);
+}
+
+py::object StringArray(const Tensor& tensor, Bytes bytes) {
+  if (tensor.rank() == 0) return StringOf(tensor, 0, bytes);
+  const py::array array(py::dtype("O"), std::vector<py::ssize_t>(tensor.shape().begin(), tensor.shape().end()));
+  auto** place = static_cast<PyObject**>(
+      py::detail::array_proxy(array.ptr())->data == nullptr ? nullptr : const_cast<void*>(array.data()));
+  const int64_t elements = tensor.elements();
+  for (int64_t i = 0; i < elements; ++i) {
+    PyObject* before = std::exchange(place[i], StringOf(tensor, i, bytes).release().ptr());
+    Py_XDECREF(before);
+  }
+  return array;
 }
 
 bool Alone(const Tensor& tensor) { return tensor.buffer().unique(); }
@@ -214,20 +231,20 @@ Tensor TensorOfArray(py::array array, Sharing sharing) {
 
 }  // namespace
 
-py::object ArrayOf(const Tensor& tensor, Access access) {
-  if (IsVariableLength(tensor.dtype())) return StringArray(tensor);
+py::object ArrayOf(const Tensor& tensor, Access access, Bytes bytes) {
+  if (IsVariableLength(tensor.dtype())) return StringArray(tensor, bytes);
   const bool writable = access == Access::kWhereAlone && Alone(tensor);
   const py::dtype type = NumpyType(tensor.dtype());
   std::vector<py::ssize_t> shape(tensor.shape().begin(), tensor.shape().end());
   std::vector<py::ssize_t> strides;
   for (int axis = 0; axis < tensor.rank(); ++axis) strides.push_back(tensor.stride(axis));
   py::array array(type, std::move(shape), std::move(strides), tensor.raw(), Keeper(tensor));
-  if (!writable) py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  if (!writable) MakeReadOnly(array);
   return array;
 }
 
-py::object DLPackOf(const Tensor& tensor) {
-  if (IsVariableLength(tensor.dtype())) return StringArray(tensor);
+py::object DLPackOf(const Tensor& tensor, Bytes bytes) {
+  if (IsVariableLength(tensor.dtype())) return StringArray(tensor, bytes);
   return py::cast(LentTensor(tensor, Alone(tensor)));
 }
 

@@ -15,12 +15,19 @@ enum class Access {
   kWhereAlone,  // writable where nobody else holds the memory
 };
 
-// Numbers: an array that shares the tensor's memory and keeps it alive. One byte string: bytes; one string: str;
-// arrays of them: object arrays. Raises UnsupportedError for bfloat16 where ml_dtypes is not installed.
-pybind11::object ArrayOf(const Tensor& tensor, Access access);
+// How byte strings are given out.
+enum class Bytes {
+  kCopied,  // as bytes
+  kViewed,  // as read-only memoryviews, which share the tensor's memory and keep it
+};
+
+// Numbers: an array that shares the tensor's memory and keeps it alive. One byte string: bytes, or a view of
+// it; one string: str; arrays of them: object arrays. Raises UnsupportedError for bfloat16 where ml_dtypes is not
+// installed.
+pybind11::object ArrayOf(const Tensor& tensor, Access access, Bytes bytes = Bytes::kCopied);
 
 // An object with __dlpack__ and __dlpack_device__ over the tensor's memory; for byte strings and strings as ArrayOf.
-pybind11::object DLPackOf(const Tensor& tensor);
+pybind11::object DLPackOf(const Tensor& tensor, Bytes bytes);
 
 enum class Sharing {
   kAlways,      // the user promises not to change it

@@ -150,6 +150,41 @@ def test_map_says_what_it_cannot_do():
         pairs.map(V.Decode(), [3])
 
 
+def test_bytes_as_views_of_the_engines_memory(tmp_path):
+    for number in range(40):
+        (tmp_path / f"{number:02}.bin").write_bytes(bytes([number]) * (1000 * number))
+    files = hr.Files(f"{tmp_path}/*.bin")
+    with files.iterate(bytes_as="memoryview") as rows:
+        views = [row["data"] for row in rows]
+        assert rows.state()
+    # Outlive the iterator, whose memory is not used again as long as they do.
+    for _ in files:
+        pass
+    for number, view in enumerate(views):
+        assert isinstance(view, memoryview) and view.readonly and view.contiguous and view.format == "B"
+        assert view == bytes([number]) * (1000 * number)
+    with pytest.raises(TypeError):
+        views[1][0] = 7
+    assert all(isinstance(row["path"], str) for row in files.iterate(bytes_as="memoryview"))
+    assert all(isinstance(row["data"], bytes) for row in files)
+
+
+@pytest.mark.parametrize("as_", ["numpy", "dlpack", "torch"])
+def test_batches_of_bytes_as_views(as_):
+    if as_ == "torch":
+        pytest.importorskip("torch")
+    table = hr.Numpy({"data": np.array([b"\x00\xff", b"", b"xyz"], object), "text": np.array(["a", "b", "c"])})
+    [batch] = table.batch(3).iterate(as_=as_, bytes_as="memoryview")
+    assert batch["data"].dtype == object and batch["text"].tolist() == ["a", "b", "c"]
+    assert [bytes(view) for view in batch["data"]] == [b"\x00\xff", b"", b"xyz"]
+    assert all(isinstance(view, memoryview) for view in batch["data"])
+
+
+def test_bytes_as_refuses_what_it_does_not_know():
+    with pytest.raises(hr.GraphError, match="bytes_as is 'bytearray'; it must be one of 'bytes', 'memoryview'"):
+        hr.Range(3).iterate(bytes_as="bytearray")
+
+
 def test_strings_and_bytes():
     table = hr.Numpy({"text": np.array(["grün", "", "b"]), "data": np.array([b"\x00\xff", b"", b"xyz"], object)})
     rows = list(table)
