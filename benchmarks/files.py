@@ -25,24 +25,22 @@ def write_files(folder: pathlib.Path, size: int) -> None:
         (folder / f"{number:05}.bin").write_bytes(random[number:] + random[:number])
 
 
-def run_pipeline(folder: str, files: int, warm_up: int, explain: bool) -> None:
+def run_pipeline(folder: str, bytes_as: str, files: int, warm_up: int, explain: bool) -> None:
     """Prints files a second as JSON; each comes as one row with its path and its bytes."""
     import headrace as hr
 
-    dataset = hr.Files(f"{folder}/*.bin")
-    for _ in range(-(-warm_up // FILES)):
-        for row in dataset:
-            len(row["data"])
-    epochs = -(-files // FILES)
-    read = 0
-    begin = time.perf_counter()
-    for _ in range(epochs):
-        for row in dataset:
-            read += len(row["data"])
-    seconds = time.perf_counter() - begin
-    if explain:
-        print(dataset.explain(), file=sys.stderr)
-    print(json.dumps({"rate": epochs * FILES / seconds, "bytes_per_second": read / seconds}))
+    dataset = hr.Files(f"{folder}/*.bin").repeat(-(-(warm_up + files) // FILES))
+    with dataset.iterate(bytes_as=bytes_as) as rows:
+        for _ in range(warm_up):
+            len(next(rows)["data"])
+        read = 0
+        begin = time.perf_counter()
+        for _ in range(files):
+            read += len(next(rows)["data"])
+        seconds = time.perf_counter() - begin
+        if explain:
+            print(rows.explain(), file=sys.stderr)
+    print(json.dumps({"rate": files / seconds, "bytes_per_second": read / seconds}))
 
 
 def run_loop(program: str, folder: pathlib.Path, options: argparse.Namespace) -> float:
@@ -58,16 +56,18 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     program = options.loop or str(measuring.ROOT / "bazel-bin" / "benchmarks" / "read_loop")
     if not pathlib.Path(program).is_file():
         sys.exit(f"{program} is not there: build it with 'bazel build //benchmarks:read_loop', or say --loop PATH")
-    rates: dict[str, list[float]] = {"Files": [], "loop": []}
+    rates: dict[str, list[float]] = {"memoryview": [], "bytes": [], "loop": []}
     for number in range(options.rounds):
-        child = ["--child", folder, "--files", options.files, "--warm-up", options.warm_up]
-        child += ["--explain"] if options.explain and number == 0 else []
-        rates["Files"].append(measuring.in_own_process(__file__, *child)["rate"])
+        for bytes_as in ("memoryview", "bytes"):
+            child = ["--child", folder, "--bytes-as", bytes_as, "--files", options.files, "--warm-up", options.warm_up]
+            child += ["--explain"] if options.explain and number == 0 else []
+            rates[bytes_as].append(measuring.in_own_process(__file__, *child)["rate"])
         rates["loop"].append(run_loop(program, folder, options))
         print(f"{number + 1}: " + "  ".join(f"{name} {found[-1]:,.0f}" for name, found in rates.items()), flush=True)
     for name, found in rates.items():
         print(f"{name}: {measuring.summary(found)} files a second")
-    print(f"Files / loop: {measuring.ratio(rates['Files'], rates['loop'])}")
+    for bytes_as in ("memoryview", "bytes"):
+        print(f"{bytes_as} / loop: {measuring.ratio(rates[bytes_as], rates['loop'])}")
 
 
 def main() -> None:
@@ -80,9 +80,10 @@ def main() -> None:
     parser.add_argument("--loop", help="the built //benchmarks:read_loop; bazel-bin's where not given")
     parser.add_argument("--explain", action="store_true", help="print the first round's report")
     parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--bytes-as", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        run_pipeline(options.child, options.files, options.warm_up, options.explain)
+        run_pipeline(options.child, options.bytes_as, options.files, options.warm_up, options.explain)
         return
     with tempfile.TemporaryDirectory(prefix="headrace_") as temporary:
         write_files(pathlib.Path(temporary), options.bytes)

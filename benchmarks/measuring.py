@@ -16,9 +16,12 @@ MEBIBYTE = 1 << 20
 
 
 def in_own_process(script: str, *arguments: object) -> Any:
-    """Runs this script once more with `arguments` and returns what it prints, read as JSON."""
+    """Runs this script once more with `arguments` and returns what it prints, read as JSON.
+
+    Without the threads of NumPy's OpenBLAS, which keep a core busy for a while after NumPy is loaded.
+    """
     command = [sys.executable, os.path.abspath(script), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
     if done.returncode != 0:
         sys.exit(f"failed: {' '.join(command)}")
     return json.loads(done.stdout.splitlines()[-1])
