@@ -49,7 +49,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kBlock = 32;  // elements of a row summed at once
+constexpr int kBlock = 32;                  // elements of a row summed at once
+constexpr int64_t kMostInterleaved = 2048;  // pixels of a row of one channel that are filtered with others
 
 template <typename T>
 struct Sum;
@@ -254,8 +255,63 @@ HWY_INLINE int64_t AlongGroupsOfRows(const PixelRun& source, int64_t rows, const
   return y;
 }
 
+// Four rows of bytes to one of four channels.
+HWY_INLINE void Interleave(const uint8_t* row, int64_t stride, int64_t width, uint8_t* target) {
+  const hn::FixedTag<uint8_t, 16> block;
+  int64_t x = 0;
+  for (; x + 16 <= width; x += 16) {
+    hn::StoreInterleaved4(hn::LoadU(block, row + x), hn::LoadU(block, row + stride + x),
+                          hn::LoadU(block, row + 2 * stride + x), hn::LoadU(block, row + 3 * stride + x), block,
+                          target + 4 * x);
+  }
+  for (; x < width; ++x) {
+    for (int64_t i = 0; i < 4; ++i) target[4 * x + i] = row[i * stride + x];
+  }
+}
+
+HWY_INLINE void Deinterleave(const uint8_t* source, int64_t width, uint8_t* row, int64_t stride) {
+  const hn::FixedTag<uint8_t, 16> block;
+  int64_t x = 0;
+  for (; x + 16 <= width; x += 16) {
+    hn::Vec<decltype(block)> rows[4];
+    hn::LoadInterleaved4(block, source + 4 * x, rows[0], rows[1], rows[2], rows[3]);
+    for (int64_t i = 0; i < 4; ++i) hn::StoreU(rows[i], block, row + i * stride + x);
+  }
+  for (; x < width; ++x) {
+    for (int64_t i = 0; i < 4; ++i) row[i * stride + x] = source[4 * x + i];
+  }
+}
+
+// Rows of one channel, four as one row of four channels, in turns of eight times kRows.
+HWY_INLINE int64_t AlongGroupsOfGreyRows(const PixelRun& source, int64_t rows, const TapsView<int32_t>& taps,
+                                         const PairedWeights& weights, int64_t width, uint8_t* target) {
+  if (source.width > kMostInterleaved || width > kMostInterleaved) return 0;
+  // The last loads go up to 16 bytes and a pair of pixels beyond a row.
+  alignas(64) uint8_t interleaved[2 * kRows][4 * kMostInterleaved + 64];
+  alignas(64) uint8_t filtered[2 * kRows][4 * kMostInterleaved];
+  const uint8_t* sources[2 * kRows];
+  uint8_t* targets[2 * kRows];
+  for (int i = 0; i < 2 * kRows; ++i) {
+    sources[i] = interleaved[i];
+    targets[i] = filtered[i];
+    std::memset(interleaved[i] + 4 * source.width, 0, 64);
+  }
+  const int64_t safe = SafePositions(taps, width, weights.pairs, 4 * source.width + 64, 4);
+  int64_t y = 0;
+  for (; y + 8 * kRows <= rows; y += 8 * kRows) {
+    for (int i = 0; i < 2 * kRows; ++i) {
+      Interleave(source.pixels + (y + 4 * i) * source.stride, source.stride, source.width, interleaved[i]);
+    }
+    AlongSomeRows<4>(sources, taps.first, weights, safe, targets);
+    for (int i = 0; i < 2 * kRows; ++i) Deinterleave(filtered[i], safe, target + (y + 4 * i) * width, width);
+    AlongEachRow<uint8_t, 1>(source, y, y + 8 * kRows, taps, safe, width, target, width);
+  }
+  return y;
+}
+
 HWY_INLINE int64_t AlongManyRows(const PixelRun& source, int64_t rows, const TapsView<int32_t>& taps,
                                  const PairedWeights& weights, int64_t width, uint8_t* target) {
+  if (source.channels == 1) return AlongGroupsOfGreyRows(source, rows, taps, weights, width, target);
   if (source.channels == 3) return AlongGroupsOfRows<3>(source, rows, taps, weights, width, target);
   if (source.channels == 4) return AlongGroupsOfRows<4>(source, rows, taps, weights, width, target);
   return 0;
