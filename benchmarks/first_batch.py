@@ -32,6 +32,9 @@ def run_pipeline(folder: str, saved: bool) -> None:
 
     The listing is the one that the first run saved, or made anew; in the process it is kept.
     """
+    # Loaded in any program that trains; a pipeline loads it only when it starts.
+    import numpy  # noqa: F401
+
     import headrace as hr
     from headrace import vision as V
 
