@@ -51,6 +51,7 @@ class Iteration {
   }
   void Ask(uint64_t epoch) { pipeline_->Ask(epoch); }
   void Close() { pipeline_->Close(); }
+  bool RunsHere() const { return pipeline_->RunsHere(); }
 
   // Of the next row.
   uint64_t epoch() const { return pipeline_->position().epoch; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -50,6 +51,9 @@ class Pipeline::LaneClient : public PoolClient {
   }
   bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
   WorkerPool* pool() const { return pool_; }
+  const Pipeline* pipeline() const { return pipeline_; }
+  // Whose task this thread runs; null: none.
+  static const LaneClient* running_here() { return running_here_; }
 
  private:
   // Reads wait for the disk, each on a thread.
@@ -142,9 +146,19 @@ void Pipeline::MakeRoom(int64_t held) {
   for (const auto& cache : automatic_caches_) cache->MakeRoom(held);
 }
 
+bool Pipeline::RunsHere() const {
+  const LaneClient* const client = LaneClient::running_here();
+  return client != nullptr && client->pipeline() == this;
+}
+
 void Pipeline::Close() {
+  if (RunsHere()) {
+    SetClosed();
+    for (Stage* stage : stage_order_) stage->output().Close();
+    return;
+  }
   const std::lock_guard<std::mutex> closing(close_mutex_);
-  if (closed()) return;
+  if (std::exchange(ended_, true)) return;
   SetClosed();
   // After a fork the threads are not here: waiting for them would last for ever.
   if (!WorkerPool::LostInFork()) {

@@ -114,7 +114,11 @@ class Pipeline : private RunControl {
   absl::StatusOr<Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row);
   // User code may run for epochs up to `epoch`.
   void Ask(uint64_t epoch);
+  // Waits until nothing runs any more; called from one of its own tasks it only says so, and whoever closes or destroys
+  // it elsewhere waits.
   void Close();
+  // This thread runs one of its tasks: it must not be destroyed here.
+  bool RunsHere() const;
 
   Position position() const;
   const ir::Schema& schema() const { return instance_->arguments.output; }
@@ -167,6 +171,7 @@ class Pipeline : private RunControl {
   Stage* root_ = nullptr;
 
   std::mutex close_mutex_;
+  bool ended_ = false;  // under it
   // Held while the user's thread is inside, where a task that it pulls may close the pipeline.
   std::recursive_mutex user_mutex_;
   bool in_next_ = false;  // under it

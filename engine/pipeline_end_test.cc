@@ -97,6 +97,43 @@ TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
 }
 
+// Such a task cannot wait for itself; whoever lets go of the pipeline elsewhere waits for it.
+TEST(PipelineEnd, OneOfItsOwnTasksMayCloseIt) {
+  Probe& probe = Probe::At(12);
+  for (int i = 0; i < kSchedules; ++i) {
+    SCOPED_TRACE(i);
+    probe.Reset();
+    ScheduleRandom random(2000 + static_cast<uint64_t>(i));
+    std::atomic<Pipeline*> shared{nullptr};
+    const auto rows = static_cast<int64_t>(random.Below(40));
+    probe.OnEnter([&shared, &probe, rows] {
+      Pipeline* const pipeline = shared.load();
+      if (pipeline == nullptr || probe.rows() < rows) return;
+      EXPECT_TRUE(pipeline->RunsHere());
+      pipeline->Close();
+    });
+    PipelineOptions options;
+    options.window = static_cast<int>(random.Below(4));
+    auto made = Pipeline::Make(Working(random.Below(1 << 30), 12), options);
+    ASSERT_TRUE(made.ok()) << made.status();
+    std::unique_ptr<Pipeline> pipeline = *std::move(made);
+    shared = pipeline.get();
+    std::thread closer([&pipeline, closes = random.OneIn(2)] {
+      if (closes) pipeline->Close();
+    });
+    ResultRow row;
+    absl::Status error;
+    while (error.ok()) error = pipeline->Next(kPatience, row).status();
+    EXPECT_EQ(KindOf(error), ErrorKind::kClosed);
+    EXPECT_FALSE(pipeline->RunsHere());
+    closer.join();
+    pipeline.reset();
+    EXPECT_EQ(probe.running(), 0);
+  }
+  probe.Reset();
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+}
+
 TEST(PipelineEnd, NobodyWorksForOneThatIsGone) {
   Probe& probe = Probe::At(11);
   for (int i = 0; i < kSchedules; ++i) {

@@ -561,6 +561,7 @@ void Probe::Reset() {
   rows_.store(0);
   latest_epoch_.store(-1);
   held_.store(false);
+  on_enter_ = nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
   open_ = false;
   marks_.clear();
@@ -570,6 +571,7 @@ void Probe::Enter(uint64_t epoch) {
   RaiseTo(widest_, running_.fetch_add(1) + 1);
   rows_.fetch_add(1);
   RaiseTo(latest_epoch_, static_cast<int64_t>(epoch));
+  if (on_enter_) on_enter_();
 }
 
 void Probe::WaitForRelease() {

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ class Probe {
   static Probe& At(int64_t number);
   void Reset();
 
+  // Runs inside every task that enters from now on. Not while anything runs.
+  void OnEnter(std::function<void()> run) { on_enter_ = std::move(run); }
   void Enter(uint64_t epoch);
   void Leave() { running_.fetch_sub(1); }
   int running() const { return running_.load(); }
@@ -61,6 +64,7 @@ class Probe {
   std::atomic<int64_t> rows_{0};
   std::atomic<int64_t> latest_epoch_{-1};
   std::atomic<bool> held_{false};
+  std::function<void()> on_enter_;
   std::mutex mutex_;
   std::condition_variable released_;
   bool open_ = false;

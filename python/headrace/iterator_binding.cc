@@ -19,6 +19,7 @@
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
 #include "python/headrace/host_binding.h"
+#include "python/headrace/orphans.h"
 #include "python/headrace/status_error.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/unlocked.h"
@@ -129,6 +130,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       iteration_.release();
       return;
     }
+    if (iteration_ != nullptr && iteration_->RunsHere()) EndOrphan(std::move(iteration_));
     {
       const Unlocked unlocked;
       iteration_.reset();
@@ -314,6 +316,7 @@ py::object Count(const BoundGraph& graph, const py::dict& references) {
 void StopThreads() {
   if (!WorkerPool::LostInFork()) {
     const Unlocked unlocked;
+    WaitForOrphans();
     WorkerPool::StopShared();
   }
   ReleaseNow();

@@ -57,6 +57,99 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+def test_closing_inside_a_function_of_its_own():
+    iterators = []
+
+    def close(x):
+        if x == 3:
+            iterators[0].close()
+        return x
+
+    iterators.append(hr.Range(1000).map(close, "value").iterate())
+    with Stopwatch(), pytest.raises(hr.ClosedError):
+        for _ in iterators[0]:
+            pass
+    with pytest.raises(hr.ClosedError):
+        next(iterators[0])
+
+
+def test_two_close_at_once_one_of_them_inside_its_function():
+    iterators, inside = [], threading.Event()
+
+    def close(x):
+        inside.set()
+        time.sleep(0.05)
+        iterators[0].close()
+        return x
+
+    iterators.append(hr.Range(1000).map(close, "value").iterate())
+    assert inside.wait(30)
+    with Stopwatch():
+        iterators[0].close()
+
+
+def test_a_collection_inside_a_function_frees_the_iterator_that_runs_it():
+    """The thread that runs the function cannot wait for itself."""
+    dropped, collected = threading.Event(), threading.Event()
+
+    class Node:
+        pass
+
+    def collect(x):
+        if x == 3:
+            assert dropped.wait(30)
+            gc.collect()
+            collected.set()
+        return x
+
+    gc.disable()
+    try:
+        node = Node()
+        node.node = node
+        node.iterator = hr.Range(1000).map(collect, "value").iterate()
+        assert next(node.iterator)
+        del node
+        dropped.set()
+        assert collected.wait(30), "the function waits for itself"
+    finally:
+        gc.enable()
+    # Ends with the next one that comes by.
+    with Stopwatch():
+        assert len(list(hr.Range(4).batch(2))) == 2
+
+
+COLLECT = """
+import gc, threading
+import headrace as hr
+
+dropped, collected = threading.Event(), threading.Event()
+
+class Node:
+    pass
+
+def collect(x):
+    if x == 3:
+        dropped.wait(30)
+        gc.collect()
+        collected.set()
+    return x
+
+gc.disable()
+node = Node()
+node.node = node
+node.iterator = hr.Range(1000).map(collect, "value").iterate()
+next(node.iterator)
+del node
+dropped.set()
+assert collected.wait(30)
+"""
+
+
+def test_a_program_ends_while_an_iterator_waits_to_be_ended():
+    done = run_python(COLLECT, timeout=50)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_breaking_out_of_the_loop():
     pipeline = napping()
     with Stopwatch():
