@@ -21,8 +21,8 @@ absl::StatusOr<Tensors> UnaryKernel::Apply(absl::Span<const Tensor> inputs, RowR
   if (inputs.size() != 1) return InternalError("a kernel of one input got ", inputs.size());
   absl::StatusOr<Tensor> output = Apply(inputs[0], random);
   if (!output.ok()) return std::move(output).status();
-  absl::StatusOr<Tensors> outputs(absl::in_place);
-  outputs->push_back(*std::move(output));
+  absl::StatusOr<Tensors> outputs(absl::in_place, 1);
+  (*outputs)[0] = *std::move(output);
   return outputs;
 }
 
