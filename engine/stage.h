@@ -347,7 +347,8 @@ class StreamStage : public Stage {
  private:
   class ElementOutbox;
   void Feed(size_t element, int input, Message message);
-  bool Receive(int most);
+  int WantedInput() const;
+  bool Receive(int wanted, int most);
   bool Step(Task& task, int most);
   void Flush(Task& task);
   int ReadyCount() const { return static_cast<int>(ready_.size() - ready_pushed_); }

@@ -47,12 +47,14 @@ int StreamStage::OwingElement() const {
   return -1;
 }
 
+// What its first operator needs next.
+int StreamStage::WantedInput() const { return elements_[0].stream ? elements_[0].stream->wants() : 0; }
+
 Lack StreamStage::LackLocked() {
   if (running_ > 0) return Lack::kTurn;
   if (output_.Places() == 0) return Lack::kOutput;
   if (ReadyCount() > 0 || ReceivedCount() > 0 || OwingElement() >= 0) return Lack::kNothing;
-  const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
-  return inputs_[wanted]->output().Ready() ? Lack::kNothing : Lack::kInput;
+  return inputs_[WantedInput()]->output().Ready() ? Lack::kNothing : Lack::kInput;
 }
 
 Lack StreamStage::ClaimLocked(Task& task, int most) {
@@ -62,8 +64,7 @@ Lack StreamStage::ClaimLocked(Task& task, int most) {
 
 int StreamStage::ClaimableLocked(int most) {
   if (ReadyCount() > 0 || OwingElement() >= 0) return most;
-  const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
-  return ReceivedCount() + inputs_[wanted]->output().ReadyRun(most);
+  return ReceivedCount() + inputs_[WantedInput()]->output().ReadyRun(most);
 }
 
 // `element`'s input `input` is not wanted up to `epoch` any more: tells what lies below.
@@ -146,12 +147,11 @@ void StreamStage::Flush(Task& task) {
   ready_pushed_ = 0;
 }
 
-// Pops up to `most` messages under one lock; one alone where another input may be wanted after it.
-bool StreamStage::Receive(int most) {
+// Pops up to `most` messages of the input under one lock; one alone where another input may be wanted after it.
+bool StreamStage::Receive(int wanted, int most) {
   if (ReceivedCount() > 0) return true;
   received_.clear();
   received_used_ = 0;
-  const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
   bool was_full = false;
   inputs_[wanted]->output().TryPopRun(inputs_.size() == 1 ? most : 1, received_, was_full);
   if (was_full) SignalInput(wanted);
@@ -166,9 +166,8 @@ bool StreamStage::Step(Task& task, int most) {
     for (Message& given : out.Take()) Feed(static_cast<size_t>(owing) + 1, 0, std::move(given));
     return true;
   }
-  // Before it is popped, for what it wants changes with what it gets.
-  const int wanted = elements_[0].stream ? elements_[0].stream->wants() : 0;
-  if (!Receive(most)) return false;
+  const int wanted = WantedInput();
+  if (!Receive(wanted, most)) return false;
   Message message = std::move(received_[received_used_++]);
   task.rows += static_cast<uint64_t>(message->rows());
   Feed(0, wanted, std::move(message));
