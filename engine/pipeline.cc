@@ -31,14 +31,25 @@ class Pipeline::LaneClient : public PoolClient {
     for (Stage* stage : stages_) {
       if (pipeline_->closed()) return false;
       if (!stage->Claim(task)) continue;
-      if (pool_->idle() > 0 && MoreToDo()) pool_->Signal(this);
-      running_here_ = this;
-      stage->Run(task);
-      running_here_ = nullptr;
-      GrowFor(*stage);
+      RunClaimed(*stage, task);
+      // Lets the user's thread take what is there, which may stand behind this one in the queue for a core.
+      if (stage->ReadsFromMemory() && pipeline_->root_->output().queued() > 0) std::this_thread::yield();
       return true;
     }
     return false;
+  }
+  // For the user's thread: reads what lies in memory. It looks again, or passes on.
+  bool RunLightRead() {
+    for (Stage* stage : stages_) {
+      if (!stage->ReadsFromMemory() || !stage->Claim(users_task_)) continue;
+      passes_on_ = true;
+      RunClaimed(*stage, users_task_);
+      return true;
+    }
+    return false;
+  }
+  void PassOn() {
+    if (std::exchange(passes_on_, false)) pool_->PassOn(this);
   }
   // A thread that runs a task of this client looks again when it is done: it needs no signal, and wakes nobody for
   // what it can do itself.
@@ -56,6 +67,14 @@ class Pipeline::LaneClient : public PoolClient {
   static const LaneClient* running_here() { return running_here_; }
 
  private:
+  void RunClaimed(Stage& stage, Task& task) {
+    if (pool_->idle() > 0 && MoreToDo()) pool_->Signal(this);
+    // A function of the user's may go through another pipeline, and read for it here.
+    LaneClient* const outer = std::exchange(running_here_, this);
+    stage.Run(task);
+    running_here_ = outer;
+    GrowFor(stage);
+  }
   // Reads wait for the disk, each on a thread.
   void GrowFor(const Stage& stage) {
     if (stage.options().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
@@ -67,6 +86,9 @@ class Pipeline::LaneClient : public PoolClient {
   Pipeline* pipeline_;
   WorkerPool* pool_;
   std::vector<Stage*> stages_;
+  // The user's thread only.
+  Task users_task_;
+  bool passes_on_ = false;
   static thread_local LaneClient* running_here_;
 };
 thread_local Pipeline::LaneClient* Pipeline::LaneClient::running_here_ = nullptr;
@@ -187,6 +209,16 @@ bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
   return false;
 }
 
+// Reads files that lie in memory until there is something to take: to be woken costs more than such a read, and who is
+// woken stands behind those who read in the queue for a core.
+void Pipeline::ReadWhileWaiting(uint64_t until_ns) {
+  bool ran = true;
+  while (ran && !closed() && !root_->output().Ready() && NowNs() < until_ns) {
+    ran = std::any_of(clients_.begin(), clients_.end(), [](const auto& client) { return client->RunLightRead(); });
+  }
+  for (const auto& client : clients_) client->PassOn();
+}
+
 absl::Status Pipeline::PullUntilReady() {
   while (!ResultReady() && !closed()) {
     if (!RunOneOf(stage_order_)) return InternalError("no stage can run and there is no result");
@@ -211,6 +243,7 @@ bool Pipeline::WaitForResult(std::chrono::nanoseconds limit) {
   MessageConnector& output = root_->output();
   const uint64_t start = NowNs();
   uint64_t waited = 0;
+  ReadWhileWaiting(start + static_cast<uint64_t>(limit.count()));
   while (mean_wait_ns_ <= kAwakeNs && waited < 2 * kAwakeNs && output.queued() == 0 && !closed()) {
     std::this_thread::yield();
     waited = NowNs() - start;

@@ -109,7 +109,8 @@ class Pipeline : private RunControl {
   ~Pipeline() override;
 
   enum class Outcome { kRow, kEpochEnd, kNothingYet };
-  // The next row; waits at most `limit` (pull: works until there is one). An error stays: every later call repeats it.
+  // The next row; waits at most `limit`, and for a light read that this thread does meanwhile (pull: works until there
+  // is one). An error stays: every later call repeats it.
   // After kEpochEnd the next epoch follows, until the last.
   absl::StatusOr<Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row);
   // User code may run for epochs up to `epoch`.
@@ -148,6 +149,7 @@ class Pipeline : private RunControl {
   bool ResultReady() override;
   void MakeRoom(int64_t held) override;
   void Start();
+  void ReadWhileWaiting(uint64_t until_ns);
   bool RunOneOf(const std::vector<Stage*>& stages);
   std::optional<Message> PopResult(bool& was_full);
   bool WaitForResult(std::chrono::nanoseconds limit);

@@ -86,6 +86,11 @@ int Stage::GroupRows() const {
   return GroupSize(slowest, row_bytes_.load(std::memory_order_relaxed), options_.group_bytes);
 }
 
+bool Stage::ReadsFromMemory() const {
+  const uint64_t cost = message_ns_.load(std::memory_order_relaxed);
+  return options_.lane == Lane::kIo && cost > 0 && cost < kLightReadNs;
+}
+
 bool Stage::CouldRun() {
   const auto lock = BriefLock(mutex_);
   return running_ < cap() && LackLocked() == Lack::kNothing;
@@ -151,8 +156,7 @@ bool Stage::Claim(Task& task) {
 // For how many tasks this one stands when the time on the CPU is asked for, which is a system call: of light ones for
 // several, or for none.
 uint64_t Stage::CpuWeight() const {
-  const uint64_t cost = message_ns_.load(std::memory_order_relaxed);
-  if (cost == 0 || cost >= kLightReadNs) return 1;
+  if (!ReadsFromMemory()) return 1;
   return counters_.tasks.load(std::memory_order_relaxed) % kSampled == 0 ? kSampled : 0;
 }
 

@@ -112,6 +112,8 @@ class Stage {
   bool Claim(Task& task);
   // Has a full task ready: worth waking a thread for.
   bool WorthWaking();
+  // Reads files that the system has in memory: so it seems by the time that they took.
+  bool ReadsFromMemory() const;
   // Runs the claimed task to its end and hands its output over.
   void Run(Task& task);
 

@@ -73,7 +73,11 @@ void WorkerPool::StartLocked() {
   }
 }
 
-void WorkerPool::Signal(PoolClient* client) {
+void WorkerPool::Signal(PoolClient* client) { Enqueue(client, Waking::kAlways); }
+
+void WorkerPool::PassOn(PoolClient* client) { Enqueue(client, Waking::kUnlessActive); }
+
+void WorkerPool::Enqueue(PoolClient* client, Waking waking) {
   if (client->queued_.exchange(true, std::memory_order_acq_rel)) return;
   bool wake = false;
   {
@@ -82,7 +86,7 @@ void WorkerPool::Signal(PoolClient* client) {
     ready_.push_back(client);
     if (stopping_) return;
     StartLocked();
-    wake = idle_.load(std::memory_order_relaxed) > 0;
+    wake = idle_.load(std::memory_order_relaxed) > 0 && (waking == Waking::kAlways || client->active_ == 0);
   }
   if (wake) work_.notify_one();
 }

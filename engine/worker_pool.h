@@ -46,6 +46,8 @@ class WorkerPool {
   static bool LostInFork();
 
   void Signal(PoolClient* client);
+  // The same from a thread that ran a task of the client and will not look again: wakes nobody where another does.
+  void PassOn(PoolClient* client);
   // Takes the client out and waits until no thread runs it. Later signals do nothing.
   void Remove(PoolClient* client);
   // At least this many threads from now on.
@@ -56,6 +58,8 @@ class WorkerPool {
   void Stop();
 
  private:
+  enum class Waking { kAlways, kUnlessActive };
+  void Enqueue(PoolClient* client, Waking waking);
   void StartLocked();
   void Work();
 

@@ -89,7 +89,11 @@ TEST(WorkerPool, LosesNoSignal) {
         for (int unit = 0; unit < kUnits; ++unit) {
           for (auto& client : clients) {
             client->Add(1);
-            pool.Signal(client.get());
+            if (own.OneIn(2)) {
+              pool.Signal(client.get());
+            } else {
+              pool.PassOn(client.get());
+            }
           }
           GiveWay(own.OneIn(3) ? own.Below(20) : 0);
         }

@@ -83,6 +83,14 @@ FileStat FromSystem(const struct stat& from) {
   return stat;
 }
 
+// Tries again where a signal came in between, as the program's own threads get them; -1 and errno on failure.
+int OpenUninterrupted(const std::string& path, int flags) {
+  while (true) {
+    const int number = open(path.c_str(), flags);
+    if (number >= 0 || errno != EINTR) return number;
+  }
+}
+
 // Reads until `target` is full or the file ends. errno as a negative number on failure.
 int64_t ReadFully(int descriptor, int64_t offset, absl::Span<uint8_t> target) {
   size_t done = 0;
@@ -161,7 +169,7 @@ class Local : public FileSystem {
  private:
   absl::StatusOr<Descriptor> OpenRegular(const std::string& path, struct stat& stat) const {
     // O_NONBLOCK so that a named pipe in the folder cannot hang the reader; regular files do not know it.
-    Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    Descriptor descriptor(OpenUninterrupted(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!descriptor.open()) return SystemError(*this, path, "read", errno);
     if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
     if (S_ISDIR(stat.st_mode)) return SystemError(*this, path, "read", EISDIR);

@@ -23,7 +23,7 @@ def pipeline_threads() -> list[str]:
             name = pathlib.Path("/proc/self/task", task, "comm").read_text().strip()
         except OSError:  # it has just ended
             continue
-        if name.startswith("headrace") and name not in ("headrace-cpu", "headrace-io"):
+        if name.startswith("headrace") and name not in ("headrace-cpu", "headrace-io", "headrace-watch"):
             names.append(name)
     return names
 

@@ -113,7 +113,8 @@ class Dataset(Methods):
                 there; None: such rows are kept in memory alone, and only where several epochs are run.
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
             on_error: What an error of a row does: "raise" after the complete batches before it.
-            stall_warning: Says on stderr what is at work when nothing was given out for so many seconds; 0: never.
+            stall_warning: Says on stderr what is at work when nothing was given out for so many seconds; 0: never, and
+                so with executor="pull".
             profile: Where to write a profile of this run, as `profile()` does; None: none is taken.
             profile_events: The most tasks that a profile holds of each thread, of about 60 bytes each.
         """
@@ -154,6 +155,8 @@ class Dataset(Methods):
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             self.epoch = engine.epoch + 1
         engine.ask(engine.epoch)
+        # There is nobody but the loop's own thread.
+        stall_warning = 0 if given["pull"] else stall_warning
         return Iterator(engine, self._run, as_, stall_warning, on_second=None, on_end=None, profile=files)
 
     def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:

@@ -1,7 +1,6 @@
 """A running pipeline: rows one after the other, and the state to go on from."""
 
 import atexit
-import sys
 
 # Here, not in a function of the user's: the thread that loads it first passes for the main thread, which the
 # interpreter waits for at its end.
@@ -14,6 +13,7 @@ from typing import Any, NoReturn, Self
 from headrace import _engine
 from headrace.errors import ClosedError, Error, UnsupportedError
 from headrace.profile import ProfileFiles
+from headrace.stall_watch import stall_watch
 
 __all__ = ["Iterator"]
 
@@ -45,6 +45,7 @@ def start(graph: _engine.Graph, options: dict[str, Any], references: dict[str, A
 
 
 def stop(engine: _engine.Iteration) -> None:
+    stall_watch.remove(engine)
     engine.close()
     _live.discard(engine)
 
@@ -103,7 +104,6 @@ class Iterator:
         self._run = run
         self._torch = torch_or_error() if as_ == "torch" else None
         self._as = "numpy" if as_ == "numpy" else "dlpack"
-        self._stall_warning = stall_warning
         self._on_second = on_second
         self._on_end = on_end
         self._profile = profile
@@ -113,6 +113,8 @@ class Iterator:
         self._final_state: bytes | Error | None = None
         self._error: BaseException | None = None
         run.begin(engine)
+        if stall_warning > 0:
+            stall_watch.add(engine, stall_warning)
 
     @property
     def epoch(self) -> int:
@@ -140,15 +142,11 @@ class Iterator:
     def _next_row(self, engine: _engine.Iteration) -> Batch | None:
         """None at the end."""
         try:
-            row = engine.next(self._as, self._stall_warning)
-            if isinstance(row, bool):
-                self._warn_of_stall(engine)
-                row = engine.next(self._as, 0)
+            return engine.next(self._as)
         except BaseException as error:
             if engine.failed and self._engine is engine:
                 self._fail(engine, error)
             raise
-        return None if isinstance(row, bool) else row
 
     def _raise_why_over(self) -> NoReturn:
         if self._closed:
@@ -230,10 +228,3 @@ class Iterator:
         stop(engine)
         if self._profile is not None:
             self._profile.write(engine)
-
-    def _warn_of_stall(self, engine: _engine.Iteration) -> None:
-        lines = engine.describe_stall() or ["no stage has a row at work"]
-        text = "\n".join(f"  {line}" for line in lines)
-        print(
-            f"headrace: nothing delivered for {self._stall_warning:g} s; at work:\n{text}", file=sys.stderr, flush=True
-        )

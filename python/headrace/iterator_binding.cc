@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/advice.h"
+#include "engine/clock.h"
 #include "engine/iteration.h"
 #include "engine/worker_pool.h"
 #include "io/delayed_file_system.h"
@@ -139,19 +140,17 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
   BoundIteration(const BoundIteration&) = delete;
 
-  // The next row as a dict; None at an epoch's end; False when `stall_s` went by without either.
-  py::object Next(const std::string& as, double stall_s) {
+  // The next row as a dict; None at an epoch's end.
+  py::object Next(const std::string& as) {
     CheckProcess();
     const Turn turn(*this);
     ReleaseNow();
     ResultRow row;
-    const Clock::time_point started = Clock::now();
     while (true) {
-      const Pipeline::Outcome outcome = WaitOnce(row, started, stall_s);
+      const Pipeline::Outcome outcome = WaitOnce(row);
       if (outcome == Pipeline::Outcome::kRow) return RowDict(row, as);
       if (outcome == Pipeline::Outcome::kEpochEnd) return py::none();
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      if (stall_s > 0 && Clock::now() - started >= std::chrono::duration<double>(stall_s)) return py::bool_(false);
     }
   }
 
@@ -172,6 +171,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
 
   py::bytes State() { return py::bytes(ValueOrRaise(iteration_->State(), raised_.get())); }
+  // When the call of Next began that has not returned, on the clock of time.monotonic(); 0: none.
+  uint64_t waiting_since_ns() const { return waiting_since_ns_.load(std::memory_order_relaxed); }
   // The pipeline gave an error, and would give it again.
   bool failed() const { return failed_; }
   uint64_t epoch() const { return iteration_->epoch(); }
@@ -229,8 +230,12 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       if (!iteration.user_.compare_exchange_strong(nobody, std::this_thread::get_id())) {
         Raise(UnsupportedError("another thread waits for this iterator; an iterator serves one thread at a time"));
       }
+      iteration.waiting_since_ns_.store(NowNs(), std::memory_order_relaxed);
     }
-    ~Turn() { iteration_.user_.store(std::thread::id()); }
+    ~Turn() {
+      iteration_.waiting_since_ns_.store(0, std::memory_order_relaxed);
+      iteration_.user_.store(std::thread::id());
+    }
 
    private:
     BoundIteration& iteration_;
@@ -251,17 +256,11 @@ class __attribute__((visibility("hidden"))) BoundIteration {
         "or start the child with the 'spawn' method"));
   }
 
-  Pipeline::Outcome WaitOnce(ResultRow& row, Clock::time_point started, double stall_s) {
-    std::chrono::nanoseconds limit = kSlice;
-    if (stall_s > 0) {
-      const auto left = std::chrono::duration<double>(stall_s) - (Clock::now() - started);
-      limit =
-          std::clamp(std::chrono::duration_cast<std::chrono::nanoseconds>(left), std::chrono::nanoseconds(0), limit);
-    }
+  Pipeline::Outcome WaitOnce(ResultRow& row) {
     absl::StatusOr<Pipeline::Outcome> outcome;
     {
       const Unlocked unlocked;
-      outcome = iteration_->Next(limit, row);
+      outcome = iteration_->Next(kSlice, row);
     }
     failed_ = !outcome.ok();
     return ValueOrRaise(std::move(outcome), raised_.get());
@@ -283,6 +282,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   std::unique_ptr<Iteration> iteration_;
   std::vector<py::str> names_;
   std::atomic<std::thread::id> user_{};
+  std::atomic<uint64_t> waiting_since_ns_{0};
   bool failed_ = false;
 };
 
@@ -329,7 +329,7 @@ void BindIterator(py::module_& module) {
   py::class_<BoundIteration>(module, "Iteration")
       .def(py::init<const BoundGraph&, const py::dict&, const py::dict&>(), py::arg("graph"), py::arg("options"),
            py::arg("references"))
-      .def("next", &BoundIteration::Next, py::arg("as_"), py::arg("stall_s"))
+      .def("next", &BoundIteration::Next, py::arg("as_"))
       .def("close", &BoundIteration::Close)
       .def("ask", &BoundIteration::Ask)
       .def("state", &BoundIteration::State)
@@ -338,6 +338,7 @@ void BindIterator(py::module_& module) {
       .def("report", &BoundIteration::Report)
       .def("profile", &BoundIteration::Profile)
       .def("schema", &BoundIteration::schema)
+      .def_property_readonly("waiting_since_ns", &BoundIteration::waiting_since_ns)
       .def_property_readonly("failed", &BoundIteration::failed)
       .def_property_readonly("epoch", &BoundIteration::epoch)
       .def_property_readonly("delivered", &BoundIteration::delivered);

@@ -34,7 +34,7 @@ def thread_names() -> list[str]:
 
 def pipeline_threads() -> list[str]:
     """Those that belong to one pipeline: the shared pools stay until the process ends."""
-    return [name for name in thread_names() if name not in ("headrace-cpu", "headrace-io")]
+    return [name for name in thread_names() if name not in ("headrace-cpu", "headrace-io", "headrace-watch")]
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 5.0) -> bool:

@@ -73,6 +73,26 @@ def test_closing_inside_a_function_of_its_own():
         next(iterators[0])
 
 
+def test_closing_inside_a_function_that_went_through_files(tmp_path):
+    for number in range(100):
+        (tmp_path / f"{number:03}.bin").write_bytes(bytes(1000))
+    iterators = []
+
+    def close(x):
+        if x == 3:
+            # Long enough for this thread to read some of them.
+            with hr.Files(str(tmp_path / "*.bin")).repeat().iterate() as files:
+                for _ in range(5000):
+                    next(files)
+            iterators[0].close()
+        return x
+
+    iterators.append(hr.Range(1000).map(close, "value").iterate())
+    with Stopwatch(), pytest.raises(hr.ClosedError):
+        for _ in iterators[0]:
+            pass
+
+
 def test_two_close_at_once_one_of_them_inside_its_function():
     iterators, inside = [], threading.Event()
 
@@ -384,20 +404,6 @@ def test_a_hundred_iterators_begun_and_left():
     for _ in range(100):
         next(iter(pipeline))
     print("HEADRACE-COUNT schedules=100")
-
-
-def test_stall_warning_names_the_stage(capfd):
-    def stuck(x):
-        time.sleep(0.6 if x == 1 else 0)
-        return x
-
-    it = hr.Range(3).map(stuck, "value").iterate(stall_warning=0.2)
-    assert len(list(it)) == 3
-    told = capfd.readouterr().err
-    assert told.count("nothing delivered for 0.2 s") == 1
-    assert "map[1]" in told
-    list(hr.Range(3).map(stuck, "value").iterate(stall_warning=0))
-    assert capfd.readouterr().err == ""
 
 
 # ---- fork ----

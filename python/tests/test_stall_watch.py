@@ -1,0 +1,123 @@
+"""A loop that waits for too long is told what is at work, whoever works, and nothing else tells it."""
+
+import os
+import sys
+import threading
+import time
+
+import pytest
+from conftest import eventually, run_python
+
+import headrace as hr
+from headrace.stall_watch import StallWatch, stall_watch
+
+
+def stuck_at(*rows: int, seconds: float = 0.6) -> hr.Dataset:
+    def stuck(x: int) -> int:
+        time.sleep(seconds if x in rows else 0)
+        return x
+
+    return hr.Range(8).map(stuck, "value")
+
+
+def test_names_the_stage_once_a_wait(capfd: pytest.CaptureFixture[str]) -> None:
+    assert len(list(stuck_at(1, 5).iterate(stall_warning=0.2))) == 8
+    told = capfd.readouterr().err
+    assert told.count("nothing delivered for 0.2 s") == 2
+    assert told.count("map[1] has worked for ") == 2
+
+
+@pytest.mark.parametrize("options", [{"stall_warning": 0}, {"stall_warning": 0.2, "executor": "pull"}, {}])
+def test_tells_nothing_where_not_asked_or_in_time(capfd: pytest.CaptureFixture[str], options: dict) -> None:
+    list(stuck_at(1).iterate(**options))
+    assert capfd.readouterr().err == ""
+
+
+def test_a_long_time_between_rows_is_the_loops_own(capfd: pytest.CaptureFixture[str]) -> None:
+    for _ in stuck_at().iterate(stall_warning=0.05):
+        time.sleep(0.1)
+    assert capfd.readouterr().err == ""
+
+
+def test_each_of_many_by_its_own_time(capfd: pytest.CaptureFixture[str]) -> None:
+    def run(seconds: float) -> None:
+        list(stuck_at(1).iterate(stall_warning=seconds))
+
+    threads = [threading.Thread(target=run, args=(seconds,)) for seconds in (30.0, 0.25, 0.1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told = capfd.readouterr().err
+    assert [told.count(f"nothing delivered for {seconds} s") for seconds in ("30", "0.25", "0.1")] == [0, 1, 1]
+
+
+class Reading:
+    """An engine whose caller reads a file in Next, and does not come back."""
+
+    waiting_since_ns = 0
+
+    def describe_stall(self) -> list[str]:
+        return ["Files[0] has worked for 1 s"]
+
+
+def test_tells_though_whoever_waits_does_not_come_back(capfd: pytest.CaptureFixture[str]) -> None:
+    watch, engine = StallWatch(), Reading()
+    engine.waiting_since_ns = time.monotonic_ns()
+    watch.add(engine, 0.1)
+    told = ""
+
+    def tells() -> bool:
+        nonlocal told
+        told += capfd.readouterr().err
+        return told != ""
+
+    assert eventually(tells)
+    assert told == "headrace: nothing delivered for 0.1 s; at work:\n  Files[0] has worked for 1 s\n"
+    engine.waiting_since_ns = time.monotonic_ns()
+    told = ""
+    assert eventually(tells)
+
+
+def test_survives_a_broken_stderr(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    class Broken:
+        def write(self, _: str) -> int:
+            raise OSError("gone")
+
+    with monkeypatch.context() as context:
+        context.setattr(sys, "stderr", Broken())
+        list(stuck_at(1).iterate(stall_warning=0.2))
+    list(stuck_at(1).iterate(stall_warning=0.2))
+    assert capfd.readouterr().err.count("nothing delivered") == 1
+
+
+def test_forgets_what_is_closed_or_gone() -> None:
+    before = set(stall_watch._watched)
+    closed, left = stuck_at().iterate(), stuck_at().iterate()
+    assert len(set(stall_watch._watched) - before) == 2
+    closed.close()
+    del left
+    assert set(stall_watch._watched) <= before
+
+
+def test_one_thread_serves_all_and_pulling_needs_none() -> None:
+    done = run_python(
+        """
+import threading
+import headrace as hr
+list(hr.Range(3).iterate(executor="pull"))
+assert threading.active_count() == 1
+for _ in range(5):
+    list(hr.Range(3).iterate())
+assert threading.active_count() == 2
+"""
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_forked_process_begins_anew() -> None:
+    with stuck_at().iterate():
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if stall_watch._thread is None and not stall_watch._watched else 1)
+        assert os.waitpid(child, 0)[1] == 0
