@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kTaskNs = 30'000;
 constexpr int kMostAtOnce = 64;
 // So long do the reads of a task that finds its files in memory: a thread for reads is woken more dearly than others.
-constexpr uint64_t kReadTaskNs = 120'000;
+constexpr uint64_t kReadTaskNs = 60'000;
 constexpr uint64_t kLightReadNs = 200'000;
 constexpr uint64_t kSampled = 8;
 // Rows that wait between stages, and messages where they hold many.

@@ -38,6 +38,20 @@ TEST(LocalFileSystem, ReadsAWholeFileIntoOneBuffer) {
   EXPECT_TRUE(read->buffer().unique());
 }
 
+// Copies of the system's are fastest where both ends begin a page.
+TEST(LocalFileSystem, ReadsFilesOfManyPagesToTheBeginningOfOne) {
+  TemporaryFolder folder;
+  for (const size_t size : {(64 << 10) - 1, 64 << 10, 110'000, 3 << 20}) {
+    std::string bytes(size, 'x');
+    for (size_t i = 0; i < size; i += 97) bytes[i] = static_cast<char>(i);
+    const auto read = Local().Read(folder.Write("many", bytes));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->bytes_value(), bytes);
+    const bool many = size >= 64 << 10;
+    EXPECT_TRUE(!many || reinterpret_cast<uintptr_t>(read->raw()) % 4096 == 0) << size;
+  }
+}
+
 TEST(LocalFileSystem, ReadsAnEmptyFile) {
   TemporaryFolder folder;
   const auto read = Local().Read(folder.Write("empty", ""));
