@@ -48,7 +48,7 @@ def run_pipeline(folder: str, epochs: int, cache: str, memory: str, explain: boo
 
 def several_times(folder: pathlib.Path, copies: int, target: pathlib.Path) -> None:
     """Links to the pictures of all class folders, each under so many names."""
-    for picture in folder.rglob("*"):
+    for picture in folder.glob("*/**/*"):
         if picture.is_file():
             place = target / picture.parent.name
             place.mkdir(exist_ok=True)
