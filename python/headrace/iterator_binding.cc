@@ -3,7 +3,6 @@
 #include <pybind11/stl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -194,9 +193,15 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return py::make_tuple(files.trace, files.page);
   }
 
-  std::vector<std::string> DescribeStall() {
-    const Unlocked unlocked;
-    return iteration_->DescribeStall();
+  py::list DescribeStall() {
+    std::vector<std::string> lines;
+    {
+      const Unlocked unlocked;
+      lines = iteration_->DescribeStall();
+    }
+    py::list texts;
+    for (const std::string& line : lines) texts.append(LooseText(line));
+    return texts;
   }
 
   py::dict Report() {

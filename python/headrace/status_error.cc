@@ -7,7 +7,7 @@ namespace py = pybind11;
 
 void SetField(const py::object& error, const char* name, const absl::Status& status, ErrorField field) {
   const std::string value = GetErrorField(status, field);
-  if (!value.empty()) error.attr(name) = value;
+  if (!value.empty()) error.attr(name) = LooseText(value);
 }
 
 // The line of the innermost frame: where the user's code stood.
@@ -20,6 +20,11 @@ std::string PlaceOf(const py::object& exception) {
 }
 
 }  // namespace
+
+py::str LooseText(std::string_view bytes) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
+}
 
 absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_view function) {
   py::object exception = raised.value();
@@ -54,10 +59,7 @@ void Raise(const absl::Status& status, const RaisedExceptions* raised) {
   }
   const std::string kind(ErrorKindName(KindOf(status)));
   const py::object type = py::module_::import("headrace.errors").attr(kind.c_str());
-  // Paths may hold bytes that are not UTF-8.
-  const std::string text = DescribeError(status);
-  const py::object error = type(py::reinterpret_steal<py::object>(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace")));
+  const py::object error = type(LooseText(DescribeError(status)));
   SetField(error, "operator", status, ErrorField::kOperator);
   SetField(error, "location", status, ErrorField::kLocation);
   SetField(error, "row", status, ErrorField::kRow);

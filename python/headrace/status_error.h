@@ -30,6 +30,9 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   uint64_t next_ = 0;
 };
 
+// Of bytes that may not be UTF-8, as in paths: such a one is written as "\\xff".
+pybind11::str LooseText(std::string_view bytes);
+
 [[noreturn]] void Raise(const absl::Status& status, const RaisedExceptions* raised = nullptr);
 
 inline void RaiseIfError(const absl::Status& status, const RaisedExceptions* raised = nullptr) {

@@ -1,5 +1,6 @@
 """What bad input gets: an error that names the culprit, after the complete batches before it, the process alive."""
 
+import os
 import resource
 import shutil
 import struct
@@ -104,6 +105,13 @@ def test_file_that_is_no_picture(folder):
     assert "b/2.jpg" in error.file
     # The process and other pipelines are as they were.
     assert values(hr.Range(3)) == [0, 1, 2]
+
+
+def test_a_damaged_file_whose_name_is_no_text(folder):
+    (folder / "a" / os.fsdecode(b"\xff.jpg")).write_bytes(b"text")
+    with pytest.raises(hr.DataError, match=r"a/\\xff\.jpg") as caught:
+        list(hr.ImageFolder(str(folder)).map(V.Decode(), "image"))
+    assert "a/\\xff.jpg" in caught.value.file
 
 
 def test_empty_file(folder):
