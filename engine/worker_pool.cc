@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "engine/brief_lock.h"
 #include "engine/read_ahead.h"
@@ -73,11 +74,7 @@ void WorkerPool::StartLocked() {
   }
 }
 
-void WorkerPool::Signal(PoolClient* client) { Enqueue(client, Waking::kAlways); }
-
-void WorkerPool::PassOn(PoolClient* client) { Enqueue(client, Waking::kUnlessActive); }
-
-void WorkerPool::Enqueue(PoolClient* client, Waking waking) {
+void WorkerPool::Signal(PoolClient* client) {
   if (client->queued_.exchange(true, std::memory_order_acq_rel)) return;
   bool wake = false;
   {
@@ -86,9 +83,18 @@ void WorkerPool::Enqueue(PoolClient* client, Waking waking) {
     ready_.push_back(client);
     if (stopping_) return;
     StartLocked();
-    wake = idle_.load(std::memory_order_relaxed) > 0 && (waking == Waking::kAlways || client->active_ == 0);
+    wake = idle_.load(std::memory_order_relaxed) > 0;
   }
   if (wake) work_.notify_one();
+}
+
+void WorkerPool::PassOn(PoolClient* client) {
+  {
+    const auto lock = BriefLock(mutex_);
+    client->again_ = client->active_ > 0;
+    if (client->again_) return;
+  }
+  Signal(client);
 }
 
 void WorkerPool::Remove(PoolClient* client) {
@@ -135,13 +141,14 @@ void WorkerPool::Work() {
     // Clears the mark before looking for work: what comes later signals again.
     client->queued_.store(false, std::memory_order_release);
     lock.unlock();
-    const bool ran = client->RunOne();
+    bool again = client->RunOne();
     lock = BriefLock(mutex_);
+    again |= std::exchange(client->again_, false);
     idle_.fetch_add(1, std::memory_order_relaxed);
     --client->active_;
     if (client->removed_) {
       if (client->active_ == 0) left_.notify_all();
-    } else if (ran && !client->queued_.exchange(true, std::memory_order_acq_rel)) {
+    } else if (again && !client->queued_.exchange(true, std::memory_order_acq_rel)) {
       ready_.push_back(client);
     }
   }

@@ -26,6 +26,7 @@ class PoolClient {
   std::atomic<bool> queued_{false};
   int active_ = 0;        // threads inside RunOne; under the pool's lock
   bool removed_ = false;  // under the pool's lock
+  bool again_ = false;    // who runs it looks again; under the pool's lock
 };
 
 class WorkerPool {
@@ -46,7 +47,8 @@ class WorkerPool {
   static bool LostInFork();
 
   void Signal(PoolClient* client);
-  // The same from a thread that ran a task of the client and will not look again: wakes nobody where another does.
+  // From a thread that ran a task of the client and will not look again: a thread that runs one looks again when it is
+  // done, whatever comes of it; where none does, one is woken.
   void PassOn(PoolClient* client);
   // Takes the client out and waits until no thread runs it. Later signals do nothing.
   void Remove(PoolClient* client);
@@ -58,8 +60,6 @@ class WorkerPool {
   void Stop();
 
  private:
-  enum class Waking { kAlways, kUnlessActive };
-  void Enqueue(PoolClient* client, Waking waking);
   void StartLocked();
   void Work();
 

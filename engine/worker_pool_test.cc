@@ -112,6 +112,26 @@ TEST(WorkerPool, LosesNoSignal) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
 }
 
+// Who runs the client looks again by itself, but may be long about it: whoever signals gets another thread.
+TEST(WorkerPool, PassingOnSwallowsNoSignal) {
+  struct Slow : PoolClient {
+    bool RunOne() override {
+      const int call = ++entered;
+      entered.notify_all();
+      if (call == 1) entered.wait(1);
+      return false;
+    }
+    std::atomic<int> entered{0};
+  } slow;
+  WorkerPool pool("test", 2);
+  pool.Signal(&slow);
+  slow.entered.wait(0);
+  pool.PassOn(&slow);
+  pool.Signal(&slow);
+  EXPECT_TRUE(Eventually([&slow] { return slow.entered >= 3; })) << slow.entered;
+  pool.Remove(&slow);
+}
+
 TEST(WorkerPool, RemoveWaitsForWhatRunsAndNothingFollows) {
   for (int i = 0; i < kSchedules / 20 && !HasFailure(); ++i) {
     ScheduleRandom random(1'000'000 + static_cast<uint64_t>(i));
