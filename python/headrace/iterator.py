@@ -28,6 +28,7 @@ def _close_all() -> None:
     """Ends every pipeline while the interpreter is whole: their threads may be about to call Python."""
     global _exiting
     _exiting = True
+    stall_watch.stop()
     for engine in list(_live):
         engine.close()
     _engine.stop_threads()

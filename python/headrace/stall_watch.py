@@ -7,6 +7,8 @@ with the first iterator, looks at each about once per waiting time allowed, and 
 import contextlib
 import math
 import os
+import queue
+import signal
 import sys
 import threading
 import time
@@ -17,6 +19,7 @@ from headrace import _engine
 __all__ = ["StallWatch", "stall_watch"]
 
 _DAY_S = 86400.0
+_FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 
 
 class _Watched:
@@ -30,9 +33,11 @@ class _Watched:
 
     def look(self) -> None:
         now = time.monotonic()
+        if now < self.due:
+            return
         self.due = now + self.seconds
         engine = self.engine()
-        since_ns = engine.waiting_since_ns if engine is not None else 0
+        since_ns = 0 if engine is None else engine.waiting_since_ns
         if engine is None or since_ns in (0, self.told_of_ns):
             return
         if now < since_ns * 1e-9 + self.seconds:
@@ -44,54 +49,66 @@ class _Watched:
     def _tell(self, engine: _engine.Iteration) -> None:
         lines = engine.describe_stall() or ["no stage has a row at work"]
         text = "\n".join(f"  {line}" for line in lines)
-        # What stands there for stderr may be closed, or somebody's own.
-        with contextlib.suppress(Exception):
-            print(f"headrace: nothing delivered for {self.seconds:g} s; at work:\n{text}", file=sys.stderr, flush=True)
+        print(f"headrace: nothing delivered for {self.seconds:g} s; at work:\n{text}", file=sys.stderr, flush=True)
 
 
 class StallWatch:
-    """Watches runs until they are removed or gone. All methods from any thread."""
+    """Watches runs until they are removed. All methods from any thread, a finalizer's among them: none takes a lock."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
         """Begins anew: in a forked process, which has neither the thread nor the runs."""
-        self._changed = threading.Condition()
         self._watched: dict[int, _Watched] = {}
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()  # kept by whoever starts the thread
         self._next_look = math.inf
+        # Wakes the thread; True ends it.
+        self._wake: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def add(self, engine: _engine.Iteration, seconds: float) -> None:
         """Tells when a row of `engine` is waited for longer than `seconds`, once each time."""
         watched = _Watched(engine, seconds)
-        with self._changed:
-            self._watched[id(engine)] = watched
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="headrace-watch", daemon=True)
-                self._thread.start()
-            if watched.due < self._next_look:
-                self._changed.notify()
+        self._watched[id(engine)] = watched
+        if self._starting.acquire(blocking=False):
+            self._start()
+        if watched.due < self._next_look:
+            self._wake.put(False)
 
     def remove(self, engine: _engine.Iteration) -> None:
-        with self._changed:
-            self._watched.pop(id(engine), None)
+        self._watched.pop(id(engine), None)
+
+    def stop(self) -> None:
+        """Ends the thread, so that it does not print while the interpreter goes away."""
+        if self._thread is not None:
+            self._wake.put(True)
+            self._thread.join(1)
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._run, name="headrace-watch", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # The machine has no more threads: nobody watches.
+            self._starting.release()
+            return
+        self._thread = thread
 
     def _run(self) -> None:
-        while True:
-            for watched in self._wait_until_due():
-                watched.look()
-
-    def _wait_until_due(self) -> list[_Watched]:
-        with self._changed:
-            while True:
-                now = time.monotonic()
-                self._watched = {key: watched for key, watched in self._watched.items() if watched.engine() is not None}
-                due = [watched for watched in self._watched.values() if watched.due <= now]
-                if due:
-                    return due
-                self._next_look = min((watched.due for watched in self._watched.values()), default=math.inf)
-                self._changed.wait(min(self._next_look - now, _DAY_S) if self._watched else None)
+        # Leaves signals to the threads of the program, but for its own faults.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _FAULTS)
+        over = False
+        while not over:
+            # Whoever is added from here on wakes it.
+            self._next_look = math.inf
+            for watched in self._watched.copy().values():
+                # What stands there for stderr may be closed, or somebody's own.
+                with contextlib.suppress(Exception):
+                    watched.look()
+            due = min((watched.due for watched in self._watched.copy().values()), default=math.inf)
+            self._next_look = due
+            with contextlib.suppress(queue.Empty):
+                over = self._wake.get(timeout=max(0.0, min(due - time.monotonic(), _DAY_S)))
 
 
 stall_watch = StallWatch()

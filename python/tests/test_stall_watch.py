@@ -1,6 +1,7 @@
 """A loop that waits for too long is told what is at work, whoever works, and nothing else tells it."""
 
 import os
+import pathlib
 import sys
 import threading
 import time
@@ -98,6 +99,46 @@ def test_forgets_what_is_closed_or_gone() -> None:
     closed.close()
     del left
     assert set(stall_watch._watched) <= before
+
+
+def test_survives_an_engine_that_cannot_say(capfd: pytest.CaptureFixture[str]) -> None:
+    class Mute(Reading):
+        def describe_stall(self) -> list[str]:
+            raise RuntimeError
+
+    watch, mute, engine = StallWatch(), Mute(), Reading()
+    for waiting in (mute, engine):
+        waiting.waiting_since_ns = time.monotonic_ns()
+        watch.add(waiting, 0.1)
+    assert eventually(lambda: "Files[0]" in capfd.readouterr().err)
+    watch.stop()
+    assert watch._thread is not None and not watch._thread.is_alive()
+
+
+def test_iterates_where_no_thread_can_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, engine = StallWatch(), Reading()
+
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", start)
+        watch.add(engine, 100)
+    assert watch._thread is None
+    watch.add(engine, 100)
+    assert watch._thread is not None
+    watch.stop()
+
+
+def test_names_a_file_whose_name_is_no_text(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / os.fsdecode(b"\xff.bin")).write_bytes(b"x")
+
+    def stuck(data: bytes) -> bytes:
+        time.sleep(0.5)
+        return data
+
+    list(hr.Files(str(tmp_path / "*.bin")).map(stuck, "data").iterate(stall_warning=0.1))
+    assert "\\xff.bin" in capfd.readouterr().err
 
 
 def test_one_thread_serves_all_and_pulling_needs_none() -> None:
