@@ -87,9 +87,9 @@ FileStat FromSystem(const struct stat& from) {
 }
 
 // Tries again where a signal came in between, as the program's own threads get them; -1 and errno on failure.
-int OpenUninterrupted(const std::string& path, int flags) {
+int OpenUninterrupted(const std::string& path, int flags, mode_t mode = 0) {
   while (true) {
-    const int number = open(path.c_str(), flags);
+    const int number = open(path.c_str(), flags, mode);
     if (number >= 0 || errno != EINTR) return number;
   }
 }
@@ -142,12 +142,12 @@ class Local : public FileSystem {
     struct stat stat;
     HEADRACE_ASSIGN_OR_RETURN(const Descriptor descriptor, OpenRegular(path, stat));
     const int64_t size = stat.st_size;
-    // Begins a page, as what the system copies does: that is a twentieth faster than at 64 bytes behind.
-    const size_t slack = size >= kManyPages ? kPage - kBufferAlignment : 0;
-    BufferRef buffer = BufferPool::Current().Allocate(static_cast<size_t>(size) + slack);
+    BufferRef buffer = BufferPool::Current().Allocate(size);
     if (!buffer) return ResourceError("no memory for ", path, " (", size, " bytes)");
     uint8_t* data = buffer->data();
-    if (slack > 0) data += -reinterpret_cast<uintptr_t>(data) % kPage;
+    // Begins a page, as what the system copies does, where the buffer has room: a twentieth faster than just behind.
+    const size_t gap = size >= kManyPages ? -reinterpret_cast<uintptr_t>(data) % kPage : 0;
+    if (gap + static_cast<size_t>(size) <= buffer->capacity()) data += gap;
     const int64_t read = ReadFully(descriptor.get(), 0, absl::MakeSpan(data, size));
     if (read < 0) return SystemError(*this, path, "read", static_cast<int>(-read));
     if (read < size) return DataError(path, " became shorter while it was read: ", read, " of ", size, " bytes");
@@ -234,7 +234,7 @@ absl::Status Local::Write(const std::string& path, absl::Span<const std::string_
   const std::string draft = Cat(path, ".", getpid(), ".", number.fetch_add(1), ".part");
   int error = 0;
   {
-    const Descriptor descriptor(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    const Descriptor descriptor(OpenUninterrupted(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!descriptor.open()) return SystemError(*this, path, "write", errno);
     for (const std::string_view part : parts) {
       if (error == 0) error = WriteFully(descriptor.get(), part);
