@@ -14,6 +14,8 @@ namespace {
 
 // About as long as it takes to wake a thread that sleeps.
 constexpr uint64_t kAwakeNs = 30'000;
+// Longer than a light task takes where others want the core, too.
+constexpr uint64_t kHeldUpNs = 20'000'000;
 
 absl::Status ClosedError() {
   return MakeError(ErrorKind::kClosed, "the iterator is closed: take a new one from the data set");
@@ -33,15 +35,15 @@ class Pipeline::LaneClient : public PoolClient {
       if (!stage->Claim(task)) continue;
       RunClaimed(*stage, task);
       // Lets the user's thread take what is there, which may stand behind this one in the queue for a core.
-      if (stage->ReadsFromMemory() && pipeline_->root_->output().queued() > 0) std::this_thread::yield();
+      if (stage->light() && pipeline_->UserIsLate()) std::this_thread::yield();
       return true;
     }
     return false;
   }
-  // For the user's thread: reads what lies in memory. It looks again, or passes on.
-  bool RunLightRead() {
+  // For the user's thread: one light task, that calls no Python. It looks again for light ones, and then passes on.
+  bool RunLight() {
     for (Stage* stage : stages_) {
-      if (!stage->ReadsFromMemory() || !stage->Claim(users_task_)) continue;
+      if (stage->options().lane == Lane::kPython || !stage->light() || !stage->Claim(users_task_)) continue;
       passes_on_ = true;
       RunClaimed(*stage, users_task_);
       return true;
@@ -49,10 +51,10 @@ class Pipeline::LaneClient : public PoolClient {
     return false;
   }
   void PassOn() {
-    if (std::exchange(passes_on_, false)) pool_->PassOn(this);
+    if (std::exchange(passes_on_, false) && !WakeForMore()) pool_->PassOn(this);
   }
-  // A thread that runs a task of this client looks again when it is done: it needs no signal, and wakes nobody for
-  // what it can do itself.
+  // A thread that runs a task of this client looks again, or passes on, when it is done: it needs no signal, and wakes
+  // nobody for what it can do itself.
   void Signal() {
     if (running_here_ != this) pool_->Signal(this);
   }
@@ -67,8 +69,9 @@ class Pipeline::LaneClient : public PoolClient {
   static const LaneClient* running_here() { return running_here_; }
 
  private:
-  void RunClaimed(Stage& stage, Task& task) {
-    if (pool_->idle() > 0 && MoreToDo()) pool_->Signal(this);
+  // Ends the process where memory ends in the middle of a task, on whatever thread: what it claimed would be lost.
+  void RunClaimed(Stage& stage, Task& task) noexcept {
+    WakeForMore();
     // A function of the user's may go through another pipeline, and read for it here.
     LaneClient* const outer = std::exchange(running_here_, this);
     stage.Run(task);
@@ -79,8 +82,11 @@ class Pipeline::LaneClient : public PoolClient {
   void GrowFor(const Stage& stage) {
     if (stage.options().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
   }
-  bool MoreToDo() const {
-    return std::any_of(stages_.begin(), stages_.end(), [](Stage* stage) { return stage->WorthWaking(); });
+  bool WakeForMore() {
+    const auto worth = [](Stage* stage) { return stage->WorthWaking(); };
+    if (pool_->idle() == 0 || std::none_of(stages_.begin(), stages_.end(), worth)) return false;
+    pool_->Signal(this);
+    return true;
   }
 
   Pipeline* pipeline_;
@@ -186,7 +192,7 @@ void Pipeline::Close() {
   if (!WorkerPool::LostInFork()) {
     for (auto& client : clients_) client->pool()->Remove(client.get());
   }
-  // Waits for the user's thread to leave: at once where it works itself, and else when it was woken.
+  // Waits for the user's thread to leave: at once where it pulls, and else when it was woken or has done its task.
   std::unique_lock<std::recursive_mutex> user(user_mutex_, std::defer_lock);
   if (options_.pull) user.lock();
   for (Stage* stage : stage_order_) stage->output().Close();
@@ -199,6 +205,8 @@ void Pipeline::Close() {
   for (const auto& cache : automatic_caches_) cache->Close();
 }
 
+bool Pipeline::UserIsLate() const { return waits_.load(std::memory_order_relaxed) && root_->output().queued() > 0; }
+
 bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
   Task task;
   for (Stage* stage : stages) {
@@ -209,12 +217,18 @@ bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
   return false;
 }
 
-// Reads files that lie in memory until there is something to take: to be woken costs more than such a read, and who is
-// woken stands behind those who read in the queue for a core.
-void Pipeline::ReadWhileWaiting(uint64_t until_ns) {
-  bool ran = true;
-  while (ran && !closed() && !root_->output().Ready() && NowNs() < until_ns) {
-    ran = std::any_of(clients_.begin(), clients_.end(), [](const auto& client) { return client->RunLightRead(); });
+// Works on light tasks until there is something to take: to be woken costs more than they do, and who is woken stands
+// behind the workers in the queue for a core. Where one was not light after all, it works again only after a hundred
+// times as long, so that slow rows hold up the loop for a hundredth of the time at most.
+void Pipeline::WorkWhileWaiting(uint64_t until_ns) {
+  uint64_t now = NowNs();
+  bool ran = now >= works_from_ns_;
+  while (ran && !closed() && !root_->output().Ready() && now < until_ns) {
+    ran = std::any_of(clients_.begin(), clients_.end(), [](const auto& client) { return client->RunLight(); });
+    const uint64_t began = std::exchange(now, NowNs());
+    if (now - began < kHeldUpNs) continue;
+    works_from_ns_ = now + 100 * (now - began);
+    ran = false;
   }
   for (const auto& client : clients_) client->PassOn();
 }
@@ -242,13 +256,17 @@ std::optional<Message> Pipeline::PopResult(bool& was_full) {
 bool Pipeline::WaitForResult(std::chrono::nanoseconds limit) {
   MessageConnector& output = root_->output();
   const uint64_t start = NowNs();
+  const uint64_t until = start + static_cast<uint64_t>(limit.count());
+  waits_.store(true, std::memory_order_relaxed);
+  WorkWhileWaiting(until);
   uint64_t waited = 0;
-  ReadWhileWaiting(start + static_cast<uint64_t>(limit.count()));
   while (mean_wait_ns_ <= kAwakeNs && waited < 2 * kAwakeNs && output.queued() == 0 && !closed()) {
     std::this_thread::yield();
     waited = NowNs() - start;
   }
-  const bool ready = output.WaitReady(limit);
+  const uint64_t now = NowNs();
+  const bool ready = output.WaitReady(std::chrono::nanoseconds(until > now ? until - now : 0));
+  waits_.store(false, std::memory_order_relaxed);
   waited = NowNs() - start;
   mean_wait_ns_ = (7 * mean_wait_ns_ + std::min(waited, 100 * kAwakeNs)) / 8;
   return ready;

@@ -109,8 +109,8 @@ class Pipeline : private RunControl {
   ~Pipeline() override;
 
   enum class Outcome { kRow, kEpochEnd, kNothingYet };
-  // The next row; waits at most `limit`, and for a light read that this thread does meanwhile (pull: works until there
-  // is one). An error stays: every later call repeats it.
+  // The next row; waits at most `limit`, and for the light task that this thread may do meanwhile (pull: works until
+  // there is one). An error stays: every later call repeats it.
   // After kEpochEnd the next epoch follows, until the last.
   absl::StatusOr<Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row);
   // User code may run for epochs up to `epoch`.
@@ -149,7 +149,9 @@ class Pipeline : private RunControl {
   bool ResultReady() override;
   void MakeRoom(int64_t held) override;
   void Start();
-  void ReadWhileWaiting(uint64_t until_ns);
+  void WorkWhileWaiting(uint64_t until_ns);
+  // The user's thread waits, or works, though there is something to take.
+  bool UserIsLate() const;
   bool RunOneOf(const std::vector<Stage*>& stages);
   std::optional<Message> PopResult(bool& was_full);
   bool WaitForResult(std::chrono::nanoseconds limit);
@@ -187,6 +189,8 @@ class Pipeline : private RunControl {
   uint64_t epoch_ = 0;
   uint64_t delivered_ = 0;
   uint64_t mean_wait_ns_ = 1'000'000;  // for a block; sleeps until it proves short
+  uint64_t works_from_ns_ = 0;         // while it waits, from then on
+  std::atomic<bool> waits_{false};
   absl::Status failed_;
 
   const uint64_t made_ns_ = NowNs();

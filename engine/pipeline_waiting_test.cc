@@ -1,8 +1,9 @@
-// Who reads a pipeline's files.
+// What the user's thread does while it waits.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <deque>
 #include <thread>
 
@@ -13,6 +14,12 @@
 
 namespace headrace {
 namespace {
+
+#ifdef HEADRACE_SANITIZER
+constexpr int kRounds = 40;
+#else
+constexpr int kRounds = 1000;
+#endif
 
 using ir::BoolValue;
 using ir::IntValue;
@@ -50,7 +57,7 @@ class PoolHold {
   std::atomic<bool> over_{false};
 };
 
-// More rows than can have been read ahead, in order. False: they did not come.
+// Takes so many rows, in order. False: they did not come in time.
 bool TakesRows(Pipeline& pipeline, std::chrono::nanoseconds limit, int64_t rows, int64_t& value) {
   ResultRow row;
   for (; rows > 0; --rows) {
@@ -60,22 +67,69 @@ bool TakesRows(Pipeline& pipeline, std::chrono::nanoseconds limit, int64_t rows,
   return true;
 }
 
-TEST(PipelineReading, TheUsersThreadReadsWhatLiesInMemoryWhileItWaits) {
+TEST(PipelineWaiting, TheUsersThreadDoesLightWork) {
+  for (const bool io : {false, true}) {
+    FakeGraph graph;
+    graph.Add("fake_count", {{"rows", IntValue(1'000'000)}, {"io", BoolValue(io)}});
+    const auto pipeline = Pipeline::Make(graph.Build(), PipelineOptions{});
+    ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+    int64_t value = 0;
+    bool taken = false;
+    // Tries again where a thread was held up so long that the work seemed heavy.
+    for (int attempt = 0; attempt < 20 && !taken; ++attempt) {
+      ASSERT_TRUE(TakesRows(**pipeline, kPatience, 1000, value));
+      const PoolHold hold(io ? WorkerPool::Io() : WorkerPool::Cpu());
+      taken = TakesRows(**pipeline, std::chrono::seconds(1), 1000, value);
+    }
+    EXPECT_TRUE(taken);
+    // Those who are free again go on.
+    EXPECT_TRUE(TakesRows(**pipeline, kPatience, 1000, value));
+  }
+}
+
+// Where one task runs at a time, workers find nothing to do while it is the user's thread that runs it.
+TEST(PipelineWaiting, WhatTheUsersThreadLeavesIsPassedOn) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(1'000'000)}, {"io", BoolValue(true)}});
+  PipelineOptions options;
+  options.workers = 1;
+  const auto pipeline = Pipeline::Make(graph.Build(), options);
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  MessageConnector& result = (*pipeline)->stages()[0]->output();
+  int64_t value = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    ASSERT_TRUE(TakesRows(**pipeline, kPatience, 2 * result.window() + round, value));
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (result.queued() < result.window() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    ASSERT_EQ(result.queued(), result.window()) << round;
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", kRounds);
+}
+
+TEST(PipelineWaiting, WhoWasHeldUpByASlowRowLeavesTheNextOnesToWorkers) {
+  constexpr int64_t kSlow = 3000;
+  Probe& probe = Probe::At(19);
+  probe.Reset();
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(1'000'000)}});
+  graph.Add("fake_work", {{"probe", IntValue(19)}, {"hold", IntValue(kSlow)}});
   const auto pipeline = Pipeline::Make(graph.Build(), PipelineOptions{});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
   int64_t value = 0;
-  bool taken = false;
-  // Tries again where a thread was held up so long that reads seemed to come from a disk.
-  for (int attempt = 0; attempt < 20 && !taken; ++attempt) {
-    ASSERT_TRUE(TakesRows(**pipeline, kPatience, 1000, value));
-    const PoolHold hold(WorkerPool::Io());
-    taken = TakesRows(**pipeline, std::chrono::seconds(1), 1000, value);
+  ASSERT_TRUE(TakesRows(**pipeline, kPatience, 1000, value));
+  std::thread slow([&probe] {
+    while (!probe.held()) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    probe.Release();
+  });
+  {
+    const PoolHold hold(WorkerPool::Cpu());
+    TakesRows(**pipeline, std::chrono::milliseconds(200), 2 * kSlow, value);
+    // Of what it had begun there may be as many as a task and the queues hold.
+    EXPECT_LT(value, kSlow + 400);
   }
-  EXPECT_TRUE(taken);
-  // Those who are free again go on.
-  EXPECT_TRUE(TakesRows(**pipeline, kPatience, 1000, value));
+  EXPECT_TRUE(TakesRows(**pipeline, kPatience, 2 * kSlow, value));
+  slow.join();
 }
 
 }  // namespace

@@ -18,8 +18,9 @@ constexpr uint64_t kTaskNs = 30'000;
 constexpr int kMostAtOnce = 64;
 // So long do the reads of a task that finds its files in memory: a thread for reads is woken more dearly than others.
 constexpr uint64_t kReadTaskNs = 60'000;
-constexpr uint64_t kLightReadNs = 200'000;
 constexpr uint64_t kSampled = 8;
+// Less is light.
+constexpr uint64_t kLightNs = 200'000;
 // Rows that wait between stages, and messages where they hold many.
 constexpr int kMostRowsQueued = 4096;
 constexpr int kFewestQueued = 8;
@@ -86,9 +87,9 @@ int Stage::GroupRows() const {
   return GroupSize(slowest, row_bytes_.load(std::memory_order_relaxed), options_.group_bytes);
 }
 
-bool Stage::ReadsFromMemory() const {
+bool Stage::light() const {
   const uint64_t cost = message_ns_.load(std::memory_order_relaxed);
-  return options_.lane == Lane::kIo && cost > 0 && cost < kLightReadNs;
+  return cost > 0 && cost < kLightNs;
 }
 
 bool Stage::CouldRun() {
@@ -156,7 +157,7 @@ bool Stage::Claim(Task& task) {
 // For how many tasks this one stands when the time on the CPU is asked for, which is a system call: of light ones for
 // several, or for none.
 uint64_t Stage::CpuWeight() const {
-  if (!ReadsFromMemory()) return 1;
+  if (!light()) return 1;
   return counters_.tasks.load(std::memory_order_relaxed) % kSampled == 0 ? kSampled : 0;
 }
 

@@ -112,8 +112,9 @@ class Stage {
   bool Claim(Task& task);
   // Has a full task ready: worth waking a thread for.
   bool WorthWaking();
-  // Reads files that the system has in memory: so it seems by the time that they took.
-  bool ReadsFromMemory() const;
+  // Its messages cost so little, as far as was seen, that whoever waits may make some himself. Reads do while the
+  // system has the files in memory.
+  bool light() const;
   // Runs the claimed task to its end and hands its output over.
   void Run(Task& task);
 
