@@ -72,7 +72,7 @@ class Pipeline::LaneClient : public PoolClient {
   // Ends the process where memory ends in the middle of a task, on whatever thread: what it claimed would be lost.
   void RunClaimed(Stage& stage, Task& task) noexcept {
     WakeForMore();
-    // A function of the user's may go through another pipeline, and read for it here.
+    // A function of the user's may go through another pipeline, and work for it here.
     LaneClient* const outer = std::exchange(running_here_, this);
     stage.Run(task);
     running_here_ = outer;
