@@ -71,7 +71,7 @@ def test_tells_though_whoever_waits_does_not_come_back(capfd: pytest.CaptureFixt
     def tells() -> bool:
         nonlocal told
         told += capfd.readouterr().err
-        return told != ""
+        return told.endswith("\n")
 
     assert eventually(tells)
     assert told == "headrace: nothing delivered for 0.1 s; at work:\n  Files[0] has worked for 1 s\n"
