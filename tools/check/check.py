@@ -20,6 +20,8 @@ import time
 import urllib.parse
 import xml.etree.ElementTree
 
+import build_cache
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TORCH = "2.13.0"
 CPP_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops", "python", "tests", "benchmarks", "examples"]
@@ -265,6 +267,7 @@ def main() -> int:
         checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
         checks.run("bazel test under AddressSanitizer", checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS]))
         checks.run("wheel", checks.wheel)
+    build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)
     return checks.summary()
 
 
