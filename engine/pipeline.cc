@@ -33,7 +33,10 @@ class Pipeline::LaneClient : public PoolClient {
     for (Stage* stage : stages_) {
       if (pipeline_->closed()) return false;
       if (!stage->Claim(task)) continue;
+      const bool light = stage->light();
+      if (!light) pool_->BeginLongTask();
       RunClaimed(*stage, task);
+      if (!light) pool_->EndLongTask();
       // Lets the user's thread take what is there, which may stand behind this one in the queue for a core.
       if (stage->light() && pipeline_->UserIsLate()) std::this_thread::yield();
       return true;
@@ -84,7 +87,7 @@ class Pipeline::LaneClient : public PoolClient {
   }
   bool WakeForMore() {
     const auto worth = [](Stage* stage) { return stage->WorthWaking(); };
-    if (pool_->idle() == 0 || std::none_of(stages_.begin(), stages_.end(), worth)) return false;
+    if (!pool_->Wakes() || std::none_of(stages_.begin(), stages_.end(), worth)) return false;
     pool_->Signal(this);
     return true;
   }

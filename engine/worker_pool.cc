@@ -35,12 +35,14 @@ void BlockSignals() {
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::string name, int threads) : name_(std::move(name)), wanted_(std::max(1, threads)) {}
+WorkerPool::WorkerPool(std::string name, int threads, int cores)
+    : name_(std::move(name)), cores_(std::max(1, cores)), wanted_(std::max(1, threads)) {}
 
 WorkerPool::~WorkerPool() { Stop(); }
 
 WorkerPool& WorkerPool::Cpu() {
-  static WorkerPool* const pool = new WorkerPool("headrace-cpu", static_cast<int>(std::thread::hardware_concurrency()));
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  static WorkerPool* const pool = new WorkerPool("headrace-cpu", cores, cores);
   return *pool;
 }
 
@@ -63,9 +65,11 @@ void WorkerPool::StartLocked() {
   threads_started.store(true);
   try {
     while (static_cast<int>(workers_.size()) < threads()) {
-      workers_.emplace_back([this] { Work(); });
+      const bool front = static_cast<int>(workers_.size()) < cores_;
+      workers_.emplace_back([this, front] { Work(front); });
       // From now on, not when it comes up: what is signalled meanwhile it will find.
       idle_.fetch_add(1, std::memory_order_relaxed);
+      front_idle_ += front ? 1 : 0;
     }
   } catch (const std::system_error&) {
     // The machine has no more threads: those there are do the work.
@@ -74,19 +78,44 @@ void WorkerPool::StartLocked() {
   }
 }
 
+std::condition_variable* WorkerPool::WakeLocked() {
+  const int light = light_.load(std::memory_order_relaxed);
+  if (light >= cores_) return nullptr;
+  if (static_cast<int>(ready_.size()) <= front_idle_) return &work_;
+  // Those in front who are idle come anyway.
+  if (reserve_asleep_ == 0 || light + front_idle_ >= cores_) return nullptr;
+  --reserve_asleep_;
+  ++called_up_;
+  return &reserve_work_;
+}
+
 void WorkerPool::Signal(PoolClient* client) {
   if (client->queued_.exchange(true, std::memory_order_acq_rel)) return;
-  bool wake = false;
+  std::condition_variable* wake = nullptr;
   {
     const auto lock = BriefLock(mutex_);
     if (client->removed_) return;
     ready_.push_back(client);
     if (stopping_) return;
     StartLocked();
-    wake = idle_.load(std::memory_order_relaxed) > 0;
+    wake = WakeLocked();
   }
-  if (wake) work_.notify_one();
+  if (wake != nullptr) wake->notify_one();
 }
+
+void WorkerPool::BeginLongTask() {
+  light_.fetch_sub(1, std::memory_order_relaxed);
+  // Without a reserve nobody was left asleep.
+  if (threads() <= cores_) return;
+  std::condition_variable* wake = nullptr;
+  {
+    const auto lock = BriefLock(mutex_);
+    if (!ready_.empty()) wake = WakeLocked();
+  }
+  if (wake != nullptr) wake->notify_one();
+}
+
+void WorkerPool::EndLongTask() { light_.fetch_add(1, std::memory_order_relaxed); }
 
 void WorkerPool::PassOn(PoolClient* client) {
   {
@@ -120,6 +149,7 @@ void WorkerPool::Stop() {
     workers.swap(workers_);
   }
   work_.notify_all();
+  reserve_work_.notify_all();
   for (std::thread& worker : workers) worker.join();
   const auto lock = BriefLock(mutex_);
   stopping_ = false;
@@ -127,14 +157,32 @@ void WorkerPool::Stop() {
   for (PoolClient* client : ready_) client->queued_.store(false, std::memory_order_release);
 }
 
-void WorkerPool::Work() {
+void WorkerPool::SleepLocked(bool front, std::unique_lock<std::mutex>& lock) {
+  if (front) {
+    work_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
+    return;
+  }
+  if (stopping_ || !ready_.empty()) return;
+  ++reserve_asleep_;
+  reserve_work_.wait(lock, [this] { return stopping_ || called_up_ > 0; });
+  if (called_up_ > 0) {
+    --called_up_;
+  } else {
+    --reserve_asleep_;
+  }
+}
+
+void WorkerPool::Work(bool front) {
   pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
   BlockSignals();
   auto lock = BriefLock(mutex_);
   while (true) {
-    work_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
+    SleepLocked(front, lock);
+    if (!stopping_ && ready_.empty()) continue;
     idle_.fetch_sub(1, std::memory_order_relaxed);
+    front_idle_ -= front ? 1 : 0;
     if (stopping_) return;
+    light_.fetch_add(1, std::memory_order_relaxed);
     PoolClient* client = ready_.front();
     ready_.pop_front();
     ++client->active_;
@@ -144,7 +192,9 @@ void WorkerPool::Work() {
     bool again = client->RunOne();
     lock = BriefLock(mutex_);
     again |= std::exchange(client->again_, false);
+    light_.fetch_sub(1, std::memory_order_relaxed);
     idle_.fetch_add(1, std::memory_order_relaxed);
+    front_idle_ += front ? 1 : 0;
     --client->active_;
     if (client->removed_) {
       if (client->active_ == 0) left_.notify_all();

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -31,8 +32,11 @@ class PoolClient {
 
 class WorkerPool {
  public:
-  // Threads start with the first signal. `name` is what debuggers show; at most 15 characters.
-  WorkerPool(std::string name, int threads);
+  static constexpr int kNoLimit = std::numeric_limits<int>::max();
+
+  // Threads start with the first signal. `name` is what debuggers show; at most 15 characters. `cores`: so many threads
+  // are awake for light tasks; kNoLimit where tasks mostly wait.
+  WorkerPool(std::string name, int threads, int cores = kNoLimit);
   // Stops and joins. Every client must have been removed.
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -47,6 +51,11 @@ class WorkerPool {
   static bool LostInFork();
 
   void Signal(PoolClient* client);
+  // What a thread of the pool says around a task that is not soon over. Without such, no more threads are at work than
+  // there are cores: they look for work again sooner than another wakes, which would only take turns with them. A long
+  // task makes room for one more.
+  void BeginLongTask();
+  void EndLongTask();
   // From a thread that ran a task of the client and will not look again: a thread that runs one looks again when it is
   // done, whatever comes of it; where none does, one is woken.
   void PassOn(PoolClient* client);
@@ -56,22 +65,35 @@ class WorkerPool {
   void Grow(int threads);
   int threads() const { return wanted_.load(std::memory_order_relaxed); }
   int idle() const { return idle_.load(std::memory_order_relaxed); }
+  // A signal would wake a thread.
+  bool Wakes() const { return idle() > 0 && light_.load(std::memory_order_relaxed) < cores_; }
   // Joins the threads. Clients with work left rest until anybody signals again.
   void Stop();
 
  private:
   void StartLocked();
-  void Work();
+  // Says whom to notify, once the lock is free, for what became ready last; null: nobody.
+  std::condition_variable* WakeLocked();
+  void SleepLocked(bool front, std::unique_lock<std::mutex>& lock);
+  void Work(bool front);
 
   const std::string name_;
+  const int cores_;
   std::mutex stop_mutex_;
   std::mutex mutex_;
   std::condition_variable work_;
+  // As many threads as there are cores stand in front. The others are the reserve: they are called up when those in
+  // front are in long tasks, so that light ones always run where their memory is warm.
+  std::condition_variable reserve_work_;
   std::condition_variable left_;
   std::deque<PoolClient*> ready_;
   std::vector<std::thread> workers_;
   std::atomic<int> wanted_;
   std::atomic<int> idle_{0};
+  std::atomic<int> light_{0};  // threads at work, but for those in a long task
+  int front_idle_ = 0;
+  int reserve_asleep_ = 0;  // and not called up
+  int called_up_ = 0;       // and not yet awake
   bool stopping_ = false;
 };
 

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "engine/testing/cooperative_threads.h"
@@ -42,13 +44,17 @@ class Counter : public PoolClient {
     running_.fetch_add(1);
     const bool took = TakeOne();
     if (took) {
+      if (pool_ != nullptr) pool_->BeginLongTask();
       GiveWay(cost_);
       done_.fetch_add(1);
       if (order_ != nullptr) order_->push_back(this);
+      if (pool_ != nullptr) pool_->EndLongTask();
     }
     running_.fetch_sub(1);
     return took;
   }
+  // Its tasks are long, and say so.
+  void Announce(WorkerPool* pool) { pool_ = pool; }
 
   void Add(int units) { waiting_.fetch_add(units); }
   int done() const { return done_.load(); }
@@ -70,16 +76,18 @@ class Counter : public PoolClient {
   std::atomic<int> done_{0};
   std::atomic<int> running_{0};
   std::vector<const Counter*>* order_ = nullptr;
+  WorkerPool* pool_ = nullptr;
 };
 
 TEST(WorkerPool, LosesNoSignal) {
   for (int i = 0; i < kSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     ScheduleRandom random(static_cast<uint64_t>(i));
-    WorkerPool pool("test", 1 + static_cast<int>(random.Below(4)));
+    WorkerPool pool("test", 1 + static_cast<int>(random.Below(4)), 1 + static_cast<int>(random.Below(3)));
     std::vector<std::unique_ptr<Counter>> clients;
     for (uint64_t client = 0; client < 1 + random.Below(4); ++client) {
       clients.push_back(std::make_unique<Counter>(random.OneIn(3) ? random.Below(30) : 0));
+      if (random.OneIn(2)) clients.back()->Announce(&pool);
     }
     constexpr int kUnits = 12;
     std::vector<std::thread> givers;
@@ -239,11 +247,13 @@ class Crowd : public PoolClient {
  public:
   Crowd(WorkerPool* pool, int wanted) : pool_(pool), wanted_(wanted) {}
   bool RunOne() override {
+    pool_->BeginLongTask();
     const int inside = inside_.fetch_add(1) + 1;
     if (inside < wanted_) pool_->Signal(this);
     if (inside >= wanted_) full_.store(true);
     const bool all = Eventually([this] { return full_.load(); });
     if (!all) failed_.store(true);
+    pool_->EndLongTask();
     return false;
   }
   bool full() const { return full_.load(); }
@@ -273,6 +283,107 @@ TEST(WorkerPool, GrowsAndRunsOneClientOnAllThreads) {
   pool.Remove(&crowd);
   pool.Remove(&first);
   EXPECT_FALSE(crowd.failed());
+}
+
+// A task that says what it is and runs until it is let go.
+class Held : public PoolClient {
+ public:
+  Held(WorkerPool* pool, bool light) : pool_(pool), light_(light) {}
+  ~Held() override { LetGo(); }
+  bool RunOne() override {
+    if (!light_) pool_->BeginLongTask();
+    runs_.store(true);
+    while (!go_.load()) std::this_thread::yield();
+    if (!light_) pool_->EndLongTask();
+    return false;
+  }
+  void LetGo() {
+    go_.store(true);
+    pool_->Remove(this);
+  }
+  bool runs() const { return runs_.load(); }
+
+ private:
+  WorkerPool* const pool_;
+  const bool light_;
+  std::atomic<bool> runs_{false};
+  std::atomic<bool> go_{false};
+};
+
+// Has seen all threads come up and sleep: one that is on its way would take what nobody was woken for.
+void LetAllSleep(WorkerPool* pool) {
+  Crowd crowd(pool, pool->threads());
+  pool->Signal(&crowd);
+  ASSERT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  pool->Remove(&crowd);
+  ASSERT_EQ(pool->idle(), pool->threads());
+}
+
+TEST(WorkerPool, WakesNobodyWhileLightTasksHaveTheCores) {
+  WorkerPool pool("test", 4, 2);
+  LetAllSleep(&pool);
+  Held first(&pool, true), second(&pool, true);
+  for (Held* each : {&first, &second}) {
+    pool.Signal(each);
+    ASSERT_TRUE(Eventually([each] { return each->runs(); }));
+  }
+  EXPECT_FALSE(pool.Wakes());
+  Held third(&pool, true);
+  pool.Signal(&third);
+  GiveWay(1000);
+  EXPECT_FALSE(third.runs());
+  EXPECT_EQ(pool.idle(), 2);
+  // The thread that is free takes it.
+  first.LetGo();
+  EXPECT_TRUE(Eventually([&third] { return third.runs(); }));
+  EXPECT_EQ(pool.idle(), 2);
+}
+
+TEST(WorkerPool, LightTasksStayOnTheThreadsInFront) {
+  WorkerPool pool("test", 8, 2);
+  LetAllSleep(&pool);
+  class Where : public PoolClient {
+   public:
+    bool RunOne() override {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      threads_.insert(std::this_thread::get_id());
+      runs_.fetch_add(1);
+      return false;
+    }
+    int runs() const { return runs_.load(); }
+    size_t threads() const { return threads_.size(); }
+
+   private:
+    std::mutex mutex_;
+    std::set<std::thread::id> threads_;
+    std::atomic<int> runs_{0};
+  } clients[3];
+  for (int i = 0; i < kSchedules; ++i) {
+    for (Where& client : clients) pool.Signal(&client);
+    GiveWay(i % 7);
+  }
+  for (Where& client : clients) {
+    EXPECT_TRUE(Eventually([&client] { return client.runs() > 0; }));
+    pool.Remove(&client);
+    EXPECT_LE(client.threads(), 2u);
+  }
+}
+
+TEST(WorkerPool, ALongTaskWakesThoseThatLightOnesLeftAsleep) {
+  WorkerPool pool("test", 6, 2);
+  LetAllSleep(&pool);
+  Held first(&pool, true), second(&pool, true);
+  for (Held* each : {&first, &second}) {
+    pool.Signal(each);
+    ASSERT_TRUE(Eventually([each] { return each->runs(); }));
+  }
+  Held long1(&pool, false), long2(&pool, false), long3(&pool, false);
+  for (Held* each : {&long1, &long2, &long3}) pool.Signal(each);
+  GiveWay(1000);
+  EXPECT_FALSE(long1.runs() || long2.runs() || long3.runs());
+  // One thread comes back, and finds that what it takes is long: all the others run beside it.
+  first.LetGo();
+  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
 }
 
 TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
