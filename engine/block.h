@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -78,6 +79,8 @@ struct Block {
   // What making the rows took so far, where a cache wants to know.
   bool timed = false;
   uint64_t made_ns = 0;
+  // Of a block of one row: the key that it had at the source, where a cache wants to know.
+  std::optional<uint64_t> source_key;
 
   static void* operator new(size_t bytes) { return TakeBlockMemory(bytes); }
   static void operator delete(void* memory) { GiveBlockMemory(memory); }

@@ -149,6 +149,12 @@ bool IsKeyed(const Instance& instance) {
   return instance.row && instance.traits.one_to_one && IsKeyed(*instance.inputs[0]);
 }
 
+const Instance* SourceOfRows(const Instance& instance) {
+  if (instance.indexed) return &instance;
+  const bool applies = instance.row && instance.traits.one_to_one;
+  return applies || ir::PassesRows(instance.traits) ? SourceOfRows(*instance.inputs[0]) : nullptr;
+}
+
 const Instance* FirstInexact(const Instance& root) {
   if (root.position_exact) return nullptr;
   for (const auto& input : root.inputs) {

@@ -103,6 +103,7 @@ void IndexedSourceStage::ReadRows(const Task::Ticket& ticket, Block& block) cons
                                          : source_->ReadRows(epoch, ticket.position, deal_.world, ticket.rows, block);
   if (block.timed) block.made_ns = NowNs() - start;
   MarkPass(ticket.pass, absl::MakeSpan(block.ids));
+  if (block.timed && block.rows() == 1) block.source_key = block.ids[0].key;
   if (status.ok()) return;
   const uint64_t failed = ticket.position + static_cast<uint64_t>(block.rows()) * deal_.world;
   AddErrorField(status, ErrorField::kOperator, place_.name);

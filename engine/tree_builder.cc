@@ -92,8 +92,14 @@ std::optional<uint64_t> LastEpochOf(const Instance& instance) {
   return low;
 }
 
-const Instance& IndexedBelow(const Instance& instance) {
-  return instance.indexed ? instance : IndexedBelow(*instance.inputs[0]);
+// In epochs of the source, that the rows come from.
+bool RunsOneEpoch(const Instance& instance, EpochRange epochs) {
+  for (const Instance* at = &instance; !at->indexed; at = at->inputs[0].get()) {
+    if (!at->stream) continue;
+    epochs.first = at->stream->FirstInputEpoch(epochs.first);
+    if (epochs.last != kEndless) epochs.last = at->stream->LastInputEpoch(epochs.last);
+  }
+  return epochs.first >= epochs.last;
 }
 
 bool CallsPython(const Instance& instance) {
@@ -192,7 +198,7 @@ absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
   use.budget = pipeline_.budget() - granted_;
   use.shelf = pipeline_.options_.shelf.get();
   use.content = ContentOf(instance, pipeline_);
-  if (instance.row) use.rows = IndexedBelow(instance).indexed->size();
+  if (instance.row) use.rows = SourceOfRows(*instance.inputs[0])->indexed->size();
   // A rank meets its own part of the rows alone, but where each epoch deals them anew.
   if (!transparent) use.rows = pipeline_.options_.deal.RowsOf(use.rows, 0);
   const absl::Status opened = cache->Open(use);
@@ -204,18 +210,19 @@ absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epo
   const std::shared_ptr<AutomaticCache> cache = instance.row->automatic_cache();
   const PipelineOptions& options = pipeline_.options_;
   const bool forced = options.forced_cache_place >= 0;
-  if (cache == nullptr || !IsKeyed(instance) || (!forced && !MayBeHeavy(instance))) return absl::OkStatus();
+  const Instance* source = SourceOfRows(instance);
+  if (cache == nullptr || source == nullptr || (!forced && !MayBeHeavy(instance))) return absl::OkStatus();
   pipeline_.automatic_caches_.push_back(cache);
   AutomaticCache::Use use;
   use.rows.account = pipeline_.account();
   use.rows.budget = pipeline_.budget() - granted_;
-  if (epochs.first >= epochs.last && options.cache_folder.empty()) {
+  if (RunsOneEpoch(instance, epochs) && options.cache_folder.empty()) {
     cache->Decline("as only one epoch is run");
     return absl::OkStatus();
   }
   if (options.idle) return absl::OkStatus();
   use.rows.content = ContentOfPlaces(instance, *cache, pipeline_);
-  use.rows.rows = IndexedBelow(instance).indexed->size();
+  use.rows.rows = source->indexed->size();
   // A rank meets its own part of the rows alone, but where each epoch deals them anew.
   if (!Draws(*instance.inputs[0], false)) use.rows.rows = options.deal.RowsOf(use.rows.rows, 0);
   use.limits.folder = options.cache_folder;

@@ -84,7 +84,13 @@ struct Traits {
   bool selects = false;      // keeps or drops each row by the row alone
   bool one_to_many = false;  // makes several rows of one, which travel together
   bool by_row = false;       // wants its rows one a message
+  bool repeats = false;      // gives each row any number of times, under identities of their own
 };
+
+// Gives rows of its input as they are: each once, several times or not at all.
+inline bool PassesRows(const Traits& traits) {
+  return traits.repeats || traits.selects || (traits.by_position && !traits.one_to_one);
+}
 
 // Attribute values of one node or step, by name; checked and with defaults filled in, so getters cannot fail.
 class Attributes;

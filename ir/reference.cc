@@ -116,7 +116,8 @@ std::string TraitsJson(const Traits& traits) {
                  {"by_position", Bool(traits.by_position)},
                  {"selects", Bool(traits.selects)},
                  {"one_to_many", Bool(traits.one_to_many)},
-                 {"by_row", Bool(traits.by_row)}});
+                 {"by_row", Bool(traits.by_row)},
+                 {"repeats", Bool(traits.repeats)}});
 }
 
 std::string DeclarationJson(const Declaration& declaration) {

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "engine/explain.h"
 #include "io/temporary_folder_testing.h"
+#include "ir/expression.h"
 #include "ir/passes.h"
 #include "ir/passes/insert_caches.h"
 #include "ops/testing/counted_rows.h"
@@ -32,17 +33,34 @@ constexpr uint64_t kChains = 25;
 #endif
 
 // Three steps that give the same in each epoch, then one that draws, then one more.
-GraphBuilder Numbers(int64_t rows, bool shuffled = false) {
-  GraphBuilder builder;
-  builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", ir::BoolValue(shuffled)}});
-  builder.Add("test_counted", {0});
-  builder.Add("map", {1});
+void AddSteps(GraphBuilder& builder, uint32_t input) {
+  builder.Add("test_counted", {input});
+  builder.Add("map", {input + 1});
   builder.Step("TypeCast", {"value"}, {"half"}, {{"dtype", StringValue("float16")}});
   builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(5000)}});
   builder.Step("TypeCast", {"hot"}, {"hot"}, {{"dtype", StringValue("int8")}});
   builder.Step("PythonFunction", {"value"}, {"drawn"},
                {{"function", ir::ReferenceValue("noisy")}, {"random", ir::BoolValue(true)}});
   builder.Step("TypeCast", {"hot"}, {"hot"}, {{"dtype", StringValue("int16")}});
+}
+
+GraphBuilder Numbers(int64_t rows, bool shuffled = false) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", ir::BoolValue(shuffled)}});
+  AddSteps(builder, 0);
+  return builder;
+}
+
+// Rows below 15 of four passes, all but the first three.
+GraphBuilder DroppedAndRepeated() {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(20)}, {"shuffle", ir::BoolValue(true)}});
+  builder.Add("repeat", {0}, {{"count", IntValue(4)}});
+  const auto below_15 = ir::CallExpression("<", ir::ColumnExpression("value"), ir::LiteralExpression(IntValue(15)));
+  builder.Add("filter", {1}, {{"predicate", ir::ExpressionValue(below_15)}});
+  builder.Add("skip", {2}, {{"count", IntValue(3)}});
+  builder.Add("take", {3}, {{"count", IntValue(50)}});
+  AddSteps(builder, 4);
   return builder;
 }
 
@@ -87,6 +105,16 @@ TEST(AutomaticCache, KeepsRowsOverTheEpochsOfARepeat) {
   builder.Add("repeat", {2}, {{"count", IntValue(3)}});
   EXPECT_EQ(SeenIn(builder, KeptAt(3, 1)), 20);
   RunEveryWay(builder, KeptAt(3, 2));
+}
+
+TEST(AutomaticCache, KeepsRowsThatAreDroppedAndRepeatedBelow) {
+  EXPECT_EQ(SeenIn(DroppedAndRepeated(), KeptAt(-1, 1)), 50);
+  for (int place = 0; place <= 3; ++place) {
+    EXPECT_EQ(SeenIn(DroppedAndRepeated(), KeptAt(place, 1)), 15) << place;
+    const Ran ran = RunEveryWay(DroppedAndRepeated(), KeptAt(place, 2));
+    EXPECT_EQ(ran.Texts(0).size(), 50u);
+  }
+  RunRanks(DroppedAndRepeated(), 2, KeptAt(2));
 }
 
 TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {

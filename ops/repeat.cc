@@ -93,7 +93,7 @@ const OpRegistration registration(
                         .nullable = true,
                         .minimum = 1,
                         .maximum = 1 << 30}},
-        .traits = {.light = true},
+        .traits = {.light = true, .repeats = true},
         .python_module = "dataset",
         .example = "ds.repeat(2)",
         .infer = ir::PassesSchema(),

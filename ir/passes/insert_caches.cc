@@ -64,7 +64,7 @@ class Marker {
     const Rows& below = rows_[node.inputs(0)];
     const Traits& traits = editor_.declaration(place).traits;
     const bool row_by_row = traits.one_to_one && editor_.declaration(place).role == Role::kRow;
-    if (!row_by_row || !below.same || rows.cached || feeds_cache_[place]) return;
+    if (!(row_by_row || PassesRows(traits)) || !below.same || rows.cached || feeds_cache_[place]) return;
     const int leading = LeadingSteps(node);
     rows.same = !ActsBesides(node) && leading == node.steps_size();
     rows.marked = below.marked;

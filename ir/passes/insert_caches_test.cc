@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/expression.h"
 #include "ir/testing/fake_ops.h"
 
 namespace headrace::ir {
@@ -61,6 +62,23 @@ TEST(InsertCaches, MarksOneOfSeveralMaps) {
   apart.Add("map", {1});
   apart.Step("Flip", {"image"}, {"image"});
   EXPECT_EQ(Places(apart), (Expected{0, 2, 0})) << "the place after the lower one's last step";
+}
+
+TEST(InsertCaches, MarksAboveWhatDropsAndRepeatsRows) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("repeat", {0}, Count(3));
+  builder.Add("take", {1}, Count(50));
+  builder.Add(
+      "filter", {2},
+      {{"predicate", ExpressionValue(CallExpression("<", ColumnExpression("label"), LiteralExpression(IntValue(3))))}});
+  builder.Add("map", {3});
+  builder.Step("Negate", {"image"}, {"image"});
+  builder.Step("Flip", {"image"}, {"image"});
+  builder.Add("repeat", {4}, Count(2));
+  builder.Add("map", {5});
+  builder.Step("Negate", {"image"}, {"image"});
+  EXPECT_EQ(Places(builder), (Expected{0, 0, 0, 0, 2, 0, 0})) << "nothing after a draw";
 }
 
 TEST(InsertCaches, MarksNothingWhereRowsHaveNoKeys) {

@@ -219,6 +219,10 @@ void DeclareOps() {
     return std::all_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.first == pair.second; });
   };
   registry.Register(rename);
+  Declaration repeat = Stream("repeat");
+  repeat.traits = {.light = true, .repeats = true};
+  repeat.attributes = {Count("count")};
+  registry.Register(repeat);
   Declaration filter = Stream("filter");
   filter.role = Role::kRow;
   filter.traits.selects = true;
