@@ -173,10 +173,12 @@ std::string WorkersShare(const Report& report) {
 }  // namespace
 
 std::string ReadText(const Report& report, const StageReport& stage) {
-  const uint64_t reads = std::max<uint64_t>(1, stage.rows);
+  // Bounds what was counted while it ran.
+  const uint64_t reads = std::max<uint64_t>(1, stage.rows - std::min(stage.rows, stage.found_rows));
+  const uint64_t bytes = stage.bytes - std::min(stage.bytes, stage.found_bytes);
   return Cat("a read took ", SecondsText(stage.busy_s / static_cast<double>(reads)), " (",
-             BytesText(static_cast<int64_t>(stage.bytes / reads)), "), ",
-             BytesText(static_cast<int64_t>(static_cast<double>(stage.bytes) / report.wall_s)), "/s");
+             BytesText(static_cast<int64_t>(bytes / reads)), "), ",
+             BytesText(static_cast<int64_t>(static_cast<double>(bytes) / report.wall_s)), "/s");
 }
 
 Limit FindLimit(const Report& report) {

@@ -86,6 +86,15 @@ TEST_F(Advised, TheDiskWhereAllReadsAreOutstandingThoughWorkersHaveMuchToDo) {
          "was used up; a read took 600.0 ms (112.6 KiB), 11.0 MiB/s");
 }
 
+TEST_F(Advised, OfReadsWithoutTheRowsThatACacheHad) {
+  source().rows = 1000;
+  source().found_rows = 900;
+  source().busy_s = 20;
+  source().bytes = (110 << 20) + (300 << 20);
+  source().found_bytes = 300 << 20;
+  EXPECT_EQ(ReadText(report_, source()), "a read took 200.0 ms (1.1 MiB), 11.0 MiB/s");
+}
+
 TEST_F(Advised, TheCpuWhereReadsWaitForCores) {
   source().busy_s = 78;
   source().cpu_s = 17;

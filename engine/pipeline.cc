@@ -400,6 +400,8 @@ Report Pipeline::report() {
     };
     line.rows = counters.rows.load(std::memory_order_relaxed);
     line.bytes = counters.bytes.load(std::memory_order_relaxed);
+    line.found_rows = counters.found_rows.load(std::memory_order_relaxed);
+    line.found_bytes = counters.found_bytes.load(std::memory_order_relaxed);
     line.messages = counters.messages.load(std::memory_order_relaxed);
     line.tasks = counters.tasks.load(std::memory_order_relaxed);
     line.widest = counters.widest.load(std::memory_order_relaxed);

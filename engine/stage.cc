@@ -352,6 +352,9 @@ void Stage::Deliver(Task& task) {
   for (const auto& [message, bytes] : task.outputs) {
     rows += static_cast<uint64_t>(message->rows());
     all_bytes += static_cast<uint64_t>(bytes);
+    if (message->cached == nullptr) continue;
+    counters_.found_rows.fetch_add(static_cast<uint64_t>(message->rows()), std::memory_order_relaxed);
+    counters_.found_bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
   }
   counters_.bytes.fetch_add(all_bytes, std::memory_order_relaxed);
   counters_.rows.fetch_add(rows, std::memory_order_relaxed);

@@ -45,9 +45,11 @@ struct Element {
 };
 
 struct StageCounters {
-  std::atomic<uint64_t> rows{0};      // given out
-  std::atomic<uint64_t> messages{0};  // given out
-  std::atomic<uint64_t> bytes{0};     // given out
+  std::atomic<uint64_t> rows{0};         // given out
+  std::atomic<uint64_t> messages{0};     // given out
+  std::atomic<uint64_t> bytes{0};        // given out
+  std::atomic<uint64_t> found_rows{0};   // of rows, found in a cache
+  std::atomic<uint64_t> found_bytes{0};  // of bytes
   std::atomic<uint64_t> tasks{0};
   std::atomic<uint64_t> busy_ns{0};         // summed over workers
   std::atomic<uint64_t> cpu_ns{0};          // of them, where the stage reads files

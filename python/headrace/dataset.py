@@ -41,7 +41,7 @@ class Dataset(Methods):
     _inputs: "tuple[Dataset, ...]"
     _bindings: list[Binding | None]
     _seed: int | None
-    _run: Run
+    _last_run: Run | None
     _parked: _engine.Iteration | None
     _built: _engine.Graph | None
     _shelf: _engine.CacheShelf
@@ -63,7 +63,7 @@ class Dataset(Methods):
         if engine is None:
             engine = start(*self._bound_graph({"epoch": epoch, "endless": True, "shelf": self._shelf}))
         engine.ask(epoch)
-        return Iterator(engine, self._run, "numpy", 60.0, on_second=self._move_past, on_end=self._park)
+        return self._running(Iterator(engine, "numpy", 60.0, on_second=self._move_past, on_end=self._park))
 
     def iterate(
         self,
@@ -157,7 +157,7 @@ class Dataset(Methods):
         engine.ask(engine.epoch)
         # There is nobody but the loop's own thread.
         stall_warning = 0 if given["pull"] else stall_warning
-        return Iterator(engine, self._run, as_, stall_warning, on_second=None, on_end=None, profile=files)
+        return self._running(Iterator(engine, as_, stall_warning, on_second=None, on_end=None, profile=files))
 
     def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:
         """Runs one epoch as `iterate(**options)` does and writes down where its time goes.
@@ -201,7 +201,7 @@ class Dataset(Methods):
         Args:
             passes: Show the graph before and after every pass of the optimizer instead.
         """
-        text = None if passes else self._run.text()
+        text = None if passes or self._last_run is None else self._last_run.text()
         if text is not None:
             return text
         graph, given, references = self._bound_graph({"epoch": self.epoch, "endless": True})
@@ -285,7 +285,7 @@ class Dataset(Methods):
         self._bindings = bindings
         self._seed = seed
         self.epoch = 0
-        self._run = Run()
+        self._last_run = None
         self._parked = None
         self._built = None
         # Where caches leave their rows for the next iterator.
@@ -325,6 +325,10 @@ class Dataset(Methods):
 
     def _move_past(self, epoch: int) -> None:
         self.epoch = max(self.epoch, epoch + 1)
+
+    def _running(self, iterator: Iterator) -> Iterator:
+        self._last_run = iterator.run
+        return iterator
 
     def _park(self, engine: _engine.Iteration) -> None:
         """Keeps the engine of an iterator that came to its end: it has run ahead, and serves the next one."""

@@ -66,22 +66,25 @@ def _to_torch(value: Any, torch: Any) -> Any:
 
 
 class Run:
-    """What a dataset remembers of its last run, for `explain()`."""
+    """What one run says of itself: while it goes on, and after its end."""
 
-    def __init__(self) -> None:
-        self._engine: weakref.ref[_engine.Iteration] | None = None
+    def __init__(self, engine: _engine.Iteration) -> None:
+        self._engine = weakref.ref(engine)
         self._text: str | None = None
+        self._report: dict[str, Any] | None = None
 
-    def begin(self, engine: _engine.Iteration) -> None:
-        self._engine, self._text = weakref.ref(engine), None
-
-    def end(self, engine: _engine.Iteration) -> None:
-        if self._engine is not None and self._engine() is engine:
-            self._text, self._engine = engine.explain(), None
+    def end(self) -> None:
+        engine = self._engine()
+        if engine is not None and self._report is None:
+            self._text, self._report = engine.explain(), engine.report()
 
     def text(self) -> str | None:
-        engine = self._engine() if self._engine is not None else None
+        engine = self._engine() if self._text is None else None
         return self._text if engine is None else engine.explain()
+
+    def report(self) -> dict[str, Any] | None:
+        engine = self._engine() if self._report is None else None
+        return self._report if engine is None else engine.report()
 
 
 class Iterator:
@@ -94,7 +97,6 @@ class Iterator:
     def __init__(
         self,
         engine: _engine.Iteration,
-        run: Run,
         as_: str,
         stall_warning: float,
         on_second: Callable[[int], None] | None,
@@ -102,7 +104,7 @@ class Iterator:
         profile: ProfileFiles | None = None,
     ) -> None:
         self._engine: _engine.Iteration | None = engine
-        self._run = run
+        self.run = Run(engine)
         self._torch = torch_or_error() if as_ == "torch" else None
         self._as = "numpy" if as_ == "numpy" else "dlpack"
         self._on_second = on_second
@@ -113,7 +115,6 @@ class Iterator:
         self._closed = False
         self._final_state: bytes | Error | None = None
         self._error: BaseException | None = None
-        run.begin(engine)
         if stall_warning > 0:
             stall_watch.add(engine, stall_warning)
 
@@ -169,13 +170,11 @@ class Iterator:
 
     def explain(self) -> str:
         """As `Dataset.explain()`, of this run."""
-        return self._run.text() or ""
+        return self.run.text() or ""
 
     def report(self) -> dict[str, Any]:
-        """The figures behind `explain()`, while the iterator is open."""
-        if self._engine is None:
-            raise ClosedError("the iterator has ended; take its report before")
-        return self._engine.report()
+        """The figures behind `explain()`: of now, or of the end where it is over."""
+        return self.run.report() or {}
 
     def close(self) -> None:
         """Ends the run: its threads stop and its memory is given back. Closing again does nothing."""
@@ -217,6 +216,7 @@ class Iterator:
 
     def _end(self, engine: _engine.Iteration) -> None:
         self._keep_state(engine)
+        self.run.end()
         if self._on_second is not None:
             self._on_second(self._epoch)
         if self._on_end is not None:
@@ -225,7 +225,7 @@ class Iterator:
             self._stop(engine)
 
     def _stop(self, engine: _engine.Iteration) -> None:
-        self._run.end(engine)
+        self.run.end()
         stop(engine)
         if self._profile is not None:
             self._profile.write(engine)

@@ -95,6 +95,8 @@ py::dict StageDict(const StageReport& stage) {
   dict["deals"] = stage.deals;
   dict["lane"] = stage.lane;
   dict["bytes"] = stage.bytes;
+  dict["found_rows"] = stage.found_rows;
+  dict["found_bytes"] = stage.found_bytes;
   dict["cpu_s"] = stage.cpu_s;
   dict["cap"] = stage.cap;
   py::list caps;

@@ -60,6 +60,32 @@ def test_what_is_kept_is_explained(photos, forced):
     assert int(found[3]) >= 2 * int(found[1])
 
 
+def test_rows_that_were_found_are_no_reads(photos, forced):
+    forced(1)
+    once = pictures(photos).iterate()
+    counted = len(images(once))
+    assert [once.report()["stages"][-1][key] for key in ("found_rows", "found_bytes")] == [0, 0]
+    passes = pictures(photos).repeat(60).iterate()
+    assert len(images(passes)) == 60 * counted
+    source = passes.report()["stages"][-1]
+    assert source["rows"] == 60 * counted
+    # All but those that were on their way before the first were kept.
+    assert 20 * counted < source["found_rows"] < 60 * counted
+    assert 0 < source["found_bytes"] < source["bytes"]
+
+
+@pytest.mark.parametrize("place", [-1, 0, 1, 2])
+def test_a_repeat_below_the_map_has_the_bytes_of_the_plain_run(photos, forced, place):
+    kernels = [V.Decode(), V.Resize((40, 50)), V.RandomCrop(32), V.RandomHorizontalFlip()]
+    passes = hr.ImageFolder(photos, shuffle=True).repeat(20).filter(hr.col("label") > 0).map(kernels, "image")
+    plain = images(passes.iterate(optimize=False))
+    forced(place)
+    ours = passes.iterate()
+    assert all(np.array_equal(mine, other) for mine, other in zip(images(ours), plain, strict=True))
+    if place >= 0:
+        assert re.search(r"cache in map\[3\] after? ?.*; [1-9]\d* found", ours.explain()), ours.explain()
+
+
 def test_one_epoch_keeps_nothing_and_says_so(photos, forced):
     forced(1)
     dataset = pictures(photos)
