@@ -16,6 +16,7 @@ ROWS = (100_000, 1_000_000, 10_000_000)
 OPERATORS = (1, 2, 4, 8, 16, 32, 64)
 WORKERS = (1, 2, 4, 8, 16)
 OPERATOR_ROWS = 4_000_000
+WORKER_ROWS = 4_000_000
 
 
 def run_pipeline(rows: int, operators: int, workers: int | None, group: int | None) -> None:
@@ -57,11 +58,17 @@ class Measured:
         )
 
 
-def measure(rounds: int, rows: int, operators: int, workers: int | None, group: int | None) -> Measured:
-    given = ["--child", "--rows", rows, "--operators", operators]
-    given += ["--workers", workers] if workers else []
-    given += ["--group", group] if group else []
-    return Measured([measuring.in_own_process(__file__, *given) for _ in range(rounds)])
+def measure(rounds: int, points: dict[int, list[object]], group: int | None) -> dict[int, Measured]:
+    """Runs all points in turn, round by round, so that a slow minute of the machine is no single point's."""
+    runs: dict[int, list[dict[str, float]]] = {point: [] for point in points}
+    given = ["--group", group] if group else []
+    for _ in range(rounds):
+        for point, arguments in points.items():
+            runs[point].append(measuring.in_own_process(__file__, "--child", *arguments, *given))
+    measured = {point: Measured(of_point) for point, of_point in runs.items()}
+    for point, result in measured.items():
+        print(f"  {point:>10,}: {result.text()}", flush=True)
+    return measured
 
 
 def print_slopes(measured: dict[int, Measured]) -> None:
@@ -81,9 +88,14 @@ def print_line(measured: dict[int, Measured], rows: int) -> None:
     print(f"  {slope / rows * 1e9:.1f} ns a row and operator; no time is further than {off:.0%} from the straight line")
 
 
+def print_flat(measured: dict[int, Measured], rows: int) -> None:
+    times = [point.seconds / rows * 1e9 for point in measured.values()]
+    print("  " + ", ".join(f"{time:.1f}" for time in times) + f" ns a row, spread {measuring.spread(times):.0%}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--group", type=int, help="rows in a message; else as the engine chooses")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
@@ -94,22 +106,15 @@ def main() -> None:
         run_pipeline(options.rows, options.operators, options.workers, options.group)
         return
     print("rows, through one operator:")
-    by_rows = {}
-    for rows in ROWS:
-        by_rows[rows] = measure(options.rounds, rows, 1, None, options.group)
-        print(f"  {rows:>10,}: {by_rows[rows].text()}", flush=True)
-    print_slopes(by_rows)
+    by_rows = {rows: ["--rows", rows, "--operators", 1] for rows in ROWS}
+    print_slopes(measure(options.rounds, by_rows, options.group))
     for rows, group in ((OPERATOR_ROWS, options.group), (OPERATOR_ROWS // 20, 1)):
         print(f"operators, {rows:,} rows" + (", one a message:" if group == 1 else ":"))
-        by_operators = {}
-        for operators in OPERATORS:
-            by_operators[operators] = measure(options.rounds, rows, operators, None, group)
-            print(f"  {operators:>10,}: {by_operators[operators].text()}", flush=True)
-        print_line(by_operators, rows)
-    print("workers, 2,000,000 rows through one operator:")
-    for workers in WORKERS:
-        measured = measure(options.rounds, 2_000_000, 1, workers, options.group)
-        print(f"  {workers:>10,}: {measured.text()}", flush=True)
+        by_operators = {operators: ["--rows", rows, "--operators", operators] for operators in OPERATORS}
+        print_line(measure(options.rounds, by_operators, group), rows)
+    print(f"workers, {WORKER_ROWS:,} rows through one operator:")
+    by_workers = {workers: ["--rows", WORKER_ROWS, "--operators", 1, "--workers", workers] for workers in WORKERS}
+    print_flat(measure(options.rounds, by_workers, options.group), WORKER_ROWS)
 
 
 if __name__ == "__main__":
