@@ -35,7 +35,7 @@ class Pipeline::LaneClient : public PoolClient {
       if (!stage->Claim(task)) continue;
       const bool light = stage->light();
       if (!light) pool_->BeginLongTask();
-      RunClaimed(*stage, task);
+      RunClaimed(*stage, task, light);
       if (!light) pool_->EndLongTask();
       // Lets the user's thread take what is there, which may stand behind this one in the queue for a core.
       if (stage->light() && pipeline_->UserIsLate()) std::this_thread::yield();
@@ -48,13 +48,18 @@ class Pipeline::LaneClient : public PoolClient {
     for (Stage* stage : stages_) {
       if (stage->options().lane == Lane::kPython || !stage->light() || !stage->Claim(users_task_)) continue;
       passes_on_ = true;
-      RunClaimed(*stage, users_task_);
+      RunClaimed(*stage, users_task_, true);
       return true;
     }
     return false;
   }
   void PassOn() {
-    if (std::exchange(passes_on_, false) && !WakeForMore()) pool_->PassOn(this);
+    if (!std::exchange(passes_on_, false)) return;
+    if (HasFullTask()) {
+      pool_->Signal(this);
+    } else {
+      pool_->PassOn(this);
+    }
   }
   // A thread that runs a task of this client looks again, or passes on, when it is done: it needs no signal, and wakes
   // nobody for what it can do itself.
@@ -73,8 +78,9 @@ class Pipeline::LaneClient : public PoolClient {
 
  private:
   // Ends the process where memory ends in the middle of a task, on whatever thread: what it claimed would be lost.
-  void RunClaimed(Stage& stage, Task& task) noexcept {
-    WakeForMore();
+  void RunClaimed(Stage& stage, Task& task, bool light) noexcept {
+    // Whoever runs a light task looks again before anybody else would be awake, but where a thread sleeps and may come.
+    if ((!light || pool_->Wakes()) && HasFullTask()) pool_->Signal(this);
     // A function of the user's may go through another pipeline, and work for it here.
     LaneClient* const outer = std::exchange(running_here_, this);
     stage.Run(task);
@@ -85,11 +91,8 @@ class Pipeline::LaneClient : public PoolClient {
   void GrowFor(const Stage& stage) {
     if (stage.options().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
   }
-  bool WakeForMore() {
-    const auto worth = [](Stage* stage) { return stage->WorthWaking(); };
-    if (!pool_->Wakes() || std::none_of(stages_.begin(), stages_.end(), worth)) return false;
-    pool_->Signal(this);
-    return true;
+  bool HasFullTask() const {
+    return std::any_of(stages_.begin(), stages_.end(), [](Stage* stage) { return stage->WorthWaking(); });
   }
 
   Pipeline* pipeline_;
@@ -401,6 +404,7 @@ Report Pipeline::report() {
     line.rows = counters.rows.load(std::memory_order_relaxed);
     line.bytes = counters.bytes.load(std::memory_order_relaxed);
     line.found_rows = counters.found_rows.load(std::memory_order_relaxed);
+    line.found_s = seconds(counters.found_ns);
     line.found_bytes = counters.found_bytes.load(std::memory_order_relaxed);
     line.messages = counters.messages.load(std::memory_order_relaxed);
     line.tasks = counters.tasks.load(std::memory_order_relaxed);

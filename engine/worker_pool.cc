@@ -66,7 +66,7 @@ void WorkerPool::StartLocked() {
   try {
     while (static_cast<int>(workers_.size()) < threads()) {
       const bool front = static_cast<int>(workers_.size()) < cores_;
-      workers_.emplace_back([this, front] { Work(front); });
+      workers_.emplace_back([this, &rank = front ? front_ : reserve_] { Work(rank); });
       // From now on, not when it comes up: what is signalled meanwhile it will find.
       idle_.fetch_add(1, std::memory_order_relaxed);
       front_idle_ += front ? 1 : 0;
@@ -78,15 +78,20 @@ void WorkerPool::StartLocked() {
   }
 }
 
+std::condition_variable* WorkerPool::CallUp(Rank& rank) {
+  --rank.asleep;
+  ++rank.called_up;
+  return &rank.wake;
+}
+
 std::condition_variable* WorkerPool::WakeLocked() {
   const int light = light_.load(std::memory_order_relaxed);
+  // They look again, or say that they are in a long task.
   if (light >= cores_) return nullptr;
-  if (static_cast<int>(ready_.size()) <= front_idle_) return &work_;
-  // Those in front who are idle come anyway.
-  if (reserve_asleep_ == 0 || light + front_idle_ >= cores_) return nullptr;
-  --reserve_asleep_;
-  ++called_up_;
-  return &reserve_work_;
+  if (front_.asleep > 0) return CallUp(front_);
+  // Those in front who are idle and awake are on their way.
+  if (light + front_idle_ >= cores_ || reserve_.asleep == 0) return nullptr;
+  return CallUp(reserve_);
 }
 
 void WorkerPool::Signal(PoolClient* client) {
@@ -148,8 +153,8 @@ void WorkerPool::Stop() {
     stopping_ = true;
     workers.swap(workers_);
   }
-  work_.notify_all();
-  reserve_work_.notify_all();
+  front_.wake.notify_all();
+  reserve_.wake.notify_all();
   for (std::thread& worker : workers) worker.join();
   const auto lock = BriefLock(mutex_);
   stopping_ = false;
@@ -157,30 +162,28 @@ void WorkerPool::Stop() {
   for (PoolClient* client : ready_) client->queued_.store(false, std::memory_order_release);
 }
 
-void WorkerPool::SleepLocked(bool front, std::unique_lock<std::mutex>& lock) {
-  if (front) {
-    work_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
-    return;
-  }
-  if (stopping_ || !ready_.empty()) return;
-  ++reserve_asleep_;
-  reserve_work_.wait(lock, [this] { return stopping_ || called_up_ > 0; });
-  if (called_up_ > 0) {
-    --called_up_;
-  } else {
-    --reserve_asleep_;
+bool WorkerPool::HasWorkLocked(const Rank& rank) const {
+  if (ready_.empty()) return false;
+  return &rank == &front_ || light_.load(std::memory_order_relaxed) < cores_;
+}
+
+void WorkerPool::SleepLocked(Rank& rank, std::unique_lock<std::mutex>& lock) {
+  while (!stopping_ && !HasWorkLocked(rank)) {
+    ++rank.asleep;
+    rank.wake.wait(lock, [this, &rank] { return stopping_ || rank.called_up > 0; });
+    --(rank.called_up > 0 ? rank.called_up : rank.asleep);
   }
 }
 
-void WorkerPool::Work(bool front) {
+void WorkerPool::Work(Rank& rank) {
+  const int front = &rank == &front_ ? 1 : 0;
   pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
   BlockSignals();
   auto lock = BriefLock(mutex_);
   while (true) {
-    SleepLocked(front, lock);
-    if (!stopping_ && ready_.empty()) continue;
+    SleepLocked(rank, lock);
     idle_.fetch_sub(1, std::memory_order_relaxed);
-    front_idle_ -= front ? 1 : 0;
+    front_idle_ -= front;
     if (stopping_) return;
     light_.fetch_add(1, std::memory_order_relaxed);
     PoolClient* client = ready_.front();
@@ -194,7 +197,7 @@ void WorkerPool::Work(bool front) {
     again |= std::exchange(client->again_, false);
     light_.fetch_sub(1, std::memory_order_relaxed);
     idle_.fetch_add(1, std::memory_order_relaxed);
-    front_idle_ += front ? 1 : 0;
+    front_idle_ += front;
     --client->active_;
     if (client->removed_) {
       if (client->active_ == 0) left_.notify_all();

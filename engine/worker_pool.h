@@ -51,7 +51,7 @@ class WorkerPool {
   static bool LostInFork();
 
   void Signal(PoolClient* client);
-  // What a thread of the pool says around a task that is not soon over. Without such, no more threads are at work than
+  // What a thread of the pool says around a task that is not soon over. Without such, no more threads are woken than
   // there are cores: they look for work again sooner than another wakes, which would only take turns with them. A long
   // task makes room for one more.
   void BeginLongTask();
@@ -71,20 +71,29 @@ class WorkerPool {
   void Stop();
 
  private:
+  // As many threads as there are cores stand in front. The others are the reserve: they are called up when those in
+  // front are in long tasks, so that light ones always run where their memory is warm.
+  struct Rank {
+    std::condition_variable wake;
+    int asleep = 0;     // and not called up
+    int called_up = 0;  // and not yet awake
+  };
+
   void StartLocked();
-  // Says whom to notify, once the lock is free, for what became ready last; null: nobody.
+  // Say whom to notify, once the lock is free.
+  static std::condition_variable* CallUp(Rank& rank);
+  // For what became ready last; null: nobody.
   std::condition_variable* WakeLocked();
-  void SleepLocked(bool front, std::unique_lock<std::mutex>& lock);
-  void Work(bool front);
+  bool HasWorkLocked(const Rank& rank) const;
+  void SleepLocked(Rank& rank, std::unique_lock<std::mutex>& lock);
+  void Work(Rank& rank);
 
   const std::string name_;
   const int cores_;
   std::mutex stop_mutex_;
   std::mutex mutex_;
-  std::condition_variable work_;
-  // As many threads as there are cores stand in front. The others are the reserve: they are called up when those in
-  // front are in long tasks, so that light ones always run where their memory is warm.
-  std::condition_variable reserve_work_;
+  Rank front_;
+  Rank reserve_;
   std::condition_variable left_;
   std::deque<PoolClient*> ready_;
   std::vector<std::thread> workers_;
@@ -92,8 +101,6 @@ class WorkerPool {
   std::atomic<int> idle_{0};
   std::atomic<int> light_{0};  // threads at work, but for those in a long task
   int front_idle_ = 0;
-  int reserve_asleep_ = 0;  // and not called up
-  int called_up_ = 0;       // and not yet awake
   bool stopping_ = false;
 };
 

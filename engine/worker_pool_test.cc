@@ -310,6 +310,12 @@ class Held : public PoolClient {
   std::atomic<bool> go_{false};
 };
 
+// Lets a task run that holds its thread.
+void Start(WorkerPool& pool, Held& task) {
+  pool.Signal(&task);
+  ASSERT_TRUE(Eventually([&task] { return task.runs(); }));
+}
+
 // Has seen all threads come up and sleep: one that is on its way would take what nobody was woken for.
 void LetAllSleep(WorkerPool* pool) {
   Crowd crowd(pool, pool->threads());
@@ -323,10 +329,7 @@ TEST(WorkerPool, WakesNobodyWhileLightTasksHaveTheCores) {
   WorkerPool pool("test", 4, 2);
   LetAllSleep(&pool);
   Held first(&pool, true), second(&pool, true);
-  for (Held* each : {&first, &second}) {
-    pool.Signal(each);
-    ASSERT_TRUE(Eventually([each] { return each->runs(); }));
-  }
+  for (Held* each : {&first, &second}) Start(pool, *each);
   EXPECT_FALSE(pool.Wakes());
   Held third(&pool, true);
   pool.Signal(&third);
@@ -337,6 +340,38 @@ TEST(WorkerPool, WakesNobodyWhileLightTasksHaveTheCores) {
   first.LetGo();
   EXPECT_TRUE(Eventually([&third] { return third.runs(); }));
   EXPECT_EQ(pool.idle(), 2);
+}
+
+TEST(WorkerPool, AThreadInFrontIsWokenThoughTheQueueIsLong) {
+  WorkerPool pool("test", 4, 1);
+  LetAllSleep(&pool);
+  Held in_front(&pool, false), in_reserve(&pool, true);
+  Start(pool, in_front);
+  Start(pool, in_reserve);
+  in_front.LetGo();
+  ASSERT_EQ(pool.idle(), 3);
+  Held long1(&pool, false), long2(&pool, false), long3(&pool, false);
+  for (Held* each : {&long1, &long2, &long3}) pool.Signal(each);
+  EXPECT_EQ(pool.idle(), 3);
+  // Its thread takes the first of them. The others are for those who slept through the signals.
+  in_reserve.LetGo();
+  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
+}
+
+TEST(WorkerPool, TheReserveLeavesLightTasksToTheFront) {
+  WorkerPool pool("test", 2, 1);
+  LetAllSleep(&pool);
+  Held in_front(&pool, false), in_reserve(&pool, false), light1(&pool, true), light2(&pool, true);
+  Start(pool, in_front);
+  Start(pool, in_reserve);
+  in_front.LetGo();
+  Start(pool, light1);
+  pool.Signal(&light2);
+  in_reserve.LetGo();
+  EXPECT_EQ(pool.idle(), 1);
+  EXPECT_FALSE(light2.runs());
+  light1.LetGo();
+  EXPECT_TRUE(Eventually([&light2] { return light2.runs(); }));
 }
 
 TEST(WorkerPool, LightTasksStayOnTheThreadsInFront) {
@@ -373,10 +408,7 @@ TEST(WorkerPool, ALongTaskWakesThoseThatLightOnesLeftAsleep) {
   WorkerPool pool("test", 6, 2);
   LetAllSleep(&pool);
   Held first(&pool, true), second(&pool, true);
-  for (Held* each : {&first, &second}) {
-    pool.Signal(each);
-    ASSERT_TRUE(Eventually([each] { return each->runs(); }));
-  }
+  for (Held* each : {&first, &second}) Start(pool, *each);
   Held long1(&pool, false), long2(&pool, false), long3(&pool, false);
   for (Held* each : {&long1, &long2, &long3}) pool.Signal(each);
   GiveWay(1000);
