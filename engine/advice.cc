@@ -174,10 +174,11 @@ std::string WorkersShare(const Report& report) {
 
 std::string ReadText(const Report& report, const StageReport& stage) {
   // Bounds what was counted while it ran.
-  const uint64_t reads = std::max<uint64_t>(1, stage.rows - std::min(stage.rows, stage.found_rows));
+  const uint64_t reads = stage.rows - std::min(stage.rows, stage.found_rows);
   const uint64_t bytes = stage.bytes - std::min(stage.bytes, stage.found_bytes);
-  return Cat("a read took ", SecondsText(stage.busy_s / static_cast<double>(reads)), " (",
-             BytesText(static_cast<int64_t>(bytes / reads)), "), ",
+  if (reads == 0) return "nothing was read";
+  const double each_s = std::max(0.0, stage.busy_s - stage.found_s) / static_cast<double>(reads);
+  return Cat("a read took ", SecondsText(each_s), " (", BytesText(static_cast<int64_t>(bytes / reads)), "), ",
              BytesText(static_cast<int64_t>(static_cast<double>(bytes) / report.wall_s)), "/s");
 }
 

@@ -45,8 +45,8 @@ std::shared_ptr<RowCache> CacheOf(const Instance& instance);
 // One to one with an indexed source, by row operators alone: a row's key says where it comes from.
 bool IsKeyed(const Instance& instance);
 
-// The indexed source that each row is one of, as it was or with steps applied: some may be dropped and others repeated
-// on the way. Null: rows come about otherwise.
+// The indexed source that each row is one of, as it was or with steps applied: some may be dropped, repeated or
+// shuffled on the way. Null: rows come about otherwise.
 const Instance* SourceOfRows(const Instance& instance);
 
 // The first op on the way down that makes the rows of a rank other than one to one with what was dealt; null: none.

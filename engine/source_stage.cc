@@ -85,7 +85,7 @@ Lack IndexedSourceStage::ClaimLocked(Task& task, int most) {
 
 int IndexedSourceStage::ClaimableLocked(int /*most*/) { return output_.Places(); }
 
-Message IndexedSourceStage::Read(const Task::Ticket& ticket) const {
+Message IndexedSourceStage::Read(const Task::Ticket& ticket) {
   if (ticket.mark) return MakeMark(ticket.epoch, {ticket.local});
   auto block = std::make_unique<Block>();
   block->epoch = ticket.epoch;
@@ -112,8 +112,9 @@ void IndexedSourceStage::ReadRows(const Task::Ticket& ticket, Block& block) cons
   block.Fail(block.rows(), std::move(status));
 }
 
-bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) const {
+bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) {
   if (options_.caches.empty() || ticket.rows != 1) return false;
+  const uint64_t start = NowNs();
   RowId id;
   Provenance origin;
   source_->Identify(RowEpochOf(ticket.epoch, place_.epoch_cycle), ticket.position, id, origin);
@@ -121,6 +122,7 @@ bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) const
   if (!TakeCached(id.key, block)) return false;
   block.ids.push_back(id);
   block.origins.push_back(std::move(origin));
+  counters_.found_ns.fetch_add(NowNs() - start, std::memory_order_relaxed);
   return true;
 }
 

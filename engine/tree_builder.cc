@@ -92,14 +92,23 @@ std::optional<uint64_t> LastEpochOf(const Instance& instance) {
   return low;
 }
 
-// In epochs of the source, that the rows come from.
-bool RunsOneEpoch(const Instance& instance, EpochRange epochs) {
+// No row of the source, or hardly one, comes to the instance twice.
+bool MeetsRowsOnce(const Instance& instance, EpochRange epochs) {
+  const Cardinality& each = instance.inputs[0]->cardinality;
+  if (epochs.first < epochs.last) return false;
+  if (each.known() && each.rows <= SourceOfRows(instance)->indexed->size()) return true;
   for (const Instance* at = &instance; !at->indexed; at = at->inputs[0].get()) {
     if (!at->stream) continue;
     epochs.first = at->stream->FirstInputEpoch(epochs.first);
     if (epochs.last != kEndless) epochs.last = at->stream->LastInputEpoch(epochs.last);
   }
   return epochs.first >= epochs.last;
+}
+
+// A window of rows waits between the instance and the source of its rows.
+bool ShufflesBelow(const Instance& instance) {
+  if (instance.indexed) return false;
+  return (instance.traits.by_position && instance.traits.one_to_one) || ShufflesBelow(*instance.inputs[0]);
 }
 
 bool CallsPython(const Instance& instance) {
@@ -216,15 +225,25 @@ absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epo
   AutomaticCache::Use use;
   use.rows.account = pipeline_.account();
   use.rows.budget = pipeline_.budget() - granted_;
-  if (RunsOneEpoch(instance, epochs) && options.cache_folder.empty()) {
+  if (MeetsRowsOnce(instance, epochs) && options.cache_folder.empty()) {
     cache->Decline("as only one epoch is run");
+    return absl::OkStatus();
+  }
+  if (options.group > 1 && Grouped(*source)) {
+    cache->Decline("as iterate(group=…) sends rows together");
+    return absl::OkStatus();
+  }
+  if (!options.cache_folder.empty() && ShufflesBelow(instance)) {
+    cache->Decline("as a shuffle below would hold what is read from the folder");
     return absl::OkStatus();
   }
   if (options.idle) return absl::OkStatus();
   use.rows.content = ContentOfPlaces(instance, *cache, pipeline_);
   use.rows.rows = source->indexed->size();
+  const Cardinality& come = instance.inputs[0]->cardinality;
+  if (come.known()) use.rows.rows = std::min(use.rows.rows, come.rows);
   // A rank meets its own part of the rows alone, but where each epoch deals them anew.
-  if (!Draws(*instance.inputs[0], false)) use.rows.rows = options.deal.RowsOf(use.rows.rows, 0);
+  if (!Draws(*source, false)) use.rows.rows = options.deal.RowsOf(use.rows.rows, 0);
   use.limits.folder = options.cache_folder;
   use.forced = options.forced_cache_place;
   if (!options.pull) {

@@ -87,10 +87,8 @@ struct Traits {
   bool repeats = false;      // gives each row any number of times, under identities of their own
 };
 
-// Gives rows of its input as they are: each once, several times or not at all.
-inline bool PassesRows(const Traits& traits) {
-  return traits.repeats || traits.selects || (traits.by_position && !traits.one_to_one);
-}
+// Gives rows of its input as they are, in whatever order: each once, several times or not at all.
+inline bool PassesRows(const Traits& traits) { return traits.repeats || traits.selects || traits.by_position; }
 
 // Attribute values of one node or step, by name; checked and with defaults filled in, so getters cannot fail.
 class Attributes;

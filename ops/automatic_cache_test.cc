@@ -14,6 +14,7 @@
 #include "io/temporary_folder_testing.h"
 #include "ir/expression.h"
 #include "ir/passes.h"
+#include "ir/passes/group_rows.h"
 #include "ir/passes/insert_caches.h"
 #include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"
@@ -51,16 +52,17 @@ GraphBuilder Numbers(int64_t rows, bool shuffled = false) {
   return builder;
 }
 
-// Rows below 15 of four passes, all but the first three.
+// Rows below 15 of four passes, shuffled, all but the first three.
 GraphBuilder DroppedAndRepeated() {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(20)}, {"shuffle", ir::BoolValue(true)}});
   builder.Add("repeat", {0}, {{"count", IntValue(4)}});
   const auto below_15 = ir::CallExpression("<", ir::ColumnExpression("value"), ir::LiteralExpression(IntValue(15)));
   builder.Add("filter", {1}, {{"predicate", ir::ExpressionValue(below_15)}});
-  builder.Add("skip", {2}, {{"count", IntValue(3)}});
-  builder.Add("take", {3}, {{"count", IntValue(50)}});
-  AddSteps(builder, 4);
+  builder.Add("shuffle", {2}, {{"window", IntValue(6)}});
+  builder.Add("skip", {3}, {{"count", IntValue(3)}});
+  builder.Add("take", {4}, {{"count", IntValue(50)}});
+  AddSteps(builder, 5);
   return builder;
 }
 
@@ -82,6 +84,12 @@ int SeenIn(const GraphBuilder& builder, const RunSpec& spec) {
   const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), std::move(options));
   EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
   return counted_rows;
+}
+
+std::unique_ptr<Pipeline> Idle(const GraphBuilder& builder, uint64_t epochs, int place = -1) {
+  PipelineOptions options = OptionsOf(KeptAt(place, epochs));
+  options.idle = true;
+  return *Pipeline::Make(*ir::InsertCaches(*builder.Build()), options);
 }
 
 TEST(AutomaticCache, GivesTheSameRowsFromEachPlace) {
@@ -115,6 +123,35 @@ TEST(AutomaticCache, KeepsRowsThatAreDroppedAndRepeatedBelow) {
     EXPECT_EQ(ran.Texts(0).size(), 50u);
   }
   RunRanks(DroppedAndRepeated(), 2, KeptAt(2));
+}
+
+TEST(AutomaticCache, IsNotOpenedWhereItWouldHarm) {
+  const TemporaryFolder folder;
+  PipelineOptions grouped = OptionsOf(KeptAt(1, 2));
+  PipelineOptions in_folder = grouped;
+  grouped.group = 3;
+  in_folder.cache_folder = folder.path();
+  for (auto& [options, why] : {std::pair(&grouped, "as iterate(group=…) sends rows together"),
+                               std::pair(&in_folder, "as a shuffle below would hold what is read from the folder")}) {
+    options->idle = true;
+    GraphBuilder builder;
+    builder.Add("Range", {}, {{"stop", IntValue(20)}});
+    builder.Add("shuffle", {0}, {{"window", IntValue(6)}});
+    builder.Add("map", {1});
+    builder.Step("TypeCast", {"value"}, {"value"}, {{"dtype", StringValue("float32")}});
+    const ir::proto::Graph graph = *ir::GroupRows(*ir::InsertCaches(*builder.Build()));
+    EXPECT_THAT(ExplainPlan(**Pipeline::Make(graph, *options)), HasSubstr(why));
+  }
+}
+
+TEST(AutomaticCache, MeetsNoRowOfOnePassTwice) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(20)}});
+  builder.Add("repeat", {0}, {{"count", IntValue(9)}});
+  builder.Add("take", {1}, {{"count", IntValue(20)}});
+  AddSteps(builder, 2);
+  EXPECT_THAT(ExplainPlan(*Idle(builder, 1, 1)), HasSubstr("as only one epoch is run"));
+  EXPECT_THAT(ExplainPlan(*Idle(builder, 2, 1)), HasSubstr("by itself, if the first rows show"));
 }
 
 TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {
@@ -191,12 +228,6 @@ TEST(AutomaticCache, LastsInAFolder) {
   ASSERT_TRUE(expected.ok());
   EXPECT_EQ(run(3, 1), expected->Texts(1)) << "whatever the place now";
   EXPECT_EQ(counted_rows, 0);
-}
-
-std::unique_ptr<Pipeline> Idle(const GraphBuilder& builder, uint64_t epochs, int place = -1) {
-  PipelineOptions options = OptionsOf(KeptAt(place, epochs));
-  options.idle = true;
-  return *Pipeline::Make(*ir::InsertCaches(*builder.Build()), options);
 }
 
 TEST(AutomaticCache, IsExplained) {

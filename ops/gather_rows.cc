@@ -67,6 +67,10 @@ Message GatherRows(absl::Span<const RowPlace> rows, bool same_runs) {
   for (size_t c = 0; c < rows[0].block->columns.size(); ++c) {
     joined->columns.push_back(same_runs ? CopyColumn(rows, c) : MoveColumn(rows, c));
   }
+  if (rows.size() > 1) return joined;
+  // A row alone goes on as what it was found or read as.
+  joined->cached = rows[0].block->cached;
+  joined->source_key = rows[0].block->source_key;
   return joined;
 }
 

@@ -64,7 +64,13 @@ TEST(InsertCaches, MarksOneOfSeveralMaps) {
   EXPECT_EQ(Places(apart), (Expected{0, 2, 0})) << "the place after the lower one's last step";
 }
 
-TEST(InsertCaches, MarksAboveWhatDropsAndRepeatsRows) {
+TEST(InsertCaches, MarksAboveWhatDropsRepeatsAndShufflesRows) {
+  GraphBuilder shuffled;
+  shuffled.Add("pictures");
+  shuffled.Add("shuffle", {0}, {{"window", IntValue(3)}});
+  shuffled.Add("map", {1});
+  shuffled.Step("Negate", {"image"}, {"image"});
+  EXPECT_EQ(Places(shuffled), (Expected{0, 0, 2}));
   GraphBuilder builder;
   builder.Add("pictures");
   builder.Add("repeat", {0}, Count(3));
@@ -84,7 +90,7 @@ TEST(InsertCaches, MarksAboveWhatDropsAndRepeatsRows) {
 TEST(InsertCaches, MarksNothingWhereRowsHaveNoKeys) {
   GraphBuilder builder;
   builder.Add("pictures");
-  builder.Add("shuffle", {0}, {{"window", IntValue(3)}});
+  builder.Add("batch", {0}, {{"size", IntValue(3)}});
   builder.Add("map", {1});
   builder.Step("Negate", {"image"}, {"image"});
   EXPECT_EQ(Places(builder), (Expected{0, 0, 0}));

@@ -327,7 +327,7 @@ class Dataset(Methods):
         self.epoch = max(self.epoch, epoch + 1)
 
     def _running(self, iterator: Iterator) -> Iterator:
-        self._last_run = iterator.run
+        self._last_run = iterator._run
         return iterator
 
     def _park(self, engine: _engine.Iteration) -> None:

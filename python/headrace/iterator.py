@@ -1,6 +1,7 @@
 """A running pipeline: rows one after the other, and the state to go on from."""
 
 import atexit
+import copy
 
 # Here, not in a function of the user's: the thread that loads it first passes for the main thread, which the
 # interpreter waits for at its end.
@@ -104,7 +105,7 @@ class Iterator:
         profile: ProfileFiles | None = None,
     ) -> None:
         self._engine: _engine.Iteration | None = engine
-        self.run = Run(engine)
+        self._run = Run(engine)
         self._torch = torch_or_error() if as_ == "torch" else None
         self._as = "numpy" if as_ == "numpy" else "dlpack"
         self._on_second = on_second
@@ -170,11 +171,11 @@ class Iterator:
 
     def explain(self) -> str:
         """As `Dataset.explain()`, of this run."""
-        return self.run.text() or ""
+        return self._run.text() or ""
 
     def report(self) -> dict[str, Any]:
         """The figures behind `explain()`: of now, or of the end where it is over."""
-        return self.run.report() or {}
+        return copy.deepcopy(self._run.report()) or {}
 
     def close(self) -> None:
         """Ends the run: its threads stop and its memory is given back. Closing again does nothing."""
@@ -216,7 +217,7 @@ class Iterator:
 
     def _end(self, engine: _engine.Iteration) -> None:
         self._keep_state(engine)
-        self.run.end()
+        self._run.end()
         if self._on_second is not None:
             self._on_second(self._epoch)
         if self._on_end is not None:
@@ -225,7 +226,9 @@ class Iterator:
             self._stop(engine)
 
     def _stop(self, engine: _engine.Iteration) -> None:
-        self.run.end()
-        stop(engine)
+        try:
+            self._run.end()
+        finally:
+            stop(engine)
         if self._profile is not None:
             self._profile.write(engine)

@@ -11,7 +11,7 @@ LARGEST = 16_000_000_000
 
 
 def trim(folder: pathlib.Path, largest: int) -> int:
-    """Deletes the files that were used longest ago until `folder` holds at most `largest` bytes. Returns the bytes freed."""
+    """Deletes the files that were written or, to a day, read longest ago until `folder` holds at most `largest` bytes. Returns the bytes freed."""
     files = []
     for path in folder.rglob("*"):
         try:

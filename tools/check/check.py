@@ -267,7 +267,10 @@ def main() -> int:
         checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
         checks.run("bazel test under AddressSanitizer", checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS]))
         checks.run("wheel", checks.wheel)
-    build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)
+    try:
+        build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)
+    except OSError as error:
+        print(f"what was compiled could not be made smaller: {error}")
     return checks.summary()
 
 
