@@ -177,7 +177,7 @@ std::string ReadText(const Report& report, const StageReport& stage) {
   const uint64_t reads = stage.rows - std::min(stage.rows, stage.found_rows);
   const uint64_t bytes = stage.bytes - std::min(stage.bytes, stage.found_bytes);
   if (reads == 0) return "nothing was read";
-  const double each_s = std::max(0.0, stage.busy_s - stage.found_s) / static_cast<double>(reads);
+  const double each_s = (stage.read_s > 0 ? stage.read_s : stage.busy_s) / static_cast<double>(reads);
   return Cat("a read took ", SecondsText(each_s), " (", BytesText(static_cast<int64_t>(bytes / reads)), "), ",
              BytesText(static_cast<int64_t>(static_cast<double>(bytes) / report.wall_s)), "/s");
 }

@@ -92,7 +92,7 @@ TEST_F(Advised, OfReadsWithoutTheRowsThatACacheHad) {
   source().busy_s = 20;
   source().bytes = (110 << 20) + (300 << 20);
   source().found_bytes = 300 << 20;
-  source().found_s = 15;
+  source().read_s = 5;
   EXPECT_EQ(ReadText(report_, source()), "a read took 50.0 ms (1.1 MiB), 11.0 MiB/s");
   source().found_rows = 1000;
   EXPECT_EQ(ReadText(report_, source()), "nothing was read");

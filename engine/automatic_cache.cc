@@ -169,6 +169,7 @@ CacheReport AutomaticCache::report() const {
   report.most_place = Cat("after ", places_.back().after);
   if (rows_ == nullptr) report.off = why_;
   report.why = why_;
+  report.no_folder = no_folder_;
   if (saved_ns_each_ > 0) report.saved_s = saved_ns_each_ * 1e-9 * static_cast<double>(report.hits);
   return report;
 }

@@ -50,6 +50,8 @@ class AutomaticCache {
   void MakeRoom(int64_t held);
   // Says in reports why it is not opened.
   void Decline(std::string why);
+  // Says in reports why nothing goes to the folder that the user named.
+  void LeaveFolder(std::string why) { no_folder_ = std::move(why); }
   // Null until it is opened.
   const std::shared_ptr<RowCache>& rows() const { return rows_; }
   const std::vector<Place>& places() const { return places_; }
@@ -91,6 +93,7 @@ class AutomaticCache {
   const std::string name_;
   const std::vector<Place> places_;
   Use use_;
+  std::string no_folder_;
   std::shared_ptr<RowCache> rows_;
   std::atomic<State> state_{State::kNone};
   std::atomic<int> chosen_{kNoPlace};

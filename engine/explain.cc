@@ -55,6 +55,10 @@ std::string NameOf(const CacheReport& cache) {
   return Cat("cache in ", cache.name, cache.place.empty() ? ", its place being measured" : Cat(" ", cache.place));
 }
 
+std::string NotInFolder(const CacheReport& cache) {
+  return cache.no_folder.empty() ? "" : Cat(", not in the folder, ", cache.no_folder);
+}
+
 // What is known of a cache before anything runs.
 std::string Planned(const CacheReport& cache) {
   const std::string where = cache.folder.empty() ? "memory" : Cat("memory and ", cache.folder);
@@ -63,7 +67,7 @@ std::string Planned(const CacheReport& cache) {
   }
   if (!cache.off.empty()) return Cat(cache.name, ": no cache by itself, ", cache.off);
   return Cat("cache in ", cache.name, ": by itself, if the first rows show that it pays, at the latest ",
-             cache.most_place, ", in ", where);
+             cache.most_place, ", in ", where, NotInFolder(cache));
 }
 
 // Where a cache keeps its rows, how many of them, and what that was good for.
@@ -76,7 +80,8 @@ std::string Cached(const CacheReport& cache) {
   } else {
     text += " rows";
   }
-  Append(text, " kept; memory ", BytesText(cache.memory_bytes), " of ", BytesText(cache.memory_limit));
+  Append(text, " kept; memory ", BytesText(cache.memory_bytes), " of ", BytesText(cache.memory_limit),
+         NotInFolder(cache));
   if (!cache.folder.empty()) {
     Append(text, ", ", BytesText(cache.disk_bytes), " of ", BytesText(cache.disk_limit), " in ", cache.folder);
   }

@@ -404,7 +404,7 @@ Report Pipeline::report() {
     line.rows = counters.rows.load(std::memory_order_relaxed);
     line.bytes = counters.bytes.load(std::memory_order_relaxed);
     line.found_rows = counters.found_rows.load(std::memory_order_relaxed);
-    line.found_s = seconds(counters.found_ns);
+    line.read_s = seconds(counters.read_ns);
     line.found_bytes = counters.found_bytes.load(std::memory_order_relaxed);
     line.messages = counters.messages.load(std::memory_order_relaxed);
     line.tasks = counters.tasks.load(std::memory_order_relaxed);

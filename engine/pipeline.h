@@ -70,7 +70,7 @@ struct StageReport {
   int depth = 0;  // 0: next to the user
   uint64_t rows = 0, messages = 0, tasks = 0, widest = 0, bytes = 0;
   uint64_t found_rows = 0, found_bytes = 0;  // of rows and bytes, those that a cache had
-  double found_s = 0;                        // of busy_s, to find them
+  double read_s = 0;                         // of busy_s, to read the others; 0: not known, as no cache wants it
   double busy_s = 0, input_wait_s = 0, output_wait_s = 0, memory_wait_s = 0;
   int window = 0;
   int queued = 0;

@@ -70,6 +70,7 @@ struct CacheReport {
   std::string place;       // where in the map: "after Decode"; empty: not chosen
   std::string most_place;  // the last one that could be chosen
   std::string why;         // what it was chosen for
+  std::string no_folder;   // why nothing goes to the folder that the user named
 };
 
 class RowCache {

@@ -91,7 +91,9 @@ Message IndexedSourceStage::Read(const Task::Ticket& ticket) {
   block->epoch = ticket.epoch;
   block->stamps.push_back(ticket.local);
   if (Finished(ticket.epoch) || control_->closed()) return block;
-  if (!FindRow(ticket, *block)) ReadRows(ticket, *block);
+  if (FindRow(ticket, *block)) return block;
+  ReadRows(ticket, *block);
+  if (block->timed) counters_.read_ns.fetch_add(block->made_ns, std::memory_order_relaxed);
   return block;
 }
 
@@ -112,9 +114,8 @@ void IndexedSourceStage::ReadRows(const Task::Ticket& ticket, Block& block) cons
   block.Fail(block.rows(), std::move(status));
 }
 
-bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) {
+bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) const {
   if (options_.caches.empty() || ticket.rows != 1) return false;
-  const uint64_t start = NowNs();
   RowId id;
   Provenance origin;
   source_->Identify(RowEpochOf(ticket.epoch, place_.epoch_cycle), ticket.position, id, origin);
@@ -122,7 +123,6 @@ bool IndexedSourceStage::FindRow(const Task::Ticket& ticket, Block& block) {
   if (!TakeCached(id.key, block)) return false;
   block.ids.push_back(id);
   block.origins.push_back(std::move(origin));
-  counters_.found_ns.fetch_add(NowNs() - start, std::memory_order_relaxed);
   return true;
 }
 

@@ -92,19 +92,6 @@ std::optional<uint64_t> LastEpochOf(const Instance& instance) {
   return low;
 }
 
-// No row of the source, or hardly one, comes to the instance twice.
-bool MeetsRowsOnce(const Instance& instance, EpochRange epochs) {
-  const Cardinality& each = instance.inputs[0]->cardinality;
-  if (epochs.first < epochs.last) return false;
-  if (each.known() && each.rows <= SourceOfRows(instance)->indexed->size()) return true;
-  for (const Instance* at = &instance; !at->indexed; at = at->inputs[0].get()) {
-    if (!at->stream) continue;
-    epochs.first = at->stream->FirstInputEpoch(epochs.first);
-    if (epochs.last != kEndless) epochs.last = at->stream->LastInputEpoch(epochs.last);
-  }
-  return epochs.first >= epochs.last;
-}
-
 // A window of rows waits between the instance and the source of its rows.
 bool ShufflesBelow(const Instance& instance) {
   if (instance.indexed) return false;
@@ -141,6 +128,40 @@ void AppendSources(const Instance& instance, std::string& content) {
   for (const Fingerprint& source : FingerprintsOf(instance)) {
     Append(content, " source ", source.source, " ", source.count, " ", source.hash);
   }
+}
+
+// Of an indexed source: whether its order is another in each epoch. One that may shuffle has a salt though it does not.
+bool ShufflesAnew(const Instance& source) {
+  const ir::proto::Node& node = *source.arguments.node;
+  const bool off = std::any_of(node.attributes().begin(), node.attributes().end(), [](const auto& attribute) {
+    return attribute.name() == "shuffle" && !attribute.value().boolean();
+  });
+  return (node.salt() != 0 && !off) || std::any_of(source.inputs.begin(), source.inputs.end(),
+                                                   [](const auto& input) { return ShufflesAnew(*input); });
+}
+
+// Rows of the source that come to the instance in all epochs, as far as is known: no more than these.
+uint64_t RowsThatCome(const Instance& instance, const Deal& deal) {
+  const Instance& source = *SourceOfRows(instance);
+  const uint64_t size = source.indexed->size();
+  // A rank meets its own part of the rows alone, but where each epoch deals them anew.
+  if (ShufflesAnew(source)) return size;
+  const uint64_t mine = deal.RowsOf(size, 0);
+  const Cardinality& each = instance.inputs[0]->cardinality;
+  return std::max<uint64_t>(1, each.known() ? std::min(mine, each.rows) : mine);
+}
+
+// No row of the source, or hardly one, comes to the instance twice.
+bool MeetsRowsOnce(const Instance& instance, EpochRange epochs, const Deal& deal) {
+  if (epochs.first < epochs.last) return false;
+  const Cardinality& each = instance.inputs[0]->cardinality;
+  if (each.known() && each.rows <= deal.RowsOf(SourceOfRows(instance)->indexed->size(), 0)) return true;
+  for (const Instance* at = &instance; !at->indexed; at = at->inputs[0].get()) {
+    if (!at->stream) continue;
+    epochs.first = at->stream->FirstInputEpoch(epochs.first);
+    if (epochs.last != kEndless) epochs.last = at->stream->LastInputEpoch(epochs.last);
+  }
+  return epochs.first >= epochs.last;
 }
 
 // Names what comes to a cache: two that differ in any row have two names.
@@ -225,7 +246,9 @@ absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epo
   AutomaticCache::Use use;
   use.rows.account = pipeline_.account();
   use.rows.budget = pipeline_.budget() - granted_;
-  if (MeetsRowsOnce(instance, epochs) && options.cache_folder.empty()) {
+  // Rows that were read from it and wait in a window would take its memory.
+  const bool in_folder = !options.cache_folder.empty() && !ShufflesBelow(instance);
+  if (!in_folder && MeetsRowsOnce(instance, epochs, options.deal)) {
     cache->Decline("as only one epoch is run");
     return absl::OkStatus();
   }
@@ -233,18 +256,14 @@ absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epo
     cache->Decline("as iterate(group=…) sends rows together");
     return absl::OkStatus();
   }
-  if (!options.cache_folder.empty() && ShufflesBelow(instance)) {
-    cache->Decline("as a shuffle below would hold what is read from the folder");
-    return absl::OkStatus();
+  if (in_folder) {
+    use.limits.folder = options.cache_folder;
+  } else if (!options.cache_folder.empty()) {
+    cache->LeaveFolder("as a shuffle below would hold what is read from it");
   }
   if (options.idle) return absl::OkStatus();
   use.rows.content = ContentOfPlaces(instance, *cache, pipeline_);
-  use.rows.rows = source->indexed->size();
-  const Cardinality& come = instance.inputs[0]->cardinality;
-  if (come.known()) use.rows.rows = std::min(use.rows.rows, come.rows);
-  // A rank meets its own part of the rows alone, but where each epoch deals them anew.
-  if (!Draws(*source, false)) use.rows.rows = options.deal.RowsOf(use.rows.rows, 0);
-  use.limits.folder = options.cache_folder;
+  use.rows.rows = RowsThatCome(instance, options.deal);
   use.forced = options.forced_cache_place;
   if (!options.pull) {
     use.readers = WorkerPool::Io().threads();

@@ -109,7 +109,7 @@ void WorkerPool::Signal(PoolClient* client) {
 }
 
 void WorkerPool::BeginLongTask() {
-  light_.fetch_sub(1, std::memory_order_relaxed);
+  light_.fetch_sub(1);
   // Without a reserve nobody was left asleep.
   if (threads() <= cores_) return;
   std::condition_variable* wake = nullptr;
@@ -141,7 +141,7 @@ void WorkerPool::Remove(PoolClient* client) {
 void WorkerPool::Grow(int threads) {
   const auto lock = BriefLock(mutex_);
   if (threads <= this->threads()) return;
-  wanted_.store(threads, std::memory_order_relaxed);
+  wanted_.store(threads);
   if (!workers_.empty()) StartLocked();
 }
 
@@ -164,7 +164,7 @@ void WorkerPool::Stop() {
 
 bool WorkerPool::HasWorkLocked(const Rank& rank) const {
   if (ready_.empty()) return false;
-  return &rank == &front_ || light_.load(std::memory_order_relaxed) < cores_;
+  return &rank == &front_ || light_.load() < cores_;
 }
 
 void WorkerPool::SleepLocked(Rank& rank, std::unique_lock<std::mutex>& lock) {

@@ -63,7 +63,7 @@ class WorkerPool {
   void Remove(PoolClient* client);
   // At least this many threads from now on.
   void Grow(int threads);
-  int threads() const { return wanted_.load(std::memory_order_relaxed); }
+  int threads() const { return wanted_.load(); }
   int idle() const { return idle_.load(std::memory_order_relaxed); }
   // A signal would wake a thread.
   bool Wakes() const { return idle() > 0 && light_.load(std::memory_order_relaxed) < cores_; }

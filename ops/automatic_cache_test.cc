@@ -125,14 +125,14 @@ TEST(AutomaticCache, KeepsRowsThatAreDroppedAndRepeatedBelow) {
   RunRanks(DroppedAndRepeated(), 2, KeptAt(2));
 }
 
-TEST(AutomaticCache, IsNotOpenedWhereItWouldHarm) {
+TEST(AutomaticCache, StaysOutOfGroupsAndOfFoldersBelowAWindow) {
   const TemporaryFolder folder;
   PipelineOptions grouped = OptionsOf(KeptAt(1, 2));
   PipelineOptions in_folder = grouped;
   grouped.group = 3;
   in_folder.cache_folder = folder.path();
   for (auto& [options, why] : {std::pair(&grouped, "as iterate(group=…) sends rows together"),
-                               std::pair(&in_folder, "as a shuffle below would hold what is read from the folder")}) {
+                               std::pair(&in_folder, "in memory, not in the folder, as a shuffle below would hold")}) {
     options->idle = true;
     GraphBuilder builder;
     builder.Add("Range", {}, {{"stop", IntValue(20)}});
@@ -142,6 +142,36 @@ TEST(AutomaticCache, IsNotOpenedWhereItWouldHarm) {
     const ir::proto::Graph graph = *ir::GroupRows(*ir::InsertCaches(*builder.Build()));
     EXPECT_THAT(ExplainPlan(**Pipeline::Make(graph, *options)), HasSubstr(why));
   }
+}
+
+TEST(AutomaticCache, FindsTheLastRowOfATakeInAWindow) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(12)}});
+  builder.Add("repeat", {0}, {{"count", IntValue(4)}});
+  builder.Add("take", {1}, {{"count", IntValue(40)}});
+  builder.Add("shuffle", {2}, {{"window", IntValue(6)}});
+  AddSteps(builder, 3);
+  for (int place = 0; place <= 3; ++place) {
+    EXPECT_EQ(SeenIn(builder, KeptAt(place, 2)), 12) << place;
+    RunEveryWay(builder, KeptAt(place, 2));
+  }
+}
+
+uint64_t RowsPlannedFor(bool shuffled, Deal deal) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(24)}, {"shuffle", ir::BoolValue(shuffled)}});
+  builder.Add("shuffle", {0}, {{"window", IntValue(3)}});
+  builder.Add("take", {1}, {{"count", IntValue(10)}});
+  AddSteps(builder, 2);
+  PipelineOptions options = OptionsOf(KeptAt(1, 2));
+  options.deal = deal;
+  return (*Pipeline::Make(*ir::InsertCaches(*builder.Build()), options))->report().caches.at(0).rows;
+}
+
+TEST(AutomaticCache, PlansForTheRowsThatCome) {
+  EXPECT_EQ(RowsPlannedFor(false, {}), 10u);
+  EXPECT_EQ(RowsPlannedFor(false, {.rank = 1, .world = 4}), 6u) << "a rank's own part";
+  EXPECT_EQ(RowsPlannedFor(true, {}), 24u) << "others in each epoch";
 }
 
 TEST(AutomaticCache, MeetsNoRowOfOnePassTwice) {

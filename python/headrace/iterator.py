@@ -217,13 +217,15 @@ class Iterator:
 
     def _end(self, engine: _engine.Iteration) -> None:
         self._keep_state(engine)
-        self._run.end()
         if self._on_second is not None:
             self._on_second(self._epoch)
-        if self._on_end is not None:
-            self._on_end(engine)
-        else:
+        if self._on_end is None:
             self._stop(engine)
+            return
+        try:
+            self._run.end()
+        finally:
+            self._on_end(engine)
 
     def _stop(self, engine: _engine.Iteration) -> None:
         try:

@@ -97,6 +97,7 @@ py::dict StageDict(const StageReport& stage) {
   dict["bytes"] = stage.bytes;
   dict["found_rows"] = stage.found_rows;
   dict["found_bytes"] = stage.found_bytes;
+  dict["read_s"] = stage.read_s;
   dict["cpu_s"] = stage.cpu_s;
   dict["cap"] = stage.cap;
   py::list caps;

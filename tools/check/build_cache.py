@@ -6,7 +6,7 @@ What a build finds missing there is compiled again, so any file may go at any ti
 import pathlib
 
 FOLDER = pathlib.Path("~/.cache/headrace-bazel").expanduser()
-# What one clean ./test leaves, three times over: the builds of this version, and of the last ones.
+# What a few clean runs of ./test leave, each of another version.
 LARGEST = 16_000_000_000
 
 
