@@ -50,7 +50,7 @@ class AutomaticCache {
   void MakeRoom(int64_t held);
   // Says in reports why it is not opened.
   void Decline(std::string why);
-  // Says in reports why nothing goes to the folder that the user named.
+  // Says in reports why nothing goes to the folder that the user named; empty: it does, or none was.
   void LeaveFolder(std::string why) { no_folder_ = std::move(why); }
   // Null until it is opened.
   const std::shared_ptr<RowCache>& rows() const { return rows_; }

@@ -3,12 +3,15 @@
 #define HEADRACE_ENGINE_EPOCH_RANGE_H_
 
 #include <cstdint>
+#include <limits>
 
 namespace headrace {
 
 struct EpochRange {
+  static constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
+
   uint64_t first = 0;
-  uint64_t last = 0;  // inclusive; UINT64_MAX: endless; below `first`: none
+  uint64_t last = 0;  // inclusive; kEndless: without end; below `first`: none
 };
 
 }  // namespace headrace

@@ -1,14 +1,12 @@
 #include "engine/tree_builder.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
-#include "core/version.h"
-#include "ir/graph_hash.h"
+#include "engine/cache_content.h"
 
 namespace headrace {
 namespace {
@@ -18,7 +16,6 @@ constexpr int kBatchWindow = 8;
 // Rows grouped by their cost stay within the nearest cache of a core, and within this part of the budget.
 constexpr int64_t kGroupBytes = int64_t{32} << 10;
 constexpr int64_t kGroupShare = 256;
-constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
 
 Element ElementOf(Instance& instance) {
   const RowCache* cache = instance.row ? instance.row->row_cache().get() : nullptr;
@@ -70,7 +67,7 @@ absl::Status CheckDealt(const Instance& instance, const Deal& deal) {
 
 // The last epoch of which every pass of every repeat below has a number; none: not even the first.
 std::optional<uint64_t> LastEpochOf(const Instance& instance) {
-  uint64_t inputs = kEndless;
+  uint64_t inputs = EpochRange::kEndless;
   for (const auto& input : instance.inputs) {
     const std::optional<uint64_t> last = LastEpochOf(*input);
     if (!last.has_value()) return std::nullopt;
@@ -92,117 +89,10 @@ std::optional<uint64_t> LastEpochOf(const Instance& instance) {
   return low;
 }
 
-// A window of rows waits between the instance and the source of its rows.
-bool ShufflesBelow(const Instance& instance) {
-  if (instance.indexed) return false;
-  return (instance.traits.by_position && instance.traits.one_to_one) || ShufflesBelow(*instance.inputs[0]);
-}
-
-bool CallsPython(const Instance& instance) {
-  return instance.traits.python || std::any_of(instance.inputs.begin(), instance.inputs.end(),
-                                               [](const auto& input) { return CallsPython(*input); });
-}
-
-int PlaceOf(const ir::proto::Graph& graph, const ir::proto::Node* node) {
-  int place = 0;
-  while (&graph.nodes(place) != node) ++place;
-  return place;
-}
-
 // Every source below may give rows in groups.
 bool Grouped(const Instance& instance) {
   if (instance.inputs.empty()) return instance.arguments.node->grouped();
   return std::all_of(instance.inputs.begin(), instance.inputs.end(), [](const auto& input) { return Grouped(*input); });
-}
-
-// Its rows depend on the seed. Where they are known by key, their order does not count.
-bool Draws(const Instance& instance, bool by_key) {
-  const auto& steps = instance.arguments.node->steps();
-  if (!by_key && instance.arguments.node->salt() != 0) return true;
-  return std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.salt() != 0; }) ||
-         std::any_of(instance.inputs.begin(), instance.inputs.end(),
-                     [by_key](const auto& input) { return Draws(*input, by_key); });
-}
-
-void AppendSources(const Instance& instance, std::string& content) {
-  for (const Fingerprint& source : FingerprintsOf(instance)) {
-    Append(content, " source ", source.source, " ", source.count, " ", source.hash);
-  }
-}
-
-// Of an indexed source: whether its order is another in each epoch. One that may shuffle has a salt though it does not.
-bool ShufflesAnew(const Instance& source) {
-  const ir::proto::Node& node = *source.arguments.node;
-  const bool off = std::any_of(node.attributes().begin(), node.attributes().end(), [](const auto& attribute) {
-    return attribute.name() == "shuffle" && !attribute.value().boolean();
-  });
-  return (node.salt() != 0 && !off) || std::any_of(source.inputs.begin(), source.inputs.end(),
-                                                   [](const auto& input) { return ShufflesAnew(*input); });
-}
-
-// Rows of the source that come to the instance in all epochs, as far as is known: no more than these.
-uint64_t RowsThatCome(const Instance& instance, const Deal& deal) {
-  const Instance& source = *SourceOfRows(instance);
-  const uint64_t size = source.indexed->size();
-  // A rank meets its own part of the rows alone, but where each epoch deals them anew.
-  if (ShufflesAnew(source)) return size;
-  const uint64_t mine = deal.RowsOf(size, 0);
-  const Cardinality& each = instance.inputs[0]->cardinality;
-  return std::max<uint64_t>(1, each.known() ? std::min(mine, each.rows) : mine);
-}
-
-// No row of the source, or hardly one, comes to the instance twice.
-bool MeetsRowsOnce(const Instance& instance, EpochRange epochs, const Deal& deal) {
-  if (epochs.first < epochs.last) return false;
-  const Cardinality& each = instance.inputs[0]->cardinality;
-  if (each.known() && each.rows <= deal.RowsOf(SourceOfRows(instance)->indexed->size(), 0)) return true;
-  for (const Instance* at = &instance; !at->indexed; at = at->inputs[0].get()) {
-    if (!at->stream) continue;
-    epochs.first = at->stream->FirstInputEpoch(epochs.first);
-    if (epochs.last != kEndless) epochs.last = at->stream->LastInputEpoch(epochs.last);
-  }
-  return epochs.first >= epochs.last;
-}
-
-// Names what comes to a cache: two that differ in any row have two names.
-std::string ContentOf(const Instance& cache, const Pipeline& pipeline) {
-  const ir::proto::Graph& graph = pipeline.graph();
-  const Instance& input = *cache.inputs[0];
-  std::string content = Cat("headrace ", kVersion, " graph ",
-                            ir::HashText(ir::SubgraphHash(graph, PlaceOf(graph, input.arguments.node))));
-  if (Draws(input, cache.row != nullptr)) Append(content, " seed ", pipeline.options().seed.value_or(graph.seed()));
-  AppendSources(input, content);
-  if (cache.row) return content;
-  // Rows by number are those of one rank.
-  const Deal& deal = pipeline.options().deal;
-  Append(content, " rank ", deal.rank, " of ", deal.world, " even ", static_cast<int>(deal.even));
-  return content;
-}
-
-// Rows that come from files, or pixels that are moved, may be worth keeping; all else is made as fast as found.
-bool MayBeHeavy(const Instance& instance) {
-  if (instance.traits.file_io) return true;
-  const auto& steps = instance.arguments.node->steps();
-  return std::any_of(steps.begin(), steps.end(),
-                     [](const auto& step) {
-                       const ir::Traits& traits = ir::Registry::Global().Find(step.kernel())->traits;
-                       return traits.decodes || traits.geometric;
-                     }) ||
-         std::any_of(instance.inputs.begin(), instance.inputs.end(),
-                     [](const auto& input) { return MayBeHeavy(*input); });
-}
-
-// Names the rows at all places of a map together.
-std::string ContentOfPlaces(const Instance& map, const AutomaticCache& cache, const Pipeline& pipeline) {
-  ir::proto::Graph graph = pipeline.graph();
-  const int place = PlaceOf(pipeline.graph(), map.arguments.node);
-  ir::proto::Node& node = *graph.mutable_nodes(place);
-  const int steps = static_cast<int>(cache.places().size()) - 1;
-  node.mutable_steps()->DeleteSubrange(steps, node.steps_size() - steps);
-  std::string content = Cat("headrace ", kVersion, " places of ", ir::HashText(ir::SubgraphHash(graph, place)));
-  for (const AutomaticCache::Place& each : cache.places()) Append(content, " columns ", each.columns);
-  AppendSources(*map.inputs[0], content);
-  return content;
 }
 
 }  // namespace
@@ -227,7 +117,8 @@ absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
   use.account = pipeline_.account();
   use.budget = pipeline_.budget() - granted_;
   use.shelf = pipeline_.options_.shelf.get();
-  use.content = ContentOf(instance, pipeline_);
+  use.content = ContentOf(instance, pipeline_.graph(), pipeline_.options_.seed.value_or(pipeline_.graph().seed()),
+                          pipeline_.options_.deal);
   if (instance.row) use.rows = SourceOfRows(*instance.inputs[0])->indexed->size();
   // A rank meets its own part of the rows alone, but where each epoch deals them anew.
   if (!transparent) use.rows = pipeline_.options_.deal.RowsOf(use.rows, 0);
@@ -246,23 +137,22 @@ absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epo
   AutomaticCache::Use use;
   use.rows.account = pipeline_.account();
   use.rows.budget = pipeline_.budget() - granted_;
-  // Rows that were read from it and wait in a window would take its memory.
-  const bool in_folder = !options.cache_folder.empty() && !ShufflesBelow(instance);
+  const bool folder_named = !options.cache_folder.empty();
+  const bool in_folder = folder_named && !ShufflesBelow(instance);
+  const std::string no_folder = folder_named && !in_folder ? "as a shuffle below would hold what is read from it" : "";
   if (!in_folder && MeetsRowsOnce(instance, epochs, options.deal)) {
-    cache->Decline("as only one epoch is run");
+    cache->Decline(
+        Cat("as only one epoch is run", folder_named ? Cat(", and the folder is left alone, ", no_folder) : ""));
     return absl::OkStatus();
   }
   if (options.group > 1 && Grouped(*source)) {
     cache->Decline("as iterate(group=…) sends rows together");
     return absl::OkStatus();
   }
-  if (in_folder) {
-    use.limits.folder = options.cache_folder;
-  } else if (!options.cache_folder.empty()) {
-    cache->LeaveFolder("as a shuffle below would hold what is read from it");
-  }
+  if (in_folder) use.limits.folder = options.cache_folder;
+  cache->LeaveFolder(no_folder);
   if (options.idle) return absl::OkStatus();
-  use.rows.content = ContentOfPlaces(instance, *cache, pipeline_);
+  use.rows.content = ContentOfPlaces(instance, *cache, pipeline_.graph());
   use.rows.rows = RowsThatCome(instance, options.deal);
   use.forced = options.forced_cache_place;
   if (!options.pull) {
@@ -379,7 +269,7 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
   for (size_t i = 0; i < instance.inputs.size(); ++i) {
     const size_t width = static_cast<size_t>(instance.inputs[i]->words);
     EpochRange range{op.StartInputEpoch(static_cast<int>(i), epochs.first, own),
-                     epochs.last == kEndless ? kEndless : op.LastInputEpoch(epochs.last)};
+                     epochs.last == EpochRange::kEndless ? EpochRange::kEndless : op.LastInputEpoch(epochs.last)};
     if (!op.needs_input()) range = {1, 0};
     inputs.push_back(BuildNode(*instance.inputs[i], range, words.subspan(at, width)));
     at += width;

@@ -127,6 +127,12 @@ TEST(AutomaticCache, KeepsRowsThatAreDroppedAndRepeatedBelow) {
 
 TEST(AutomaticCache, StaysOutOfGroupsAndOfFoldersBelowAWindow) {
   const TemporaryFolder folder;
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(20)}});
+  builder.Add("shuffle", {0}, {{"window", IntValue(6)}});
+  builder.Add("map", {1});
+  builder.Step("TypeCast", {"value"}, {"value"}, {{"dtype", StringValue("float32")}});
+  const ir::proto::Graph graph = *ir::GroupRows(*ir::InsertCaches(*builder.Build()));
   PipelineOptions grouped = OptionsOf(KeptAt(1, 2));
   PipelineOptions in_folder = grouped;
   grouped.group = 3;
@@ -134,14 +140,11 @@ TEST(AutomaticCache, StaysOutOfGroupsAndOfFoldersBelowAWindow) {
   for (auto& [options, why] : {std::pair(&grouped, "as iterate(group=…) sends rows together"),
                                std::pair(&in_folder, "in memory, not in the folder, as a shuffle below would hold")}) {
     options->idle = true;
-    GraphBuilder builder;
-    builder.Add("Range", {}, {{"stop", IntValue(20)}});
-    builder.Add("shuffle", {0}, {{"window", IntValue(6)}});
-    builder.Add("map", {1});
-    builder.Step("TypeCast", {"value"}, {"value"}, {{"dtype", StringValue("float32")}});
-    const ir::proto::Graph graph = *ir::GroupRows(*ir::InsertCaches(*builder.Build()));
     EXPECT_THAT(ExplainPlan(**Pipeline::Make(graph, *options)), HasSubstr(why));
+    options->epochs = {0, 0};
   }
+  EXPECT_THAT(ExplainPlan(**Pipeline::Make(graph, in_folder)),
+              HasSubstr("as only one epoch is run, and the folder is left alone, as a shuffle below"));
 }
 
 TEST(AutomaticCache, FindsTheLastRowOfATakeInAWindow) {
