@@ -79,13 +79,14 @@ struct Block {
   // What making the rows took so far, where a cache wants to know.
   bool timed = false;
   uint64_t made_ns = 0;
-  // Of a block of one row: the key that it had at the source, where a cache wants to know.
+  // Of a block of one row: the key that it had at the source, where a cache wants to know; nullopt: its own.
   std::optional<uint64_t> source_key;
 
   static void* operator new(size_t bytes) { return TakeBlockMemory(bytes); }
   static void operator delete(void* memory) { GiveBlockMemory(memory); }
 
   int rows() const { return static_cast<int>(ids.size()); }
+  uint64_t KeyAtSource(int row) const { return source_key.value_or(ids[row].key); }
   size_t footprint() const;
   // Rows from `from` on, moved out, with the stamps and the terminator.
   std::unique_ptr<Block> TakeRest(int from);

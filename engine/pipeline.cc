@@ -33,10 +33,7 @@ class Pipeline::LaneClient : public PoolClient {
     for (Stage* stage : stages_) {
       if (pipeline_->closed()) return false;
       if (!stage->Claim(task)) continue;
-      const bool light = stage->light();
-      if (!light) pool_->BeginLongTask();
-      RunClaimed(*stage, task, light);
-      if (!light) pool_->EndLongTask();
+      RunClaimed(*stage, task, stage->light());
       // Lets the user's thread take what is there, which may stand behind this one in the queue for a core.
       if (stage->light() && pipeline_->UserIsLate()) std::this_thread::yield();
       return true;
@@ -79,6 +76,7 @@ class Pipeline::LaneClient : public PoolClient {
  private:
   // Ends the process where memory ends in the middle of a task, on whatever thread: what it claimed would be lost.
   void RunClaimed(Stage& stage, Task& task, bool light) noexcept {
+    if (!light) pool_->BeginLongTask();
     // Whoever runs a light task looks again before anybody else would be awake, but where a thread sleeps and may come.
     if ((!light || pool_->Wakes()) && HasFullTask()) pool_->Signal(this);
     // A function of the user's may go through another pipeline, and work for it here.
@@ -86,6 +84,7 @@ class Pipeline::LaneClient : public PoolClient {
     stage.Run(task);
     running_here_ = outer;
     GrowFor(stage);
+    if (!light) pool_->EndLongTask();
   }
   // Reads wait for the disk, each on a thread.
   void GrowFor(const Stage& stage) {

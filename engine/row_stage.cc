@@ -69,7 +69,7 @@ void RowStage::RunMessage(Message message, Task& task, int index) {
   }
   // Looks again: the row may have come to be kept since it was read.
   if (!options_.caches.empty() && message->cached == nullptr && message->rows() == 1) {
-    TakeCached(message->source_key.value_or(message->ids[0].key), *message);
+    TakeCached(message->KeyAtSource(0), *message);
   }
   std::vector<Message>& parts = task.parts;
   if (one_to_many_) {

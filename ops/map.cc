@@ -101,7 +101,6 @@ class MapOperator : public RowOperator {
   }
 
  private:
-  static uint64_t KeyOf(const Block& block, int i) { return block.source_key.value_or(block.ids[i].key); }
   bool keeps() const { return cache_ != nullptr && cache_->rows() != nullptr; }
 
   // All rows in one call of each kernel. False, and nothing done, where they do not lie in one piece, or one fails:
@@ -124,7 +123,7 @@ class MapOperator : public RowOperator {
   absl::Status Make(const Block& block, int i, Row& row, Row& inputs) const {
     row.resize(columns_);
     AutomaticCache::Turn turn;
-    if (keeps()) turn = cache_->TurnOf(KeyOf(block, i));
+    if (keeps()) turn = cache_->TurnOf(block.KeyAtSource(i));
     if (turn.place != AutomaticCache::kNoPlace) return MakeInHalves(turn, block, i, row, inputs);
     return RunAll(actions_, block, i, true, row, inputs);
   }
@@ -145,7 +144,7 @@ class MapOperator : public RowOperator {
     std::vector<Tensor> held;
     for (const int column : halves.columns) held.push_back(row[column]);
     const size_t bytes = turn.measured ? RecordBytes(held) : 0;
-    if (turn.kept) cache_->Offer(KeyOf(block, i), turn.place, std::move(held), below_ns + halfway - started);
+    if (turn.kept) cache_->Offer(block.KeyAtSource(i), turn.place, std::move(held), below_ns + halfway - started);
     const uint64_t restarted = NowNs();
     absl::Status status = RunAll(halves.rest, block, i, true, row, inputs);
     if (!turn.measured) return status;
