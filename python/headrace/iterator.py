@@ -182,7 +182,7 @@ class Iterator:
         engine, self._engine = self._engine, None
         self._closed = self._closed or engine is not None or self._error is not None
         if engine is not None:
-            self._stop(engine)
+            self._let_go(engine, stop)
 
     def __enter__(self) -> Self:
         return self
@@ -206,7 +206,7 @@ class Iterator:
         """Ends the run but stays failed. What ran is let go of, for the error's traceback may keep this iterator alive."""
         self._error = error
         self._keep_state(engine)
-        self._stop(engine)
+        self._let_go(engine, stop)
 
     def _keep_state(self, engine: _engine.Iteration) -> None:
         self._engine = None
@@ -219,18 +219,12 @@ class Iterator:
         self._keep_state(engine)
         if self._on_second is not None:
             self._on_second(self._epoch)
-        if self._on_end is None:
-            self._stop(engine)
-            return
-        try:
-            self._run.end()
-        finally:
-            self._on_end(engine)
+        self._let_go(engine, self._on_end or stop)
 
-    def _stop(self, engine: _engine.Iteration) -> None:
+    def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
         try:
             self._run.end()
         finally:
-            stop(engine)
+            give(engine)
         if self._profile is not None:
             self._profile.write(engine)

@@ -4,6 +4,7 @@ What a build finds missing there is compiled again, so any file may go at any ti
 """
 
 import pathlib
+import stat
 
 FOLDER = pathlib.Path("~/.cache/headrace-bazel").expanduser()
 # What a few clean runs of ./test leave, each of another version.
@@ -11,14 +12,17 @@ LARGEST = 16_000_000_000
 
 
 def trim(folder: pathlib.Path, largest: int) -> int:
-    """Deletes the files that were written or, to a day, read longest ago until `folder` holds at most `largest` bytes. Returns the bytes freed."""
+    """Deletes the files used longest ago until `folder` holds at most `largest` bytes, and returns the bytes freed.
+
+    The system notes reads about once a day, so "longest ago" is true to a day.
+    """
     files = []
     for path in folder.rglob("*"):
         try:
             status = path.lstat()
         except FileNotFoundError:  # another build is at work
             continue
-        if path.is_file():
+        if stat.S_ISREG(status.st_mode):
             files.append((max(status.st_atime, status.st_mtime), status.st_size, path))
     too_much = sum(size for _, size, _ in files) - largest
     freed = 0
