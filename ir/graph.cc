@@ -146,8 +146,8 @@ absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
   if (!parser.ParseFromString(std::string(text), &graph)) {
     return GraphError("this is not the text of a Headrace graph: ", error.text());
   }
-  HEADRACE_RETURN_IF_ERROR(CheckForm(graph));
-  return graph;
+  // Reads the bytes that it stands for: what they cannot say, such as strings that are not UTF-8, text cannot either.
+  return ParseGraph(SerializeGraph(graph));
 }
 
 std::string GraphToJson(const proto::Graph& graph) {
@@ -167,8 +167,7 @@ absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json) {
     const std::string message(status.message().data(), status.message().size());
     return GraphError("this is not the JSON of a Headrace graph: ", message);
   }
-  HEADRACE_RETURN_IF_ERROR(CheckForm(graph));
-  return graph;
+  return ParseGraph(SerializeGraph(graph));
 }
 
 absl::Status CheckVersions(const proto::Graph& graph) {

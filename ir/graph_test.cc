@@ -47,6 +47,8 @@ TEST(Graph, ThatIsDamagedIsRefused) {
   EXPECT_EQ(Message(ParseGraphJson("{]")).substr(0, 46), "this is not the JSON of a Headrace graph: Expe");
   EXPECT_EQ(Message(ParseGraphText("format: 1\nnodes { op: 3 }")),
             "this is not the text of a Headrace graph: line 2, column 13: Expected string, got: 3");
+  // What cannot be saved as bytes is no graph: protobuf's strings are UTF-8.
+  EXPECT_FALSE(ParseGraphText("format: 1\nproducer: \"\\377\"").ok());
 }
 
 TEST(Graph, OfANewerFormatSaysToUpgrade) {

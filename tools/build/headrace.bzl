@@ -12,6 +12,31 @@ def headrace_cc_binary(name, copts = [], **kwargs):
 def headrace_cc_test(name, copts = [], deps = [], size = "small", **kwargs):
     native.cc_test(name = name, copts = _COPTS + copts, deps = deps + ["@debian//:gtest"], size = size, **kwargs)
 
+def headrace_cc_fuzz_test(name, deps = [], data = [], linkopts = [], **kwargs):
+    """A parser of bytes from outside, given any bytes: NAME.cc holds LLVMFuzzerTestOneInput.
+
+    Under --config=fuzz it is a libFuzzer binary, which tools/fuzz runs; otherwise a test that replays the files of
+    corpus/NAME beside it. A dictionary for libFuzzer may stand in corpus/NAME.dict.
+    """
+    native.cc_test(
+        name = name,
+        size = "small",
+        srcs = [name + ".cc"],
+        copts = _COPTS,
+        args = [native.package_name() + "/corpus/" + name],
+        data = data + native.glob(["corpus/" + name + "/*"]),
+        linkopts = linkopts + select({
+            "//tools/build:fuzz": ["-fsanitize=fuzzer"],
+            "//conditions:default": [],
+        }),
+        deps = deps + select({
+            "//tools/build:fuzz": [],
+            "//conditions:default": ["//core/testing:corpus_replay"],
+        }),
+        tags = ["fuzz"],
+        **kwargs
+    )
+
 def headrace_py_extension(name, copts = [], deps = [], **kwargs):
     """A Python extension module; name it with its EXT_SUFFIX from @python//:suffix.bzl."""
     native.cc_binary(

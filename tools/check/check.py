@@ -21,6 +21,7 @@ import urllib.parse
 import xml.etree.ElementTree
 
 import build_cache
+import fuzz
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TORCH = "2.13.0"
@@ -28,6 +29,9 @@ CPP_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops", "python", "tests", 
 # Where threads meet, and where memory is handled by hand.
 TSAN_ROOMS = ["core", "io", "engine", "ops"]
 ASAN_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops"]
+# Of each fuzz test.
+FUZZ_SECONDS = 5
+LONG_FUZZ_SECONDS = 300
 ALWAYS_COUNTED = ["variants", "schedules", "fuzz"]
 BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
 COUNT_LINE = re.compile(r"HEADRACE-COUNT((?: [\w-]+=\d+)+)")
@@ -201,6 +205,18 @@ class Checks:
             print(f"//core/forbidden may depend on {target}:\n{done.stderr}")
         return Result(name, int(refused), int(not refused))
 
+    def fuzz(self, seconds: int):
+        def check(name: str) -> Result:
+            targets = fuzz.find_targets([])
+            outcomes = fuzz.run_all(fuzz.build(targets), targets, seconds)
+            for outcome in outcomes:
+                fuzz.report(outcome)
+                self.counts["fuzz"] += outcome.executions
+            failed = sum(bool(outcome.failure) for outcome in outcomes)
+            return Result(name, len(outcomes) - failed, failed, f"{seconds} seconds each")
+
+        return check
+
     def wheel(self, name: str) -> Result:
         build = [*BAZEL, "build", "--noshow_progress", "--ui_event_filters=-info", "//python:wheel"]
         if subprocess.run(build, cwd=ROOT).returncode:
@@ -248,7 +264,8 @@ def install_torch() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="leave out the sanitizers and the wheel")
+    parser.add_argument("--quick", action="store_true", help="leave out the sanitizers, the fuzzers and the wheel")
+    parser.add_argument("--long", action="store_true", help="let each fuzzer run 5 minutes, not 5 seconds")
     parser.add_argument("--torch", action="store_true", help="install PyTorch and run the tests that need it")
     options = parser.parse_args()
 
@@ -266,6 +283,7 @@ def main() -> int:
     if not options.quick:
         checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
         checks.run("bazel test under AddressSanitizer", checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS]))
+        checks.run("fuzz tests", checks.fuzz(LONG_FUZZ_SECONDS if options.long else FUZZ_SECONDS))
         checks.run("wheel", checks.wheel)
     try:
         build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)

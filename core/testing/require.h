@@ -1,0 +1,19 @@
+// What must hold in a fuzz test, which has no test framework: stops the process where it does not, so that the fuzzer
+// keeps the input. Pure function.
+#ifndef HEADRACE_CORE_TESTING_REQUIRE_H_
+#define HEADRACE_CORE_TESTING_REQUIRE_H_
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace headrace {
+
+inline void Require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_CORE_TESTING_REQUIRE_H_

@@ -1,0 +1,185 @@
+"""Builds the fuzz tests with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and runs them.
+
+A fuzz test is a target of the rule headrace_cc_fuzz_test. Its corpus stands in corpus/NAME beside it, a dictionary, if
+there is one, in corpus/NAME.dict. What runs find is kept in .fuzz/NAME, and inputs that fail in .fuzz/failed/NAME.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEPT = ROOT / ".fuzz"
+BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
+QUIET = ["--noshow_progress", "--ui_event_filters=-info"]
+# An input that takes longer, or more memory, is a failure like a crash. Sanitizers cost a factor of about ten.
+SECONDS_AN_INPUT = 10
+MEMORY_MB = 2048
+LONGEST_INPUT = 16_384
+# With names of functions from binutils, which is there anyhow.
+ENVIRONMENT = {
+    **os.environ,
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:external_symbolizer_path=/usr/bin/addr2line",
+    "UBSAN_OPTIONS": "print_stacktrace=1:external_symbolizer_path=/usr/bin/addr2line",
+}
+EXECUTIONS = re.compile(r"stat::number_of_executed_units:\s+(\d+)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A fuzz test by its Bazel label: //room/folder:name."""
+
+    label: str
+
+    @property
+    def name(self) -> str:
+        return self.label.rpartition(":")[2]
+
+    @property
+    def package(self) -> pathlib.Path:
+        return pathlib.Path(self.label.removeprefix("//").partition(":")[0])
+
+    @property
+    def corpus(self) -> pathlib.Path:
+        return ROOT / self.package / "corpus" / self.name
+
+    @property
+    def dictionary(self) -> list[str]:
+        path = self.corpus.with_suffix(".dict")
+        return [f"-dict={path}"] if path.exists() else []
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    target: Target
+    executions: int
+    # "" where nothing was found; else libFuzzer's output.
+    failure: str
+
+
+def find_targets(names: list[str]) -> list[Target]:
+    """All fuzz tests, or those of these names; ValueError where there is none of a name."""
+    query = [*BAZEL, "query", "--noshow_progress", "attr(tags, fuzz, kind(cc_test, //...))"]
+    found = subprocess.run(query, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    targets = [Target(label) for label in sorted(found.stdout.split())]
+    unknown = set(names) - {target.name for target in targets}
+    if unknown:
+        known = ", ".join(target.name for target in targets)
+        raise ValueError(f"no fuzz test {', '.join(sorted(unknown))} (there are: {known})")
+    return [target for target in targets if not names or target.name in names]
+
+
+def build(targets: list[Target]) -> pathlib.Path:
+    """Returns the folder that holds the binaries; subprocess.CalledProcessError where one does not build."""
+    labels = [target.label for target in targets]
+    subprocess.run([*BAZEL, "build", "--config=fuzz", *QUIET, *labels], cwd=ROOT, check=True)
+    where = subprocess.run(
+        [*BAZEL, "info", "--config=fuzz", "bazel-bin"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return pathlib.Path(where.stdout.strip())
+
+
+def binary_of(folder: pathlib.Path, target: Target) -> pathlib.Path:
+    return folder / target.package / target.name
+
+
+def run(folder: pathlib.Path, target: Target, seconds: int) -> Outcome:
+    """Lets one fuzz test look for new inputs, starting from its corpus and from what earlier runs found."""
+    found = KEPT / target.name
+    failed = KEPT / "failed" / target.name
+    for place in (found, failed, target.corpus):
+        place.mkdir(parents=True, exist_ok=True)
+    limits = [f"-timeout={SECONDS_AN_INPUT}", f"-rss_limit_mb={MEMORY_MB}", f"-max_len={LONGEST_INPUT}"]
+    with tempfile.TemporaryDirectory() as workplace:
+        done = subprocess.run(
+            [binary_of(folder, target), *limits, *target.dictionary]
+            + [f"-max_total_time={seconds}", f"-artifact_prefix={failed}/", "-print_final_stats=1"]
+            + [found, target.corpus],
+            cwd=workplace,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+    executions = EXECUTIONS.search(done.stdout)
+    return Outcome(target, int(executions.group(1)) if executions else 0, done.stdout if done.returncode else "")
+
+
+def run_all(folder: pathlib.Path, targets: list[Target], seconds: int) -> list[Outcome]:
+    """One fuzz test per core at a time."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda target: run(folder, target, seconds), targets))
+
+
+def report(outcome: Outcome) -> None:
+    name = outcome.target.name
+    if not outcome.failure:
+        print(f"ok: {name}, {outcome.executions:,} inputs", flush=True)
+        return
+    print(outcome.failure)
+    print(f"FAILED: {name}; its input is in {KEPT / 'failed' / name}; run it again with")
+    print(f"    tools/fuzz --input FILE {name}", flush=True)
+
+
+def merge(folder: pathlib.Path, target: Target) -> None:
+    """Makes the checked-in corpus anew: of it and of what runs found, the fewest and smallest files with all coverage."""
+    target.corpus.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.corpus.parent) as place:
+        merged = pathlib.Path(place, target.name)
+        merged.mkdir()
+        sources = [path for path in (target.corpus, KEPT / target.name) if path.is_dir()]
+        command = [
+            binary_of(folder, target),
+            "-set_cover_merge=1",
+            "-use_counters=0",
+            f"-max_len={LONGEST_INPUT}",
+            merged,
+            *sources,
+        ]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for path in target.corpus.iterdir():
+            path.unlink()
+        for path in merged.iterdir():
+            path.rename(target.corpus / path.name)
+    files = list(target.corpus.iterdir())
+    print(f"{target.name}: {len(files)} files, {sum(path.stat().st_size for path in files):,} bytes", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tools/fuzz", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="fuzz tests to run (all, unless said)")
+    parser.add_argument("--minutes", type=float, default=1, help="of each fuzz test (1, unless said)")
+    parser.add_argument(
+        "--merge", action="store_true", help="put what was found into the checked-in corpus, at the end"
+    )
+    parser.add_argument("--input", metavar="FILE", help="only give this file to the one fuzz test that is named")
+    options = parser.parse_args()
+    if options.input and len(options.names) != 1:
+        parser.error("--input needs the name of one fuzz test")
+
+    try:
+        targets = find_targets(options.names)
+    except ValueError as error:
+        parser.error(str(error))
+    folder = build(targets)
+    if options.input:
+        return subprocess.run([binary_of(folder, targets[0]), options.input], env=ENVIRONMENT).returncode
+    outcomes = run_all(folder, targets, round(60 * options.minutes))
+    for outcome in outcomes:
+        report(outcome)
+    if options.merge:
+        for target in targets:
+            merge(folder, target)
+    return int(any(outcome.failure for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
