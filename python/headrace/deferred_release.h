@@ -1,7 +1,7 @@
 // Lets go of Python objects from threads that do not hold the GIL: they are put on a list, which is emptied whenever
 // somebody who holds the GIL comes by. So a worker never waits for the GIL to free memory, and nothing touches an
 // interpreter that is going away.
-// Thread contract: ReleaseLater and ~HeldObject from any thread; ReleaseNow and get with the GIL held.
+// Thread contract: ReleaseLater and ~HeldObject from any thread; ReleaseNow, get and Take with the GIL held.
 #ifndef HEADRACE_PYTHON_DEFERRED_RELEASE_H_
 #define HEADRACE_PYTHON_DEFERRED_RELEASE_H_
 
@@ -29,6 +29,7 @@ class __attribute__((visibility("hidden"))) HeldObject {
     if (object_ != nullptr) ReleaseLater(object_);
   }
   pybind11::handle get() const { return object_; }
+  pybind11::object Take() { return pybind11::reinterpret_steal<pybind11::object>(std::exchange(object_, nullptr)); }
 
  private:
   PyObject* object_ = nullptr;

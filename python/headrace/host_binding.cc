@@ -46,37 +46,43 @@ std::vector<Tensor> TensorsOfTuple(py::object tuple) {
   return tensors;
 }
 
+absl::Status LetGo(const std::string& function) {
+  return MakeError(ErrorKind::kClosed, Cat("the iterator that calls ", function, " is closed"));
+}
+
 class PythonFunction : public HostFunction {
  public:
-  PythonFunction(const py::object& callable, bool wants_rng, bool predicate, std::shared_ptr<RaisedExceptions> raised)
+  PythonFunction(const py::object& callable, bool wants_rng, bool predicate, std::shared_ptr<UserObjects> objects)
       : name_(NameOf(callable)),
-        callable_(callable),
+        objects_(std::move(objects)),
+        callable_(objects_->Add(callable)),
         wants_rng_(wants_rng),
-        predicate_(predicate),
-        raised_(std::move(raised)) {}
+        predicate_(predicate) {}
 
   absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random) override {
     KeepThreadState();
     const py::gil_scoped_acquire gil;
     ReleaseNow();
+    const py::object callable = objects_->At(callable_);
+    if (!callable) return LetGo(name_);
     try {
-      return TensorsOf(CallPython(inputs, random));
+      return TensorsOf(CallPython(callable, inputs, random));
     } catch (py::error_already_set& raised) {
-      return raised_->Keep(raised, name_);
+      return objects_->raised().Keep(raised, name_);
     } catch (py::builtin_exception& raised) {
       raised.set_error();
       py::error_already_set set;
-      return raised_->Keep(set, name_);
+      return objects_->raised().Keep(set, name_);
     }
   }
 
  private:
-  py::object CallPython(absl::Span<const Tensor> inputs, const RowRandom* random) const {
+  py::object CallPython(const py::object& callable, absl::Span<const Tensor> inputs, const RowRandom* random) const {
     py::tuple arguments(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) arguments[i] = ArrayOf(inputs[i], Access::kReadOnly);
     py::dict named;
     if (wants_rng_ && random != nullptr) named["rng"] = GeneratorOf(*random);
-    PyObject* result = PyObject_Call(callable_.get().ptr(), arguments.ptr(), named.ptr());
+    PyObject* result = PyObject_Call(callable.ptr(), arguments.ptr(), named.ptr());
     if (result == nullptr) throw py::error_already_set();
     return py::reinterpret_steal<py::object>(result);
   }
@@ -92,10 +98,10 @@ class PythonFunction : public HostFunction {
   }
 
   const std::string name_;
-  const HeldObject callable_;
+  const std::shared_ptr<UserObjects> objects_;
+  const size_t callable_;  // its place
   const bool wants_rng_;
   const bool predicate_;
-  const std::shared_ptr<RaisedExceptions> raised_;
 };
 
 struct IteratorOptions {
@@ -107,26 +113,32 @@ struct IteratorOptions {
 
 class PythonIterator : public HostIterator {
  public:
-  PythonIterator(py::object callable, IteratorOptions options, std::shared_ptr<RaisedExceptions> raised)
-      : callable_(std::move(callable)), options_(std::move(options)), raised_(std::move(raised)) {}
+  // `callable`: its place among the objects.
+  PythonIterator(size_t callable, IteratorOptions options, std::shared_ptr<UserObjects> objects)
+      : options_(std::move(options)),
+        objects_(std::move(objects)),
+        callable_(callable),
+        iterator_(objects_->Add(py::object())) {}
 
   absl::Status Start(uint64_t epoch, uint64_t position) override {
     return WithPython([&]() -> absl::Status {
-      py::object iterator = Begin(epoch, position);
-      const bool again = iterator_.get() && iterator.is(iterator_.get());
-      iterator_ = HeldObject(std::move(iterator));
+      const py::object callable = objects_->At(callable_);
+      if (!callable) return LetGo(options_.name);
+      const py::object iterator = Begin(callable, epoch, position);
+      const bool again = iterator.is(objects_->At(iterator_));
+      objects_->Set(iterator_, iterator);
       if (again) {
         return UnsupportedError(options_.name,
                                 " gives the same iterator for every epoch, which is used up after the "
                                 "first; it must make a new one at each call");
       }
       if (position == 0 || options_.start_given) return absl::OkStatus();
-      if (py::hasattr(iterator_.get(), "seek")) {
-        iterator_.get().attr("seek")(position);
+      if (py::hasattr(iterator, "seek")) {
+        iterator.attr("seek")(position);
         return absl::OkStatus();
       }
       for (uint64_t i = 0; i < position; ++i) {
-        if (!NextValue())
+        if (!NextValue(iterator))
           return StateError(options_.name, " gave ", i, " rows, but the state was taken after row ", position);
       }
       return absl::OkStatus();
@@ -136,7 +148,9 @@ class PythonIterator : public HostIterator {
   absl::StatusOr<std::vector<Tensor>> Next() override {
     std::vector<Tensor> row;
     HEADRACE_RETURN_IF_ERROR(WithPython([&]() -> absl::Status {
-      py::object value = NextValue();
+      const py::object iterator = objects_->At(iterator_);
+      if (!iterator) return LetGo(options_.name);
+      py::object value = NextValue(iterator);
       if (!value) return absl::OkStatus();
       return RowOf(std::move(value), row);
     }));
@@ -152,20 +166,20 @@ class PythonIterator : public HostIterator {
     try {
       return body();
     } catch (py::error_already_set& raised) {
-      return raised_->Keep(raised, options_.name);
+      return objects_->raised().Keep(raised, options_.name);
     } catch (py::builtin_exception& raised) {
       raised.set_error();
       py::error_already_set set;
-      return raised_->Keep(set, options_.name);
+      return objects_->raised().Keep(set, options_.name);
     }
   }
 
-  py::object Begin(uint64_t epoch, uint64_t position) const {
+  py::object Begin(const py::object& callable, uint64_t epoch, uint64_t position) const {
     py::list arguments;
     if (options_.epoch_given) arguments.append(epoch);
     py::dict named;
     if (options_.start_given) named["start"] = position;
-    PyObject* given = PyObject_Call(callable_.get().ptr(), py::tuple(arguments).ptr(), named.ptr());
+    PyObject* given = PyObject_Call(callable.ptr(), py::tuple(arguments).ptr(), named.ptr());
     if (given == nullptr) throw py::error_already_set();
     PyObject* iterator = PyObject_GetIter(given);
     Py_DECREF(given);
@@ -174,8 +188,8 @@ class PythonIterator : public HostIterator {
   }
 
   // Null at the end.
-  py::object NextValue() const {
-    PyObject* value = PyIter_Next(iterator_.get().ptr());
+  static py::object NextValue(const py::object& iterator) {
+    PyObject* value = PyIter_Next(iterator.ptr());
     if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
     return py::reinterpret_steal<py::object>(value);
   }
@@ -224,10 +238,10 @@ class PythonIterator : public HostIterator {
     return list;
   }
 
-  const HeldObject callable_;
   const IteratorOptions options_;
-  const std::shared_ptr<RaisedExceptions> raised_;
-  HeldObject iterator_;
+  const std::shared_ptr<UserObjects> objects_;
+  const size_t callable_;  // its place
+  const size_t iterator_;  // the place of the one that this epoch goes through
 };
 
 HostArrays ArraysOf(const py::dict& columns) {
@@ -240,7 +254,7 @@ HostArrays ArraysOf(const py::dict& columns) {
 
 }  // namespace
 
-HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<RaisedExceptions>& raised) {
+HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<UserObjects>& objects) {
   HostBindings bindings;
   for (const auto& [key, value] : references) {
     const std::string name = py::str(key);
@@ -248,14 +262,14 @@ HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<Raised
     const std::string kind = py::str(bound[0]);
     if (kind == "function") {
       bindings.functions[name] =
-          std::make_shared<PythonFunction>(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), raised);
+          std::make_shared<PythonFunction>(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), objects);
     } else if (kind == "iterator") {
       const IteratorOptions options = {NameOf(bound[1]), bound[2].cast<bool>(), bound[3].cast<bool>(),
                                        bound[4].cast<std::vector<std::string>>()};
-      auto callable = std::make_shared<HeldObject>(py::object(bound[1]));
-      bindings.iterators[name] = [callable, options, raised]() -> std::shared_ptr<HostIterator> {
+      const size_t callable = objects->Add(bound[1]);
+      bindings.iterators[name] = [callable, options, objects]() -> std::shared_ptr<HostIterator> {
         const py::gil_scoped_acquire gil;
-        return std::make_shared<PythonIterator>(py::reinterpret_borrow<py::object>(callable->get()), options, raised);
+        return std::make_shared<PythonIterator>(callable, options, objects);
       };
     } else {
       bindings.arrays[name] = ArraysOf(py::reinterpret_borrow<py::dict>(bound[1]));

@@ -8,14 +8,14 @@
 #include <memory>
 
 #include "engine/host.h"
-#include "python/headrace/status_error.h"
+#include "python/headrace/user_objects.h"
 
 namespace headrace::python {
 
 // From name to what it stands for: ("function", callable, wants_rng, predicate),
-// ("iterator", callable, epoch_given, start_given, column names) or ("arrays", {column: array}). Exceptions of the
-// user's are kept in `raised`, which must outlive nothing: it is shared.
-HostBindings BindingsOf(const pybind11::dict& references, const std::shared_ptr<RaisedExceptions>& raised);
+// ("iterator", callable, epoch_given, start_given, column names) or ("arrays", {column: array}). All but the arrays,
+// and what the user's code raises, stands in `objects`; once that is cleared, calls give kClosed.
+HostBindings BindingsOf(const pybind11::dict& references, const std::shared_ptr<UserObjects>& objects);
 
 }  // namespace headrace::python
 

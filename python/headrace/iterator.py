@@ -66,6 +66,16 @@ def _to_torch(value: Any, torch: Any) -> Any:
     return value  # bytes and texts have no tensors
 
 
+def _again(error: BaseException) -> Error:
+    """The error to raise once more, without traceback and cause: their frames would keep whatever the functions and the
+    loop that failed held, this iterator among it."""
+    if not isinstance(error, Error):  # Ctrl-C and sys.exit() in a function
+        return ClosedError(f"the iterator ended with {type(error).__name__}; make a new one with iter(ds)")
+    copied = type(error)(*error.args)
+    copied.__dict__.update(error.__dict__)
+    return copied
+
+
 class Run:
     """What one run says of itself: while it goes on, and after its end."""
 
@@ -74,9 +84,9 @@ class Run:
         self._text: str | None = None
         self._report: dict[str, Any] | None = None
 
-    def end(self) -> None:
-        engine = self._engine()
-        if engine is not None and self._report is None:
+    def end(self, engine: _engine.Iteration) -> None:
+        """Keeps what `engine` says. It is given, as a garbage collection that ends a run clears the weak reference first."""
+        if self._report is None:
             self._text, self._report = engine.explain(), engine.report()
 
     def text(self) -> str | None:
@@ -115,7 +125,7 @@ class Iterator:
         self._given = 0
         self._closed = False
         self._final_state: bytes | Error | None = None
-        self._error: BaseException | None = None
+        self._error: Error | None = None
         if stall_warning > 0:
             stall_watch.add(engine, stall_warning)
 
@@ -155,7 +165,7 @@ class Iterator:
         if self._closed:
             raise ClosedError("the iterator was closed; make a new one with iter(ds) or ds.iterate(…)")
         if self._error is not None:
-            raise self._error.with_traceback(None)
+            raise _again(self._error)
         raise StopIteration
 
     def state(self) -> bytes:
@@ -167,7 +177,9 @@ class Iterator:
             return self._engine.state()
         if isinstance(self._final_state, bytes):
             return self._final_state
-        raise self._final_state or ClosedError("the iterator was closed; take its state before")
+        if self._final_state is not None:
+            raise _again(self._final_state)
+        raise ClosedError("the iterator was closed; take its state before")
 
     def explain(self) -> str:
         """As `Dataset.explain()`, of this run."""
@@ -183,6 +195,12 @@ class Iterator:
         self._closed = self._closed or engine is not None or self._error is not None
         if engine is not None:
             self._let_go(engine, stop)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an Iterator cannot be copied or pickled, for it is one run; ds.iterate(state=it.state()) makes another that "
+            "goes on from the same place"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -204,7 +222,7 @@ class Iterator:
 
     def _fail(self, engine: _engine.Iteration, error: BaseException) -> None:
         """Ends the run but stays failed. What ran is let go of, for the error's traceback may keep this iterator alive."""
-        self._error = error
+        self._error = _again(error)
         self._keep_state(engine)
         self._let_go(engine, stop)
 
@@ -213,7 +231,7 @@ class Iterator:
         try:
             self._final_state = engine.state()
         except Error as error:
-            self._final_state = error
+            self._final_state = _again(error)
 
     def _end(self, engine: _engine.Iteration) -> None:
         self._keep_state(engine)
@@ -223,7 +241,7 @@ class Iterator:
 
     def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
         try:
-            self._run.end()
+            self._run.end(engine)
         finally:
             give(engine)
         if self._profile is not None:

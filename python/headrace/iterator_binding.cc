@@ -112,18 +112,18 @@ py::dict StageDict(const StageReport& stage) {
 class __attribute__((visibility("hidden"))) BoundIteration {
  public:
   BoundIteration(const BoundGraph& graph, const py::dict& options, const py::dict& references)
-      : raised_(std::make_shared<RaisedExceptions>()),
+      : objects_(std::make_shared<UserObjects>()),
         process_(getpid()),
         bytes_(Option(options, "view_bytes", false) ? Bytes::kViewed : Bytes::kCopied) {
     ReleaseNow();
     IterateOptions given = OptionsOf(options);
-    given.bindings = BindingsOf(references, raised_);
+    given.bindings = BindingsOf(references, objects_);
     absl::StatusOr<std::unique_ptr<Iteration>> started;
     {
       const Unlocked unlocked;
       started = Iteration::Start(graph.graph, std::move(given));
     }
-    iteration_ = ValueOrRaise(std::move(started), raised_.get());
+    iteration_ = ValueOrRaise(std::move(started), &objects_->raised());
     for (const ir::Column& column : iteration_->schema().columns) names_.push_back(py::str(column.name));
   }
 
@@ -163,8 +163,12 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       iteration_->Close();
       WaitUntilLeft();
     }
-    ReleaseNow();
+    objects_->Clear();
   }
+
+  // What Python's garbage collector asks for.
+  int Traverse(visitproc visit, void* arg) const { return objects_->Traverse(visit, arg); }
+  void LetGo() { objects_->Clear(); }
 
   void Ask(uint64_t epoch) {
     CheckProcess();
@@ -172,7 +176,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     iteration_->Ask(epoch);
   }
 
-  py::bytes State() { return py::bytes(ValueOrRaise(iteration_->State(), raised_.get())); }
+  py::bytes State() { return py::bytes(ValueOrRaise(iteration_->State(), &objects_->raised())); }
   // When the call of Next began that has not returned, on the clock of time.monotonic(); 0: none.
   uint64_t waiting_since_ns() const { return waiting_since_ns_.load(std::memory_order_relaxed); }
   // The pipeline gave an error, and would give it again.
@@ -271,7 +275,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       outcome = iteration_->Next(kSlice, row);
     }
     failed_ = !outcome.ok();
-    return ValueOrRaise(std::move(outcome), raised_.get());
+    return ValueOrRaise(std::move(outcome), &objects_->raised());
   }
 
   py::dict RowDict(ResultRow& row, const std::string& as) const {
@@ -284,7 +288,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return columns;
   }
 
-  const std::shared_ptr<RaisedExceptions> raised_;
+  const std::shared_ptr<UserObjects> objects_;
   const pid_t process_;
   const Bytes bytes_;
   std::unique_ptr<Iteration> iteration_;
@@ -295,30 +299,53 @@ class __attribute__((visibility("hidden"))) BoundIteration {
 };
 
 std::string Explain(const BoundGraph& graph, const py::dict& options, const py::dict& references, bool passes) {
-  const auto raised = std::make_shared<RaisedExceptions>();
+  const auto objects = std::make_shared<UserObjects>();
   IterateOptions given = OptionsOf(options);
-  given.bindings = BindingsOf(references, raised);
+  given.bindings = BindingsOf(references, objects);
   absl::StatusOr<std::string> text;
   {
     const Unlocked unlocked;
     text = ExplainGraph(graph.graph, given, passes);
   }
-  return ValueOrRaise(std::move(text), raised.get());
+  return ValueOrRaise(std::move(text), &objects->raised());
 }
 
 // Rows; None where not known, -1 where endless.
 py::object Count(const BoundGraph& graph, const py::dict& references) {
-  const auto raised = std::make_shared<RaisedExceptions>();
-  const HostBindings bindings = BindingsOf(references, raised);
+  const auto objects = std::make_shared<UserObjects>();
+  const HostBindings bindings = BindingsOf(references, objects);
   absl::StatusOr<Cardinality> count;
   {
     const Unlocked unlocked;
     count = CountRows(graph.graph, bindings);
   }
-  const Cardinality rows = ValueOrRaise(std::move(count), raised.get());
+  const Cardinality rows = ValueOrRaise(std::move(count), &objects->raised());
   if (rows.kind == Cardinality::Kind::kEndless) return py::int_(-1);
   if (!rows.known()) return py::none();
   return py::int_(rows.rows);
+}
+
+// Null while its constructor runs, which lets other threads collect.
+BoundIteration* IterationIn(PyObject* self) {
+  const auto held = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+  return held.holder_constructed() ? held.value_ptr<BoundIteration>() : nullptr;
+}
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  const BoundIteration* iteration = IterationIn(self);
+  return iteration == nullptr ? 0 : iteration->Traverse(visit, arg);
+}
+
+int LetGo(PyObject* self) {
+  if (BoundIteration* iteration = IterationIn(self)) iteration->LetGo();
+  return 0;
+}
+
+void TakePartInCollection(PyHeapTypeObject* type) {
+  type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type->ht_type.tp_traverse = Traverse;
+  type->ht_type.tp_clear = LetGo;
 }
 
 void StopThreads() {
@@ -334,7 +361,7 @@ void StopThreads() {
 
 void BindIterator(py::module_& module) {
   py::class_<CacheShelf, std::shared_ptr<CacheShelf>>(module, "CacheShelf").def(py::init<>());
-  py::class_<BoundIteration>(module, "Iteration")
+  py::class_<BoundIteration>(module, "Iteration", py::custom_type_setup(&TakePartInCollection))
       .def(py::init<const BoundGraph&, const py::dict&, const py::dict&>(), py::arg("graph"), py::arg("options"),
            py::arg("references"))
       .def("next", &BoundIteration::Next, py::arg("as_"))

@@ -43,15 +43,24 @@ absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_v
   return status;
 }
 
-py::object RaisedExceptions::Find(const std::string& handle) const {
+py::object RaisedExceptions::Take(const std::string& handle) {
   const auto found = exceptions_.find(handle);
   if (found == exceptions_.end()) return py::none();
-  return py::reinterpret_borrow<py::object>(found->second.get());
+  py::object exception = found->second.Take();
+  exceptions_.erase(found);
+  return exception;
 }
 
-void Raise(const absl::Status& status, const RaisedExceptions* raised) {
+int RaisedExceptions::Traverse(visitproc visit, void* arg) const {
+  for (const auto& [handle, exception] : exceptions_) Py_VISIT(exception.get().ptr());
+  return 0;
+}
+
+void RaisedExceptions::Clear() { exceptions_.clear(); }
+
+void Raise(const absl::Status& status, RaisedExceptions* raised) {
   py::object cause = py::none();
-  if (raised != nullptr) cause = raised->Find(GetErrorField(status, ErrorField::kFunction));
+  if (raised != nullptr) cause = raised->Take(GetErrorField(status, ErrorField::kFunction));
   // Ctrl-C and sys.exit() are not errors of the function they met.
   if (!cause.is_none() && PyObject_IsInstance(cause.ptr(), PyExc_Exception) == 0) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());

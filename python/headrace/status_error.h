@@ -16,12 +16,17 @@
 
 namespace headrace::python {
 
-// What the user's functions raised in one pipeline, until an error that carries the handle reaches the user.
+// What the user's functions raised in one pipeline, until an error that carries the handle reaches the user. Tracebacks
+// hold frames, and frames whatever the user's functions and loops hold, so nothing is kept longer.
 class __attribute__((visibility("hidden"))) RaisedExceptions {
  public:
   // A FunctionError that names the exception and carries its handle.
   absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
-  pybind11::object Find(const std::string& handle) const;
+  // Gives the exception away; None: it is not there, or no more.
+  pybind11::object Take(const std::string& handle);
+  // As tp_traverse.
+  int Traverse(visitproc visit, void* arg) const;
+  void Clear();
 
  private:
   // Enough for every row that is on its way when a pipeline fails.
@@ -33,14 +38,14 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
 // Of bytes that may not be UTF-8, as in paths: such a one is written as "\\xff".
 pybind11::str LooseText(std::string_view bytes);
 
-[[noreturn]] void Raise(const absl::Status& status, const RaisedExceptions* raised = nullptr);
+[[noreturn]] void Raise(const absl::Status& status, RaisedExceptions* raised = nullptr);
 
-inline void RaiseIfError(const absl::Status& status, const RaisedExceptions* raised = nullptr) {
+inline void RaiseIfError(const absl::Status& status, RaisedExceptions* raised = nullptr) {
   if (!status.ok()) Raise(status, raised);
 }
 
 template <typename T>
-T ValueOrRaise(absl::StatusOr<T> value, const RaisedExceptions* raised = nullptr) {
+T ValueOrRaise(absl::StatusOr<T> value, RaisedExceptions* raised = nullptr) {
   if (!value.ok()) Raise(value.status(), raised);
   return *std::move(value);
 }
