@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "engine/pipeline.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
@@ -55,6 +56,22 @@ ir::proto::Graph Working(uint64_t seed, int64_t probe) {
   graph.Add("fake_work", {{"cost", IntValue(50)}, {"probe", IntValue(probe)}, {"python", BoolValue(random.OneIn(3))}});
   graph.Add("fake_window", {{"rows", IntValue(4)}});
   return graph.Build();
+}
+
+TEST(PipelineEnd, TellsWorkUnderWayToStop) {
+  Probe& probe = Probe::At(11);
+  probe.Reset();
+  std::atomic<int> stopped = 0;
+  probe.OnEnter([&stopped] { stopped += Eventually([] { return StopSignal::Raised(); }) ? 1 : 0; });
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(1000)}});
+  graph.Add("fake_work", {{"probe", IntValue(11)}});
+  auto pipeline = *Pipeline::Make(graph.Build(), {});
+  ASSERT_TRUE(Eventually([&probe] { return probe.running() > 0; }));
+  pipeline->Close();
+  EXPECT_GT(stopped.load(), 0);
+  EXPECT_FALSE(StopSignal::Raised());
+  probe.Reset();
 }
 
 TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {

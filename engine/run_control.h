@@ -58,6 +58,7 @@ class RunControl {
   }
 
   bool closed() const { return closed_.load(std::memory_order_acquire); }
+  const std::atomic<bool>* closed_flag() const { return &closed_; }
   void SetClosed() { closed_.store(true, std::memory_order_release); }
   BufferPool* pool() const { return pool_; }
   MemoryAccount* account() const { return account_; }

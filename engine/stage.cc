@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "core/text.h"
 #include "engine/brief_lock.h"
 #include "engine/clock.h"
@@ -169,6 +170,7 @@ void Stage::Run(Task& task) {
   int64_t peak = 0;
   {
     TaskMemory memory(control_->pool(), control_->account(), task.reserved);
+    const StopSignal stop(control_->closed_flag());
     RunTask(task);
     task.inputs.clear();
     task.before.clear();
