@@ -97,6 +97,14 @@ std::string Reading(const Report& report, const StageReport& stage) {
              stage.cap, stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
 }
 
+// How many rows came with a warning, and which.
+std::string Warned(const WarningReport& warnings) {
+  std::string text = Cat(warnings.name, ": ", warnings.rows, warnings.rows == 1 ? " row" : " rows", " with a warning");
+  for (const std::string& row : warnings.first) Append(text, "\n      ", row);
+  if (warnings.rows > warnings.first.size()) text += "\n      …";
+  return text;
+}
+
 bool IsSource(const StageReport& stage) { return stage.kind == "indexed source" || stage.kind == "stream source"; }
 
 std::string Dealt(const Deal& deal) {
@@ -148,6 +156,9 @@ std::string ExplainRun(Pipeline& pipeline) {
     }
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
+  for (const WarningReport& warnings : report.warnings) {
+    if (warnings.rows > 0) Append(text, "  ", Warned(warnings), "\n");
+  }
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",
          BytesText(report.budget_bytes), "\n  ", FindLimit(report).sentence, "\n");
   return text;

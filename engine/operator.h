@@ -29,6 +29,7 @@ namespace headrace {
 
 class AutomaticCache;
 class RowCache;
+class RowWarnings;
 
 // What tells that a source still holds the data it held when a state was taken.
 struct Fingerprint {
@@ -82,6 +83,8 @@ class RowOperator {
   virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
   // What may keep rows for it in its midst; row_cache() is that one's once it is opened. Null: it has no place for one.
   virtual std::shared_ptr<AutomaticCache> automatic_cache() const { return nullptr; }
+  // Where it counts rows that came with a warning. Null: none of its rows can.
+  virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
 };
 
 // Receives what a stream operator gives out.

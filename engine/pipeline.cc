@@ -133,6 +133,12 @@ Pipeline::~Pipeline() { Close(); }
 void Pipeline::Start() {
   root_ = stages_[0].get();
   for (auto& stage : stages_) stage_order_.push_back(stage.get());
+  for (const Stage* stage : stage_order_) {
+    for (const Element& element : stage->elements()) {
+      if (element.row == nullptr) continue;
+      if (auto warnings = element.row->warnings()) warnings_.push_back(std::move(warnings));
+    }
+  }
   const Stamps stamps(options_.stamps.begin(), options_.stamps.end());
   last_stamps_ = stamps.empty() ? Stamps(instance_->words, 0) : stamps;
   skip_rows_ = skip_since_stamp_ = options_.skip_rows;
@@ -433,6 +439,7 @@ Report Pipeline::report() {
   }
   for (const auto& cache : caches_) report.caches.push_back(cache->report());
   for (const auto& cache : automatic_caches_) report.caches.push_back(cache->report());
+  for (const auto& warnings : warnings_) report.warnings.push_back(warnings->report());
   const uint64_t started = started_ns_.load(std::memory_order_relaxed);
   if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
   report.user_wait_s = static_cast<double>(user_wait_ns_.load(std::memory_order_relaxed)) * 1e-9;

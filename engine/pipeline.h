@@ -19,6 +19,7 @@
 #include "engine/instance.h"
 #include "engine/profiler.h"
 #include "engine/row_cache.h"
+#include "engine/row_warnings.h"
 #include "engine/run_control.h"
 #include "engine/stage.h"
 #include "engine/worker_pool.h"
@@ -92,9 +93,10 @@ struct StageReport {
 
 struct Report {
   std::vector<CacheReport> caches;
-  std::vector<StageReport> stages;  // the user's end first
-  double wall_s = 0;                // from the first Next to the end of the last
-  double user_wait_s = 0;           // in Next
+  std::vector<WarningReport> warnings;  // of operators that can give any
+  std::vector<StageReport> stages;      // the user's end first
+  double wall_s = 0;                    // from the first Next to the end of the last
+  double user_wait_s = 0;               // in Next
   uint64_t delivered = 0;
   int64_t held_bytes = 0, peak_bytes = 0, budget_bytes = 0;
   int workers = 0;
@@ -174,6 +176,7 @@ class Pipeline : private RunControl {
   std::unique_ptr<Profiler> profiler_;
   std::vector<std::shared_ptr<RowCache>> caches_;
   std::vector<std::shared_ptr<AutomaticCache>> automatic_caches_;
+  std::vector<std::shared_ptr<const RowWarnings>> warnings_;
   Stage* root_ = nullptr;
 
   std::mutex close_mutex_;

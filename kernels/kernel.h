@@ -30,6 +30,8 @@ class Kernel {
   // Apply to many rows stacked along a new first axis gives their results stacked, bit for bit: light rows then take
   // one call for all. Not where it draws random numbers or looks at the rank.
   virtual bool applies_to_stacks() const { return false; }
+  // It may raise a RowWarning for a row that it makes.
+  virtual bool may_warn() const { return false; }
 };
 
 // One tensor in, one out: most kernels.

@@ -8,12 +8,14 @@
 #include "core/error.h"
 #include "core/output_place.h"
 #include "core/philox.h"
+#include "core/row_warning.h"
 #include "core/text.h"
 #include "engine/automatic_cache.h"
 #include "engine/batch_memory.h"
 #include "engine/clock.h"
 #include "engine/operator.h"
 #include "engine/row_record.h"
+#include "engine/row_warnings.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "kernels/kernel.h"
@@ -59,11 +61,12 @@ class MapOperator : public RowOperator {
  public:
   // `halves`: one for each place of `cache`, which may be null.
   MapOperator(std::vector<BoundStep> steps, std::vector<Action> actions, std::vector<Halves> halves,
-              std::shared_ptr<AutomaticCache> cache, size_t columns)
+              std::shared_ptr<AutomaticCache> cache, std::shared_ptr<RowWarnings> warnings, size_t columns)
       : steps_(std::move(steps)),
         actions_(std::move(actions)),
         halves_(std::move(halves)),
         cache_(std::move(cache)),
+        warnings_(std::move(warnings)),
         columns_(columns) {
     for_stacks_ = std::all_of(steps_.begin(), steps_.end(),
                               [](const BoundStep& step) { return step.kernel && step.kernel->applies_to_stacks(); });
@@ -72,6 +75,7 @@ class MapOperator : public RowOperator {
   bool writes_places() const override { return true; }
   std::shared_ptr<RowCache> row_cache() const override { return cache_ == nullptr ? nullptr : cache_->rows(); }
   std::shared_ptr<AutomaticCache> automatic_cache() const override { return cache_; }
+  std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
 
   void Apply(Block& block) const override {
     if (block.rows() == 0) {
@@ -89,7 +93,7 @@ class MapOperator : public RowOperator {
     for (int i = 0; i < block.rows(); ++i) {
       row.clear();
       for (Column& column : block.columns) row.push_back(column.TakeRow(i));
-      absl::Status status = found ? Resume(block, i, row, inputs) : Make(block, i, row, inputs);
+      absl::Status status = found ? Resume(block, i, row, inputs) : MakeWarned(block, i, row, inputs);
       if (!status.ok()) {
         block.Fail(i, std::move(status));
         block.columns = std::move(results);
@@ -118,6 +122,14 @@ class MapOperator : public RowOperator {
     block.columns.clear();
     for (Tensor& stack : stacks) block.columns.push_back(Column::Stacked(std::move(stack)));
     return true;
+  }
+
+  absl::Status MakeWarned(const Block& block, int i, Row& row, Row& inputs) const {
+    if (warnings_ == nullptr) return Make(block, i, row, inputs);
+    const RowWarning warning;
+    absl::Status status = Make(block, i, row, inputs);
+    if (status.ok() && !warning.text().empty()) warnings_->Add(block.ids[i], block.origins[i], warning.text());
+    return status;
   }
 
   absl::Status Make(const Block& block, int i, Row& row, Row& inputs) const {
@@ -246,6 +258,7 @@ class MapOperator : public RowOperator {
   const std::vector<Action> actions_;
   const std::vector<Halves> halves_;
   const std::shared_ptr<AutomaticCache> cache_;
+  const std::shared_ptr<RowWarnings> warnings_;  // null: no step warns
   const size_t columns_;
   bool for_stacks_ = false;
 };
@@ -392,8 +405,11 @@ absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& argument
   }
   std::shared_ptr<AutomaticCache> cache;
   if (!places.empty()) cache = std::make_shared<AutomaticCache>(arguments.name, std::move(places));
+  std::shared_ptr<RowWarnings> warnings;
+  const auto may_warn = [](const BoundStep& step) { return step.kernel != nullptr && step.kernel->may_warn(); };
+  if (std::any_of(steps.begin(), steps.end(), may_warn)) warnings = std::make_shared<RowWarnings>(arguments.name);
   return std::make_unique<MapOperator>(std::move(steps), std::move(actions), std::move(halves), std::move(cache),
-                                       arguments.output.columns.size());
+                                       std::move(warnings), arguments.output.columns.size());
 }
 
 ir::Traits TraitsOf(const OpArguments& arguments) {

@@ -221,6 +221,18 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     py::list stages;
     for (const StageReport& stage : report.stages) stages.append(StageDict(stage));
     dict["stages"] = stages;
+    py::list warnings;
+    for (const WarningReport& warning : report.warnings) {
+      if (warning.rows == 0) continue;
+      py::list first;
+      for (const std::string& row : warning.first) first.append(LooseText(row));
+      py::dict entry;
+      entry["name"] = warning.name;
+      entry["rows"] = warning.rows;
+      entry["first"] = first;
+      warnings.append(entry);
+    }
+    dict["warnings"] = warnings;
     dict["wall_s"] = report.wall_s;
     dict["user_wait_s"] = report.user_wait_s;
     dict["delivered"] = report.delivered;

@@ -1,0 +1,20 @@
+#include "core/row_warning.h"
+
+#include <utility>
+
+namespace headrace {
+namespace {
+
+thread_local RowWarning* current_row = nullptr;
+
+}  // namespace
+
+RowWarning::RowWarning() : outer_(std::exchange(current_row, this)) {}
+
+RowWarning::~RowWarning() { current_row = outer_; }
+
+void RowWarning::Raise(std::string text) {
+  if (current_row != nullptr && current_row->text_.empty()) current_row->text_ = std::move(text);
+}
+
+}  // namespace headrace
