@@ -1,11 +1,13 @@
 """The pipelines that must give the same answer everywhere, and the files that they read."""
 
+import io
 import pathlib
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import PIL.Image
 
 import headrace as hr
 from headrace import transforms as T
@@ -21,6 +23,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     shutil.copytree(photos, folder / "photos", ignore=shutil.ignore_patterns("*.md"))
     _write_texts(folder / "texts")
     _write_damaged(folder)
+    _write_recovered(folder)
 
 
 def _write_texts(folder: pathlib.Path) -> None:
@@ -42,6 +45,26 @@ def _write_damaged(folder: pathlib.Path) -> None:
     texts.mkdir()
     (texts / "0.txt").write_bytes(b"good\n" * 20)
     (texts / "1.txt").write_bytes(b"good\n" * 5 + b"b\xffd\n" + b"good\n" * 5)
+
+
+def _write_recovered(folder: pathlib.Path) -> None:
+    """Pictures of which libjpeg makes up a part: scans that are missing, data that are damaged, no end marker."""
+    pictures = folder / "recovered/class"
+    pictures.mkdir(parents=True)
+    with PIL.Image.open(folder / "photos/animals/cat-eyes.jpg") as picture:
+        small = picture.convert("RGB").resize((150, 110))
+    for number in range(12):
+        target = io.BytesIO()
+        small.save(target, "JPEG", quality=60 + number, progressive=number % 2 == 0)
+        whole = target.getvalue()
+        scans = [at for at in range(len(whole)) if whole[at : at + 2] == b"\xff\xda"]
+        if number % 4 == 0:
+            spoilt = whole[: scans[3 + number // 4]] + b"\xff\xd9"
+        elif number % 4 == 2:
+            spoilt = whole[:-2]
+        else:
+            spoilt = whole[: len(whole) * (number + 4) // 16] + (b"\xff\xd9" if number < 8 else whole[-200:])
+        (pictures / f"{number:02}.jpg").write_bytes(spoilt)
 
 
 # ---- functions that pipelines call ----
@@ -292,6 +315,18 @@ def functions_in_any_order(data: pathlib.Path) -> hr.Dataset:
     return pairs.map(plus_noise, "a", ordered=False).map(swap_and_sum, ["a", "b"], ["c", "d", "e"]).shuffle(7).batch(4)
 
 
+def recovered_pictures(data: pathlib.Path) -> hr.Dataset:
+    return (
+        hr.ImageFolder(data / "recovered", shuffle=True)
+        .map([V.Decode(), V.RandomResizedCrop(24, scale=(0.05, 1)), V.RandomHorizontalFlip()], "image")
+        .batch(4)
+    )
+
+
+def recovered_pictures_scaled(data: pathlib.Path) -> hr.Dataset:
+    return hr.ImageFolder(data / "recovered").map([V.Decode(scale=2), V.RandomCrop(24)], "image").batch(4)
+
+
 # ---- errors in the middle ----
 
 
@@ -364,6 +399,8 @@ PIPELINES: dict[str, Build] = {
         cached_functions,
         functions_in_order,
         functions_in_any_order,
+        recovered_pictures,
+        recovered_pictures_scaled,
         damaged_picture,
         damaged_picture_among_shuffled,
         damaged_text,

@@ -2,6 +2,8 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/row_warning.h"
+#include "core/stop_signal.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/jpeg.h"
 #include "kernels/vision/pixel_limit.h"
@@ -60,16 +62,28 @@ class Decode : public PictureKernel {
     return whole.image.tensor;
   }
 
+  bool may_warn() const override { return true; }
+
   absl::StatusOr<PicturePart> ApplyPart(const Tensor& input, const ChoosePart& choose) const override {
+    if (StopSignal::Raised()) return StopSignal::Error();
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(const std::string_view bytes, EncodedBytes(dense));
     if (bytes.empty()) return DataError("the picture is empty: 0 bytes");
-    if (LooksLikeJpeg(bytes)) return DecodeJpeg(bytes, options_, choose);
+    if (LooksLikeJpeg(bytes)) return JpegPart(bytes, choose);
     if (LooksLikePng(bytes)) return PngPart(bytes, choose);
     return DataError("not a JPEG or PNG: ", DescribeStart(bytes), ", ", bytes.size(), " bytes in all");
   }
 
  private:
+  absl::StatusOr<PicturePart> JpegPart(std::string_view bytes, const ChoosePart& choose) const {
+    std::string damage;
+    absl::StatusOr<PicturePart> part = DecodeJpeg(bytes, options_, choose, damage);
+    if (part.ok() && !damage.empty()) {
+      RowWarning::Raise(Cat("the JPEG is damaged; its pixels are what libjpeg recovers (", damage, ")"));
+    }
+    return part;
+  }
+
   // Decodes all of it: rows of a PNG build on those above.
   absl::StatusOr<PicturePart> PngPart(std::string_view bytes, const ChoosePart& choose) const {
     if (options_.scale > 1) {
@@ -117,9 +131,11 @@ const KernelRegistration registration{
          "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so nothing chooses "
          "it but you. `max_pixels` counts the picture's own pixels.\n"
          "Errors: empty bytes; bytes that are neither; a picture of more than `max_pixels`, refused from its header; "
-         "a PNG with scale > 1; data that end early or are damaged so that pixels are lost. Faults that lose no pixel "
-         "(stray bytes between "
-         "segments, a missing end marker after the last row) are accepted.",
+         "a PNG with scale > 1; headers or tables that are wrong; a JPEG component without its first scan; data too "
+         "short for the picture; a file without its end marker that lacks pixels; a damaged PNG. Damaged data of a "
+         "JPEG that has its end marker give the pixels that libjpeg recovers, and a warning that `explain()` counts "
+         "and names. Faults that lose no pixel (stray bytes between segments, a missing end marker after the last "
+         "row) are accepted.",
      .attributes = {{.name = "mode",
                      .type = ir::AttributeType::kString,
                      .doc = "RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged: "

@@ -13,15 +13,27 @@
 // clang-format on
 
 #include "core/error.h"
+#include "core/memory_reservation.h"
+#include "core/stop_signal.h"
 #include "kernels/vision/exif.h"
 #include "kernels/vision/pixel_limit.h"
 
 namespace headrace {
 namespace {
 
-constexpr int kMostScans = 500;  // a progressive picture has about ten; each costs a pass over all pixels
+// Blocks that all scans of a file may visit: so many a byte, for the picture of one colour that packs best needs about
+// ten scans at eight blocks a byte; and in any case so many times those of the picture.
+constexpr int64_t kBlocksPerByte = 128;
+constexpr int64_t kPasses = 16;
+// Arithmetic coding packs one colour into nothing: pictures of so few blocks may have any number of bytes.
+constexpr int64_t kArithmeticBlocks = 1 << 18;
 constexpr int kRowsAtOnce = 16;
+// Of the picture at its own size, left out before the stop signal is looked at again.
+constexpr int64_t kPixelsSkippedAtOnce = 1 << 23;
 constexpr int kExifMarker = JPEG_APP0 + 1;
+
+// What ended the work, besides a fault in the data.
+enum class Ending { kFault, kStopped, kNoMemory };
 
 // libjpeg reports errors by longjmp. So no C++ object with a destructor lives in a function that calls setjmp, and
 // this struct holds plain data only.
@@ -30,46 +42,86 @@ struct Session {
   jpeg_error_mgr errors;
   jpeg_progress_mgr progress;
   std::jmp_buf jump;
+  Ending ending;
   bool ended_early;
-  bool many_scans;
+  bool damaged;
+  bool strict;          // damage ends the work
+  bool scans;           // a picture of several scans is being read, all of them before the first row
+  unsigned scanned;     // a bit for each component that a scan was seen of
+  int64_t blocks;       // visited by scans
+  int64_t most_blocks;  // that scans may visit
   char message[JMSG_LENGTH_MAX];
+  char damage[JMSG_LENGTH_MAX];  // the first
 };
 
 Session& SessionOf(j_common_ptr libjpeg) { return *static_cast<Session*>(libjpeg->client_data); }
 
-void Stop(j_common_ptr libjpeg) {
+[[noreturn]] void Stop(j_common_ptr libjpeg) {
   Session& session = SessionOf(libjpeg);
+  if (libjpeg->err->msg_code == JERR_OUT_OF_MEMORY) session.ending = Ending::kNoMemory;
   (*libjpeg->err->format_message)(libjpeg, session.message);
   std::longjmp(session.jump, 1);
 }
 
-// Warnings. libjpeg goes on with made-up pixels after some faults in the data; those that lose pixels are errors here:
-// compressed data that end before their picture, codes that do not exist, restart markers out of place. Others, such as
-// stray bytes between segments or odd headers, lose nothing and are ignored. A file without its last marker alone is
-// whole too, unless more scans could have followed (checked at the end).
-void Warn(j_common_ptr libjpeg, int level) {
+[[noreturn]] void StopFor(Session& session, Ending ending, const char* message) {
+  session.ending = ending;
+  std::snprintf(session.message, sizeof(session.message), "%s", message);
+  std::longjmp(session.jump, 1);
+}
+
+void NoteDamage(j_common_ptr libjpeg) {
+  Session& session = SessionOf(libjpeg);
+  if (!session.damaged) (*libjpeg->err->format_message)(libjpeg, session.damage);
+  session.damaged = true;
+  if (session.strict) Stop(libjpeg);
+}
+
+bool InScan(const jpeg_decompress_struct& libjpeg) { return libjpeg.input_iMCU_row < libjpeg.total_iMCU_rows; }
+
+// libjpeg goes on with made-up pixels after some faults in the data: those are damage. Others, such as stray bytes
+// between segments or odd headers, lose nothing and are ignored.
+void Warn(j_common_ptr common, int level) {
   if (level >= 0) return;
-  switch (libjpeg->err->msg_code) {
+  const auto& libjpeg = *reinterpret_cast<jpeg_decompress_struct*>(common);
+  switch (common->err->msg_code) {
     case JWRN_HIT_MARKER:
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
     case JWRN_MUST_RESYNC:
-      Stop(libjpeg);
+    case JWRN_BOGUS_PROGRESSION:
+      NoteDamage(common);
       break;
     case JWRN_JPEG_EOF:
-      SessionOf(libjpeg).ended_early = true;
+      SessionOf(common).ended_early = true;
+      // Arithmetic data that end early decode as if zeros followed, without a further warning.
+      if (libjpeg.arith_code && InScan(libjpeg)) NoteDamage(common);
       break;
     default:
       break;
   }
 }
 
-void LimitScans(j_common_ptr libjpeg) {
-  const auto* decompress = reinterpret_cast<jpeg_decompress_struct*>(libjpeg);
-  if (decompress->input_scan_number <= kMostScans) return;
-  Session& session = SessionOf(libjpeg);
-  std::snprintf(session.message, sizeof(session.message), "more than %d scans", kMostScans);
-  std::longjmp(session.jump, 1);
+// Of the next row of MCUs that the scan will visit.
+int64_t BlocksOfRow(const jpeg_decompress_struct& libjpeg) {
+  const int64_t rows = libjpeg.comps_in_scan == 1 ? libjpeg.cur_comp_info[0]->v_samp_factor : 1;
+  return rows * libjpeg.MCUs_per_row * libjpeg.blocks_in_MCU;
+}
+
+void CountScan(Session& session) {
+  const jpeg_decompress_struct& libjpeg = session.libjpeg;
+  if (!InScan(libjpeg)) return;
+  for (int i = 0; i < libjpeg.comps_in_scan; ++i) session.scanned |= 1u << libjpeg.cur_comp_info[i]->component_index;
+  session.blocks += BlocksOfRow(libjpeg);
+  if (session.blocks > session.most_blocks) {
+    StopFor(session, Ending::kFault, "its scans are more work than a picture of so many bytes needs");
+  }
+}
+
+// Called by libjpeg before each row of MCUs of a scan, and before rows are given out.
+void Watch(j_common_ptr common) {
+  Session& session = SessionOf(common);
+  if (StopSignal::Raised()) StopFor(session, Ending::kStopped, "stopped");
+  if (session.scans) CountScan(session);
 }
 
 // Computes also the size of what decoding gives.
@@ -84,6 +136,39 @@ bool ReadHeader(Session& session, std::string_view bytes, bool keep_exif, int sc
   session.libjpeg.scale_denom = session.libjpeg.scale_num * static_cast<unsigned>(scale);
   jpeg_calc_output_dimensions(&session.libjpeg);
   return true;
+}
+
+// Of all components, those that only pad the last row and column of MCUs left out.
+int64_t BlocksOf(const jpeg_decompress_struct& header) {
+  int64_t blocks = 0;
+  for (int i = 0; i < header.num_components; ++i) {
+    const jpeg_component_info& component = header.comp_info[i];
+    blocks += int64_t{component.width_in_blocks} * component.height_in_blocks;
+  }
+  return blocks;
+}
+
+// Refuses a picture that cannot be in so few bytes, before memory is taken for it. A block takes a Huffman code for its
+// mean, and another where its other coefficients are in the same scan, and no code has less than a bit.
+absl::Status CheckBytes(const jpeg_decompress_struct& header, size_t bytes) {
+  const int64_t blocks = BlocksOf(header);
+  if (header.arith_code && blocks <= kArithmeticBlocks) return absl::OkStatus();
+  const int64_t fewest_bits = blocks * (header.progressive_mode ? 1 : 2);
+  if (fewest_bits <= static_cast<int64_t>(bytes) * 8) return absl::OkStatus();
+  return DataError("the JPEG has ", bytes, " bytes, which cannot hold its ", header.image_width, " × ",
+                   header.image_height, " pixels: they take ", (fewest_bits + 7) / 8, " at least");
+}
+
+// libjpeg keeps the coefficients of a picture of several scans, two bytes each.
+int64_t CoefficientBytes(const jpeg_decompress_struct& header) {
+  const auto rounded = [](int64_t count, int64_t multiple) { return (count + multiple - 1) / multiple * multiple; };
+  int64_t bytes = 0;
+  for (int i = 0; i < header.num_components; ++i) {
+    const jpeg_component_info& component = header.comp_info[i];
+    bytes += rounded(component.width_in_blocks, component.h_samp_factor) *
+             rounded(component.height_in_blocks, component.v_samp_factor) * static_cast<int64_t>(sizeof(JBLOCK));
+  }
+  return bytes;
 }
 
 // Turns libjpeg's rows into the tensor's where libjpeg cannot itself.
@@ -127,29 +212,60 @@ struct Columns {
   JDIMENSION width;
 };
 
+// Whether libjpeg gives single columns the pixels that they have in whole rows. After leaving out columns it takes
+// every component to be as many samples wide as its sampling factor says, which is wrong where the scaled transform
+// made it larger but not as large as the picture.
+bool ColumnsCanGo(const jpeg_decompress_struct& header) {
+  for (int i = 0; i < header.num_components; ++i) {
+    const jpeg_component_info& component = header.comp_info[i];
+    const int size = component.DCT_scaled_size;
+    const int smallest = header.min_DCT_scaled_size;
+    const bool upsampled = component.h_samp_factor * size != header.max_h_samp_factor * smallest ||
+                           component.v_samp_factor * size != header.max_v_samp_factor * smallest;
+    if (upsampled && size != smallest) return false;
+  }
+  return true;
+}
+
 // The columns to ask libjpeg for. Smooth upsampling of a column takes its neighbours: with one more on each side the
-// part's own are exact. Where hardly any column is left, libjpeg upsamples in another way, so it gets a few at least.
-Columns ColumnsFor(const Window& part, int64_t image_width) {
-  constexpr int64_t kFewest = 4;
-  const int64_t left = std::max<int64_t>(std::min(part.left - 1, image_width - kFewest), 0);
-  const int64_t right = std::min(std::max(part.left + part.width + 1, left + kFewest), image_width);
+// part's own are exact. Where a component is left with hardly any sample a row, libjpeg upsamples in another way, so
+// each gets two at least.
+Columns ColumnsFor(const jpeg_decompress_struct& header, const Window& part) {
+  const int64_t image_width = header.output_width;
+  if (!ColumnsCanGo(header)) return {0, header.output_width};
+  const int64_t fewest = int64_t{2} * header.max_h_samp_factor;
+  const int64_t left = std::max<int64_t>(std::min(part.left - 1, image_width - fewest), 0);
+  const int64_t right = std::min(std::max(part.left + part.width + 1, left + fewest), image_width);
   return {static_cast<JDIMENSION>(left), static_cast<JDIMENSION>(right - left)};
 }
 
-// Begins to decode and leaves out what lies above and beside the part. `held` becomes what the rows will hold: libjpeg
-// cuts columns off by whole blocks alone.
-bool BeginPart(Session& session, const Plan& plan, const Window& part, Window& held) {
+// Reads the tables, and of a picture of several scans all of them.
+bool Begin(Session& session, const Plan& plan) {
+  if (setjmp(session.jump) != 0) return false;
+  session.libjpeg.out_color_space = plan.space;
+  session.scans = jpeg_has_multiple_scans(&session.libjpeg) != FALSE;
+  jpeg_start_decompress(&session.libjpeg);
+  session.scans = false;
+  return true;
+}
+
+// Leaves out what lies above and beside the part. `held` becomes what the rows will hold: libjpeg cuts columns off by
+// whole blocks alone.
+bool MoveTo(Session& session, const Window& part, Window& held) {
   if (setjmp(session.jump) != 0) return false;
   jpeg_decompress_struct& libjpeg = session.libjpeg;
-  libjpeg.out_color_space = plan.space;
-  session.many_scans = jpeg_has_multiple_scans(&libjpeg) != FALSE;
-  jpeg_start_decompress(&libjpeg);
-  const JDIMENSION image_width = libjpeg.output_width;
-  const Columns columns = ColumnsFor(part, image_width);
+  const Columns columns = ColumnsFor(libjpeg, part);
   JDIMENSION left = columns.left;
   JDIMENSION width = columns.width;
-  if (width < image_width) jpeg_crop_scanline(&libjpeg, &left, &width);
-  if (part.top > 0) jpeg_skip_scanlines(&libjpeg, static_cast<JDIMENSION>(part.top));
+  if (width < libjpeg.output_width) jpeg_crop_scanline(&libjpeg, &left, &width);
+  const JDIMENSION top = static_cast<JDIMENSION>(part.top);
+  const int64_t pixels_a_row = int64_t{libjpeg.image_width} * DCTSIZE / libjpeg.min_DCT_scaled_size;
+  const auto at_once = static_cast<JDIMENSION>(std::max<int64_t>(kPixelsSkippedAtOnce / pixels_a_row, 64));
+  while (libjpeg.output_scanline < top) {
+    if (StopSignal::Raised()) StopFor(session, Ending::kStopped, "stopped");
+    const JDIMENSION rows = top - libjpeg.output_scanline;
+    jpeg_skip_scanlines(&libjpeg, rows < at_once ? rows : at_once);
+  }
   held.top = part.top;
   held.left = left;
   held.height = part.height;
@@ -193,30 +309,46 @@ int OrientationOf(const jpeg_decompress_struct& header) {
   return 1;
 }
 
+// What scans are missing from a picture of several.
+struct Scans {
+  bool first = true;  // every component has its first
+  bool all = true;    // every coefficient is known to its last bit
+};
+
+Scans ScansOf(const Session& session) {
+  const jpeg_decompress_struct& libjpeg = session.libjpeg;
+  Scans scans;
+  for (int i = 0; i < libjpeg.num_components; ++i) {
+    if (!libjpeg.progressive_mode) {
+      scans.first &= (session.scanned >> i & 1) != 0;
+      continue;
+    }
+    const int* bits = libjpeg.coef_bits[i];
+    scans.first &= bits[0] >= 0;
+    scans.all &= std::all_of(bits, bits + DCTSIZE2, [](int missing) { return missing == 0; });
+  }
+  return scans;
+}
+
 class JpegReader {
  public:
-  JpegReader() {
-    session_.libjpeg = {};
+  explicit JpegReader(std::string_view bytes) : bytes_(bytes) {
+    session_ = {};
     session_.libjpeg.err = jpeg_std_error(&session_.errors);
     session_.libjpeg.client_data = &session_;
     session_.errors.error_exit = Stop;
     session_.errors.emit_message = Warn;
     session_.errors.output_message = [](j_common_ptr) {};
-    session_.progress = {};
-    session_.progress.progress_monitor = LimitScans;
-    session_.ended_early = false;
-    session_.many_scans = false;
-    session_.message[0] = '\0';
+    session_.progress.progress_monitor = Watch;
   }
   ~JpegReader() { jpeg_destroy_decompress(&session_.libjpeg); }
   JpegReader(const JpegReader&) = delete;
 
-  absl::StatusOr<PicturePart> Read(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
-    if (!ReadHeader(session_, bytes, options.orientation, options.scale)) {
-      return DataError("the JPEG cannot be read: ", session_.message, " (in its header)");
-    }
+  absl::StatusOr<PicturePart> Read(const DecodeOptions& options, const ChoosePart& choose) {
+    if (!ReadHeader(session_, bytes_, options.orientation, options.scale)) return Failed(" (in its header)");
     const jpeg_decompress_struct& header = session_.libjpeg;
     HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(header.image_width, header.image_height, options.max_pixels));
+    HEADRACE_RETURN_IF_ERROR(CheckBytes(header, bytes_.size()));
     const Window whole = {0, 0, header.output_height, header.output_width};
     Plan plan;
     if (!MakePlan(header, options.mode, plan)) {
@@ -226,38 +358,66 @@ class JpegReader {
     const int orientation = options.orientation ? OrientationOf(header) : 1;
     if (orientation != 1) return Turned(plan, whole, orientation, choose);
     HEADRACE_ASSIGN_OR_RETURN(const Window part, choose(whole.height, whole.width));
-    return ReadPart(plan, part);
+    return ReadPart(plan, whole, part);
   }
 
+  std::string damage() const { return session_.damaged ? session_.damage : ""; }
+
  private:
-  absl::StatusOr<PicturePart> ReadPart(const Plan& plan, const Window& part) {
-    Window held;
-    if (!BeginPart(session_, plan, part, held)) return Damaged();
-    HEADRACE_ASSIGN_OR_RETURN(Tensor rows, Tensor::Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
-    if (!ReadRows(session_, plan, held, rows.mutable_raw())) return Damaged();
-    if (session_.ended_early && session_.many_scans) {
-      return DataError("the JPEG ends early, before its last scan: the file is truncated");
+  absl::StatusOr<PicturePart> ReadPart(const Plan& plan, const Window& whole, const Window& part) {
+    const jpeg_decompress_struct& libjpeg = session_.libjpeg;
+    const bool several = jpeg_has_multiple_scans(&session_.libjpeg) != FALSE;
+    const MemoryReservation coefficients(several ? CoefficientBytes(libjpeg) : 0);
+    session_.most_blocks = std::max(kBlocksPerByte * static_cast<int64_t>(bytes_.size()), kPasses * BlocksOf(libjpeg));
+    bool complete = several || HasEndMarker();
+    session_.strict = !complete;
+    if (!Begin(session_, plan)) return Failed("");
+    Scans scans;
+    if (several) {
+      scans = ScansOf(session_);
+      complete = !session_.ended_early;
+      if (!complete && (session_.damaged || !scans.first || !scans.all)) return EndsEarly("");
+      if (!scans.first) return DataError("the JPEG lacks the first scan of a component");
     }
+    Window held;
+    // Smoothing of blocks, which libjpeg does where scans are missing, looks at neighbours beyond a part.
+    if (!MoveTo(session_, complete && scans.all ? part : whole, held)) return Failed("");
+    HEADRACE_ASSIGN_OR_RETURN(Tensor rows, Tensor::Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
+    if (!ReadRows(session_, plan, held, rows.mutable_raw())) return Failed("");
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(rows, PixelTypes::kByteOrFloat));
-    return PicturePart{Cropped(image, 0, part.left - held.left, part.height, part.width), part};
+    return PicturePart{Cropped(image, part.top - held.top, part.left - held.left, part.height, part.width), part};
+  }
+
+  // Whether libjpeg meets the end marker before the end of the bytes while it reads the one scan: it passes over no two
+  // bytes that look like one.
+  bool HasEndMarker() const {
+    const std::string_view scan = bytes_.substr(bytes_.size() - session_.libjpeg.src->bytes_in_buffer);
+    return scan.rfind("\xFF\xD9") != std::string_view::npos;
   }
 
   absl::StatusOr<PicturePart> Turned(const Plan& plan, const Window& whole, int orientation, const ChoosePart& choose) {
-    HEADRACE_ASSIGN_OR_RETURN(const PicturePart all, ReadPart(plan, whole));
+    HEADRACE_ASSIGN_OR_RETURN(const PicturePart all, ReadPart(plan, whole, whole));
     HEADRACE_ASSIGN_OR_RETURN(const Tensor turned, Oriented(all.image.tensor, orientation));
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(turned, PixelTypes::kByteOrFloat));
     HEADRACE_RETURN_IF_ERROR(choose(image.height, image.width).status());
     return PicturePart{image, {0, 0, image.height, image.width}};
   }
 
-  absl::Status Damaged() const {
+  absl::Status Failed(std::string_view where) const {
+    if (session_.ending == Ending::kStopped) return StopSignal::Error();
+    if (session_.ending == Ending::kNoMemory) return ResourceError("no memory to decode the JPEG");
+    if (!where.empty()) return DataError("the JPEG cannot be read: ", session_.message, where);
     const jpeg_decompress_struct& header = session_.libjpeg;
-    const std::string where =
+    const std::string at =
         Cat(" (at row ", header.output_scanline, " of ", header.output_height, ": ", session_.message, ")");
-    if (session_.ended_early) return DataError("the JPEG ends early: the file is truncated", where);
-    return DataError("the JPEG is damaged", where);
+    return session_.strict ? EndsEarly(at) : DataError("the JPEG is damaged", at);
   }
 
+  static absl::Status EndsEarly(std::string_view at) {
+    return DataError("the JPEG ends early: the file is truncated", at);
+  }
+
+  const std::string_view bytes_;
   Session session_;
 };
 
@@ -265,9 +425,12 @@ class JpegReader {
 
 bool LooksLikeJpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF"); }
 
-absl::StatusOr<PicturePart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
-  JpegReader reader;
-  return reader.Read(bytes, options, choose);
+absl::StatusOr<PicturePart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
+                                       std::string& damage) {
+  JpegReader reader(bytes);
+  absl::StatusOr<PicturePart> part = reader.Read(options, choose);
+  damage = reader.damage();
+  return part;
 }
 
 }  // namespace headrace

@@ -23,7 +23,8 @@ using ChoosePart = absl::FunctionRef<absl::StatusOr<Window>(int64_t height, int6
 // A kernel that turns encoded bytes into an image.
 class PictureKernel : public UnaryKernel {
  public:
-  // At least the part chosen, with the pixels that Apply gives. What is wrong with the rest may not be noticed.
+  // At least the part chosen, with the pixels that Apply gives; an error if and only if Apply gives one, or `choose`
+  // does. Raises a RowWarning where what was read is damaged; damage beyond the part may not be seen.
   virtual absl::StatusOr<PicturePart> ApplyPart(const Tensor& input, const ChoosePart& choose) const = 0;
 };
 

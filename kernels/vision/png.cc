@@ -5,10 +5,12 @@
 #include <csetjmp>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "kernels/vision/exif.h"
 #include "kernels/vision/pixel_limit.h"
 
@@ -17,6 +19,9 @@ namespace {
 
 constexpr std::string_view kSignature{"\x89PNG\r\n\x1a\n", 8};
 constexpr png_alloc_size_t kMostChunkBytes = 8 << 20;
+// Deflate packs 258 bytes into two bits at best.
+constexpr int64_t kBestPacking = 1032;
+constexpr int64_t kRowsAtOnce = 16;
 
 // libpng reports errors by longjmp. So no C++ object with a destructor lives in a function that calls setjmp, and
 // this struct holds plain data only.
@@ -26,6 +31,8 @@ struct Session {
   const char* data;
   size_t left;
   bool ended_early;
+  bool stopped;
+  bool no_memory;
   std::jmp_buf jump;
   char message[160];
 };
@@ -38,8 +45,23 @@ void Stop(png_structp libpng, png_const_charp message) {
 
 void Ignore(png_structp, png_const_charp) {}
 
+void* TakeMemory(png_structp libpng, png_alloc_size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) static_cast<Session*>(png_get_mem_ptr(libpng))->no_memory = true;
+  return memory;
+}
+
+void GiveMemory(png_structp, void* memory) { std::free(memory); }
+
+void LookAtStopSignal(Session& session) {
+  if (!StopSignal::Raised()) return;
+  session.stopped = true;
+  png_error(session.libpng, "stopped");
+}
+
 void ReadBytes(png_structp libpng, png_bytep target, size_t count) {
   Session& session = *static_cast<Session*>(png_get_io_ptr(libpng));
+  LookAtStopSignal(session);
   if (count > session.left) {
     session.ended_early = true;
     png_error(libpng, "no more data");
@@ -51,7 +73,8 @@ void ReadBytes(png_structp libpng, png_bytep target, size_t count) {
 
 bool ReadHeader(Session& session, bool keep_exif) {
   if (setjmp(session.jump) != 0) return false;
-  session.libpng = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session, Stop, Ignore);
+  session.libpng =
+      png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &session, Stop, Ignore, &session, TakeMemory, GiveMemory);
   if (session.libpng == nullptr) return false;
   session.info = png_create_info_struct(session.libpng);
   if (session.info == nullptr) return false;
@@ -113,32 +136,33 @@ bool ReadPixels(Session& session, const Plan& plan, int64_t height, int64_t widt
     png_error(session.libpng, "rows of an unexpected length");
   }
   for (int pass = 0; pass < passes; ++pass) {
-    for (int64_t y = 0; y < height; ++y) png_read_row(session.libpng, pixels + y * row_bytes, nullptr);
+    for (int64_t y = 0; y < height; ++y) {
+      if (y % kRowsAtOnce == 0) LookAtStopSignal(session);
+      png_read_row(session.libpng, pixels + y * row_bytes, nullptr);
+    }
   }
   return true;
 }
 
 class PngReader {
  public:
-  explicit PngReader(std::string_view bytes) {
-    session_.libpng = nullptr;
-    session_.info = nullptr;
+  explicit PngReader(std::string_view bytes) : bytes_(bytes) {
+    session_ = {};
     session_.data = bytes.data();
     session_.left = bytes.size();
-    session_.ended_early = false;
-    std::strcpy(session_.message, "no memory");
   }
   ~PngReader() { png_destroy_read_struct(&session_.libpng, &session_.info, nullptr); }
   PngReader(const PngReader&) = delete;
 
   absl::StatusOr<Tensor> Read(const DecodeOptions& options) {
-    if (!ReadHeader(session_, options.orientation)) return Damaged(" (in its header)");
+    if (!ReadHeader(session_, options.orientation)) return Failed(" (in its header)");
     const int64_t width = png_get_image_width(session_.libpng, session_.info);
     const int64_t height = png_get_image_height(session_.libpng, session_.info);
     HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(width, height, options.max_pixels));
+    HEADRACE_RETURN_IF_ERROR(CheckBytes(width, height));
     const Plan plan = MakePlan(session_, options.mode);
     HEADRACE_ASSIGN_OR_RETURN(Tensor image, Tensor::Allocate(DType::kUInt8, {height, width, plan.png_channels}));
-    if (!ReadPixels(session_, plan, height, width, image.mutable_raw())) return Damaged("");
+    if (!ReadPixels(session_, plan, height, width, image.mutable_raw())) return Failed("");
     if (plan.channels != plan.png_channels) {
       HEADRACE_ASSIGN_OR_RETURN(Tensor grey, Tensor::Allocate(DType::kUInt8, {height, width, 1}));
       LumaRow(image.raw(), height * width, 3, grey.mutable_raw());
@@ -148,7 +172,18 @@ class PngReader {
   }
 
  private:
-  absl::Status Damaged(std::string_view where) const {
+  // Refuses a picture that cannot be in so few bytes, before memory is taken for it.
+  absl::Status CheckBytes(int64_t width, int64_t height) const {
+    const int64_t bits = png_get_bit_depth(session_.libpng, session_.info);
+    const int64_t unpacked = width * height * bits * png_get_channels(session_.libpng, session_.info) / 8;
+    if (unpacked <= kBestPacking * static_cast<int64_t>(bytes_.size())) return absl::OkStatus();
+    return DataError("the PNG has ", bytes_.size(), " bytes, which cannot hold its ", width, " × ", height,
+                     " pixels: they take ", unpacked / kBestPacking, " at least");
+  }
+
+  absl::Status Failed(std::string_view where) const {
+    if (session_.stopped) return StopSignal::Error();
+    if (session_.no_memory) return ResourceError("no memory to decode the PNG");
     if (session_.ended_early) return DataError("the PNG ends early: the file is truncated", where);
     return DataError("the PNG is damaged: ", session_.message, where);
   }
@@ -160,6 +195,7 @@ class PngReader {
     return ExifOrientation({reinterpret_cast<const char*>(data), bytes});
   }
 
+  const std::string_view bytes_;
   Session session_;
 };
 

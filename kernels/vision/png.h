@@ -14,7 +14,8 @@ namespace headrace {
 bool LooksLikePng(std::string_view bytes);
 
 // uint8 (H, W, C). All colour types and depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour
-// profiles are not applied. Fails with kData where the bytes are not a whole PNG.
+// profiles are not applied. Fails with kData where the bytes are not a whole PNG, or are too few to hold one of its
+// size; kClosed where StopSignal is raised, kResource where memory is lacking.
 absl::StatusOr<Tensor> DecodePng(std::string_view bytes, const DecodeOptions& options);
 
 }  // namespace headrace

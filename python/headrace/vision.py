@@ -60,9 +60,11 @@ class Decode(Kernel):
     Resize, so nothing chooses it but you. `max_pixels` counts the picture's own pixels.
 
     Errors: empty bytes; bytes that are neither; a picture of more than `max_pixels`, refused from its
-    header; a PNG with scale > 1; data that end early or are damaged so that pixels are lost. Faults
-    that lose no pixel (stray bytes between segments, a missing end marker after the last row) are
-    accepted.
+    header; a PNG with scale > 1; headers or tables that are wrong; a JPEG component without its first
+    scan; data too short for the picture; a file without its end marker that lacks pixels; a damaged
+    PNG. Damaged data of a JPEG that has its end marker give the pixels that libjpeg recovers, and a
+    warning that `explain()` counts and names. Faults that lose no pixel (stray bytes between segments,
+    a missing end marker after the last row) are accepted.
 
     Args:
         mode: RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged:

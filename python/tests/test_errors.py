@@ -88,6 +88,21 @@ def test_truncated_picture(folder):
     assert len(str(error).splitlines()) < 12
 
 
+@pytest.mark.parametrize("optimize", [True, False])
+def test_damaged_data_are_counted_and_named(folder, optimize):
+    picture = folder / "b/2.jpg"
+    picture.write_bytes(picture.read_bytes()[:9000] + b"\xff\xd9")
+    dataset = hr.ImageFolder(folder).map(V.Decode(), "image")
+    with dataset.iterate(optimize=optimize) as iterator:
+        assert len(list(iterator)) == 4
+        (warning,) = iterator.report()["warnings"]
+        assert warning["rows"] == 1
+        assert "b/2.jpg" in warning["first"][0] and "libjpeg" in warning["first"][0]
+    text = iterator.explain()
+    assert "1 row with a warning" in text and "b/2.jpg" in text
+    assert "warning" not in hr.ImageFolder(folder).take(2).map(V.Decode(), "image").iterate().explain()
+
+
 def test_an_error_names_the_operator_as_it_was_written_whatever_passes_made_of_it():
     found = []
     for optimize in (True, False):
