@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 namespace headrace {
@@ -83,12 +84,13 @@ void Buffer::Unref() {
 }
 
 BufferRef BufferRef::Foreign(void* data, size_t bytes, std::function<void()> release) {
+  auto kept = std::make_unique<std::function<void()>>(std::move(release));
   void* memory = std::aligned_alloc(kBufferAlignment, kHeader);
   if (memory == nullptr) throw std::bad_alloc();
   Buffer* buffer = new (memory) Buffer;
   buffer->data_ = static_cast<uint8_t*>(data);
   buffer->capacity_ = bytes;
-  buffer->release_ = new std::function<void()>(std::move(release));
+  buffer->release_ = kept.release();
   return Adopt(buffer);
 }
 
@@ -110,7 +112,12 @@ class LocalBufferCache {
   }
   void Give(Buffer* buffer) {
     auto& buffers = classes_[buffer->size_class_];
-    buffers.push_back(buffer);
+    try {
+      buffers.push_back(buffer);
+    } catch (const std::bad_alloc&) {
+      BufferPool::Global().Destroy(buffer);
+      return;
+    }
     if (buffers.size() > kLocalBuffers) Spill(buffers, kLocalBuffers / 2);
   }
   static LocalBufferCache* Get() {
@@ -123,6 +130,7 @@ class LocalBufferCache {
   void Refill(int size_class) {
     BufferPool& pool = BufferPool::Global();
     auto& bin = pool.bins_[size_class];
+    classes_[size_class].reserve(kLocalBuffers);
     std::lock_guard<std::mutex> lock(bin.mutex);
     while (!bin.buffers.empty() && classes_[size_class].size() < kLocalBuffers / 2) {
       Buffer* buffer = bin.buffers.back();
@@ -254,7 +262,14 @@ void BufferPool::KeepOrFree(absl::Span<Buffer* const> buffers) {
   kept_.fetch_sub(dropped * each, std::memory_order_relaxed);
   for (Buffer* buffer : buffers.subspan(0, static_cast<size_t>(dropped))) Destroy(buffer);
   std::lock_guard<std::mutex> lock(bin.mutex);
-  for (Buffer* buffer : buffers.subspan(static_cast<size_t>(dropped))) bin.buffers.push_back(buffer);
+  for (Buffer* buffer : buffers.subspan(static_cast<size_t>(dropped))) {
+    try {
+      bin.buffers.push_back(buffer);
+    } catch (const std::bad_alloc&) {
+      kept_.fetch_sub(each, std::memory_order_relaxed);
+      Destroy(buffer);
+    }
+  }
 }
 
 void BufferPool::Destroy(Buffer* buffer) {

@@ -1,8 +1,9 @@
 #include "engine/block_memory.h"
 
+#include <array>
+#include <cstddef>
 #include <mutex>
 #include <new>
-#include <vector>
 
 #include "engine/brief_lock.h"
 
@@ -12,9 +13,21 @@ namespace {
 constexpr size_t kExchanged = 32;   // at once, between a thread and the others
 constexpr size_t kMostKept = 1024;  // by all threads together, besides their own
 
+// A stack that needs no memory of its own, for it is filled where blocks are destroyed.
+template <size_t kMost>
+struct Stack {
+  std::array<void*, kMost> places;
+  size_t size = 0;
+
+  bool empty() const { return size == 0; }
+  bool full() const { return size == kMost; }
+  void Push(void* memory) { places[size++] = memory; }
+  void* Pop() { return places[--size]; }
+};
+
 struct Shared {
   std::mutex mutex;
-  std::vector<void*> kept;
+  Stack<kMostKept> kept;
 };
 
 // Lives as long as the process, for threads that end late give back to it.
@@ -27,18 +40,15 @@ class LocalMemory {
  public:
   ~LocalMemory() {
     ended_ = true;
-    for (void* memory : kept_) ::operator delete(memory);
+    while (!kept_.empty()) ::operator delete(kept_.Pop());
   }
   void* Take() {
     if (kept_.empty()) Refill();
-    if (kept_.empty()) return nullptr;
-    void* memory = kept_.back();
-    kept_.pop_back();
-    return memory;
+    return kept_.empty() ? nullptr : kept_.Pop();
   }
   void Give(void* memory) {
-    kept_.push_back(memory);
-    if (kept_.size() >= 2 * kExchanged) Spill();
+    kept_.Push(memory);
+    if (kept_.full()) Spill();
   }
   // Null: the thread is ending, and its own are gone.
   static LocalMemory* Get() {
@@ -51,24 +61,21 @@ class LocalMemory {
   void Refill() {
     Shared& shared = SharedMemory();
     const auto lock = BriefLock(shared.mutex);
-    while (!shared.kept.empty() && kept_.size() < kExchanged) {
-      kept_.push_back(shared.kept.back());
-      shared.kept.pop_back();
-    }
+    while (!shared.kept.empty() && kept_.size < kExchanged) kept_.Push(shared.kept.Pop());
   }
   void Spill() {
     Shared& shared = SharedMemory();
     const auto lock = BriefLock(shared.mutex);
-    for (; kept_.size() > kExchanged; kept_.pop_back()) {
-      if (shared.kept.size() < kMostKept) {
-        shared.kept.push_back(kept_.back());
+    while (kept_.size > kExchanged) {
+      if (shared.kept.full()) {
+        ::operator delete(kept_.Pop());
       } else {
-        ::operator delete(kept_.back());
+        shared.kept.Push(kept_.Pop());
       }
     }
   }
 
-  std::vector<void*> kept_;
+  Stack<2 * kExchanged> kept_;
   static thread_local bool ended_;
 };
 thread_local bool LocalMemory::ended_ = false;

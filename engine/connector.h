@@ -147,7 +147,7 @@ class Connector {
       closed_ = true;
       SetQueued(0);
       bytes_ = 0;
-      dropped.resize(queues_);
+      // Needs no memory, and leaves no queue.
       ring_.swap(dropped);
     }
     space_.Notify();
@@ -162,6 +162,7 @@ class Connector {
   int ReadyRun(int most) {
     const auto lock = BriefLock(mutex_);
     int run = 0;
+    if (closed_) return run;
     while (run < most && run < static_cast<int>(queues_) &&
            !ring_[(due_ + static_cast<uint64_t>(run)) % queues_].empty())
       ++run;
@@ -192,7 +193,7 @@ class Connector {
   // Parts waiting in one queue; for tests.
   int QueueSize(int queue) {
     const auto lock = BriefLock(mutex_);
-    return static_cast<int>(ring_[queue].parts.size() - ring_[queue].popped);
+    return closed_ ? 0 : static_cast<int>(ring_[queue].parts.size() - ring_[queue].popped);
   }
 
  private:
@@ -250,7 +251,7 @@ class Connector {
     data_.Notify();
     return true;
   }
-  bool ReadyLocked() const { return !ring_[due_ % queues_].empty(); }
+  bool ReadyLocked() const { return !closed_ && !ring_[due_ % queues_].empty(); }
   Item PopLocked(bool& was_full) {
     Part part = ring_[due_ % queues_].Pop();
     const bool full = PlacesLocked() == 0;

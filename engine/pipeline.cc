@@ -1,11 +1,13 @@
 #include "engine/pipeline.h"
 
 #include <algorithm>
+#include <exception>
 #include <thread>
 #include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/caught_error.h"
 #include "engine/clock.h"
 #include "engine/tree_builder.h"
 
@@ -69,19 +71,20 @@ class Pipeline::LaneClient : public PoolClient {
   }
   bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
   WorkerPool* pool() const { return pool_; }
-  const Pipeline* pipeline() const { return pipeline_; }
-  // Whose task this thread runs; null: none.
-  static const LaneClient* running_here() { return running_here_; }
+  // Its tasks call the user's Python.
+  bool calls_user() const { return !stages_.empty() && stages_[0]->options().lane == Lane::kPython; }
 
  private:
-  // Ends the process where memory ends in the middle of a task, on whatever thread: what it claimed would be lost.
   void RunClaimed(Stage& stage, Task& task, bool light) noexcept {
     if (!light) pool_->BeginLongTask();
     // Whoever runs a light task looks again before anybody else would be awake, but where a thread sleeps and may come.
     if ((!light || pool_->Wakes()) && HasFullTask()) pool_->Signal(this);
     // A function of the user's may go through another pipeline, and work for it here.
     LaneClient* const outer = std::exchange(running_here_, this);
-    stage.Run(task);
+    {
+      const Nesting::TaskOf here(pipeline_->nesting_);
+      stage.Run(task);
+    }
     running_here_ = outer;
     GrowFor(stage);
     if (!light) pool_->EndLongTask();
@@ -124,13 +127,17 @@ absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph,
   pipeline->fingerprints_ = FingerprintsOf(*pipeline->instance_);
   pipeline->stamp_layout_ = StampLayout(*pipeline->instance_);
   HEADRACE_RETURN_IF_ERROR(TreeBuilder(*pipeline).Build());
-  pipeline->Start();
+  HEADRACE_RETURN_IF_ERROR(pipeline->Start());
   return pipeline;
 }
 
-Pipeline::~Pipeline() { Close(); }
+Pipeline::~Pipeline() {
+  Stop();
+  while (!Join(WorkerPool::Clock::now() + kForever)) {
+  }
+}
 
-void Pipeline::Start() {
+absl::Status Pipeline::Start() {
   root_ = stages_[0].get();
   for (auto& stage : stages_) stage_order_.push_back(stage.get());
   for (const Stage* stage : stage_order_) {
@@ -149,7 +156,7 @@ void Pipeline::Start() {
                                            account(), options_.profile);
     set_profiler(profiler_.get());
   }
-  if (options_.pull || options_.idle) return;
+  if (options_.pull || options_.idle) return absl::OkStatus();
   const auto client_of = [this](WorkerPool* pool) {
     for (auto& client : clients_) {
       if (client->pool() == pool) return client.get();
@@ -161,12 +168,16 @@ void Pipeline::Start() {
   for (Stage* stage : stage_order_) {
     WorkerPool* pool = stage->options().lane == Lane::kIo ? &WorkerPool::Io() : &WorkerPool::Cpu();
     if (stage->options().lane == Lane::kPython) {
-      own_pools_.push_back(std::make_unique<WorkerPool>("headrace-python", stage->options().cap));
+      // More of them would find no places for what they make.
+      const int threads = std::min(stage->options().cap, stage->options().window);
+      own_pools_.push_back(std::make_unique<WorkerPool>("headrace-python", threads));
       pool = own_pools_.back().get();
     }
     client_of(pool)->Add(stage);
   }
+  for (const auto& client : clients_) HEADRACE_RETURN_IF_ERROR(client->pool()->Start());
   SignalAll();
+  return absl::OkStatus();
 }
 
 void Pipeline::Signal(Stage* stage) {
@@ -185,35 +196,67 @@ void Pipeline::MakeRoom(int64_t held) {
   for (const auto& cache : automatic_caches_) cache->MakeRoom(held);
 }
 
-bool Pipeline::RunsHere() const {
-  const LaneClient* const client = LaneClient::running_here();
-  return client != nullptr && client->pipeline() == this;
+void Pipeline::Aborted() {
+  if (root_ != nullptr) root_->output().Close();
 }
 
-void Pipeline::Close() {
-  if (RunsHere()) {
-    SetClosed();
-    for (Stage* stage : stage_order_) stage->output().Close();
-    return;
-  }
-  const std::lock_guard<std::mutex> closing(close_mutex_);
-  if (std::exchange(ended_, true)) return;
+void Pipeline::Stop() {
+  nesting_.SetEnding();
   SetClosed();
-  // After a fork the threads are not here: waiting for them would last for ever.
-  if (!WorkerPool::LostInFork()) {
-    for (auto& client : clients_) client->pool()->Remove(client.get());
-  }
-  // Waits for the user's thread to leave: at once where it pulls, and else when it was woken or has done its task.
-  std::unique_lock<std::recursive_mutex> user(user_mutex_, std::defer_lock);
-  if (options_.pull) user.lock();
   for (Stage* stage : stage_order_) stage->output().Close();
-  if (!options_.pull) user.lock();
-  own_pools_.clear();
+}
+
+Pipeline::Closed Pipeline::Close(std::chrono::nanoseconds patience) {
+  Stop();
+  if (RunsHere() || Nesting::WorksForEnding()) return Closed::kFromWithin;
+  return Join(WorkerPool::Clock::now() + patience) ? Closed::kEntirely : Closed::kTooLate;
+}
+
+bool Pipeline::Join(WorkerPool::Clock::time_point until) {
+  const std::unique_lock<std::timed_mutex> joining(close_mutex_, until);
+  if (!joining.owns_lock()) return false;
+  if (ended_) {
+    nesting_.SetOver();
+    return true;
+  }
+  const bool left = RemoveClients(until);
+  // Waits for the user's thread to leave: it was woken, or does a light task. Where it pulls, that may be a function of
+  // the user's.
+  std::unique_lock<std::recursive_timed_mutex> user(user_mutex_, std::defer_lock);
+  if (!options_.pull) {
+    user.lock();
+  } else if (!user.try_lock_until(until)) {
+    return false;
+  }
   block_.reset();
-  if (in_next_) return;
-  for (Stage* stage : stage_order_) stage->DropOperators();
+  for (Stage* stage : stage_order_) stage->DropAtRest();
+  if (!left) return false;
+  own_pools_.clear();
   for (const auto& cache : caches_) cache->Close();
   for (const auto& cache : automatic_caches_) cache->Close();
+  ended_ = true;
+  nesting_.SetOver();
+  return true;
+}
+
+// Of the engine's own tasks all are waited for: they end soon.
+bool Pipeline::RemoveClients(WorkerPool::Clock::time_point until) {
+  // After a fork the threads are not here: waiting for them would last for ever.
+  if (WorkerPool::LostInFork()) return true;
+  bool left = true;
+  for (const auto& client : clients_) {
+    if (client->calls_user()) {
+      left &= client->pool()->Remove(client.get(), until);
+    } else {
+      client->pool()->Remove(client.get());
+    }
+  }
+  return left;
+}
+
+absl::Status Pipeline::EndError() const {
+  const absl::Status fault = this->fault();
+  return fault.ok() ? ClosedError() : fault;
 }
 
 bool Pipeline::UserIsLate() const { return waits_.load(std::memory_order_relaxed) && root_->output().queued() > 0; }
@@ -222,6 +265,7 @@ bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
   Task task;
   for (Stage* stage : stages) {
     if (!stage->Claim(task)) continue;
+    const Nesting::TaskOf here(nesting_);
     stage->Run(task);
     return true;
   }
@@ -246,7 +290,7 @@ void Pipeline::WorkWhileWaiting(uint64_t until_ns) {
 
 absl::Status Pipeline::PullUntilReady() {
   while (!ResultReady() && !closed()) {
-    if (!RunOneOf(stage_order_)) return InternalError("no stage can run and there is no result");
+    if (!RunOneOf(stage_order_) && !closed()) return InternalError("no stage can run and there is no result");
   }
   return absl::OkStatus();
 }
@@ -308,20 +352,18 @@ Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
   if (block_row_ < block_->rows()) {
     row.id = block_->ids[block_row_];
     row.columns.clear();
+    row.columns.reserve(block_->columns.size());
     for (Column& column : block_->columns) {
       row.columns.push_back(column.TakeRow(block_row_));
       row.columns.back().HandOver();
     }
     ++block_row_;
-    ++delivered_;
-    delivered_total_.fetch_add(1, std::memory_order_relaxed);
-    ++skip_since_stamp_;
-    if (block_row_ == block_->rows()) has_block_.store(block_->end == End::kError, std::memory_order_seq_cst);
+    row_out_ = true;
+    const bool last = block_row_ == block_->rows();
+    if (last) has_block_.store(block_->end == End::kError, std::memory_order_seq_cst);
     // The stamps of a block with an error count rows that were lost with the one that failed.
-    if (block_row_ == block_->rows() && block_->end != End::kError) {
-      last_stamps_ = block_->stamps;
-      skip_since_stamp_ = 0;
-    }
+    block_out_ = last && block_->end != End::kError;
+    if (block_out_) block_stamps_ = block_->stamps;
     return Outcome::kRow;
   }
   const Message block = std::move(block_);
@@ -340,10 +382,27 @@ Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
   return Outcome::kEpochEnd;
 }
 
+void Pipeline::Given() {
+  if (!std::exchange(row_out_, false)) return;
+  ++delivered_;
+  delivered_total_.fetch_add(1, std::memory_order_relaxed);
+  ++skip_since_stamp_;
+  if (!std::exchange(block_out_, false)) return;
+  last_stamps_.swap(block_stamps_);
+  skip_since_stamp_ = 0;
+}
+
 absl::StatusOr<Pipeline::Outcome> Pipeline::Next(std::chrono::nanoseconds limit, ResultRow& row) {
-  const std::lock_guard<std::recursive_mutex> inside(user_mutex_);
+  absl::StatusOr<Outcome> outcome = Fetch(limit, row);
+  Given();
+  return outcome;
+}
+
+absl::StatusOr<Pipeline::Outcome> Pipeline::Fetch(std::chrono::nanoseconds limit, ResultRow& row) {
+  const std::lock_guard<std::recursive_timed_mutex> inside(user_mutex_);
+  Given();
   if (!failed_.ok()) return failed_;
-  if (closed()) return ClosedError();
+  if (closed()) return EndError();
   if (WorkerPool::LostInFork()) {
     return UnsupportedError(
         "this iterator was made before the process forked; make a new one in the child before the "
@@ -352,11 +411,16 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::Next(std::chrono::nanoseconds limit,
   if (epoch_ > options_.epochs.last) {
     return UnsupportedError("there is no epoch ", epoch_, " here: the last one is ", options_.epochs.last);
   }
-  struct Inside {
-    explicit Inside(bool& flag) : flag(flag) { flag = true; }
-    ~Inside() { flag = false; }
-    bool& flag;
-  } working(in_next_);
+  try {
+    return FetchRow(limit, row);
+  } catch (const std::exception&) {
+    row_out_ = block_out_ = false;
+    failed_ = CaughtError();
+    return failed_;
+  }
+}
+
+absl::StatusOr<Pipeline::Outcome> Pipeline::FetchRow(std::chrono::nanoseconds limit, ResultRow& row) {
   const uint64_t start = NowNs();
   if (started_ns_.load(std::memory_order_relaxed) == 0) started_ns_.store(start, std::memory_order_relaxed);
   Outcome outcome = Outcome::kNothingYet;
@@ -374,12 +438,12 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::Next(std::chrono::nanoseconds limit,
   if (profiler_) profiler_->LoopWaited(*root_, start, end);
   WakeMemoryWaiters();
   if (!failed_.ok()) return failed_;
-  if (outcome == Outcome::kNothingYet && closed()) return ClosedError();
+  if (outcome == Outcome::kNothingYet && closed()) return EndError();
   return outcome;
 }
 
 void Pipeline::Ask(uint64_t epoch) {
-  const std::lock_guard<std::recursive_mutex> inside(user_mutex_);
+  const std::lock_guard<std::recursive_timed_mutex> inside(user_mutex_);
   if (!closed()) root_->Ask(epoch);
 }
 

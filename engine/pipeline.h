@@ -1,6 +1,7 @@
 // A running pipeline: the execution tree of one graph, its budget and its error domain.
-// Thread contract: one user's thread calls Next, Ask and state; Close, Report and DescribeStall may be called from any
-// thread. Destruction joins what runs; no thread and no memory of it is left, but for batches that the user holds.
+// Thread contract: one user's thread calls Next, Fetch, Given, Ask and position; Close, report and DescribeStall may be
+// called from any thread. Destruction joins what runs; no thread and no memory of it is left, but for batches that the
+// user holds.
 #ifndef HEADRACE_ENGINE_PIPELINE_H_
 #define HEADRACE_ENGINE_PIPELINE_H_
 
@@ -17,6 +18,7 @@
 #include "engine/automatic_cache.h"
 #include "engine/clock.h"
 #include "engine/instance.h"
+#include "engine/nesting.h"
 #include "engine/profiler.h"
 #include "engine/row_cache.h"
 #include "engine/row_warnings.h"
@@ -114,16 +116,30 @@ class Pipeline : private RunControl {
 
   enum class Outcome { kRow, kEpochEnd, kNothingYet };
   // The next row; waits at most `limit`, and for the light task that this thread may do meanwhile (pull: works until
-  // there is one). An error stays: every later call repeats it.
+  // there is one). An error stays: every later call repeats it. kResource where memory or threads ran out.
   // After kEpochEnd the next epoch follows, until the last.
+  // The row counts in position() from Given() on, or from the next call: it may be lost on its way to the user.
+  absl::StatusOr<Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
+  void Given();
+  // Both in one.
   absl::StatusOr<Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row);
   // User code may run for epochs up to `epoch`.
   void Ask(uint64_t epoch);
-  // Waits until nothing runs any more; called from one of its own tasks it only says so, and whoever closes or destroys
-  // it elsewhere waits.
-  void Close();
-  // This thread runs one of its tasks: it must not be destroyed here.
-  bool RunsHere() const;
+  // How a call of Close left it.
+  enum class Closed {
+    kEntirely,    // nothing of it runs
+    kFromWithin,  // it was told to end, and whoever closes or destroys it elsewhere waits
+    kTooLate,     // it was told to end, and a function of the user's did not return in time
+  };
+  static constexpr std::chrono::hours kForever{24 * 365};
+  // Tells it to end and waits until nothing runs, for functions of the user's at most `patience`. Does not wait within
+  // its own tasks, nor within those of a pipeline that is ending itself, which may be waited for in turn. Unless
+  // kEntirely, it must live on, and be destroyed by a thread that may wait.
+  Closed Close(std::chrono::nanoseconds patience = kForever);
+  // Tells it to end, and does not wait. Needs no memory.
+  void Stop();
+  // This thread runs one of its tasks, or one of a pipeline made within one: it must not be destroyed here.
+  bool RunsHere() const { return nesting_.WorksHere(); }
 
   Position position() const;
   const ir::Schema& schema() const { return instance_->arguments.output; }
@@ -152,7 +168,13 @@ class Pipeline : private RunControl {
   void SignalAll() override;
   bool ResultReady() override;
   void MakeRoom(int64_t held) override;
-  void Start();
+  void Aborted() override;
+  absl::Status Start();
+  // False: a function of the user's still runs at `until`.
+  bool Join(WorkerPool::Clock::time_point until);
+  bool RemoveClients(WorkerPool::Clock::time_point until);
+  absl::Status EndError() const;
+  absl::StatusOr<Outcome> FetchRow(std::chrono::nanoseconds limit, ResultRow& row);
   void WorkWhileWaiting(uint64_t until_ns);
   // The user's thread waits, or works, though there is something to take.
   bool UserIsLate() const;
@@ -179,15 +201,18 @@ class Pipeline : private RunControl {
   std::vector<std::shared_ptr<const RowWarnings>> warnings_;
   Stage* root_ = nullptr;
 
-  std::mutex close_mutex_;
+  Nesting nesting_;
+  std::timed_mutex close_mutex_;
   bool ended_ = false;  // under it
-  // Held while the user's thread is inside, where a task that it pulls may close the pipeline.
-  std::recursive_mutex user_mutex_;
-  bool in_next_ = false;  // under it
+  // Held while the user's thread is inside, where a function of the user's that it pulls may come back.
+  std::recursive_timed_mutex user_mutex_;
   // The user's side; its thread only.
   Message block_;
   std::atomic<bool> has_block_{false};  // the user has something to take, though the connector be empty
   int block_row_ = 0;
+  bool row_out_ = false;    // fetched, and not yet given
+  bool block_out_ = false;  // with the last row of its block, which had these stamps
+  Stamps block_stamps_;
   Stamps last_stamps_;  // before block_
   uint64_t skip_rows_ = 0;
   uint64_t skip_since_stamp_ = 0;

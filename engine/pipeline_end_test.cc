@@ -347,6 +347,168 @@ TEST(PipelineEnd, CloseWaitsForTheRowThatIsWorkedOn) {
   }
 }
 
+// A function of the user's that does not return holds up nobody. What it works with stays until it comes back.
+TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
+  Probe& probe = Probe::At(18);
+  for (const bool pull : {true, false}) {
+    SCOPED_TRACE(pull);
+    probe.Reset();
+    FakeGraph graph;
+    graph.Add("fake_count", {{"rows", IntValue(20)}, {"bytes", IntValue(1000)}});
+    graph.Add("fake_work", {{"probe", IntValue(18)}, {"hold", IntValue(2)}, {"python", BoolValue(true)}});
+    graph.Add("fake_work", {{"python", BoolValue(true)}});
+    graph.Add("fake_window", {{"rows", IntValue(1)}});
+    PipelineOptions options;
+    options.pull = pull;
+    auto made = Pipeline::Make(graph.Build(), options);
+    ASSERT_TRUE(made.ok());
+    std::unique_ptr<Pipeline> pipeline = *std::move(made);
+    absl::Status ended;
+    std::thread user([&pipeline, &ended] {
+      ResultRow row;
+      while (ended.ok()) ended = pipeline->Next(kPatience, row).status();
+    });
+    EXPECT_TRUE(Eventually([&probe] { return probe.held(); }));
+    EXPECT_EQ(pipeline->Close(std::chrono::milliseconds(5)), Pipeline::Closed::kTooLate);
+    if (!pull) user.join();
+    EXPECT_EQ(pipeline->Close(std::chrono::milliseconds(1)), Pipeline::Closed::kTooLate);
+    const int64_t begun = probe.rows();
+    EXPECT_EQ(pipeline->DescribeStall().size(), 1u);
+    pipeline->report();
+    // As somebody does who may wait.
+    std::thread last([&pipeline] { pipeline.reset(); });
+    probe.Release();
+    if (pull) user.join();
+    EXPECT_EQ(KindOf(ended), ErrorKind::kClosed) << ended;
+    last.join();
+    EXPECT_EQ(probe.running(), 0);
+    EXPECT_EQ(probe.rows(), begun);
+  }
+}
+
+// Each of several pipelines, in a function of the user's, closes the next one.
+TEST(PipelineEnd, SeveralMayCloseEachOther) {
+  for (int i = 0; i < kSchedules; ++i) {
+    SCOPED_TRACE(i);
+    ScheduleRandom random(4000 + static_cast<uint64_t>(i));
+    const size_t count = 2 + random.Below(3);
+    std::vector<std::unique_ptr<Pipeline>> pipelines(count);
+    std::atomic<size_t> inside{0};
+    const bool meet = !random.OneIn(4);
+    for (size_t at = 0; at < count; ++at) {
+      Probe& probe = Probe::At(20 + static_cast<int64_t>(at));
+      probe.Reset();
+      const uint64_t pause = random.Below(20);
+      probe.OnEnter([&, at, pause, began = std::make_shared<std::atomic<bool>>(false)] {
+        if (began->exchange(true)) return;
+        ++inside;
+        // All of them are made, or all are inside.
+        while (meet && inside < count) std::this_thread::yield();
+        for (uint64_t turn = 0; turn < pause; ++turn) std::this_thread::yield();
+        Pipeline* const next = pipelines[(at + 1) % count].get();
+        if (next != nullptr && meet) next->Close();
+      });
+    }
+    for (size_t at = 0; at < count; ++at) {
+      FakeGraph graph;
+      graph.Add("fake_count", {{"rows", IntValue(1000)}});
+      graph.Add("fake_work", {{"python", BoolValue(true)}, {"probe", IntValue(20 + static_cast<int64_t>(at))}});
+      PipelineOptions options;
+      options.epochs = {1, 1};
+      auto made = Pipeline::Make(graph.Build(), options);
+      ASSERT_TRUE(made.ok());
+      pipelines[at] = *std::move(made);
+    }
+    for (auto& pipeline : pipelines) pipeline->Ask(1);
+    if (meet) {
+      ASSERT_TRUE(Eventually([&] { return inside == count; }));
+    }
+    for (auto& pipeline : pipelines) EXPECT_EQ(pipeline->Close(), Pipeline::Closed::kEntirely);
+  }
+  for (int64_t at = 20; at < 25; ++at) Probe::At(at).Reset();
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+}
+
+// A function goes through a pipeline of its own, whose function closes the outer one.
+TEST(PipelineEnd, ANestedOneMayCloseTheOuter) {
+  for (const bool pull : {false, true}) {
+    SCOPED_TRACE(pull);
+    Probe& outer_probe = Probe::At(26);
+    Probe& inner_probe = Probe::At(27);
+    std::atomic<Pipeline*> outer{nullptr};
+    std::atomic<int> rows{0};
+    inner_probe.Reset();
+    inner_probe.OnEnter([&outer] {
+      while (outer.load() == nullptr) std::this_thread::yield();
+      EXPECT_TRUE(outer.load()->RunsHere());
+      EXPECT_EQ(outer.load()->Close(), Pipeline::Closed::kFromWithin);
+    });
+    outer_probe.Reset();
+    outer_probe.OnEnter([&rows, pull] {
+      FakeGraph graph;
+      graph.Add("fake_count", {{"rows", IntValue(3)}});
+      graph.Add("fake_work", {{"python", BoolValue(true)}, {"probe", IntValue(27)}});
+      PipelineOptions options;
+      options.pull = pull;
+      const auto inner = Pipeline::Make(graph.Build(), options);
+      ASSERT_TRUE(inner.ok());
+      ResultRow row;
+      while (*(*inner)->Next(kPatience, row) == Outcome::kRow) ++rows;
+    });
+    FakeGraph graph;
+    graph.Add("fake_count", {{"rows", IntValue(1)}});
+    graph.Add("fake_work", {{"python", BoolValue(true)}, {"probe", IntValue(26)}});
+    PipelineOptions options;
+    options.pull = pull;
+    const auto made = Pipeline::Make(graph.Build(), options);
+    ASSERT_TRUE(made.ok());
+    outer = made->get();
+    ResultRow row;
+    absl::Status error;
+    while (error.ok()) error = (*made)->Next(kPatience, row).status();
+    EXPECT_EQ(KindOf(error), ErrorKind::kClosed);
+    EXPECT_EQ((*made)->Close(), Pipeline::Closed::kEntirely);
+    EXPECT_EQ(rows, 3);
+    outer_probe.Reset();
+    inner_probe.Reset();
+  }
+}
+
+TEST(PipelineEnd, ARowCountsWhenItIsGiven) {
+  for (const bool groups : {false, true}) {
+    FakeGraph graph;
+    graph.Add("fake_count", {{"rows", IntValue(7)}});
+    if (groups) graph.Add("fake_group", {{"rows", IntValue(3)}});
+    const auto make = [&graph](const Position& from) {
+      PipelineOptions options;
+      options.stamps = from.stamps;
+      options.skip_rows = from.skip_rows;
+      options.delivered = from.delivered;
+      return *Pipeline::Make(graph.Build(), options);
+    };
+    const std::unique_ptr<Pipeline> pipeline = make({});
+    const auto next_after = [&](const Position& position) {
+      ResultRow row;
+      const auto outcome = make(position)->Next(kPatience, row);
+      return *outcome == Outcome::kRow ? CheckedValue(row) : 7;
+    };
+    ResultRow row;
+    for (int64_t value = 0; value < 7; ++value) {
+      ASSERT_EQ(*pipeline->Fetch(kPatience, row), Outcome::kRow);
+      EXPECT_EQ(CheckedValue(row), value);
+      EXPECT_EQ(pipeline->position().delivered, static_cast<uint64_t>(value));
+      EXPECT_EQ(pipeline->report().delivered, static_cast<uint64_t>(value));
+      EXPECT_EQ(next_after(pipeline->position()), value);
+      // The next call stands for it, too.
+      if (value % 2 == 0) continue;
+      pipeline->Given();
+      pipeline->Given();
+      EXPECT_EQ(next_after(pipeline->position()), value + 1);
+    }
+    EXPECT_EQ(*pipeline->Fetch(kPatience, row), Outcome::kEpochEnd);
+  }
+}
+
 TEST(PipelineEnd, NothingIsReadFromASourceThatCouldNotStart) {
   FakeGraph graph;
   graph.Add("fake_stream", {{"fail_start", BoolValue(true)}});

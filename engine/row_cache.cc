@@ -98,10 +98,15 @@ void RowCache::Close() {
     const std::lock_guard<std::mutex> lock(mutex_);
     unsettled = !settled_ && measured_ > 0;
   }
-  if (unsettled && !off_) Settle(static_cast<double>(measured_bytes_) / static_cast<double>(measured_));
-  if (log_ != nullptr) log_->Finish();
-  const bool keeps = !off_.exchange(true) && shelf_ != nullptr;
-  if (keeps) shelf_->Put(content_, TakeMemory());
+  try {
+    if (unsettled && !off_) Settle(static_cast<double>(measured_bytes_) / static_cast<double>(measured_));
+    if (log_ != nullptr) log_->Finish();
+    const bool keeps = !off_.exchange(true) && shelf_ != nullptr;
+    if (keeps) shelf_->Put(content_, TakeMemory());
+  } catch (const std::bad_alloc&) {
+    // What is not kept is made anew. Pipelines end here, also where there is no memory.
+    off_ = true;
+  }
   DropMemory(0);
 }
 

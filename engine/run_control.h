@@ -1,12 +1,15 @@
 // What the stages of one pipeline share: its budget, its end, and whom to tell when something changes.
-// Thread contract: all methods from any thread, without locks of their own.
+// Thread contract: all methods from any thread, without locks of their own but for faults.
 #ifndef HEADRACE_ENGINE_RUN_CONTROL_H_
 #define HEADRACE_ENGINE_RUN_CONTROL_H_
 
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <mutex>
+#include <string>
 
+#include "absl/status/status.h"
 #include "core/buffer.h"
 
 namespace headrace {
@@ -57,6 +60,12 @@ class RunControl {
     if (memory_waiters_.exchange(false, std::memory_order_seq_cst)) SignalAll();
   }
 
+  // Within a catch handler: ends everything, for what the task had claimed is lost. `where` names the stage. Throws
+  // nothing; the first fault stays.
+  void Abort(const std::string& where);
+  // Why it was aborted; ok: it was not.
+  absl::Status fault() const;
+
   bool closed() const { return closed_.load(std::memory_order_acquire); }
   const std::atomic<bool>* closed_flag() const { return &closed_; }
   void SetClosed() { closed_.store(true, std::memory_order_release); }
@@ -71,7 +80,12 @@ class RunControl {
   BufferPool* const pool_;
   MemoryAccount* const account_;
   const int64_t budget_;
+  // The user waits for what will not come.
+  virtual void Aborted() {}
+
   Profiler* profiler_ = nullptr;
+  mutable std::mutex fault_mutex_;
+  absl::Status fault_;  // under it
   std::atomic<int> running_{0};
   std::atomic<bool> memory_waiters_{false};
   std::atomic<bool> closed_{false};

@@ -1,6 +1,7 @@
 #include "engine/stage.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "core/error.h"
 #include "core/stop_signal.h"
@@ -95,12 +96,12 @@ bool Stage::light() const {
 
 bool Stage::CouldRun() {
   const auto lock = BriefLock(mutex_);
-  return running_ < cap() && LackLocked() == Lack::kNothing;
+  return !control_->closed() && running_ < cap() && LackLocked() == Lack::kNothing;
 }
 
 bool Stage::WorthWaking() {
   const auto lock = BriefLock(mutex_);
-  if (running_ >= cap() || LackLocked() != Lack::kNothing) return false;
+  if (control_->closed() || running_ >= cap() || LackLocked() != Lack::kNothing) return false;
   const int grain = Grain();
   return ClaimableLocked(grain) >= grain;
 }
@@ -123,8 +124,31 @@ bool Stage::EnterBudgetLocked(int64_t bytes) {
   return LastResort() && control_->EnterOverBudget(bytes, [this] { return LastResort(); });
 }
 
+void Task::Drop() {
+  inputs.clear();
+  before.clear();
+  tickets.clear();
+  parts.clear();
+  outputs.clear();
+}
+
+template <typename Body>
+void Stage::Guard(Body body) {
+  try {
+    body();
+  } catch (const std::exception&) {
+    control_->Abort(options_.name);
+  }
+}
+
 bool Stage::Claim(Task& task) {
   const auto lock = BriefLock(mutex_);
+  bool claimed = false;
+  if (!control_->closed()) Guard([&] { claimed = ClaimOpenLocked(task); });
+  return claimed;
+}
+
+bool Stage::ClaimOpenLocked(Task& task) {
   Lack lack = running_ >= cap() ? Lack::kTurn : LackLocked();
   // Learns the size of a message from the first one alone.
   const bool learning = task_bytes() == 0;
@@ -144,15 +168,23 @@ bool Stage::Claim(Task& task) {
   task.rows = 0;
   task.first = Profiler::kNoNumber;
   task.reserved = control_->budget() == RunControl::kNoBudget ? 0 : bytes * most;
-  lack = ClaimLocked(task, most);
-  if (lack != Lack::kNothing) {
-    control_->account()->Charge(-task.reserved);
-    control_->Leave();
+  bool claimed = false;
+  Guard([&] { claimed = ClaimEnteredLocked(task, most); });
+  if (claimed) return true;
+  control_->account()->Charge(-task.reserved);
+  control_->Leave();
+  if (control_->closed()) task.Drop();
+  return false;
+}
+
+bool Stage::ClaimEnteredLocked(Task& task, int most) {
+  const Lack lack = ClaimLocked(task, most);
+  if (lack == Lack::kNothing) {
+    NoteClaimLocked(task);
+  } else {
     NoteLackLocked(lack);
-    return false;
   }
-  NoteClaimLocked(task);
-  return true;
+  return lack == Lack::kNothing;
 }
 
 // For how many tasks this one stands when the time on the CPU is asked for, which is a system call: of light ones for
@@ -162,7 +194,7 @@ uint64_t Stage::CpuWeight() const {
   return counters_.tasks.load(std::memory_order_relaxed) % kSampled == 0 ? kSampled : 0;
 }
 
-void Stage::Run(Task& task) {
+void Stage::Run(Task& task) noexcept {
   const uint64_t start = NowNs();
   const uint64_t first = task.first;
   const uint64_t weight = options_.lane == Lane::kIo ? CpuWeight() : 0;
@@ -171,10 +203,8 @@ void Stage::Run(Task& task) {
   {
     TaskMemory memory(control_->pool(), control_->account(), task.reserved);
     const StopSignal stop(control_->closed_flag());
-    RunTask(task);
-    task.inputs.clear();
-    task.before.clear();
-    task.tickets.clear();
+    Guard([&] { RunTask(task); });
+    task.Drop();
     peak = memory.peak();
   }
   const uint64_t elapsed = NowNs() - start;
@@ -182,21 +212,21 @@ void Stage::Run(Task& task) {
   {
     const auto lock = BriefLock(mutex_);
     NoteEndLocked(task, peak, elapsed);
-    if (options_.read_ahead) {
-      const bool starved = 16 * output_.queued() <= std::max(16, output_.window());
-      options_.read_ahead->Ended(start + elapsed, elapsed, std::max(1, task.count), starved);
-    }
+    if (options_.read_ahead) Guard([&] { NoteReadsLocked(task, start, elapsed); });
   }
   if (Profiler* const profiler = control_->profiler()) {
-    profiler->TaskEnded(*this, first, task.count, start, start + elapsed);
+    Guard([&] { profiler->TaskEnded(*this, first, task.count, start, start + elapsed); });
   }
   control_->Leave();
 }
 
+void Stage::NoteReadsLocked(const Task& task, uint64_t start_ns, uint64_t elapsed_ns) {
+  const bool starved = 16 * output_.queued() <= std::max(16, output_.window());
+  options_.read_ahead->Ended(start_ns + elapsed_ns, elapsed_ns, std::max(1, task.count), starved);
+}
+
 void Stage::NoteClaimLocked(const Task& task) {
   if (lack_ != Lack::kNothing) NoteLackLocked(Lack::kNothing);
-  ++running_;
-  RaiseTo(counters_.widest, static_cast<uint64_t>(running_));
   Running running{&task, NowNs(), Running::kNothing, {}, {}, 0};
   if (!task.tickets.empty()) {
     running.known = Running::kPosition;
@@ -211,6 +241,8 @@ void Stage::NoteClaimLocked(const Task& task) {
     --running.more;
   }
   running_tasks_.push_back(std::move(running));
+  ++running_;
+  RaiseTo(counters_.widest, static_cast<uint64_t>(running_));
 }
 
 void Stage::NoteEndLocked(const Task& task, int64_t peak, uint64_t elapsed_ns) {
@@ -366,7 +398,10 @@ void Stage::Deliver(Task& task) {
   task.outputs.clear();
 }
 
-void Stage::DropOperators() { elements_.clear(); }
+void Stage::DropAtRest() {
+  const auto lock = BriefLock(mutex_);
+  if (running_ == 0) DropOperators();
+}
 
 void Stage::SignalInput(int input) { control_->Signal(inputs_[input]); }
 

@@ -77,6 +77,8 @@ struct Task {
   std::vector<Message> parts;  // of one message, on their way to outputs
   std::vector<std::pair<Message, int64_t>> outputs;
   uint64_t rows = 0;  // read or received
+  // Lets go of all that it has, given out or not.
+  void Drop();
   // What one message holds of an indexed source.
   struct Ticket {
     uint64_t epoch;
@@ -118,8 +120,8 @@ class Stage {
   // Its messages cost so little, as far as was seen, that whoever waits may make some himself. Reads do while the
   // system has the files in memory.
   bool light() const;
-  // Runs the claimed task to its end and hands its output over.
-  void Run(Task& task);
+  // Runs the claimed task to its end and hands its output over. Where memory ends in its midst the pipeline is aborted.
+  void Run(Task& task) noexcept;
 
   // From downstream: enough of all epochs up to `epoch` of what this stage gives out.
   void FinishEpoch(uint64_t epoch);
@@ -146,8 +148,8 @@ class Stage {
   // What runs now and since when, for a stalled pipeline; empty: nothing.
   std::vector<std::string> DescribeRunning();
   virtual std::string kind() const = 0;
-  // Frees what its operators hold: when all is over.
-  virtual void DropOperators();
+  // Of a closed pipeline: frees what its operators hold, unless a task is at work.
+  void DropAtRest();
   // Bytes that its stream operators hold; from the stage's own task only.
   virtual size_t held_bytes() const { return 0; }
 
@@ -161,6 +163,8 @@ class Stage {
   // Messages that one task may take for itself: half of the places, where each message takes one.
   virtual int most_claimed() const { return std::max(1, options_.window / 2); }
   virtual void RunTask(Task& task) = 0;
+  // Under the stage's lock; nothing of it runs any more.
+  virtual void DropOperators() { elements_.clear(); }
   // An epoch that a task may not begin yet, as user code would run for it.
   bool Gated(uint64_t epoch) const { return options_.gated && epoch > asked_.load(std::memory_order_acquire); }
   // Downstream wants nothing any more of `epoch`.
@@ -201,6 +205,11 @@ class Stage {
   std::atomic<uint64_t> asked_{0};
 
  private:
+  bool ClaimOpenLocked(Task& task);
+  bool ClaimEnteredLocked(Task& task, int most);
+  // What it throws aborts the pipeline.
+  template <typename Body>
+  void Guard(Body body);
   bool EnterBudgetLocked(int64_t bytes);
   // Nothing between this stage and the user could run instead, or has anything to give.
   bool LastResort();
@@ -209,6 +218,7 @@ class Stage {
   void NoteLackLocked(Lack lack);
   void NoteClaimLocked(const Task& task);
   void NoteEndLocked(const Task& task, int64_t peak, uint64_t elapsed_ns);
+  void NoteReadsLocked(const Task& task, uint64_t start_ns, uint64_t elapsed_ns);
 
   std::atomic<int64_t> task_bytes_{0};   // largest working set of one message
   std::atomic<uint64_t> message_ns_{0};  // running mean of a message's cost
@@ -339,7 +349,6 @@ class StreamStage : public Stage {
  public:
   StreamStage(Options options, RunControl* control, std::vector<Stage*> inputs, std::vector<Element> elements);
   std::string kind() const override { return "stream"; }
-  void DropOperators() override;
   size_t held_bytes() const override;
 
  protected:
@@ -349,6 +358,7 @@ class StreamStage : public Stage {
   // It takes places for what comes of messages, while it runs.
   int most_claimed() const override { return std::numeric_limits<int>::max(); }
   void RunTask(Task& task) override;
+  void DropOperators() override;
 
  private:
   class ElementOutbox;

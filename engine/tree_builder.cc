@@ -247,7 +247,8 @@ TreeBuilder::Open TreeBuilder::BuildRow(Instance& instance, EpochRange epochs, a
   if (instance.traits.python) {
     open.lane = Lane::kPython;
     open.gated = true;
-    open.cap = instance.traits.ordered ? 1 : std::max(1, WorkerPool::Cpu().threads());
+    const int workers = pipeline_.options_.workers;
+    open.cap = instance.traits.ordered ? 1 : workers > 0 ? workers : WorkerPool::Cores();
   }
   if (one_to_many) {
     open.sealed = true;

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/error.h"
 #include "engine/brief_lock.h"
 #include "engine/read_ahead.h"
 
@@ -35,14 +36,39 @@ void BlockSignals() {
 
 }  // namespace
 
+void ClientQueue::PushBack(PoolClient* client) {
+  if (std::exchange(client->waits_, true)) return;
+  client->next_ = nullptr;
+  (last_ == nullptr ? first_ : last_->next_) = client;
+  last_ = client;
+}
+
+PoolClient* ClientQueue::PopFront() {
+  PoolClient* const client = first_;
+  first_ = client->next_;
+  if (first_ == nullptr) last_ = nullptr;
+  client->waits_ = false;
+  return client;
+}
+
+void ClientQueue::Remove(PoolClient* client) {
+  if (!std::exchange(client->waits_, false)) return;
+  PoolClient* before = nullptr;
+  for (PoolClient* each = first_; each != nullptr; before = std::exchange(each, each->next_)) {
+    if (each != client) continue;
+    (before == nullptr ? first_ : before->next_) = client->next_;
+    if (last_ == client) last_ = before;
+    return;
+  }
+}
+
 WorkerPool::WorkerPool(std::string name, int threads, int cores)
     : name_(std::move(name)), cores_(std::max(1, cores)), wanted_(std::max(1, threads)) {}
 
 WorkerPool::~WorkerPool() { Stop(); }
 
 WorkerPool& WorkerPool::Cpu() {
-  static const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  static WorkerPool* const pool = new WorkerPool("headrace-cpu", cores, cores);
+  static WorkerPool* const pool = new WorkerPool("headrace-cpu", Cores(), Cores());
   return *pool;
 }
 
@@ -59,23 +85,45 @@ void WorkerPool::StopShared() {
 
 bool WorkerPool::LostInFork() { return lost_in_fork.load(std::memory_order_relaxed); }
 
+int WorkerPool::Cores() {
+  static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return cores;
+}
+
+absl::Status WorkerPool::Start() {
+  const auto lock = BriefLock(mutex_);
+  StartLocked();
+  if (!workers_.empty() || stopping_) return absl::OkStatus();
+  return ResourceError("the machine allows this process no more threads (", name_,
+                       " needs one): raise the limit (ulimit -u, or the container's), or run fewer pipelines at once; "
+                       "iterate(executor=\"pull\") needs none");
+}
+
+// False: the machine has no more threads.
+bool WorkerPool::StartOneLocked(Rank& rank) {
+  try {
+    workers_.reserve(workers_.size() + 1);
+    workers_.emplace_back([this, &rank] { Work(rank); });
+    return true;
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+  return false;
+}
+
 void WorkerPool::StartLocked() {
-  if (static_cast<int>(workers_.size()) >= threads()) return;
+  const int missing = threads() - static_cast<int>(workers_.size()) - to_start_;
+  if (missing <= 0 || stopping_) return;
   WatchForks();
   threads_started.store(true);
-  try {
-    while (static_cast<int>(workers_.size()) < threads()) {
-      const bool front = static_cast<int>(workers_.size()) < cores_;
-      workers_.emplace_back([this, &rank = front ? front_ : reserve_] { Work(rank); });
-      // From now on, not when it comes up: what is signalled meanwhile it will find.
-      idle_.fetch_add(1, std::memory_order_relaxed);
-      front_idle_ += front ? 1 : 0;
-    }
-  } catch (const std::system_error&) {
-    // The machine has no more threads: those there are do the work.
-    if (workers_.empty()) throw;
-    wanted_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+  // From now on, not when they come up: what is signalled meanwhile they will find.
+  while (static_cast<int>(workers_.size()) < std::min(threads(), cores_) && StartOneLocked(front_)) {
+    idle_.fetch_add(1, std::memory_order_relaxed);
+    ++front_idle_;
   }
+  const int reserve = std::max(0, threads() - cores_) - std::max(0, static_cast<int>(workers_.size()) - cores_);
+  idle_.fetch_add(reserve - to_start_, std::memory_order_relaxed);
+  to_start_ = reserve;
 }
 
 std::condition_variable* WorkerPool::CallUp(Rank& rank) {
@@ -90,8 +138,16 @@ std::condition_variable* WorkerPool::WakeLocked() {
   if (light >= cores_) return nullptr;
   if (front_.asleep > 0) return CallUp(front_);
   // Those in front who are idle and awake are on their way.
-  if (light + front_idle_ >= cores_ || reserve_.asleep == 0) return nullptr;
-  return CallUp(reserve_);
+  if (light + front_idle_ >= cores_) return nullptr;
+  if (reserve_.asleep > 0) return CallUp(reserve_);
+  if (to_start_ == 0) return nullptr;
+  if (StartOneLocked(reserve_)) {
+    --to_start_;
+  } else {
+    // Does not try again before the next pipeline begins.
+    idle_.fetch_sub(std::exchange(to_start_, 0), std::memory_order_relaxed);
+  }
+  return nullptr;
 }
 
 void WorkerPool::Signal(PoolClient* client) {
@@ -100,9 +156,9 @@ void WorkerPool::Signal(PoolClient* client) {
   {
     const auto lock = BriefLock(mutex_);
     if (client->removed_) return;
-    ready_.push_back(client);
+    ready_.PushBack(client);
     if (stopping_) return;
-    StartLocked();
+    if (workers_.empty()) StartLocked();
     wake = WakeLocked();
   }
   if (wake != nullptr) wake->notify_one();
@@ -131,11 +187,16 @@ void WorkerPool::PassOn(PoolClient* client) {
   Signal(client);
 }
 
-void WorkerPool::Remove(PoolClient* client) {
+bool WorkerPool::Remove(PoolClient* client, Clock::time_point until) {
   auto lock = BriefLock(mutex_);
   client->removed_ = true;
-  ready_.erase(std::remove(ready_.begin(), ready_.end(), client), ready_.end());
-  left_.wait(lock, [client] { return client->active_ == 0; });
+  ready_.Remove(client);
+  return left_.wait_until(lock, until, [client] { return client->active_ == 0; });
+}
+
+void WorkerPool::Remove(PoolClient* client) {
+  while (!Remove(client, Clock::now() + std::chrono::hours(1))) {
+  }
 }
 
 void WorkerPool::Grow(int threads) {
@@ -152,6 +213,7 @@ void WorkerPool::Stop() {
     const auto lock = BriefLock(mutex_);
     stopping_ = true;
     workers.swap(workers_);
+    idle_.fetch_sub(std::exchange(to_start_, 0), std::memory_order_relaxed);
   }
   front_.wake.notify_all();
   reserve_.wake.notify_all();
@@ -159,7 +221,7 @@ void WorkerPool::Stop() {
   const auto lock = BriefLock(mutex_);
   stopping_ = false;
   // Lets their next signal through, which starts threads again.
-  for (PoolClient* client : ready_) client->queued_.store(false, std::memory_order_release);
+  ready_.ForEach([](PoolClient* client) { client->queued_.store(false, std::memory_order_release); });
 }
 
 bool WorkerPool::HasWorkLocked(const Rank& rank) const {
@@ -186,8 +248,7 @@ void WorkerPool::Work(Rank& rank) {
     front_idle_ -= front;
     if (stopping_) return;
     light_.fetch_add(1, std::memory_order_relaxed);
-    PoolClient* client = ready_.front();
-    ready_.pop_front();
+    PoolClient* const client = ready_.PopFront();
     ++client->active_;
     // Clears the mark before looking for work: what comes later signals again.
     client->queued_.store(false, std::memory_order_release);
@@ -202,7 +263,7 @@ void WorkerPool::Work(Rank& rank) {
     if (client->removed_) {
       if (client->active_ == 0) left_.notify_all();
     } else if (again && !client->queued_.exchange(true, std::memory_order_acq_rel)) {
-      ready_.push_back(client);
+      ready_.PushBack(client);
     }
   }
 }

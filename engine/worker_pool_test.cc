@@ -5,9 +5,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "engine/testing/cooperative_threads.h"
@@ -172,6 +175,81 @@ TEST(WorkerPool, RemoveWaitsForWhatRunsAndNothingFollows) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 20);
 }
 
+TEST(WorkerPool, RemoveGivesUpInTime) {
+  class Stuck : public PoolClient {
+   public:
+    bool RunOne() override {
+      inside.store(true);
+      while (!go.load()) std::this_thread::yield();
+      return true;
+    }
+    std::atomic<bool> inside{false};
+    std::atomic<bool> go{false};
+  } stuck;
+  WorkerPool pool("test", 1);
+  pool.Signal(&stuck);
+  ASSERT_TRUE(Eventually([&stuck] { return stuck.inside.load(); }));
+  EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now()));
+  EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now() + std::chrono::milliseconds(5)));
+  stuck.go.store(true);
+  EXPECT_TRUE(pool.Remove(&stuck, WorkerPool::Clock::now() + std::chrono::seconds(40)));
+}
+
+// Runs only when all threads are in it at once.
+class Crowd : public PoolClient {
+ public:
+  Crowd(WorkerPool* pool, int wanted) : pool_(pool), wanted_(wanted) {}
+  bool RunOne() override {
+    pool_->BeginLongTask();
+    const int inside = inside_.fetch_add(1) + 1;
+    if (inside < wanted_) pool_->Signal(this);
+    if (inside >= wanted_) full_.store(true);
+    const bool all = Eventually([this] { return full_.load(); });
+    if (!all) failed_.store(true);
+    pool_->EndLongTask();
+    return false;
+  }
+  bool full() const { return full_.load(); }
+  bool failed() const { return failed_.load(); }
+
+ private:
+  WorkerPool* const pool_;
+  const int wanted_;
+  std::atomic<int> inside_{0};
+  std::atomic<bool> full_{false};
+  std::atomic<bool> failed_{false};
+};
+
+int ThreadsNamed(const std::string& name) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string line;
+    std::getline(std::ifstream(entry.path() / "comm"), line);
+    found += line == name ? 1 : 0;
+  }
+  return found;
+}
+
+// Many workers are a cap, not a need.
+TEST(WorkerPool, TheReserveStartsWhenItIsCalledUp) {
+  WorkerPool pool("reserve", 5000, 1);
+  Counter light;
+  light.Add(10);
+  pool.Signal(&light);
+  ASSERT_TRUE(Eventually([&light] { return light.done() == 10; }));
+  EXPECT_LE(ThreadsNamed("reserve"), 1);
+  Crowd crowd(&pool, 4);
+  pool.Signal(&crowd);
+  EXPECT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  EXPECT_GE(ThreadsNamed("reserve"), 4);
+  EXPECT_LE(ThreadsNamed("reserve"), 8);
+  EXPECT_EQ(pool.threads(), 5000);
+  pool.Remove(&crowd);
+  pool.Remove(&light);
+  pool.Stop();
+  EXPECT_EQ(pool.idle(), 0);
+}
+
 TEST(WorkerPool, GoesOnAfterAStop) {
   for (int i = 0; i < kSchedules / 4 && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
@@ -241,31 +319,6 @@ TEST(WorkerPool, ClientsTakeTurns) {
   ASSERT_EQ(order.size(), 12u);
   for (size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], clients[i % 3].get()) << i;
 }
-
-// Runs only when all threads are in it at once.
-class Crowd : public PoolClient {
- public:
-  Crowd(WorkerPool* pool, int wanted) : pool_(pool), wanted_(wanted) {}
-  bool RunOne() override {
-    pool_->BeginLongTask();
-    const int inside = inside_.fetch_add(1) + 1;
-    if (inside < wanted_) pool_->Signal(this);
-    if (inside >= wanted_) full_.store(true);
-    const bool all = Eventually([this] { return full_.load(); });
-    if (!all) failed_.store(true);
-    pool_->EndLongTask();
-    return false;
-  }
-  bool full() const { return full_.load(); }
-  bool failed() const { return failed_.load(); }
-
- private:
-  WorkerPool* const pool_;
-  const int wanted_;
-  std::atomic<int> inside_{0};
-  std::atomic<bool> full_{false};
-  std::atomic<bool> failed_{false};
-};
 
 TEST(WorkerPool, GrowsAndRunsOneClientOnAllThreads) {
   WorkerPool pool("test", 1);
