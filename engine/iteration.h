@@ -46,17 +46,19 @@ class Iteration {
   // changed files (kState), what shards do not allow.
   static absl::StatusOr<std::unique_ptr<Iteration>> Start(const ir::proto::Graph& user_graph, IterateOptions options);
 
-  absl::StatusOr<Pipeline::Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row) {
-    return pipeline_->Next(limit, row);
+  absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row) {
+    return pipeline_->Fetch(limit, row);
   }
+  void Given() { pipeline_->Given(); }
   void Ask(uint64_t epoch) { pipeline_->Ask(epoch); }
-  void Close() { pipeline_->Close(); }
+  Pipeline::Closed Close(std::chrono::nanoseconds patience) { return pipeline_->Close(patience); }
+  void Stop() { pipeline_->Stop(); }
   bool RunsHere() const { return pipeline_->RunsHere(); }
 
   // Of the next row.
   uint64_t epoch() const { return pipeline_->position().epoch; }
   uint64_t delivered() const { return pipeline_->position().delivered; }
-  // As of the row delivered last. kState where the pipeline cannot be restored.
+  // As of the row given last. kState where the pipeline cannot be restored.
   absl::StatusOr<std::string> State() const;
   const ir::Schema& schema() const { return pipeline_->schema(); }
   Report report() { return pipeline_->report(); }

@@ -124,6 +124,7 @@ class Dataset(Methods):
             "epoch": self.epoch if epoch is None else options.whole("epoch", epoch),
             "even": options.choice("even", even, ("off", "drop", "pad")),
             "optimize": bool(optimize),
+            "lend": as_ != "numpy",
             "view_bytes": options.choice("bytes_as", bytes_as, ("bytes", "memoryview")) == "memoryview",
             "pull": options.choice("executor", executor, ("threads", "pull")) == "pull",
             "memory": options.memory_bytes(memory),

@@ -1,44 +1,32 @@
 #include "python/headrace/deferred_release.h"
 
 #include <atomic>
-#include <mutex>
-#include <vector>
 
 namespace headrace::python {
 namespace {
 
-struct Released {
-  std::atomic<bool> any{false};
-  std::mutex mutex;
-  std::vector<PyObject*> objects;
-};
-
-// Never destroyed: buffers may come back after the interpreter is gone.
-Released& TheReleased() {
-  static auto* const released = new Released;
-  return *released;
-}
+// Buffers may come back after the interpreter is gone.
+std::atomic<void*> released{nullptr};
 
 }  // namespace
 
-void ReleaseLater(PyObject* object) {
-  Released& released = TheReleased();
-  std::lock_guard<std::mutex> lock(released.mutex);
-  released.objects.push_back(object);
-  released.any.store(true, std::memory_order_release);
+void HeldObject::ReleaseLater(Place* place) {
+  void* last = released.load(std::memory_order_relaxed);
+  do {
+    place->next = static_cast<Place*>(last);
+  } while (!released.compare_exchange_weak(last, place, std::memory_order_release, std::memory_order_relaxed));
 }
 
 void ReleaseNow() {
-  Released& released = TheReleased();
-  if (!released.any.load(std::memory_order_acquire)) return;
-  std::vector<PyObject*> objects;
-  {
-    std::lock_guard<std::mutex> lock(released.mutex);
-    objects.swap(released.objects);
-    released.any.store(false, std::memory_order_relaxed);
+  if (released.load(std::memory_order_relaxed) == nullptr) return;
+  auto* place = static_cast<HeldObject::Place*>(released.exchange(nullptr, std::memory_order_acquire));
+  // A destructor may be the user's own Python, and may come back here.
+  while (place != nullptr) {
+    HeldObject::Place* const next = place->next;
+    Py_XDECREF(place->object);
+    delete place;
+    place = next;
   }
-  // Outside the lock: a destructor may be the user's own Python, and may come back here.
-  for (PyObject* object : objects) Py_DECREF(object);
 }
 
 }  // namespace headrace::python

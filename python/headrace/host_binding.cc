@@ -9,8 +9,8 @@
 
 #include "core/error.h"
 #include "python/headrace/deferred_release.h"
+#include "python/headrace/stay_at_exit.h"
 #include "python/headrace/tensor_binding.h"
-#include "python/headrace/thread_state.h"
 
 namespace headrace::python {
 namespace {
@@ -31,6 +31,26 @@ std::string NameOf(const py::handle& callable) {
     if (py::hasattr(callable, attribute)) return py::str(callable.attr(attribute));
   }
   return py::str(py::type::of(callable).attr("__name__"));
+}
+
+// Calls by which the user's own code runs: they may come back when the interpreter goes away.
+py::object Called(const py::handle& callable, const py::tuple& arguments, const py::dict& named) {
+  PyObject* result = StayAtExit([&] { return PyObject_Call(callable.ptr(), arguments.ptr(), named.ptr()); });
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
+
+py::object IteratorOf(const py::handle& iterable) {
+  PyObject* iterator = StayAtExit([&] { return PyObject_GetIter(iterable.ptr()); });
+  if (iterator == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(iterator);
+}
+
+// Null at the end.
+py::object NextOf(const py::handle& iterator) {
+  PyObject* value = StayAtExit([&] { return PyIter_Next(iterator.ptr()); });
+  if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(value);
 }
 
 // Takes the values out, so that an array that nobody else knows is held by us alone.
@@ -60,20 +80,14 @@ class PythonFunction : public HostFunction {
         predicate_(predicate) {}
 
   absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random) override {
-    KeepThreadState();
-    const py::gil_scoped_acquire gil;
-    ReleaseNow();
-    const py::object callable = objects_->At(callable_);
-    if (!callable) return LetGo(name_);
-    try {
-      return TensorsOf(CallPython(callable, inputs, random));
-    } catch (py::error_already_set& raised) {
-      return objects_->raised().Keep(raised, name_);
-    } catch (py::builtin_exception& raised) {
-      raised.set_error();
-      py::error_already_set set;
-      return objects_->raised().Keep(set, name_);
-    }
+    std::vector<Tensor> outputs;
+    HEADRACE_RETURN_IF_ERROR(objects_->Call(name_, [&]() -> absl::Status {
+      const py::object callable = objects_->At(callable_);
+      if (!callable) return LetGo(name_);
+      outputs = TensorsOf(CallPython(callable, inputs, random));
+      return absl::OkStatus();
+    }));
+    return outputs;
   }
 
  private:
@@ -82,9 +96,7 @@ class PythonFunction : public HostFunction {
     for (size_t i = 0; i < inputs.size(); ++i) arguments[i] = ArrayOf(inputs[i], Access::kReadOnly);
     py::dict named;
     if (wants_rng_ && random != nullptr) named["rng"] = GeneratorOf(*random);
-    PyObject* result = PyObject_Call(callable.ptr(), arguments.ptr(), named.ptr());
-    if (result == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(result);
+    return Called(callable, arguments, named);
   }
 
   std::vector<Tensor> TensorsOf(py::object result) const {
@@ -121,7 +133,7 @@ class PythonIterator : public HostIterator {
         iterator_(objects_->Add(py::object())) {}
 
   absl::Status Start(uint64_t epoch, uint64_t position) override {
-    return WithPython([&]() -> absl::Status {
+    return objects_->Call(options_.name, [&]() -> absl::Status {
       const py::object callable = objects_->At(callable_);
       if (!callable) return LetGo(options_.name);
       const py::object iterator = Begin(callable, epoch, position);
@@ -138,7 +150,7 @@ class PythonIterator : public HostIterator {
         return absl::OkStatus();
       }
       for (uint64_t i = 0; i < position; ++i) {
-        if (!NextValue(iterator))
+        if (!NextOf(iterator))
           return StateError(options_.name, " gave ", i, " rows, but the state was taken after row ", position);
       }
       return absl::OkStatus();
@@ -147,10 +159,10 @@ class PythonIterator : public HostIterator {
 
   absl::StatusOr<std::vector<Tensor>> Next() override {
     std::vector<Tensor> row;
-    HEADRACE_RETURN_IF_ERROR(WithPython([&]() -> absl::Status {
+    HEADRACE_RETURN_IF_ERROR(objects_->Call(options_.name, [&]() -> absl::Status {
       const py::object iterator = objects_->At(iterator_);
       if (!iterator) return LetGo(options_.name);
-      py::object value = NextValue(iterator);
+      py::object value = NextOf(iterator);
       if (!value) return absl::OkStatus();
       return RowOf(std::move(value), row);
     }));
@@ -158,40 +170,12 @@ class PythonIterator : public HostIterator {
   }
 
  private:
-  template <typename Body>
-  absl::Status WithPython(Body body) {
-    KeepThreadState();
-    const py::gil_scoped_acquire gil;
-    ReleaseNow();
-    try {
-      return body();
-    } catch (py::error_already_set& raised) {
-      return objects_->raised().Keep(raised, options_.name);
-    } catch (py::builtin_exception& raised) {
-      raised.set_error();
-      py::error_already_set set;
-      return objects_->raised().Keep(set, options_.name);
-    }
-  }
-
   py::object Begin(const py::object& callable, uint64_t epoch, uint64_t position) const {
     py::list arguments;
     if (options_.epoch_given) arguments.append(epoch);
     py::dict named;
     if (options_.start_given) named["start"] = position;
-    PyObject* given = PyObject_Call(callable.ptr(), py::tuple(arguments).ptr(), named.ptr());
-    if (given == nullptr) throw py::error_already_set();
-    PyObject* iterator = PyObject_GetIter(given);
-    Py_DECREF(given);
-    if (iterator == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(iterator);
-  }
-
-  // Null at the end.
-  static py::object NextValue(const py::object& iterator) {
-    PyObject* value = PyIter_Next(iterator.ptr());
-    if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(value);
+    return IteratorOf(Called(callable, py::tuple(arguments), named));
   }
 
   absl::Status RowOf(py::object value, std::vector<Tensor>& row) const {

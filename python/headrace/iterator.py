@@ -6,6 +6,7 @@ import copy
 # Here, not in a function of the user's: the thread that loads it first passes for the main thread, which the
 # interpreter waits for at its end.
 import threading  # noqa: F401
+import time
 import weakref
 from collections.abc import Callable
 from types import TracebackType
@@ -22,6 +23,8 @@ Batch = dict[str, Any]
 
 _live: "weakref.WeakSet[_engine.Iteration]" = weakref.WeakSet()
 _exiting = False
+# How long the end of the interpreter waits for functions of the user's, all together.
+_EXIT_PATIENCE_S = 0.75
 
 
 @atexit.register
@@ -30,9 +33,13 @@ def _close_all() -> None:
     global _exiting
     _exiting = True
     stall_watch.stop()
-    for engine in list(_live):
-        engine.close()
-    _engine.stop_threads()
+    until = time.monotonic() + _EXIT_PATIENCE_S
+    engines = list(_live)
+    for engine in engines:
+        engine.stop()
+    for engine in engines:
+        engine.close(max(0.0, until - time.monotonic()))
+    _engine.stop_threads(max(0.0, until - time.monotonic()))
 
 
 def start(graph: _engine.Graph, options: dict[str, Any], references: dict[str, Any]) -> _engine.Iteration:
@@ -117,8 +124,9 @@ class Iterator:
         self._engine: _engine.Iteration | None = engine
         self._run = Run(engine)
         self._torch = torch_or_error() if as_ == "torch" else None
-        self._as = "numpy" if as_ == "numpy" else "dlpack"
         self._on_second = on_second
+        # Rows are given as they come, from here on: `__next__` looks.
+        self._plain = self._torch is None and on_second is None
         self._on_end = on_end
         self._profile = profile
         self._epoch = engine.epoch
@@ -137,29 +145,16 @@ class Iterator:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Batch:
-        engine = self._engine
-        if engine is None:
-            self._raise_why_over()
-        row = self._next_row(engine)
-        if row is None:
-            self._end(engine)
-            raise StopIteration
-        self._given += 1
-        if self._given == 2 and self._on_second is not None:
+    __next__ = _engine.give_next
+
+    def _finish(self, engine: _engine.Iteration, row: Batch) -> Batch:
+        """The row as it is given. It waits in the engine until then: what is raised here does not lose it."""
+        if engine.given == 1 and self._on_second is not None:
             self._on_second(self._epoch)
+        self._plain = self._torch is None and engine.given > 0
         if self._torch is not None:
             return {name: _to_torch(value, self._torch) for name, value in row.items()}
         return row
-
-    def _next_row(self, engine: _engine.Iteration) -> Batch | None:
-        """None at the end."""
-        try:
-            return engine.next(self._as)
-        except BaseException as error:
-            if engine.failed and self._engine is engine:
-                self._fail(engine, error)
-            raise
 
     def _raise_why_over(self) -> NoReturn:
         if self._closed:
@@ -190,10 +185,15 @@ class Iterator:
         return copy.deepcopy(self._run.report()) or {}
 
     def close(self) -> None:
-        """Ends the run: its threads stop and its memory is given back. Closing again does nothing."""
+        """Ends the run: its threads stop and its memory is given back. Closing again does nothing.
+
+        A function of yours that does not return within a second is left behind, with a warning that names it: its thread
+        ends when it returns. Within such a function, `close()` does not wait for others that wait for it.
+        """
         engine, self._engine = self._engine, None
         self._closed = self._closed or engine is not None or self._error is not None
         if engine is not None:
+            self._given = engine.given
             self._let_go(engine, stop)
 
     def __reduce__(self) -> NoReturn:
@@ -218,16 +218,18 @@ class Iterator:
     def __repr__(self) -> str:
         state = "closed" if self._closed else "failed" if self._error is not None else "ended"
         state = state if self._engine is None else "open"
-        return f"<headrace.Iterator of epoch {self._epoch}: {self._given} given, {state}>"
+        given = self._given if self._engine is None else self._engine.given
+        return f"<headrace.Iterator of epoch {self._epoch}: {given} given, {state}>"
 
     def _fail(self, engine: _engine.Iteration, error: BaseException) -> None:
         """Ends the run but stays failed. What ran is let go of, for the error's traceback may keep this iterator alive."""
         self._error = _again(error)
         self._keep_state(engine)
+        self._engine = None
         self._let_go(engine, stop)
 
     def _keep_state(self, engine: _engine.Iteration) -> None:
-        self._engine = None
+        self._given = engine.given
         try:
             self._final_state = engine.state()
         except Error as error:
@@ -237,6 +239,7 @@ class Iterator:
         self._keep_state(engine)
         if self._on_second is not None:
             self._on_second(self._epoch)
+        self._engine = None
         self._let_go(engine, self._on_end or stop)
 
     def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:

@@ -23,6 +23,7 @@
 #include "python/headrace/status_error.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/unlocked.h"
+#include "python/headrace/user_objects.h"
 
 namespace headrace::python {
 namespace {
@@ -32,8 +33,8 @@ using Clock = std::chrono::steady_clock;
 
 // Signals (Ctrl-C) are seen between slices of waiting.
 constexpr std::chrono::milliseconds kSlice{50};
-// The longest that Close waits for another thread to leave Next.
-constexpr std::chrono::seconds kLeave{5};
+// The longest that Close waits for functions of the user's to return, and for another thread to leave Next.
+constexpr std::chrono::milliseconds kPatience{750};
 
 template <typename T>
 T Option(const py::dict& options, const char* name, T otherwise) {
@@ -109,12 +110,24 @@ py::dict StageDict(const StageReport& stage) {
   return dict;
 }
 
+// A warning, and no exception: what was closed is closed.
+void WarnOf(const std::vector<std::string>& left_behind) {
+  if (left_behind.empty() || _Py_IsFinalizing() != 0) return;
+  std::string names;
+  for (const std::string& name : left_behind) Append(names, names.empty() ? "" : ", ", name);
+  const std::string text = Cat(names, left_behind.size() == 1 ? " has" : " have",
+                               " not returned: the iterator is closed, and the thread is left behind until it does");
+  constexpr Py_ssize_t kOfWhoCloses = 4;
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), kOfWhoCloses) < 0) PyErr_WriteUnraisable(nullptr);
+}
+
 class __attribute__((visibility("hidden"))) BoundIteration {
  public:
   BoundIteration(const BoundGraph& graph, const py::dict& options, const py::dict& references)
       : objects_(std::make_shared<UserObjects>()),
         process_(getpid()),
-        bytes_(Option(options, "view_bytes", false) ? Bytes::kViewed : Bytes::kCopied) {
+        bytes_(Option(options, "view_bytes", false) ? Bytes::kViewed : Bytes::kCopied),
+        lends_(Option(options, "lend", false)) {
     ReleaseNow();
     IterateOptions given = OptionsOf(options);
     given.bindings = BindingsOf(references, objects_);
@@ -133,7 +146,10 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       iteration_.release();
       return;
     }
-    if (iteration_ != nullptr && iteration_->RunsHere()) EndOrphan(std::move(iteration_));
+    if (iteration_ == nullptr) return;
+    if (closed_ != Pipeline::Closed::kTooLate) CloseWithin(kPatience);
+    if (closed_ == Pipeline::Closed::kTooLate) LeaveBehind(std::move(iteration_));
+    if (closed_ == Pipeline::Closed::kFromWithin) EndOrphan(std::move(iteration_));
     {
       const Unlocked unlocked;
       iteration_.reset();
@@ -142,28 +158,62 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
   BoundIteration(const BoundIteration&) = delete;
 
-  // The next row as a dict; None at an epoch's end.
-  py::object Next(const std::string& as) {
-    CheckProcess();
-    const Turn turn(*this);
-    ReleaseNow();
-    ResultRow row;
-    while (true) {
-      const Pipeline::Outcome outcome = WaitOnce(row);
-      if (outcome == Pipeline::Outcome::kRow) return RowDict(row, as);
-      if (outcome == Pipeline::Outcome::kEpochEnd) return py::none();
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  // The one thread that takes a row, while it does.
+  class Turn {
+   public:
+    explicit Turn(BoundIteration& iteration) : iteration_(iteration) {
+      std::thread::id nobody;
+      if (!iteration.user_.compare_exchange_strong(nobody, std::this_thread::get_id())) {
+        Raise(UnsupportedError("another thread waits for this iterator; an iterator serves one thread at a time"));
+      }
+      iteration.waiting_since_ns_.store(NowNs(), std::memory_order_relaxed);
     }
+    ~Turn() {
+      iteration_.waiting_since_ns_.store(0, std::memory_order_relaxed);
+      iteration_.user_.store(std::thread::id());
+    }
+
+   private:
+    BoundIteration& iteration_;
+  };
+
+  // The row that waits to be given, or the next one, as a dict; None at an epoch's end, until the next one is asked
+  // for. The row waits until Given is called: whatever is raised on its way to the user, it is not lost.
+  py::object Next() {
+    CheckProcess();
+    ReleaseNow();
+    while (!at_end_ && !row_waits_) {
+      const Pipeline::Outcome outcome = WaitOnce();
+      at_end_ = outcome == Pipeline::Outcome::kEpochEnd;
+      row_waits_ = outcome == Pipeline::Outcome::kRow;
+      if (outcome == Pipeline::Outcome::kNothingYet && PyErr_CheckSignals() != 0) throw py::error_already_set();
+    }
+    if (at_end_) return py::none();
+    try {
+      return WaitingRow();
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_MemoryError)) throw;
+    }
+    Raise(ResourceError("Python has no memory for the next row, which waits until there is"));
   }
 
-  void Close() {
+  void Given() {
+    if (!std::exchange(row_waits_, false)) return;
+    iteration_->Given();
+    row_columns_ = py::object();
+    columns_made_ = 0;
+    ++given_;
+  }
+
+  // Tells it to end, and does not wait.
+  void Stop() {
     if (getpid() != process_) return;
-    {
-      const Unlocked unlocked;
-      iteration_->Close();
-      WaitUntilLeft();
-    }
-    objects_->Clear();
+    const Unlocked unlocked;
+    iteration_->Stop();
+  }
+
+  void Close(double patience_s) {
+    if (getpid() == process_) CloseWithin(std::chrono::nanoseconds(static_cast<int64_t>(patience_s * 1e9)));
   }
 
   // What Python's garbage collector asks for.
@@ -172,17 +222,21 @@ class __attribute__((visibility("hidden"))) BoundIteration {
 
   void Ask(uint64_t epoch) {
     CheckProcess();
+    at_end_ = false;
+    given_ = 0;
     const Unlocked unlocked;
     iteration_->Ask(epoch);
   }
 
   py::bytes State() { return py::bytes(ValueOrRaise(iteration_->State(), &objects_->raised())); }
-  // When the call of Next began that has not returned, on the clock of time.monotonic(); 0: none.
+  // When the Turn began that has not ended, on the clock of time.monotonic(); 0: none.
   uint64_t waiting_since_ns() const { return waiting_since_ns_.load(std::memory_order_relaxed); }
   // The pipeline gave an error, and would give it again.
   bool failed() const { return failed_; }
   uint64_t epoch() const { return iteration_->epoch(); }
   uint64_t delivered() const { return iteration_->delivered(); }
+  // Rows since the epoch was asked for.
+  uint64_t given() const { return given_; }
   py::list schema() const { return SchemaList(iteration_->schema()); }
 
   std::string Explain() {
@@ -246,28 +300,21 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
 
  private:
-  // The one thread that is in Next.
-  class Turn {
-   public:
-    explicit Turn(BoundIteration& iteration) : iteration_(iteration) {
-      std::thread::id nobody;
-      if (!iteration.user_.compare_exchange_strong(nobody, std::this_thread::get_id())) {
-        Raise(UnsupportedError("another thread waits for this iterator; an iterator serves one thread at a time"));
-      }
-      iteration.waiting_since_ns_.store(NowNs(), std::memory_order_relaxed);
+  void CloseWithin(std::chrono::nanoseconds patience) {
+    const Clock::time_point until = Clock::now() + patience;
+    Pipeline::Closed closed = Pipeline::Closed::kFromWithin;
+    {
+      const Unlocked unlocked;
+      closed = iteration_->Close(patience);
+      if (closed == Pipeline::Closed::kEntirely) WaitUntilLeft(until);
     }
-    ~Turn() {
-      iteration_.waiting_since_ns_.store(0, std::memory_order_relaxed);
-      iteration_.user_.store(std::thread::id());
-    }
+    closed_ = closed;
+    if (closed == Pipeline::Closed::kTooLate && !std::exchange(named_, true)) WarnOf(objects_->calls().Running());
+    objects_->Clear();
+  }
 
-   private:
-    BoundIteration& iteration_;
-  };
-
-  // Lets a thread that waited in Next come back to Python: at the interpreter's end it must not be in C++ any more.
-  void WaitUntilLeft() const {
-    const Clock::time_point until = Clock::now() + kLeave;
+  // Lets a thread that waited for a row come back to Python: at the interpreter's end it must not be in C++ any more.
+  void WaitUntilLeft(Clock::time_point until) const {
     while (user_.load() != std::thread::id() && user_.load() != std::this_thread::get_id() && Clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -280,35 +327,87 @@ class __attribute__((visibility("hidden"))) BoundIteration {
         "or start the child with the 'spawn' method"));
   }
 
-  Pipeline::Outcome WaitOnce(ResultRow& row) {
+  Pipeline::Outcome WaitOnce() {
     absl::StatusOr<Pipeline::Outcome> outcome;
     {
       const Unlocked unlocked;
-      outcome = iteration_->Next(kSlice, row);
+      outcome = iteration_->Fetch(kSlice, row_);
     }
     failed_ = !outcome.ok();
     return ValueOrRaise(std::move(outcome), &objects_->raised());
   }
 
-  py::dict RowDict(ResultRow& row, const std::string& as) const {
-    py::dict columns;
-    for (size_t i = 0; i < row.columns.size(); ++i) {
-      // Takes the tensor out of the row, so that the array may be its only holder.
-      const Tensor tensor = std::move(row.columns[i]);
-      columns[names_[i]] = as == "numpy" ? ArrayOf(tensor, Access::kWhereAlone, bytes_) : DLPackOf(tensor, bytes_);
+  // Goes on with the column that could not be made before.
+  py::object WaitingRow() {
+    if (!row_columns_) row_columns_ = py::dict();
+    for (; columns_made_ < row_.columns.size(); ++columns_made_) {
+      Tensor& tensor = row_.columns[columns_made_];
+      row_columns_[names_[columns_made_]] =
+          lends_ ? DLPackOf(tensor, bytes_) : ArrayOf(tensor, Access::kWhereAlone, bytes_);
+      // Leaves the array as the only holder.
+      const Tensor made = std::move(tensor);
     }
-    return columns;
+    return row_columns_;
   }
 
   const std::shared_ptr<UserObjects> objects_;
   const pid_t process_;
   const Bytes bytes_;
+  const bool lends_;  // through DLPack
   std::unique_ptr<Iteration> iteration_;
   std::vector<py::str> names_;
+  // The row fetched last, and what is made of it so far.
+  ResultRow row_;
+  py::object row_columns_;
+  size_t columns_made_ = 0;
+  bool row_waits_ = false;
+  bool at_end_ = false;
+  uint64_t given_ = 0;
+  Pipeline::Closed closed_ = Pipeline::Closed::kFromWithin;
+  bool named_ = false;
   std::atomic<std::thread::id> user_{};
   std::atomic<uint64_t> waiting_since_ns_{0};
   bool failed_ = false;
 };
+
+// An attribute, by a name that is made once.
+template <const char* kName>
+py::object Attribute(const py::handle& object) {
+  static PyObject* const name = PyUnicode_InternFromString(kName);
+  PyObject* value = PyObject_GetAttr(object.ptr(), name);
+  if (value == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(value);
+}
+constexpr char kEngine[] = "_engine";
+constexpr char kPlain[] = "_plain";
+
+py::object NextOrFail(const py::object& iterator, const py::object& engine, BoundIteration& iteration) {
+  try {
+    return iteration.Next();
+  } catch (py::error_already_set& error) {
+    const bool open = Attribute<kEngine>(iterator).is(engine);
+    if (iteration.failed() && open) iterator.attr("_fail")(engine, error.value());
+    throw;
+  }
+}
+
+// Iterator.__next__. Not in Python, between two instructions of which Ctrl-C may take the row on its way to the loop.
+// Calls what there is in Python where more is to do than to give the row, which waits meanwhile.
+py::object GiveNext(const py::object& iterator) {
+  const py::object engine = Attribute<kEngine>(iterator);
+  if (engine.is_none()) return iterator.attr("_raise_why_over")();
+  auto& iteration = engine.cast<BoundIteration&>();
+  const BoundIteration::Turn turn(iteration);
+  py::object row = NextOrFail(iterator, engine, iteration);
+  if (row.is_none()) {
+    iterator.attr("_end")(engine);
+    throw py::stop_iteration();
+  }
+  if (Attribute<kPlain>(iterator).ptr() != Py_True) row = iterator.attr("_finish")(engine, row);
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  iteration.Given();
+  return row;
+}
 
 std::string Explain(const BoundGraph& graph, const py::dict& options, const py::dict& references, bool passes) {
   const auto objects = std::make_shared<UserObjects>();
@@ -360,10 +459,10 @@ void TakePartInCollection(PyHeapTypeObject* type) {
   type->ht_type.tp_clear = LetGo;
 }
 
-void StopThreads() {
+void StopThreads(double patience_s) {
   if (!WorkerPool::LostInFork()) {
     const Unlocked unlocked;
-    WaitForOrphans();
+    WaitForOrphans(Clock::now() + std::chrono::nanoseconds(static_cast<int64_t>(patience_s * 1e9)));
     WorkerPool::StopShared();
   }
   ReleaseNow();
@@ -376,8 +475,8 @@ void BindIterator(py::module_& module) {
   py::class_<BoundIteration>(module, "Iteration", py::custom_type_setup(&TakePartInCollection))
       .def(py::init<const BoundGraph&, const py::dict&, const py::dict&>(), py::arg("graph"), py::arg("options"),
            py::arg("references"))
-      .def("next", &BoundIteration::Next, py::arg("as_"))
-      .def("close", &BoundIteration::Close)
+      .def("stop", &BoundIteration::Stop)
+      .def("close", &BoundIteration::Close, py::arg("patience") = std::chrono::duration<double>(kPatience).count())
       .def("ask", &BoundIteration::Ask)
       .def("state", &BoundIteration::State)
       .def("explain", &BoundIteration::Explain)
@@ -388,10 +487,12 @@ void BindIterator(py::module_& module) {
       .def_property_readonly("waiting_since_ns", &BoundIteration::waiting_since_ns)
       .def_property_readonly("failed", &BoundIteration::failed)
       .def_property_readonly("epoch", &BoundIteration::epoch)
-      .def_property_readonly("delivered", &BoundIteration::delivered);
+      .def_property_readonly("delivered", &BoundIteration::delivered)
+      .def_property_readonly("given", &BoundIteration::given);
+  module.attr("give_next") = py::cpp_function(&GiveNext, py::name("__next__"), py::is_method(module));
   module.def("explain", &Explain, py::arg("graph"), py::arg("options"), py::arg("references"), py::arg("passes"));
   module.def("count", &Count, py::arg("graph"), py::arg("references"));
-  module.def("stop_threads", &StopThreads);
+  module.def("stop_threads", &StopThreads, py::arg("patience"));
   module.def("delay_files", &DelayFiles, py::arg("open_s"), py::arg("read_s"),
              "For benchmarks: adds so many seconds to every open and every read of iterations that begin later.");
 }

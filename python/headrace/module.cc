@@ -1,17 +1,46 @@
 // The module headrace._engine: what the package needs of C++, and nothing that a user should call.
 #include <pybind11/pybind11.h>
 
+#include <exception>
+#include <new>
+#include <system_error>
+#include <utility>
+
 #include "core/buffer.h"
 #include "core/version.h"
+#include "engine/caught_error.h"
 #include "ir/reference.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
 #include "python/headrace/iterator_binding.h"
+#include "python/headrace/status_error.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/value_conversion.h"
 
+namespace {
+
+// Lets a lack of memory or threads be a ResourceError wherever it shows; pybind11 translates the rest.
+void RaiseLack(std::exception_ptr thrown) {
+  absl::Status lack;
+  try {
+    std::rethrow_exception(std::move(thrown));
+  } catch (const std::bad_alloc&) {
+    lack = headrace::CaughtError();
+  } catch (const std::system_error&) {
+    lack = headrace::CaughtError();
+  }
+  try {
+    headrace::python::Raise(lack);
+  } catch (pybind11::error_already_set& error) {
+    error.restore();
+  }
+}
+
+}  // namespace
+
 PYBIND11_MODULE(_engine, module) {
   namespace binding = headrace::python;
+  pybind11::register_local_exception_translator(&RaiseLack);
   module.doc() = "Headrace's engine. Private: use the package headrace.";
   binding::BindValues(module);
   binding::BindGraph(module);

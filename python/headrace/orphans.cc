@@ -1,8 +1,11 @@
 #include "python/headrace/orphans.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <condition_variable>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -22,32 +25,59 @@ Ending& TheEnding() {
 }
 
 void Destroy(Iteration* iteration) {
+  pthread_setname_np(pthread_self(), "headrace-end");
   delete iteration;
+}
+
+void DestroyAndSaySo(Iteration* iteration) {
+  Destroy(iteration);
   Ending& ending = TheEnding();
   const std::lock_guard<std::mutex> lock(ending.mutex);
   --ending.count;
   ending.all_ended.notify_all();
 }
 
-}  // namespace
+// Leaves signals to the threads of the program: one that begins in here inherits what its maker blocks.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
 
-void EndOrphan(std::unique_ptr<Iteration> iteration) {
-  iteration->Close();
-  Ending& ending = TheEnding();
-  const std::lock_guard<std::mutex> lock(ending.mutex);
+ private:
+  sigset_t before_;
+};
+
+// False: the machine has no more threads, or no memory. It stays, stopped.
+bool DestroyOnAThread(std::unique_ptr<Iteration> iteration, void (*destroy)(Iteration*)) {
+  const BlockedSignals blocked;
   Iteration* const orphan = iteration.release();
   try {
-    std::thread(Destroy, orphan).detach();
-    ++ending.count;
-  } catch (const std::system_error&) {
-    // The machine has no more threads: it stays, stopped.
+    std::thread(destroy, orphan).detach();
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
 }
 
-void WaitForOrphans() {
+}  // namespace
+
+void EndOrphan(std::unique_ptr<Iteration> iteration) {
+  Ending& ending = TheEnding();
+  const std::lock_guard<std::mutex> lock(ending.mutex);
+  if (DestroyOnAThread(std::move(iteration), DestroyAndSaySo)) ++ending.count;
+}
+
+void LeaveBehind(std::unique_ptr<Iteration> iteration) { DestroyOnAThread(std::move(iteration), Destroy); }
+
+void WaitForOrphans(std::chrono::steady_clock::time_point until) {
   Ending& ending = TheEnding();
   std::unique_lock<std::mutex> lock(ending.mutex);
-  ending.all_ended.wait(lock, [&ending] { return ending.count == 0; });
+  ending.all_ended.wait_until(lock, until, [&ending] { return ending.count == 0; });
 }
 
 }  // namespace headrace::python

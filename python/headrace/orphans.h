@@ -1,18 +1,23 @@
-// Iterations that were let go of on a thread of their own, as a garbage collection within the user's function may do:
-// that thread cannot wait for itself, so another one does.
-// Thread contract: EndOrphan from any thread; WaitForOrphans without the GIL, which they may need to end.
+// Iterations that could not end where they were let go of: on a thread of their own, which cannot wait for itself, or
+// while a function of the user's did not return. Another thread waits for them.
+// Thread contract: EndOrphan and LeaveBehind from any thread; WaitForOrphans without the GIL, which they may need to
+// end.
 #ifndef HEADRACE_PYTHON_ORPHANS_H_
 #define HEADRACE_PYTHON_ORPHANS_H_
 
+#include <chrono>
 #include <memory>
 
 #include "engine/iteration.h"
 
 namespace headrace::python {
 
-// Tells it to stop, and destroys it once nothing of it runs.
+// Destroys it, which was told to stop, once nothing of it runs.
 void EndOrphan(std::unique_ptr<Iteration> iteration);
-void WaitForOrphans();
+// The same where it was waited for already, in vain.
+void LeaveBehind(std::unique_ptr<Iteration> iteration);
+// For those that nobody has waited for yet.
+void WaitForOrphans(std::chrono::steady_clock::time_point until);
 
 }  // namespace headrace::python
 

@@ -12,8 +12,8 @@ void SetField(const py::object& error, const char* name, const absl::Status& sta
 
 // The line of the innermost frame: where the user's code stood.
 std::string PlaceOf(const py::object& exception) {
-  py::object trace = exception.attr("__traceback__");
-  if (trace.is_none()) return "";
+  py::object trace = py::reinterpret_steal<py::object>(PyException_GetTraceback(exception.ptr()));
+  if (!trace) return "";
   while (!trace.attr("tb_next").is_none()) trace = trace.attr("tb_next");
   const py::object code = trace.attr("tb_frame").attr("f_code");
   return Cat(" (", std::string(py::str(code.attr("co_filename"))), ":", trace.attr("tb_lineno").cast<int>(), ")");
@@ -28,7 +28,8 @@ py::str LooseText(std::string_view bytes) {
 
 absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_view function) {
   py::object exception = raised.value();
-  if (raised.trace()) exception.attr("__traceback__") = raised.trace();
+  // By Python's own hand, for a class may refuse to have its attributes set.
+  if (raised.trace()) PyException_SetTraceback(exception.ptr(), raised.trace().ptr());
   std::string text;
   try {
     text = Cat(std::string(py::str(py::type::of(exception).attr("__name__"))), ": ", std::string(py::str(exception)),
@@ -36,7 +37,8 @@ absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_v
   } catch (py::error_already_set&) {
     text = "an exception that cannot be shown";
   }
-  absl::Status status = MakeError(ErrorKind::kFunction, Cat(function, " raised ", text));
+  const bool lack = PyErr_GivenExceptionMatches(exception.ptr(), PyExc_MemoryError) != 0;
+  absl::Status status = MakeError(lack ? ErrorKind::kResource : ErrorKind::kFunction, Cat(function, " raised ", text));
   const std::string handle = std::to_string(next_++);
   if (exceptions_.size() < kMost) exceptions_.emplace(handle, HeldObject(std::move(exception)));
   AddErrorField(status, ErrorField::kFunction, handle);

@@ -20,7 +20,7 @@ namespace headrace::python {
 // hold frames, and frames whatever the user's functions and loops hold, so nothing is kept longer.
 class __attribute__((visibility("hidden"))) RaisedExceptions {
  public:
-  // A FunctionError that names the exception and carries its handle.
+  // A FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.
   absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
   // Gives the exception away; None: it is not there, or no more.
   pybind11::object Take(const std::string& handle);

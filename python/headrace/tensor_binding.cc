@@ -49,10 +49,13 @@ py::object StringObject(DType dtype, std::string_view bytes) {
 }
 
 py::capsule Keeper(const Tensor& tensor) {
-  return py::capsule(new Tensor(tensor), [](void* kept) {
-    delete static_cast<Tensor*>(kept);
+  auto kept = std::make_unique<Tensor>(tensor);
+  py::capsule capsule(kept.get(), [](void* tensor) {
+    delete static_cast<Tensor*>(tensor);
     ReleaseNow();
   });
+  kept.release();
+  return capsule;
 }
 
 void MakeReadOnly(const py::array& array) {
@@ -217,8 +220,8 @@ Tensor TensorOfArray(py::array array, Sharing sharing) {
   if (plain && array.nbytes() > kSmall && (sharing == Sharing::kAlways || OwnedAlone(array))) {
     void* data = const_cast<void*>(array.data());
     const auto bytes = static_cast<size_t>(array.nbytes());
-    PyObject* owner = array.release().ptr();
-    return Tensor::View(dtype, shape, BufferRef::Foreign(data, bytes, [owner] { ReleaseLater(owner); }), data);
+    const auto owner = std::make_shared<HeldObject>(std::move(array));
+    return Tensor::View(dtype, shape, BufferRef::Foreign(data, bytes, [owner] {}), data);
   }
   if (!plain) {
     const py::object native = array.dtype().attr("newbyteorder")("=");

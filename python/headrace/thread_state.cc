@@ -2,33 +2,43 @@
 
 #include <Python.h>
 
+#include "python/headrace/stay_at_exit.h"
+
 namespace headrace::python {
 namespace {
 
 class KeptState {
  public:
-  KeptState() {
-    PyGILState_Ensure();
-    state_ = PyEval_SaveThread();
+  // Not by PyGILState_Ensure, which ends the process where there is no memory. Python finds the state by the thread.
+  bool Make() {
+    if (state_ == nullptr) state_ = PyThreadState_New(PyInterpreterState_Main());
+    return state_ != nullptr;
   }
+  bool made() const { return state_ != nullptr; }
   // Runs while whoever ends the thread waits for it without the GIL.
   ~KeptState() {
     // Nothing is left to give back to an interpreter that goes away.
-    if (Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0) return;
-    PyEval_RestoreThread(state_);
-    PyGILState_Release(PyGILState_UNLOCKED);
+    if (state_ == nullptr || Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0) return;
+    StayAtExit([this] {
+      PyEval_RestoreThread(state_);
+      PyThreadState_Clear(state_);
+      PyThreadState_DeleteCurrent();
+    });
   }
 
  private:
-  PyThreadState* state_;
+  PyThreadState* state_ = nullptr;
 };
+
+thread_local KeptState kept;
 
 }  // namespace
 
-void KeepThreadState() {
+bool KeepThreadState() {
   // Python's own thread, or kept already.
-  if (PyGILState_GetThisThreadState() != nullptr) return;
-  thread_local const KeptState kept;
+  return PyGILState_GetThisThreadState() != nullptr || kept.Make();
 }
+
+bool OnEnginesThread() { return kept.made(); }
 
 }  // namespace headrace::python

@@ -6,6 +6,8 @@
 #include <Python.h>
 #include <unistd.h>
 
+#include "python/headrace/stay_at_exit.h"
+
 namespace headrace::python {
 
 class Unlocked {
@@ -14,10 +16,9 @@ class Unlocked {
   Unlocked() : state_(_Py_IsFinalizing() != 0 ? nullptr : PyEval_SaveThread()) {}
   ~Unlocked() {
     if (state_ == nullptr) return;
-    // A daemon thread at the interpreter's end: Python would end the thread here, in the middle of C++, which is the
-    // end of the process by an error. It ends soon by itself.
+    // A daemon thread at the interpreter's end: it ends soon by itself.
     while (_Py_IsFinalizing() != 0) pause();
-    PyEval_RestoreThread(state_);
+    StayAtExit([this] { PyEval_RestoreThread(state_); });
   }
   Unlocked(const Unlocked&) = delete;
 

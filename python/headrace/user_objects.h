@@ -8,10 +8,14 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/status_error.h"
+#include "python/headrace/user_calls.h"
 
 namespace headrace::python {
 
@@ -23,6 +27,11 @@ class __attribute__((visibility("hidden"))) UserObjects {
   pybind11::object At(size_t place) const;
   void Set(size_t place, pybind11::object object);
   RaisedExceptions& raised() { return raised_; }
+  // As UserCalls'. This one from any thread, without the GIL, too.
+  absl::Status Call(const std::string& name, absl::FunctionRef<absl::Status()> body) {
+    return calls_.Call(name, raised_, body);
+  }
+  const UserCalls& calls() const { return calls_; }
 
   // As tp_traverse.
   int Traverse(visitproc visit, void* arg) const;
@@ -32,6 +41,7 @@ class __attribute__((visibility("hidden"))) UserObjects {
  private:
   std::vector<HeldObject> objects_;
   RaisedExceptions raised_;
+  UserCalls calls_;
   bool cleared_ = false;
 };
 
