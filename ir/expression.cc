@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.h"
+#include "ir/graph_depth.h"
 #include "ir/suggestion.h"
 #include "ir/value_text.h"
 
@@ -75,9 +76,7 @@ class TypeOfExpression {
   explicit TypeOfExpression(const Schema& schema) : schema_(schema) {}
 
   absl::StatusOr<Operand> Infer(const proto::Expression& expression) {
-    if (depth_ == kDeepestExpression) {
-      return GraphError("an expression is nested more than ", kDeepestExpression, " deep; use several filters");
-    }
+    if (depth_ == kDeepestExpression) return TooDeepExpression();
     ++depth_;
     absl::StatusOr<Operand> operand = InferOne(expression);
     --depth_;
@@ -261,6 +260,11 @@ absl::StatusOr<ColumnType> InferExpression(const proto::Expression& expression, 
   HEADRACE_ASSIGN_OR_RETURN(Operand operand, TypeOfExpression(schema).Infer(expression));
   if (operand.dtype == DType::kUnknown) return ColumnType::Unknown();
   return ColumnType::Of(operand.dtype, {});
+}
+
+absl::Status TooDeepExpression() {
+  return GraphError("an expression is nested more than ", kDeepestExpression,
+                    " deep; use several filters, or isin(…) for many values");
 }
 
 absl::StatusOr<DType> ArithmeticDType(std::string_view function, Operand a, Operand b) {

@@ -20,12 +20,12 @@ proto::Expression LiteralExpression(proto::Value value);
 proto::Expression CallExpression(std::string_view function, proto::Expression first);
 proto::Expression CallExpression(std::string_view function, proto::Expression first, proto::Expression second);
 
-// Deeper expressions are refused, so that all that walks one fits on any thread's stack and in a file.
-inline constexpr int kDeepestExpression = 250;
-
-// kGraph for a missing column, a column that is no scalar, an unknown function, or types that do not go together.
-// A column of unknown type is taken as fitting.
+// kGraph for an expression deeper than kDeepestExpression (ir/graph_depth.h), for a missing column, a column that is no
+// scalar, an unknown function, or types that do not go together. A column of unknown type is taken as fitting.
 absl::StatusOr<ColumnType> InferExpression(const proto::Expression& expression, const Schema& schema);
+
+// kGraph: of an expression deeper than kDeepestExpression.
+absl::Status TooDeepExpression();
 
 // The dtype of `function` applied to operands of these dtypes; `literal` operands are weak. Shared with evaluation.
 struct Operand {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/graph_depth.h"
 #include "ir/value.h"
 
 namespace headrace::ir {
@@ -92,7 +93,7 @@ TEST(Expression, ThatIsTooDeepIsRefused) {
   for (int i = 1; i < kDeepestExpression; ++i) expression = CallExpression("neg", std::move(expression));
   EXPECT_EQ(TypeOf(expression), "int64");
   EXPECT_EQ(TypeOf(CallExpression("neg", std::move(expression))),
-            "an expression is nested more than 250 deep; use several filters");
+            "an expression is nested more than 250 deep; use several filters, or isin(…) for many values");
 }
 
 TEST(Expression, KnowsItsColumnsAndItsText) {

@@ -6,20 +6,18 @@
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "core/error.h"
+#include "ir/graph_depth.h"
+#include "ir/graph_json.h"
 
 namespace headrace::ir {
 namespace {
 
 namespace pb = google::protobuf;
-
-// Deep enough for an expression of some hundred terms, shallow enough for any thread's stack.
-constexpr int kDeepest = 600;
 
 std::string MadeBy(const proto::Graph& graph) {
   return graph.producer().empty() ? "" : Cat(" (the graph was made by ", graph.producer(), ")");
@@ -119,7 +117,7 @@ absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes) {
     return GraphError("the graph has ", bytes.size(), " bytes; graphs are far smaller than 2 GiB");
   }
   pb::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
-  stream.SetRecursionLimit(kDeepest);
+  stream.SetRecursionLimit(kDeepestMessage);
   proto::Graph graph;
   if (!graph.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     return GraphError("this is no Headrace graph, or it is damaged: its ", bytes.size(), " bytes cannot be decoded");
@@ -141,7 +139,7 @@ absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
   FirstError error;
   pb::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
-  parser.SetRecursionLimit(kDeepest);
+  parser.SetRecursionLimit(kDeepestMessage);
   proto::Graph graph;
   if (!parser.ParseFromString(std::string(text), &graph)) {
     return GraphError("this is not the text of a Headrace graph: ", error.text());
@@ -150,23 +148,12 @@ absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
   return ParseGraph(SerializeGraph(graph));
 }
 
-std::string GraphToJson(const proto::Graph& graph) {
-  pb::util::JsonPrintOptions options;
-  options.add_whitespace = true;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  const auto status = pb::util::MessageToJsonString(graph, &json, options);
-  return status.ok() ? json : "{}";
-}
+std::string GraphToJson(const proto::Graph& graph) { return WriteJson(graph); }
 
 absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json) {
   const pb::LogSilencer silence;
   proto::Graph graph;
-  const auto status = pb::util::JsonStringToMessage(std::string(json), &graph);
-  if (!status.ok()) {
-    const std::string message(status.message().data(), status.message().size());
-    return GraphError("this is not the JSON of a Headrace graph: ", message);
-  }
+  HEADRACE_RETURN_IF_ERROR(ReadJson(json, graph));
   return ParseGraph(SerializeGraph(graph));
 }
 

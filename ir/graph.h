@@ -26,7 +26,7 @@ absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes);
 std::string GraphToText(const proto::Graph& graph);
 absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text);
 
-// Read back to the depth of 100 that protobuf's JSON reader allows: expressions of some thirty terms.
+// As ir/graph_json.h says.
 std::string GraphToJson(const proto::Graph& graph);
 absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json);
 

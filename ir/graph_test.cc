@@ -1,6 +1,10 @@
 #include "ir/graph.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 #include "ir/canonical.h"
 #include "ir/dump.h"
@@ -26,6 +30,8 @@ proto::Graph Example() {
   return builder.Canonical();
 }
 
+using ::testing::HasSubstr;
+
 std::string Message(const absl::StatusOr<proto::Graph>& graph) { return std::string(graph.status().message()); }
 
 TEST(Graph, SurvivesEachOfItsForms) {
@@ -44,7 +50,7 @@ TEST(Graph, ThatIsDamagedIsRefused) {
             "this is no Headrace graph, or it is damaged: its 3 bytes cannot be decoded");
   const std::string bytes = SerializeGraph(Example());
   EXPECT_FALSE(ParseGraph(bytes.substr(0, bytes.size() - 3)).ok());
-  EXPECT_EQ(Message(ParseGraphJson("{]")).substr(0, 46), "this is not the JSON of a Headrace graph: Expe");
+  EXPECT_EQ(Message(ParseGraphJson("{]")).substr(0, 46), "this is not the JSON of a Headrace graph: pars");
   EXPECT_EQ(Message(ParseGraphText("format: 1\nnodes { op: 3 }")),
             "this is not the text of a Headrace graph: line 2, column 13: Expected string, got: 3");
   // What cannot be saved as bytes is no graph: protobuf's strings are UTF-8.
@@ -92,6 +98,74 @@ TEST(Graph, OfDeepExpressionsIsReadAndOfHostileOnesRefused) {
   };
   EXPECT_TRUE(ParseGraph(nested(250)).ok());
   EXPECT_FALSE(ParseGraph(nested(5000)).ok());
+  // Every form reads what it wrote.
+  const proto::Graph graph = *ParseGraph(nested(249));
+  for (const absl::StatusOr<proto::Graph>& back :
+       {ParseGraphText(GraphToText(graph)), ParseGraphJson(GraphToJson(graph))}) {
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(SerializeGraph(*back), nested(249));
+  }
+  std::string hostile;
+  for (int i = 0; i < 100'000; ++i) hostile += "{\"nodes\": [";
+  EXPECT_FALSE(ParseGraphJson(hostile).ok());
+  EXPECT_FALSE(ParseGraphJson(std::string(1'000'000, '[')).ok());
+  std::string open, closed;
+  for (int i = 0; i < 2000; ++i) open += R"({"call": {"arguments": [)", closed += "]}}";
+  EXPECT_THAT(
+      Message(ParseGraphJson(R"({"nodes": [{"attributes": [{"value": {"expression": )" + open + closed + "}}]}]}")),
+      HasSubstr("nested too deeply"));
+}
+
+TEST(GraphJson, IsProtobufsMapping) {
+  proto::Graph graph;
+  graph.set_format(1);
+  graph.set_seed(0);
+  proto::Node* node = graph.add_nodes();
+  node->set_op("grün");
+  node->set_salt(std::numeric_limits<uint64_t>::max());
+  const auto add = [&](proto::Value value) { *node->add_attributes()->mutable_value() = std::move(value); };
+  add(IntsValue({std::numeric_limits<int64_t>::min(), 0, (int64_t{1} << 53) + 1}));
+  add(FloatsValue({0.1, -0.0, 1e300, 5e-324, INFINITY, -INFINITY}));
+  add(NoneValue());
+  add(BoolValue(false));
+  add(StringsValue({"", "\"\n\u2028"}));
+  const std::string json = GraphToJson(graph);
+  EXPECT_THAT(json, HasSubstr("\"salt\": \"18446744073709551615\""));
+  EXPECT_THAT(json, HasSubstr("\"9007199254740993\""));
+  EXPECT_THAT(json, HasSubstr("\"-Infinity\""));
+  EXPECT_THAT(json, HasSubstr("\"seed\": \"0\""));
+  EXPECT_EQ(SerializeGraph(*ParseGraphJson(json)), SerializeGraph(graph));
+}
+
+TEST(GraphJson, ReadsOtherSpellings) {
+  const absl::StatusOr<proto::Graph> graph = ParseGraphJson(
+      R"({"format": "1", "seed": 7, "producer": null, "nodes": [{"op": "map", "cachePlaces": 2.0, "grouped": true,)"
+      R"("attributes": [{"value": {"reals": {"values": [1, "0.5", "NaN"]}}}]}]})");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->seed(), 7u);
+  EXPECT_EQ(graph->nodes(0).cache_places(), 2u);
+  EXPECT_EQ(graph->nodes(0).attributes(0).value().reals().values(1), 0.5);
+}
+
+TEST(GraphJson, SaysWhatIsWrongAndWhere) {
+  const auto wrong = [](std::string_view json) {
+    const std::string message = Message(ParseGraphJson(json));
+    const std::string_view begin = "this is not the JSON of a Headrace graph: ";
+    EXPECT_EQ(message.substr(0, begin.size()), begin);
+    return message.substr(std::min(message.size(), begin.size()));
+  };
+  EXPECT_EQ(wrong("[]"), "expected an object, got array");
+  EXPECT_EQ(wrong(R"({"format": -1})"), "format: expected a whole number that fits, got -1");
+  EXPECT_EQ(wrong(R"({"format": 4294967296})"), "format: expected a whole number that fits, got 4294967296");
+  EXPECT_EQ(wrong(R"({"seed": 1.5})"), "seed: expected a whole number that fits, got 1.5");
+  EXPECT_EQ(wrong(R"({"seed": "1x"})"), "seed: expected a whole number that fits, got \"1x\"");
+  EXPECT_EQ(wrong(R"({"nodes": {}})"), "nodes: expected a list, got object");
+  EXPECT_EQ(wrong(R"({"nodes": [{"colour": 1}]})"), "nodes.colour: no field of this name in Node");
+  EXPECT_EQ(wrong(R"({"nodes": [{"grouped": 1}]})"), "nodes.grouped: expected true or false, got 1");
+  EXPECT_EQ(wrong(R"({"nodes": [{"attributes": [{"value": {"integer": 1, "text": ""}}]}]})"),
+            "nodes.attributes.value.text: a Value is one thing only");
+  EXPECT_THAT(wrong("{\"producer\": \"\xff\"}"), HasSubstr("UTF-8"));
+  EXPECT_THAT(wrong(R"({"format": 1} x)"), HasSubstr("line 1, column 15"));
 }
 
 TEST(Graph, NamesTheFunctionsItNeeds) {

@@ -1,28 +1,44 @@
 #include "ir/schema_proto.h"
 
 #include "core/error.h"
+#include "ir/graph_depth.h"
 
 namespace headrace::ir {
 namespace {
 
 constexpr std::string_view kStruct = "struct";
 
-absl::Status ReadFields(const proto::ColumnType& wire, ColumnType& type) {
+absl::StatusOr<ColumnType> ReadType(const proto::ColumnType& wire, int depth);
+
+absl::Status ReadFields(const proto::ColumnType& wire, int depth, ColumnType& type) {
+  if (depth == kDeepestType) return GraphError("structs stand within each other more than ", kDeepestType, " deep");
   if (wire.fields().empty()) return GraphError("a struct has no fields");
   for (const proto::Column& field : wire.fields()) {
-    HEADRACE_ASSIGN_OR_RETURN(ColumnType field_type, TypeFromProto(field.type()));
+    HEADRACE_ASSIGN_OR_RETURN(ColumnType field_type, ReadType(field.type(), depth + 1));
     type.fields.emplace_back(field.name(), std::move(field_type));
   }
   return absl::OkStatus();
 }
 
-absl::Status ReadDType(const proto::ColumnType& wire, ColumnType& type) {
-  if (wire.dtype() == kStruct) return ReadFields(wire, type);
+absl::Status ReadDType(const proto::ColumnType& wire, int depth, ColumnType& type) {
+  if (wire.dtype() == kStruct) return ReadFields(wire, depth, type);
   std::optional<DType> dtype = DTypeFromName(wire.dtype());
   if (!dtype.has_value()) return GraphError("no dtype \"", wire.dtype(), "\"");
   if (!wire.fields().empty()) return GraphError("a column of ", wire.dtype(), " has fields; only a struct may");
   type.dtype = *dtype;
   return absl::OkStatus();
+}
+
+absl::StatusOr<ColumnType> ReadType(const proto::ColumnType& wire, int depth) {
+  ColumnType type;
+  HEADRACE_RETURN_IF_ERROR(ReadDType(wire, depth, type));
+  for (int64_t dim : wire.shape()) {
+    if (dim < kUnknownDim) return GraphError("a dimension is ", dim, "; it must be at least 0, or -1 for unknown");
+  }
+  if (!wire.unknown_rank()) type.shape = Shape(wire.shape().begin(), wire.shape().end());
+  type.optional = wire.optional();
+  type.ragged = wire.ragged();
+  return type;
 }
 
 }  // namespace
@@ -55,17 +71,7 @@ proto::Columns SchemaToProto(const Schema& schema) {
   return wire;
 }
 
-absl::StatusOr<ColumnType> TypeFromProto(const proto::ColumnType& wire) {
-  ColumnType type;
-  HEADRACE_RETURN_IF_ERROR(ReadDType(wire, type));
-  for (int64_t dim : wire.shape()) {
-    if (dim < kUnknownDim) return GraphError("a dimension is ", dim, "; it must be at least 0, or -1 for unknown");
-  }
-  if (!wire.unknown_rank()) type.shape = Shape(wire.shape().begin(), wire.shape().end());
-  type.optional = wire.optional();
-  type.ragged = wire.ragged();
-  return type;
-}
+absl::StatusOr<ColumnType> TypeFromProto(const proto::ColumnType& wire) { return ReadType(wire, 0); }
 
 absl::StatusOr<Schema> SchemaFromProto(const proto::Columns& wire) {
   Schema schema;

@@ -69,5 +69,17 @@ TEST(Schema, FromTheWireIsChecked) {
   EXPECT_EQ(SchemaFromProto(wire).status().message(), "column \"a\" stands twice");
 }
 
+TEST(Type, OfStructsTooDeepIsRefused) {
+  proto::ColumnType type;
+  type.set_dtype("int32");
+  for (int i = 0; i < 500; ++i) {
+    proto::ColumnType outer;
+    outer.set_dtype("struct");
+    outer.add_fields()->mutable_type()->Swap(&type);
+    type.Swap(&outer);
+  }
+  EXPECT_EQ(TypeFromProto(type).status().message(), "structs stand within each other more than 32 deep");
+}
+
 }  // namespace
 }  // namespace headrace::ir

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/graph_depth.h"
 #include "ir/infer.h"
 #include "ir/post_order.h"
 #include "ir/suggestion.h"
@@ -51,6 +52,17 @@ int64_t TreeSize(const proto::Graph& graph) {
   return sizes.back();
 }
 
+// Operators from a source up to the result, at most.
+int DepthOf(const proto::Graph& graph) {
+  std::vector<int> depths(graph.nodes_size(), 1);
+  for (int i = 0; i < graph.nodes_size(); ++i) {
+    for (const uint32_t input : graph.nodes(i).inputs()) {
+      if (input < static_cast<uint32_t>(i)) depths[i] = std::max(depths[i], depths[input] + 1);
+    }
+  }
+  return depths.back();
+}
+
 class Validator {
  public:
   explicit Validator(const proto::Graph& graph) : graph_(graph) {}
@@ -74,6 +86,10 @@ class Validator {
     if (graph_.nodes().empty()) return AddMistake("", "", "the graph has no operators");
     if (TreeSize(graph_) > kMostOperators) {
       AddMistake("", "", Cat("it runs as a tree of more than ", kMostOperators, " operators"));
+    }
+    if (const int depth = DepthOf(graph_); depth > kDeepestGraph) {
+      AddMistake("", "",
+                 Cat("it is ", depth, " operators deep; at most ", kDeepestGraph, " may stand one on the other"));
     }
     CheckReachable();
   }

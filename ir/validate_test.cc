@@ -4,6 +4,7 @@
 
 #include "ir/expression.h"
 #include "ir/graph.h"
+#include "ir/graph_depth.h"
 #include "ir/infer.h"
 #include "ir/testing/fake_ops.h"
 
@@ -85,6 +86,19 @@ TEST(Validate, RefusesInputsThatDoNotComeFirst) {
   EXPECT_EQ(Messages(builder),
             (List{"pictures: its rows go nowhere: the result does not use it",
                   "batch: stands at position 1 and has the operator at 1 as input; inputs come first"}));
+}
+
+TEST(Validate, RefusesGraphsThatAreTooDeep) {
+  const auto chain = [](int operators) {
+    GraphBuilder builder;
+    uint32_t top = builder.Add("numbers");
+    for (int i = 1; i < operators; ++i) top = builder.Add("take", {top}, {{"count", IntValue(9)}});
+    return builder;
+  };
+  GraphBuilder deepest = chain(kDeepestGraph);
+  EXPECT_EQ(Messages(deepest), List{});
+  GraphBuilder deeper = chain(kDeepestGraph + 1);
+  EXPECT_EQ(Messages(deeper), List{": it is 1001 operators deep; at most 1000 may stand one on the other"});
 }
 
 TEST(Validate, RefusesOperatorsThatNothingUses) {

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "core/dtype.h"
 #include "ir/expression.h"
+#include "ir/graph_depth.h"
 #include "ir/schema_proto.h"
 #include "ir/value.h"
 #include "python/headrace/status_error.h"
@@ -88,14 +90,22 @@ Value DictValue(const py::handle& value) {
   return ir::PairsValue(pairs);
 }
 
-ir::proto::Expression ExpressionOf(const py::handle& value) {
-  if (py::isinstance<BoundExpression>(value)) return value.cast<const BoundExpression&>().expression;
-  return ir::LiteralExpression(ValueOf(value));
+BoundExpression ExpressionOf(const py::handle& value) {
+  if (py::isinstance<BoundExpression>(value)) return value.cast<const BoundExpression&>();
+  return {ir::LiteralExpression(ValueOf(value))};
 }
 
+// Refuses what is too deep here, before anything walks it.
 BoundExpression Call(const std::string& function, const py::args& arguments) {
-  if (arguments.size() == 1) return {ir::CallExpression(function, ExpressionOf(arguments[0]))};
-  return {ir::CallExpression(function, ExpressionOf(arguments[0]), ExpressionOf(arguments[1]))};
+  BoundExpression call;
+  call.expression.mutable_call()->set_function(function);
+  for (const py::handle argument : arguments) {
+    BoundExpression given = ExpressionOf(argument);
+    call.depth = std::max(call.depth, given.depth + 1);
+    *call.expression.mutable_call()->add_arguments() = std::move(given.expression);
+  }
+  if (call.depth > ir::kDeepestExpression) Raise(ir::TooDeepExpression());
+  return call;
 }
 
 // Of (dtype name, shape or None).
@@ -127,7 +137,7 @@ Value ValueOf(const py::handle& value) {
   if (PyBool_Check(object)) return ir::BoolValue(object == Py_True);
   if (PyUnicode_Check(object)) return ir::StringValue(Text(value));
   if (IsDType(value)) return ir::StringValue(DTypeText(value));
-  if (py::isinstance<BoundExpression>(value)) return ir::ExpressionValue(ExpressionOf(value));
+  if (py::isinstance<BoundExpression>(value)) return ir::ExpressionValue(ExpressionOf(value).expression);
   if (py::isinstance<BoundReference>(value)) return ir::ReferenceValue(value.cast<const BoundReference&>().name);
   if (py::isinstance<BoundColumns>(value)) {
     Value columns;

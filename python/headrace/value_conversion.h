@@ -13,6 +13,7 @@ namespace headrace::python {
 // A column expression, as hr.col() makes them.
 struct __attribute__((visibility("hidden"))) BoundExpression {
   ir::proto::Expression expression;
+  int depth = 1;  // at most ir::kDeepestExpression
 };
 
 // Stands for a Python function or arrays; the graph makes the name unique.
