@@ -11,6 +11,7 @@ from headrace.methods import Methods
 from headrace.place import users_place
 from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
+from headrace.whole_file import write_whole
 
 __all__ = ["ColumnType", "Dataset", "load"]
 
@@ -221,13 +222,15 @@ class Dataset(Methods):
         return self._graph().text()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the graph, which `headrace.load` reads. Python functions and arrays are not in it, only their names."""
+        """Writes the graph, which `headrace.load` reads. Python functions and arrays are not in it, only their names.
+
+        A file that stood there is replaced once the new one is whole on the disk, and left alone where that fails.
+        """
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
         try:
-            with open(path, "wb") as file:
-                file.write(data)
+            write_whole(path, data)
         except FileNotFoundError as error:
             raise NotFoundError(f"cannot save to {os.fspath(path)}: {error.strerror}") from error
 

@@ -1,0 +1,138 @@
+"""Graphs in files: written whole or not at all, read back the same, and refused where they are not what they say."""
+
+import functools
+import json
+import operator
+import os
+import stat
+
+import numpy as np
+import pytest
+from conftest import values
+
+import headrace as hr
+from headrace import _engine
+from headrace import transforms as T
+
+SMALL = hr.Range(5).batch(2)
+
+
+def nested(terms):
+    return functools.reduce(operator.or_, [hr.col("value") == number for number in range(terms)])
+
+
+def test_json_holds_nested_expressions(tmp_path):
+    pipeline = hr.Range(300).filter(nested(240))
+    (tmp_path / "graph.json").write_text(pipeline.to_json())
+    assert json.loads(pipeline.to_json())["nodes"][0]["op"] == "Range"
+    loaded = hr.load(tmp_path / "graph.json")
+    assert loaded.to_json() == pipeline.to_json()
+    assert values(loaded) == list(range(240))
+
+
+def test_expressions_too_deep_are_refused_as_they_are_written():
+    with pytest.raises(hr.GraphError, match=r"nested more than 250 deep; use several filters, or isin\(…\)"):
+        nested(20_000)
+
+
+def test_graphs_too_deep_are_refused(tmp_path):
+    pipeline = hr.Range(5).shuffle(2)
+    for _ in range(12_000):
+        pipeline = pipeline.take(9)
+    for use in (list, len, lambda pipeline: pipeline.explain(), lambda pipeline: pipeline.save(tmp_path / "deep.hrg")):
+        with pytest.raises(hr.GraphError, match="it is 12002 operators deep; at most 1000"):
+            use(pipeline)
+    assert pipeline.to_json() and pipeline.to_text() and pipeline.to_dot()
+    (tmp_path / "deep.json").write_text(pipeline.to_json())
+    with pytest.raises(hr.GraphError, match="12002 operators deep"):
+        hr.load(tmp_path / "deep.json")
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "graph.hrg"
+    SMALL.save(path)
+    before = path.read_bytes()
+
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    for call in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, fails)
+            with pytest.raises(OSError, match="No space left"):
+                hr.Range(7).save(path)
+        assert path.read_bytes() == before
+        assert os.listdir(tmp_path) == ["graph.hrg"]
+
+
+def test_a_saved_file_is_as_others(tmp_path):
+    path = tmp_path / "graph.hrg"
+    mask = os.umask(0o027)
+    try:
+        SMALL.save(path)
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    link = tmp_path / "link.hrg"
+    link.symlink_to("graph.hrg")
+    hr.Range(7).save(link)
+    assert link.is_symlink() and len(hr.load(path)) == 7
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+    with pytest.raises(hr.NotFoundError, match="cannot save to"):
+        SMALL.save(tmp_path / "nowhere" / "graph.hrg")
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        SMALL.save(pipe)
+        assert _engine.Graph.parse(os.read(reader, 1 << 16)).text() == SMALL.to_text()
+    finally:
+        os.close(reader)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "the graph is empty"),
+        (b"\x7fELF\x02\x01\x01" + bytes(100), "no Headrace graph, or it is damaged"),
+        (b"PK\x03\x04 an archive", "no Headrace graph, or it is damaged"),
+        (os.urandom(1000), "Headrace graph"),
+        (b"{}", "does not name its format|empty"),
+        (b'{"format": 9}', "the graph has format 9; this Headrace reads formats up to 1: upgrade Headrace"),
+        (b"\x08\x09", "the graph has format 9; this Headrace reads formats up to 1: upgrade Headrace"),
+        (b'{"nodes": [', "this is not the JSON of a Headrace graph: parse error at line 1"),
+        (b'{"format": 1, "\xff": 2}', "utf-8"),
+        (b"[" * 1_000_000, "no Headrace graph"),
+        (b'{"nodes": ' * 100_000, "this is not the JSON of a Headrace graph"),
+    ],
+)
+def test_what_is_no_graph_of_this_version_is_refused(tmp_path, data, why):
+    path = tmp_path / "graph.hrg"
+    path.write_bytes(data)
+    with pytest.raises(hr.GraphError, match=why) as caught:
+        hr.load(path)
+    assert caught.value.file == str(path)
+
+
+BEYOND = 2**53 + 1
+
+
+def test_whole_numbers_are_not_rounded():
+    numbers = hr.Numpy({"value": np.arange(3, dtype=np.int64)})
+    assert values(numbers.map(T.Fill(BEYOND), "value")) == [BEYOND] * 3
+    assert values(numbers.map(T.Fill(-(2**63)), "value")) == [-(2**63)] * 3
+    rows = hr.Generator(lambda: (np.full(n, BEYOND) for n in (1, 2)), {"value": ("int64", (None,))})
+    (batch,) = rows.batch(2, pad=True, pad_value=BEYOND)
+    assert batch["value"].tolist() == [[BEYOND, BEYOND]] * 2
+    (row,) = rows.take(1).map(T.PadEnd((2,), value=BEYOND), "value")
+    assert row["value"].tolist() == [BEYOND, BEYOND]
+    assert [type(value) for value in values(numbers.map([T.TypeCast("float32"), T.Fill(1)], "value"))] == [float] * 3
+    with pytest.raises(hr.GraphError, match="value = 128 does not fit dtype int8"):
+        list(numbers.map([T.TypeCast("int8"), T.Fill(128)], "value"))
+    assert values(hr.Range(BEYOND - 1, BEYOND + 2).filter(hr.col("value").isin([BEYOND]))) == [BEYOND]
+    with pytest.raises(ValueError, match="give whole numbers alone"):
+        hr.col("value").isin([BEYOND, 0.5])
