@@ -81,7 +81,7 @@ bool MeetsRowsOnce(const Instance& instance, EpochRange epochs, const Deal& deal
   for (const Instance* at = &instance; !at->indexed; at = at->inputs[0].get()) {
     if (!at->stream) continue;
     epochs.first = at->stream->FirstInputEpoch(epochs.first);
-    if (epochs.last != EpochRange::kEndless) epochs.last = at->stream->LastInputEpoch(epochs.last);
+    epochs.last = at->stream->LastInputEpoch(epochs.last);
   }
   return epochs.first >= epochs.last;
 }

@@ -8,7 +8,7 @@
 #include "core/text.h"
 #include "engine/explain.h"
 #include "engine/profile_page.h"
-#include "engine/state.pb.h"
+#include "engine/sealed_state.h"
 #include "engine/trace.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
@@ -18,8 +18,6 @@
 
 namespace headrace {
 namespace {
-
-constexpr uint32_t kStateFormat = 1;
 
 absl::StatusOr<Deal::Even> EvenOf(const std::string& even) {
   if (even == "off") return Deal::Even::kOff;
@@ -112,18 +110,6 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   return pipeline;
 }
 
-absl::StatusOr<proto::State> ParseState(const std::string& bytes) {
-  proto::State state;
-  if (!state.ParseFromString(bytes) || state.format() == 0) {
-    return StateError("this is not a state that Headrace took, or it is damaged (", bytes.size(), " bytes)");
-  }
-  if (state.format() > kStateFormat) {
-    return StateError("the state has format ", state.format(), ", newer than this Headrace knows (", kStateFormat,
-                      "): upgrade Headrace");
-  }
-  return state;
-}
-
 // Names the first operator that is another one, or was not there.
 absl::Status CheckGraph(const proto::State& state, const ir::proto::Graph& graph) {
   const ir::GraphHash hash = ir::UserGraphHash(graph);
@@ -169,18 +155,23 @@ uint64_t BatchSizeOf(const Instance& instance) {
   return instance.inputs.empty() ? 1 : BatchSizeOf(*instance.inputs[0]);
 }
 
-// Rows of the source that each rank had used, where rows are one to one with what was dealt (batches apart).
-uint64_t RowsUsed(const proto::State& state, const Instance& instance) {
-  uint64_t used = state.stamps(0);
+// Rows of the source that all ranks had used, where rows are one to one with what was dealt (batches apart). In more
+// than 64 bits, as nothing holds the numbers of a state to be those of rows.
+using Wide = unsigned __int128;
+Wide RowsUsed(const proto::State& state, const Instance& instance) {
+  Wide used = state.stamps(0);
   if (SourceOf(instance).indexed == nullptr) {
     // A streaming source counts the rows of all ranks that it went past; none yet right after another restart.
-    used = (std::max(used, state.base()) - state.base() + state.world() - 1) / state.world();
+    used = (std::max<Wide>(used, state.base()) - state.base() + state.world() - 1) / state.world();
   }
   used += instance.batched ? state.stamps(state.stamps_size() - 1) : state.skip_rows();
   // Counts an epoch's last batch as a full one: that of another rank may hold a row more.
   const uint64_t size = BatchSizeOf(instance);
-  return (used + size - 1) / size * size;
+  return (used + size - 1) / size * size * state.world();
 }
+
+// Positions up to here, and those of some batches of every rank after them, are numbers of 64 bits.
+constexpr uint64_t kMostRows = uint64_t{1} << 62;
 
 // Sets the pipeline to go on where the state was taken. With as many ranks, that is exact; with another number, only
 // where the number of rows delivered says which positions are done.
@@ -199,13 +190,16 @@ absl::Status Restore(const proto::State& state, const Instance& instance, const 
   pipeline.skip_rows = state.skip_rows();
   pipeline.delivered = state.delivered();
   pipeline.deal.base = state.base();
+  if (state.base() > kMostRows) return StateError("the state says that ", state.base(), " rows were used before");
   if (state.rank() == options.rank && state.world() == options.world) return absl::OkStatus();
   if (const Instance* culprit = FirstInexact(instance); culprit != nullptr) {
     return StateError("the state was taken by shard ", state.rank(), " of ", state.world(),
                       " and cannot go on as shard ", options.rank, " of ", options.world, ": with ",
                       culprit->arguments.name, " the number of batches does not say which rows were seen");
   }
-  pipeline.deal.base = state.base() + RowsUsed(state, instance) * state.world();
+  const Wide base = state.base() + RowsUsed(state, instance);
+  if (base > kMostRows) return StateError("the state says that more rows were used than a data set can have");
+  pipeline.deal.base = static_cast<uint64_t>(base);
   pipeline.stamps.clear();
   pipeline.skip_rows = 0;
   return absl::OkStatus();
@@ -223,7 +217,7 @@ absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Gra
   PipelineOptions pipeline = OptionsOf(options, deal);
   proto::State state;
   if (!options.state.empty()) {
-    HEADRACE_ASSIGN_OR_RETURN(state, ParseState(options.state));
+    HEADRACE_ASSIGN_OR_RETURN(state, OpenState(options.state));
     HEADRACE_RETURN_IF_ERROR(CheckGraph(state, iteration->user_graph_));
     if (options.seed.has_value() && *options.seed != state.seed()) {
       return StateError("the state was taken with seed ", state.seed(), ", not ", *options.seed,
@@ -248,7 +242,6 @@ absl::StatusOr<std::string> Iteration::State() const {
   const PipelineOptions& options = pipeline_->options();
   const ir::GraphHash hash = ir::UserGraphHash(user_graph_);
   proto::State state;
-  state.set_format(kStateFormat);
   state.set_graph_high(hash.high);
   state.set_graph_low(hash.low);
   for (uint32_t node : ir::NodeHashes(user_graph_)) state.add_nodes(node);
@@ -268,7 +261,7 @@ absl::StatusOr<std::string> Iteration::State() const {
     source->set_count(fingerprint.count);
     source->set_hash(fingerprint.hash);
   }
-  return state.SerializeAsString();
+  return SealState(state);
 }
 
 std::string Iteration::ExplainText() { return ExplainRun(*pipeline_); }

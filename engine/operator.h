@@ -19,7 +19,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/error.h"
 #include "engine/block.h"
+#include "engine/epoch_range.h"
 #include "engine/host.h"
 #include "io/file_system.h"
 #include "ir/attributes.h"
@@ -99,6 +101,8 @@ class Outbox {
 class StreamOperator {
  public:
   virtual ~StreamOperator() = default;
+  // kState where no stamp of this operator has such words: those of a state from outside are asked for before Start.
+  virtual absl::Status CheckWords(absl::Span<const uint64_t> /*words*/) const { return absl::OkStatus(); }
   // The epoch and counters to go on from, before anything is received; `inputs` are the stamps its inputs go on from.
   virtual void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) = 0;
   virtual int stamp_words() const { return 0; }
@@ -125,7 +129,7 @@ class StreamOperator {
   }
   virtual uint64_t LastInputEpoch(uint64_t epoch) const { return epoch; }
   // The last of its own epochs for which the child's can be counted.
-  virtual uint64_t LastEpoch() const { return std::numeric_limits<uint64_t>::max(); }
+  virtual uint64_t LastEpoch() const { return EpochRange::kMost; }
   // Asked after Start: false where it never receives anything, and what lies below shall not begin.
   virtual bool needs_input() const { return true; }
   // The last of its own epochs that is wanted; said before Start.
@@ -133,6 +137,18 @@ class StreamOperator {
   // As a row operator's; it looks there itself.
   virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
 };
+
+// What CheckWords says of a word that cannot be: "stood at pass 7 of 3".
+template <typename... Parts>
+absl::Status WordError(const Parts&... parts) {
+  return StateError("the state was not taken of this pipeline: it says that the operator ", parts...);
+}
+
+// For words that count rows of one message.
+inline absl::Status CheckRowsOfMessage(uint64_t rows) {
+  if (rows <= static_cast<uint64_t>(std::numeric_limits<int>::max())) return absl::OkStatus();
+  return WordError("used ", rows, " rows of one message");
+}
 
 // Numbers that a user may fix by hand, and what binds a graph to this process.
 struct RunOptions {
@@ -149,6 +165,11 @@ struct Cardinality {
   static Cardinality Of(uint64_t rows) { return {Kind::kKnown, rows}; }
   static Cardinality Unknown() { return {}; }
   static Cardinality Endless() { return {Kind::kEndless, 0}; }
+  // Not known where the product is beyond 64 bits.
+  static Cardinality Product(uint64_t rows, uint64_t times) {
+    Cardinality product = Of(0);
+    return __builtin_mul_overflow(rows, times, &product.rows) ? Unknown() : product;
+  }
   bool known() const { return kind == Kind::kKnown; }
 };
 

@@ -288,9 +288,12 @@ void Pipeline::WorkWhileWaiting(uint64_t until_ns) {
   for (const auto& client : clients_) client->PassOn();
 }
 
-absl::Status Pipeline::PullUntilReady() {
+// Comes back when the time is over, for there may be no result for as long as sources give rows that others drop.
+absl::Status Pipeline::PullUntilReady(std::chrono::nanoseconds limit) {
+  const uint64_t start = NowNs();
   while (!ResultReady() && !closed()) {
     if (!RunOneOf(stage_order_) && !closed()) return InternalError("no stage can run and there is no result");
+    if (NowNs() - start >= static_cast<uint64_t>(std::max<int64_t>(0, limit.count()))) break;
   }
   return absl::OkStatus();
 }
@@ -329,11 +332,11 @@ bool Pipeline::WaitForResult(std::chrono::nanoseconds limit) {
 
 // Waits for the next block of the result; block_ stays empty when the time is over.
 absl::Status Pipeline::TakeBlock(std::chrono::nanoseconds limit) {
-  if (options_.pull) HEADRACE_RETURN_IF_ERROR(PullUntilReady());
+  if (options_.pull) HEADRACE_RETURN_IF_ERROR(PullUntilReady(limit));
   bool was_full = false;
   std::optional<Message> message = PopResult(was_full);
   if (!message.has_value()) {
-    if (closed() || limit.count() <= 0 || !WaitForResult(limit)) return absl::OkStatus();
+    if (closed() || options_.pull || limit.count() <= 0 || !WaitForResult(limit)) return absl::OkStatus();
     message = PopResult(was_full);
   }
   if (was_full) Signal(root_);
@@ -409,6 +412,7 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::Fetch(std::chrono::nanoseconds limit
         "parent starts its own, or start workers with the 'spawn' method");
   }
   if (epoch_ > options_.epochs.last) {
+    if (epochs_cut_) return UncountedEpoch(epoch_, options_.epochs.last);
     return UnsupportedError("there is no epoch ", epoch_, " here: the last one is ", options_.epochs.last);
   }
   try {
@@ -444,7 +448,7 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::FetchRow(std::chrono::nanoseconds li
 
 void Pipeline::Ask(uint64_t epoch) {
   const std::lock_guard<std::recursive_timed_mutex> inside(user_mutex_);
-  if (!closed()) root_->Ask(epoch);
+  if (!closed()) root_->Ask(std::min(epoch, options_.epochs.last));
 }
 
 Position Pipeline::position() const {

@@ -115,8 +115,8 @@ class Pipeline : private RunControl {
   ~Pipeline() override;
 
   enum class Outcome { kRow, kEpochEnd, kNothingYet };
-  // The next row; waits at most `limit`, and for the light task that this thread may do meanwhile (pull: works until
-  // there is one). An error stays: every later call repeats it. kResource where memory or threads ran out.
+  // The next row; waits at most `limit`, and for the light task that this thread may do meanwhile (pull: works so long,
+  // and ends the task it is at). An error stays: every later call repeats it. kResource where memory or threads ran out.
   // After kEpochEnd the next epoch follows, until the last.
   // The row counts in position() from Given() on, or from the next call: it may be lost on its way to the user.
   absl::StatusOr<Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
@@ -182,7 +182,7 @@ class Pipeline : private RunControl {
   std::optional<Message> PopResult(bool& was_full);
   bool WaitForResult(std::chrono::nanoseconds limit);
   absl::Status TakeBlock(std::chrono::nanoseconds limit);
-  absl::Status PullUntilReady();
+  absl::Status PullUntilReady(std::chrono::nanoseconds limit);
   Outcome GiveRow(ResultRow& row);
 
   ir::proto::Graph graph_;
@@ -200,6 +200,7 @@ class Pipeline : private RunControl {
   std::vector<std::shared_ptr<AutomaticCache>> automatic_caches_;
   std::vector<std::shared_ptr<const RowWarnings>> warnings_;
   Stage* root_ = nullptr;
+  bool epochs_cut_ = false;  // more were asked for than can be counted
 
   Nesting nesting_;
   std::timed_mutex close_mutex_;

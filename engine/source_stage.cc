@@ -59,7 +59,7 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Task::Ticket& ticket) {
     return true;
   }
   // Ends every epoch that nobody wants with one mark.
-  const uint64_t ended = enough ? static_cast<uint64_t>(finished_.load(std::memory_order_acquire)) : epoch_;
+  const uint64_t ended = enough ? wanted_from_.load(std::memory_order_acquire) - 1 : epoch_;
   ticket = {ended, 0, 0, local_, 0, true};
   if (ended >= last_epoch_) {
     exhausted_ = true;
@@ -195,7 +195,7 @@ Message StreamSourceStage::NextMessage(int rows) {
     EndEpoch(epoch);
     return mark;
   };
-  if (Finished(epoch_)) return end(static_cast<uint64_t>(finished_.load(std::memory_order_acquire)));
+  if (Finished(epoch_)) return end(wanted_from_.load(std::memory_order_acquire) - 1);
   auto block = std::make_unique<Block>();
   block->epoch = epoch_;
   absl::Status status;

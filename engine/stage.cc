@@ -270,7 +270,7 @@ void Stage::NoteLackLocked(Lack lack) {
 }
 
 void Stage::FinishEpoch(uint64_t epoch) {
-  RaiseTo(finished_, static_cast<int64_t>(epoch));
+  RaiseTo(wanted_from_, epoch + 1);
   for (size_t i = elements_.size(); i-- > 0;) {
     if (elements_[i].stream) epoch = elements_[i].stream->LastInputEpoch(epoch);
   }

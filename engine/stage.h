@@ -168,9 +168,7 @@ class Stage {
   // An epoch that a task may not begin yet, as user code would run for it.
   bool Gated(uint64_t epoch) const { return options_.gated && epoch > asked_.load(std::memory_order_acquire); }
   // Downstream wants nothing any more of `epoch`.
-  bool Finished(uint64_t epoch) const {
-    return static_cast<int64_t>(epoch) <= finished_.load(std::memory_order_acquire);
-  }
+  bool Finished(uint64_t epoch) const { return epoch < wanted_from_.load(std::memory_order_acquire); }
   // Rows at once, so that a task is worth its hand-over but holds up nobody.
   int Grain() const;
   // Returns what follows a row that failed: rows that the element has not seen, and the terminator. It must follow the
@@ -201,7 +199,7 @@ class Stage {
   StageCounters counters_;
   std::mutex mutex_;
   int running_ = 0;
-  std::atomic<int64_t> finished_{-1};
+  std::atomic<uint64_t> wanted_from_{0};  // downstream wants no epoch below it
   std::atomic<uint64_t> asked_{0};
 
  private:
@@ -378,9 +376,9 @@ class StreamStage : public Stage {
   size_t received_used_ = 0;
   std::vector<Message> ready_;  // given out by the last element, not yet pushed
   size_t ready_pushed_ = 0;
-  std::vector<int64_t> enough_;       // for each element: epochs it wants nothing of, in its input's count
+  std::vector<uint64_t> wants_from_;  // for each element and input: the first epoch it wants, in the input's count
   std::vector<uint64_t> fed_epochs_;  // for each element: of the message it was given last
-  int64_t finish_seen_ = -1;
+  uint64_t finish_seen_ = 0;          // of wanted_from_
   bool over_budget_ = false;
 };
 

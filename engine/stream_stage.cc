@@ -23,7 +23,7 @@ class StreamStage::ElementOutbox : public Outbox {
 StreamStage::StreamStage(Options options, RunControl* control, std::vector<Stage*> inputs,
                          std::vector<Element> elements)
     : Stage(std::move(options), control, std::move(inputs), std::move(elements)),
-      enough_(elements_.size() * std::max<size_t>(1, inputs_.size()), -1),
+      wants_from_(elements_.size() * std::max<size_t>(1, inputs_.size()), 0),
       fed_epochs_(elements_.size(), 0) {}
 
 size_t StreamStage::held_bytes() const {
@@ -69,8 +69,8 @@ int StreamStage::ClaimableLocked(int most) {
 
 // `element`'s input `input` is not wanted up to `epoch` any more: tells what lies below.
 void StreamStage::FinishBelow(size_t element, int input, uint64_t epoch) {
-  int64_t& enough = enough_[element * inputs_.size() + static_cast<size_t>(input)];
-  enough = std::max(enough, static_cast<int64_t>(epoch));
+  uint64_t& from = wants_from_[element * inputs_.size() + static_cast<size_t>(input)];
+  from = std::max(from, epoch + 1);
   if (element == 0) {
     inputs_[input]->FinishEpoch(epoch);
     return;
@@ -87,11 +87,11 @@ void StreamStage::FinishBelow(size_t element, int input, uint64_t epoch) {
 
 // Hears what the stage downstream said since the last step.
 void StreamStage::TakeFinish() {
-  const int64_t finished = finished_.load(std::memory_order_acquire);
-  if (finished <= finish_seen_) return;
-  finish_seen_ = finished;
+  const uint64_t wanted_from = wanted_from_.load(std::memory_order_acquire);
+  if (wanted_from == finish_seen_) return;
+  finish_seen_ = wanted_from;
   const Element& last = elements_.back();
-  uint64_t epoch = static_cast<uint64_t>(finished);
+  uint64_t epoch = wanted_from - 1;
   if (last.stream) {
     last.stream->Finish(epoch);
     epoch = last.stream->LastInputEpoch(epoch);
@@ -106,7 +106,7 @@ void StreamStage::Feed(size_t element, int input, Message message) {
     ready_.push_back(std::move(message));
     return;
   }
-  if (static_cast<int64_t>(message->epoch) <= enough_[element * inputs_.size() + static_cast<size_t>(input)]) {
+  if (message->epoch < wants_from_[element * inputs_.size() + static_cast<size_t>(input)]) {
     message->DropRows();
     if (message->end == End::kError) message->end = End::kNone;
   }

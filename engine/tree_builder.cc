@@ -47,6 +47,24 @@ const Instance& FirstUncounted(const Instance& root) {
   return root;
 }
 
+// Words of a state from outside: what operators have that stand in a stamp, in the order in which it holds them.
+absl::Status CheckWords(const Instance& instance, const Deal& deal, absl::Span<const uint64_t> words) {
+  if (instance.indexed) {
+    const uint64_t rows = deal.RowsOf(instance.indexed->size(), deal.base);
+    if (words[0] <= rows) return absl::OkStatus();
+    return Refuse(instance, WordError("gave ", words[0], " rows of ", rows));
+  }
+  size_t at = 0;
+  for (const auto& input : instance.inputs) {
+    const auto width = static_cast<size_t>(input->words);
+    HEADRACE_RETURN_IF_ERROR(CheckWords(*input, deal, words.subspan(at, width)));
+    at += width;
+  }
+  if (!instance.stream) return absl::OkStatus();
+  const absl::Status good = instance.stream->CheckWords(words.subspan(at));
+  return good.ok() ? good : Refuse(instance, good);
+}
+
 absl::Status CheckDealt(const Instance& instance, const Deal& deal) {
   if (instance.indexed && instance.indexed->size() < deal.world && deal.even != Deal::Even::kPad) {
     return Refuse(instance, GraphError("there are more shards (", deal.world, ") than rows (", instance.indexed->size(),
@@ -67,7 +85,7 @@ absl::Status CheckDealt(const Instance& instance, const Deal& deal) {
 
 // The last epoch of which every pass of every repeat below has a number; none: not even the first.
 std::optional<uint64_t> LastEpochOf(const Instance& instance) {
-  uint64_t inputs = EpochRange::kEndless;
+  uint64_t inputs = EpochRange::kMost;
   for (const auto& input : instance.inputs) {
     const std::optional<uint64_t> last = LastEpochOf(*input);
     if (!last.has_value()) return std::nullopt;
@@ -96,6 +114,13 @@ bool Grouped(const Instance& instance) {
 }
 
 }  // namespace
+
+absl::Status UncountedEpoch(uint64_t epoch, std::optional<uint64_t> last) {
+  return UnsupportedError("epoch ", epoch, " cannot be counted: repeat() numbers the passes of all epochs one after ",
+                          "the other, and one within another the passes of those, in 64 bits, which are enough ",
+                          last.has_value() ? Cat("up to epoch ", *last, " here") : "for none here",
+                          "; give an endless repeat() a count, such as repeat(1000)");
+}
 
 absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
   for (const auto& input : instance.inputs) HEADRACE_RETURN_IF_ERROR(OpenCaches(*input));
@@ -167,11 +192,8 @@ absl::Status TreeBuilder::OpenAutomatic(const Instance& instance, EpochRange epo
 absl::Status TreeBuilder::CheckEpochs() {
   const std::optional<uint64_t> last = LastEpochOf(*pipeline_.instance_);
   EpochRange& epochs = pipeline_.options_.epochs;
-  if (!last.has_value() || epochs.first > *last) {
-    return UnsupportedError("epoch ", epochs.first,
-                            " cannot be counted: an endless repeat() within another numbers its passes beyond 64 bits; "
-                            "give one of them a count, such as repeat(1000)");
-  }
+  if (!last.has_value() || epochs.first > *last) return UncountedEpoch(epochs.first, last);
+  pipeline_.epochs_cut_ = epochs.last > *last;
   epochs.last = std::min(epochs.last, *last);
   return absl::OkStatus();
 }
@@ -198,6 +220,7 @@ absl::Status TreeBuilder::Build() {
   if (static_cast<int>(words.size()) != root.words) {
     return StateError("the state has ", words.size(), " counters, this pipeline ", root.words);
   }
+  HEADRACE_RETURN_IF_ERROR(CheckWords(root, pipeline_.options_.deal, words));
   Close(BuildNode(root, pipeline_.options_.epochs, words));
   HEADRACE_RETURN_IF_ERROR(opened_);
   std::reverse(pipeline_.stages_.begin(), pipeline_.stages_.end());
@@ -269,8 +292,7 @@ TreeBuilder::Open TreeBuilder::BuildStream(Instance& instance, EpochRange epochs
   size_t at = 0;
   for (size_t i = 0; i < instance.inputs.size(); ++i) {
     const size_t width = static_cast<size_t>(instance.inputs[i]->words);
-    EpochRange range{op.StartInputEpoch(static_cast<int>(i), epochs.first, own),
-                     epochs.last == EpochRange::kEndless ? EpochRange::kEndless : op.LastInputEpoch(epochs.last)};
+    EpochRange range{op.StartInputEpoch(static_cast<int>(i), epochs.first, own), op.LastInputEpoch(epochs.last)};
     if (!op.needs_input()) range = {1, 0};
     inputs.push_back(BuildNode(*instance.inputs[i], range, words.subspan(at, width)));
     at += width;

@@ -5,6 +5,7 @@
 #define HEADRACE_ENGINE_TREE_BUILDER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "engine/pipeline.h"
 
 namespace headrace {
+
+// kUnsupported: of an epoch beyond `last`, the last that can be counted; none: no epoch can.
+absl::Status UncountedEpoch(uint64_t epoch, std::optional<uint64_t> last);
 
 class TreeBuilder {
  public:

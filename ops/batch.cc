@@ -21,6 +21,7 @@ class BatchOperator : public StreamOperator {
 
   // Rows of the message after the stamps that are used up.
   int stamp_words() const override { return 1; }
+  absl::Status CheckWords(absl::Span<const uint64_t> words) const override { return CheckRowsOfMessage(words[0]); }
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
     epoch_ = epoch;

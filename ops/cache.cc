@@ -203,7 +203,10 @@ class OrderedCache : public StreamOperator {
     stamps_.assign(width_, 0);
   }
 
-  void ReleaseInput(Outbox& out) const { out.FinishEpoch(0, std::min(last_epoch_, epoch_ + kLeftOut)); }
+  void ReleaseInput(Outbox& out) const {
+    const bool more = epoch_ < last_epoch_ && last_epoch_ - epoch_ > kLeftOut;
+    out.FinishEpoch(0, more ? epoch_ + kLeftOut : last_epoch_);
+  }
 
   const std::shared_ptr<RowCache> cache_;
   const uint64_t cycle_;

@@ -96,6 +96,16 @@ class ConcatOperator : public StreamOperator {
 
 class ConcatenatedSource : public IndexedSource {
  public:
+  // Positions of all inputs together have numbers of 64 bits.
+  static absl::Status Check(const IndexedSources& inputs) {
+    uint64_t size = 0;
+    for (const auto& input : inputs) {
+      if (!__builtin_add_overflow(size, input->size(), &size)) continue;
+      return UnsupportedError("the inputs have more rows together than numbers of 64 bits can count");
+    }
+    return absl::OkStatus();
+  }
+
   ConcatenatedSource(IndexedSources inputs, Places places) : inputs_(std::move(inputs)), places_(std::move(places)) {
     for (const auto& input : inputs_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + input->size());
   }
@@ -187,8 +197,7 @@ Cardinality Sum(const OpArguments& /*arguments*/, absl::Span<const Cardinality> 
   bool known = true;
   for (const Cardinality& input : inputs) {
     if (input.kind == Cardinality::Kind::kEndless) return input;
-    known = known && input.known();
-    rows += input.rows;
+    known = known && input.known() && !__builtin_add_overflow(rows, input.rows, &rows);
   }
   return known ? Cardinality::Of(rows) : Cardinality::Unknown();
 }
@@ -224,6 +233,7 @@ const OpRegistration registration(
      },
      .indexed = [](const OpArguments& arguments,
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       HEADRACE_RETURN_IF_ERROR(ConcatenatedSource::Check(inputs));
        return std::make_unique<ConcatenatedSource>(std::move(inputs), PlacesOf(arguments));
      },
      .cardinality = Sum});

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <optional>
 #include <random>
 
 #include "core/error.h"
@@ -27,6 +29,19 @@ struct Model {
   std::vector<int64_t> rows;
   bool errs = false;
   bool ordered = true;  // no shuffle: the rows are known, not only how many may be
+  // The last epoch of which all passes below have numbers; nullopt: none.
+  std::optional<uint64_t> last_epoch = EpochRange::kMost;
+
+  // Passes are numbered `step` an epoch, and reach `last` in it.
+  void CountPasses(uint64_t step, uint64_t last) {
+    const bool any = last_epoch.has_value() && *last_epoch >= last;
+    last_epoch = any ? std::optional((*last_epoch - last) / step) : std::nullopt;
+  }
+  void MeetEpochs(const Model& other) {
+    last_epoch = last_epoch.has_value() && other.last_epoch.has_value()
+                     ? std::optional(std::min(*last_epoch, *other.last_epoch))
+                     : std::nullopt;
+  }
 
   Model Truncated(size_t count) && {
     if (count > rows.size()) return std::move(*this);
@@ -73,6 +88,7 @@ class RandomGraph {
     Model second;
     const uint32_t right = Tree(depth - 2 > 0 ? depth - 2 : 0, second);
     model.ordered &= second.ordered;
+    model.MeetEpochs(second);
     if (!model.errs) {
       model.rows.insert(model.rows.end(), second.rows.begin(), second.rows.end());
       model.errs = second.errs;
@@ -90,6 +106,7 @@ class RandomGraph {
     const bool left_ends = model.rows.size() == rows && !model.errs;
     const bool right_ends = second.rows.size() == rows && !second.errs;
     model.ordered &= second.ordered;
+    model.MeetEpochs(second);
     model.errs = !left_ends && !right_ends;
     model.rows.resize(rows);
     return builder_.Add("project", {zip}, {{"columns", ir::StringsValue({"value"})}});
@@ -159,14 +176,16 @@ class RandomGraph {
 
   uint32_t Repeat(uint32_t input, Model& model) {
     const std::vector<int64_t> once = model.rows;
-    // One endless repeat within another would count more epochs than there are numbers.
-    const bool endless = Below(2) == 0 && !once.empty() && model.ordered && !endless_;
-    endless_ |= endless;
+    const bool endless = Below(2) == 0 && !once.empty() && model.ordered;
     const int64_t passes = endless ? 40 : 1 + Below(3);
     for (int64_t pass = 1; pass < passes && !model.errs; ++pass) {
       model.rows.insert(model.rows.end(), once.begin(), once.end());
     }
-    if (!endless) return builder_.Add("repeat", {input}, {{"count", IntValue(passes)}});
+    if (!endless) {
+      model.CountPasses(static_cast<uint64_t>(passes), static_cast<uint64_t>(passes - 1));
+      return builder_.Add("repeat", {input}, {{"count", IntValue(passes)}});
+    }
+    model.CountPasses(uint64_t{1} << 32, (uint64_t{1} << 32) - 2);
     const uint32_t repeat = builder_.Add("repeat", {input});
     const int64_t count = Below(35);
     model = std::move(model).Truncated(static_cast<size_t>(count));
@@ -186,19 +205,28 @@ class RandomGraph {
   std::mt19937_64 random_;
   GraphBuilder builder_;
   Model model_;
-  bool endless_ = false;
 };
 
-void CheckModel(const Model& model, const Ran& ran) {
+void CheckModel(const Model& model, const RunSpec& spec, const Ran& ran) {
+  const uint64_t end = spec.first_epoch + spec.epochs;
   if (model.ordered) {
-    EXPECT_EQ(ran.Ints(0, 0), model.rows);
+    EXPECT_EQ(ran.Ints(0, spec.first_epoch), model.rows);
     EXPECT_EQ(!ran.error.ok(), model.errs) << ran.error;
-    EXPECT_EQ(ran.Ints(0, 1), model.errs ? std::vector<int64_t>() : model.rows);
+    for (uint64_t epoch = spec.first_epoch + 1; epoch < end; ++epoch) {
+      EXPECT_EQ(ran.Ints(0, epoch), model.errs ? std::vector<int64_t>() : model.rows);
+    }
   }
-  if (ran.error.ok() && ran.cardinality.known()) {
-    EXPECT_EQ(ran.Ints(0, 0).size(), ran.cardinality.rows);
-    EXPECT_EQ(ran.Ints(0, 1).size(), ran.cardinality.rows);
+  for (uint64_t epoch = spec.first_epoch; epoch < end && ran.error.ok() && ran.cardinality.known(); ++epoch) {
+    EXPECT_EQ(ran.Ints(0, epoch).size(), ran.cardinality.rows);
   }
+}
+
+// The first two epochs, those around which numbers have another sign or width, or the last that can be counted.
+void DrawEpochs(uint64_t last, uint64_t draw, RunSpec& spec) {
+  const uint64_t firsts[] = {0, 0, 0, (uint64_t{1} << 31) - 1, (uint64_t{1} << 32) - 1, (uint64_t{1} << 63) - 1, last};
+  spec.first_epoch = firsts[draw % std::size(firsts)];
+  if (spec.first_epoch >= last) spec.first_epoch = last == 0 ? 0 : last - 1;
+  spec.epochs = last == 0 ? 1 : 2;
 }
 
 TEST(RandomGraphs, AreAsTheirModelEveryWay) {
@@ -209,7 +237,15 @@ TEST(RandomGraphs, AreAsTheirModelEveryWay) {
     RunSpec spec;
     spec.restart_every = 3;
     spec.threaded_restart_every = 6;
-    CheckModel(random.model(), RunEveryWay(builder, spec));
+    const Model& model = random.model();
+    if (model.last_epoch.has_value()) {
+      DrawEpochs(*model.last_epoch, seed, spec);
+      CheckModel(model, spec, RunEveryWay(builder, spec));
+    }
+    if (model.last_epoch != EpochRange::kMost) {
+      spec.first_epoch = model.last_epoch.has_value() ? *model.last_epoch + 1 : 0;
+      EXPECT_NE(Refusal(builder, spec).find("cannot be counted"), std::string::npos) << spec.first_epoch;
+    }
     if (HasFailure()) return;
   }
   std::printf("HEADRACE-COUNT fuzz=%d\n", static_cast<int>(kGraphs));

@@ -1,4 +1,4 @@
-#include <limits>
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -12,16 +12,25 @@ namespace {
 // them. Rows are given out as (e, key mixed with pass).
 class RepeatOperator : public StreamOperator {
  public:
-  static constexpr uint64_t kEndlessPasses = uint64_t{1} << 32;
+  // Numbers that an epoch has for its passes where it is endless. It uses all but the last, so that an endless repeat
+  // of endless repeats counts to no more than EpochRange::kMost.
+  static constexpr uint64_t kEndlessNumbers = uint64_t{1} << 32;
 
   RepeatOperator(std::optional<uint64_t> count, uint64_t epoch_cycle)
-      : passes_(count.value_or(kEndlessPasses)), endless_(!count.has_value()), cycle_(epoch_cycle) {}
+      : numbers_(count.value_or(kEndlessNumbers)),
+        last_pass_(count.value_or(kEndlessNumbers - 1) - 1),
+        endless_(!count.has_value()),
+        cycle_(epoch_cycle) {}
 
   // The pass that is running.
   int stamp_words() const override { return 1; }
-  uint64_t FirstInputEpoch(uint64_t epoch) const override { return epoch * passes_; }
-  uint64_t LastInputEpoch(uint64_t epoch) const override { return epoch * passes_ + passes_ - 1; }
-  uint64_t LastEpoch() const override { return (std::numeric_limits<uint64_t>::max() - (passes_ - 1)) / passes_; }
+  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
+    if (words[0] <= last_pass_) return absl::OkStatus();
+    return WordError("stood at pass ", words[0], " of 0 to ", last_pass_);
+  }
+  uint64_t FirstInputEpoch(uint64_t epoch) const override { return epoch * numbers_; }
+  uint64_t LastInputEpoch(uint64_t epoch) const override { return epoch * numbers_ + last_pass_; }
+  uint64_t LastEpoch() const override { return (EpochRange::kMost - last_pass_) / numbers_; }
   uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> words) const override {
     return FirstInputEpoch(epoch) + words[0];
   }
@@ -35,23 +44,31 @@ class RepeatOperator : public StreamOperator {
   }
 
   void Receive(int /*input*/, Message message, Outbox& out) override {
-    const uint64_t epoch = message->epoch / passes_;
+    const uint64_t epoch = message->epoch / numbers_;
     if (epoch < next_epoch_) return;
-    const uint64_t pass = message->epoch % passes_;
+    const uint64_t pass = message->epoch % numbers_;
     rows_in_pass_ += static_cast<uint64_t>(message->rows());
     for (RowId& id : message->ids) id = {RowEpochOf(epoch, cycle_), MixKey(id.key, pass), id.pad};
     message->epoch = epoch;
     message->stamps.push_back(pass);
-    if (message->end == End::kEpoch) EndPass(*message, pass);
+    if (message->end == End::kEpoch) EndPass(*message, epoch, pass);
     if (message->end == End::kEpoch) next_epoch_ = epoch + 1;
     if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
   }
 
+  void Finish(uint64_t epoch) override { wanted_from_ = std::max(wanted_from_, epoch + 1); }
+
  private:
-  void EndPass(Block& block, uint64_t pass) {
+  void EndPass(Block& block, uint64_t epoch, uint64_t pass) {
     const bool nothing = rows_in_pass_ == 0;
     rows_in_pass_ = 0;
-    if (pass + 1 == passes_) return;
+    if (pass == last_pass_) {
+      if (!endless_ || epoch < wanted_from_) return;
+      block.end = End::kError;
+      block.error = UnsupportedError("repeat() without a count went through ", last_pass_ + 1,
+                                     " passes, which is all that it can count; give it a count");
+      return;
+    }
     block.end = End::kNone;
     // Says where to go on: at the start of the next pass.
     block.stamps.assign(block.stamps.size(), 0);
@@ -61,10 +78,12 @@ class RepeatOperator : public StreamOperator {
     block.error = GraphError("repeat() without a count never ends over a data set that gives no rows");
   }
 
-  const uint64_t passes_;
+  const uint64_t numbers_;  // of passes, in an epoch
+  const uint64_t last_pass_;
   const bool endless_;
   const uint64_t cycle_;
   uint64_t next_epoch_ = 0;
+  uint64_t wanted_from_ = 0;  // epochs below it are not wanted
   uint64_t rows_in_pass_ = 0;
 };
 
@@ -77,7 +96,7 @@ Cardinality Repeated(const OpArguments& arguments, absl::Span<const Cardinality>
   const std::optional<uint64_t> count = CountOf(arguments);
   if (!count.has_value()) return Cardinality::Endless();
   if (!inputs[0].known()) return inputs[0];
-  return Cardinality::Of(inputs[0].rows * *count);
+  return Cardinality::Product(inputs[0].rows, *count);
 }
 
 const OpRegistration registration(
@@ -105,7 +124,7 @@ const OpRegistration registration(
      .input_cycle =
          [](const OpArguments& arguments) {
            // Passes of a cycle are numbered one after the other; where they are beyond 64 bits, none comes again.
-           const uint64_t passes = CountOf(arguments).value_or(RepeatOperator::kEndlessPasses);
+           const uint64_t passes = CountOf(arguments).value_or(RepeatOperator::kEndlessNumbers);
            uint64_t cycle = 0;
            return __builtin_mul_overflow(arguments.epoch_cycle, passes, &cycle) ? uint64_t{0} : cycle;
          },

@@ -30,6 +30,13 @@ class ShuffleOperator : public StreamOperator {
   // Of the stamps below: rows used of what comes after them. Then the position of the row after that, and how many
   // rows were given out.
   int stamp_words() const override { return 3; }
+  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
+    HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(words[0]));
+    if (words[1] > kLastPosition) return WordError("read ", words[1], " rows");
+    // Only rows of the window behind it leave before a row.
+    if (words[2] >= words[1] && words[2] - words[1] <= window_) return absl::OkStatus();
+    return WordError("gave ", words[2], " rows and kept the one at ", words[1], " with a window of ", window_);
+  }
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
     epoch_ = epoch;
@@ -78,6 +85,9 @@ class ShuffleOperator : public StreamOperator {
   size_t held_bytes() const override { return held_bytes_; }
 
  private:
+  // Beyond it the keys of rows, which are doubles, are not exact.
+  static constexpr uint64_t kLastPosition = uint64_t{1} << 53;
+
   struct Kept {
     Message message;  // null: all its rows are gone
     Stamps before;    // of the message before

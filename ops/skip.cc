@@ -15,6 +15,9 @@ class SkipOperator : public StreamOperator {
 
   // Rows left out so far in this epoch.
   int stamp_words() const override { return 1; }
+  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
+    return words[0] <= count_ ? absl::OkStatus() : WordError("left out ", words[0], " rows of ", count_);
+  }
 
   void Start(uint64_t /*epoch*/, absl::Span<const uint64_t> words, const Stamps& /*inputs*/) override {
     skipped_ = words[0];

@@ -13,6 +13,9 @@ class TakeOperator : public StreamOperator {
 
   // Rows given out in this epoch.
   int stamp_words() const override { return 1; }
+  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
+    return words[0] <= count_ ? absl::OkStatus() : WordError("gave ", words[0], " rows of ", count_);
+  }
 
   bool passes_rows() const override { return true; }
 

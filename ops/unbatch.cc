@@ -132,7 +132,7 @@ const OpRegistration registration(
        for (const ir::Column& column : arguments.inputs[0].columns) {
          const bool known = column.type.shape.has_value() && !column.type.shape->empty();
          if (!known || (*column.type.shape)[0] == ir::kUnknownDim || !inputs[0].known()) continue;
-         return Cardinality::Of(inputs[0].rows * static_cast<uint64_t>((*column.type.shape)[0]));
+         return Cardinality::Product(inputs[0].rows, static_cast<uint64_t>((*column.type.shape)[0]));
        }
        return inputs[0].kind == Cardinality::Kind::kEndless ? inputs[0] : Cardinality::Unknown();
      }});

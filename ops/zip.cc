@@ -102,6 +102,10 @@ class ZipOperator : public StreamOperator {
 
   // Of each input: rows used of what comes after its stamps.
   int stamp_words() const override { return static_cast<int>(inputs_.size()); }
+  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
+    for (const uint64_t used : words) HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(used));
+    return absl::OkStatus();
+  }
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
     epoch_ = epoch;

@@ -16,6 +16,9 @@ Rows = list[Any]
 DEPTHS = (0, 1)
 
 
+LAST_EPOCH = 2**64 - 2
+
+
 class Unmodelled(Exception):
     """The model does not say what comes: a shuffle moved the rows, or one of them is an error."""
 
@@ -30,8 +33,8 @@ class Recipe:
     depth: int = 0
     # Every row of the sources comes out once, whatever the number of ranks.
     keeps_rows: bool = True
-    # Holds an endless repeat; two of them, one in the other, number their epochs beyond 64 bits.
-    endless: bool = False
+    # The last epoch of which every pass of every repeat has a number of 64 bits; -1: none.
+    last_epoch: int = LAST_EPOCH
 
     def __repr__(self) -> str:
         return self.text
@@ -174,12 +177,18 @@ def cached(recipe: Recipe, memory: int | None) -> Recipe:
     )
 
 
+def counted(recipe: Recipe, numbers: int, last_pass: int) -> int:
+    """The last epoch of a repeat that numbers its passes so many an epoch."""
+    return (recipe.last_epoch - last_pass) // numbers if recipe.last_epoch >= last_pass else -1
+
+
 def repeated(recipe: Recipe, count: int) -> Recipe:
     return dataclasses.replace(
         recipe,
         text=f"{recipe}.repeat({count})",
         build=lambda: recipe.build().repeat(count),
         model=lambda: recipe.model() * count,
+        last_epoch=counted(recipe, count, count - 1),
     )
 
 
@@ -196,7 +205,7 @@ def repeated_endlessly(recipe: Recipe, count: int) -> Recipe:
         build=lambda: recipe.build().repeat().take(count),
         model=model,
         keeps_rows=False,
-        endless=True,
+        last_epoch=counted(recipe, 2**32, 2**32 - 2),
     )
 
 
@@ -227,7 +236,7 @@ def chained(recipe: Recipe, other: Recipe) -> Recipe:
         build=lambda: recipe.build().concat(other.build()),
         model=lambda: recipe.model() + other.model(),
         keeps_rows=recipe.keeps_rows and other.keeps_rows,
-        endless=recipe.endless or other.endless,
+        last_epoch=min(recipe.last_epoch, other.last_epoch),
     )
 
 
@@ -245,7 +254,7 @@ def zipped(recipe: Recipe, other: Recipe) -> Recipe:
         build=build,
         model=model,
         keeps_rows=False,
-        endless=recipe.endless or other.endless,
+        last_epoch=min(recipe.last_epoch, other.last_epoch),
     )
 
 
@@ -268,12 +277,11 @@ def extended(recipe: Recipe, other: Recipe) -> st.SearchStrategy[Recipe]:
         st.builds(mapped, st.just(recipe), MAPS),
         st.builds(shuffled, st.just(recipe), st.integers(1, 12) | st.just(1000)),
         st.builds(repeated, st.just(recipe), st.integers(1, 3)),
+        st.builds(repeated_endlessly, st.just(recipe), COUNTS),
         st.builds(cached, st.just(recipe), st.sampled_from([None, 0, 600, 3000])),
         st.builds(taken, st.just(recipe), COUNTS),
         st.builds(skipped, st.just(recipe), st.integers(0, 12)),
     ]
-    if not recipe.endless:
-        ways.append(st.builds(repeated_endlessly, st.just(recipe), COUNTS))
     if recipe.depth == 0:
         ways.append(st.builds(batched, st.just(recipe), SMALL, st.booleans()))
         ways.append(st.builds(filtered, st.just(recipe), st.integers(2, 5), st.booleans()))

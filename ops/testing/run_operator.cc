@@ -240,7 +240,7 @@ std::vector<int64_t> Ran::Ints(int column, uint64_t epoch) const {
 PipelineOptions OptionsOf(const RunSpec& spec) {
   PipelineOptions options;
   options.seed = spec.seed;
-  options.epochs = {0, spec.epochs - 1};
+  options.epochs = {spec.first_epoch, spec.first_epoch + spec.epochs - 1};
   options.deal = spec.deal;
   options.pull = true;
   options.bindings = spec.bindings;

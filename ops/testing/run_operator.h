@@ -41,6 +41,7 @@ struct Ran {
 std::string RowText(const ir::Schema& schema, const std::vector<Tensor>& columns);
 
 struct RunSpec {
+  uint64_t first_epoch = 0;
   uint64_t epochs = 2;
   HostBindings bindings;
   uint64_t seed = 7;

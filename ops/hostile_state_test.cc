@@ -1,0 +1,97 @@
+// States with a right checksum and wrong numbers: each is refused with the operator and the reason, or runs to an end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "core/error.h"
+#include "engine/iteration.h"
+#include "engine/sealed_state.h"
+#include "ops/testing/graph_builder.h"
+#include "ops/testing/state_run.h"
+
+namespace headrace {
+namespace {
+
+using ir::IntValue;
+using ::testing::HasSubstr;
+
+using Change = std::function<void(proto::State&)>;
+
+GraphBuilder Over(std::string_view op, const GraphBuilder::Given& attributes) {
+  GraphBuilder builder;
+  // Not indexed above, so that take and skip have counters of their own.
+  builder.Add("Range", {}, {{"stop", IntValue(20)}});
+  builder.Add("project", {0}, {{"columns", ir::StringsValue({"value"})}});
+  builder.Add(op, {1}, attributes);
+  return builder;
+}
+
+// What is said of the state after `rows` rows, changed.
+std::string Refusal(const GraphBuilder& builder, int rows, const Change& change) {
+  const ir::proto::Graph graph = *builder.Build();
+  proto::State state = StateAfter(graph, rows);
+  change(state);
+  const auto iteration = Iteration::Start(graph, FromState(state));
+  if (iteration.ok()) return "";
+  EXPECT_EQ(KindOf(iteration.status()), ErrorKind::kState);
+  return DescribeError(iteration.status());
+}
+
+Change Stamp(int index, uint64_t value) {
+  return [=](proto::State& state) { state.set_stamps(index, value); };
+}
+
+TEST(HostileState, OfWordsThatNoStampHasIsRefused) {
+  const GraphBuilder range = Over("project", {{"columns", ir::StringsValue({"value"})}});
+  EXPECT_EQ(Refusal(range, 3, Stamp(0, 20)), "");
+  EXPECT_THAT(Refusal(range, 3, Stamp(0, 21)), HasSubstr("the operator gave 21 rows of 20"));
+  EXPECT_THAT(Refusal(range, 3, Stamp(0, 21)), HasSubstr("Range[0]"));
+  const GraphBuilder take = Over("take", {{"count", IntValue(9)}});
+  EXPECT_THAT(Refusal(take, 3, Stamp(1, 10)), HasSubstr("the operator gave 10 rows of 9"));
+  const GraphBuilder skip = Over("skip", {{"count", IntValue(9)}});
+  EXPECT_THAT(Refusal(skip, 3, Stamp(1, 10)), HasSubstr("the operator left out 10 rows of 9"));
+  const GraphBuilder repeat = Over("repeat", {{"count", IntValue(2)}});
+  EXPECT_THAT(Refusal(repeat, 3, Stamp(1, 2)), HasSubstr("the operator stood at pass 2 of 0 to 1"));
+  const GraphBuilder batch = Over("batch", {{"size", IntValue(3)}});
+  EXPECT_THAT(Refusal(batch, 3, Stamp(1, uint64_t{1} << 31)), HasSubstr("used 2147483648 rows of one message"));
+  const GraphBuilder shuffle = Over("shuffle", {{"window", IntValue(4)}});
+  EXPECT_THAT(Refusal(shuffle, 3, Stamp(3, 19)), HasSubstr("with a window of 4"));
+  EXPECT_THAT(Refusal(shuffle, 3, Stamp(2, 19)), HasSubstr("rows and kept the one at 19"));
+  EXPECT_THAT(Refusal(shuffle, 3, Stamp(2, ~uint64_t{0})), HasSubstr("read 18446744073709551615 rows"));
+}
+
+TEST(HostileState, OfOtherCountersIsRefused) {
+  const GraphBuilder take = Over("take", {{"count", IntValue(9)}});
+  const std::string refusal = "other passes of the optimizer";
+  EXPECT_THAT(Refusal(take, 3, [](proto::State& state) { state.set_layout(state.layout() + 1); }), HasSubstr(refusal));
+  EXPECT_THAT(Refusal(take, 3, [](proto::State& state) { state.add_stamps(0); }), HasSubstr(refusal));
+}
+
+TEST(HostileState, OfEpochsThatCannotBeCountedIsRefused) {
+  const GraphBuilder repeat = Over("repeat", {{"count", IntValue(2)}});
+  const ir::proto::Graph graph = *repeat.Build();
+  proto::State state = StateAfter(graph, 1);
+  state.set_epoch(~uint64_t{0});
+  const auto iteration = Iteration::Start(graph, FromState(state));
+  EXPECT_THAT(std::string(iteration.status().message()), HasSubstr("cannot be counted"));
+}
+
+TEST(HostileState, OfAnotherRankDoesNotOverflow) {
+  const ir::proto::Graph graph = *Over("batch", {{"size", IntValue(3)}}).Build();
+  for (const uint64_t number : {uint64_t{1} << 40, uint64_t{1} << 62, ~uint64_t{0}}) {
+    for (const Change& change : {Change([&](proto::State& state) { state.set_world(number); }), Stamp(0, number),
+                                 Stamp(1, number), Change([&](proto::State& state) { state.set_base(number); })}) {
+      proto::State state = StateAfter(graph, 2);
+      change(state);
+      IterateOptions options = FromState(state);
+      options.world = 2;
+      const absl::Status status = ReadAll(Iteration::Start(graph, std::move(options)), 100);
+      EXPECT_TRUE(status.ok() || KindOf(status) == ErrorKind::kState) << status;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace
