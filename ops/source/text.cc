@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kChunk = 256 << 10;
 constexpr size_t kLongestLine = 256 << 20;
+constexpr uint64_t kLargestFile = std::numeric_limits<int64_t>::max() / 2;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Reads one file forward, line by line.
@@ -82,6 +84,9 @@ class TextSource : public StreamSource {
   int stamp_words() const override { return 3; }
 
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
+    if (words[1] > static_cast<uint64_t>(files_.paths.size()) || words[2] > kLargestFile) {
+      return WordError("had read file ", words[1], " up to byte ", words[2], " of ", files_.paths.size(), " files");
+    }
     epoch_ = epoch;
     number_ = words[1];
     return OpenAt(words[2]);
