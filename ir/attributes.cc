@@ -77,6 +77,21 @@ std::vector<double> Attributes::Floats(std::string_view name) const {
   return {values.begin(), values.end()};
 }
 
+ir::Number Attributes::Number(std::string_view name) const {
+  const proto::Value& value = Get(*this, name);
+  if (value.kind_case() == Kind::kInteger) return value.integer();
+  return Get(*this, name, Kind::kReal).real();
+}
+
+std::vector<ir::Number> Attributes::Numbers(std::string_view name) const {
+  const proto::Value& value = Get(*this, name);
+  if (value.kind_case() == Kind::kIntegers) {
+    return {value.integers().values().begin(), value.integers().values().end()};
+  }
+  const auto& values = Get(*this, name, Kind::kReals).reals().values();
+  return {values.begin(), values.end()};
+}
+
 std::vector<std::string> Attributes::Strings(std::string_view name) const {
   const auto& values = Get(*this, name, Kind::kTexts).texts().values();
   return {values.begin(), values.end()};

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/dtype.h"
@@ -17,6 +18,9 @@
 #include "ir/type.h"
 
 namespace headrace::ir {
+
+// As it was given: of an attribute that keeps whole numbers whole.
+using Number = std::variant<int64_t, double>;
 
 class Attributes {
  public:
@@ -32,6 +36,8 @@ class Attributes {
   const std::string& String(std::string_view name) const;
   std::vector<int64_t> Ints(std::string_view name) const;
   std::vector<double> Floats(std::string_view name) const;
+  ir::Number Number(std::string_view name) const;
+  std::vector<ir::Number> Numbers(std::string_view name) const;
   std::vector<std::string> Strings(std::string_view name) const;
   DType Type(std::string_view name) const;
   std::vector<std::pair<std::string, std::string>> Pairs(std::string_view name) const;

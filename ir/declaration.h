@@ -62,6 +62,9 @@ struct Attribute {
   // declared by {2} with `broadcast`) where broadcast is set; becomes a list of one otherwise.
   std::vector<int> lengths = {};
   bool broadcast = false;
+  // Of a real number, or a list of them: whole ones stay whole, and Attributes::Number tells them apart. For what
+  // shall stand in a column of any dtype: not every int64 is a double.
+  bool keeps_whole = false;
   // Changes speed alone, never results: takes no part in the graph's hash.
   bool tuning = false;
 };

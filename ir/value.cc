@@ -43,6 +43,13 @@ Kind KindOfType(AttributeType type) {
   return Kind::KIND_NOT_SET;
 }
 
+// The kind that the attribute's values have on the wire, or one of them.
+bool HasKind(const Attribute& attribute, Kind kind) {
+  const Kind wanted = KindOfType(attribute.type);
+  if (kind == wanted) return true;
+  return attribute.keeps_whole && kind == (wanted == Kind::kReal ? Kind::kInteger : Kind::kIntegers);
+}
+
 bool IsEmptyList(const proto::Value& value) {
   return (value.has_integers() && value.integers().values().empty()) ||
          (value.has_reals() && value.reals().values().empty()) || (value.has_texts() && value.texts().values().empty());
@@ -58,6 +65,8 @@ void FitReals(const Attribute& attribute, proto::Value& value) {
   if (value.has_integers()) {
     const std::vector<double> reals(value.integers().values().begin(), value.integers().values().end());
     value = FloatsValue(reals);
+  } else if (value.has_integer() && attribute.keeps_whole) {
+    value = IntsValue(std::vector<int64_t>(Places(attribute), value.integer()));
   } else if (value.has_integer() || value.has_real()) {
     const double number = value.has_real() ? value.real() : static_cast<double>(value.integer());
     value = FloatsValue(std::vector<double>(Places(attribute), number));
@@ -132,7 +141,8 @@ void CheckContent(const Attribute& attribute, const proto::Value& value, std::ve
     case AttributeType::kInt:
       return CheckBounds(attribute, static_cast<double>(value.integer()), shown(), wrong);
     case AttributeType::kFloat:
-      return CheckBounds(attribute, value.real(), shown(), wrong);
+      return CheckBounds(attribute, value.has_real() ? value.real() : static_cast<double>(value.integer()), shown(),
+                         wrong);
     case AttributeType::kString:
       return CheckChoice(attribute, value.text(), wrong);
     case AttributeType::kDType:
@@ -140,6 +150,7 @@ void CheckContent(const Attribute& attribute, const proto::Value& value, std::ve
     case AttributeType::kInts:
       return CheckList(attribute, value.integers().values(), shown(), wrong);
     case AttributeType::kFloats:
+      if (value.has_integers()) return CheckList(attribute, value.integers().values(), shown(), wrong);
       return CheckList(attribute, value.reals().values(), shown(), wrong);
     case AttributeType::kStrings:
       return CheckList(attribute, value.texts().values(), shown(), wrong);
@@ -299,7 +310,7 @@ std::string_view AttributeTypeInWords(AttributeType type) {
 }
 
 void FitValue(const Attribute& attribute, proto::Value& value) {
-  if (value.kind_case() == KindOfType(attribute.type)) return;
+  if (HasKind(attribute, value.kind_case())) return;
   switch (attribute.type) {
     case AttributeType::kFloat:
       if (value.has_integer()) value = FloatValue(static_cast<double>(value.integer()));
@@ -326,7 +337,7 @@ std::vector<std::string> CheckValue(const Attribute& attribute, const proto::Val
     if (!attribute.nullable) wrong.push_back(Cat("is None; it must be ", AttributeTypeInWords(attribute.type)));
     return wrong;
   }
-  if (value.kind_case() != KindOfType(attribute.type)) {
+  if (!HasKind(attribute, value.kind_case())) {
     const std::string_view or_none = attribute.nullable ? " or None" : "";
     wrong.push_back(Cat("is ", ValueText(value), "; it must be ", AttributeTypeInWords(attribute.type), or_none));
     return wrong;

@@ -50,9 +50,9 @@ class BatchOperator : public StreamOperator {
   int64_t rows_per_batch() const override { return batch_.pads() ? 0 : size_; }
 
  private:
-  static std::optional<double> PaddingOf(const OpArguments& arguments) {
+  static std::optional<ir::Number> PaddingOf(const OpArguments& arguments) {
     if (!arguments.attributes.Bool("pad")) return std::nullopt;
-    return arguments.attributes.Float("pad_value");
+    return arguments.attributes.Number("pad_value");
   }
 
   void Advance(Block& block, Outbox& out) {
@@ -161,7 +161,8 @@ const OpRegistration registration(
                        {.name = "pad_value",
                         .type = ir::AttributeType::kFloat,
                         .doc = "What padding is filled with.",
-                        .default_value = "0.0"},
+                        .default_value = "0.0",
+                        .keeps_whole = true},
                        {.name = "mark_padding",
                         .type = ir::AttributeType::kBool,
                         .doc = "Add the bool column `_pad`: rows that repeat others so that ranks step alike; set by "

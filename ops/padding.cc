@@ -31,7 +31,7 @@ void CopyCorner(const uint8_t* source, absl::Span<const int64_t> from, uint8_t* 
 
 }  // namespace
 
-absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, double value) {
+absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value) {
   Shape largest = rows[0].shape();
   bool equal = true;
   for (const Tensor& row : rows) {

@@ -5,11 +5,12 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/tensor.h"
+#include "ir/attributes.h"
 
 namespace headrace {
 
 // Rows of one dtype; kGraph where ranks differ, or where byte strings have a shape to pad.
-absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, double value);
+absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value);
 
 }  // namespace headrace
 

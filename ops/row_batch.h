@@ -10,13 +10,14 @@
 
 #include "absl/status/statusor.h"
 #include "engine/block.h"
+#include "ir/attributes.h"
 
 namespace headrace {
 
 class RowBatch {
  public:
   // `padding`: what rows are padded with to the largest in the batch; nullopt: rows must agree.
-  RowBatch(int size, std::vector<std::string> names, std::optional<double> padding)
+  RowBatch(int size, std::vector<std::string> names, std::optional<ir::Number> padding)
       : size_(size), names_(std::move(names)), padding_(padding) {}
 
   // Takes `count` rows from row `from` on out of the block, no more than are lacking. What is wrong with them Take
@@ -51,7 +52,7 @@ class RowBatch {
 
   const int size_;
   const std::vector<std::string> names_;
-  const std::optional<double> padding_;
+  const std::optional<ir::Number> padding_;
   std::vector<Place> places_;
   std::shared_ptr<BatchMemory> memory_;  // in which the rows so far lie; null: in the batch's own
   std::vector<RowId> ids_;

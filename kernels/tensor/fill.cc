@@ -9,7 +9,7 @@ namespace {
 
 class Fill : public UnaryKernel {
  public:
-  explicit Fill(const ir::Attributes& attributes) : value_(attributes.Float("value")) {}
+  explicit Fill(const ir::Attributes& attributes) : value_(attributes.Number("value")) {}
 
   bool applies_to_stacks() const override { return true; }
   absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
@@ -21,7 +21,7 @@ class Fill : public UnaryKernel {
   }
 
  private:
-  double value_;
+  ir::Number value_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   if (!type.fields.empty()) return GraphError("needs numbers; got ", ir::TypeName(type));
   uint8_t element[sizeof(double)];
   if (type.dtype != DType::kUnknown) {
-    HEADRACE_RETURN_IF_ERROR(StoreNumber("value", attributes.Float("value"), type.dtype, element));
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("value", attributes.Number("value"), type.dtype, element));
   }
   return std::vector{type};
 }
@@ -40,7 +40,7 @@ const KernelRegistration registration{
      .summary = "Replaces every element by one number.",
      .doc = "Takes numbers of any type and shape and gives the same type and shape, each element being `value`.\n"
             "Errors: a value that the type cannot hold (a whole-number type takes no fraction), bytes or strings.",
-     .attributes = {{.name = "value", .type = ir::AttributeType::kFloat, .doc = "The number."}},
+     .attributes = {{.name = "value", .type = ir::AttributeType::kFloat, .doc = "The number.", .keeps_whole = true}},
      .python_module = "transforms",
      .example = "T.Fill(0)",
      .infer_kernel = Infer},

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "core/dtype.h"
+#include "ir/attributes.h"
 #include "kernels/tensor/half.h"
 
 namespace headrace {
@@ -99,7 +100,7 @@ To ConvertNumber(From value) {
 
 // Writes `value` as one element. Fails with kGraph, naming `attribute`, where the dtype cannot hold it exactly (a
 // floating-point dtype may round it).
-absl::Status StoreNumber(std::string_view attribute, double value, DType dtype, void* target);
+absl::Status StoreNumber(std::string_view attribute, ir::Number value, DType dtype, void* target);
 
 // Repeats one element of `item` bytes `count` times.
 void RepeatElement(const void* element, size_t item, int64_t count, void* target);

@@ -53,7 +53,7 @@ class OneHot : public UnaryKernel {
                        " (classes=", classes_, ")");
     }
     uint8_t one[sizeof(double)];
-    HEADRACE_RETURN_IF_ERROR(StoreNumber("one", 1.0, dtype_, one));
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("one", int64_t{1}, dtype_, one));
     const size_t item = ItemSize(dtype_);
     for (int64_t i = 0; i < count; ++i) {
       std::memcpy(output.mutable_raw() + (i * classes_ + static_cast<int64_t>(classes[i])) * item, one, item);

@@ -33,7 +33,7 @@ void CopyBlock(const uint8_t* source, absl::Span<const int64_t> shape, absl::Spa
 class PadEnd : public UnaryKernel {
  public:
   explicit PadEnd(const ir::Attributes& attributes)
-      : shape_(attributes.Ints("shape")), value_(attributes.Float("value")) {}
+      : shape_(attributes.Ints("shape")), value_(attributes.Number("value")) {}
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
     if (input.rank() != static_cast<int>(shape_.size())) return DoesNotFit(input.TypeName(), shape_);
@@ -56,7 +56,7 @@ class PadEnd : public UnaryKernel {
 
  private:
   std::vector<int64_t> shape_;
-  double value_;
+  ir::Number value_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   if (!type.fields.empty()) return GraphError("needs numbers; got ", ir::TypeName(type));
   uint8_t element[sizeof(double)];
   if (type.dtype != DType::kUnknown) {
-    HEADRACE_RETURN_IF_ERROR(StoreNumber("value", attributes.Float("value"), type.dtype, element));
+    HEADRACE_RETURN_IF_ERROR(StoreNumber("value", attributes.Number("value"), type.dtype, element));
   }
   const std::vector<int64_t> wanted = attributes.Ints("shape");
   if (!type.shape) type.shape = Shape(wanted.size(), ir::kUnknownDim);
@@ -103,7 +103,8 @@ const KernelRegistration registration{
                     {.name = "value",
                      .type = ir::AttributeType::kFloat,
                      .doc = "What stands behind the input.",
-                     .default_value = "0"}},
+                     .default_value = "0",
+                     .keeps_whole = true}},
      .python_module = "transforms",
      .example = "T.PadEnd((128,), value=-1)",
      .infer_kernel = Infer,

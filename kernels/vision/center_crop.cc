@@ -9,8 +9,8 @@
 namespace headrace {
 namespace {
 
-constexpr double kZeros[] = {0.0};
-constexpr absl::Span<const double> kZero(kZeros);
+constexpr ir::Number kZeros[] = {int64_t{0}};
+constexpr absl::Span<const ir::Number> kZero(kZeros);
 
 // Where a window of `size` begins so that the middles meet. Rounds as torchvision: half to even inside, and the odd
 // pixel of padding goes to the end.

@@ -50,7 +50,7 @@ absl::StatusOr<Image> MovedOnce(const Image& image, const ImageMove& move) {
 
 }  // namespace
 
-void MovePlan::Cut(const Window& window, Border border, absl::Span<const double> fill) {
+void MovePlan::Cut(const Window& window, Border border, absl::Span<const ir::Number> fill) {
   const bool inside = Inside(window, height_, width_);
   height_ = window.height;
   width_ = window.width;

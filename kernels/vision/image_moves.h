@@ -22,8 +22,8 @@ struct ImageMove {
   // Of the image as the moves before leave it; of a resizing: the part of the result that is kept.
   Window window = {};
   Border border = Border::kConstant;
-  absl::Span<const double> fill = {};  // the kernel's own
-  int64_t height = 0;                  // of the whole resized image
+  absl::Span<const ir::Number> fill = {};  // the kernel's own
+  int64_t height = 0;                      // of the whole resized image
   int64_t width = 0;
   Resizing resizing = {};
 };
@@ -38,7 +38,7 @@ class MovePlan {
   int64_t width() const { return width_; }
 
   // What lies beyond the image is filled by the border's rule; `fill` must live as long as the plan.
-  void Cut(const Window& window, Border border, absl::Span<const double> fill);
+  void Cut(const Window& window, Border border, absl::Span<const ir::Number> fill);
   void Resize(int64_t height, int64_t width, Resizing resizing);
   void FlipLeftRight() { Flip(ImageMove::Kind::kFlipLeftRight); }
   void FlipTopBottom() { Flip(ImageMove::Kind::kFlipTopBottom); }

@@ -12,7 +12,7 @@ class Pad : public MovingKernel {
  public:
   explicit Pad(const ir::Attributes& attributes)
       : margins_(MarginsOf(attributes.Ints("padding"))),
-        fill_(attributes.Floats("fill")),
+        fill_(attributes.Numbers("fill")),
         border_(BorderOf(attributes.String("mode"))) {}
 
   PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
@@ -25,7 +25,7 @@ class Pad : public MovingKernel {
 
  private:
   Margins margins_;
-  std::vector<double> fill_;
+  std::vector<ir::Number> fill_;
   Border border_;
 };
 

@@ -14,7 +14,7 @@ class RandomCrop : public MovingKernel {
   explicit RandomCrop(const ir::Attributes& attributes)
       : size_(attributes.Ints("size")),
         pad_if_needed_(attributes.Bool("pad_if_needed")),
-        fill_(attributes.Floats("fill")),
+        fill_(attributes.Numbers("fill")),
         border_(BorderOf(attributes.String("mode"))) {
     if (!attributes.IsNone("padding")) margins_ = MarginsOf(attributes.Ints("padding"));
   }
@@ -48,7 +48,7 @@ class RandomCrop : public MovingKernel {
   std::vector<int64_t> size_;
   Margins margins_;
   bool pad_if_needed_;
-  std::vector<double> fill_;
+  std::vector<ir::Number> fill_;
   Border border_;
 };
 

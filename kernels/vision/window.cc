@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-absl::StatusOr<std::vector<uint8_t>> FillPixel(const Image& image, absl::Span<const double> fill) {
+absl::StatusOr<std::vector<uint8_t>> FillPixel(const Image& image, absl::Span<const ir::Number> fill) {
   if (fill.size() != 1 && static_cast<int64_t>(fill.size()) != image.channels) {
     return GraphError("fill has ", fill.size(), " values, but the image has ", image.channels,
                       " channels: give one value, or one a channel");
@@ -85,7 +85,7 @@ int64_t BorderIndex(int64_t at, int64_t size, Border border) {
 }
 
 absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border,
-                                absl::Span<const double> fill) {
+                                absl::Span<const ir::Number> fill) {
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, FillPixel(image, fill));
   HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, window.height, window.width));
   const RowCopy copy_row(image, window, border, pixel);
@@ -121,7 +121,8 @@ ir::Attribute FillAttribute() {
           .doc =
               "What new pixels hold where the border is constant: one number, or one a channel, in the units of the "
               "input.",
-          .default_value = "0"};
+          .default_value = "0",
+          .keeps_whole = true};
 }
 
 ir::Attribute BorderAttribute() {

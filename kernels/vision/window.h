@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/tensor.h"
+#include "ir/attributes.h"
 #include "ir/declaration.h"
 #include "kernels/vision/image.h"
 
@@ -35,7 +36,8 @@ int64_t BorderIndex(int64_t at, int64_t size, Border border);
 
 // A copy of what the window shows. `fill` is one number for all channels or one a channel; it must fit
 // the image's dtype.
-absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border, absl::Span<const double> fill);
+absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border,
+                                absl::Span<const ir::Number> fill);
 
 // Space around an image, from torchvision's notation: one number for all sides, (left and right, top and bottom), or
 // (left, top, right, bottom).

@@ -77,6 +77,12 @@ Value ListValue(const py::handle& value) {
     }
   }
   if (integers.size() == list.size()) return ir::IntsValue(integers);
+  constexpr int64_t kExact = int64_t{1} << 53;
+  for (const int64_t integer : integers) {
+    if (integer >= -kExact && integer <= kExact) continue;
+    throw py::value_error(
+        Cat(integer, " beside real numbers would be rounded to one of them; give whole numbers alone"));
+  }
   if (reals.size() == list.size()) return ir::FloatsValue(reals);
   if (texts.size() == list.size()) return ir::StringsValue(texts);
   Refuse(value);
