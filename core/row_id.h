@@ -13,6 +13,8 @@ struct RowId {
   uint64_t epoch = 0;
   uint64_t key = 0;
   bool pad = false;  // repeats another row so that ranks step alike; becomes the column `_pad`
+  // Its file had another size than was listed: the row is given out, and no cache keeps it.
+  bool changed = false;
 
   friend bool operator==(const RowId&, const RowId&) = default;
 };
@@ -28,6 +30,11 @@ inline uint64_t Scramble(uint64_t x) {
 // Mixes a second number into a key; not symmetric. The same bits in every version of Headrace:
 // random streams hang on it.
 inline uint64_t MixKey(uint64_t key, uint64_t with) { return Scramble(Scramble(key) ^ (with + 0x632be59bd9b4e019ULL)); }
+
+// Of two rows side by side: the first one's epoch, both keys, and the marks of either.
+inline RowId JoinIds(const RowId& a, const RowId& b) {
+  return {a.epoch, MixKey(a.key, b.key), a.pad || b.pad, a.changed || b.changed};
+}
 
 struct Provenance {
   std::shared_ptr<const std::string> file;  // null where rows come from no file

@@ -19,6 +19,7 @@ class DelayedFile : public File {
     wait_(delay_);
     return file_->ReadAt(offset, target);
   }
+  absl::StatusOr<int64_t> Size() const override { return file_->Size(); }
 
  private:
   const std::unique_ptr<File> file_;

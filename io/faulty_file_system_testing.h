@@ -17,7 +17,7 @@ namespace headrace {
 
 class FaultyFileSystem : public FileSystem {
  public:
-  // `call` is "Read", "Open", "ReadAt", "Stat", "List" or "Write". An error returned is the call's result.
+  // `call` is "Read", "Open", "ReadAt", "Size", "Stat", "List" or "Write". An error returned is the call's result.
   using Before = std::function<absl::Status(std::string_view call, const std::string& path)>;
 
   FaultyFileSystem(const FileSystem* files, Before before) : files_(files), before_(std::move(before)) {}
@@ -52,6 +52,10 @@ class FaultyFileSystem : public FileSystem {
     absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) override {
       HEADRACE_RETURN_IF_ERROR(before_("ReadAt", path_));
       return file_->ReadAt(offset, target);
+    }
+    absl::StatusOr<int64_t> Size() const override {
+      HEADRACE_RETURN_IF_ERROR(before_("Size", path_));
+      return file_->Size();
     }
 
    private:

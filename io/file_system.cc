@@ -22,6 +22,24 @@ absl::StatusOr<Tensor> FileSystem::ReadRange(const std::string& path, int64_t of
   return Tensor::ViewBytes(DType::kBytes, std::move(buffer), data, bytes);
 }
 
+absl::Status CheckNoNul(std::string_view what, std::string_view path) {
+  if (path.find('\0') == std::string_view::npos) return absl::OkStatus();
+  std::string shown;
+  for (const char letter : path) {
+    if (letter == '\0') {
+      shown += "\\0";
+    } else {
+      shown += letter;
+    }
+  }
+  return GraphError(what, " '", shown, "' holds a NUL character, which no path can: take it out");
+}
+
+absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after) {
+  return DataError(path, " was written to while it was read: it had ", before, " bytes, and then ", after,
+                   "; write files under another name, and rename them when they are whole");
+}
+
 std::string JoinPath(std::string_view folder, std::string_view name) {
   if (folder.empty() || folder.back() == '/') return Cat(folder, name);
   return Cat(folder, "/", name);

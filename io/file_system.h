@@ -1,5 +1,7 @@
 // Bytes in. A FileSystem reads whole files, ranges and folders; everything in io/ goes through one, so that tests can
-// inject delays and faults and a remote store is one more implementation. Paths use '/'; links are followed.
+// inject delays and faults and a remote store is one more implementation. Paths use '/'; links are followed; only
+// regular files are read, and none is waited for; a path with a NUL in it is refused (kGraph). Listing and looking at
+// files end with kClosed where the thread's Interrupt says so (io/interrupt.h).
 // Thread contract: a FileSystem may be used from any thread at once; a File belongs to one thread at a time.
 #ifndef HEADRACE_IO_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILE_SYSTEM_H_
@@ -26,7 +28,9 @@ enum class EntryType {
 struct FileStat {
   EntryType type = EntryType::kFile;
   int64_t size = 0;
-  int64_t modified_ns = 0;  // since 1970; 0 where the file system does not say
+  // Since 1970, when its bytes, its entries, its name or its rights were changed last; nobody can set it back, as
+  // `rsync -a` and `tar` do with times of modification. 0 where the file system does not say.
+  int64_t changed_ns = 0;
   // Two equal ones are the same folder under two names; empty where no link can make a circle.
   std::string identity;
 };
@@ -43,13 +47,15 @@ class File {
   virtual ~File() = default;
   // Bytes read into `target`; fewer than its size only at the file's end.
   virtual absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) = 0;
+  // In bytes, as it is now.
+  virtual absl::StatusOr<int64_t> Size() const = 0;
 };
 
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // The whole file, in one buffer of the running task's pool.
+  // The whole file as it is now, in one buffer of the running task's pool; kData where its size changes meanwhile.
   virtual absl::StatusOr<Tensor> Read(const std::string& path) const = 0;
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const = 0;
   // What is missing is kNotFound without a reason; MissingPathError looks for one.
@@ -65,6 +71,12 @@ class FileSystem {
 
 // The machine's own files. Lives as long as the process.
 const FileSystem* LocalFileSystem();
+
+// kGraph where a path holds a NUL, before which the system would end it. `what` names it: "the pattern".
+absl::Status CheckNoNul(std::string_view what, std::string_view path);
+
+// kData: the file was written to while it was read, and had `before` bytes when that began.
+absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after);
 
 // "photos/" and "cat" to "photos/cat".
 std::string JoinPath(std::string_view folder, std::string_view name);

@@ -3,14 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "core/error.h"
 #include "io/faulty_file_system_testing.h"
@@ -89,7 +94,7 @@ TEST(LocalFileSystem, StatsFilesAndFolders) {
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(file->type, EntryType::kFile);
   EXPECT_EQ(file->size, 5);
-  EXPECT_GT(file->modified_ns, int64_t{1'500'000'000} * 1'000'000'000);
+  EXPECT_GT(file->changed_ns, int64_t{1'500'000'000} * 1'000'000'000);
   const auto stat = Local().Stat(folder.path());
   ASSERT_TRUE(stat.ok());
   EXPECT_EQ(stat->type, EntryType::kFolder);
@@ -157,6 +162,51 @@ TEST(LocalFileSystem, SaysSoOfBrokenLinksAndCirclesAndPipes) {
   EXPECT_THAT(Message(Local().Read(folder / "broken").status()), HasSubstr("symbolic link to something"));
   EXPECT_THAT(Message(Local().Read(folder / "circle").status()), HasSubstr("round in a circle"));
   EXPECT_EQ(KindOf(Local().Read(folder / "pipe").status()), ErrorKind::kUnsupported);
+}
+
+TEST(LocalFileSystem, WaitsForNoSocketAndNoPipe) {
+  TemporaryFolder folder;
+  sockaddr_un address{AF_UNIX, {}};
+  (folder / "socket").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const int number = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(number, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  close(number);
+  for (const std::string& path : {folder / "socket", std::string("/dev/null")}) {
+    EXPECT_EQ(KindOf(Local().Read(path).status()), ErrorKind::kUnsupported) << path;
+    EXPECT_THAT(Message(Local().Open(path).status()), HasSubstr("a pipe, a socket or a device"));
+  }
+}
+
+TEST(LocalFileSystem, RefusesANulInAPath) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("file") + std::string("\0.jpg", 5);
+  for (const absl::Status& status :
+       {Local().Read(path).status(), Local().Open(path).status(), Local().Stat(path).status(),
+        Local().List(path).status(), Local().Write(path, {"x"}), Local().ReadRange(path, 0, 1).status()}) {
+    EXPECT_EQ(KindOf(status), ErrorKind::kGraph);
+    EXPECT_THAT(Message(status), HasSubstr("file\\0.jpg' holds a NUL character"));
+  }
+}
+
+TEST(LocalFileSystem, SaysSoWhereAFileIsWrittenToWhileItIsRead) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("file", std::string(1 << 20, 'a'));
+  std::atomic<bool> ended{false};
+  std::thread writer([&] {
+    for (size_t i = 0; !ended; ++i) folder.Write("file", std::string(i % 2 == 0 ? 1000 : 1 << 20, 'a'));
+  });
+  int64_t torn = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (torn == 0 && std::chrono::steady_clock::now() < until) {
+    const auto read = Local().Read(path);
+    torn += read.ok() ? 0 : 1;
+    if (read.ok()) continue;
+    EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+    EXPECT_THAT(Message(read.status()), AllOf(HasSubstr(path), HasSubstr("written to while it was read")));
+  }
+  ended = true;
+  writer.join();
+  EXPECT_GT(torn, 0);
 }
 
 // Root may read everything, by powers that this thread can put down. Returns those it had in effect.

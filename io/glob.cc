@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "io/link_circle.h"
+#include "io/followed_links.h"
 
 namespace headrace {
 namespace {
@@ -32,7 +32,7 @@ std::vector<std::string> PartsOf(std::string_view pattern) {
 class Walk {
  public:
   Walk(const FileSystem& files, std::string pattern, PathArena& found)
-      : files_(files), pattern_(std::move(pattern)), parts_(PartsOf(pattern_)), found_(found) {}
+      : files_(files), pattern_(std::move(pattern)), parts_(PartsOf(pattern_)), found_(found), links_(files) {}
 
   absl::Status Run() {
     const int64_t before = found_.size();
@@ -74,7 +74,7 @@ class Walk {
       const std::string path = JoinPath(folder, entry.name);
       if (last) HEADRACE_RETURN_IF_ERROR(Take(path, entry.type));
       if (entry.type != EntryType::kFolder) continue;
-      if (entry.link) HEADRACE_RETURN_IF_ERROR(CheckNoCircle(files_, star_root, Below(star_root, path)));
+      if (entry.link) HEADRACE_RETURN_IF_ERROR(links_.Enter(star_root, Below(star_root, path)));
       HEADRACE_RETURN_IF_ERROR(Expand(path, i, star_root));
     }
     return absl::OkStatus();
@@ -110,6 +110,7 @@ class Walk {
     if (listed_ != nullptr && listed_folder_ == folder) return listed_;
     const std::string path = folder.empty() ? "." : folder;
     const auto stat = files_.Stat(path);
+    if (!stat.ok() && KindOf(stat.status()) != ErrorKind::kNotFound) return stat.status();
     if (!stat.ok() || stat->type != EntryType::kFolder) return Entries();
     HEADRACE_ASSIGN_OR_RETURN(std::vector<FolderEntry> entries, files_.List(path));
     listed_ = std::make_shared<const std::vector<FolderEntry>>(std::move(entries));
@@ -122,12 +123,13 @@ class Walk {
     size_t plain = 0;
     while (plain < parts_.size() && IsPlain(parts_[plain])) folder = JoinPath(folder, parts_[plain++]);
     const auto stat = files_.Stat(folder.empty() ? "." : folder);
+    if (!stat.ok() && KindOf(stat.status()) != ErrorKind::kNotFound) return stat.status();
     if (!stat.ok()) return MissingPathError(files_, folder);
     if (plain == parts_.size() && stat->type == EntryType::kFolder) {
       return NotFoundError(pattern_, " is a folder, not a file: write ", JoinPath(folder, "*"),
                            " for the files in it, or ", JoinPath(folder, "**"), " for those in its folders, too");
     }
-    if (plain == parts_.size()) return NotFoundError(pattern_, " is a pipe or a device, not a file");
+    if (plain == parts_.size()) return NotFoundError(pattern_, " is a pipe, a socket or a device, not a file");
     if (stat->type != EntryType::kFolder) return NotFoundError(pattern_, ": ", folder, " is a file, not a folder");
     const std::string where = folder.empty() ? "the working folder" : Cat("the folder ", folder);
     if (folders_ > 0) {
@@ -141,6 +143,7 @@ class Walk {
   const std::string pattern_;
   const std::vector<std::string> parts_;
   PathArena& found_;
+  FollowedLinks links_;
   int64_t folders_ = 0;
   Entries listed_;
   std::string listed_folder_;
@@ -153,6 +156,7 @@ absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::st
   PathArena found;
   for (const std::string& pattern : patterns) {
     if (pattern.empty()) return GraphError("a pattern is empty: name a file, such as 'photos/*.jpg'");
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the pattern", pattern));
     HEADRACE_RETURN_IF_ERROR(Walk(files, pattern, found).Run());
   }
   found.SortUnique();

@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-// The files (no folders) that match any of the patterns, each once, in byte order. A pattern without matches is an
-// error, kNotFound, that says how far it led.
+// The files that match any of the patterns, each once, in byte order; folders, pipes, sockets and devices are passed
+// over. A pattern without matches is an error, kNotFound, that says how far it led.
 absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::string> patterns);
 
 // One part of a path against one part of a pattern. Characters are UTF-8's; a byte that is not counts as one.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
@@ -11,6 +12,7 @@
 
 #include "core/error.h"
 #include "io/faulty_file_system_testing.h"
+#include "io/interrupt.h"
 #include "io/temporary_folder_testing.h"
 
 namespace headrace {
@@ -159,6 +161,23 @@ TEST_F(GlobTest, EachPatternMustMatch) {
   for (const std::vector<std::string>& wrong : {std::vector<std::string>{}, {""}}) {
     EXPECT_EQ(KindOf(Glob(*LocalFileSystem(), wrong).status()), ErrorKind::kGraph);
   }
+}
+
+TEST_F(GlobTest, PassesOverWhatIsNoFileAndRefusesANul) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe.jpg").c_str(), 0600), 0);
+  EXPECT_THAT(Find({"*.jpg"}), ElementsAre("a.jpg"));
+  EXPECT_THAT(Find({"pipe.jpg"}), ElementsAre(HasSubstr("is a pipe, a socket or a device")));
+  EXPECT_THAT(Find({std::string("a.jpg\0.gif", 10)}), ElementsAre(HasSubstr("a.jpg\\0.gif' holds a NUL")));
+}
+
+TEST_F(GlobTest, EndsWhereItIsInterrupted) {
+  const Interrupt interrupt([] { return true; });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  absl::Status status;
+  while (status.ok() && std::chrono::steady_clock::now() < until) {
+    status = Glob(*LocalFileSystem(), {folder_ / "**/*.jpg"}).status();
+  }
+  EXPECT_EQ(KindOf(status), ErrorKind::kClosed) << status;
 }
 
 TEST_F(GlobTest, FollowsLinksButNotRoundInCircles) {

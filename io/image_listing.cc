@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <map>
 #include <string>
 #include <system_error>
@@ -11,8 +12,9 @@
 
 #include "core/error.h"
 #include "core/row_id.h"
+#include "io/followed_links.h"
 #include "io/hash.h"
-#include "io/link_circle.h"
+#include "io/interrupt.h"
 
 namespace headrace {
 namespace {
@@ -22,6 +24,7 @@ constexpr size_t kMostNamed = 5;  // in a message
 // One class folder's pictures in byte order, as one worker found them.
 struct ClassPictures {
   PathArena paths;
+  std::vector<int64_t> sizes;
   uint64_t hash = 0;
   std::map<std::string, int64_t> others;  // extension to number of files left out
   std::vector<FolderStamp> folders;
@@ -46,6 +49,7 @@ absl::StatusOr<std::vector<std::string>> NormalExtensions(const std::vector<std:
   if (extensions.empty()) return GraphError("extensions is empty: name at least one, such as '.jpg'");
   std::vector<std::string> normal;
   for (const std::string& extension : extensions) {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the extension", extension));
     if (extension.empty() || extension == "." || extension.find('/') != std::string::npos) {
       return GraphError("'", extension, "' is no file extension: write it as '.jpg'");
     }
@@ -91,14 +95,14 @@ void AddStamp(const FileSystem& files, const std::string& folder, std::vector<Fo
   absl::StatusOr<FileStat> stat = files.Stat(folder);
   // Why it is missing is for the call that lists it to say.
   if (!stat.ok()) return;
-  stamps.push_back({folder, stat->modified_ns, std::move(stat->identity)});
+  stamps.push_back({folder, stat->changed_ns, std::move(stat->identity)});
 }
 
 // Walks one class folder.
 class ClassWalk {
  public:
-  ClassWalk(const FileSystem& files, const std::string& root, const std::vector<std::string>& extensions, bool sizes)
-      : files_(files), root_(root), extensions_(extensions), sizes_(sizes) {}
+  ClassWalk(const FileSystem& files, const std::string& root, const std::vector<std::string>& extensions)
+      : files_(files), root_(root), extensions_(extensions), links_(files) {}
 
   ClassPictures Run() {
     pending_.emplace_back();
@@ -116,10 +120,10 @@ class ClassWalk {
   absl::Status Visit(const std::string& folder) {
     const std::string path = JoinPath(root_, folder);
     AddStamp(files_, path, result_.folders);
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files_.List(path, sizes_));
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files_.List(path, true));
     for (const FolderEntry& entry : entries) {
       if (entry.type == EntryType::kFolder) {
-        if (entry.link) HEADRACE_RETURN_IF_ERROR(CheckNoCircle(files_, root_, Cat(folder, entry.name)));
+        if (entry.link) HEADRACE_RETURN_IF_ERROR(links_.Enter(root_, Cat(folder, entry.name)));
         pending_.push_back(Cat(folder, entry.name, "/"));
       } else if (!IsPicture(entry.name, extensions_)) {
         ++result_.others[ExtensionOf(entry.name)];
@@ -136,7 +140,7 @@ class ClassWalk {
   void Add(const std::string& folder, const FolderEntry& entry) {
     const uint64_t begin = text_.size();
     text_.append(folder).append(entry.name);
-    found_.push_back({begin, text_.size(), sizes_ ? entry.size : -1});
+    found_.push_back({begin, text_.size(), entry.size});
   }
 
   std::string_view PathOf(const Found& found) const {
@@ -146,8 +150,10 @@ class ClassWalk {
   void Sort() {
     std::sort(found_.begin(), found_.end(), [this](const Found& a, const Found& b) { return PathOf(a) < PathOf(b); });
     result_.paths.Reserve(static_cast<int64_t>(found_.size()), static_cast<int64_t>(text_.size()));
+    result_.sizes.reserve(found_.size());
     for (const Found& found : found_) {
       result_.paths.Add(PathOf(found));
+      result_.sizes.push_back(found.size);
       result_.hash = MixKey(HashBytes(PathOf(found), result_.hash), static_cast<uint64_t>(found.size));
     }
   }
@@ -155,7 +161,7 @@ class ClassWalk {
   const FileSystem& files_;
   const std::string& root_;
   const std::vector<std::string>& extensions_;
-  const bool sizes_;
+  FollowedLinks links_;
   std::vector<std::string> pending_;
   std::string text_;
   std::vector<Found> found_;
@@ -167,23 +173,34 @@ std::vector<ClassPictures> WalkClasses(const FileSystem& files, const std::strin
                                        const std::vector<std::string>& extensions, const ImageListingOptions& options) {
   std::vector<ClassPictures> pictures(classes.size());
   std::atomic<size_t> next{0};
+  Interrupt* const interrupt = Interrupt::Current();
   const auto work = [&] {
     for (size_t i = next.fetch_add(1); i < classes.size(); i = next.fetch_add(1)) {
       const std::string root = JoinPath(folder, classes[i].name);
-      pictures[i] = ClassWalk(files, root, extensions, options.sizes).Run();
+      pictures[i] = ClassWalk(files, root, extensions).Run();
       // Lets the others end soon; those before this class are being walked already.
       if (!pictures[i].status.ok()) next.store(classes.size());
     }
   };
   const size_t wanted = options.threads > 0 ? options.threads : std::max(8u, 2 * std::thread::hardware_concurrency());
-  std::vector<std::thread> threads;
+  const auto help = [&] {
+    const Interrupt::Follow follow(interrupt);
+    work();
+  };
+  std::vector<std::future<void>> helpers;
   try {
-    for (size_t i = 1; i < std::min(wanted, classes.size()); ++i) threads.emplace_back(work);
+    for (size_t i = 1; i < std::min(wanted, classes.size()); ++i) {
+      helpers.push_back(std::async(std::launch::async, help));
+    }
   } catch (const std::system_error&) {
     // The machine has no more threads: those there are do the work.
   }
   work();
-  for (std::thread& thread : threads) thread.join();
+  for (std::future<void>& helper : helpers) {
+    // Asks for the helpers, which hear of an interrupt from this thread alone.
+    while (helper.wait_for(Interrupt::kInterval) != std::future_status::ready) Interrupt::Check().IgnoreError();
+    helper.get();
+  }
   return pictures;
 }
 
@@ -286,11 +303,13 @@ absl::StatusOr<ImageListing> ImageListing::Make(const FileSystem& files, const s
   }
   HEADRACE_RETURN_IF_ERROR(CheckPictures(folder, listing.classes_, pictures, extensions, options.allow_empty));
   listing.paths_.Reserve(count, bytes);
+  listing.sizes_.reserve(static_cast<size_t>(count));
   uint64_t hash = HashBytes(Join(extensions));
   for (size_t i = 0; i < pictures.size(); ++i) {
     ImageClass& owner = listing.classes_[i];
     owner.begin = listing.paths_.size();
     listing.paths_.Append(pictures[i].paths);
+    listing.sizes_.insert(listing.sizes_.end(), pictures[i].sizes.begin(), pictures[i].sizes.end());
     owner.end = listing.paths_.size();
     hash = MixKey(HashBytes(owner.name, hash), static_cast<uint64_t>(owner.label));
     hash = MixKey(MixKey(hash, owner.end - owner.begin), pictures[i].hash);

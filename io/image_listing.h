@@ -24,7 +24,6 @@ struct ImageListingOptions {
   // From class folder to label; folders not named are left out. Empty: every folder, labelled 0, 1, … by name.
   std::map<std::string, int32_t> class_map = {};
   bool allow_empty = false;  // a class folder without pictures is no error
-  bool sizes = true;         // file sizes take part in the fingerprint: one stat a file
   int threads = 0;           // 0: chosen; waiting for the disk is most of the work, so more than there are cores
 };
 
@@ -38,13 +37,14 @@ struct ImageClass {
 // What tells that entries of a folder were added, removed or renamed.
 struct FolderStamp {
   std::string path;
-  int64_t modified_ns = 0;
-  std::string identity;  // as FileStat's
+  int64_t changed_ns = 0;  // as FileStat's
+  std::string identity;    // as FileStat's
 };
 
 class ImageListing {
  public:
-  // Walks the folder; symbolic links are followed, and one that leads back to a folder above is an error.
+  // Walks the folder; symbolic links are followed, and one that leads back to a folder above is an error. Pipes,
+  // sockets and devices are no pictures, whatever their names.
   static absl::StatusOr<ImageListing> Make(const FileSystem& files, const std::string& folder,
                                            const ImageListingOptions& options);
 
@@ -63,9 +63,11 @@ class ImageListing {
   // "photos/cat/1.jpg", and "cat/1.jpg" without the folder.
   std::string Path(int64_t i) const { return JoinPath(folder_, RelativePath(i)); }
   std::string RelativePath(int64_t i) const;
+  // In bytes, as it was listed.
+  int64_t file_size(int64_t i) const { return sizes_[static_cast<size_t>(i)]; }
 
   // Covers, in order: the extensions, each class's name, label and number of pictures, each picture's path relative to
-  // the folder and, with `sizes`, its size in bytes. Not where the folder stands, times of change, or the pictures'
+  // the folder and its size in bytes. Not where the folder stands, times of change, or the pictures'
   // bytes: a copy elsewhere has the same fingerprint.
   uint64_t fingerprint() const { return fingerprint_; }
 
@@ -79,6 +81,7 @@ class ImageListing {
   std::string folder_;
   std::vector<ImageClass> classes_;
   PathArena paths_;  // relative to the class's folder
+  std::vector<int64_t> sizes_;
   uint64_t options_hash_ = 0;
   uint64_t fingerprint_ = 0;
   std::vector<FolderStamp> folders_;

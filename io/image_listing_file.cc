@@ -2,7 +2,9 @@
 //   magic (8 bytes), version (u32), payload bytes (u64), hash of the payload (u64), payload:
 //   options hash, fingerprint, classes, pictures, bytes of paths (u64 each);
 //   a class each: label (i32), bytes of its name (u32), end (u64), name;
-//   a picture each: end of its path (u64); the paths, relative to their class's folder.
+//   a picture each: end of its path (u64); a picture each: bytes of its file (i64);
+//   the paths, relative to their class's folder.
+// Whatever a payload holds is looked at before it is believed: no path leads out of the folder.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -16,7 +18,7 @@ namespace headrace {
 namespace {
 
 constexpr std::string_view kMagic("\x89HRLIST\n", 8);
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kHeaderBytes = 8 + 4 + 8 + 8;
 
 template <typename T>
@@ -77,14 +79,37 @@ absl::StatusOr<std::string_view> CheckedPayload(const std::string& path, std::st
   return payload;
 }
 
+bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
 bool IsFolderName(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos && !HasNul(name);
+}
+
+// A part of the path is "..".
+bool LeadsUp(std::string_view path) {
+  while (true) {
+    const size_t slash = path.find('/');
+    if (path.substr(0, slash) == "..") return true;
+    if (slash == std::string_view::npos) return false;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+// All lead from their class's folder down.
+bool StayBelow(const PathArena& paths) {
+  if (HasNul(paths.text())) return false;
+  // Spares most listings a look at each path.
+  if (paths.text().find("..") == std::string_view::npos) return true;
+  for (int64_t i = 0; i < paths.size(); ++i) {
+    if (LeadsUp(paths[i])) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 uint64_t ImageListing::OptionsHash(const ImageListingOptions& options) {
-  uint64_t hash = options.sizes ? 1 : 0;
+  uint64_t hash = 1;
   for (const std::string& extension : options.extensions) hash = HashBytes(extension, hash);
   for (const auto& [name, label] : options.class_map) hash = HashBytes(Cat(label, " ", name), hash);
   return hash;
@@ -92,7 +117,7 @@ uint64_t ImageListing::OptionsHash(const ImageListingOptions& options) {
 
 absl::Status ImageListing::Save(const FileSystem& files, const std::string& path) const {
   std::string payload;
-  payload.reserve(paths_.text().size() + 8 * paths_.size() + 64 * classes_.size() + 64);
+  payload.reserve(paths_.text().size() + 16 * paths_.size() + 64 * classes_.size() + 64);
   Put(payload, options_hash_);
   Put(payload, fingerprint_);
   Put(payload, uint64_t{classes_.size()});
@@ -105,6 +130,7 @@ absl::Status ImageListing::Save(const FileSystem& files, const std::string& path
     payload.append(owner.name);
   }
   payload.append(reinterpret_cast<const char*>(paths_.ends().data()), 8 * paths_.ends().size());
+  payload.append(reinterpret_cast<const char*>(sizes_.data()), 8 * sizes_.size());
   payload.append(paths_.text());
   std::string header(kMagic);
   Put(header, kVersion);
@@ -138,18 +164,23 @@ absl::StatusOr<ImageListing> ImageListing::Load(const FileSystem& files, const s
     listing.classes_.push_back(std::move(owner));
   }
   // Divides, for a product could wrap round.
-  if (!pieces.whole() || pictures > pieces.left() / 8) return Damaged(path, "its counts do not fit its length");
+  if (!pieces.whole() || pictures > pieces.left() / 16) return Damaged(path, "its counts do not fit its length");
   std::vector<uint64_t> ends(pictures);
   const std::string_view ends_bytes = pieces.Take(8 * pictures);
   if (pictures > 0) std::memcpy(ends.data(), ends_bytes.data(), ends_bytes.size());
+  listing.sizes_.resize(pictures);
+  const std::string_view sizes_bytes = pieces.Take(8 * pictures);
+  if (pictures > 0) std::memcpy(listing.sizes_.data(), sizes_bytes.data(), sizes_bytes.size());
   std::string text(pieces.Take(text_bytes));
   auto paths = PathArena::FromParts(std::move(ends), std::move(text));
   if (!pieces.whole() || pieces.left() > 0 || !paths || begin != paths->size()) {
     return Damaged(path, "its counts do not fit together");
   }
+  if (!StayBelow(*paths)) return Damaged(path, "it holds a path that leads out of its folder, or a NUL");
   if (listing.options_hash_ != OptionsHash(options)) {
-    return GraphError(path, " was listed with other extensions, another class map, or the other way round with sizes: ",
-                      "delete it and list the folder again, or name another file");
+    return GraphError(path,
+                      " was listed with other extensions or another class map: delete it and list the folder again, or "
+                      "name another file");
   }
   listing.paths_ = *std::move(paths);
   return listing;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,6 +16,8 @@
 #include "core/error.h"
 #include "io/faulty_file_system_testing.h"
 #include "io/hash.h"
+#include "io/interrupt.h"
+#include "io/one_file_testing.h"
 #include "io/temporary_folder_testing.h"
 
 namespace headrace {
@@ -101,6 +104,51 @@ TEST(ImageListing, RefusesLinksThatLeadBack) {
     folder.Link(target, "photos/cat/loop");
     EXPECT_THAT(ErrorOf(folder / "photos"), AllOf(HasSubstr("cat/loop"), HasSubstr("round in a circle"))) << target;
   }
+}
+
+// A folder behind each of two links, and again, makes more paths than anybody can walk.
+void FanOut(const TemporaryFolder& folder, int levels) {
+  for (int i = 0; i < levels; ++i) {
+    folder.MakeFolder(Cat("levels/", i));
+    for (const char* name : {"a", "b"}) folder.Link(folder / Cat("levels/", i + 1), Cat("levels/", i, "/", name));
+  }
+  folder.Write(Cat("levels/", levels, "/1.jpg"));
+  folder.MakeFolder("photos");
+  folder.Link(folder / "levels/0", "photos/cat");
+}
+
+TEST(ImageListing, EndsWhereItIsInterrupted) {
+  for (const int classes : {1, 3}) {
+    TemporaryFolder folder;
+    FanOut(folder, 10);
+    for (int i = 1; i < classes; ++i) folder.Link(folder / "levels/0", Cat("photos/", i));
+    const std::thread::id here = std::this_thread::get_id();
+    const Interrupt interrupt([here] {
+      EXPECT_EQ(std::this_thread::get_id(), here);
+      return true;
+    });
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    absl::Status status;
+    while (status.ok() && std::chrono::steady_clock::now() < until) {
+      status = List(folder / "photos").status();
+    }
+    EXPECT_EQ(KindOf(status), ErrorKind::kClosed) << status;
+  }
+}
+
+TEST(ImageListing, PassesOverWhatIsNoFile) {
+  TemporaryFolder folder;
+  folder.Write("cat/1.jpg");
+  ASSERT_EQ(mkfifo((folder / "cat/2.jpg").c_str(), 0600), 0);
+  EXPECT_THAT(Rows(*List(folder.path())), ElementsAre("cat/1.jpg 0"));
+}
+
+TEST(ImageListing, RefusesANulInAPath) {
+  TemporaryFolder folder;
+  folder.Write("cat/1.jpg");
+  const auto listing = List(folder.path() + std::string("\0/x", 3));
+  EXPECT_EQ(KindOf(listing.status()), ErrorKind::kGraph);
+  EXPECT_THAT(Message(listing.status()), HasSubstr("\\0/x' holds a NUL"));
 }
 
 TEST(ImageListing, RefusesABrokenLinkThatShouldBeAPicture) {
@@ -208,10 +256,8 @@ TEST(ImageListing, FingerprintsWhatARowDependsOn) {
   EXPECT_EQ(before, List(folder / "b")->fingerprint()) << "where the folder stands does not count";
   EXPECT_NE(before, List(folder / "a", {.class_map = {{"cat", 0}, {"dog", 2}}})->fingerprint());
   EXPECT_NE(before, List(folder / "a", {.extensions = {".jpg"}})->fingerprint());
-  const uint64_t without_sizes = List(folder / "a", {.sizes = false})->fingerprint();
   folder.Write("a/dog/1.jpg", "1234");
   EXPECT_NE(before, List(folder / "a")->fingerprint());
-  EXPECT_EQ(without_sizes, List(folder / "a", {.sizes = false})->fingerprint());
   std::filesystem::rename(folder / "b/cat/1.jpg", folder / "b/cat/2.jpg");
   EXPECT_NE(before, List(folder / "b")->fingerprint());
   std::filesystem::rename(folder / "b/cat/2.jpg", folder / "b/cat/1.jpg");
@@ -240,8 +286,7 @@ class SavedListing : public testing::Test {
     return ImageListing::Load(Local(), Saved(), "elsewhere", options);
   }
   absl::StatusOr<ImageListing> LoadBytes(std::string_view bytes) const {
-    folder_.Write("saved", bytes);
-    return Load();
+    return ImageListing::Load(OneFile(std::string(bytes)), Saved(), "elsewhere", {});
   }
   // Hashes the payload anew, so that what lies behind the checksum is tried as well.
   static void Seal(std::string& bytes) {
@@ -262,12 +307,12 @@ TEST_F(SavedListing, ComesBack) {
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ(Rows(*loaded), Rows(listing_));
   EXPECT_EQ(loaded->fingerprint(), listing_.fingerprint());
+  for (int64_t i = 0; i < listing_.size(); ++i) EXPECT_EQ(loaded->file_size(i), listing_.file_size(i));
   EXPECT_EQ(loaded->Path(0), "elsewhere/cat/1.jpg");
 }
 
 TEST_F(SavedListing, RefusesOtherOptions) {
-  for (const ImageListingOptions& other :
-       {ImageListingOptions{.extensions = {".png"}}, {.class_map = {{"cat", 0}}}, {.sizes = false}}) {
+  for (const ImageListingOptions& other : {ImageListingOptions{.extensions = {".png"}}, {.class_map = {{"cat", 0}}}}) {
     const auto loaded = Load(other);
     EXPECT_EQ(KindOf(loaded.status()), ErrorKind::kGraph);
     EXPECT_THAT(Message(loaded.status()), AllOf(HasSubstr(Saved()), HasSubstr("other extensions")));
@@ -293,10 +338,26 @@ TEST_F(SavedListing, SaysWhatIsWrong) {
   EXPECT_THAT(Message(LoadBytes("\xff\xd8\xff").status()), HasSubstr("not a listing"));
   EXPECT_THAT(Message(LoadBytes(bytes_.substr(0, bytes_.size() - 1)).status()), HasSubstr("damaged"));
   std::string newer = bytes_;
-  newer[8] = 2;
+  newer[8] = 9;
   const absl::Status status = LoadBytes(newer).status();
   EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported);
-  EXPECT_THAT(Message(status), HasSubstr("version 2"));
+  EXPECT_THAT(Message(status), HasSubstr("version 9"));
+}
+
+TEST_F(SavedListing, RefusesPathsThatLeadOutOfItsFolder) {
+  using std::string_view_literals::operator""sv;
+  for (const std::string_view hostile : {"../p/2.jpg"sv, "deep/../.j"sv, "deep/2\0jpg"sv}) {
+    std::string bytes = bytes_;
+    bytes.replace(bytes.find("deep/2.jpg"), 10, hostile);
+    Seal(bytes);
+    const absl::Status status = LoadBytes(bytes).status();
+    EXPECT_EQ(KindOf(status), ErrorKind::kData) << hostile;
+    EXPECT_THAT(Message(status), HasSubstr("leads out of its folder"));
+  }
+  std::string bytes = bytes_;
+  bytes.replace(bytes.find("deep/2.jpg"), 10, "d..p/..jpg");
+  Seal(bytes);
+  EXPECT_TRUE(LoadBytes(bytes).ok()) << "these only look like it";
 }
 
 TEST_F(SavedListing, SurvivesAnyBytesBehindARightChecksum) {
@@ -338,7 +399,11 @@ TEST_F(SavedListing, SurvivesAnyBytesBehindARightChecksum) {
       continue;
     }
     ++loaded;
-    for (int64_t i = 0; i < listing->size(); ++i) EXPECT_FALSE(listing->Path(i).empty());
+    for (int64_t i = 0; i < listing->size(); ++i) {
+      const std::string path = Cat("/", listing->RelativePath(i), "/");
+      EXPECT_TRUE(path.find("/../") == std::string::npos && path.find('\0') == std::string::npos) << path;
+      listing->file_size(i);
+    }
   }
   EXPECT_GT(loaded, 0) << "some changes only touch names";
   printf("HEADRACE-COUNT fuzz=%d\n", kRounds);

@@ -15,8 +15,7 @@ constexpr int64_t kCoarseNs = 2'000'000'000;
 constexpr size_t kMostFolders = 20'000;
 
 bool SameOptions(const ImageListingOptions& a, const ImageListingOptions& b) {
-  return a.extensions == b.extensions && a.class_map == b.class_map && a.allow_empty == b.allow_empty &&
-         a.sizes == b.sizes;
+  return a.extensions == b.extensions && a.class_map == b.class_map && a.allow_empty == b.allow_empty;
 }
 
 }  // namespace
@@ -36,7 +35,7 @@ int64_t KeptListings::SystemNow() {
 bool KeptListings::Unchanged(const Kept& kept) {
   return std::all_of(kept.stamps.begin(), kept.stamps.end(), [&kept](const FolderStamp& stamp) {
     const absl::StatusOr<FileStat> now = kept.files->Stat(stamp.path);
-    return now.ok() && now->modified_ns == stamp.modified_ns && now->identity == stamp.identity;
+    return now.ok() && now->changed_ns == stamp.changed_ns && now->identity == stamp.identity;
   });
 }
 
@@ -51,7 +50,7 @@ std::shared_ptr<const KeptListings::Kept> KeptListings::Find(const Kept& wanted)
 
 void KeptListings::Keep(Kept kept, int64_t began_ns) {
   const auto tells = [began_ns](const FolderStamp& stamp) {
-    return stamp.modified_ns > 0 && stamp.modified_ns < began_ns - kCoarseNs;
+    return stamp.changed_ns > 0 && stamp.changed_ns < began_ns - kCoarseNs;
   };
   const bool keep = !kept.stamps.empty() && kept.stamps.size() <= kMostFolders &&
                     std::all_of(kept.stamps.begin(), kept.stamps.end(), tells);
@@ -60,6 +59,11 @@ void KeptListings::Keep(Kept kept, int64_t began_ns) {
   std::erase(kept_, old);
   if (keep) kept_.push_front(std::make_shared<const Kept>(std::move(kept)));
   if (kept_.size() > kMost) kept_.pop_back();
+}
+
+void KeptListings::Forget(const ImageListing* listing) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(kept_, [listing](const auto& kept) { return kept->listing.get() == listing; });
 }
 
 absl::StatusOr<std::shared_ptr<const ImageListing>> KeptListings::Get(const FileSystem& files,
@@ -78,7 +82,7 @@ absl::StatusOr<std::shared_ptr<const ImageListing>> KeptListings::Get(const File
                                                        : ImageListing::Make(files, folder, options));
   if (saved != nullptr && !load) HEADRACE_RETURN_IF_ERROR(listing.Save(files, *saved));
   if (load) {
-    kept.stamps.push_back({*saved, file->modified_ns, file->identity});
+    kept.stamps.push_back({*saved, file->changed_ns, file->identity});
   } else if (saved == nullptr) {
     kept.stamps = listing.TakeFolders();
   }

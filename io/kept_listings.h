@@ -1,7 +1,8 @@
 // The listings that this process made last, for the next iteration over the same folder: a walk over a million files
 // takes seconds, a look at its folders milliseconds. A listing is given again while each of its folders is the same
 // one and was not changed since, so that files added, removed or renamed are seen. One that was read from a file is
-// given again while that file is unchanged. Sizes are those at the time of the walk.
+// given again while that file is unchanged. Sizes are those at the time of the walk: whoever finds a file that has
+// another one has the listing forgotten.
 // Bounded: the latest few are kept, and none whose folders are too many to look at, or were changed so short before
 // the walk that their times could not tell of another change.
 // Thread contract: any thread; no lock is held while files are looked at.
@@ -33,6 +34,8 @@ class KeptListings {
   absl::StatusOr<std::shared_ptr<const ImageListing>> Get(const FileSystem& files, const std::string& folder,
                                                           const ImageListingOptions& options,
                                                           const std::string* saved = nullptr);
+  // Lets the next one be made anew.
+  void Forget(const ImageListing* listing);
 
  private:
   struct Kept {

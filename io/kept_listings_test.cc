@@ -29,10 +29,15 @@ class Kept : public ::testing::Test {
     const std::string path = folder_ / "listing";
     return *kept_.Get(files_, folder_ / "photos", {}, &path);
   }
-  // The time of its change moves on, though the clock does not.
-  void Touch(const std::string& path) {
+  // Until the time of the path's change has moved on, which goes by steps of some milliseconds.
+  void Change(const std::string& path, const std::function<void()>& how) {
+    const int64_t before = LocalFileSystem()->Stat(folder_ / path)->changed_ns;
+    while (LocalFileSystem()->Stat(folder_ / path)->changed_ns == before) how();
+  }
+  // Sets the time of modification to what it was, as `rsync -a` and `tar` do.
+  void Restore(const std::string& path) {
     const auto time = std::filesystem::last_write_time(folder_ / path);
-    std::filesystem::last_write_time(folder_ / path, time + std::chrono::nanoseconds(1000));
+    Change(path, [&] { std::filesystem::last_write_time(folder_ / path, time); });
   }
 
   TemporaryFolder folder_;
@@ -61,12 +66,15 @@ TEST_F(Kept, IsGivenAgainWhereNothingChanged) {
 TEST_F(Kept, IsMadeAnewWhereAFolderChanged) {
   for (const std::string folder : {"photos", "photos/cat", "photos/cat/deep", "photos/dog"}) {
     const auto before = Get();
-    Touch(folder);
+    Restore(folder);
     EXPECT_NE(Get(), before) << folder;
     EXPECT_EQ(lists_, 4);
   }
   const auto before = Get();
-  folder_.Write("photos/cat/deep/new.jpg", "new");
+  Change("photos/cat/deep", [this] {
+    std::filesystem::remove(folder_ / "photos/cat/deep/new.jpg");
+    folder_.Write("photos/cat/deep/new.jpg", "new");
+  });
   EXPECT_EQ(Get()->size(), before->size() + 1);
 }
 
@@ -100,6 +108,12 @@ TEST_F(Kept, AreTheLatestFew) {
   EXPECT_TRUE(first.expired());
 }
 
+TEST_F(Kept, IsMadeAnewOnceForgotten) {
+  const auto first = Get();
+  kept_.Forget(first.get());
+  EXPECT_NE(Get(), first);
+}
+
 TEST_F(Kept, ErrorsAreFoundAnew) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(KindOf(kept_.Get(files_, folder_ / "none", {}).status()), ErrorKind::kNotFound);
@@ -116,7 +130,7 @@ TEST_F(Kept, IsGivenAgainWhereItsFileIsUnchanged) {
   // It is believed as it stands.
   folder_.Write("photos/dog/new.jpg", "new");
   EXPECT_EQ(GetSaved(), read);
-  Touch("listing");
+  Restore("listing");
   EXPECT_NE(GetSaved(), read);
   EXPECT_EQ(reads_, 1);
 }

@@ -12,34 +12,27 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/descriptor.h"
 #include "io/file_system.h"
+#include "io/interrupt.h"
 
 namespace headrace {
 namespace {
 
 constexpr size_t kPage = 4096;
 constexpr int64_t kManyPages = 64 << 10;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  int get() const { return number_; }
-  bool open() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
+// Entries of a folder after which it looks whether the listing is still wanted.
+constexpr size_t kEntriesAtOnce = 64;
 
 std::string SystemMessage(int error) { return std::generic_category().message(error); }
 
 bool IsBrokenLink(const std::string& path) {
   struct stat link;
   return lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
+}
+
+absl::Status NotARegularFile(const std::string& path) {
+  return UnsupportedError(path, " is a pipe, a socket or a device, where a file is expected");
 }
 
 // What the system's error number means for the one who named the path. `verb` as in "read" or "list".
@@ -57,6 +50,8 @@ absl::Status SystemError(const FileSystem& files, const std::string& path, std::
       return NotFoundError(path, ": its symbolic links lead round in a circle; remove one of them");
     case ENAMETOOLONG:
       return NotFoundError(path, ": the path is longer than the file system allows");
+    case ENXIO:
+      return NotARegularFile(path);
     case EISDIR:
       return NotFoundError(path, " is a folder, where a file is expected");
     case EMFILE:
@@ -81,17 +76,9 @@ FileStat FromSystem(const struct stat& from) {
   FileStat stat;
   stat.type = TypeOfMode(from.st_mode);
   stat.size = from.st_size;
-  stat.modified_ns = int64_t{from.st_mtim.tv_sec} * 1'000'000'000 + from.st_mtim.tv_nsec;
+  stat.changed_ns = int64_t{from.st_ctim.tv_sec} * 1'000'000'000 + from.st_ctim.tv_nsec;
   stat.identity = Cat(from.st_dev, ":", from.st_ino);
   return stat;
-}
-
-// Tries again where a signal came in between, as the program's own threads get them; -1 and errno on failure.
-int OpenUninterrupted(const std::string& path, int flags, mode_t mode = 0) {
-  while (true) {
-    const int number = open(path.c_str(), flags, mode);
-    if (number >= 0 || errno != EINTR) return number;
-  }
 }
 
 // Reads until `target` is full or the file ends. errno as a negative number on failure.
@@ -130,6 +117,12 @@ class LocalFile : public File {
     return read;
   }
 
+  absl::StatusOr<int64_t> Size() const override {
+    struct stat stat;
+    if (fstat(descriptor_.get(), &stat) != 0) return SystemError(*files_, path_, "look at", errno);
+    return stat.st_size;
+  }
+
  private:
   const FileSystem* files_;
   std::string path_;
@@ -150,7 +143,8 @@ class Local : public FileSystem {
     if (gap + static_cast<size_t>(size) <= buffer->capacity()) data += gap;
     const int64_t read = ReadFully(descriptor.get(), 0, absl::MakeSpan(data, size));
     if (read < 0) return SystemError(*this, path, "read", static_cast<int>(-read));
-    if (read < size) return DataError(path, " became shorter while it was read: ", read, " of ", size, " bytes");
+    if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
+    if (read < size || stat.st_size != size) return SizeChangedError(path, size, read < size ? read : stat.st_size);
     return Tensor::ViewBytes(DType::kBytes, std::move(buffer), data, size);
   }
 
@@ -161,6 +155,8 @@ class Local : public FileSystem {
   }
 
   absl::StatusOr<FileStat> Stat(const std::string& path) const override {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     struct stat from;
     if (stat(path.c_str(), &from) == 0) return FromSystem(from);
     const int error = errno;
@@ -174,12 +170,13 @@ class Local : public FileSystem {
 
  private:
   absl::StatusOr<Descriptor> OpenRegular(const std::string& path, struct stat& stat) const {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
     // O_NONBLOCK so that a named pipe in the folder cannot hang the reader; regular files do not know it.
-    Descriptor descriptor(OpenUninterrupted(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!descriptor.open()) return SystemError(*this, path, "read", errno);
+    Descriptor descriptor = Descriptor::Open(path, O_RDONLY | O_NONBLOCK);
+    if (!descriptor.is_open()) return SystemError(*this, path, "read", errno);
     if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
     if (S_ISDIR(stat.st_mode)) return SystemError(*this, path, "read", EISDIR);
-    if (!S_ISREG(stat.st_mode)) return UnsupportedError(path, " is a pipe or a device, where a file is expected");
+    if (!S_ISREG(stat.st_mode)) return NotARegularFile(path);
     return descriptor;
   }
 };
@@ -208,6 +205,8 @@ bool Complete(int folder, bool sizes, unsigned char known, FolderEntry& entry) {
 }
 
 absl::StatusOr<std::vector<FolderEntry>> Local::List(const std::string& folder, bool sizes) const {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", folder));
+  HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
   DIR* opened = opendir(folder.c_str());
   if (opened == nullptr && errno == ENOTDIR) {
     if (Stat(folder).ok()) return NotFoundError(folder, " is a file, where a folder is expected");
@@ -225,17 +224,19 @@ absl::StatusOr<std::vector<FolderEntry>> Local::List(const std::string& folder, 
     if (name == "." || name == "..") continue;
     FolderEntry entry;
     entry.name = name;
+    if (entries.size() % kEntriesAtOnce == 0) HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     if (Complete(dirfd(directory.get()), sizes, found->d_type, entry)) entries.push_back(std::move(entry));
   }
 }
 
 absl::Status Local::Write(const std::string& path, absl::Span<const std::string_view> parts) const {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
   static std::atomic<uint64_t> number{0};
   const std::string draft = Cat(path, ".", getpid(), ".", number.fetch_add(1), ".part");
   int error = 0;
   {
-    const Descriptor descriptor(OpenUninterrupted(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (!descriptor.open()) return SystemError(*this, path, "write", errno);
+    const Descriptor descriptor = Descriptor::Open(draft, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
     for (const std::string_view part : parts) {
       if (error == 0) error = WriteFully(descriptor.get(), part);
     }

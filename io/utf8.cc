@@ -1,45 +1,47 @@
+#include "io/utf8.h"
+
 #include <cstdint>
 #include <cstring>
-
-#include "io/line_reader.h"
 
 namespace headrace {
 namespace {
 
-// Bytes of the character at the front; 0 where there is none (RFC 3629: no surrogates, nothing overlong).
-size_t CharacterBytes(std::string_view text) {
-  const auto byte = [&text](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  const size_t bytes = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (text.size() < bytes) return 0;
+bool Continues(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
+// Bytes of the character that `text` begins with; 0: none. (Unicode 15, table 3-7.)
+size_t CharacterBytes(const uint8_t* text, size_t left) {
+  const uint8_t lead = text[0];
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2 || lead > 0xF4) return 0;
+  const size_t bytes = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (left < bytes) return 0;
   for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
+    if (!Continues(text[i])) return 0;
   }
-  if (first == 0xe0 && byte(1) < 0xa0) return 0;
-  if (first == 0xed && byte(1) > 0x9f) return 0;
-  if (first == 0xf0 && byte(1) < 0x90) return 0;
-  if (first == 0xf4 && byte(1) > 0x8f) return 0;
-  return bytes;
+  const bool overlong = (lead == 0xE0 && text[1] < 0xA0) || (lead == 0xF0 && text[1] < 0x90);
+  const bool surrogate = lead == 0xED && text[1] > 0x9F;
+  const bool too_large = lead == 0xF4 && text[1] > 0x8F;
+  return overlong || surrogate || too_large ? 0 : bytes;
+}
+
+bool AreAscii(const uint8_t* text) {
+  uint64_t eight;
+  std::memcpy(&eight, text, sizeof(eight));
+  return (eight & 0x8080808080808080ULL) == 0;
 }
 
 }  // namespace
 
-size_t FirstNotUtf8(std::string_view text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    uint64_t word = 0;
-    if (text.size() - at >= 8) std::memcpy(&word, text.data() + at, 8);
-    if (text.size() - at >= 8 && (word & 0x8080808080808080ULL) == 0) {
-      at += 8;
-      continue;
-    }
-    const size_t bytes = CharacterBytes(text.substr(at));
-    if (bytes == 0) return at;
-    at += bytes;
+bool IsUtf8(std::string_view bytes) {
+  const auto* text = reinterpret_cast<const uint8_t*>(bytes.data());
+  size_t left = bytes.size();
+  while (left > 0) {
+    const size_t taken = left >= 8 && AreAscii(text) ? 8 : CharacterBytes(text, left);
+    if (taken == 0) return false;
+    text += taken;
+    left -= taken;
   }
-  return at;
+  return true;
 }
 
 }  // namespace headrace

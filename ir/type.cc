@@ -38,6 +38,19 @@ bool ColumnType::fully_known() const {
   return std::all_of(fields.begin(), fields.end(), [](const auto& field) { return field.second.fully_known(); });
 }
 
+bool FitsType(const ColumnType& type, DType dtype, absl::Span<const int64_t> shape) {
+  if (type.dtype != DType::kUnknown && type.dtype != dtype) return false;
+  if (!type.shape.has_value()) return true;
+  return std::equal(type.shape->begin(), type.shape->end(), shape.begin(), shape.end(),
+                    [](int64_t declared, int64_t dim) { return declared == kUnknownDim || declared == dim; });
+}
+
+bool FitsSchema(const Schema& schema, absl::Span<const Tensor> row) {
+  return std::equal(
+      schema.columns.begin(), schema.columns.end(), row.begin(), row.end(),
+      [](const Column& column, const Tensor& tensor) { return FitsType(column.type, tensor.dtype(), tensor.shape()); });
+}
+
 std::string TypeName(const ColumnType& type) {
   std::string text = type.optional ? "optional " : "";
   if (type.ragged) text += "ragged ";

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "core/dtype.h"
 #include "core/tensor.h"
 
@@ -33,6 +34,9 @@ struct ColumnType {
   friend bool operator==(const ColumnType&, const ColumnType&) = default;
 };
 
+// True for the dtype declared, if one is, and the shape, where it is known.
+bool FitsType(const ColumnType& type, DType dtype, absl::Span<const int64_t> shape);
+
 // "uint8 (None, None, 3)", "float32 of any shape", "unknown".
 std::string TypeName(const ColumnType& type);
 
@@ -51,6 +55,9 @@ struct Schema {
   std::vector<std::string> Names() const;
   friend bool operator==(const Schema&, const Schema&) = default;
 };
+
+// A row of these tensors is one of the schema: as many, each of its column's type.
+bool FitsSchema(const Schema& schema, absl::Span<const Tensor> row);
 
 }  // namespace headrace::ir
 

@@ -48,7 +48,10 @@ class RepeatOperator : public StreamOperator {
     if (epoch < next_epoch_) return;
     const uint64_t pass = message->epoch % numbers_;
     rows_in_pass_ += static_cast<uint64_t>(message->rows());
-    for (RowId& id : message->ids) id = {RowEpochOf(epoch, cycle_), MixKey(id.key, pass), id.pad};
+    for (RowId& id : message->ids) {
+      id.epoch = RowEpochOf(epoch, cycle_);
+      id.key = MixKey(id.key, pass);
+    }
     message->epoch = epoch;
     message->stamps.push_back(pass);
     if (message->end == End::kEpoch) EndPass(*message, epoch, pass);

@@ -144,6 +144,7 @@ absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
   block->epoch = epoch;
   block->ids.push_back(ids_[0]);
   block->ids[0].pad = false;
+  block->ids[0].changed = std::any_of(ids_.begin(), ids_.end(), [](const RowId& id) { return id.changed; });
   block->origins.push_back(std::move(origin_));
   for (Place& place : places_) {
     if (!status.ok()) break;

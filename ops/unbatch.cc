@@ -67,7 +67,8 @@ class UnbatchOperator : public RowOperator {
     }
     const RowId& id = block.ids[row];
     for (int64_t child = 0; child < rows; ++child) {
-      part->ids.push_back({id.epoch, MixKey(id.key, static_cast<uint64_t>(child)), id.pad});
+      part->ids.push_back(id);
+      part->ids.back().key = MixKey(id.key, static_cast<uint64_t>(child));
       part->origins.push_back(block.origins[row]);
     }
     return part;

@@ -177,7 +177,7 @@ class ZipOperator : public StreamOperator {
     for (const ZipInput& input : inputs_) {
       const RowId& other = input.block().ids[input.row() + row];
       const bool first = &input == inputs_.data();
-      id = first ? other : RowId{id.epoch, MixKey(id.key, other.key), id.pad || other.pad};
+      id = first ? other : JoinIds(id, other);
       if (origin.file == nullptr) origin = input.block().origins[input.row() + row];
     }
     zipped.ids.push_back(id);
@@ -271,7 +271,7 @@ class ZippedSource : public IndexedSource {
       zipped.ids.push_back(row.ids[0]);
       zipped.origins.push_back(std::move(row.origins[0]));
     } else {
-      zipped.ids[0].key = MixKey(zipped.ids[0].key, row.ids[0].key);
+      zipped.ids[0] = JoinIds(zipped.ids[0], row.ids[0]);
       if (zipped.origins[0].file == nullptr) zipped.origins[0] = std::move(row.origins[0]);
     }
     for (Column& column : row.columns) zipped.columns.push_back(std::move(column));

@@ -19,8 +19,10 @@ ir::Attribute DeclarePatterns() {
 }
 
 absl::Status CheckPatterns(const ir::Attributes& attributes) {
-  if (!attributes.Strings("patterns").empty()) return absl::OkStatus();
-  return GraphError("patterns is empty; give at least one path or pattern");
+  const std::vector<std::string> patterns = attributes.Strings("patterns");
+  if (patterns.empty()) return GraphError("patterns is empty; give at least one path or pattern");
+  for (const std::string& pattern : patterns) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the pattern", pattern));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_view source,
@@ -32,6 +34,7 @@ absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_vie
   for (int64_t i = 0; i < matched.paths.size(); ++i) {
     const std::string path(matched.paths[i]);
     HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
+    matched.sizes.push_back(stat.size);
     hash = MixKey(HashBytes(path, hash), static_cast<uint64_t>(stat.size));
   }
   matched.fingerprint = {Cat(source, " ", absl::StrJoin(patterns, ", ")), static_cast<uint64_t>(matched.paths.size()),

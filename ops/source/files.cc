@@ -8,6 +8,7 @@
 #include "io/glob.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/file_patterns.h"
+#include "ops/source/listed_file.h"
 #include "ops/source/row_order.h"
 
 namespace headrace {
@@ -35,8 +36,10 @@ class FilesSource : public IndexedSource {
     const uint64_t index = order_.IndexAt(epoch, position);
     auto path = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(index)]);
     absl::InlinedVector<Tensor, 2> columns;
+    RowId id{epoch, index};
     for (int field : fields_) {
-      absl::StatusOr<Tensor> value = field == kPath ? Tensor::CopyBytes(DType::kString, *path) : system_->Read(*path);
+      absl::StatusOr<Tensor> value = field == kPath ? Tensor::CopyBytes(DType::kString, *path)
+                                                    : ReadListed(*system_, *path, files_.sizes[index], id.changed);
       if (!value.ok()) {
         absl::Status status = std::move(value).status();
         AddErrorField(status, ErrorField::kFile, *path);
@@ -44,7 +47,7 @@ class FilesSource : public IndexedSource {
       }
       columns.push_back(*std::move(value));
     }
-    AppendRow(block, {epoch, index}, {std::move(path), static_cast<int64_t>(index), -1}, columns);
+    AppendRow(block, id, {std::move(path), static_cast<int64_t>(index), -1}, columns);
     return absl::OkStatus();
   }
 

@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "engine/operator.h"
-#include "ops/source/declared_columns.h"
+#include "ir/type.h"
 
 namespace headrace {
 namespace {
@@ -44,7 +44,7 @@ class GeneratorSource : public StreamSource {
                        " columns");
     }
     for (size_t i = 0; i < row.size(); ++i) {
-      if (FitsType(columns_[i].type, row[i].dtype(), row[i].shape())) continue;
+      if (ir::FitsType(columns_[i].type, row[i].dtype(), row[i].shape())) continue;
       return DataError("column \"", columns_[i].name, "\" of row ", index, " of the generator ", name_, " is ",
                        row[i].TypeName(), "; it was declared as ", ir::TypeName(columns_[i].type));
     }

@@ -10,6 +10,7 @@
 #include "io/image_listing.h"
 #include "io/kept_listings.h"
 #include "ops/source/column_choice.h"
+#include "ops/source/listed_file.h"
 #include "ops/source/row_order.h"
 
 namespace headrace {
@@ -40,8 +41,9 @@ class ImageFolderSource : public IndexedSource {
     const uint64_t index = order_.IndexAt(epoch, position);
     auto path = std::make_shared<const std::string>(listing_->Path(static_cast<int64_t>(index)));
     absl::InlinedVector<Tensor, 2> columns;
+    RowId id{epoch, index};
     for (int field : fields_) {
-      absl::StatusOr<Tensor> value = Value(static_cast<Field>(field), static_cast<int64_t>(index), *path);
+      absl::StatusOr<Tensor> value = Value(static_cast<Field>(field), static_cast<int64_t>(index), *path, id.changed);
       if (!value.ok()) {
         absl::Status status = std::move(value).status();
         AddErrorField(status, ErrorField::kFile, *path);
@@ -49,7 +51,8 @@ class ImageFolderSource : public IndexedSource {
       }
       columns.push_back(*std::move(value));
     }
-    AppendRow(block, {epoch, index}, {std::move(path), static_cast<int64_t>(index), -1}, columns);
+    if (id.changed) KeptListings::OfProcess().Forget(listing_.get());
+    AppendRow(block, id, {std::move(path), static_cast<int64_t>(index), -1}, columns);
     return absl::OkStatus();
   }
 
@@ -64,10 +67,10 @@ class ImageFolderSource : public IndexedSource {
   }
 
  private:
-  absl::StatusOr<Tensor> Value(Field field, int64_t index, const std::string& path) const {
+  absl::StatusOr<Tensor> Value(Field field, int64_t index, const std::string& path, bool& changed) const {
     switch (field) {
       case kImage:
-        return files_->Read(path);
+        return ReadListed(*files_, path, listing_->file_size(index), changed);
       case kLabel:
         return Tensor::Scalar(listing_->label(index));
       case kPath:
@@ -101,6 +104,8 @@ absl::StatusOr<std::map<std::string, int32_t>> ClassMap(const ir::Attributes& at
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
   HEADRACE_RETURN_IF_ERROR(ClassMap(attributes).status());
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("root", attributes.String("root")));
+  if (!attributes.IsNone("listing")) HEADRACE_RETURN_IF_ERROR(CheckNoNul("listing", attributes.String("listing")));
   return Choice().Infer(attributes);
 }
 
@@ -120,7 +125,9 @@ const OpRegistration registration(
         .summary = "Gives the pictures of a folder that holds one folder a class.",
         .doc = "Columns: `image` (bytes as they stand in the file), `label` (int32: classes numbered by name from 0); "
                "on request `path` (string) and `index` (int64: the row's number in the listing). All pictures beneath "
-               "a class folder belong to that class, those in folders within it, too; symbolic links are followed. "
+               "a class folder belong to that class, those in folders within it, too; symbolic links are followed, "
+               "pipes, sockets "
+               "and devices passed over. "
                "Rows stand in order of class name, then path, both in byte order; a row's key is its index.",
         .min_inputs = 0,
         .max_inputs = 0,

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "engine/operator.h"
 #include "io/hash.h"
-#include "ops/source/declared_columns.h"
+#include "ir/type.h"
 #include "ops/source/name_rows.h"
 #include "ops/source/row_order.h"
 
@@ -129,7 +129,7 @@ absl::StatusOr<NamedArray> Bind(const ir::Column& column, const HostArrays& arra
                       ": an array needs a first axis, the rows");
   }
   const absl::Span<const int64_t> row_shape = absl::MakeConstSpan(given.shape()).subspan(1);
-  if (!FitsType(column.type, given.dtype(), row_shape)) {
+  if (!ir::FitsType(column.type, given.dtype(), row_shape)) {
     return GraphError("column \"", column.name, "\" has rows of ", DTypeName(given.dtype()), " ", ShapeName(row_shape),
                       "; the graph was built for ", ir::TypeName(column.type));
   }

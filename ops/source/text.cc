@@ -8,8 +8,8 @@
 
 #include "core/error.h"
 #include "engine/operator.h"
+#include "io/utf8.h"
 #include "ops/source/file_patterns.h"
-#include "ops/source/utf8.h"
 
 namespace headrace {
 namespace {
@@ -19,10 +19,22 @@ constexpr size_t kLongestLine = 256 << 20;
 constexpr uint64_t kLargestFile = std::numeric_limits<int64_t>::max() / 2;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Reads one file forward, line by line.
+// Reads one file forward, line by line: the bytes that it has when it is opened, and an error where it turns out to
+// have fewer or more.
 class LineReader {
  public:
-  LineReader(std::unique_ptr<File> file, uint64_t offset) : file_(std::move(file)), offset_(offset) {}
+  static absl::StatusOr<std::unique_ptr<LineReader>> Open(const FileSystem& files, const std::string& path,
+                                                          uint64_t offset) {
+    HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(path));
+    HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+    if (offset > static_cast<uint64_t>(size)) {
+      return DataError(path, " has ", size, " bytes, and was to be read on from byte ", offset, ": it was cut off");
+    }
+    return std::unique_ptr<LineReader>(new LineReader(std::move(file), path, static_cast<uint64_t>(size), offset));
+  }
+
+  // Of the file, in bytes.
+  uint64_t size() const { return size_; }
 
   // Where the next line begins.
   uint64_t offset() const { return offset_; }
@@ -45,6 +57,9 @@ class LineReader {
   }
 
  private:
+  LineReader(std::unique_ptr<File> file, std::string path, uint64_t size, uint64_t offset)
+      : file_(std::move(file)), path_(std::move(path)), size_(size), offset_(offset) {}
+
   std::optional<std::string_view> Take(std::string_view line, size_t bytes) {
     const bool first = offset_ == 0;
     begin_ += bytes;
@@ -66,10 +81,15 @@ class LineReader {
     const size_t got = read.ok() ? static_cast<size_t>(*read) : 0;
     buffer_.resize(held + got);
     at_end_ = got < more;
-    return read.status();
+    HEADRACE_RETURN_IF_ERROR(read.status());
+    const uint64_t until = offset_ + held + got;
+    if (until <= size_ && (!at_end_ || until == size_)) return absl::OkStatus();
+    return SizeChangedError(path_, static_cast<int64_t>(size_), static_cast<int64_t>(until));
   }
 
   const std::unique_ptr<File> file_;
+  const std::string path_;
+  const uint64_t size_;
   uint64_t offset_;
   std::string buffer_;  // what is read of the file from offset_ on begins at begin_
   size_t begin_ = 0;
@@ -121,9 +141,9 @@ class TextSource : public StreamSource {
     reader_.reset();
     if (number_ >= static_cast<uint64_t>(files_.paths.size())) return absl::OkStatus();
     path_ = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(number_)]);
-    absl::StatusOr<std::unique_ptr<File>> file = system_->Open(*path_);
-    if (!file.ok()) return Located(std::move(file).status(), offset);
-    reader_ = std::make_unique<LineReader>(*std::move(file), offset);
+    absl::StatusOr<std::unique_ptr<LineReader>> reader = LineReader::Open(*system_, *path_, offset);
+    if (!reader.ok()) return Located(std::move(reader).status(), offset);
+    reader_ = *std::move(reader);
     return absl::OkStatus();
   }
 
@@ -132,7 +152,9 @@ class TextSource : public StreamSource {
       return Located(DataError("the line is not UTF-8; convert the file, or read it with Files"), offset);
     HEADRACE_ASSIGN_OR_RETURN(Tensor text, Tensor::CopyBytes(DType::kString, line));
     absl::InlinedVector<Tensor, 1> columns = {std::move(text)};
-    AppendRow(block, {epoch_, MixKey(number_, offset)}, {path_, -1, static_cast<int64_t>(offset)}, columns);
+    RowId id{epoch_, MixKey(number_, offset)};
+    id.changed = static_cast<int64_t>(reader_->size()) != files_.sizes[number_];
+    AppendRow(block, id, {path_, -1, static_cast<int64_t>(offset)}, columns);
     return absl::OkStatus();
   }
 

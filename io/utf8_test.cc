@@ -1,4 +1,4 @@
-#include "ops/source/utf8.h"
+#include "io/utf8.h"
 
 #include <gtest/gtest.h>
 

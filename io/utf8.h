@@ -1,7 +1,7 @@
 // Whether bytes are UTF-8, as the Unicode standard defines it: no overlong forms, no surrogates, nothing above
 // U+10FFFF. A pure function.
-#ifndef HEADRACE_OPS_SOURCE_UTF8_H_
-#define HEADRACE_OPS_SOURCE_UTF8_H_
+#ifndef HEADRACE_IO_UTF8_H_
+#define HEADRACE_IO_UTF8_H_
 
 #include <string_view>
 
@@ -11,4 +11,4 @@ bool IsUtf8(std::string_view bytes);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_SOURCE_UTF8_H_
+#endif  // HEADRACE_IO_UTF8_H_

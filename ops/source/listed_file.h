@@ -1,0 +1,23 @@
+// Files as they are read: what they hold now, whatever size was listed. A pure function.
+#ifndef HEADRACE_OPS_SOURCE_LISTED_FILE_H_
+#define HEADRACE_OPS_SOURCE_LISTED_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "core/tensor.h"
+#include "io/file_system.h"
+
+namespace headrace {
+
+// All bytes of the file; sets `changed` where they are not as many as `listed`.
+inline absl::StatusOr<Tensor> ReadListed(const FileSystem& files, const std::string& path, int64_t listed,
+                                         bool& changed) {
+  absl::StatusOr<Tensor> read = files.Read(path);
+  changed |= read.ok() && static_cast<int64_t>(read->bytes_value().size()) != listed;
+  return read;
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_SOURCE_LISTED_FILE_H_
