@@ -39,7 +39,8 @@ std::string TimeText(double ns) { return SecondsText(ns * 1e-9); }
 absl::Status AutomaticCache::Open(const Use& use) {
   use_ = use;
   rows_ = std::make_shared<RowCache>(name_, true, use.limits);
-  const absl::Status opened = rows_->Open(use.rows);
+  use_.rows.fits = [this](absl::Span<const Tensor> row) { return Fits(row); };
+  const absl::Status opened = rows_->Open(use_.rows);
   if (!opened.ok()) return opened;
   samples_.resize(places_.size());
   const uint64_t each = std::clamp(use.rows.rows / (4 * places_.size()), kFewestSamples, kMostSamples);
@@ -142,21 +143,31 @@ void AutomaticCache::Offer(uint64_t key, int place, std::vector<Tensor> row, uin
   rows_->Offer(key, row, cost_ns);
 }
 
-int AutomaticCache::PlaceOfFound(std::vector<Tensor>& row) {
+bool AutomaticCache::Fits(absl::Span<const Tensor> row) const {
+  const int place = PlaceIn(row);
+  return place != kNoPlace && ir::FitsSchema(places_[static_cast<size_t>(place)].types, row.first(row.size() - 1));
+}
+
+int AutomaticCache::PlaceIn(absl::Span<const Tensor> row) const {
   if (row.empty() || row.back().dtype() != DType::kInt64 || row.back().rank() != 0) return kNoPlace;
   const int64_t place = row.back().value<int64_t>();
-  if (place < 0 || place >= static_cast<int64_t>(places_.size())) return kNoPlace;
+  return place < 0 || place >= static_cast<int64_t>(places_.size()) ? kNoPlace : static_cast<int>(place);
+}
+
+int AutomaticCache::PlaceOfFound(std::vector<Tensor>& row) {
+  const int place = PlaceIn(row);
+  if (place == kNoPlace) return kNoPlace;
   row.pop_back();
   // Rows from before the start settle the place: what was found good then is.
   if (state_.load(std::memory_order_acquire) == State::kMeasuring) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (state_ == State::kMeasuring) {
-      chosen_ = static_cast<int>(place);
+      chosen_ = place;
       why_ = "as rows that were kept before are";
       state_.store(State::kChosen, std::memory_order_release);
     }
   }
-  return static_cast<int>(place);
+  return place;
 }
 
 CacheReport AutomaticCache::report() const {

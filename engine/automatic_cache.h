@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "core/tensor.h"
 #include "engine/row_cache.h"
+#include "ir/type.h"
 
 namespace headrace {
 
@@ -30,6 +31,7 @@ class AutomaticCache {
   struct Place {
     std::string after;    // the step before it: "Decode"; "the source"
     std::string columns;  // that a row has there: "0 image, 1 label"
+    ir::Schema types = {};
   };
   struct Use {
     RowCache::Use rows;
@@ -86,6 +88,9 @@ class AutomaticCache {
   Cost CostAt(size_t place) const;
   // Parts of an epoch's work that a cache there would save.
   double SavedAt(const Cost& none, const Cost& here) const;
+  // A row of a place, and that place.
+  bool Fits(absl::Span<const Tensor> row) const;
+  int PlaceIn(absl::Span<const Tensor> row) const;
   double WorkOf(const Cost& cost) const { return cost.below_ns / use_.readers + cost.rest_ns / use_.workers; }
   void Choose();
   void ChooseNone(std::string why);

@@ -19,6 +19,9 @@
 namespace headrace {
 namespace {
 
+// For functions of the user's, in a pipeline that another one takes the place of.
+constexpr std::chrono::seconds kPatience{1};
+
 absl::StatusOr<Deal::Even> EvenOf(const std::string& even) {
   if (even == "off") return Deal::Even::kOff;
   if (even == "drop") return Deal::Even::kDrop;
@@ -26,12 +29,12 @@ absl::StatusOr<Deal::Even> EvenOf(const std::string& even) {
   return GraphError("even=\"", even, "\"; it is \"off\", \"drop\" or \"pad\"");
 }
 
-absl::StatusOr<Deal> DealOf(const IterateOptions& options) {
+absl::StatusOr<Deal> DealOf(const IterateOptions& options, const std::string& even_name) {
   if (options.world == 0) return GraphError("shard=(", options.rank, ", 0): there is at least one shard");
   if (options.rank >= options.world) {
     return GraphError("shard=(", options.rank, ", ", options.world, "): the rank is below the number of shards");
   }
-  HEADRACE_ASSIGN_OR_RETURN(const Deal::Even even, EvenOf(options.even));
+  HEADRACE_ASSIGN_OR_RETURN(const Deal::Even even, EvenOf(even_name));
   return Deal{options.rank, options.world, 0, even};
 }
 
@@ -79,7 +82,7 @@ absl::StatusOr<ir::proto::Graph> Prepare(const ir::proto::Graph& user_graph) {
   return graph;
 }
 
-absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const IterateOptions& options) {
+absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const IterateOptions& options, Deal::Even even) {
   std::vector<std::string> off = options.disabled_passes;
   if (!options.optimize) {
     for (const ir::Pass& pass : ir::AllPasses()) off.push_back(pass.name);
@@ -87,7 +90,7 @@ absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const Iter
   ir::proto::Graph prepared = graph;
   NumberOperators(prepared);
   // Comes before the passes, which keep columns in their order.
-  if (options.even == "pad") MarkPadding(prepared, prepared.nodes_size() - 1);
+  if (even == Deal::Even::kPad) MarkPadding(prepared, prepared.nodes_size() - 1);
   return ir::Optimize(prepared, off);
 }
 
@@ -103,6 +106,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   pipeline.memory = options.memory;
   pipeline.profile = options.profile;
   pipeline.cache_folder = options.cache_folder;
+  pipeline.caches_off = options.caches_off;
   pipeline.forced_cache_place = options.forced_cache_place;
   pipeline.bindings = options.bindings;
   pipeline.files = options.files;
@@ -183,9 +187,6 @@ absl::Status Restore(const proto::State& state, const Instance& instance, const 
         "of the optimizer, or by another version of Headrace; give the optimize= and disabled_passes= "
         "that it was taken with");
   }
-  if (state.even() != options.even) {
-    return StateError("the state was taken with even=\"", state.even(), "\", not \"", options.even, "\"");
-  }
   pipeline.stamps.assign(state.stamps().begin(), state.stamps().end());
   pipeline.skip_rows = state.skip_rows();
   pipeline.delivered = state.delivered();
@@ -209,16 +210,23 @@ absl::Status Restore(const proto::State& state, const Instance& instance, const 
 
 absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Graph& user_graph,
                                                             IterateOptions options) {
-  HEADRACE_ASSIGN_OR_RETURN(Deal deal, DealOf(options));
   std::unique_ptr<Iteration> iteration(new Iteration);
   HEADRACE_ASSIGN_OR_RETURN(iteration->user_graph_, Prepare(user_graph));
-  iteration->even_ = options.even;
-  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, Optimize(iteration->user_graph_, options));
-  PipelineOptions pipeline = OptionsOf(options, deal);
   proto::State state;
+  iteration->even_ = options.even.value_or("off");
   if (!options.state.empty()) {
     HEADRACE_ASSIGN_OR_RETURN(state, OpenState(options.state));
     HEADRACE_RETURN_IF_ERROR(CheckGraph(state, iteration->user_graph_));
+    iteration->even_ = state.even();
+    if (options.even.has_value() && *options.even != state.even()) {
+      return StateError("the state was taken with even=\"", state.even(), "\", not \"", *options.even,
+                        "\"; leave even out, or give that one");
+    }
+  }
+  HEADRACE_ASSIGN_OR_RETURN(const Deal deal, DealOf(options, iteration->even_));
+  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, Optimize(iteration->user_graph_, options, deal.even));
+  PipelineOptions pipeline = OptionsOf(options, deal);
+  if (!options.state.empty()) {
     if (options.seed.has_value() && *options.seed != state.seed()) {
       return StateError("the state was taken with seed ", state.seed(), ", not ", *options.seed,
                         "; leave the seed out, or give that one");
@@ -234,7 +242,66 @@ absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Gra
   };
   HEADRACE_ASSIGN_OR_RETURN(iteration->pipeline_,
                             Pipeline::Make(std::move(optimized.graph), std::move(pipeline), restore));
+  iteration->options_ = std::move(options);
   return iteration;
+}
+
+std::shared_ptr<Pipeline> Iteration::pipeline() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return pipeline_;
+}
+
+absl::StatusOr<Pipeline::Outcome> Iteration::Fetch(std::chrono::nanoseconds limit, ResultRow& row) {
+  absl::StatusOr<Pipeline::Outcome> outcome = pipeline_->Fetch(limit, row);
+  if (outcome.ok()) return outcome;
+  const std::optional<std::string> damaged = DamagedCacheOf(outcome.status());
+  if (!damaged.has_value()) return outcome;
+  HEADRACE_RETURN_IF_ERROR(GoOnWithout(*damaged));
+  return Pipeline::Outcome::kNothingYet;
+}
+
+// Begins where the row delivered last ended, as a restart from a state does.
+absl::Status Iteration::GoOnWithout(const std::string& cache) {
+  HEADRACE_ASSIGN_OR_RETURN(options_.state, State());
+  // Its memory is for the next one.
+  const bool ended = pipeline_->Close(kPatience) == Pipeline::Closed::kEntirely;
+  options_.seed.reset();
+  options_.even.reset();
+  options_.caches_off.push_back(cache);
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Iteration> next, Start(user_graph_, options_));
+  next->Ask(asked_);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!ended) left_.push_back(pipeline_);
+  pipeline_ = std::move(next->pipeline_);
+  if (closed_) pipeline_->Stop();
+  return absl::OkStatus();
+}
+
+void Iteration::Ask(uint64_t epoch) {
+  asked_ = std::max(asked_, epoch);
+  pipeline_->Ask(epoch);
+}
+
+Pipeline::Closed Iteration::Close(std::chrono::nanoseconds patience) {
+  std::vector<std::shared_ptr<Pipeline>> pipelines;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    pipelines = left_;
+    pipelines.push_back(pipeline_);
+  }
+  Pipeline::Closed closed = Pipeline::Closed::kEntirely;
+  for (const std::shared_ptr<Pipeline>& each : pipelines) {
+    const Pipeline::Closed how = each->Close(patience);
+    if (how != Pipeline::Closed::kEntirely) closed = how;
+  }
+  return closed;
+}
+
+void Iteration::Stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  closed_ = true;
+  pipeline_->Stop();
 }
 
 absl::StatusOr<std::string> Iteration::State() const {
@@ -264,18 +331,19 @@ absl::StatusOr<std::string> Iteration::State() const {
   return SealState(state);
 }
 
-std::string Iteration::ExplainText() { return ExplainRun(*pipeline_); }
+std::string Iteration::ExplainText() { return ExplainRun(*pipeline()); }
 
 Iteration::ProfileFiles Iteration::MakeProfile() {
-  const Profile profile = pipeline_->profile();
-  return {ChromeTrace(profile), ProfilePage(pipeline_->report(), profile)};
+  const std::shared_ptr<Pipeline> ran = pipeline();
+  const Profile profile = ran->profile();
+  return {ChromeTrace(profile), ProfilePage(ran->report(), profile)};
 }
 
 absl::StatusOr<std::string> ExplainGraph(const ir::proto::Graph& user_graph, const IterateOptions& options,
                                          bool passes) {
-  HEADRACE_ASSIGN_OR_RETURN(const Deal deal, DealOf(options));
+  HEADRACE_ASSIGN_OR_RETURN(const Deal deal, DealOf(options, options.even.value_or("off")));
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
-  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, Optimize(graph, options));
+  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, Optimize(graph, options, deal.even));
   std::string text = passes ? ExplainPasses(optimized) : std::string();
   PipelineOptions pipeline = OptionsOf(options, deal);
   pipeline.idle = true;

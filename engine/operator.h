@@ -38,6 +38,8 @@ struct Fingerprint {
   std::string source;  // "ImageFolder photos/"
   uint64_t count = 0;  // of rows or files
   uint64_t hash = 0;   // of what they are
+
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
 // Rows by position: an order of indices over a reader. Positions count the whole, unsharded epoch.

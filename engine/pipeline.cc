@@ -460,6 +460,11 @@ std::string Pipeline::position_inexact_because() const {
   return culprit == nullptr ? std::string() : culprit->arguments.name;
 }
 
+bool Pipeline::DataChanged() const {
+  const absl::StatusOr<std::unique_ptr<Instance>> now = Instantiate(graph_, run_);
+  return !now.ok() || FingerprintsOf(**now) != fingerprints_;
+}
+
 Report Pipeline::report() {
   Report report;
   for (Stage* stage : stage_order_) {

@@ -48,6 +48,8 @@ struct PipelineOptions {
   std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next pipeline; null: nowhere
   int64_t profile = 0;                // tasks of each thread to write down; 0: no profile is taken
   std::string cache_folder;           // of the caches that the engine puts in by itself; empty: memory alone
+  // Names of caches that keep nothing, as their files were found damaged.
+  std::vector<std::string> caches_off;
   // For tests: such caches keep rows at this place wherever they may, and measure nothing; -1: where it pays.
   int forced_cache_place = -1;
 };
@@ -145,6 +147,8 @@ class Pipeline : private RunControl {
   const ir::Schema& schema() const { return instance_->arguments.output; }
   // Of the sources, as they were when the pipeline was made.
   const std::vector<Fingerprint>& fingerprints() const { return fingerprints_; }
+  // They are others now, or cannot be found any more: what runs has listed its files ahead of time.
+  bool DataChanged() const;
   uint32_t stamp_layout() const { return stamp_layout_; }
   Cardinality cardinality() const { return instance_->cardinality; }
   // The op that forbids to go on with another number of ranks; empty: none.

@@ -5,9 +5,11 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "core/error.h"
 #include "core/row_id.h"
 #include "engine/row_record.h"
+#include "io/file_system.h"
 #include "io/hash.h"
 
 namespace headrace {
@@ -41,7 +43,21 @@ std::string FolderOf(const std::string& parent, const std::string& content) {
              absl::Hex(HashBytes(content, 1), absl::kZeroPad16));
 }
 
+constexpr std::string_view kDamagedCache = "headrace/damaged_cache";
+
 }  // namespace
+
+absl::Status DamagedCacheError(std::string_view cache) {
+  absl::Status error = DataError("the files of the cache are damaged or gone; delete its directory");
+  error.SetPayload(ToAbsl(kDamagedCache), absl::Cord(ToAbsl(cache)));
+  return error;
+}
+
+std::optional<std::string> DamagedCacheOf(const absl::Status& error) {
+  const absl::optional<absl::Cord> cache = error.GetPayload(ToAbsl(kDamagedCache));
+  if (!cache.has_value()) return std::nullopt;
+  return std::string(*cache);
+}
 
 void CacheShelf::Put(const std::string& content, KeptRows rows) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -61,10 +77,13 @@ KeptRows CacheShelf::Take(const std::string& content) {
 absl::Status RowCache::Open(const Use& use) {
   account_ = use.account;
   rows_ = use.rows;
+  budget_ = use.budget;
+  fits_ = use.fits;
   memory_share_ = disk_share_ = kAll;
   settled_ = !by_key_;
   memory_limit_ = limits_.memory.has_value() ? std::min(*limits_.memory, use.budget / 4 * 3) : use.budget / 2;
   if (!limits_.folder.empty()) {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", limits_.folder));
     folder_ = FolderOf(limits_.folder, use.content);
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
@@ -149,14 +168,15 @@ bool RowCache::Find(uint64_t key, std::vector<Tensor>& row) {
 
 bool RowCache::ReadFromDisk(uint64_t key, std::vector<Tensor>& row) {
   const std::optional<size_t> length = log_->Find(key);
-  if (!length.has_value()) return false;
+  // No row of the run's own is larger than its budget, as a rule: a file that says so may lie.
+  if (!length.has_value() || static_cast<int64_t>(*length) > budget_) return false;
   BufferRef buffer = BufferPool::Current().Allocate(*length);
   if (!buffer || !log_->Read(key, {buffer->data(), *length})) return false;
   // Lets the larger tensors alone stand for the buffer that all of them share.
   const BufferRef uncounted = BufferRef::Foreign(buffer->data(), 0, [buffer] {});
   const auto hold = [&](size_t bytes) { return 2 * bytes >= *length ? buffer : uncounted; };
   auto read = ReadRecord({buffer->data(), *length}, hold);
-  if (!read.ok()) return false;
+  if (!read.ok() || (fits_ && !fits_(*read))) return false;
   row = *std::move(read);
   Keep(key, row);
   Measure(*length);
@@ -302,6 +322,11 @@ void RowCache::TurnOff(std::string why) {
   }
   off_ = true;
   DropMemory(0);
+}
+
+void RowCache::Discard() {
+  if (log_ != nullptr) log_->Clear();
+  TurnOff("as its files were found damaged: this run makes every row anew, and the next one fills it again");
 }
 
 CacheReport RowCache::report() const {

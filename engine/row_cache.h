@@ -9,10 +9,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -87,6 +89,8 @@ class RowCache {
     std::string content;          // names what the rows are: other contents are never mixed up in the folder
     uint64_t rows = 0;            // that may be asked for by their keys
     CacheShelf* shelf = nullptr;  // where rows wait before and after; outlives the cache
+    // What is no row of this kind is not given out, whoever wrote it into the folder.
+    std::function<bool(absl::Span<const Tensor>)> fits = nullptr;
   };
 
   // `by_key`: any share of the rows is of use; else they are rows by number, of which it keeps all or none.
@@ -114,6 +118,9 @@ class RowCache {
   bool Offer(uint64_t key, absl::Span<const Tensor> row, uint64_t cost_ns);
   // Keeps in memory no more than so many bytes from now on.
   void Shrink(int64_t memory);
+  // Deletes what it has in the folder, where something was found damaged that all of it is of no use without, and
+  // turns itself off.
+  void Discard();
   // Keeps nothing from now on, and forgets what it has in memory.
   void TurnOff(std::string why);
   // What was offered before is safe on the disk, where there is a folder.
@@ -153,6 +160,8 @@ class RowCache {
   mutable std::array<std::mutex, KeptRows::kParts> part_mutexes_;
   std::atomic<int64_t> memory_bytes_{0};
   CacheShelf* shelf_ = nullptr;
+  int64_t budget_ = 0;
+  std::function<bool(absl::Span<const Tensor>)> fits_;
   std::string content_;
   std::atomic<bool> off_{false};
   std::atomic<bool> settled_{false};
@@ -167,6 +176,12 @@ class RowCache {
   std::atomic<uint64_t> made_{0};
   std::atomic<uint64_t> made_ns_{0};
 };
+
+// kData: the cache of this name, which gives rows in their order, cannot give the next one. The pipeline may go on
+// where it stands once it is made anew without that cache; whoever runs it asks DamagedCacheOf.
+absl::Status DamagedCacheError(std::string_view cache);
+// The cache's name; nullopt: another error.
+std::optional<std::string> DamagedCacheOf(const absl::Status& error);
 
 }  // namespace headrace
 

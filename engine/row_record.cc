@@ -1,8 +1,10 @@
 #include "engine/row_record.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/error.h"
+#include "io/utf8.h"
 
 namespace headrace {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 constexpr size_t kWord = sizeof(uint64_t);
 constexpr uint64_t kMostColumns = 1 << 16;
 constexpr uint64_t kMostAxes = 64;
+constexpr uint64_t kLeastHead = 3 * kWord;
 
 size_t Aligned(size_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
 
@@ -71,14 +74,24 @@ bool ReadHead(WordReader& words, TensorHead& head) {
   const uint64_t rank = words.Next();
   if (dtype == 0 || dtype > static_cast<uint64_t>(DType::kString) || rank > kMostAxes) return false;
   head.dtype = static_cast<DType>(dtype);
-  uint64_t bytes = IsVariableLength(head.dtype) ? kWord : ItemSize(head.dtype);
+  // Of a tensor without the axes that have no elements: strides must fit, too, where there is nothing to step over.
+  int64_t bytes = IsVariableLength(head.dtype) ? int64_t{kWord} : static_cast<int64_t>(ItemSize(head.dtype));
+  bool empty = false;
   for (uint64_t axis = 0; axis < rank; ++axis) {
-    const uint64_t dim = words.Next();
-    if (__builtin_mul_overflow(bytes, dim, &bytes)) return false;
-    head.shape.push_back(static_cast<int64_t>(dim));
+    const auto dim = static_cast<int64_t>(words.Next());
+    if (dim < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(1, dim), &bytes)) return false;
+    empty |= dim == 0;
+    head.shape.push_back(dim);
   }
+  if (empty) bytes = 0;
   head.payload = words.Next();
-  return words.good && (IsVariableLength(head.dtype) ? head.payload >= bytes : head.payload == bytes);
+  const auto least = static_cast<uint64_t>(bytes);
+  return words.good && (IsVariableLength(head.dtype) ? head.payload >= least : head.payload == least);
+}
+
+// Any other byte in a bool is undefined behaviour for whoever reads it.
+bool AreBools(absl::Span<const uint8_t> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte <= 1; });
 }
 
 absl::StatusOr<Tensor> ReadStrings(const TensorHead& head, absl::Span<const uint8_t> payload,
@@ -93,8 +106,10 @@ absl::StatusOr<Tensor> ReadStrings(const TensorHead& head, absl::Span<const uint
     const uint64_t end = ends.Next();
     if (end < begin || end > length) return DataError("a record's byte strings do not fit into it");
     elements.emplace_back(bytes + begin, end - begin);
+    if (head.dtype == DType::kString && !IsUtf8(elements.back())) return DataError("a record's text is not UTF-8");
     begin = end;
   }
+  if (begin != length) return DataError("a record's byte strings do not fill it");
   if (!head.shape.empty()) return Tensor::CopyBytesArray(head.dtype, head.shape, elements);
   return Tensor::ViewBytes(head.dtype, hold(length), bytes, elements[0].size());
 }
@@ -129,7 +144,7 @@ absl::StatusOr<std::vector<Tensor>> ReadRecord(absl::Span<const uint8_t> record,
   const auto bad = [] { return DataError("these bytes are no record of a row"); };
   WordReader words{record};
   const uint64_t count = words.Next();
-  if (!words.good || count > kMostColumns) return bad();
+  if (!words.good || count > std::min(kMostColumns, words.left.size() / kLeastHead)) return bad();
   std::vector<TensorHead> heads(count);
   for (TensorHead& head : heads) {
     if (!ReadHead(words, head)) return bad();
@@ -142,6 +157,7 @@ absl::StatusOr<std::vector<Tensor>> ReadRecord(absl::Span<const uint8_t> record,
     const absl::Span<const uint8_t> payload = record.subspan(place, head.payload);
     place += head.payload;
     if (!IsVariableLength(head.dtype)) {
+      if (head.dtype == DType::kBool && !AreBools(payload)) return bad();
       row.push_back(Tensor::View(head.dtype, head.shape, hold(payload.size()), payload.data()));
       continue;
     }

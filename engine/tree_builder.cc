@@ -138,13 +138,23 @@ absl::Status TreeBuilder::OpenCaches(const Instance& instance) {
   }
   pipeline_.caches_.push_back(cache);
   if (pipeline_.options_.idle) return absl::OkStatus();
+  const std::vector<std::string>& off = pipeline_.options_.caches_off;
+  if (std::find(off.begin(), off.end(), instance.arguments.name) != off.end()) {
+    cache->TurnOff("as its files were found damaged: this run makes every row anew, and the next one fills it again");
+    return absl::OkStatus();
+  }
   RowCache::Use use;
   use.account = pipeline_.account();
   use.budget = pipeline_.budget() - granted_;
   use.shelf = pipeline_.options_.shelf.get();
   use.content = ContentOf(instance, pipeline_.graph(), pipeline_.options_.seed.value_or(pipeline_.graph().seed()),
                           pipeline_.options_.deal);
-  if (instance.row) use.rows = SourceOfRows(*instance.inputs[0])->indexed->size();
+  if (instance.row) {
+    use.fits = [schema = instance.arguments.output](absl::Span<const Tensor> row) {
+      return ir::FitsSchema(schema, row);
+    };
+    use.rows = SourceOfRows(*instance.inputs[0])->indexed->size();
+  }
   // A rank meets its own part of the rows alone, but where each epoch deals them anew.
   if (!transparent) use.rows = pipeline_.options_.deal.RowsOf(use.rows, 0);
   const absl::Status opened = cache->Open(use);

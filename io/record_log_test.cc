@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +19,8 @@
 #include <vector>
 
 #include "core/row_id.h"
+#include "core/text.h"
+#include "io/crc32c.h"
 #include "io/temporary_folder_testing.h"
 
 namespace headrace {
@@ -217,6 +222,189 @@ TEST(RecordLog, ForgetsARecordThatWasFoundDamaged) {
   EXPECT_FALSE(log->Find(8).has_value());
   EXPECT_TRUE(log->Append(8, BytesOf(8)));
   EXPECT_EQ(KeysIn(*log, 9), std::vector<uint64_t>{8});
+}
+
+// A list's numbers may be any, behind a right checksum.
+TEST(RecordLog, LooksAtWhatAListSays) {
+  struct Entry {
+    uint64_t key;
+    int64_t offset;
+    uint64_t length;
+    uint32_t checksum;
+    uint32_t nothing;
+  };
+  const TemporaryFolder source;
+  Fill(*Opened(source), 0, 8);
+  const std::string whole = Contents(FilesEnding(source, ".rows")[0]);
+  const std::string list = Contents(FilesEnding(source, ".list")[0]);
+  constexpr size_t kHead = 40;
+  const auto sealed = [](std::string bytes) {
+    const uint32_t checksum = Crc32c(bytes.data() + kHead, bytes.size() - kHead);
+    std::memcpy(&bytes[32], &checksum, sizeof(checksum));
+    return bytes;
+  };
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::string hostile = list;
+    Entry entry;
+    const size_t at = kHead + sizeof(Entry) * (random() % 8);
+    std::memcpy(&entry, &hostile[at], sizeof(entry));
+    const uint64_t number = random() >> random() % 64;
+    if (round % 3 == 0) entry.offset = static_cast<int64_t>(number);
+    if (round % 3 == 1) entry.length = number;
+    std::memcpy(&hostile[at], &entry, sizeof(entry));
+    if (round % 3 == 2) std::memcpy(&hostile[24], &number, sizeof(number));  // bytes covered
+    const TemporaryFolder folder;
+    folder.Write("x.rows", whole);
+    folder.Write("x.list", sealed(hostile));
+    const auto log = Opened(folder);
+    for (uint64_t key = 0; key < 8; ++key) EXPECT_LE(log->Find(key).value_or(0), whole.size());
+    EXPECT_GE(KeysIn(*log, 8).size(), 7u);
+  }
+}
+
+TEST(RecordLog, WaitsForNoPipe) {
+  const TemporaryFolder folder;
+  Fill(*Opened(folder), 0, 5);
+  folder.Write("b.rows", Contents(FilesEnding(folder, ".rows")[0]));
+  ASSERT_EQ(mkfifo((folder / "a.rows").c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo((folder / "b.list").c_str(), 0600), 0);
+  EXPECT_EQ(KeysIn(*Opened(folder), 9), UpTo(5));
+}
+
+TEST(RecordLog, RefusesANulInItsFolder) {
+  const TemporaryFolder folder;
+  const auto log = RecordLog::Open(folder.path() + std::string("\0/x", 3), "a");
+  EXPECT_NE(std::string(log.status().message()).find("holds a NUL"), std::string::npos) << log.status();
+}
+
+// As so many writers leave them that were cut short, some with a list.
+void LeaveFiles(const TemporaryFolder& folder, uint64_t files, uint64_t records_each = 1) {
+  for (uint64_t i = 0; i < files; ++i) {
+    const TemporaryFolder one;
+    Fill(*Opened(one), i * records_each, (i + 1) * records_each);
+    folder.Write(Cat(i, ".rows"), Contents(FilesEnding(one, ".rows")[0]));
+    if (i % 2 == 0) folder.Write(Cat(i, ".list"), Contents(FilesEnding(one, ".list")[0]));
+  }
+}
+
+TEST(RecordLog, OpensFewFilesAtOnce) {
+  const TemporaryFolder folder;
+  LeaveFiles(folder, RecordLog::kMostSmall);
+  const auto log = Opened(folder);
+  EXPECT_EQ(KeysIn(*log, 50), UpTo(RecordLog::kMostSmall));
+  EXPECT_EQ(KeysIn(*log, 50), UpTo(RecordLog::kMostSmall));
+  EXPECT_EQ(FilesEnding(folder, ".rows").size(), RecordLog::kMostSmall) << "so few stay as they are";
+  EXPECT_LE(log->open_files(), RecordLog::kMostOpen);
+}
+
+TEST(RecordLog, MergesManySmallFiles) {
+  const TemporaryFolder folder;
+  LeaveFiles(folder, 300, 2);
+  {
+    const auto log = Opened(folder);
+    EXPECT_EQ(KeysIn(*log, 700), UpTo(600));
+    EXPECT_LE(log->open_files(), RecordLog::kMostOpen + 1);
+    EXPECT_EQ(FilesEnding(folder, ".rows").size(), 1u);
+    EXPECT_EQ(log->bytes(), static_cast<int64_t>(std::filesystem::file_size(FilesEnding(folder, ".rows")[0])));
+    Fill(*log, 600, 610);
+  }
+  EXPECT_EQ(FilesEnding(folder, ".list").size(), 1u);
+  EXPECT_EQ(KeysIn(*Opened(folder), 700), UpTo(610));
+}
+
+TEST(RecordLog, LeavesFilesAloneThatAreWrittenToOrOfAnotherName) {
+  const TemporaryFolder folder;
+  LeaveFiles(folder, 100);
+  const auto writer = Opened(folder);
+  Fill(*writer, 200, 203);
+  Fill(*Opened(folder, "b"), 0, 1);
+  const size_t before = FilesEnding(folder, ".rows").size();
+  EXPECT_EQ(before, 2u) << "the writer's, with what it merged, and the other name's";
+  LeaveFiles(folder, 100);
+  const auto log = Opened(folder);
+  EXPECT_EQ(KeysIn(*log, 203).size(), 103u);
+  EXPECT_LE(FilesEnding(folder, ".rows").size(), before + 1);
+  Fill(*writer, 203, 204);
+  EXPECT_EQ(KeysIn(*writer, 204).size(), 104u);
+  EXPECT_EQ(KeysIn(*Opened(folder), 204).size(), 104u);
+  EXPECT_EQ(KeysIn(*Opened(folder, "b"), 5), UpTo(1));
+}
+
+TEST(RecordLog, FindsAgainWhatOthersMerged) {
+  const TemporaryFolder folder;
+  LeaveFiles(folder, RecordLog::kMostSmall);
+  const auto reader = Opened(folder);
+  const TemporaryFolder more;
+  LeaveFiles(more, 100);
+  for (const std::string& path : FilesEnding(more, ".rows")) {
+    folder.Write(std::filesystem::path(path).filename().string() + "x.rows", Contents(path));
+  }
+  const auto merger = Opened(folder);
+  EXPECT_EQ(FilesEnding(folder, ".rows").size(), 1u);
+  EXPECT_EQ(KeysIn(*reader, 200), UpTo(100)) << "and what came meanwhile";
+}
+
+TEST(RecordLog, DropsDamagedRecordsAsItMerges) {
+  const TemporaryFolder folder;
+  LeaveFiles(folder, 100);
+  const std::string path = folder / "8.rows";
+  std::string bytes = Contents(path);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  folder.Write("8.rows", bytes);
+  const std::vector<uint64_t> keys = KeysIn(*Opened(folder), 100);
+  EXPECT_EQ(keys.size(), 99u);
+  EXPECT_FALSE(std::binary_search(keys.begin(), keys.end(), 8));
+}
+
+// Killed at any moment, a merge loses nothing, and the next one goes on.
+TEST(RecordLog, LosesNothingWhenKilledInTheMiddleOfAMerge) {
+#ifdef HEADRACE_SANITIZER
+  constexpr int kKills = 3;
+#else
+  constexpr int kKills = 10;
+#endif
+  const TemporaryFolder whole;
+  LeaveFiles(whole, 60);
+  std::mt19937 random(3);
+  int midway = 0;
+  for (int i = 0; i < kKills; ++i) {
+    const TemporaryFolder folder;
+    std::filesystem::copy(whole.path(), folder / "log");
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const auto log = RecordLog::Open(folder / "log", "a");
+      _exit(0);
+    }
+    usleep(random() % 5'000);
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "log")) files += entry.is_regular_file();
+    midway += files > 2 && files < 90 ? 1 : 0;
+    auto log = RecordLog::Open(folder / "log", "a");
+    ASSERT_TRUE(log.ok());
+    EXPECT_EQ(KeysIn(**log, 300), UpTo(60));
+  }
+  std::printf("HEADRACE-COUNT fuzz=%d\n", kKills);
+  std::printf("killed in the middle: %d of %d\n", midway, kKills);
+}
+
+TEST(RecordLog, ClearsAllButWhatOthersWrite) {
+  const TemporaryFolder folder;
+  LeaveFiles(folder, 5);
+  const auto writer = Opened(folder);
+  Fill(*writer, 7, 8);
+  const auto log = Opened(folder);
+  Fill(*log, 9, 10);
+  log->Clear();
+  EXPECT_EQ(log->records(), 0u);
+  EXPECT_EQ(log->bytes(), 0);
+  EXPECT_FALSE(log->Append(11, BytesOf(11)));
+  EXPECT_EQ(FilesEnding(folder, ".rows").size(), 1u);
+  EXPECT_EQ(KeysIn(*Opened(folder), 20), std::vector<uint64_t>{7});
 }
 
 // Whenever a writer is killed, what it said it kept is there, and what is there is right.

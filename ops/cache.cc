@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "engine/operator.h"
 #include "engine/row_cache.h"
+#include "ops/stored_message.h"
 
 namespace headrace {
 namespace {
@@ -32,6 +33,7 @@ class KeyedCache : public RowOperator {
   void OfferRows(const Block& block) const {
     std::vector<Tensor> row;
     for (int i = 0; i < block.rows(); ++i) {
+      if (block.ids[i].changed) continue;
       row.clear();
       for (const Column& column : block.columns) row.push_back(column.row(i));
       cache_->Offer(block.ids[i].key, row, block.made_ns / static_cast<uint64_t>(block.rows()));
@@ -43,59 +45,12 @@ class KeyedCache : public RowOperator {
   const bool transparent_;
 };
 
-// A message as tensors: those of its rows, then numbers (rows, stamps, ids, origins) and the names of files.
-class StoredMessage {
- public:
-  static absl::StatusOr<std::vector<Tensor>> Write(const Block& block) {
-    std::vector<Tensor> tensors;
-    std::vector<int64_t> numbers{block.rows(), static_cast<int64_t>(block.stamps.size())};
-    for (const uint64_t stamp : block.stamps) numbers.push_back(static_cast<int64_t>(stamp));
-    std::vector<std::string_view> files;
-    for (int i = 0; i < block.rows(); ++i) {
-      for (const Column& column : block.columns) tensors.push_back(column.row(i));
-      const Provenance& origin = block.origins[i];
-      numbers.insert(numbers.end(), {static_cast<int64_t>(block.ids[i].key), block.ids[i].pad ? 1 : 0, origin.record,
-                                     origin.offset, origin.file == nullptr ? 0 : 1});
-      files.push_back(origin.file == nullptr ? std::string_view() : std::string_view(*origin.file));
-    }
-    HEADRACE_ASSIGN_OR_RETURN(Tensor held, Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(numbers.size())}));
-    std::copy(numbers.begin(), numbers.end(), held.mutable_data<int64_t>());
-    tensors.push_back(std::move(held));
-    HEADRACE_ASSIGN_OR_RETURN(Tensor names, Tensor::CopyBytesArray(DType::kString, {block.rows()}, files));
-    tensors.push_back(std::move(names));
-    return tensors;
-  }
-
-  static Message Read(std::vector<Tensor> tensors, uint64_t epoch, uint64_t row_epoch) {
-    auto block = std::make_unique<Block>();
-    block->epoch = epoch;
-    const Tensor names = std::move(tensors.back());
-    tensors.pop_back();
-    const Tensor held = std::move(tensors.back());
-    tensors.pop_back();
-    const int64_t* number = held.data<int64_t>();
-    const int64_t rows = *number++;
-    const int64_t stamps = *number++;
-    for (int64_t i = 0; i < stamps; ++i) block->stamps.push_back(static_cast<uint64_t>(*number++));
-    const size_t columns = rows == 0 ? 0 : tensors.size() / static_cast<size_t>(rows);
-    block->columns.resize(columns);
-    for (int64_t i = 0; i < rows; ++i, number += 5) {
-      block->ids.push_back({row_epoch, static_cast<uint64_t>(number[0]), number[1] != 0});
-      auto file = number[4] == 0 ? nullptr : std::make_shared<const std::string>(names.bytes_at(i));
-      block->origins.push_back({std::move(file), number[2], number[3]});
-      for (size_t c = 0; c < columns; ++c) {
-        block->columns[c].Append(std::move(tensors[static_cast<size_t>(i) * columns + c]));
-      }
-    }
-    return block;
-  }
-};
-
 // Over anything else: the first whole epoch fills it, message by message, and the later ones are given from it. Where
 // not all fits, it keeps nothing and passes every epoch on.
 class OrderedCache : public StreamOperator {
  public:
-  OrderedCache(std::shared_ptr<RowCache> cache, uint64_t epoch_cycle) : cache_(std::move(cache)), cycle_(epoch_cycle) {}
+  OrderedCache(std::shared_ptr<RowCache> cache, const OpArguments& arguments)
+      : cache_(std::move(cache)), name_(arguments.name), schema_(arguments.output), cycle_(arguments.epoch_cycle) {}
 
   std::shared_ptr<RowCache> row_cache() const override { return cache_; }
   void SetLastEpoch(uint64_t epoch) override { last_epoch_ = epoch; }
@@ -115,7 +70,7 @@ class OrderedCache : public StreamOperator {
   void Receive(int /*input*/, Message message, Outbox& out) override {
     if (given_from_cache_ || message->epoch < epoch_) return;
     epoch_ = message->epoch;
-    whole_ &= message->end != End::kError && epoch_ >= finished_;
+    whole_ &= message->end != End::kError && epoch_ >= finished_ && AsListed(*message);
     if (whole_ && !complete_ && message->rows() > 0) Store(*message);
     const bool ends = message->end == End::kEpoch;
     stamps_ = message->stamps;
@@ -134,16 +89,16 @@ class OrderedCache : public StreamOperator {
       NextEpoch();
       return;
     }
-    std::vector<Tensor> tensors;
-    if (!cache_->Find(number_, tensors)) {
-      out.Give(MakeErrorMessage(epoch_, stamps_,
-                                DataError("the files of the cache are damaged or gone; delete its directory")));
+    Message message = FindMessage();
+    if (message == nullptr) {
+      // All or nothing: without one message the others are of no use.
+      cache_->Discard();
+      out.Give(MakeErrorMessage(epoch_, stamps_, DamagedCacheError(name_)));
       // Nothing follows an error that is delivered; where it is not wanted, the mark does.
       number_ = count_;
       return;
     }
     ++number_;
-    Message message = StoredMessage::Read(std::move(tensors), epoch_, RowEpochOf(epoch_, cycle_));
     stamps_ = message->stamps;
     out.Give(std::move(message));
   }
@@ -151,18 +106,32 @@ class OrderedCache : public StreamOperator {
   void Finish(uint64_t epoch) override { finished_ = std::max(finished_, epoch + 1); }
 
  private:
+  static bool AsListed(const Block& block) {
+    return std::none_of(block.ids.begin(), block.ids.end(), [](const RowId& id) { return id.changed; });
+  }
+
   // The key of the record that says how many messages an epoch has; written last.
   static constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
   // Epochs that the input is told to leave out at a time.
   static constexpr uint64_t kLeftOut = 1 << 16;
 
+  // Null: it is damaged, or gone.
+  Message FindMessage() const {
+    std::vector<Tensor> tensors;
+    if (!cache_->Find(number_, tensors)) return nullptr;
+    return ReadMessage(std::move(tensors), schema_, width_, epoch_, RowEpochOf(epoch_, cycle_));
+  }
+
   bool ReadEnd() {
     std::vector<Tensor> end;
-    if (!cache_->on() || !cache_->Find(kEnd, end)) return false;
+    if (!cache_->on() || !cache_->Find(kEnd, end) || end.size() != 1) return false;
+    const bool fits =
+        end[0].dtype() == DType::kInt64 && end[0].rank() == 1 && end[0].dim(0) == 1 + static_cast<int64_t>(width_);
+    if (!fits) return false;
     const int64_t* number = end[0].data<int64_t>();
     count_ = static_cast<uint64_t>(*number++);
-    end_stamps_.assign(number, number + end[0].dim(0) - 1);
-    return end_stamps_.size() == width_;
+    end_stamps_.assign(number, number + width_);
+    return true;
   }
 
   void WriteEnd() {
@@ -178,8 +147,12 @@ class OrderedCache : public StreamOperator {
   }
 
   void Store(const Block& block) {
-    const absl::StatusOr<std::vector<Tensor>> tensors = StoredMessage::Write(block);
-    if (cache_->on() && tensors.ok() && cache_->Offer(number_++, *tensors, 0)) return;
+    if (!cache_->on()) {
+      whole_ = false;
+      return;
+    }
+    const absl::StatusOr<std::vector<Tensor>> tensors = WriteMessage(block);
+    if (tensors.ok() && cache_->Offer(number_++, *tensors, 0)) return;
     whole_ = false;
     cache_->TurnOff("as not all rows of an epoch fit into it: every epoch is made anew");
   }
@@ -209,6 +182,8 @@ class OrderedCache : public StreamOperator {
   }
 
   const std::shared_ptr<RowCache> cache_;
+  const std::string name_;
+  const ir::Schema schema_;
   const uint64_t cycle_;
   size_t width_ = 0;  // of the stamps below
   uint64_t last_epoch_ = 0;
@@ -237,6 +212,8 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
     if (!attributes.IsNone("disk")) return GraphError("disk is a budget for files, but there is no directory for them");
   } else if (attributes.String("directory").empty()) {
     return GraphError("directory is empty; name a folder, or leave it out");
+  } else {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("directory", attributes.String("directory")));
   }
   return inputs[0];
 }
@@ -294,7 +271,7 @@ const OpRegistration registration(
              "a transparent cache keeps rows by their keys, and needs a source with random access and "
              "only maps below it; put it lower, or leave out transparent");
        }
-       return std::make_unique<OrderedCache>(MakeCache(arguments, false), arguments.epoch_cycle);
+       return std::make_unique<OrderedCache>(MakeCache(arguments, false), arguments);
      },
      .keyed = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
        return std::make_unique<KeyedCache>(MakeCache(arguments, true), arguments.epoch_cycle,

@@ -156,7 +156,9 @@ class MapOperator : public RowOperator {
     std::vector<Tensor> held;
     for (const int column : halves.columns) held.push_back(row[column]);
     const size_t bytes = turn.measured ? RecordBytes(held) : 0;
-    if (turn.kept) cache_->Offer(block.KeyAtSource(i), turn.place, std::move(held), below_ns + halfway - started);
+    if (turn.kept && !block.ids[i].changed) {
+      cache_->Offer(block.KeyAtSource(i), turn.place, std::move(held), below_ns + halfway - started);
+    }
     const uint64_t restarted = NowNs();
     absl::Status status = RunAll(halves.rest, block, i, true, row, inputs);
     if (!turn.measured) return status;
@@ -382,8 +384,11 @@ absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArgument
   return made;
 }
 
-AutomaticCache::Place PlaceAt(const OpArguments& arguments, size_t place, const std::vector<int>& columns) {
+// `schema` is the row's after the steps before the place: what it has of the result's columns stands as it does there.
+AutomaticCache::Place PlaceAt(const OpArguments& arguments, size_t place, const std::vector<int>& columns,
+                              const ir::Schema& schema) {
   AutomaticCache::Place described;
+  for (const int column : columns) described.types.columns.push_back(schema.columns[static_cast<size_t>(column)]);
   described.after = place == 0 ? "the source" : arguments.node->steps(static_cast<int>(place) - 1).kernel();
   for (const int column : columns) Append(described.columns, column, " ", arguments.output.columns[column].name, ", ");
   return described;
@@ -398,10 +403,14 @@ absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& argument
   std::vector<Action> actions = ActionsOf(*arguments.node, steps);
   std::vector<Halves> halves;
   std::vector<AutomaticCache::Place> places;
+  ir::Schema schema = arguments.inputs[0];
   for (size_t place = 0; place < arguments.node->cache_places(); ++place) {
+    if (place > 0) {
+      HEADRACE_ASSIGN_OR_RETURN(schema, ir::ApplyStep(arguments.node->steps(static_cast<int>(place) - 1), schema));
+    }
     halves.push_back({Between(steps, actions, 0, place), Between(steps, actions, place, steps.size()),
                       ColumnsAt(steps, place, arguments.inputs[0].columns.size(), arguments.output.columns.size())});
-    places.push_back(PlaceAt(arguments, place, halves.back().columns));
+    places.push_back(PlaceAt(arguments, place, halves.back().columns, schema));
   }
   std::shared_ptr<AutomaticCache> cache;
   if (!places.empty()) cache = std::make_shared<AutomaticCache>(arguments.name, std::move(places));

@@ -58,7 +58,8 @@ class Dataset(Methods):
         """Runs epoch `ds.epoch` with every option left to the engine."""
         epoch = self.epoch
         engine, self._parked = self._parked, None
-        if engine is not None and engine.epoch != epoch:
+        # What runs already has listed its files ahead of time.
+        if engine is not None and (engine.epoch != epoch or engine.outdated()):
             stop(engine)
             engine = None
         if engine is None:
@@ -72,7 +73,7 @@ class Dataset(Methods):
         seed: int | None = None,
         epoch: int | None = None,
         shard: tuple[int, int] | None = None,
-        even: str = "off",
+        even: str | None = None,
         state: bytes | None = None,
         as_: str = "numpy",
         bytes_as: str = "bytes",
@@ -97,7 +98,7 @@ class Dataset(Methods):
             epoch: Which epoch; None: `ds.epoch`, which stays as it is.
             shard: (rank, world): this process's part of the rows.
             even: What makes ranks step alike: "off", "drop" rows of the last turn, or "pad" by rows from the start,
-                marked in the column `_pad`.
+                marked in the column `_pad`; None: the state's, else "off".
             state: From `Iterator.state()`: goes on with the row after it, and moves `ds.epoch` past its epoch.
             as_: "numpy", "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes and texts are
                 NumPy object arrays under each.
@@ -123,7 +124,6 @@ class Dataset(Methods):
         options.choice("as_", as_, ("numpy", "torch", "dlpack"))
         given: dict[str, Any] = {
             "epoch": self.epoch if epoch is None else options.whole("epoch", epoch),
-            "even": options.choice("even", even, ("off", "drop", "pad")),
             "optimize": bool(optimize),
             "lend": as_ != "numpy",
             "view_bytes": options.choice("bytes_as", bytes_as, ("bytes", "memoryview")) == "memoryview",
@@ -135,6 +135,8 @@ class Dataset(Methods):
         }
         if cache is not None:
             given["cache_folder"] = options.folder("cache", cache)
+        if even is not None:
+            given["even"] = options.choice("even", even, ("off", "drop", "pad"))
         if seed is not None:
             given["seed"] = options.whole("seed", seed)
         if workers is not None:
@@ -226,6 +228,7 @@ class Dataset(Methods):
 
         A file that stood there is replaced once the new one is whole on the disk, and left alone where that fails.
         """
+        options.check_no_nul("save", path)
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
@@ -375,6 +378,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
         path: The file.
         references: The Python functions and arrays that the graph names: `{"train.py:augment#0": augment}`.
     """
+    options.check_no_nul("load", path)
     try:
         with open(path, "rb") as file:
             data = file.read()

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "engine/iteration.h"
 #include "engine/worker_pool.h"
 #include "io/delayed_file_system.h"
+#include "io/interrupt.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
 #include "python/headrace/host_binding.h"
@@ -64,7 +66,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.endless = Option(given, "endless", false);
   options.rank = Option<uint64_t>(given, "rank", 0);
   options.world = Option<uint64_t>(given, "world", 1);
-  options.even = Option<std::string>(given, "even", "off");
+  if (given.contains("even")) options.even = given["even"].cast<std::string>();
   options.state = Option<std::string>(given, "state", "");
   options.optimize = Option(given, "optimize", true);
   options.disabled_passes = Option<std::vector<std::string>>(given, "disabled_passes", {});
@@ -121,6 +123,27 @@ void WarnOf(const std::vector<std::string>& left_behind) {
   if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), kOfWhoCloses) < 0) PyErr_WriteUnraisable(nullptr);
 }
 
+// Runs what may list folders, which takes a while, without the GIL; ends it where a signal's handler raises (Ctrl-C).
+template <typename Work>
+auto Listing(const Work& work) {
+  std::optional<py::error_already_set> raised;
+  const auto signalled = [&raised] {
+    if (_Py_IsFinalizing() != 0) return true;
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) raised.emplace();
+    return raised.has_value();
+  };
+  decltype(work()) result{};
+  {
+    const Unlocked unlocked;
+    const Interrupt interrupt(signalled);
+    result = work();
+    if (raised.has_value()) result = {};
+  }
+  if (raised.has_value()) throw *raised;
+  return result;
+}
+
 class __attribute__((visibility("hidden"))) BoundIteration {
  public:
   BoundIteration(const BoundGraph& graph, const py::dict& options, const py::dict& references)
@@ -131,12 +154,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     ReleaseNow();
     IterateOptions given = OptionsOf(options);
     given.bindings = BindingsOf(references, objects_);
-    absl::StatusOr<std::unique_ptr<Iteration>> started;
-    {
-      const Unlocked unlocked;
-      started = Iteration::Start(graph.graph, std::move(given));
-    }
-    iteration_ = ValueOrRaise(std::move(started), &objects_->raised());
+    iteration_ =
+        ValueOrRaise(Listing([&] { return Iteration::Start(graph.graph, std::move(given)); }), &objects_->raised());
     for (const ir::Column& column : iteration_->schema().columns) names_.push_back(py::str(column.name));
   }
 
@@ -226,6 +245,11 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     given_ = 0;
     const Unlocked unlocked;
     iteration_->Ask(epoch);
+  }
+
+  bool Outdated() const {
+    CheckProcess();
+    return Listing([this] { return iteration_->Outdated(); });
   }
 
   py::bytes State() { return py::bytes(ValueOrRaise(iteration_->State(), &objects_->raised())); }
@@ -413,24 +437,14 @@ std::string Explain(const BoundGraph& graph, const py::dict& options, const py::
   const auto objects = std::make_shared<UserObjects>();
   IterateOptions given = OptionsOf(options);
   given.bindings = BindingsOf(references, objects);
-  absl::StatusOr<std::string> text;
-  {
-    const Unlocked unlocked;
-    text = ExplainGraph(graph.graph, given, passes);
-  }
-  return ValueOrRaise(std::move(text), &objects->raised());
+  return ValueOrRaise(Listing([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
 }
 
 // Rows; None where not known, -1 where endless.
 py::object Count(const BoundGraph& graph, const py::dict& references) {
   const auto objects = std::make_shared<UserObjects>();
   const HostBindings bindings = BindingsOf(references, objects);
-  absl::StatusOr<Cardinality> count;
-  {
-    const Unlocked unlocked;
-    count = CountRows(graph.graph, bindings);
-  }
-  const Cardinality rows = ValueOrRaise(std::move(count), &objects->raised());
+  const Cardinality rows = ValueOrRaise(Listing([&] { return CountRows(graph.graph, bindings); }), &objects->raised());
   if (rows.kind == Cardinality::Kind::kEndless) return py::int_(-1);
   if (!rows.known()) return py::none();
   return py::int_(rows.rows);
@@ -478,6 +492,7 @@ void BindIterator(py::module_& module) {
       .def("stop", &BoundIteration::Stop)
       .def("close", &BoundIteration::Close, py::arg("patience") = std::chrono::duration<double>(kPatience).count())
       .def("ask", &BoundIteration::Ask)
+      .def("outdated", &BoundIteration::Outdated)
       .def("state", &BoundIteration::State)
       .def("explain", &BoundIteration::Explain)
       .def("describe_stall", &BoundIteration::DescribeStall)

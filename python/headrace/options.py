@@ -45,7 +45,14 @@ def folder(name: str, value: Any) -> str:
     path = os.fspath(value)
     if not isinstance(path, str) or not path:
         raise GraphError(f"iterate: {name} is {value!r}; name a folder, or leave it out")
+    check_no_nul(f"iterate: {name}", path)
     return path
+
+
+def check_no_nul(of: str, path: str | os.PathLike[str]) -> None:
+    given = os.fspath(path)
+    if isinstance(given, str) and "\0" in given:
+        raise GraphError(f"{of}: the path {given!r} holds a NUL character, which no path can: take it out")
 
 
 def shard_options(shard: Any) -> dict[str, int]:

@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from headrace import _engine
+from headrace import _engine, options
 from headrace.errors import GraphError
 
 __all__ = ["ProfileFiles"]
@@ -16,6 +16,7 @@ class ProfileFiles:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise GraphError(f"profile: the path is {path!r}; it must be the folder to write to, or a file's name")
+        options.check_no_nul("profile", path)
         given = pathlib.Path(path)
         if given.suffix in (".json", ".html"):
             self.trace, self.page = given.with_suffix(".json"), given.with_suffix(".html")

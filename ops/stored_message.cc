@@ -1,0 +1,82 @@
+#include "ops/stored_message.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kNumbersOfRow = 5;
+
+bool Fits(absl::Span<const Tensor> tensors, const ir::Schema& schema, size_t stamps) {
+  if (tensors.size() < 2) return false;
+  const Tensor& names = tensors.back();
+  const Tensor& held = tensors[tensors.size() - 2];
+  if (names.dtype() != DType::kString || names.rank() != 1) return false;
+  if (held.dtype() != DType::kInt64 || held.rank() != 1 || held.dim(0) < 2) return false;
+  const int64_t rows = held.data<int64_t>()[0];
+  // The names are there, so that their number cannot make a product wrap round.
+  if (rows < 1 || rows != names.dim(0) || held.data<int64_t>()[1] != static_cast<int64_t>(stamps)) return false;
+  if (held.dim(0) != 2 + static_cast<int64_t>(stamps) + rows * kNumbersOfRow) return false;
+  const size_t columns = schema.columns.size();
+  if (tensors.size() - 2 != static_cast<size_t>(rows) * columns) return false;
+  for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+    if (!ir::FitsSchema(schema, tensors.subspan(row * columns, columns))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> WriteMessage(const Block& block) {
+  std::vector<Tensor> tensors;
+  std::vector<int64_t> numbers{block.rows(), static_cast<int64_t>(block.stamps.size())};
+  for (const uint64_t stamp : block.stamps) numbers.push_back(static_cast<int64_t>(stamp));
+  std::vector<std::string_view> files;
+  for (int i = 0; i < block.rows(); ++i) {
+    for (const Column& column : block.columns) tensors.push_back(column.row(i));
+    const Provenance& origin = block.origins[i];
+    numbers.insert(numbers.end(), {static_cast<int64_t>(block.ids[i].key), block.ids[i].pad ? 1 : 0, origin.record,
+                                   origin.offset, origin.file == nullptr ? 0 : 1});
+    files.push_back(origin.file == nullptr ? std::string_view() : std::string_view(*origin.file));
+  }
+  HEADRACE_ASSIGN_OR_RETURN(Tensor held, Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(numbers.size())}));
+  std::copy(numbers.begin(), numbers.end(), held.mutable_data<int64_t>());
+  tensors.push_back(std::move(held));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor names, Tensor::CopyBytesArray(DType::kString, {block.rows()}, files));
+  tensors.push_back(std::move(names));
+  return tensors;
+}
+
+Message ReadMessage(std::vector<Tensor> tensors, const ir::Schema& schema, size_t stamps, uint64_t epoch,
+                    uint64_t row_epoch) {
+  if (!Fits(tensors, schema, stamps)) return nullptr;
+  auto block = std::make_unique<Block>();
+  block->epoch = epoch;
+  const Tensor names = std::move(tensors.back());
+  tensors.pop_back();
+  const Tensor held = std::move(tensors.back());
+  tensors.pop_back();
+  const int64_t* number = held.data<int64_t>();
+  const int64_t rows = *number;
+  number += 2;
+  for (size_t i = 0; i < stamps; ++i) block->stamps.push_back(static_cast<uint64_t>(*number++));
+  const size_t columns = schema.columns.size();
+  block->columns.resize(columns);
+  for (int64_t i = 0; i < rows; ++i, number += kNumbersOfRow) {
+    block->ids.push_back({row_epoch, static_cast<uint64_t>(number[0]), number[1] != 0});
+    auto file = number[4] == 0 ? nullptr : std::make_shared<const std::string>(names.bytes_at(i));
+    block->origins.push_back({std::move(file), number[2], number[3]});
+    for (size_t c = 0; c < columns; ++c) {
+      block->columns[c].Append(std::move(tensors[static_cast<size_t>(i) * columns + c]));
+    }
+  }
+  return block;
+}
+
+}  // namespace headrace

@@ -1,0 +1,233 @@
+"""Files as they come, change and go while pipelines run over them."""
+
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A class of two files."""
+    for name in ("a", "b"):
+        path = tmp_path / "data/class" / f"{name}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{name}\n")
+    return tmp_path / "data"
+
+
+SOURCES: dict[str, Callable[[pathlib.Path], hr.Dataset]] = {
+    "ImageFolder": lambda folder: hr.ImageFolder(folder, columns=["path"]),
+    "Files": lambda folder: hr.Files(str(folder / "**/*.jpg"), columns=["path"]),
+    "Text": lambda folder: hr.Text(str(folder / "**/*.jpg")),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_loop_sees_what_changed_since_the_last_one(name: str, folder: pathlib.Path):
+    dataset = SOURCES[name](folder)
+    assert len(list(dataset)) == 2
+    (folder / "class/c.jpg").write_text("c\n")
+    assert len(list(dataset)) == 3
+    (folder / "class/a.jpg").unlink()
+    assert len(list(dataset)) == 2
+    assert dataset.epoch == 3
+    os.rename(folder / "class/b.jpg", folder / "class/z.jpg")
+    rows = list(dataset)
+    assert len(rows) == 2
+    if name != "Text":
+        assert str(rows[1]["path"]).endswith("z.jpg")
+    shutil.rmtree(folder)
+    with pytest.raises(hr.NotFoundError, match="data"):
+        list(dataset)
+
+
+def test_a_loop_sees_other_values_of_an_array():
+    values = np.arange(4)
+    dataset = hr.Numpy({"value": values})
+    assert [int(row["value"]) for row in dataset] == [0, 1, 2, 3]
+    values += 10
+    assert [int(row["value"]) for row in dataset] == [10, 11, 12, 13]
+
+
+def test_a_loop_over_what_stays_goes_on_with_its_engine(folder: pathlib.Path):
+    dataset = hr.Files(str(folder / "**/*.jpg"))
+    list(dataset)
+    parked = dataset._parked
+    assert parked is not None
+    iterator = iter(dataset)
+    assert iterator._engine is parked
+
+
+def test_a_file_that_was_half_written_is_not_kept(tmp_path: pathlib.Path):
+    paths = [tmp_path / f"{i}.bin" for i in range(4)]
+    for path in paths:
+        path.write_bytes(bytes(100_000))
+
+    def pipeline() -> hr.Dataset:
+        return hr.Files(str(tmp_path / "*.bin")).cache(directory=tmp_path / "kept")
+
+    iterator = pipeline().iterate(executor="pull")
+    next(iterator)
+    paths[3].write_bytes(bytes(500))
+    assert [len(row["data"]) for row in iterator] == [100_000, 100_000, 500]
+    paths[3].write_bytes(bytes(100_000))
+    for _ in range(2):
+        assert [len(row["data"]) for row in pipeline()] == [100_000] * 4
+
+
+def test_a_text_that_shrinks_is_an_error(tmp_path: pathlib.Path):
+    path = tmp_path / "lines.txt"
+    path.write_text("line\n" * 1_000_000)
+    iterator = hr.Text(str(path)).batch(100).iterate(executor="pull")
+    next(iterator)
+    os.truncate(path, 2_000_000)
+    with pytest.raises(hr.DataError, match=r"lines\.txt was written to while it was read"):
+        list(iterator)
+
+
+def test_even_comes_with_the_state():
+    pipeline = hr.Range(11).batch(2)
+    for even in ("off", "drop", "pad"):
+        iterator = pipeline.iterate(shard=(1, 3), even=even)
+        next(iterator)
+        state, rest = iterator.state(), [batch["value"].tolist() for batch in iterator]
+        for given in ({}, {"even": even}):
+            resumed = pipeline.iterate(shard=(1, 3), state=state, **given)
+            assert [batch["value"].tolist() for batch in resumed] == rest
+        other = "pad" if even == "drop" else "drop"
+        with pytest.raises(hr.StateError, match=f'even="{even}", not "{other}"'):
+            pipeline.iterate(shard=(1, 3), state=state, even=other)
+
+
+NUL = {
+    "pattern": lambda: hr.Files("a\0.jpg").schema,
+    "lines": lambda: hr.Text("a\0.txt").schema,
+    "root": lambda: hr.ImageFolder("a\0/b").schema,
+    "listing": lambda: hr.ImageFolder("a", listing="b\0").schema,
+    "directory": lambda: hr.Range(3).cache(directory="a\0/b").schema,
+    "iterate": lambda: hr.Range(3).iterate(cache="a\0"),
+    "profile": lambda: hr.Range(3).profile("a\0"),
+    "save": lambda: hr.Range(3).save("a\0"),
+    "load": lambda: hr.load("a\0"),
+}
+
+
+@pytest.mark.parametrize("where", NUL)
+def test_a_nul_in_a_path_is_refused(where: str):
+    with pytest.raises(hr.GraphError, match="holds a NUL character"):
+        NUL[where]()
+
+
+def test_only_regular_files_are_rows(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    os.mkfifo(folder / "class/pipe.jpg")
+    # A socket's path must be short.
+    monkeypatch.chdir(folder / "class")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket.jpg")
+        assert len(list(hr.ImageFolder(folder))) == 2
+        assert len(list(hr.Files(str(folder / "class/*.jpg")))) == 2
+        with pytest.raises(hr.NotFoundError, match="is a pipe, a socket or a device"):
+            list(hr.Files(str(folder / "class/pipe.jpg")))
+        for name in ("pipe", "socket"):
+            with pytest.raises(hr.UnsupportedError, match="is a pipe, a socket or a device"):
+                list(hr.ImageFolder(folder, listing=folder / f"class/{name}.jpg"))
+
+
+def test_a_pipe_in_a_cache_folder_holds_up_nobody(tmp_path: pathlib.Path):
+    pipeline = hr.Range(9).cache(directory=tmp_path)
+    list(pipeline)
+    (kept,) = tmp_path.iterdir()
+    os.mkfifo(kept / "x.rows")
+    os.mkfifo(kept / "y.list")
+    assert len(list(hr.Range(9).cache(directory=tmp_path))) == 9
+
+
+def test_a_cache_folder_of_many_writers_takes_few_descriptors(tmp_path: pathlib.Path):
+    def pipeline() -> hr.Dataset:
+        return hr.Range(9).cache("1MiB", tmp_path)
+
+    list(pipeline())
+    (written,) = tmp_path.glob("*/*.rows")
+    for i in range(400):
+        shutil.copy(written, written.with_name(f"{i:016x}.rows"))
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 64, before[1]))
+    try:
+        assert len(list(pipeline())) == 9
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert len(list(tmp_path.glob("*/*.rows"))) < 40
+
+
+def test_a_damaged_cache_in_order_makes_its_rows_again(tmp_path: pathlib.Path):
+    def pipeline() -> hr.Dataset:
+        return hr.Range(40).shuffle(9).cache(0, tmp_path).batch(3)
+
+    expected = [batch["value"].tolist() for batch in pipeline()]
+    (written,) = tmp_path.glob("*/*.rows")
+    damaged = bytearray(written.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    written.write_bytes(damaged)
+    looped = pipeline()
+    for _ in range(3):
+        assert [batch["value"].tolist() for batch in looped] == expected
+    assert "40 found" in looped.explain()
+
+
+class Alarm(Exception):
+    pass
+
+
+@pytest.fixture
+def alarm() -> Iterator[None]:
+    """In a moment a signal's handler raises, as Ctrl-C's does."""
+
+    def ring(*_: object) -> None:
+        raise Alarm
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def endless(tmp_path: pathlib.Path) -> pathlib.Path:
+    """Links within linked folders: more paths than anybody can walk."""
+    for i in range(25):
+        for name in ("a", "b"):
+            (tmp_path / f"levels/{i}").mkdir(parents=True, exist_ok=True)
+            (tmp_path / f"levels/{i}/{name}").symlink_to(tmp_path / f"levels/{i + 1}")
+    (tmp_path / "levels/25").mkdir()
+    (tmp_path / "photos").mkdir()
+    for name in ("cat", "dog"):
+        (tmp_path / "photos" / name).symlink_to(tmp_path / "levels/0")
+    return tmp_path / "photos"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda folder: len(hr.ImageFolder(folder)),
+        lambda folder: iter(hr.ImageFolder(folder)),
+        lambda folder: hr.Files(str(folder / "**/*.jpg")).iterate(),
+        lambda folder: hr.Text(str(folder / "**/*.txt")).explain(),
+    ],
+)
+@pytest.mark.usefixtures("alarm")
+def test_a_signal_ends_a_listing(call: Callable[[pathlib.Path], object], endless: pathlib.Path):
+    started = time.monotonic()
+    with pytest.raises(Alarm):
+        call(endless)
+    assert time.monotonic() - started < 30
