@@ -134,7 +134,7 @@ def merge(folder: pathlib.Path, target: Target) -> None:
     target.corpus.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.corpus.parent) as place:
         merged = pathlib.Path(place, target.name)
-        merged.mkdir()
+        merged.mkdir(parents=True)
         sources = [path for path in (target.corpus, KEPT / target.name) if path.is_dir()]
         command = [
             binary_of(folder, target),
