@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "ir/value.h"
 #include "kernels/fixture/golden.h"
+#include "kernels/fixture/jpeg_writer.h"
 #include "kernels/fixture/run_kernel.h"
 
 namespace headrace {
@@ -124,6 +125,12 @@ TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
     if (random.Below(4) > 0) {
       picture = kPictures[random.Below(std::size(kPictures))];
       input = Encoded(picture);
+      if (random.Below(4) == 0) {
+        picture = "odd.jpg";
+        std::string jpeg = fixture::WriteJpeg(fixture::AnyJpegSpec(random), random);
+        fixture::DamageJpeg(random, jpeg);
+        input = *Tensor::CopyBytes(DType::kBytes, jpeg);
+      }
       const bool scaled = picture.ends_with(".jpg") && random.Below(2) == 0;
       chain.Add("Decode", {{"orientation", ir::BoolValue(random.Below(2) == 0)},
                            {"scale", ir::IntValue(scaled ? int64_t{2} << random.Below(3) : 1)}});
@@ -145,7 +152,7 @@ TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
     ASSERT_TRUE(TensorsEqual(*found, *expected));
     ++compared;
   }
-  EXPECT_GT(compared, kRuns * 9 / 10);
+  EXPECT_GT(compared, kRuns * 3 / 4);
   std::printf("HEADRACE-COUNT variants=%llu\n", static_cast<unsigned long long>(compared));
 }
 
