@@ -10,7 +10,7 @@ from typing import Any
 
 from headrace.dataset import Dataset, load
 from headrace.errors import DataError, UnsupportedError
-from headrace.iterator import start, stop
+from headrace.iterator import start
 
 # A part of the pipeline is measured in so many turns, each of at most so long; the best one counts.
 _PART_TURNS = 3
@@ -65,7 +65,7 @@ def measure(dataset: Dataset, limits: Limits, step_seconds: float = 0.0, keep: b
     """
     if not keep:
         anew = {"epoch": dataset.epoch, "endless": True, "disabled_passes": ["insert_caches"]}
-        dataset._parked = start(*dataset._bound_graph(anew))
+        dataset._park(start(*dataset._bound_graph(anew)))
     batched = _is_batched(dataset)
     items = batches = first_items = epochs = 0
     first_seconds = 0.0
@@ -98,15 +98,9 @@ def measure(dataset: Dataset, limits: Limits, step_seconds: float = 0.0, keep: b
         if over():
             seconds = time.perf_counter() - begin
             report = engine.report()
-            _end(dataset)
+            # Of an epoch that was run to its end, the engine waits for the next one.
+            dataset._drop_parked()
             return Measured(items, batches, seconds, first_items, first_seconds, report)
-
-
-def _end(dataset: Dataset) -> None:
-    """Of an epoch that was run to its end, the engine waits for the next one."""
-    engine, dataset._parked = dataset._parked, None
-    if engine is not None:
-        stop(engine)
 
 
 def _parts(dataset: Dataset) -> list[tuple[str, Dataset]]:

@@ -37,13 +37,13 @@ class Dataset(Methods):
             not repeated; it may be set.
     """
 
-    epoch: int
+    _epoch: int
     _node: _engine.Node
     _inputs: "tuple[Dataset, ...]"
     _bindings: list[Binding | None]
     _seed: int | None
     _last_run: Run | None
-    _parked: _engine.Iteration | None
+    _parked: list[_engine.Iteration]
     _built: _engine.Graph | None
     _shelf: _engine.CacheShelf
 
@@ -57,7 +57,7 @@ class Dataset(Methods):
     def __iter__(self) -> Iterator:
         """Runs epoch `ds.epoch` with every option left to the engine."""
         epoch = self.epoch
-        engine, self._parked = self._parked, None
+        engine = self._take_parked()
         # What runs already has listed its files ahead of time.
         if engine is not None and (engine.epoch != epoch or engine.outdated()):
             stop(engine)
@@ -291,9 +291,9 @@ class Dataset(Methods):
         self._inputs = inputs
         self._bindings = bindings
         self._seed = seed
-        self.epoch = 0
+        self._epoch = 0
         self._last_run = None
-        self._parked = None
+        self._parked = []
         self._built = None
         # Where caches leave their rows for the next iterator.
         self._shelf = _engine.CacheShelf()
@@ -330,8 +330,19 @@ class Dataset(Methods):
 
     # ---- epochs ----
 
+    @property
+    def epoch(self) -> int:
+        """The epoch that `iter(ds)` runs next. The second batch given out moves it on; it may be set."""
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, epoch: int) -> None:
+        self._epoch = options.whole("epoch", epoch, of="Dataset")
+
     def _move_past(self, epoch: int) -> None:
-        self.epoch = max(self.epoch, epoch + 1)
+        # Calls nothing in between, where another thread could move it further.
+        if self._epoch <= epoch:
+            self._epoch = epoch + 1
 
     def _running(self, iterator: Iterator) -> Iterator:
         self._last_run = iterator._run
@@ -339,9 +350,19 @@ class Dataset(Methods):
 
     def _park(self, engine: _engine.Iteration) -> None:
         """Keeps the engine of an iterator that came to its end: it has run ahead, and serves the next one."""
-        if self._parked is not None:
-            stop(self._parked)
-        self._parked = engine
+        self._drop_parked()
+        self._parked.append(engine)
+
+    def _drop_parked(self) -> None:
+        while (engine := self._take_parked()) is not None:
+            stop(engine)
+
+    def _take_parked(self) -> _engine.Iteration | None:
+        """Nobody else gets what it gives: threads may loop over one dataset side by side."""
+        try:
+            return self._parked.pop()
+        except IndexError:
+            return None
 
 
 def _plain(value: Any) -> Any:

@@ -98,4 +98,4 @@ def test_limits_must_be_above_nothing(capsys, saved, arguments):
 def test_no_engine_is_left_open(saved):
     dataset = hr.load(saved)
     bench.measure(dataset, bench.Limits(epochs=1))
-    assert dataset._parked is None
+    assert dataset._parked == []

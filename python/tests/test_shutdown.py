@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -57,26 +58,43 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+class Later:
+    """An iterator that functions of its own know, which may run before it has its name."""
+
+    def __init__(self) -> None:
+        self._it: hr.Iterator | None = None
+        self._made = threading.Event()
+
+    def made(self, it: hr.Iterator) -> hr.Iterator:
+        self._it = it
+        self._made.set()
+        return it
+
+    def close(self) -> None:
+        assert self._made.wait(30)
+        self._it.close()
+
+
 def test_closing_inside_a_function_of_its_own():
-    iterators = []
+    later = Later()
 
     def close(x):
         if x == 3:
-            iterators[0].close()
+            later.close()
         return x
 
-    iterators.append(hr.Range(1000).map(close, "value").iterate())
+    it = later.made(hr.Range(1000).map(close, "value").iterate())
     with Stopwatch(), pytest.raises(hr.ClosedError):
-        for _ in iterators[0]:
+        for _ in it:
             pass
     with pytest.raises(hr.ClosedError):
-        next(iterators[0])
+        next(it)
 
 
 def test_closing_inside_a_function_that_went_through_files(tmp_path):
     for number in range(100):
         (tmp_path / f"{number:03}.bin").write_bytes(bytes(1000))
-    iterators = []
+    later = Later()
 
     def close(x):
         if x == 3:
@@ -84,28 +102,28 @@ def test_closing_inside_a_function_that_went_through_files(tmp_path):
             with hr.Files(str(tmp_path / "*.bin")).repeat().iterate() as files:
                 for _ in range(5000):
                     next(files)
-            iterators[0].close()
+            later.close()
         return x
 
-    iterators.append(hr.Range(1000).map(close, "value").iterate())
+    it = later.made(hr.Range(1000).map(close, "value").iterate())
     with Stopwatch(), pytest.raises(hr.ClosedError):
-        for _ in iterators[0]:
+        for _ in it:
             pass
 
 
 def test_two_close_at_once_one_of_them_inside_its_function():
-    iterators, inside = [], threading.Event()
+    later, inside = Later(), threading.Event()
 
     def close(x):
         inside.set()
         time.sleep(0.05)
-        iterators[0].close()
+        later.close()
         return x
 
-    iterators.append(hr.Range(1000).map(close, "value").iterate())
+    it = later.made(hr.Range(1000).map(close, "value").iterate())
     assert inside.wait(30)
     with Stopwatch():
-        iterators[0].close()
+        it.close()
 
 
 def test_a_collection_inside_a_function_frees_the_iterator_that_runs_it():
@@ -375,6 +393,34 @@ def test_many_threads_each_with_a_pipeline():
     for thread in threads:
         thread.join(30)
     assert [found.get(number) for number in range(8)] == [expected] * 8
+
+
+def test_many_threads_loop_over_one_dataset():
+    """Whatever an engine that waits for the next loop goes to, it is one loop's alone."""
+    pipeline = hr.Range(8).batch(4)
+    wrong: list = []
+
+    def loop():
+        try:
+            for _ in range(400):
+                if values(pipeline) != list(range(8)):
+                    wrong.append("rows")
+        except Exception as error:
+            wrong.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=loop) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(before)
+    assert wrong == []
+    pipeline._drop_parked()
+    print("HEADRACE-COUNT schedules=3200")
 
 
 def test_one_iterator_serves_one_thread_at_a_time():
