@@ -133,12 +133,12 @@ auto Listing(const Work& work) {
     if (PyErr_CheckSignals() != 0) raised.emplace();
     return raised.has_value();
   };
-  decltype(work()) result{};
+  decltype(work()) result;
   {
     const Unlocked unlocked;
     const Interrupt interrupt(signalled);
     result = work();
-    if (raised.has_value()) result = {};
+    if (raised.has_value()) result = decltype(work())();
   }
   if (raised.has_value()) throw *raised;
   return result;
