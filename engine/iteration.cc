@@ -114,6 +114,26 @@ PipelineOptions OptionsOf(const IterateOptions& options, const Deal& deal) {
   return pipeline;
 }
 
+// Of a node that is as it was but for an operator's version: "version 1 of Range, ..."; "" otherwise.
+std::string OlderVersion(uint32_t hash, ir::proto::Graph graph, int node) {
+  const auto find = [&](const std::string& name, auto& op) {
+    const uint32_t today = op.version();
+    for (uint32_t version = today; version-- > 1;) {
+      op.set_version(version);
+      if (ir::NodeHashes(graph)[static_cast<size_t>(node)] != hash) continue;
+      return Cat("version ", version, " of ", name, ", and this Headrace has version ", today);
+    }
+    op.set_version(today);
+    return std::string();
+  };
+  ir::proto::Node& changed = *graph.mutable_nodes(node);
+  std::string found = find(changed.op(), changed);
+  for (ir::proto::Step& step : *changed.mutable_steps()) {
+    if (found.empty()) found = find(step.kernel(), step);
+  }
+  return found;
+}
+
 // Names the first operator that is another one, or was not there.
 absl::Status CheckGraph(const proto::State& state, const ir::proto::Graph& graph) {
   const ir::GraphHash hash = ir::UserGraphHash(graph);
@@ -122,6 +142,10 @@ absl::Status CheckGraph(const proto::State& state, const ir::proto::Graph& graph
   constexpr std::string_view kAdvice = "; build the data set as it was when the state was taken";
   for (int i = 0; i < std::min(state.nodes_size(), graph.nodes_size()); ++i) {
     if (state.nodes(i) == nodes[static_cast<size_t>(i)]) continue;
+    if (const std::string older = OlderVersion(state.nodes(i), graph, i); !older.empty()) {
+      return StateError("the state was taken with ", older,
+                        ", which gives other rows or another order: begin the epoch anew");
+    }
     return StateError("the state is of another pipeline: ", NodeName(graph, i), " (",
                       ir::LocationText(graph.nodes(i).location()), ") was another operator, or had other settings",
                       kAdvice);

@@ -48,7 +48,8 @@ class Iteration {
   // changed files (kState), what shards do not allow.
   static absl::StatusOr<std::unique_ptr<Iteration>> Start(const ir::proto::Graph& user_graph, IterateOptions options);
 
-  // As Pipeline's. Where a cache that gives rows in their order is found damaged, goes on in a new pipeline, without it.
+  // As Pipeline's. Where a cache that gives rows in their order is found damaged, goes on in a new pipeline, without
+  // it.
   absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
   void Given() { pipeline_->Given(); }
   void Ask(uint64_t epoch);

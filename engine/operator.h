@@ -157,6 +157,7 @@ struct RunOptions {
   std::optional<uint64_t> seed;  // iterate's, else the graph's, else 0
   const HostBindings* bindings = nullptr;
   const FileSystem* files = LocalFileSystem();  // that sources read from
+  uint64_t rank = 0;                            // of those that rows are dealt to
 };
 
 // Rows in an epoch, as far as it is known before running.

@@ -112,6 +112,7 @@ Pipeline::Pipeline(ir::proto::Graph graph, PipelineOptions options)
   run_.seed = options_.seed;
   run_.bindings = &options_.bindings;
   run_.files = options_.files;
+  run_.rank = options_.deal.rank;
 }
 
 absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph, PipelineOptions options,

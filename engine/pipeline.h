@@ -118,9 +118,9 @@ class Pipeline : private RunControl {
 
   enum class Outcome { kRow, kEpochEnd, kNothingYet };
   // The next row; waits at most `limit`, and for the light task that this thread may do meanwhile (pull: works so long,
-  // and ends the task it is at). An error stays: every later call repeats it. kResource where memory or threads ran out.
-  // After kEpochEnd the next epoch follows, until the last.
-  // The row counts in position() from Given() on, or from the next call: it may be lost on its way to the user.
+  // and ends the task it is at). An error stays: every later call repeats it. kResource where memory or threads ran
+  // out. After kEpochEnd the next epoch follows, until the last. The row counts in position() from Given() on, or from
+  // the next call: it may be lost on its way to the user.
   absl::StatusOr<Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
   void Given();
   // Both in one.

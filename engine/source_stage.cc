@@ -41,6 +41,11 @@ IndexedSourceStage::IndexedSourceStage(Options options, RunControl* control, std
       epoch_rows_(deal.RowsOf(size_, deal.base)),
       exhausted_(epochs.first > epochs.last) {}
 
+void IndexedSourceStage::DropOperators() {
+  source_.reset();
+  Stage::DropOperators();
+}
+
 Lack IndexedSourceStage::LackLocked() {
   if (exhausted_) return Lack::kTurn;
   return output_.Places() > 0 ? Lack::kNothing : Lack::kOutput;

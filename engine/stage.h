@@ -258,7 +258,7 @@ class IndexedSourceStage : public Stage {
   IndexedSourceStage(Options options, RunControl* control, std::vector<Element> elements,
                      std::unique_ptr<IndexedSource> source, Place place, Deal deal, EpochRange epochs, uint64_t local);
   std::string kind() const override { return "indexed source"; }
-  const IndexedSource& source() const { return *source_; }
+  void DropOperators() override;
 
  protected:
   Lack LackLocked() override;
@@ -272,7 +272,7 @@ class IndexedSourceStage : public Stage {
   void ReadRows(const Task::Ticket& ticket, Block& block) const;
   bool FindRow(const Task::Ticket& ticket, Block& block) const;
 
-  const std::unique_ptr<IndexedSource> source_;
+  std::unique_ptr<IndexedSource> source_;
   const Place place_;
   const Deal deal_;
   const uint64_t size_;
@@ -290,7 +290,6 @@ class StreamSourceStage : public Stage {
                     std::unique_ptr<StreamSource> source, std::string source_name, std::string location,
                     uint64_t epoch_cycle, Deal deal, EpochRange epochs, std::vector<uint64_t> words);
   std::string kind() const override { return "stream source"; }
-  const StreamSource& source() const { return *source_; }
 
  protected:
   Lack LackLocked() override;

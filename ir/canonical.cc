@@ -30,7 +30,10 @@ absl::Status UpgradeOnce(const Declaration& declaration, Operator& op) {
   Named attributes;
   for (const proto::Attribute& attribute : op.attributes())
     attributes.emplace_back(attribute.name(), attribute.value());
-  HEADRACE_RETURN_IF_ERROR(declaration.upgrade(from, attributes));
+  if (const absl::Status refused = declaration.upgrade(from, attributes); !refused.ok()) {
+    return GraphError("the graph holds version ", from, " of ", declaration.name, ", and this Headrace version ",
+                      declaration.version, ": ", refused.message());
+  }
   op.clear_attributes();
   for (auto& [name, value] : attributes) {
     proto::Attribute* added = op.add_attributes();

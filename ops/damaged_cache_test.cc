@@ -77,7 +77,7 @@ IterateOptions Epochs(bool pull) {
 
 // Values of three epochs; `at` is called before each batch with its number.
 std::vector<int64_t> ValuesOf(const GraphBuilder& builder, bool pull,
-                         const std::function<void(int, Iteration&)>& at = nullptr) {
+                              const std::function<void(int, Iteration&)>& at = nullptr) {
   std::vector<int64_t> values;
   auto iteration = Iteration::Start(builder.raw(), Epochs(pull));
   EXPECT_TRUE(iteration.ok()) << iteration.status();

@@ -17,12 +17,13 @@ namespace {
 // Sends rows in the order of their keys p + u(p)·window, u drawn from the position p. The buffer is a function of
 // positions, so it is never saved: a restart begins at the first position not yet given out and reads at most
 // `window` rows again. Messages are kept as they came until the last of their rows is gone.
+// Each rank draws numbers of its own: with the same ones, rows that stood side by side before they were dealt would
+// always meet in the same step.
 class ShuffleOperator : public StreamOperator {
  public:
   explicit ShuffleOperator(const OpArguments& arguments)
       : window_(static_cast<uint64_t>(arguments.attributes.Int("window"))),
-        seed_(arguments.seed),
-        salt_(arguments.salt),
+        stream_(StreamOfRank(arguments)),
         cycle_(arguments.epoch_cycle),
         order_(window_),
         slots_(1) {}
@@ -103,6 +104,11 @@ class ShuffleOperator : public StreamOperator {
     bool error() const { return row == kept->message->rows(); }
   };
 
+  static uint64_t StreamOfRank(const OpArguments& arguments) {
+    const uint64_t stream = RowRandom::StreamOf(arguments.seed, arguments.salt);
+    return arguments.run->rank == 0 ? stream : MixKey(stream, arguments.run->rank);
+  }
+
   Slot& SlotOf(uint64_t position) { return slots_[position & (slots_.size() - 1)]; }
   const Slot& SlotOf(uint64_t position) const { return slots_[position & (slots_.size() - 1)]; }
 
@@ -129,7 +135,7 @@ class ShuffleOperator : public StreamOperator {
 
   void KeepRows(Kept& kept, int from, int count) {
     keys_.resize(static_cast<size_t>(count));
-    const uint64_t key = RowRandom::KeyOf(seed_, salt_, RowEpochOf(epoch_, cycle_));
+    const uint64_t key = RowRandom::KeyOf(stream_, RowEpochOf(epoch_, cycle_));
     UniformOfRows(key, position_, absl::MakeSpan(keys_));
     for (int i = 0; i < count; ++i) {
       const uint64_t position = position_ + static_cast<uint64_t>(i);
@@ -230,8 +236,7 @@ class ShuffleOperator : public StreamOperator {
   }
 
   const uint64_t window_;
-  const uint64_t seed_;
-  const uint64_t salt_;
+  const uint64_t stream_;
   const uint64_t cycle_;
   WindowOrder order_;          // of the positions kept, but for those due
   std::deque<Kept> kept_;      // in the order in which they came
@@ -257,13 +262,14 @@ class ShuffleOperator : public StreamOperator {
 const OpRegistration registration(
     {
         .name = "shuffle",
+        .version = 2,
         .role = ir::Role::kStream,
         .summary = "Mixes the order of rows within a window.",
         .doc =
             "The row at position p of the epoch gets the key p + u·window with u drawn uniformly from [0, 1), and "
             "rows leave in the order of their keys; at most `window` rows are held. A restart reads at most `window` "
-            "rows again. Where a source has an attribute `shuffle` of its own, that one is better: it mixes the "
-            "whole epoch and holds nothing.",
+            "rows again. With shards each rank draws apart. Where a source has an attribute `shuffle` of its own, that "
+            "one is better: it mixes the whole epoch, makes every order equally likely, and holds no rows.",
         .attributes = {{.name = "window", .doc = "How far a row may move, in rows.", .minimum = 1, .maximum = 1e12}},
         .traits = {.random = true, .one_to_one = true, .by_position = true},
         .python_module = "dataset",

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <random>
 
+#include "core/testing/chi_square.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -47,6 +50,80 @@ TEST(Shuffle, DependsOnTheSeed) {
   RunSpec other;
   other.seed = 8;
   EXPECT_NE(RunEveryWay(Shuffled(50, 50)).Ints(), RunEveryWay(Shuffled(50, 50), other).Ints());
+}
+
+// Orders of three rows in every epoch, as numbers from 0 to 5.
+std::vector<size_t> OrdersOf(int64_t window, uint64_t epochs, Deal deal = {}) {
+  const auto graph = Shuffled(3 * static_cast<int64_t>(deal.world), window).Build();
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  RunSpec spec;
+  spec.epochs = epochs;
+  spec.deal = deal;
+  const absl::StatusOr<Ran> ran = RunOnce(*graph, OptionsOf(spec));
+  EXPECT_TRUE(ran.ok() && ran->rows.size() == 3 * epochs);
+  std::vector<size_t> orders;
+  for (size_t row = 0; ran.ok() && row + 2 < ran->rows.size(); row += 3) {
+    const auto value = [&](size_t i) { return ran->rows[row + i].columns[0].value<int64_t>(); };
+    const auto smaller = [&](size_t i) {
+      return (value(i) > value((i + 1) % 3) ? 1u : 0u) + (value(i) > value((i + 2) % 3) ? 1u : 0u);
+    };
+    orders.push_back(smaller(0) * 2 + (value(1) > value(2) ? 1 : 0));
+  }
+  return orders;
+}
+
+// What keys p + u·window make likely, by as many draws of another generator as leave no doubt.
+std::vector<double> Likely(int64_t window, double draws) {
+  constexpr int kTries = 1'000'000;
+  std::mt19937_64 random(1);
+  std::vector<double> expected(6);
+  for (int i = 0; i < kTries; ++i) {
+    double keys[3];
+    for (int p = 0; p < 3; ++p) {
+      keys[p] = p + std::uniform_real_distribution<double>(0, 1)(random) * static_cast<double>(window);
+    }
+    int order[3] = {0, 1, 2};
+    std::sort(order, order + 3, [&keys](int a, int b) { return keys[a] < keys[b]; });
+    expected[static_cast<size_t>(order[0] * 2 + (order[1] > order[2] ? 1 : 0))] += draws / kTries;
+  }
+  return expected;
+}
+
+TEST(Shuffle, GivesEveryOrderAsOftenAsItsKeysSay) {
+  constexpr uint64_t kEpochs = 12'000;
+  for (const int64_t window : {3, 10}) {
+    std::vector<int64_t> counts(6), steps(36);
+    const std::vector<size_t> orders = OrdersOf(window, kEpochs);
+    const std::vector<double> expected = Likely(window, kEpochs);
+    std::vector<double> expected_steps;
+    for (const double before : expected) {
+      for (const double now : expected) expected_steps.push_back(before * now / kEpochs);
+    }
+    for (size_t epoch = 0; epoch < orders.size(); ++epoch) {
+      ++counts[orders[epoch]];
+      ++steps[orders[(epoch + 1) % orders.size()] * 6 + orders[epoch]];
+    }
+    EXPECT_LT(std::abs(ChiSquareDeviation(counts, expected)), kMostDeviation) << window;
+    EXPECT_LT(std::abs(ChiSquareDeviation(steps, expected_steps)), kMostDeviation) << window << ", next epoch";
+  }
+}
+
+// Else rows that stand side by side would meet in every epoch, whatever the ranks.
+TEST(Shuffle, MixesTheRowsOfEachRankAnotherWay) {
+  constexpr uint64_t kEpochs = 6000;
+  constexpr int64_t kWindow = 10;
+  const std::vector<double> expected = Likely(kWindow, kEpochs);
+  const std::vector<size_t> first = OrdersOf(kWindow, kEpochs, {.rank = 0, .world = 3});
+  for (const uint64_t rank : {1, 2}) {
+    const std::vector<size_t> other = OrdersOf(kWindow, kEpochs, {.rank = rank, .world = 3});
+    std::vector<int64_t> counts(36);
+    std::vector<double> expected_counts;
+    for (const double mine : expected) {
+      for (const double others : expected) expected_counts.push_back(mine * others / kEpochs);
+    }
+    for (size_t epoch = 0; epoch < kEpochs; ++epoch) ++counts[first[epoch] * 6 + other[epoch]];
+    EXPECT_LT(std::abs(ChiSquareDeviation(counts, expected_counts)), kMostDeviation) << rank;
+  }
 }
 
 // A restart reads no more than the window again.

@@ -1,11 +1,14 @@
 // CenterCrop, RandomCrop and Pad: one copy with borders underneath.
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/chi_square.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/fixture/golden.h"
+#include "kernels/fixture/row_axes.h"
 #include "kernels/fixture/run_kernel.h"
 #include "kernels/vision/window.h"
 
@@ -70,19 +73,26 @@ TEST(RandomCrop, EqualsTorchvisionWithTheRowsDraws) {
   }
 }
 
-TEST(RandomCrop, ReachesEveryPlaceAboutEquallyOften) {
+// Nine places, and the next row's, which has nothing to do with it.
+TEST(RandomCrop, ReachesEveryPlaceEquallyOften) {
   Tensor places = *Tensor::Allocate(DType::kInt32, {5, 6});
-  for (int32_t i = 0; i < 30; ++i) places.mutable_data<int32_t>()[i] = i;
-  std::vector<int> seen(30);
-  constexpr int kRows = 6000;
-  for (uint64_t row = 0; row < kRows; ++row) {
-    const Tensor crop = *RunKernel("RandomCrop", {{"size", Ints({3, 4})}}, {places}, RowRandom(1, 2, {.key = row}));
-    ++seen[crop.value<int32_t>()];
-  }
-  // Nine places: rows 0 … 2, columns 0 … 2.
-  for (int place = 0; place < 30; ++place) {
-    const bool possible = place / 6 <= 2 && place % 6 <= 2;
-    EXPECT_NEAR(seen[place], possible ? kRows / 9 : 0, possible ? 120 : 0) << place;
+  for (int32_t i = 0; i < 30; ++i) places.mutable_data<int32_t>()[i] = i % 6 < 3 && i < 18 ? i / 6 * 3 + i % 6 : 1000;
+  for (const fixture::RowAxis& axis : fixture::kRowAxes) {
+    const auto place = [&](uint64_t number) {
+      const Tensor crop = *RunKernel("RandomCrop", {{"size", Ints({3, 4})}}, {places}, axis.stream(number));
+      return static_cast<size_t>(crop.value<int32_t>());
+    };
+    std::vector<int64_t> alone(9), pairs(81);
+    size_t before = place(0);
+    for (uint64_t number = 1; number <= 6000; ++number) {
+      const size_t now = place(number);
+      ASSERT_LT(now, 9u);
+      ++alone[now];
+      ++pairs[before * 9 + now];
+      before = now;
+    }
+    EXPECT_LT(std::abs(ChiSquareDeviation(alone)), kMostDeviation) << axis.name;
+    EXPECT_LT(std::abs(ChiSquareDeviation(pairs)), kMostDeviation) << axis.name;
   }
 }
 

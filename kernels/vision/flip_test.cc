@@ -1,10 +1,13 @@
 #include "kernels/vision/flip.h"
 
+#include <cmath>
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/chi_square.h"
 #include "gtest/gtest.h"
 #include "kernels/fixture/golden.h"
+#include "kernels/fixture/row_axes.h"
 #include "kernels/fixture/run_kernel.h"
 
 namespace headrace {
@@ -63,16 +66,37 @@ TEST(Flip, MirrorsPhotographs) {
   EXPECT_TRUE(TensorsEqual(*RunKernel("RandomHorizontalFlip", Probability(1), flipped), source));
 }
 
-TEST(Flip, HappensAsOftenAsAsked) {
-  const Tensor source = Golden("pad.source");
+bool Flips(const char* kernel, double p, const RowRandom& random) {
+  static const Tensor source = Numbered<uint8_t>({2, 2});
+  return !TensorsEqual(*RunKernel(kernel, Probability(p), {source}, random), source);
+}
+
+TEST(Flip, HappensAlwaysOrNeverWhereAsked) {
   for (const char* kernel : {"RandomHorizontalFlip", "RandomVerticalFlip"}) {
-    for (const double p : {0.0, 0.3, 1.0}) {
-      int flips = 0;
-      for (uint64_t row = 0; row < 4000; ++row) {
-        const Tensor result = *RunKernel(kernel, Probability(p), {source}, RowRandom(1, 0, {.key = row}));
-        flips += !TensorsEqual(result, source);
+    for (uint64_t row = 0; row < 1000; ++row) {
+      EXPECT_FALSE(Flips(kernel, 0, RowRandom(1, 0, {.key = row})));
+      EXPECT_TRUE(Flips(kernel, 1, RowRandom(1, 0, {.key = row})));
+    }
+  }
+}
+
+// Whatever the next row does.
+TEST(Flip, HappensAsOftenAsAsked) {
+  for (const char* kernel : {"RandomHorizontalFlip", "RandomVerticalFlip"}) {
+    for (const fixture::RowAxis& axis : fixture::kRowAxes) {
+      for (const double p : {0.3, 0.5}) {
+        constexpr uint64_t kDraws = 8000;
+        std::vector<int64_t> counts(4);
+        bool before = Flips(kernel, p, axis.stream(0));
+        for (uint64_t number = 1; number <= kDraws; ++number) {
+          const bool now = Flips(kernel, p, axis.stream(number));
+          ++counts[(before ? 2 : 0) + (now ? 1 : 0)];
+          before = now;
+        }
+        std::vector<double> expected = {(1 - p) * (1 - p), (1 - p) * p, p * (1 - p), p * p};
+        for (double& part : expected) part *= kDraws;
+        EXPECT_LT(std::abs(ChiSquareDeviation(counts, expected)), kMostDeviation) << kernel << ", next " << axis.name;
       }
-      EXPECT_NEAR(flips, 4000 * p, p == 0.3 ? 120 : 0) << kernel;
     }
   }
 }

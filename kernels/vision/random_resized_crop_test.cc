@@ -3,9 +3,11 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/testing/chi_square.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/fixture/golden.h"
+#include "kernels/fixture/row_axes.h"
 #include "kernels/fixture/run_kernel.h"
 #include "kernels/vision/resized_crop_box.h"
 
@@ -67,6 +69,37 @@ TEST(DrawResizedCropBox, SpreadsAreaAndRatioAsAsked) {
   EXPECT_NEAR(log_ratio, 0.0, 0.01);
   EXPECT_NEAR(least, 0.1, 0.001);
   EXPECT_NEAR(greatest, 0.5, 0.001);
+}
+
+// Which of `parts` equal parts of [0, 1) a number falls into.
+size_t PartOf(double number, size_t parts) {
+  return std::min(parts - 1, static_cast<size_t>(number * static_cast<double>(parts)));
+}
+
+// Of images so large that every box fits and rounding moves nothing: area and logarithm of the ratio are uniform and
+// have nothing to do with each other, nor have the two places, nor the next row's box.
+TEST(DrawResizedCropBox, DrawsAreaRatioAndPlaceUniformly) {
+  constexpr int64_t kSide = 40'000'000;
+  for (const fixture::RowAxis& axis : fixture::kRowAxes) {
+    std::vector<int64_t> shapes(144), places(144), steps(144);
+    size_t area_before = 0;
+    for (uint64_t number = 0; number < 20'000; ++number) {
+      RowRandom random = axis.stream(number);
+      const CropBox box = DrawResizedCropBox(kSide, kSide, {0.1, 0.5}, kRatio, random);
+      const auto height = static_cast<double>(box.height), width = static_cast<double>(box.width);
+      const size_t area = PartOf((height * width / kSide / kSide - 0.1) / 0.4, 12);
+      const size_t ratio = PartOf(std::log(width / height / kRatio.low) / std::log(kRatio.high / kRatio.low), 12);
+      const size_t top = PartOf(static_cast<double>(box.top) / (kSide - height + 1), 12);
+      const size_t left = PartOf(static_cast<double>(box.left) / (kSide - width + 1), 12);
+      ++shapes[area * 12 + ratio];
+      ++places[top * 12 + left];
+      if (number > 0) ++steps[area_before * 12 + area];
+      area_before = area;
+    }
+    EXPECT_LT(std::abs(ChiSquareDeviation(shapes)), kMostDeviation) << axis.name;
+    EXPECT_LT(std::abs(ChiSquareDeviation(places)), kMostDeviation) << axis.name;
+    EXPECT_LT(std::abs(ChiSquareDeviation(steps)), kMostDeviation) << axis.name;
+  }
 }
 
 TEST(DrawResizedCropBox, DependsOnTheRowAlone) {

@@ -71,6 +71,7 @@ class FilesSource : public IndexedSource {
 const OpRegistration registration(
     {
         .name = "Files",
+        .version = RowOrder::kVersion,
         .role = ir::Role::kSource,
         .summary = "Gives the files that match patterns, each as one row.",
         .doc =
@@ -85,6 +86,7 @@ const OpRegistration registration(
           HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
           return Choice().Infer(attributes);
         },
+        .upgrade = RowOrder::Upgrade,
     },
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
       HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*arguments.run->files, "Files", arguments.attributes));

@@ -121,6 +121,7 @@ absl::StatusOr<std::shared_ptr<const ImageListing>> List(const FileSystem& files
 const OpRegistration registration(
     {
         .name = "ImageFolder",
+        .version = RowOrder::kVersion,
         .role = ir::Role::kSource,
         .summary = "Gives the pictures of a folder that holds one folder a class.",
         .doc = "Columns: `image` (bytes as they stand in the file), `label` (int32: classes numbered by name from 0); "
@@ -157,6 +158,7 @@ const OpRegistration registration(
         .traits = {.random = true, .indexed = true, .file_io = true},
         .example = "hr.ImageFolder(\"photos/\", shuffle=True)",
         .infer = Infer,
+        .upgrade = RowOrder::Upgrade,
     },
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
       HEADRACE_ASSIGN_OR_RETURN(auto listing, List(*arguments.run->files, arguments.attributes));

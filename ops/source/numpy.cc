@@ -165,6 +165,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 const OpRegistration registration(
     {
         .name = "Numpy",
+        .version = RowOrder::kVersion,
         .role = ir::Role::kSource,
         .summary = "Gives the rows of NumPy arrays, along their first axis.",
         .doc = "One column for each array: the dict's keys, or `data` for one array alone. Rows are views: nothing is "
@@ -180,6 +181,7 @@ const OpRegistration registration(
         .traits = {.random = true, .indexed = true},
         .example = "hr.Numpy({\"x\": np.arange(10)}, shuffle=True)",
         .infer = Infer,
+        .upgrade = RowOrder::Upgrade,
     },
     {.indexed_source = MakeNumpy});
 

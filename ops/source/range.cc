@@ -81,6 +81,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 const OpRegistration registration(
     {
         .name = "Range",
+        .version = RowOrder::kVersion,
         .role = ir::Role::kSource,
         .summary = "Gives the whole numbers from start to stop, as Python's range.",
         .doc = "Column `value`: int64, shape (). A row's key is its index.",
@@ -93,6 +94,7 @@ const OpRegistration registration(
         .traits = {.random = true, .indexed = true},
         .example = "hr.Range(10)",
         .infer = Infer,
+        .upgrade = RowOrder::Upgrade,
         .most_rows = [](const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>>)
             -> std::optional<uint64_t> { return Bounds::Of(attributes).size(); },
     },

@@ -1,56 +1,85 @@
-// The order in which an indexed source gives its rows: as they are, or by a keyed permutation that is another one
-// each epoch and takes no memory. A value; safe from any thread.
+// The order in which an indexed source gives its rows: as they are, or by a permutation that is another one each epoch.
+// Of up to UniformPermutation::kMostRows rows it is written out once an epoch, each permutation equally likely; larger
+// ones are keyed permutations and take no memory.
+// Thread contract: any thread. Whoever reads an epoch that was met before takes no lock; the epochs met last are kept.
 #ifndef HEADRACE_OPS_SOURCE_ROW_ORDER_H_
 #define HEADRACE_OPS_SOURCE_ROW_ORDER_H_
 
+#include <array>
+#include <atomic>
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "core/buffer.h"
 #include "engine/operator.h"
-#include "ops/source/permutation.h"
+#include "ops/source/uniform_permutation.h"
 
 namespace headrace {
 
 class RowOrder {
  public:
-  RowOrder(uint64_t size, bool shuffle, uint64_t seed, uint64_t salt)
-      : size_(size), shuffle_(shuffle), seed_(seed), salt_(salt) {}
+  RowOrder(uint64_t size, bool shuffle, uint64_t seed, uint64_t salt);
   // Of an op with the attribute `shuffle`.
   RowOrder(uint64_t size, const OpArguments& arguments)
       : RowOrder(size, arguments.attributes.Bool("shuffle"), arguments.seed, arguments.salt) {}
+  RowOrder(const RowOrder&) = delete;
 
-  uint64_t IndexAt(uint64_t epoch, uint64_t position) const {
-    return shuffle_ ? KeyedPermutation(size_, seed_, salt_, epoch).At(position) : position;
-  }
-
+  uint64_t IndexAt(uint64_t epoch, uint64_t position) const;
   // Of the positions `position`, `position` + `step`, …
   using Indices = absl::InlinedVector<uint64_t, 256>;
-  Indices IndicesAt(uint64_t epoch, uint64_t position, uint64_t step, int count) const {
-    Indices indices(static_cast<size_t>(count));
-    std::optional<KeyedPermutation> permutation;
-    if (shuffle_) permutation.emplace(size_, seed_, salt_, epoch);
-    for (uint64_t& index : indices) {
-      index = permutation.has_value() ? permutation->At(position) : position;
-      position += step;
-    }
-    return indices;
-  }
+  Indices IndicesAt(uint64_t epoch, uint64_t position, uint64_t step, int count) const;
   bool in_order() const { return !shuffle_; }
 
   // The declaration of `shuffle`, the same for every indexed source.
-  static ir::Attribute Declare() {
-    return {.name = "shuffle",
-            .type = ir::AttributeType::kBool,
-            .doc = "Give the rows in an order drawn anew each epoch; takes no memory.",
-            .default_value = "False"};
-  }
+  static ir::Attribute Declare();
+  // Of the sources that have it: shuffled rows came in another order before.
+  static constexpr int kVersion = 2;
+  // An ir::Upgrade: what is not shuffled stays as it is, what is shuffled is refused.
+  static absl::Status Upgrade(int from, std::vector<std::pair<std::string, ir::proto::Value>>& attributes);
 
  private:
-  uint64_t size_;
-  bool shuffle_;
-  uint64_t seed_;
-  uint64_t salt_;
+  // The permutation of an epoch, for those who announce themselves first. It is replaced by another epoch's when nobody
+  // reads it.
+  class Slot {
+   public:
+    ~Slot() { Hold(nullptr); }
+    // Calls `read` with the permutation of this key and returns true, if it is here.
+    template <typename Read>
+    bool TryRead(uint64_t key, Read read) {
+      readers_.fetch_add(1, std::memory_order_seq_cst);
+      const UniformPermutation* const here = here_.load(std::memory_order_seq_cst);
+      const bool found = here != nullptr && here->key() == key;
+      if (found) read(*here);
+      readers_.fetch_sub(1, std::memory_order_release);
+      return found;
+    }
+    void Replace(std::shared_ptr<const UniformPermutation> permutation);
+
+   private:
+    // Charges it to the pipeline whose task this is.
+    void Hold(std::shared_ptr<const UniformPermutation> permutation);
+
+    std::mutex replacing_;
+    std::shared_ptr<const UniformPermutation> held_;
+    MemoryAccount* account_ = nullptr;
+    std::atomic<const UniformPermutation*> here_{nullptr};
+    std::atomic<int> readers_{0};
+  };
+
+  template <typename Read>
+  void WithPermutation(uint64_t epoch, Read read) const;
+
+  const uint64_t size_;
+  const bool shuffle_;
+  const uint64_t stream_;
+  // Of epochs that follow each other: one is begun while the last rows of the other are read.
+  mutable std::array<Slot, 2> slots_;
 };
 
 }  // namespace headrace

@@ -184,8 +184,9 @@ class Methods:
 
         The row at position p of the epoch gets the key p + u·window with u drawn uniformly from [0, 1), and
         rows leave in the order of their keys; at most `window` rows are held. A restart reads at most
-        `window` rows again. Where a source has an attribute `shuffle` of its own, that one is better: it
-        mixes the whole epoch and holds nothing.
+        `window` rows again. With shards each rank draws apart. Where a source has an attribute `shuffle` of
+        its own, that one is better: it mixes the whole epoch, makes every order equally likely, and holds
+        no rows.
 
         Args:
             window: How far a row may move, in rows (at least 1, at most 1,000,000,000,000).

@@ -24,7 +24,7 @@ class Files(Dataset):
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
             matches nothing is an error.
-        shuffle: Give the rows in an order drawn anew each epoch; takes no memory.
+        shuffle: Give the rows in an order drawn anew each epoch; every order is equally likely.
         columns: Columns to give, of path, data; None: path, data.
         seed: Seed of this operator's own; None takes the pipeline's.
 
@@ -75,7 +75,7 @@ class ImageFolder(Dataset):
 
     Args:
         root: The folder that holds the class folders.
-        shuffle: Give the rows in an order drawn anew each epoch; takes no memory.
+        shuffle: Give the rows in an order drawn anew each epoch; every order is equally likely.
         extensions: Ends of file names that make a picture, in upper or lower case.
         classes: Labels of the classes to read, by folder name; None: all folders, numbered by name.
         allow_empty: Take a class folder without pictures for what it is, not for an error.
@@ -110,7 +110,7 @@ class Numpy(Dataset):
     Args:
         arrays: Columns with arrays of equal first axis; or one array, which becomes the column
             `data`. They are shared, not copied: do not change them while a pipeline runs.
-        shuffle: Give the rows in an order drawn anew each epoch; takes no memory.
+        shuffle: Give the rows in an order drawn anew each epoch; every order is equally likely.
         seed: Seed of this operator's own; None takes the pipeline's.
 
     Example:
@@ -129,7 +129,7 @@ class Range(Dataset):
             Python's range.
         stop: The first value left out.
         step: From one value to the next; not 0.
-        shuffle: Give the rows in an order drawn anew each epoch; takes no memory.
+        shuffle: Give the rows in an order drawn anew each epoch; every order is equally likely.
         seed: Seed of this operator's own; None takes the pipeline's.
 
     Example:

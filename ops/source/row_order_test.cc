@@ -1,0 +1,158 @@
+#include "ops/source/row_order.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "core/testing/chi_square.h"
+#include "ops/testing/permutation_chance.h"
+
+namespace headrace {
+namespace {
+
+constexpr int kDraws = 12'000;
+
+DrawnPermutation OrderOf(uint64_t size, uint64_t seed, uint64_t salt, uint64_t epoch) {
+  const RowOrder order(size, true, seed, salt);
+  const RowOrder::Indices indices = order.IndicesAt(epoch, 0, 1, static_cast<int>(size));
+  return {indices.begin(), indices.end()};
+}
+
+// What may change from one permutation to the next, by one each time.
+struct Axis {
+  const char* name;
+  DrawnPermutation (*order)(uint64_t size, uint64_t draw);
+};
+constexpr Axis kAxes[] = {
+    {"epoch", [](uint64_t size, uint64_t draw) { return OrderOf(size, 5, 6, draw); }},
+    {"seed", [](uint64_t size, uint64_t draw) { return OrderOf(size, draw, 6, 7); }},
+    {"salt", [](uint64_t size, uint64_t draw) { return OrderOf(size, 5, draw, 7); }},
+};
+
+class EveryAxis : public ::testing::TestWithParam<Axis> {
+ protected:
+  DrawPermutation Drawn(uint64_t size) const {
+    return [size, this](uint64_t draw) { return GetParam().order(size, draw); };
+  }
+  // From each to the next one.
+  DrawPermutation Steps(uint64_t size) const {
+    return [draw = Drawn(size)](uint64_t number) { return Between(draw(number), draw(number + 1)); };
+  }
+};
+
+TEST_P(EveryAxis, GivesEveryOrderEquallyOften) {
+  for (uint64_t size = 2; size <= 6; ++size) {
+    EXPECT_LT(std::abs(AllPermutationsDeviation(size, kDraws, Drawn(size))), kMostDeviation) << size;
+    EXPECT_LT(std::abs(AllPermutationsDeviation(size, kDraws, Steps(size))), kMostDeviation) << size;
+  }
+  EXPECT_LT(std::abs(AllPermutationsDeviation(7, 60'000, Drawn(7))), kMostDeviation);
+}
+
+TEST_P(EveryAxis, GivesOddAndEvenOrders) {
+  for (const uint64_t size : {16, 64, 256, 1000}) {
+    EXPECT_LT(std::abs(ParityDeviation(4000, Drawn(size))), kMostDeviation) << size;
+    EXPECT_LT(std::abs(ParityDeviation(4000, Steps(size))), kMostDeviation) << size;
+  }
+}
+
+TEST_P(EveryAxis, PutsEveryRowAnywhere) {
+  for (const uint64_t size : {16, 31, 64}) {
+    EXPECT_LT(std::abs(PositionsDeviation(size, kDraws, Drawn(size))), kMostDeviation) << size;
+    EXPECT_LT(std::abs(PositionsDeviation(size, kDraws, Steps(size))), kMostDeviation) << size;
+    EXPECT_LT(std::abs(FixedPointsDeviation(kDraws, Drawn(size))), kMostDeviation) << size;
+    EXPECT_LT(std::abs(FixedPointsDeviation(kDraws, Steps(size))), kMostDeviation) << size;
+  }
+  for (const uint64_t second : {1, 8, 15}) {
+    EXPECT_LT(std::abs(PairsDeviation(16, 0, second, kDraws, Drawn(16))), kMostDeviation) << second;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(RowOrder, EveryAxis, ::testing::ValuesIn(kAxes),
+                         [](const auto& axis) { return std::string(axis.param.name); });
+
+// Which three of six rows the first of two ranks gets: each of 20 sets.
+TEST(RowOrder, DealsAnyRowsToARank) {
+  std::vector<int64_t> counts(20);
+  std::vector<int> number(64, -1);
+  int sets = 0;
+  for (int epoch = 0; epoch < kDraws; ++epoch) {
+    const RowOrder order(6, true, 1, 2);
+    size_t set = 0;
+    for (const uint64_t index : order.IndicesAt(static_cast<uint64_t>(epoch), 0, 2, 3)) set |= size_t{1} << index;
+    if (number[set] < 0) number[set] = sets++;
+    ++counts[static_cast<size_t>(number[set])];
+  }
+  EXPECT_EQ(sets, 20);
+  EXPECT_LT(std::abs(ChiSquareDeviation(counts)), kMostDeviation);
+}
+
+TEST(RowOrder, GivesTheSameRowsOneByOneAndInRuns) {
+  for (const uint64_t size : {uint64_t{100}, UniformPermutation::kMostRows, UniformPermutation::kMostRows + 1}) {
+    const RowOrder order(size, true, 1, 2);
+    for (uint64_t epoch = 0; epoch < 5; ++epoch) {
+      const RowOrder::Indices run = order.IndicesAt(epoch, 3, 7, 10);
+      for (uint64_t i = 0; i < 10; ++i) EXPECT_EQ(run[i], order.IndexAt(epoch, 3 + 7 * i));
+    }
+  }
+  const RowOrder plain(10, false, 1, 2);
+  EXPECT_EQ(plain.IndexAt(4, 7), 7u);
+  EXPECT_TRUE(plain.in_order());
+}
+
+// Threads read epochs in any order, so that permutations are replaced while others are read.
+TEST(RowOrder, IsTheSameForEveryThread) {
+  constexpr uint64_t kEpochs = 6;
+  for (const uint64_t size : {uint64_t{3}, uint64_t{500}}) {
+    std::vector<DrawnPermutation> expected;
+    for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) expected.push_back(OrderOf(size, 1, 2, epoch));
+    const RowOrder order(size, true, 1, 2);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (uint64_t thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        std::mt19937_64 random(thread);
+        for (int i = 0; i < 20'000; ++i) {
+          const uint64_t epoch = random() % kEpochs, position = random() % size;
+          if (order.IndexAt(epoch, position) != expected[epoch][position]) wrong.fetch_add(1);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong.load(), 0) << size;
+  }
+}
+
+// Two epochs are kept, on the account of whoever read them first.
+TEST(RowOrder, CountsItsMemory) {
+  MemoryAccount* const account = MemoryAccount::Open();
+  {
+    const RowOrder order(1000, true, 1, 2);
+    for (uint64_t epoch = 0; epoch < 7; ++epoch) {
+      const TaskMemory task(&BufferPool::Global(), account, 0);
+      order.IndexAt(epoch, 0);
+      EXPECT_EQ(task.peak(), 0) << "not the task's own need";
+      EXPECT_EQ(account->held(), epoch == 0 ? 2000 : 4000);
+    }
+    order.IndexAt(8, 0);
+    EXPECT_EQ(account->held(), 2000) << "read outside of any task";
+  }
+  EXPECT_EQ(account->held(), 0);
+  account->Close();
+}
+
+TEST(RowOrder, TakesNoMemoryForManyRows) {
+  MemoryAccount* const account = MemoryAccount::Open();
+  {
+    const RowOrder order(UniformPermutation::kMostRows + 1, true, 1, 2);
+    const TaskMemory task(&BufferPool::Global(), account, 0);
+    order.IndexAt(0, 0);
+    EXPECT_EQ(account->held(), 0);
+  }
+  account->Close();
+}
+
+}  // namespace
+}  // namespace headrace
