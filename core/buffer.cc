@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kMapFrom = size_t{1} << 20;       // blocks this large are mapped
 constexpr int64_t kKeepAlways = int64_t{8} << 20;  // kept for the next taker whatever the budgets
+// Kept beyond open budgets: a batch that the user gives back is the next one's memory, where pipelines hold the rest.
+constexpr int64_t kKeepBeyond = int64_t{24} << 20;
 constexpr size_t kHeader = 64;
 constexpr int kLocalClasses = 5;  // up to 1 KiB: kept by each thread
 constexpr size_t kLocalBuffers = 64;
@@ -35,6 +37,31 @@ class SystemMemory : public Allocator {
 };
 
 thread_local TaskMemory* current_task = nullptr;
+
+// Holds what users were given: it is no pipeline's any more, and takes no room from what pools keep for pipelines.
+MemoryAccount* UsersAccount() {
+  static MemoryAccount* const account = MemoryAccount::Open();
+  return account;
+}
+
+// To the pipeline whose task runs here; null: to none.
+MemoryAccount* ChargeToTask(int64_t bytes) {
+  TaskMemory* const task = current_task;
+  if (task == nullptr || task->account() == nullptr) return nullptr;
+  task->Add(bytes);
+  return task->account();
+}
+
+// Through the running task where it is the account's, which sums up.
+void TakeOff(MemoryAccount* account, int64_t bytes) {
+  if (account == nullptr) return;
+  TaskMemory* const task = current_task;
+  if (task != nullptr && task->account() == account) {
+    task->Add(-bytes);
+  } else {
+    account->Charge(-bytes);
+  }
+}
 
 }  // namespace
 
@@ -66,8 +93,15 @@ void MemoryAccount::Close() {
 }
 
 void Buffer::HandOver() {
-  MemoryAccount* account = account_.exchange(nullptr, std::memory_order_acq_rel);
-  if (account != nullptr) account->Charge(-static_cast<int64_t>(capacity_ + kHeader));
+  const bool pooled = pool_ != nullptr && static_cast<int>(size_class_) >= kLocalClasses;
+  MemoryAccount* const user = pooled ? UsersAccount() : nullptr;
+  MemoryAccount* account = account_.load(std::memory_order_acquire);
+  do {
+    if (account == nullptr || account == user) return;
+  } while (!account_.compare_exchange_weak(account, user, std::memory_order_acq_rel));
+  const auto charge = static_cast<int64_t>(capacity_ + kHeader);
+  if (user != nullptr) user->Charge(charge);
+  account->Charge(-charge);
 }
 
 void Buffer::Unref() {
@@ -76,6 +110,7 @@ void Buffer::Unref() {
     pool_->Recycle(this);
     return;
   }
+  TakeOff(account_.exchange(nullptr, std::memory_order_relaxed), static_cast<int64_t>(capacity_ + kHeader));
   std::function<void()>* release = release_;
   this->~Buffer();
   std::free(this);
@@ -83,6 +118,8 @@ void Buffer::Unref() {
   delete release;
 }
 
+// What a task was handed is held for its pipeline as if it were made there. Where no bytes are named, somebody else
+// counts them.
 BufferRef BufferRef::Foreign(void* data, size_t bytes, std::function<void()> release) {
   auto kept = std::make_unique<std::function<void()>>(std::move(release));
   void* memory = std::aligned_alloc(kBufferAlignment, kHeader);
@@ -91,6 +128,7 @@ BufferRef BufferRef::Foreign(void* data, size_t bytes, std::function<void()> rel
   buffer->data_ = static_cast<uint8_t*>(data);
   buffer->capacity_ = bytes;
   buffer->release_ = kept.release();
+  if (bytes > 0) buffer->account_.store(ChargeToTask(static_cast<int64_t>(bytes + kHeader)), std::memory_order_relaxed);
   return Adopt(buffer);
 }
 
@@ -187,11 +225,7 @@ BufferRef BufferPool::Allocate(size_t bytes) {
   }
   if (buffer == nullptr) buffer = Make(size_class);
   if (buffer == nullptr) return BufferRef();
-  const int64_t charge = static_cast<int64_t>(buffer->capacity_ + kHeader);
-  if (TaskMemory* task = TaskMemory::Current(); task != nullptr && task->account() != nullptr) {
-    buffer->account_.store(task->account(), std::memory_order_relaxed);
-    task->Add(charge);
-  }
+  buffer->account_.store(ChargeToTask(static_cast<int64_t>(buffer->capacity_ + kHeader)), std::memory_order_relaxed);
   return BufferRef::Adopt(buffer);
 }
 
@@ -229,16 +263,8 @@ Buffer* BufferPool::Make(int size_class) {
 }
 
 void BufferPool::Recycle(Buffer* buffer) {
-  const int64_t charge = static_cast<int64_t>(buffer->capacity_ + kHeader);
-  MemoryAccount* account = buffer->account_.exchange(nullptr, std::memory_order_relaxed);
-  if (account != nullptr) {
-    TaskMemory* task = TaskMemory::Current();
-    if (task != nullptr && task->account() == account) {
-      task->Add(-charge);
-    } else {
-      account->Charge(-charge);
-    }
-  }
+  TakeOff(buffer->account_.exchange(nullptr, std::memory_order_relaxed),
+          static_cast<int64_t>(buffer->capacity_ + kHeader));
   buffer->references_.store(1, std::memory_order_relaxed);
   if (static_cast<int>(buffer->size_class_) < kLocalClasses && this == &Global()) {
     LocalBufferCache* cache = LocalBufferCache::Get();
@@ -279,7 +305,9 @@ void BufferPool::Destroy(Buffer* buffer) {
 }
 
 int64_t BufferPool::KeepLimit() const {
-  return std::max(kKeepAlways, budget_.load(std::memory_order_relaxed) - outstanding_bytes());
+  const int64_t budget = budget_.load(std::memory_order_relaxed);
+  if (budget == 0) return kKeepAlways;
+  return std::max(kKeepAlways, budget + kKeepBeyond - outstanding_bytes() + UsersAccount()->held());
 }
 
 void BufferPool::AddBudget(int64_t bytes) { budget_.fetch_add(bytes, std::memory_order_relaxed); }

@@ -1,12 +1,15 @@
 #include "engine/batch_memory.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/buffer.h"
 
 namespace headrace {
 namespace {
 
-// Part of the budget that one batch may take ahead of its rows.
-constexpr int64_t kBudgetShare = 16;
+// A batch may take this part of the budget: one waits to be taken, one is filled, and there are rows on their way.
+constexpr int64_t kBudgetShare = 3;
 
 // A smaller row costs less to copy than to place.
 constexpr int64_t kLeastBytes = 256;
@@ -17,11 +20,21 @@ int64_t PlaceBytes(const ir::ColumnType& type) {
   return static_cast<int64_t>(ItemSize(type.dtype)) * ElementCount(*type.shape);
 }
 
+int64_t RowBytes(const std::vector<ir::ColumnType>& types) {
+  int64_t bytes = 0;
+  for (const ir::ColumnType& type : types) bytes += PlaceBytes(type);
+  return bytes;
+}
+
 }  // namespace
+
+BatchMemory::~BatchMemory() {
+  if (reserved_ > 0) control_->account()->Charge(-reserved_);
+}
 
 void BatchMemory::Take() {
   // Charged to the pipeline and not to the row that happens to come first, whose cost it is not.
-  TaskMemory memory(control_->pool(), control_->account(), 0);
+  TaskMemory memory(control_->pool(), control_->account(), std::exchange(reserved_, 0));
   for (size_t c = 0; c < types_->size(); ++c) {
     const ir::ColumnType& type = (*types_)[c];
     if (PlaceBytes(type) == 0) continue;
@@ -38,12 +51,32 @@ Tensor BatchMemory::PlaceOf(int column, int64_t row) {
   return whole.valid() ? whole.Index(row) : Tensor();
 }
 
+BatchPlaces::BatchPlaces(RunControl* control, int64_t rows, std::vector<ir::ColumnType> types, int64_t skipped,
+                         EpochRange epochs, std::function<uint64_t(uint64_t epoch)> last_epoch)
+    : control_(control),
+      rows_(rows),
+      types_(std::make_shared<const std::vector<ir::ColumnType>>(std::move(types))),
+      epochs_(epochs),
+      last_epoch_(std::move(last_epoch)),
+      batch_bytes_(rows * RowBytes(*types_)),
+      next_(-skipped) {}
+
+int64_t BatchPlaces::BytesBegunBy(int rows) const {
+  const int64_t until_next = next_ > 0 ? rows_ - next_ : -next_;
+  const int64_t begun = rows > until_next ? (rows - until_next - 1) / rows_ + 1 : 0;
+  return std::max<int64_t>(0, begun * batch_bytes_ - kept_);
+}
+
 BatchPlaces::Place BatchPlaces::Next() {
   if (next_ < 0) {
     ++next_;
     return {};
   }
-  if (next_ == 0) memory_ = std::make_shared<BatchMemory>(control_, rows_, types_);
+  if (next_ == 0) {
+    const int64_t reserved = std::min(kept_, batch_bytes_);
+    kept_ -= reserved;
+    memory_ = std::make_shared<BatchMemory>(control_, rows_, types_, reserved);
+  }
   Place place = {memory_, next_};
   next_ = (next_ + 1) % rows_;
   return place;
@@ -66,8 +99,7 @@ void BatchPlaces::EndEpoch(uint64_t epoch) {
 }
 
 bool BatchPlaces::Useful(int64_t rows, const std::vector<ir::ColumnType>& types, int64_t budget) {
-  int64_t row_bytes = 0;
-  for (const ir::ColumnType& type : types) row_bytes += PlaceBytes(type);
+  const int64_t row_bytes = RowBytes(types);
   return row_bytes >= kLeastBytes && rows <= budget / kBudgetShare / row_bytes;
 }
 

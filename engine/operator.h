@@ -116,6 +116,9 @@ class StreamOperator {
   virtual void Continue(Outbox& /*out*/) {}
   // Downstream has enough of all epochs up to `epoch`: drops what it holds of them. The mark follows from below.
   virtual void Finish(uint64_t /*epoch*/) {}
+  // Bytes that it is expected to take for the next message, besides what it holds and what it is given; nullopt: as
+  // many as ever before.
+  virtual std::optional<int64_t> expected_bytes() const { return std::nullopt; }
   // Bytes it holds on to between messages.
   virtual size_t held_bytes() const { return 0; }
   // Gives out the rows it receives as they are and in their order, up to some row of each epoch; it may take several

@@ -193,6 +193,20 @@ void Pipeline::SignalAll() {
 
 bool Pipeline::ResultReady() { return has_block_.load(std::memory_order_seq_cst) || root_->output().Ready(); }
 
+int64_t Pipeline::NeedsOfIdle(const Stage* besides) {
+  int64_t bytes = 0;
+  int64_t largest = 0;
+  int unknown = 0;
+  for (const Stage* stage : stage_order_) {
+    largest = std::max(largest, stage->task_bytes());
+    const int64_t need = stage == besides ? 0 : stage->need_while_idle();
+    bytes += std::max<int64_t>(0, need);
+    unknown += need < 0 ? 1 : 0;
+  }
+  // Of a stage that never ran as much is expected as of any other.
+  return bytes + unknown * largest;
+}
+
 void Pipeline::MakeRoom(int64_t held) {
   for (const auto& cache : automatic_caches_) cache->MakeRoom(held);
 }

@@ -171,6 +171,7 @@ class Pipeline : private RunControl {
   void Signal(Stage* stage) override;
   void SignalAll() override;
   bool ResultReady() override;
+  int64_t NeedsOfIdle(const Stage* besides) override;
   void MakeRoom(int64_t held) override;
   void Aborted() override;
   absl::Status Start();

@@ -39,6 +39,10 @@ std::vector<int64_t> Numbers(int64_t count) {
 uint32_t AddSource(FakeGraph& graph, bool io) {
   return graph.Add("fake_count", {{"rows", IntValue(kRows)}, {"bytes", IntValue(kRowBytes)}, {"io", BoolValue(io)}});
 }
+// As a Python function gives its rows.
+uint32_t AddLent(FakeGraph& graph) {
+  return graph.Add("fake_work", {{"copy", BoolValue(true)}, {"lent", BoolValue(true)}, {"python", BoolValue(true)}});
+}
 uint32_t AddCopy(FakeGraph& graph, int64_t cost = 0, bool python = false) {
   return graph.Add("fake_work", {{"copy", BoolValue(true)}, {"cost", IntValue(cost)}, {"python", BoolValue(python)}});
 }
@@ -100,6 +104,60 @@ TEST(PipelineMemory, StaysWithinTheBudgetWithThreads) {
     CheckBigRun(RunPipeline(graph.Build(), options), values, budget + kOver);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kThreadSchedules);
+}
+
+// Several sources, joined; gives the values expected.
+std::vector<int64_t> WideRows(int sides, bool lent, FakeGraph& graph) {
+  std::vector<int64_t> values;
+  uint32_t joined = 0;
+  for (int side = 0; side < sides; ++side) {
+    AddSource(graph, side % 2 == 0);
+    const uint32_t made = lent ? AddLent(graph) : AddCopy(graph);
+    joined = side == 0 ? made : graph.Add("fake_pair", {}, {joined, made});
+  }
+  // Makes the data that go with the joined value.
+  AddCopy(graph);
+  for (int64_t i = 0; i < kRows; ++i) {
+    int64_t value = i;
+    for (int side = 1; side < sides; ++side) value = value * 1000 + i;
+    values.push_back(value);
+  }
+  return values;
+}
+
+// Also what is not made in the engine's memory.
+TEST(PipelineMemory, CountsWhatItWasLent) {
+  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    FakeGraph graph;
+    std::vector<int64_t> values = Numbers(kRows);
+    if (i % 2 == 0) {
+      AddSource(graph, false);
+      for (int copy = 0; copy < 12; ++copy) AddLent(graph);
+    } else {
+      values = WideRows(5, true, graph);
+    }
+    // Of every stage a message, and of a pair what waits for its fellow.
+    const int64_t budget = (i % 2 == 0 ? 14 + i % 5 : 20 + i % 5) * kMessageBytes;
+    TakeMostLent();
+    CheckBigRun(RunPipeline(graph.Build(), OptionsOf(budget)), values, budget + kOver);
+    // One row is the user's.
+    EXPECT_LE(TakeMostLent(), budget + kOver + kRowBytes);
+  }
+}
+
+// Where every stage may work on a row at a time, none has to overdraw: whoever runs ahead leaves room for the others.
+TEST(PipelineMemory, LeavesRoomForWhatIsDue) {
+  for (int i = 0; i < kHandSchedules && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    FakeGraph graph;
+    AddSource(graph, i % 2 == 0);
+    for (int copy = 0; copy < 7; ++copy) AddCopy(graph);
+    const int64_t budget = (14 + i % 8) * kMessageBytes;
+    CheckBigRun(RunByHand(graph.Build(), OptionsOf(budget), static_cast<uint64_t>(i), 1 + i % 7), Numbers(kRows),
+                budget);
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", kHandSchedules);
 }
 
 // Memory that one lane frees is heard of in the other, though no connector was full.

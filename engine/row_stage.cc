@@ -39,6 +39,17 @@ Lack RowStage::ClaimLocked(Task& task, int most) {
   return Lack::kNothing;
 }
 
+void RowStage::DropOperators() {
+  places_.reset();
+  Stage::DropOperators();
+}
+
+int64_t RowStage::AheadBytesLocked(int messages) const {
+  return places_ != nullptr ? places_->BytesBegunBy(messages) : 0;
+}
+
+void RowStage::KeepAheadLocked(int64_t bytes) { places_->Keep(bytes); }
+
 // Counts rows in the order in which they will meet in batches.
 void RowStage::TakePlacesLocked(Block& block) {
   for (int row = 0; row < block.rows(); ++row) {

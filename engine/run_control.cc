@@ -21,8 +21,8 @@ absl::Status CaughtAt(const std::string& where) {
 
 }  // namespace
 
-bool RunControl::Enter(int64_t bytes) {
-  if (budget_ != kNoBudget && !account_->TryCharge(bytes, budget_)) return false;
+bool RunControl::Enter(int64_t bytes, int64_t left) {
+  if (budget_ != kNoBudget && !account_->TryCharge(bytes, budget_ - left)) return false;
   running_.fetch_add(1, std::memory_order_acq_rel);
   return true;
 }

@@ -38,8 +38,12 @@ class RunControl {
   // An operator holds so many bytes: what may go gives way.
   virtual void MakeRoom(int64_t /*held*/) {}
 
-  // Reserves `bytes` for a task; on true, Leave() is owed. False: over the budget.
-  bool Enter(int64_t bytes);
+  // Bytes that the next tasks of the stages are expected to take that have neither anything to give out nor work on it,
+  // but for this stage.
+  virtual int64_t NeedsOfIdle(const Stage* besides) = 0;
+
+  // Reserves `bytes` for a task, where `left` more stay free; on true, Leave() is owed. False: over the budget.
+  bool Enter(int64_t bytes, int64_t left);
   // Whoever leaves, or takes what is for the user, next wakes all stages. Said before asking once more.
   void AwaitMemory() { memory_waiters_.store(true, std::memory_order_seq_cst); }
   // Lets one task go ahead over the budget when nothing runs, the user has nothing to take, and `needed` says so once

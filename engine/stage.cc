@@ -65,6 +65,7 @@ Stage::Stage(Options options, RunControl* control, std::vector<Stage*> inputs, s
       inputs_(std::move(inputs)),
       elements_(std::move(elements)),
       output_(options_.window, options_.byte_bound),
+      next_bytes_(options_.row_bytes),
       limit_(options_.window) {
   for (Stage* input : inputs_) input->set_consumer(this);
 }
@@ -115,11 +116,32 @@ bool Stage::LastResort() {
   return true;
 }
 
-bool Stage::EnterBudgetLocked(int64_t bytes) {
-  if (control_->Enter(bytes)) return true;
+int Stage::EnterLocked(int64_t bytes) {
+  const int grain = Grain();
+  int count = grain;
+  int64_t ahead = AheadBytesLocked(grain);
+  const int64_t wanted = bytes * grain + ahead;
+  // Up to half of the budget nobody is asked.
+  const bool entered = control_->Enter(wanted, control_->budget() / 2) ||
+                       (grain > 1 && control_->Enter(wanted, control_->NeedsOfIdle(this)));
+  if (!entered) {
+    count = 1;
+    ahead = AheadBytesLocked(1);
+    if (!EnterOneLocked(bytes + ahead)) return 0;
+  }
+  if (ahead > 0 && control_->budget() != RunControl::kNoBudget) KeepAheadLocked(ahead);
+  return count;
+}
+
+bool Stage::EnterOneLocked(int64_t bytes) {
+  // Where the number that is due is taken already, this one would run ahead: it leaves room for every stage that has
+  // nothing yet, so that what is due gets through without overdrawing.
+  const bool ahead = running_ > 0 || output_.queued() > 0;
+  const auto enter = [&] { return control_->Enter(bytes, ahead ? control_->NeedsOfIdle(this) : 0); };
+  if (enter()) return true;
   // Asks to be woken before looking at others: what they do from now on comes back to this stage, in whatever lane.
   control_->AwaitMemory();
-  if (control_->Enter(bytes)) return true;
+  if (enter()) return true;
   // Looks twice: a task may end in between, and leave something to do.
   return LastResort() && control_->EnterOverBudget(bytes, [this] { return LastResort(); });
 }
@@ -152,13 +174,10 @@ bool Stage::ClaimOpenLocked(Task& task) {
   Lack lack = running_ >= cap() ? Lack::kTurn : LackLocked();
   // Learns the size of a message from the first one alone.
   const bool learning = task_bytes() == 0;
-  const int64_t bytes = learning ? std::max<int64_t>(0, options_.row_bytes) : task_bytes();
+  const int64_t bytes = std::max<int64_t>(0, next_bytes_.load(std::memory_order_relaxed));
   if (lack == Lack::kNothing && learning && running_ > 0) lack = Lack::kTurn;
-  int most = Grain();
-  if (lack == Lack::kNothing && (most == 1 || !control_->Enter(bytes * most))) {
-    most = 1;
-    if (!EnterBudgetLocked(bytes)) lack = Lack::kMemory;
-  }
+  const int most = lack == Lack::kNothing ? EnterLocked(bytes) : 0;
+  if (lack == Lack::kNothing && most == 0) lack = Lack::kMemory;
   if (lack != Lack::kNothing) {
     NoteLackLocked(lack);
     return false;
@@ -252,6 +271,7 @@ void Stage::NoteEndLocked(const Task& task, int64_t peak, uint64_t elapsed_ns) {
   counters_.busy_ns.fetch_add(elapsed_ns, std::memory_order_relaxed);
   const int count = std::max(1, task.count);
   RaiseTo(task_bytes_, std::max<int64_t>(1, peak / count));
+  next_bytes_.store(ExpectedBytesLocked(), std::memory_order_relaxed);
   const uint64_t each = std::max<uint64_t>(1, elapsed_ns / static_cast<uint64_t>(count));
   MoveMean(message_ns_, each);
   if (task.rows > 0) MoveMean(row_ns_, std::max<uint64_t>(1, elapsed_ns / task.rows));

@@ -145,6 +145,11 @@ class Stage {
   Stage* consumer() const { return consumer_; }
   void set_consumer(Stage* consumer) { consumer_ = consumer; }
   int64_t task_bytes() const { return task_bytes_.load(std::memory_order_relaxed); }
+  // Bytes of its next task, where it is idle; 0 where it is not, and -1 where nothing tells.
+  int64_t need_while_idle() const {
+    const bool busy = running_.load(std::memory_order_relaxed) > 0 || output_.queued() > 0;
+    return busy ? 0 : next_bytes_.load(std::memory_order_relaxed);
+  }
   // What runs now and since when, for a stalled pipeline; empty: nothing.
   std::vector<std::string> DescribeRunning();
   virtual std::string kind() const = 0;
@@ -165,6 +170,11 @@ class Stage {
   virtual void RunTask(Task& task) = 0;
   // Under the stage's lock; nothing of it runs any more.
   virtual void DropOperators() { elements_.clear(); }
+  // Bytes that the next message is expected to make a task take. Under the stage's lock.
+  virtual int64_t ExpectedBytesLocked() const { return task_bytes(); }
+  // Bytes that so many messages take besides, for rows that come after theirs; reserved with the messages, and kept.
+  virtual int64_t AheadBytesLocked(int /*messages*/) const { return 0; }
+  virtual void KeepAheadLocked(int64_t /*bytes*/) {}
   // An epoch that a task may not begin yet, as user code would run for it.
   bool Gated(uint64_t epoch) const { return options_.gated && epoch > asked_.load(std::memory_order_acquire); }
   // Downstream wants nothing any more of `epoch`.
@@ -198,7 +208,7 @@ class Stage {
   Stage* consumer_ = nullptr;
   StageCounters counters_;
   std::mutex mutex_;
-  int running_ = 0;
+  std::atomic<int> running_{0};           // changed under the lock
   std::atomic<uint64_t> wanted_from_{0};  // downstream wants no epoch below it
   std::atomic<uint64_t> asked_{0};
 
@@ -208,7 +218,9 @@ class Stage {
   // What it throws aborts the pipeline.
   template <typename Body>
   void Guard(Body body);
-  bool EnterBudgetLocked(int64_t bytes);
+  // Messages that may be claimed at once: as many as are worth a task, one, or none.
+  int EnterLocked(int64_t bytes);
+  bool EnterOneLocked(int64_t bytes);
   // Nothing between this stage and the user could run instead, or has anything to give.
   bool LastResort();
   bool CouldRun();
@@ -219,6 +231,7 @@ class Stage {
   void NoteReadsLocked(const Task& task, uint64_t start_ns, uint64_t elapsed_ns);
 
   std::atomic<int64_t> task_bytes_{0};   // largest working set of one message
+  std::atomic<int64_t> next_bytes_;      // of the next one; -1: nothing tells
   std::atomic<uint64_t> message_ns_{0};  // running mean of a message's cost
   std::atomic<uint64_t> row_ns_{0};      // of a row's
   std::atomic<int64_t> row_bytes_{0};    // of a row given out, the largest seen
@@ -258,9 +271,9 @@ class IndexedSourceStage : public Stage {
   IndexedSourceStage(Options options, RunControl* control, std::vector<Element> elements,
                      std::unique_ptr<IndexedSource> source, Place place, Deal deal, EpochRange epochs, uint64_t local);
   std::string kind() const override { return "indexed source"; }
-  void DropOperators() override;
 
  protected:
+  void DropOperators() override;
   Lack LackLocked() override;
   Lack ClaimLocked(Task& task, int most) override;
   int ClaimableLocked(int most) override;
@@ -327,9 +340,12 @@ class RowStage : public Stage {
   void set_places(std::unique_ptr<BatchPlaces> places) { places_ = std::move(places); }
 
  protected:
+  void DropOperators() override;
   Lack LackLocked() override;
   Lack ClaimLocked(Task& task, int most) override;
   int ClaimableLocked(int most) override;
+  int64_t AheadBytesLocked(int messages) const override;
+  void KeepAheadLocked(int64_t bytes) override;
   void RunTask(Task& task) override;
 
  private:
@@ -352,6 +368,7 @@ class StreamStage : public Stage {
   Lack LackLocked() override;
   Lack ClaimLocked(Task& task, int most) override;
   int ClaimableLocked(int most) override;
+  int64_t ExpectedBytesLocked() const override;
   // It takes places for what comes of messages, while it runs.
   int most_claimed() const override { return std::numeric_limits<int>::max(); }
   void RunTask(Task& task) override;

@@ -34,6 +34,16 @@ size_t StreamStage::held_bytes() const {
   return bytes;
 }
 
+int64_t StreamStage::ExpectedBytesLocked() const {
+  int64_t bytes = 0;
+  for (const Element& element : elements_) {
+    const std::optional<int64_t> expected = element.stream ? element.stream->expected_bytes() : std::nullopt;
+    if (!expected.has_value()) return task_bytes();
+    bytes += *expected;
+  }
+  return std::min(bytes, task_bytes());
+}
+
 void StreamStage::DropOperators() {
   received_.clear();
   ready_.clear();

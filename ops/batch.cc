@@ -47,6 +47,7 @@ class BatchOperator : public StreamOperator {
     if (epoch_ <= epoch) Clear();
   }
   size_t held_bytes() const override { return batch_.held_bytes(); }
+  std::optional<int64_t> expected_bytes() const override { return batch_.expected_bytes(); }
   int64_t rows_per_batch() const override { return batch_.pads() ? 0 : size_; }
 
  private:

@@ -61,6 +61,7 @@ GraphBuilder Spreading(int64_t rows) {
 struct Counted {
   int rows = 0;
   int in_place = 0;
+  int64_t peak_bytes = 0;
 };
 
 // Runs with threads and compares where each row of a batch lies with where it was written.
@@ -81,6 +82,7 @@ Counted CountInPlace(const GraphBuilder& builder, PipelineOptions options = {}) 
     if (*outcome == Pipeline::Outcome::kRow) kept.push_back(std::move(row));
   }
   (*pipeline)->Close();
+  counted.peak_bytes = (*pipeline)->report().peak_bytes;
   for (const ResultRow& row : kept) {
     const Tensor& batch = row.columns[0];
     for (int64_t i = 0; i < batch.dim(0); ++i) {
@@ -99,6 +101,18 @@ TEST(BatchPlace, RowsOfAMapAreWrittenThere) {
   const Counted counted = CountInPlace(builder);
   EXPECT_EQ(counted.rows, 100);
   EXPECT_EQ(counted.in_place, 100);
+}
+
+// One that is filled, one that waits and the rows on their way: more is not needed, nor is it taken.
+TEST(BatchPlace, WithinABudgetOfLittleMoreThanThreeBatches) {
+  GraphBuilder builder = Spreading(1000);
+  builder.Add("batch", {1}, {{"size", IntValue(8)}});
+  PipelineOptions options;
+  options.memory = 4 * 8 * kWidth * static_cast<int64_t>(sizeof(float));
+  const Counted counted = CountInPlace(builder, options);
+  EXPECT_EQ(counted.rows, 1000);
+  EXPECT_EQ(counted.in_place, 1000);
+  EXPECT_LE(counted.peak_bytes, options.memory);
 }
 
 TEST(BatchPlace, BatchesThatCrossPassesToo) {

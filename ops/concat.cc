@@ -46,6 +46,7 @@ class ConcatOperator : public StreamOperator {
   }
 
   int wants() const override { return current_; }
+  std::optional<int64_t> expected_bytes() const override { return 0; }
 
   void Receive(int input, Message message, Outbox& out) override {
     const size_t from = static_cast<size_t>(input);

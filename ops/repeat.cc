@@ -24,6 +24,7 @@ class RepeatOperator : public StreamOperator {
 
   // The pass that is running.
   int stamp_words() const override { return 1; }
+  std::optional<int64_t> expected_bytes() const override { return 0; }
   absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
     if (words[0] <= last_pass_) return absl::OkStatus();
     return WordError("stood at pass ", words[0], " of 0 to ", last_pass_);

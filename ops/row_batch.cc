@@ -58,6 +58,7 @@ absl::Status RowBatch::AddTo(Place& place, Tensor row) {
       return Ragged(place.rows[0], row);
     }
     held_bytes_ += row.footprint();
+    waiting_bytes_ += static_cast<int64_t>(row.bytes());
     place.rows.push_back(std::move(row));
     return absl::OkStatus();
   }
@@ -165,6 +166,13 @@ absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
   return block;
 }
 
+// The first row takes the memory of all, unless it comes in its place; rows that wait are copied at the end.
+std::optional<int64_t> RowBatch::expected_bytes() const {
+  const auto grows = [this](const Place& place) { return place.whole.valid() && place.whole.dim(0) < size_; };
+  if (ids_.empty() || std::any_of(places_.begin(), places_.end(), grows)) return std::nullopt;
+  return waiting_bytes_;
+}
+
 void RowBatch::Clear() {
   places_.clear();
   memory_.reset();
@@ -172,6 +180,7 @@ void RowBatch::Clear() {
   origin_ = {};
   failed_ = absl::OkStatus();
   held_bytes_ = 0;
+  waiting_bytes_ = 0;
 }
 
 }  // namespace headrace

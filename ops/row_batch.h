@@ -30,6 +30,8 @@ class RowBatch {
   int rows() const { return static_cast<int>(ids_.size()); }
   const RowId& first_id() const { return ids_[0]; }
   size_t held_bytes() const { return held_bytes_; }
+  // Bytes that more rows are expected to take besides; nullopt: nothing tells.
+  std::optional<int64_t> expected_bytes() const;
   bool pads() const { return padding_.has_value(); }
 
  private:
@@ -59,6 +61,7 @@ class RowBatch {
   Provenance origin_;
   absl::Status failed_;
   size_t held_bytes_ = 0;
+  int64_t waiting_bytes_ = 0;  // of rows that wait
 };
 
 }  // namespace headrace

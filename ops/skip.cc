@@ -15,6 +15,7 @@ class SkipOperator : public StreamOperator {
 
   // Rows left out so far in this epoch.
   int stamp_words() const override { return 1; }
+  std::optional<int64_t> expected_bytes() const override { return 0; }
   absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
     return words[0] <= count_ ? absl::OkStatus() : WordError("left out ", words[0], " rows of ", count_);
   }

@@ -13,6 +13,7 @@ class TakeOperator : public StreamOperator {
 
   // Rows given out in this epoch.
   int stamp_words() const override { return 1; }
+  std::optional<int64_t> expected_bytes() const override { return 0; }
   absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
     return words[0] <= count_ ? absl::OkStatus() : WordError("gave ", words[0], " rows of ", count_);
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,7 +76,6 @@ class ZipInput {
   }
   std::optional<size_t> width() const { return width_; }
   uint64_t used() const { return used_; }
-  size_t held_bytes() const { return held_ ? held_->footprint() : 0; }
 
  private:
   void LetGoIfUsedUp() {
@@ -130,11 +130,8 @@ class ZipOperator : public StreamOperator {
     for (ZipInput& input : inputs_) input.DropRows(epoch);
   }
 
-  size_t held_bytes() const override {
-    size_t bytes = 0;
-    for (const ZipInput& input : inputs_) bytes += input.held_bytes();
-    return bytes;
-  }
+  // What it holds are parts of the row that comes next, which passes however large it is.
+  std::optional<int64_t> expected_bytes() const override { return 0; }
 
  private:
   bool Step(Outbox& out) {

@@ -36,6 +36,21 @@ absl::StatusOr<Tensor> MakeData(int64_t value, int64_t bytes) {
   return data;
 }
 
+std::atomic<int64_t> lent{0};
+std::atomic<int64_t> most_lent{0};
+
+// In memory of somebody else's, as a Python function gives it.
+Tensor LendData(int64_t value, int64_t bytes) {
+  auto* const memory = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(bytes)));
+  std::memset(memory, static_cast<int>(value & 0xff), static_cast<size_t>(bytes));
+  RaiseTo(most_lent, lent.fetch_add(bytes) + bytes);
+  const auto release = [memory, bytes] {
+    lent.fetch_sub(bytes);
+    std::free(memory);
+  };
+  return Tensor::View(DType::kUInt8, {bytes}, BufferRef::Foreign(memory, static_cast<size_t>(bytes), release), memory);
+}
+
 absl::Status AppendCount(uint64_t epoch, uint64_t position, int64_t bytes, Block& block) {
   HEADRACE_ASSIGN_OR_RETURN(Tensor value, Tensor::Scalar<int64_t>(static_cast<int64_t>(position)));
   Tensor data;
@@ -106,6 +121,7 @@ class Work : public RowOperator {
       : cost_(static_cast<uint64_t>(attributes.Int("cost"))),
         fail_(attributes.Ints("fail")),
         copy_(attributes.Bool("copy")),
+        lent_(attributes.Bool("lent")),
         steady_(attributes.Bool("steady")),
         probe_(&Probe::At(attributes.Int("probe"))),
         hold_(attributes.Int("hold")) {}
@@ -128,7 +144,12 @@ class Work : public RowOperator {
     if (value == hold_) probe_->WaitForRelease();
     if (std::find(fail_.begin(), fail_.end(), value) != fail_.end()) return DataError("the value ", value, " fails");
     if (!copy_ || block.columns.size() < 2) return absl::OkStatus();
-    HEADRACE_ASSIGN_OR_RETURN(Tensor copy, MakeData(value, block.columns[1].row(row).dim(0)));
+    const int64_t bytes = block.columns[1].row(row).dim(0);
+    if (lent_) {
+      block.columns[1].SetRow(row, LendData(value, bytes));
+      return absl::OkStatus();
+    }
+    HEADRACE_ASSIGN_OR_RETURN(Tensor copy, MakeData(value, bytes));
     block.columns[1].SetRow(row, std::move(copy));
     return absl::OkStatus();
   }
@@ -147,6 +168,7 @@ class Work : public RowOperator {
   const uint64_t cost_;
   const std::vector<int64_t> fail_;
   const bool copy_;
+  const bool lent_;
   const bool steady_;
   Probe* const probe_;
   const int64_t hold_;
@@ -492,6 +514,7 @@ const OpRegistration kWork(
              {.name = "fail", .type = AttributeType::kInts, .doc = "Those that fail.", .default_value = "()"},
              Flag("python"),
              Flag("copy"),
+             Flag("lent"),
              Flag("light"),
              Flag("steady"),
              Number("probe", 0),
@@ -595,6 +618,8 @@ std::vector<uint64_t> Probe::marks() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return marks_;
 }
+
+int64_t TakeMostLent() { return most_lent.exchange(lent.load()); }
 
 uint32_t FakeGraph::Add(std::string_view op, const Given& attributes, std::vector<uint32_t> inputs) {
   const bool source = op == "fake_count" || op == "fake_stream";

@@ -3,10 +3,11 @@
 //
 //   fake_count(rows, bytes, io)            indexed source: the value is the position
 //   fake_stream(rows, python)              the same as a stream source
-//   fake_work(cost, steady, fail, python, copy, light, probe, hold)
+//   fake_work(cost, steady, fail, python, copy, lent, light, probe, hold)
 //                                          row operator: takes up to `cost` µs (all of it where `steady`), fails the
-//                                          values in `fail`, makes its data anew where `copy` is set, waits at the
-//                                          value `hold` until the probe lets go
+//                                          values in `fail`, makes its data anew where `copy` is set (in memory that
+//                                          is not the engine's where `lent`), waits at the value `hold` until the
+//                                          probe lets go
 //   fake_drop(modulus)                     drops values that it divides; leaves empty blocks behind
 //   fake_split()                           value v becomes v·8 + i for i < v mod 4, each a part
 //   fake_window(rows, growth)              holds this many rows (and `growth` more in each epoch), gives them in order
@@ -70,6 +71,9 @@ class Probe {
   bool open_ = false;
   std::vector<uint64_t> marks_;
 };
+
+// The most bytes that fake_work had lent at once since the last call.
+int64_t TakeMostLent();
 
 class FakeGraph {
  public:

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/buffer.h"
 #include "core/error.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/stay_at_exit.h"
@@ -230,6 +231,8 @@ class PythonIterator : public HostIterator {
 
 HostArrays ArraysOf(const py::dict& columns) {
   HostArrays arrays;
+  // They are the user's, even where a function of his gives them to a pipeline of its own while it runs.
+  const TaskMemory uncounted(&BufferPool::Current(), nullptr, 0);
   for (const auto& [name, array] : columns) {
     arrays.columns.emplace_back(py::str(name), TensorOf(py::reinterpret_borrow<py::object>(array), Sharing::kAlways));
   }
