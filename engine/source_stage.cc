@@ -185,7 +185,6 @@ void StreamSourceStage::EndEpoch(uint64_t epoch) {
   words_.assign(words_.size(), 0);
   base_ = 0;
   started_ = false;
-  failed_to_start_ = false;
   at_end_ = false;
 }
 
@@ -204,12 +203,9 @@ Message StreamSourceStage::NextMessage(int rows) {
   auto block = std::make_unique<Block>();
   block->epoch = epoch_;
   absl::Status status;
-  if (failed_to_start_ || at_end_) return end(epoch_);
-  if (!started_) {
-    status = source_->Start(RowEpochOf(epoch_, epoch_cycle_), words_);
-    started_ = status.ok();
-    failed_to_start_ = !status.ok();
-  }
+  if (at_end_) return end(epoch_);
+  if (!started_) status = source_->Start(RowEpochOf(epoch_, epoch_cycle_), words_);
+  started_ = true;
   bool ended = false;
   while (status.ok()) {
     const uint64_t position = words_[0];
@@ -225,6 +221,7 @@ Message StreamSourceStage::NextMessage(int rows) {
   }
   block->stamps = stamps();
   if (!status.ok()) {
+    at_end_ = true;
     AddErrorField(status, ErrorField::kOperator, source_name_);
     AddErrorField(status, ErrorField::kLocation, location_);
     AddErrorField(status, ErrorField::kRow, Cat("epoch ", epoch_, ", after ", words_[0], " rows"));

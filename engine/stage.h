@@ -325,8 +325,7 @@ class StreamSourceStage : public Stage {
   std::vector<uint64_t> words_;
   uint64_t base_;
   bool started_ = false;
-  bool failed_to_start_ = false;  // this epoch gives its error and ends: there is nothing to read on from
-  bool at_end_ = false;           // of this epoch: its mark comes next
+  bool at_end_ = false;  // of this epoch, or it failed: its mark comes next
   bool exhausted_ = false;
 };
 

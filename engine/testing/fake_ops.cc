@@ -85,9 +85,11 @@ class CountSource : public IndexedSource {
 
 class StreamedSource : public StreamSource {
  public:
-  StreamedSource(uint64_t rows, Probe* probe, bool fail_start) : rows_(rows), probe_(probe), fail_start_(fail_start) {}
+  StreamedSource(uint64_t rows, Probe* probe, bool fail_start, int64_t fail)
+      : rows_(rows), probe_(probe), fail_start_(fail_start), fail_(fail) {}
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
-    if (fail_start_) return DataError("the start fails");
+    failed_ = fail_start_;
+    if (failed_) return DataError("the start fails");
     epoch_ = epoch;
     position_ = words[0];
     probe_->Enter(epoch);
@@ -96,9 +98,11 @@ class StreamedSource : public StreamSource {
   }
   absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) override {
     // As a source that has nothing to read from would die.
-    if (fail_start_) std::abort();
+    if (failed_) std::abort();
     end = position_ >= rows_;
     if (end) return absl::OkStatus();
+    failed_ = static_cast<int64_t>(position_) == fail_;
+    if (failed_) return DataError("the value ", position_, " fails");
     HEADRACE_RETURN_IF_ERROR(AppendCount(epoch_, position_, 0, block));
     words[0] = ++position_;
     return absl::OkStatus();
@@ -111,6 +115,8 @@ class StreamedSource : public StreamSource {
   const uint64_t rows_;
   Probe* const probe_;
   const bool fail_start_;
+  const int64_t fail_;
+  bool failed_ = false;
   uint64_t epoch_ = 0;
   uint64_t position_ = 0;
 };
@@ -500,11 +506,12 @@ const OpRegistration kCount(
          }});
 
 const OpRegistration kStream(
-    SourceDeclaration("fake_stream", {Number("rows", 10), Flag("python"), Flag("fail_start"), Number("probe", 0)}),
+    SourceDeclaration("fake_stream",
+                      {Number("rows", 10), Flag("python"), Flag("fail_start"), Number("fail", -1), Number("probe", 0)}),
     {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
-       return std::make_unique<StreamedSource>(static_cast<uint64_t>(arguments.attributes.Int("rows")),
-                                               &Probe::At(arguments.attributes.Int("probe")),
-                                               arguments.attributes.Bool("fail_start"));
+       return std::make_unique<StreamedSource>(
+           static_cast<uint64_t>(arguments.attributes.Int("rows")), &Probe::At(arguments.attributes.Int("probe")),
+           arguments.attributes.Bool("fail_start"), arguments.attributes.Int("fail"));
      },
      .traits = [](const OpArguments& arguments) { return ir::Traits{.python = arguments.attributes.Bool("python")}; }});
 

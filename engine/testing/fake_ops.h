@@ -2,7 +2,9 @@
 // column `value` (int64); `data` (uint8, filled with the value's low byte) is there where the source was asked for it.
 //
 //   fake_count(rows, bytes, io)            indexed source: the value is the position
-//   fake_stream(rows, python)              the same as a stream source
+//   fake_stream(rows, python, fail_start, fail)
+//                                          the same as a stream source; its start fails, or the value `fail`, and the
+//                                          process dies where it is read from after that
 //   fake_work(cost, steady, fail, python, copy, lent, light, probe, hold)
 //                                          row operator: takes up to `cost` µs (all of it where `steady`), fails the
 //                                          values in `fail`, makes its data anew where `copy` is set (in memory that
