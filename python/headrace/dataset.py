@@ -106,10 +106,10 @@ class Dataset(Methods):
                 read into, which saves a copy and keeps that memory while the view lives.
             optimize: Whether passes may rewrite the graph; results are the same.
             executor: "threads", or "pull": every operator runs on this thread.
-            workers: The most tasks of a stage at once; None: the engine chooses.
-            window: Messages that may wait between stages; None: the engine chooses.
-            group: Rows that travel in one message, from sources whose rows may travel together; None: the engine chooses
-                by what a row costs.
+            workers: The most tasks of a stage at once, up to 1,048,576; None: the engine chooses.
+            window: Messages that may wait between stages, up to 1,048,576; None: the engine chooses.
+            group: Rows that travel in one message, up to 1,048,576, from sources whose rows may travel together; None:
+                the engine chooses by what a row costs.
             memory: The budget: bytes, or a text such as "64MiB".
             cache: A folder for rows that are slow to make and the same in each epoch, which later epochs and runs find
                 there; None: such rows are kept in memory alone, and only where several epochs are run.
@@ -122,29 +122,30 @@ class Dataset(Methods):
         """
         options.check_policy(on_error)
         options.choice("as_", as_, ("numpy", "torch", "dlpack"))
+        stall_warning = options.seconds("stall_warning", stall_warning)
         given: dict[str, Any] = {
             "epoch": self.epoch if epoch is None else options.whole("epoch", epoch),
-            "optimize": bool(optimize),
+            "optimize": options.flag("optimize", optimize),
             "lend": as_ != "numpy",
             "view_bytes": options.choice("bytes_as", bytes_as, ("bytes", "memoryview")) == "memoryview",
             "pull": options.choice("executor", executor, ("threads", "pull")) == "pull",
             "memory": options.memory_bytes(memory),
-            "disabled_passes": [disabled_passes] if isinstance(disabled_passes, str) else list(disabled_passes),
+            "disabled_passes": options.texts("disabled_passes", disabled_passes, "iterate"),
             **options.shard_options(shard),
             "shelf": self._shelf,
         }
         if cache is not None:
-            given["cache_folder"] = options.folder("cache", cache)
+            given["cache_folder"] = os.fsencode(options.path("cache", cache, "iterate"))
         if even is not None:
             given["even"] = options.choice("even", even, ("off", "drop", "pad"))
         if seed is not None:
             given["seed"] = options.whole("seed", seed)
         if workers is not None:
-            given["workers"] = options.whole("workers", workers, 1)
+            given["workers"] = options.whole("workers", workers, 1, most=options.MOST_AT_ONCE)
         if window is not None:
-            given["window"] = options.whole("window", window, 1)
+            given["window"] = options.whole("window", window, 1, most=options.MOST_AT_ONCE)
         if group is not None:
-            given["group"] = options.whole("group", group, 1)
+            given["group"] = options.whole("group", group, 1, most=options.MOST_AT_ONCE)
         if state is not None:
             if not isinstance(state, (bytes, bytearray, memoryview)) or not state:
                 raise GraphError("iterate: state must be the bytes that Iterator.state() gave")
@@ -160,8 +161,8 @@ class Dataset(Methods):
             self.epoch = engine.epoch + 1
         engine.ask(engine.epoch)
         # There is nobody but the loop's own thread.
-        stall_warning = 0 if given["pull"] else stall_warning
-        return self._running(Iterator(engine, as_, stall_warning, on_second=None, on_end=None, profile=files))
+        watched_s = 0.0 if given["pull"] else stall_warning
+        return self._running(Iterator(engine, as_, watched_s, on_second=None, on_end=None, profile=files))
 
     def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:
         """Runs one epoch as `iterate(**options)` does and writes down where its time goes.
@@ -205,6 +206,7 @@ class Dataset(Methods):
         Args:
             passes: Show the graph before and after every pass of the optimizer instead.
         """
+        passes = options.flag("passes", passes, "explain")
         text = None if passes or self._last_run is None else self._last_run.text()
         if text is not None:
             return text
@@ -228,14 +230,14 @@ class Dataset(Methods):
 
         A file that stood there is replaced once the new one is whole on the disk, and left alone where that fails.
         """
-        options.check_no_nul("save", path)
+        path = options.path("path", path, "save")
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
         try:
             write_whole(path, data)
-        except FileNotFoundError as error:
-            raise NotFoundError(f"cannot save to {os.fspath(path)}: {error.strerror}") from error
+        except OSError as error:
+            raise NotFoundError(f"cannot save to {path}: {error.strerror}") from error
 
     def __repr__(self) -> str:
         chain = " → ".join(node.op for node, _ in _ordered(self)[0])
@@ -264,7 +266,7 @@ class Dataset(Methods):
         inputs = (self, *others)
         for other in inputs:
             if not isinstance(other, Dataset):
-                raise TypeError(f"{op} takes datasets, not {other!r}")
+                raise GraphError(f"{op} takes datasets, not {options.shown(other)}")
         seed = next((dataset._seed for dataset in inputs if dataset._seed is not None), None)
         dataset = object.__new__(Dataset)
         dataset._set(op, attributes, inputs, steps, seed, step_bindings)
@@ -307,7 +309,9 @@ class Dataset(Methods):
         return self._copy()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Dataset cannot be pickled; save it to a file, or build it again in the other process")
+        raise TypeError(
+            "a Dataset cannot be pickled or copied deeply; save it to a file, or build it again in the other process"
+        )
 
     def _graph(self) -> _engine.Graph:
         if self._built is None:
@@ -399,19 +403,21 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
         path: The file.
         references: The Python functions and arrays that the graph names: `{"train.py:augment#0": augment}`.
     """
-    options.check_no_nul("load", path)
+    path = options.path("path", path, "load")
     try:
         with open(path, "rb") as file:
             data = file.read()
-    except FileNotFoundError as error:
-        raise NotFoundError(f"no graph at {os.fspath(path)}: {error.strerror}") from None
+    except OSError as error:
+        raise NotFoundError(f"no graph at {path}: {error.strerror}") from None
     try:
         graph = _engine.Graph.parse_json(data.decode()) if data[:1] == b"{" else _engine.Graph.parse(data)
         graph.validate()
     except (GraphError, UnicodeDecodeError) as error:
-        refused = GraphError(f"{os.fspath(path)}: {error}")
-        refused.file = os.fspath(path)
+        refused = GraphError(f"{path}: {error}")
+        refused.file = path
         raise refused from None
+    if references is not None and not isinstance(references, Mapping):
+        raise GraphError(f"load: references is {options.shown(references)}; it must be a dict from name to function")
     return _from_graph(graph, dict(references or {}))
 
 
@@ -421,7 +427,7 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
     for name in given:
         if name not in known:
             listed = ", ".join(sorted(known)) or "none"
-            raise GraphError(f"the graph names no {name!r} (it names: {listed})")
+            raise GraphError(f"the graph names no {options.shown(name)} (it names: {listed})")
     for node, inputs in graph.nodes:
         dataset = object.__new__(Dataset)
         bindings = [

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NoReturn, TypeAlias
 
 from headrace import _engine
+from headrace.options import text
 
 __all__ = ["Expression", "col"]
 
@@ -19,8 +20,12 @@ class Expression:
 
     __slots__ = ("_bound",)
     __hash__ = None  # type: ignore[assignment]
+    # NumPy leaves operators between its values and expressions to the methods below.
+    __array_ufunc__ = None
 
     def __init__(self, bound: _engine.Expression) -> None:
+        if not isinstance(bound, _engine.Expression):
+            raise TypeError('an Expression is made from columns, such as headrace.col("label") < 10')
         self._bound = bound
 
     @property
@@ -124,6 +129,4 @@ def _call(function: str, *operands: Operand) -> Expression:
 
 def col(name: str) -> Expression:
     """The column `name` in an expression, such as `ds.filter(hr.col("label") < 10)`."""
-    if not isinstance(name, str):
-        raise TypeError(f"a column's name is a text, not {name!r}")
-    return Expression(_engine.Expression.column(name))
+    return Expression(_engine.Expression.column(text("a column's name", name, "col")))

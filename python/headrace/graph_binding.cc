@@ -33,15 +33,12 @@ using GivenStep =
     std::tuple<std::string, py::dict, std::vector<std::string>, std::vector<std::string>, uint32_t, Place>;
 
 template <typename Operator>
-void AddAttributes(const py::dict& attributes, Operator& op) {
+void AddAttributes(const std::string& op_name, const py::dict& attributes, Operator& op) {
   for (const auto& [name, value] : attributes) {
     ir::proto::Attribute* attribute = op.add_attributes();
     attribute->set_name(py::str(name));
-    try {
-      *attribute->mutable_value() = ValueOf(value);
-    } catch (py::builtin_exception& error) {
-      throw py::type_error(Cat(std::string(py::str(name)), ": ", error.what()));
-    }
+    *attribute->mutable_value() =
+        RaisingGraphErrors(Cat(op_name, ": ", attribute->name()), [&value = value] { return ValueOf(value); });
   }
 }
 
@@ -54,12 +51,12 @@ BoundNode MakeNode(const std::string& op, const py::dict& attributes, const std:
                    const Place& place) {
   BoundNode bound;
   bound.node.set_op(op);
-  AddAttributes(attributes, bound.node);
+  AddAttributes(op, attributes, bound.node);
   SetPlace(place, bound.node.mutable_location());
   for (const auto& [kernel, step_attributes, inputs, outputs, group, step_place] : steps) {
     ir::proto::Step* step = bound.node.add_steps();
     step->set_kernel(kernel);
-    AddAttributes(step_attributes, *step);
+    AddAttributes(kernel, step_attributes, *step);
     step->mutable_inputs()->Add(inputs.begin(), inputs.end());
     step->mutable_outputs()->Add(outputs.begin(), outputs.end());
     step->set_group(group);

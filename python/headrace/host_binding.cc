@@ -57,6 +57,7 @@ py::object NextOf(const py::handle& iterator) {
 // Takes the values out, so that an array that nobody else knows is held by us alone.
 std::vector<Tensor> TensorsOfTuple(py::object tuple) {
   const py::list values = py::reinterpret_steal<py::list>(PySequence_List(tuple.ptr()));
+  if (!values) throw py::error_already_set();
   tuple = py::none();
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -189,13 +190,10 @@ class PythonIterator : public HostIterator {
       row.push_back(TensorOf(std::move(value), Sharing::kWhereAlone));
       return absl::OkStatus();
     }
-    const auto given = static_cast<size_t>(PyTuple_GET_SIZE(value.ptr()));
-    if (given != options_.columns.size()) {
-      return GraphError(options_.name, " gave a tuple of ", given, " values for ", options_.columns.size(),
-                        " columns (", ColumnList(), ")");
-    }
     row = TensorsOfTuple(std::move(value));
-    return absl::OkStatus();
+    if (row.size() == options_.columns.size()) return absl::OkStatus();
+    return GraphError(options_.name, " gave a tuple of ", row.size(), " values for ", options_.columns.size(),
+                      " columns (", ColumnList(), ")");
   }
 
   absl::Status RowOfDict(const py::dict& values, std::vector<Tensor>& row) const {
@@ -234,7 +232,15 @@ HostArrays ArraysOf(const py::dict& columns) {
   // They are the user's, even where a function of his gives them to a pipeline of its own while it runs.
   const TaskMemory uncounted(&BufferPool::Current(), nullptr, 0);
   for (const auto& [name, array] : columns) {
-    arrays.columns.emplace_back(py::str(name), TensorOf(py::reinterpret_borrow<py::object>(array), Sharing::kAlways));
+    const std::string column = py::str(name);
+    try {
+      arrays.columns.emplace_back(column, TensorOf(py::reinterpret_borrow<py::object>(array), Sharing::kAlways));
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
+      Raise(GraphError("column \"", column, "\" is no array that can be held: ", std::string(py::str(error.value()))));
+    } catch (py::builtin_exception& error) {
+      Raise(GraphError("column \"", column, "\" is no array that can be held: ", error.what()));
+    }
   }
   return arrays;
 }

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headrace import _engine, reference
 from headrace.dtype import DType, dtype_name
-from headrace.errors import GraphError
+from headrace.errors import GraphError, ResourceError
 from headrace.expression import Expression
 from headrace.mapping import Kernels, StepWriter, names
-from headrace.options import memory_bytes
+from headrace.options import memory_bytes, path, shown, text
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -22,25 +22,32 @@ Columns: TypeAlias = str | Sequence[str] | Mapping[str, DType | tuple[DType, Seq
 
 
 def numpy_attributes(arrays: Mapping[str, Any] | Any, **attributes: Any) -> dict[str, Any]:
-    import numpy as np
-
     given = dict(arrays) if isinstance(arrays, Mapping) else {"data": arrays}
     if not given:
         raise GraphError("Numpy: no arrays; give a dict from column to array, or one array")
     columns = {}
     for name, array in given.items():
-        if not isinstance(name, str):
-            raise GraphError(f"Numpy: a column's name is a text, not {name!r}")
-        column = np.asarray(array)
-        if column.ndim == 0:
-            raise GraphError(f'Numpy: column "{name}" is a single value; its first axis must count the rows')
-        columns[name] = column
+        columns[text("a column's name", name, "Numpy")] = _array_of(name, array)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise GraphError(f"Numpy: columns differ in their number of rows: {listed}")
     types = [(name, _column_dtype(name, column), column.shape[1:]) for name, column in columns.items()]
     return {"arrays": reference.arrays(columns), "columns": _engine.Columns(types), **attributes}
+
+
+def _array_of(name: str, given: Any) -> Any:
+    import numpy as np
+
+    try:
+        column = np.asarray(given)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise GraphError(f'Numpy: column "{name}" is {shown(given)}, which is no array: {error}') from error
+    except MemoryError as error:
+        raise ResourceError(f'Numpy: column "{name}" does not fit into memory as an array: {error}') from error
+    if column.ndim == 0:
+        raise GraphError(f'Numpy: column "{name}" is a single value; its first axis must count the rows')
+    return column
 
 
 def _column_dtype(name: str, column: Any) -> str:
@@ -79,21 +86,17 @@ def generator_attributes(function: Any, columns: Columns) -> dict[str, Any]:
 
 
 def column_types(columns: Columns) -> list[tuple[str, str, tuple[int | None, ...] | None]]:
-    if isinstance(columns, str):
-        columns = [columns]
     if not isinstance(columns, Mapping):
-        columns = {name: "unknown" for name in columns}
+        columns = dict.fromkeys(names(columns, "columns", "Generator"), "unknown")
     types: list[tuple[str, str, tuple[int | None, ...] | None]] = []
     for name, given in columns.items():
-        if not isinstance(name, str):
-            raise GraphError(f"Generator: a column's name is a text, not {name!r}")
+        name = text("a column's name", name, "Generator")
         dtype, shape = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
-        known = None if shape is None else tuple(shape)
         try:
-            types.append((name, dtype_name(dtype), known))
-        except TypeError:
+            types.append((name, dtype_name(dtype), None if shape is None else tuple(shape)))
+        except (TypeError, ValueError):
             raise GraphError(
-                f'Generator: the type of column "{name}" is {given!r}; give a dtype, or (dtype, shape)'
+                f'Generator: the type of column "{name}" is {shown(given)}; give a dtype, or (dtype, shape)'
             ) from None
     if not types:
         raise GraphError("Generator: no columns; name at least one")
@@ -103,9 +106,9 @@ def column_types(columns: Columns) -> list[tuple[str, str, tuple[int | None, ...
 def mapped(
     dataset: Methods, kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None, ordered: bool
 ) -> Dataset:
-    read = names(columns, "columns")
+    read = names(columns, "columns", "map")
     writer = StepWriter(ordered)
-    writer.write(kernels, read, read if output is None else names(output, "output"))
+    writer.write(kernels, read, read if output is None else names(output, "output", "map"))
     return dataset._append("map", {}, steps=writer.steps, step_bindings=[bound.binding for bound in writer.bound])
 
 
@@ -117,9 +120,9 @@ def filtered(
             raise GraphError("filter: an expression names its columns itself; columns= is for Python functions")
         return dataset._append("filter", {"predicate": predicate})
     if not callable(predicate):
-        raise GraphError(f"filter: {predicate!r} is neither a column expression nor a function")
+        raise GraphError(f"filter: {shown(predicate)} is neither a column expression nor a function")
     bound, wants_rng = reference.function(predicate, predicate=True)
-    chosen = None if columns is None else names(columns, "columns")
+    chosen = None if columns is None else names(columns, "columns", "filter")
     return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
 
 
@@ -133,6 +136,6 @@ def cached(
     def size(name: str, given: int | str | None) -> int | None:
         return None if given is None else memory_bytes(given, "cache", name, 0)
 
-    folder = None if directory is None else fspath(directory)
+    folder = None if directory is None else path("directory", directory, "cache")
     attributes = {"memory": size("memory", memory), "directory": folder, "disk": size("disk", disk)}
     return dataset._append("cache", {**attributes, "transparent": transparent})

@@ -121,6 +121,8 @@ class Iterator:
         on_end: Callable[[_engine.Iteration], None] | None,
         profile: ProfileFiles | None = None,
     ) -> None:
+        if not isinstance(engine, _engine.Iteration):
+            raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
         self._engine: _engine.Iteration | None = engine
         self._run = Run(engine)
         self._torch = torch_or_error() if as_ == "torch" else None

@@ -18,6 +18,10 @@ class Kernel:
     _unary = True
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
+        if type(self) is Kernel:
+            raise TypeError(
+                "a Kernel is one of those in headrace.vision and headrace.transforms, such as vision.Decode()"
+            )
         self._attributes = attributes
         self._place = users_place()
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from headrace.errors import GraphError
 from headrace.kernel import Kernel
+from headrace.options import shown, texts
 from headrace.place import Place, users_place
 from headrace.reference import Bound, function
 
@@ -12,17 +13,16 @@ Step = tuple[str, dict[str, Any], list[str], list[str], int, Place]
 Kernels = Kernel | Callable[..., Any] | Sequence[Kernel | Callable[..., Any]]
 
 
-def names(given: str | Sequence[str], what: str) -> list[str]:
+def names(given: str | Sequence[str], what: str, of: str) -> list[str]:
     """A lone name as a list of one; refuses what is no list of names."""
-    found = [given] if isinstance(given, str) else list(given)
-    for name in found:
-        if not isinstance(name, str):
-            raise TypeError(f"map: {what} must be names of columns, not {name!r}")
+    found = texts(what, given, of)
     if not found:
-        raise GraphError(f"map: {what} is empty; name at least one column")
+        raise GraphError(f"{of}: {what} is empty; name at least one column")
+    seen: set[str] = set()
     for name in found:
-        if found.count(name) > 1:
-            raise GraphError(f'map: {what} names "{name}" twice')
+        if name in seen:
+            raise GraphError(f'{of}: {what} names "{name}" twice')
+        seen.add(name)
     return found
 
 
@@ -34,7 +34,7 @@ def kernel_list(kernels: Kernels) -> list[Kernel | Callable[..., Any]]:
         if isinstance(kernel, type) and issubclass(kernel, Kernel):
             raise GraphError(f"map: {kernel.__name__} is a class; write {kernel.__name__}(…)")
         if not isinstance(kernel, Kernel) and not callable(kernel):
-            raise GraphError(f"map: {kernel!r} is neither a kernel nor a function")
+            raise GraphError(f"map: {shown(kernel)} is neither a kernel nor a function")
     return listed
 
 
@@ -89,7 +89,8 @@ class StepWriter:
             self._write_nary(kernel, inputs, outputs)
 
     def _write_unary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
-        if inputs != outputs and any(name in inputs[i + 1 :] for i, name in enumerate(outputs)):
+        place = {name: i for i, name in enumerate(inputs)}
+        if inputs != outputs and any(place.get(name, 0) > i for i, name in enumerate(outputs)):
             raise GraphError(
                 f"map: output ({', '.join(outputs)}) would overwrite columns that are still to be read "
                 f"({', '.join(inputs)}); name other columns, or rename afterwards"

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -38,7 +39,26 @@ void RaiseLack(std::exception_ptr thrown) {
 
 }  // namespace
 
-PYBIND11_MODULE(_engine, module) {
+// As PYBIND11_MODULE writes it, but that it looks at the interpreter before pybind11 waits for a lock which a
+// subinterpreter's thread holds.
+static int pybind11_exec__engine(PyObject* module);
+
+extern "C" PYBIND11_EXPORT PyObject* PyInit__engine() {
+  PYBIND11_CHECK_PYTHON_VERSION
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(
+        PyExc_ImportError,
+        "headrace cannot be used in a subinterpreter, as its threads call Python in the main one; import it "
+        "there, or in another process");
+    return nullptr;
+  }
+  static pybind11::detail::slots_array slots = pybind11::detail::init_slots(&pybind11_exec__engine);
+  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_engine", nullptr, 0,      nullptr,
+                                   slots.data(),          nullptr,   nullptr, nullptr};
+  return PyModuleDef_Init(&definition);
+}
+
+PYBIND11_MODULE_EXEC(_engine, module) {
   namespace binding = headrace::python;
   pybind11::register_local_exception_translator(&RaiseLack);
   module.doc() = "Headrace's engine. Private: use the package headrace.";

@@ -1,4 +1,5 @@
-"""The arguments of `iterate`, checked and as the engine takes them."""
+"""Arguments that users give, checked and as the engine takes them. Each refusal is a GraphError that names the argument
+and says what it must be."""
 
 import operator
 import os
@@ -10,49 +11,107 @@ from headrace.errors import GraphError, UnsupportedError
 
 _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+_SIZE = re.compile(r"\s*([0-9]{1,400})(?:\.([0-9]{1,400}))?\s*([a-zA-Z]*)\s*")
+# Tasks, messages and rows at once: more than any machine has, and few enough to count and to keep places for.
+MOST_AT_ONCE = 1 << 20
+
+
+def shown(value: Any) -> str:
+    """For messages: what was given, on a line."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def memory_bytes(memory: int | str, of: str = "iterate", name: str = "memory", least: int = 1) -> int:
     """Of a number of bytes, or a text such as "64MiB" or "2 GiB"."""
     if isinstance(memory, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", memory)
-        unit = _UNITS.get(found.group(2).upper()) if found else None
+        found = _SIZE.fullmatch(memory)
+        unit = _UNITS.get(found.group(3).upper()) if found else None
         if found is None or unit is None:
             raise GraphError(
-                f'{of}: {name} is {memory!r}; write a number of bytes, or a text such as "64MiB" or "2GiB"'
+                f'{of}: {name} is {shown(memory)}; write a number of bytes, or a text such as "64MiB" or "2GiB"'
             )
-        bytes_ = int(float(found.group(1)) * unit)
+        fraction = found.group(2) or ""
+        bytes_: int = int(found.group(1) + fraction) * unit // 10 ** len(fraction)
     else:
         bytes_ = whole(name, memory, of=of)
     if bytes_ < least:
-        raise GraphError(f"{of}: {name} is {memory!r}; it must be at least {least} byte{'s' if least != 1 else ''}")
+        raise GraphError(
+            f"{of}: {name} is {shown(memory)}; it must be at least {least} byte{'s' if least != 1 else ''}"
+        )
+    if bytes_ >= 1 << 63:
+        raise GraphError(f"{of}: {name} is {shown(memory)}; it must be below 2**63 bytes")
     return bytes_
 
 
-def whole(name: str, value: Any, least: int = 0, of: str = "iterate") -> int:
+def whole(name: str, value: Any, least: int = 0, of: str = "iterate", most: int = (1 << 63) - 1) -> int:
     try:
-        number = operator.index(value)
+        number: int = operator.index(value)
     except TypeError:
-        raise GraphError(f"{of}: {name} is {value!r}; it must be a whole number") from None
+        raise GraphError(f"{of}: {name} is {shown(value)}; it must be a whole number") from None
     if number < least:
-        raise GraphError(f"{of}: {name} is {number}; it must be at least {least}")
-    if number >= 1 << 63:
-        raise GraphError(f"{of}: {name} is {number}; it must be below 2**63")
+        raise GraphError(f"{of}: {name} is {shown(number)}; it must be at least {least}")
+    if number > most:
+        limit = "below 2**63" if most == (1 << 63) - 1 else f"at most {most:,}"
+        raise GraphError(f"{of}: {name} is {shown(number)}; it must be {limit}")
     return number
 
 
-def folder(name: str, value: Any) -> str:
-    path = os.fspath(value)
-    if not isinstance(path, str) or not path:
-        raise GraphError(f"iterate: {name} is {value!r}; name a folder, or leave it out")
-    check_no_nul(f"iterate: {name}", path)
-    return path
+def flag(name: str, value: Any, of: str = "iterate") -> bool:
+    """True or False, NumPy's among them."""
+    single = value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+    if isinstance(single, bool):
+        return single
+    raise GraphError(f"{of}: {name} is {shown(value)}; it must be True or False")
 
 
-def check_no_nul(of: str, path: str | os.PathLike[str]) -> None:
-    given = os.fspath(path)
-    if isinstance(given, str) and "\0" in given:
-        raise GraphError(f"{of}: the path {given!r} holds a NUL character, which no path can: take it out")
+def seconds(name: str, value: Any, of: str = "iterate") -> float:
+    try:
+        number = float("nan") if isinstance(value, (str, bytes, bytearray)) else float(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        number = float("nan")
+    if not number >= 0:
+        raise GraphError(f"{of}: {name} is {shown(value)}; it must be a number of seconds, 0 or more")
+    return number
+
+
+def text(name: str, value: Any, of: str) -> str:
+    """A name that a graph can hold."""
+    if not isinstance(value, str):
+        raise GraphError(f"{of}: {name} is {shown(value)}; it must be a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise GraphError(f"{of}: {name} is {shown(value)}, which is no text that UTF-8 can hold") from None
+    return value
+
+
+def path(name: str, value: Any, of: str) -> str:
+    """Of a text, bytes or os.PathLike."""
+    try:
+        given = os.fsdecode(value)
+        os.fsencode(given)
+    except (TypeError, UnicodeError):
+        given = ""
+    if not given:
+        raise GraphError(f"{of}: {name} is {shown(value)}; it must be a path")
+    if "\0" in given:
+        raise GraphError(f"{of}: the path {shown(given)} holds a NUL character, which no path can: take it out")
+    return given
+
+
+def texts(name: str, values: Any, of: str) -> list[str]:
+    """A lone text as a list of one."""
+    if isinstance(values, (str, bytes)):
+        values = [values]
+    try:
+        listed = list(values)
+    except TypeError:
+        raise GraphError(f"{of}: {name} is {shown(values)}; it must be a text, or a list of texts") from None
+    return [text(name, value, of) for value in listed]
 
 
 def shard_options(shard: Any) -> dict[str, int]:
@@ -61,7 +120,7 @@ def shard_options(shard: Any) -> dict[str, int]:
     try:
         rank, world = shard
     except (TypeError, ValueError):
-        raise GraphError(f"iterate: shard is {shard!r}; it must be (rank, world), such as (0, 8)") from None
+        raise GraphError(f"iterate: shard is {shown(shard)}; it must be (rank, world), such as (0, 8)") from None
     rank, world = whole("shard's rank", rank), whole("shard's world", world, 1)
     if rank >= world:
         raise GraphError(f"iterate: shard is ({rank}, {world}); ranks go from 0 to {world - 1}")
@@ -70,12 +129,12 @@ def shard_options(shard: Any) -> dict[str, int]:
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     for known in choices:
-        if value == known:
+        if isinstance(value, str) and value == known:
             return known
     listed = ", ".join(repr(known) for known in choices)
-    raise GraphError(f"iterate: {name} is {value!r}; it must be one of {listed}")
+    raise GraphError(f"iterate: {name} is {shown(value)}; it must be one of {listed}")
 
 
 def check_policy(on_error: Any) -> None:
-    if on_error != "raise":
-        raise UnsupportedError(f"iterate: on_error is {on_error!r}; 'raise' is the only policy there is")
+    if not isinstance(on_error, str) or on_error != "raise":
+        raise UnsupportedError(f"iterate: on_error is {shown(on_error)}; 'raise' is the only policy there is")

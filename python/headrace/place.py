@@ -13,7 +13,8 @@ def users_place() -> Place:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
-    return _shown(frame.f_code.co_filename), frame.f_lineno
+    # Paths need not be UTF-8, which a graph is.
+    return _shown(frame.f_code.co_filename).encode("utf-8", "backslashreplace").decode(), frame.f_lineno
 
 
 def _shown(path: str) -> str:

@@ -14,10 +14,7 @@ class ProfileFiles:
     that name with either ending."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        if not isinstance(path, (str, os.PathLike)):
-            raise GraphError(f"profile: the path is {path!r}; it must be the folder to write to, or a file's name")
-        options.check_no_nul("profile", path)
-        given = pathlib.Path(path)
+        given = pathlib.Path(options.path("the path", path, "profile"))
         if given.suffix in (".json", ".html"):
             self.trace, self.page = given.with_suffix(".json"), given.with_suffix(".html")
         else:

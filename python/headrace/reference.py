@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from types import CodeType
 from typing import Any
 
 from headrace import _engine
@@ -26,10 +27,10 @@ def name_of(function: Callable[..., Any]) -> str:
     """Such as `train.py:augment`: the same in every process that runs the same script."""
     code = getattr(function, "__code__", None)
     qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
-    if code is not None:
-        return f"{os.path.basename(code.co_filename)}:{qualified}"
-    module = getattr(function, "__module__", None) or type(function).__module__
-    return f"{module}:{qualified}"
+    home = getattr(function, "__module__", None) or type(function).__module__
+    if isinstance(code, CodeType):
+        home = os.path.basename(code.co_filename)
+    return f"{home}:{qualified}".encode("utf-8", "backslashreplace").decode()
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:

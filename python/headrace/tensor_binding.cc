@@ -127,6 +127,24 @@ void DropUntaken(PyObject* capsule, const char* name) {
   managed->deleter(managed);
 }
 
+// Of (major, minor).
+int MajorOf(const py::object& version) {
+  if (version.is_none()) return 0;
+  PyObject* major = PyTuple_Check(version.ptr()) && PyTuple_GET_SIZE(version.ptr()) == 2
+                        ? PyTuple_GET_ITEM(version.ptr(), 0)
+                        : nullptr;
+  if (major == nullptr || !PyLong_Check(major)) throw py::type_error("max_version must be (major, minor), or None");
+  int overflow = 0;
+  const long number = PyLong_AsLongAndOverflow(major, &overflow);
+  return overflow > 0 || number > 0 ? 1 : 0;
+}
+
+bool IsTrue(const py::object& value) {
+  const int truth = PyObject_IsTrue(value.ptr());
+  if (truth < 0) throw py::error_already_set();
+  return truth != 0;
+}
+
 class __attribute__((visibility("hidden"))) LentTensor {
  public:
   LentTensor(Tensor tensor, bool writable) : tensor_(std::move(tensor)), writable_(writable) {}
@@ -135,9 +153,10 @@ class __attribute__((visibility("hidden"))) LentTensor {
     if (!device.is_none() && !device.equal(py::make_tuple(kDLCPU, 0))) {
       throw py::buffer_error("headrace's tensors are in host memory");
     }
-    if (!copy.is_none() && copy.cast<bool>()) throw py::buffer_error("headrace lends memory and makes no copies of it");
+    if (IsTrue(copy)) throw py::buffer_error("headrace lends memory and makes no copies of it");
+    const int major = MajorOf(max_version);
     auto lent = std::make_unique<Lent>(tensor_);
-    if (max_version.is_none() || max_version.cast<py::tuple>()[0].cast<int>() < 1) {
+    if (major < 1) {
       return Capsule(&lent.release()->plain, "dltensor",
                      [](PyObject* capsule) { DropUntaken<DLManagedTensor>(capsule, "dltensor"); });
     }
@@ -168,7 +187,9 @@ DType DTypeOfArray(const py::array& array) {
   if (kind == 'U') return DType::kString;
   const std::string name = py::str(type.attr("name"));
   const std::optional<DType> dtype = DTypeFromName(name);
-  if (!dtype.has_value() || IsVariableLength(*dtype) || *dtype == DType::kUnknown) {
+  const bool held = dtype.has_value() && !IsVariableLength(*dtype) && *dtype != DType::kUnknown;
+  // A name alone does not say it: libraries may bring dtypes of their own.
+  if (!held || static_cast<size_t>(type.itemsize()) != ItemSize(*dtype)) {
     throw py::type_error("no column can hold dtype " + name +
                          " (bool, integers, floats up to float64, bytes and str can be held)");
   }
@@ -206,6 +227,8 @@ Tensor TensorOfStrings(const py::array& array) {
   const Shape shape(array.shape(), array.shape() + array.ndim());
   return ValueOrRaise(Tensor::CopyBytesArray(text ? DType::kString : DType::kBytes, shape, views));
 }
+
+bool IsPlainArray(const py::handle& value) { return Py_TYPE(value.ptr()) == py::detail::npy_api::get().PyArray_Type_; }
 
 // A fresh result has one reference from the caller, whose `value` we hold, and none else.
 bool OwnedAlone(const py::array& array) { return array.owndata() && Py_REFCNT(array.ptr()) == 1; }
@@ -260,10 +283,12 @@ Tensor TensorOf(py::object value, Sharing sharing) {
     return ValueOrRaise(Tensor::CopyBytes(DType::kBytes, bytes));
   }
   if (value.is_none()) throw py::type_error("None is no value for a column (does a function lack its return?)");
-  if (py::isinstance<py::array>(value))
-    return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing);
-  py::object array = py::module_::import("numpy").attr("asarray")(value);
-  return TensorOfArray(py::reinterpret_steal<py::array>(array.release()), Sharing::kWhereAlone);
+  if (IsPlainArray(value)) return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing);
+  // Of a subclass, whose methods may say anything, NumPy's own view: it is not alone.
+  const bool array = py::isinstance<py::array>(value);
+  py::object plain = py::module_::import("numpy").attr("asarray")(value);
+  if (!IsPlainArray(plain)) throw py::type_error("numpy.asarray gave no array");
+  return TensorOfArray(py::reinterpret_steal<py::array>(plain.release()), array ? sharing : Sharing::kWhereAlone);
 }
 
 void BindTensors(py::module_& module) {

@@ -22,27 +22,59 @@ namespace {
 namespace py = pybind11;
 using ir::proto::Value;
 
+constexpr size_t kShownBytes = 200;
+
+// Of what Python says as it refuses a conversion, in our own words; what else the user's code raises goes to him.
+template <typename Convert>
+auto Converted(const py::handle& value, std::string_view refusal, Convert convert) {
+  try {
+    return convert();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError)) {
+      throw;
+    }
+  }
+  throw py::value_error(Cat(ShownValue(value), " ", refusal));
+}
+
+// A new reference, or what Python raised.
+py::object Checked(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
 std::string Text(const py::handle& text) {
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (data == nullptr) throw py::error_already_set();
-  return std::string(data, static_cast<size_t>(size));
+  return Converted(text, "is no text that UTF-8 can hold", [&text] {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (data == nullptr) throw py::error_already_set();
+    return std::string(data, static_cast<size_t>(size));
+  });
+}
+
+std::string PathText(const py::handle& path) {
+  const py::object given = Converted(path, "is no path", [&path] { return Checked(PyOS_FSPath(path.ptr())); });
+  if (!PyBytes_Check(given.ptr())) return Text(given);
+  return Text(Checked(PyUnicode_DecodeFSDefaultAndSize(PyBytes_AS_STRING(given.ptr()), PyBytes_GET_SIZE(given.ptr()))));
 }
 
 [[noreturn]] void Refuse(const py::handle& value) {
-  throw py::type_error(Cat("an attribute cannot hold ", std::string(py::repr(value)), " (",
-                           std::string(py::str(py::type::of(value).attr("__name__"))), ")"));
+  throw py::value_error(Cat("an attribute cannot hold ", ShownValue(value), " (",
+                            std::string(py::str(py::type::of(value).attr("__name__"))), ")"));
 }
 
 int64_t Integer(const py::handle& value) {
-  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!index) throw py::error_already_set();
-  const long long integer = PyLong_AsLongLong(index.ptr());
-  if (integer == -1 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    throw py::value_error(Cat(std::string(py::repr(value)), " does not fit into 64 bits"));
-  }
-  return integer;
+  return Converted(value, "does not fit into 64 bits", [&value] {
+    const py::object index = Checked(PyNumber_Index(value.ptr()));
+    const long long integer = PyLong_AsLongLong(index.ptr());
+    if (integer == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return static_cast<int64_t>(integer);
+  });
+}
+
+double Real(const py::handle& value) {
+  return Converted(value, "is no number that float64 can hold",
+                   [&value] { return static_cast<double>(py::float_(py::reinterpret_borrow<py::object>(value))); });
 }
 
 bool IsInteger(const py::handle& value) { return !PyBool_Check(value.ptr()) && PyIndex_Check(value.ptr()) != 0; }
@@ -54,11 +86,23 @@ bool IsDType(const py::handle& value) { return PyType_Check(value.ptr()) || py::
 std::string DTypeText(const py::handle& value) {
   if (value.is(py::handle(reinterpret_cast<PyObject*>(&PyBytes_Type)))) return "bytes";
   if (value.is(py::handle(reinterpret_cast<PyObject*>(&PyUnicode_Type)))) return "string";
-  return py::str(py::module_::import("numpy").attr("dtype")(value).attr("name"));
+  return Converted(value, "is no dtype", [&value] {
+    return std::string(py::str(py::module_::import("numpy").attr("dtype")(value).attr("name")));
+  });
+}
+
+// The Python object behind a NumPy scalar, or an array without axes; null: it is neither, or has none.
+py::object ItemOf(const py::handle& value) {
+  const bool single =
+      py::hasattr(value, "item") && py::hasattr(value, "ndim") && py::object(value.attr("ndim")).equal(py::int_(0));
+  if (!single) return {};
+  py::object item = value.attr("item")();
+  // An extended float gives itself, and an array of objects may hold one.
+  return py::hasattr(item, "ndim") ? py::object() : item;
 }
 
 Value ListValue(const py::handle& value) {
-  const py::list list = py::reinterpret_steal<py::list>(PySequence_List(value.ptr()));
+  const py::list list = Converted(value, "is no list", [&value] { return Checked(PySequence_List(value.ptr())); });
   std::vector<int64_t> integers;
   std::vector<double> reals;
   std::vector<std::string> texts;
@@ -66,12 +110,12 @@ Value ListValue(const py::handle& value) {
     if (PyUnicode_Check(element.ptr())) {
       texts.push_back(Text(element));
     } else if (IsPath(element)) {
-      texts.push_back(Text(element.attr("__fspath__")()));
+      texts.push_back(PathText(element));
     } else if (IsInteger(element)) {
       integers.push_back(Integer(element));
       reals.push_back(static_cast<double>(integers.back()));
     } else if (!PyBool_Check(element.ptr()) && IsReal(element)) {
-      reals.push_back(py::float_(py::reinterpret_borrow<py::object>(element)));
+      reals.push_back(Real(element));
     } else {
       Refuse(value);
     }
@@ -106,7 +150,8 @@ BoundExpression Call(const std::string& function, const py::args& arguments) {
   BoundExpression call;
   call.expression.mutable_call()->set_function(function);
   for (const py::handle argument : arguments) {
-    BoundExpression given = ExpressionOf(argument);
+    BoundExpression given =
+        RaisingGraphErrors(Cat("in an expression, ", function), [argument] { return ExpressionOf(argument); });
     call.depth = std::max(call.depth, given.depth + 1);
     *call.expression.mutable_call()->add_arguments() = std::move(given.expression);
   }
@@ -129,13 +174,24 @@ ir::ColumnType TypeOf(const std::string& dtype_name, const py::object& shape) {
 BoundColumns ColumnsOf(const py::iterable& columns) {
   ir::Schema schema;
   for (const py::handle column : columns) {
-    const auto [name, dtype, shape] = column.cast<std::tuple<std::string, std::string, py::object>>();
-    schema.columns.push_back({name, TypeOf(dtype, shape)});
+    const auto [name, dtype, shape] = column.cast<std::tuple<std::string, py::object, py::object>>();
+    schema.columns.push_back(
+        {name, RaisingGraphErrors(Cat("column \"", name, "\""), [&] { return TypeOf(Text(dtype), shape); })});
   }
   return {ir::SchemaToProto(schema)};
 }
 
 }  // namespace
+
+std::string ShownValue(const py::handle& value) {
+  try {
+    std::string shown = py::repr(value).attr("encode")("utf-8", "backslashreplace").cast<std::string>();
+    if (shown.size() > kShownBytes) shown = shown.substr(0, kShownBytes) + "…";
+    return shown;
+  } catch (py::error_already_set&) {
+    return Cat("a ", Py_TYPE(value.ptr())->tp_name, " that cannot be shown");
+  }
+}
 
 Value ValueOf(const py::handle& value) {
   PyObject* object = value.ptr();
@@ -150,18 +206,14 @@ Value ValueOf(const py::handle& value) {
     *columns.mutable_columns() = value.cast<const BoundColumns&>().columns;
     return columns;
   }
-  // A NumPy scalar, or an array without axes.
-  if (py::hasattr(value, "item") && py::hasattr(value, "ndim") && py::object(value.attr("ndim")).equal(py::int_(0))) {
-    const py::object item = value.attr("item")();
-    return ValueOf(item);
-  }
-  if (IsPath(value)) return ir::StringValue(Text(value.attr("__fspath__")()));
+  if (const py::object item = ItemOf(value)) return ValueOf(item);
+  if (IsPath(value)) return ir::StringValue(PathText(value));
   if (IsInteger(value)) return ir::IntValue(Integer(value));
   if (PyDict_Check(object)) return DictValue(value);
   if (PyList_Check(object) || PyTuple_Check(object) || PyRange_Check(object) || py::hasattr(value, "tolist")) {
     return ListValue(value);
   }
-  if (IsReal(value)) return ir::FloatValue(py::float_(py::reinterpret_borrow<py::object>(value)));
+  if (IsReal(value)) return ir::FloatValue(Real(value));
   Refuse(value);
 }
 

@@ -5,8 +5,11 @@
 #include <pybind11/pybind11.h>
 
 #include <string>
+#include <string_view>
 
+#include "core/error.h"
 #include "ir/graph.pb.h"
+#include "python/headrace/status_error.h"
 
 namespace headrace::python {
 
@@ -26,8 +29,21 @@ struct __attribute__((visibility("hidden"))) BoundColumns {
   ir::proto::Columns columns;
 };
 
-// Raises TypeError for what no attribute can hold; whether it fits this one is for validation to say.
+// For messages: its repr, cut where it is long.
+std::string ShownValue(const pybind11::handle& value);
+
+// Throws value_error for what no attribute can hold; whether it fits this one is for validation to say.
 ir::proto::Value ValueOf(const pybind11::handle& value);
+
+// Lets what `convert` throws as value_error reach the user as a GraphError about `what`.
+template <typename Convert>
+auto RaisingGraphErrors(std::string_view what, Convert convert) {
+  try {
+    return convert();
+  } catch (pybind11::value_error& error) {
+    Raise(GraphError(what, ": ", error.what()));
+  }
+}
 
 void BindValues(pybind11::module_& module);
 

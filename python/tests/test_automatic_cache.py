@@ -116,7 +116,7 @@ def test_a_folder_serves_later_runs(photos, forced, tmp_path):
         text = rows.explain()
     assert all(np.array_equal(ours, theirs) for ours, theirs in zip(got, expected, strict=True))
     assert f"{len(got)} found, 0 made" in text
-    with pytest.raises(hr.GraphError, match="name a folder"):
+    with pytest.raises(hr.GraphError, match="it must be a path"):
         pictures(photos).iterate(cache="")
 
 

@@ -49,7 +49,7 @@ def test_mistakes():
         bool(hr.col("value") < 3)
     with pytest.raises(TypeError, match="no truth value"):
         _ = 1 < hr.col("value") < 3
-    with pytest.raises(TypeError, match="a column's name"):
+    with pytest.raises(hr.GraphError, match="a column's name is 3; it must be a text"):
         hr.col(3)
     with pytest.raises(hr.GraphError, match="bool"):
         _ = numbers.filter(hr.col("value") + 1).schema

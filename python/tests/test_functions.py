@@ -320,7 +320,7 @@ def test_numpy_mistakes():
         ({"a": np.float32(3)}, "single value"),
         ({"a": np.zeros(3, complex)}, "complex128"),
         ({"a": np.array([1, "x"], object)}, "Python objects"),
-        ({3: np.zeros(3)}, "name is a text"),
+        ({3: np.zeros(3)}, "a column's name is 3; it must be a text"),
     ]:
         with pytest.raises(hr.GraphError, match=message):
             hr.Numpy(arrays)

@@ -146,7 +146,7 @@ def test_map_says_what_it_cannot_do():
     ]:
         with pytest.raises(hr.GraphError, match=message):
             call()
-    with pytest.raises(TypeError, match="names of columns"):
+    with pytest.raises(hr.GraphError, match="columns is 3; it must be a text"):
         pairs.map(V.Decode(), [3])
 
 
@@ -323,8 +323,6 @@ def test_dtypes_may_be_given_as_numpys():
 def test_numpy_values_are_taken_as_attributes():
     assert len(hr.Range(np.int64(7)).batch(np.uint8(2))) == 4
     V.Normalize(np.array([1.0, 2.0, 3.0]), np.float32([1, 1, 1]))
-    with pytest.raises(TypeError, match="size: an attribute cannot hold"):
-        hr.Range(3).batch(object())
 
 
 def test_import_is_quick_and_starts_no_thread():

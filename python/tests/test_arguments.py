@@ -1,0 +1,385 @@
+"""Whatever is given for whatever argument of the public surface: a pipeline, or an error of ours with a sentence in it.
+Never a crash or a hang, nor the words of what lies beneath."""
+
+import decimal
+import fractions
+import inspect
+import itertools
+import math
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import hypothesis
+import hypothesis.strategies as some
+import numpy as np
+import pytest
+from conftest import run_python
+
+import headrace as hr
+from headrace import transforms as T
+from headrace import vision as V
+
+PIXELS = np.arange(4 * 6 * 8 * 3, dtype=np.uint8).reshape(4, 6, 8, 3)
+
+
+class Mine(Exception):
+    """What the objects below raise: it comes through as it is."""
+
+
+class Refusing:
+    """Raises whatever it is asked."""
+
+    def refuse(self, *_: Any) -> Any:
+        raise Mine
+
+    __index__ = __float__ = __iter__ = __fspath__ = __len__ = __bool__ = __call__ = refuse
+
+
+class Unshowable:
+    def __repr__(self) -> str:
+        raise Mine
+
+
+class NotWhatItSays:
+    """Has the names that are looked for, and nothing behind them."""
+
+    ndim = 0
+    shape = ()
+    dtype = "float32"
+
+    def item(self) -> Any:
+        return self
+
+    def tolist(self) -> Any:
+        return 3
+
+    def __float__(self) -> float:
+        raise OverflowError("no float")
+
+    def __fspath__(self) -> Any:
+        return b"\xff"
+
+
+def itself(kind: type) -> Any:
+    """A container that holds itself."""
+    if kind is list:
+        nested: list[Any] = []
+        nested.append(nested)
+        return nested
+    array = np.empty((), object)
+    array[()] = array
+    return array
+
+
+def odd_values() -> dict[str, Any]:
+    whole = [
+        0,
+        1,
+        -1,
+        2**31 - 1,
+        2**31,
+        2**32,
+        2**53 + 1,
+        2**63 - 1,
+        2**63,
+        2**64,
+        -(2**31) - 1,
+        -(2**63),
+        -(2**63) - 1,
+    ]
+    real = [0.0, -0.0, 1.5, -1e-300, 1e308, -1e308, math.nan, math.inf, -math.inf]
+    text = ["", "x", "value", "None", "a\0b", "\udcff", "🦜", "x" * 10_000, "64MiB", "9" * 400 + "TiB", "1e400", "%s{}"]
+    lists = [
+        [],
+        [1],
+        [2, 3],
+        [1, 2, 3, 4],
+        [None],
+        [[1]],
+        ["x", 1],
+        ["value", "value"],
+        [2**64],
+        [math.nan],
+        ["\udcff"],
+        (),
+    ]
+    others = {
+        "None": None,
+        "True": True,
+        "False": False,
+        "10**400": 10**400,
+        "bytes": b"x",
+        "no bytes": b"",
+        "a bytearray": bytearray(b"x"),
+        "a memoryview": memoryview(b"xy"),
+        "a dict": {"value": "other"},
+        "another dict": {1: object()},
+        "an empty dict": {},
+        "a set": {1, 2},
+        "a range": range(3),
+        "a generator": (i for i in range(3)),
+        "a class": Refusing,
+        "int": int,
+        "an object": object(),
+        "Refusing": Refusing(),
+        "Unshowable": Unshowable(),
+        "NotWhatItSays": NotWhatItSays(),
+        "a list of itself": itself(list),
+        "an array of itself": itself(np.ndarray),
+        "complex": 1j,
+        "Decimal": decimal.Decimal("sNaN"),
+        "a great Fraction": fractions.Fraction(10**400, 3),
+        "np.int64": np.int64(2),
+        "np.uint64": np.uint64(2**64 - 1),
+        "np.bool": np.bool_(True),
+        "np.float32": np.float32(np.nan),
+        "np.longdouble": np.longdouble("1e4000"),
+        "np.str": np.str_("value"),
+        "np.datetime64": np.datetime64("2020-01-01"),
+        "an array": np.arange(2),
+        "an array of shape (0, 3)": np.zeros((0, 3)),
+        "an array of objects": np.array([None, object()]),
+        "a structured array": np.zeros(2, "i4,f8"),
+        "a dtype": np.dtype("float32"),
+        "another dtype": np.dtype("datetime64[s]"),
+        "a function": lambda *_: 1,
+        "a function of much": lambda a, b, c, *, d: 1,
+        "a Dataset": hr.Range(3),
+        "a Kernel": V.Decode(),
+        "an Expression": hr.col("value") < 2,
+        "an Iterator": hr.Range(3).iterate(executor="pull"),
+        "a path": pathlib.Path("nowhere"),
+    }
+    simple = {f"{type(each).__name__} {each!r:.30}": each for each in [*whole, *real, *text, *lists]}
+    return simple | others
+
+
+def numbers() -> hr.Dataset:
+    return hr.Range(6)
+
+
+def pictures() -> hr.Dataset:
+    return hr.Numpy({"value": PIXELS})
+
+
+def mapped(kernel: type, over: Callable[[], hr.Dataset] = pictures) -> Callable[..., hr.Dataset]:
+    return lambda **given: over().map(kernel(**given), "value")
+
+
+# Of each: how it is called, and arguments that are right.
+SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "Files": (hr.Files, {"patterns": "*.txt"}),
+    "Generator": (hr.Generator, {"function": lambda: iter([1, 2]), "columns": "value"}),
+    "ImageFolder": (hr.ImageFolder, {"root": "nowhere"}),
+    "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
+    "Range": (hr.Range, {"start": 6}),
+    "Text": (hr.Text, {"patterns": "*.txt"}),
+}
+METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "batch": (numbers().batch, {"size": 2}),
+    "cache": (numbers().cache, {}),
+    "concat": (numbers().concat, {"others": hr.Range(3)}),
+    "filter": (numbers().filter, {"predicate": lambda x: True}),
+    "map": (numbers().map, {"kernels": T.TypeCast("int8"), "columns": "value"}),
+    "project": (numbers().project, {"columns": "value"}),
+    "rename": (numbers().rename, {"mapping": {"value": "other"}}),
+    "repeat": (numbers().repeat, {"count": 2}),
+    "shuffle": (numbers().shuffle, {"window": 2}),
+    "skip": (numbers().skip, {"count": 2}),
+    "take": (numbers().take, {"count": 2}),
+    "unbatch": (numbers().batch(2).unbatch, {}),
+    "with_seed": (numbers().with_seed, {"seed": 1}),
+    "zip": (numbers().zip, {"others": hr.Range(3).rename({"value": "other"})}),
+    "explain": (numbers().explain, {}),
+    "iterate": (numbers().iterate, {}),
+    "profile": (numbers().profile, {"path": "profile"}),
+    "save": (numbers().save, {"path": "saved.hrg"}),
+    "to_dot": (numbers().to_dot, {}),
+    "to_json": (numbers().to_json, {}),
+    "to_text": (numbers().to_text, {}),
+}
+KERNELS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "CenterCrop": (mapped(V.CenterCrop), {"size": 2}),
+    "Decode": (mapped(V.Decode), {}),
+    "HWC2CHW": (mapped(V.HWC2CHW), {}),
+    "Normalize": (mapped(V.Normalize), {"mean": [1, 2, 3], "std": [1, 2, 3]}),
+    "Pad": (mapped(V.Pad), {"padding": 1}),
+    "RandomCrop": (mapped(V.RandomCrop), {"size": 2}),
+    "RandomHorizontalFlip": (mapped(V.RandomHorizontalFlip), {}),
+    "RandomResizedCrop": (mapped(V.RandomResizedCrop), {"size": 2}),
+    "RandomVerticalFlip": (mapped(V.RandomVerticalFlip), {}),
+    "Rescale": (mapped(V.Rescale), {"scale": 2}),
+    "Resize": (mapped(V.Resize), {"size": 2}),
+    "Concatenate": (mapped(T.Concatenate), {}),
+    "Fill": (mapped(T.Fill), {"value": 1}),
+    "OneHot": (mapped(T.OneHot, numbers), {"classes": 9}),
+    "PadEnd": (mapped(T.PadEnd), {"shape": (6, 8, 3)}),
+    "Slice": (mapped(T.Slice), {}),
+    "TypeCast": (mapped(T.TypeCast), {"dtype": "float32"}),
+}
+OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "load": (hr.load, {"path": "saved.hrg"}),
+    "col": (hr.col, {"name": "value"}),
+    "isin": (hr.col("value").isin, {"values": [1]}),
+    "compared": (lambda operand: numbers().filter(hr.col("value") < operand), {"operand": 2}),
+    "added": (lambda operand: numbers().filter(operand + hr.col("value") == 2), {"operand": 2}),
+    "epoch": (lambda epoch: setattr(numbers(), "epoch", epoch), {"epoch": 2}),
+}
+TABLE = SOURCES | METHODS | KERNELS | OTHERS
+
+
+def parameters(name: str) -> list[str]:
+    call, given = TABLE[name]
+    of = {**{each: getattr(hr, each) for each in SOURCES}, **{each: getattr(hr.Dataset, each) for each in METHODS}}
+    of |= {each: getattr(V, each, None) or getattr(T, each, None) for each in KERNELS}
+    listed = [each for each in inspect.signature(of.get(name) or call).parameters if each not in ("self", "options")]
+    return [*listed, "profile_events"] if name == "profile" else listed
+
+
+def test_the_table_is_whole():
+    public = {name for name in dir(hr.Dataset) if not name.startswith("_")} - {"epoch", "schema"}
+    assert public == set(METHODS)
+    assert set(V.__all__) | set(T.__all__) == set(KERNELS)
+    classes = {name for name in hr.__all__ if name[0].isupper() and issubclass(getattr(hr, name), hr.Dataset)}
+    assert classes - {"Dataset"} == set(SOURCES)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder to be read and written in."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.txt").write_text("a line\n")
+    numbers().save("saved.hrg")
+
+
+def use(found: Any) -> None:
+    """Asks everything that a pipeline can be asked, and runs a little of it."""
+    if isinstance(found, hr.Iterator):
+        with found:
+            list(itertools.islice(found, 3))
+            found.state()
+        return
+    if not isinstance(found, hr.Dataset):
+        return
+    _ = found.schema
+    found.explain()
+    with found.iterate(executor="pull", memory="16MiB") as rows:
+        list(itertools.islice(rows, 3))
+    len(found)
+
+
+BENEATH = re.compile(
+    r"pybind|incompatible|Unable to (cast|convert)|_engine|std::|bad_alloc|C\+\+|internal", re.IGNORECASE
+)
+
+
+def check(call: Callable[[], Any]) -> None:
+    try:
+        use(call())
+    except (hr.Error, TypeError) as error:
+        assert not isinstance(error, hr.InternalError), error
+        text = str(error).splitlines()[0]
+        assert text and not BENEATH.search(text), text[:1000]
+    except Mine:
+        pass
+
+
+def odd_calls(name: str) -> Iterator[tuple[str, Callable[[], Any]]]:
+    call, given = TABLE[name]
+    for parameter in parameters(name):
+        for value_name, value in odd_values().items():
+            yield f"{name}({parameter}={value_name})", odd_call(name, {parameter: value})
+
+
+def odd_call(name: str, odd: dict[str, Any]) -> Callable[[], Any]:
+    call, given = TABLE[name]
+    arguments = {**given, **odd}
+    others = [arguments.pop("others")] if "others" in arguments else []
+    return lambda: call(*others, **arguments)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_odd_values(name):
+    count = 0
+    for label, odd in odd_calls(name):
+        try:
+            check(odd)
+        except BaseException as error:
+            raise AssertionError(f"{label}: {type(error).__name__}: {error}") from error
+        count += 1
+    print(f"HEADRACE-COUNT fuzz={count}")
+
+
+@hypothesis.given(some.data())
+@hypothesis.settings(
+    max_examples=100,
+    deadline=None,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
+)
+def test_several_odd_values_at_once(data):
+    name = data.draw(some.sampled_from([each for each in TABLE if parameters(each)]))
+    values = odd_values()
+    chosen = data.draw(
+        some.dictionaries(some.sampled_from(parameters(name)), some.sampled_from(list(values)), min_size=1)
+    )
+    check(odd_call(name, {parameter: values[value] for parameter, value in chosen.items()}))
+
+
+def test_what_is_wrong_is_said():
+    numbers = hr.Range(3)
+    nines = "9" * 30
+    for options, message in [
+        ({"workers": 2**31}, "workers is 2147483648; it must be at most 1,048,576"),
+        ({"workers": 10**400}, "workers is 1000000"),
+        ({"window": 2**31}, "window is 2147483648; it must be at most"),
+        ({"group": 2**40}, "group is 1099511627776; it must be at most"),
+        ({"memory": f"{nines}TiB"}, f"memory is '{nines}TiB'; it must be below 2"),
+        ({"memory": "64 MoB"}, 'write a number of bytes, or a text such as "64MiB"'),
+        ({"memory": "99999999TiB"}, "memory is '99999999TiB'; it must be below 2\\*\\*63 bytes"),
+        ({"disabled_passes": [1]}, "disabled_passes is 1; it must be a text"),
+        ({"disabled_passes": 1}, "disabled_passes is 1; it must be a text, or a list of texts"),
+        ({"optimize": "no"}, "optimize is 'no'; it must be True or False"),
+        ({"stall_warning": math.nan}, "stall_warning is nan; it must be a number of seconds"),
+        ({"cache": 3}, "cache is 3; it must be a path"),
+        ({"as_": np.arange(3)}, "as_ is array"),
+    ]:
+        with pytest.raises(hr.GraphError, match=message):
+            numbers.iterate(**options)
+    for epoch in ("3", -1, 2.5, 2**63):
+        with pytest.raises(hr.GraphError, match="Dataset: epoch is"):
+            numbers.epoch = epoch
+    assert numbers.epoch == 0
+    with pytest.raises(hr.GraphError, match="batch: size: an attribute cannot hold"):
+        numbers.batch(object())
+    with pytest.raises(hr.GraphError, match="Range: stop: 18446744073709551616 does not fit into 64 bits"):
+        hr.Range(2**64)
+
+
+def test_numpys_scalars_and_expressions():
+    for found in (np.int64(2) < hr.col("value"), np.arange(3)[2] < hr.col("value")):
+        assert [int(row["value"]) for row in hr.Range(4).filter(found)] == [3]
+
+
+def test_a_graph_may_be_written_where_paths_are_not_utf8(tmp_path):
+    script = tmp_path / os.fsdecode(b"\xff.py")
+    script.write_text("import headrace as hr\nprint(len(list(hr.Range(3).map(lambda x: x, 'value'))))\n")
+    done = run_python("import runpy, sys; runpy.run_path(sys.argv[1])", str(script))
+    assert done.stdout == "3\n", done.stderr
+
+
+def test_dlpack_arguments():
+    [lent] = [row["value"] for row in hr.Range(1).iterate(as_="dlpack")]
+    for arguments in (
+        [{"max_version": each} for each in (3, (), (1,), ("1", 0), (1.5, 0))]
+        + [{"dl_device": each} for each in (3, (2, 0), "cpu")]
+        + [{"copy": each} for each in (True, 3, "yes")]
+    ):
+        with pytest.raises((TypeError, BufferError)) as caught:
+            lent.__dlpack__(**arguments)
+        assert not BENEATH.search(str(caught.value))
+    for version in (None, (0, 0), (1, 0), (10**30, 0), (-(10**30), 0)):
+        assert "dltensor" in repr(lent.__dlpack__(max_version=version, copy=False))

@@ -1,0 +1,83 @@
+"""Arrays are what their memory says, whatever their own methods tell."""
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+
+class Lying(np.ndarray):
+    """Says that it is one small array, whatever it is."""
+
+    def lie(self, *_, **__):
+        return np.zeros(1, np.float32)
+
+    astype = reshape = copy = ravel = flatten = view = __array__ = __getitem__ = lie
+    shape = strides = (1,)
+    dtype = np.dtype("float32")
+    nbytes = size = itemsize = 1
+    ndim = 1
+
+    def tolist(self):
+        return [0.0]
+
+    def __len__(self):
+        return 1
+
+
+HONEST = {
+    "native": np.arange(3000.0).reshape(2, 1500),
+    "swapped": np.arange(3000, dtype=">i8").reshape(2, 1500),
+    "strided": np.arange(6000, dtype=np.int16).reshape(2, 3000)[:, ::2],
+    "texts": np.array([["a", "bc"], ["", "d"]]),
+    "bytes": np.array([[b"a", b"bc"], [b"x", b"d"]], object),
+}
+
+
+@pytest.mark.parametrize("kind", HONEST)
+def test_a_subclass_that_lies(kind, tmp_path):
+    honest = HONEST[kind]
+    lying = honest.copy().view(Lying) if kind != "strided" else honest.view(Lying)
+    rows = honest.tolist()
+    assert [row["data"].tolist() for row in hr.Numpy(lying)] == rows
+    [row] = hr.Range(1).map(lambda _: lying, "value")
+    assert row["value"].tolist() == rows
+    [row] = hr.Generator(lambda: iter([(lying,)]), "value")
+    assert row["value"].tolist() == rows
+    hr.Numpy(honest).save(tmp_path / "g.hrg")
+    loaded = hr.load(tmp_path / "g.hrg", {"arrays#0": {"data": lying}})
+    assert [row["data"].tolist() for row in loaded] == rows
+
+
+def test_numpys_own_subclasses(tmp_path):
+    np.arange(4000, dtype=np.int32).tofile(tmp_path / "file")
+    mapped = np.memmap(tmp_path / "file", np.int32, shape=(4, 1000))
+    for array in (mapped, np.ma.masked_array(np.ones((4, 1000))), np.matrix(np.ones((4, 1000)))):
+        assert [row["data"].tolist() for row in hr.Numpy(array)] == np.asarray(array).tolist()
+        [row] = hr.Range(1).map(lambda _, array=array: array, "value")
+        assert row["value"].tolist() == np.asarray(array).tolist()
+
+
+def test_the_memory_of_a_subclass_is_shared_and_kept():
+    class Own(np.ndarray):
+        pass
+
+    array = np.arange(4000.0).reshape(4, 1000).view(Own)
+    rows = iter(hr.Numpy(array))
+    array[3, 0] = -1
+    kept = next(rows)["data"]
+    assert np.shares_memory(kept, array)
+    del array
+    assert kept[1] == 1.0 and [row["data"][0] for row in rows][-1] == -1
+
+
+def test_a_tuple_that_lies_about_its_length():
+    class Longer(tuple):
+        def __iter__(self):
+            return iter((1, 2, 3))
+
+    for function, given in [(lambda: iter([Longer((1, 2))]), "tuple of 3 values for 2 columns")]:
+        with pytest.raises(hr.GraphError, match=given):
+            list(hr.Generator(function, ["a", "b"]))
+    with pytest.raises(hr.Error, match="gave 3 values for 2 columns"):
+        list(hr.Range(3).map(lambda x: Longer((1, 2)), "value", ["a", "b"]))
