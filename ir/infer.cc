@@ -15,7 +15,7 @@ namespace {
 void SetColumn(Schema& schema, const std::string& name, ColumnType type) {
   const int index = schema.IndexOf(name);
   if (index >= 0) {
-    schema.columns[index].type = std::move(type);
+    schema.columns.type(static_cast<size_t>(index)) = std::move(type);
   } else {
     schema.columns.push_back({name, std::move(type)});
   }
@@ -107,13 +107,9 @@ class Inferrer {
   }
 
   static absl::Status Apply(const proto::Step& step, Schema& schema) {
-    absl::StatusOr<Schema> after = ApplyStep(step, schema);
-    if (!after.ok()) {
-      GiveUnknownOutputs(step, schema);
-      return after.status();
-    }
-    schema = *std::move(after);
-    return absl::OkStatus();
+    const absl::Status status = ApplyStep(step, schema);
+    if (!status.ok()) GiveUnknownOutputs(step, schema);
+    return status;
   }
 
   void AddMistake(int node, int step, const absl::Status& status) {
@@ -158,7 +154,7 @@ absl::StatusOr<Schema> InferNode(const proto::Node& node, absl::Span<const Schem
     if (inputs.size() != 1) return GraphError("map has ", inputs.size(), " inputs; it takes 1");
     Schema schema = inputs[0];
     for (const proto::Step& step : node.steps()) {
-      HEADRACE_ASSIGN_OR_RETURN(schema, ApplyStep(step, schema));
+      HEADRACE_RETURN_IF_ERROR(ApplyStep(step, schema));
     }
     return schema;
   }
@@ -167,16 +163,15 @@ absl::StatusOr<Schema> InferNode(const proto::Node& node, absl::Span<const Schem
   return inputs[0];
 }
 
-absl::StatusOr<Schema> ApplyStep(const proto::Step& step, const Schema& schema) {
+absl::Status ApplyStep(const proto::Step& step, Schema& schema) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ColumnType> inputs, StepInputs(step, schema));
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ColumnType> outputs, StepOutputs(step, inputs));
   if (outputs.size() != static_cast<size_t>(step.outputs_size())) {
     return GraphError("gives ", outputs.size(), outputs.size() == 1 ? " column, but " : " columns, but ",
                       step.outputs_size(), step.outputs_size() == 1 ? " is named" : " are named");
   }
-  Schema result = schema;
-  for (int i = 0; i < step.outputs_size(); ++i) SetColumn(result, step.outputs(i), std::move(outputs[i]));
-  return result;
+  for (int i = 0; i < step.outputs_size(); ++i) SetColumn(schema, step.outputs(i), std::move(outputs[i]));
+  return absl::OkStatus();
 }
 
 std::string OperatorName(const proto::Node& node) { return node.op(); }

@@ -29,8 +29,9 @@ absl::StatusOr<std::vector<Schema>> InferSchemas(const proto::Graph& graph);
 absl::StatusOr<Schema> ResultSchema(const proto::Graph& graph);
 // Of one node over its inputs.
 absl::StatusOr<Schema> InferNode(const proto::Node& node, absl::Span<const Schema> inputs);
-// The running schema of a map after one more step: outputs replace columns of their name or stand at the end.
-absl::StatusOr<Schema> ApplyStep(const proto::Step& step, const Schema& schema);
+// Brings the running schema of a map past one more step: outputs replace columns of their name or stand at the end. On
+// an error it is as it was.
+absl::Status ApplyStep(const proto::Step& step, Schema& schema);
 
 // "map Resize", "batch".
 std::string OperatorName(const proto::Node& node);

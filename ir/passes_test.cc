@@ -378,14 +378,15 @@ class Meaning {
 
   static Terms Chosen(const proto::Node& node, Terms& columns) {
     Terms chosen;
-    for (const Column& column : SchemaOf(node, columns)) chosen.emplace_back(column.name, At(columns, column.name));
+    for (const Column& column : SchemaOf(node, columns).columns)
+      chosen.emplace_back(column.name, At(columns, column.name));
     return chosen;
   }
 
-  static std::vector<Column> SchemaOf(const proto::Node& node, const Terms& columns) {
+  static Schema SchemaOf(const proto::Node& node, const Terms& columns) {
     Schema schema;
     for (const auto& [name, term] : columns) schema.columns.push_back({name, ColumnType::Unknown()});
-    return InferNode(node, {schema})->columns;
+    return *InferNode(node, {schema});
   }
 
   static std::string FilterText(const proto::Node& node, Terms& columns) {

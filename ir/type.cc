@@ -7,6 +7,8 @@
 namespace headrace::ir {
 namespace {
 
+constexpr size_t kFewColumns = 16;
+
 std::string DimsName(const Shape& shape) {
   std::string text = "(";
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -64,11 +66,23 @@ const Column* Schema::Find(std::string_view name) const {
   return index < 0 ? nullptr : &columns[index];
 }
 
-int Schema::IndexOf(std::string_view name) const {
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].name == name) return static_cast<int>(i);
+Columns::Columns(std::initializer_list<Column> columns) {
+  for (const Column& column : columns) push_back(column);
+}
+
+void Columns::push_back(Column column) {
+  columns_.push_back(std::move(column));
+  if (columns_.size() <= kFewColumns) return;
+  for (size_t i = places_.size(); i < columns_.size(); ++i) places_.emplace(columns_[i].name, static_cast<int>(i));
+}
+
+int Columns::IndexOf(std::string_view name) const {
+  if (!places_.empty()) {
+    const auto found = places_.find(name);
+    return found == places_.end() ? -1 : found->second;
   }
-  return -1;
+  const auto found = std::find_if(begin(), end(), [&](const Column& column) { return column.name == name; });
+  return found == end() ? -1 : static_cast<int>(found - begin());
 }
 
 std::vector<std::string> Schema::Names() const {

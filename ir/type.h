@@ -2,6 +2,9 @@
 #ifndef HEADRACE_IR_TYPE_H_
 #define HEADRACE_IR_TYPE_H_
 
+#include <functional>
+#include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,12 +49,36 @@ struct Column {
   friend bool operator==(const Column&, const Column&) = default;
 };
 
-// Ordered; names are unique.
+// In their order, and by names, which are unique, however many there are.
+class Columns {
+ public:
+  using const_iterator = std::vector<Column>::const_iterator;
+
+  Columns() = default;
+  Columns(std::initializer_list<Column> columns);
+
+  void push_back(Column column);
+  ColumnType& type(size_t place) { return columns_[place].type; }
+  int IndexOf(std::string_view name) const;  // -1: none
+
+  size_t size() const { return columns_.size(); }
+  bool empty() const { return columns_.empty(); }
+  const Column& operator[](size_t place) const { return columns_[place]; }
+  const_iterator begin() const { return columns_.begin(); }
+  const_iterator end() const { return columns_.end(); }
+  friend bool operator==(const Columns& a, const Columns& b) { return a.columns_ == b.columns_; }
+
+ private:
+  std::vector<Column> columns_;
+  // Empty while there are few, which are looked through sooner.
+  std::map<std::string, int, std::less<>> places_;
+};
+
 struct Schema {
-  std::vector<Column> columns;
+  Columns columns;
 
   const Column* Find(std::string_view name) const;
-  int IndexOf(std::string_view name) const;  // -1: none
+  int IndexOf(std::string_view name) const { return columns.IndexOf(name); }
   std::vector<std::string> Names() const;
   friend bool operator==(const Schema&, const Schema&) = default;
 };

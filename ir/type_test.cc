@@ -42,6 +42,31 @@ TEST(Schema, FindsColumnsByName) {
   EXPECT_EQ(schema.Names(), (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(Schema, FindsEachOfManyColumns) {
+  Schema schema;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    EXPECT_EQ(schema.IndexOf(name), -1);
+    schema.columns.push_back({name, ColumnType::Unknown()});
+    EXPECT_EQ(schema.IndexOf(name), i);
+    EXPECT_EQ(schema.IndexOf("c0"), 0);
+  }
+  schema.columns.type(70) = ColumnType::Of(DType::kInt8, {});
+  const Schema copy = schema;
+  EXPECT_EQ(copy.Find("c70")->type.dtype, DType::kInt8);
+  EXPECT_EQ(copy, schema);
+  EXPECT_EQ(copy.Find("c100"), nullptr);
+}
+
+// Every look-up that went through all columns would take hours here.
+TEST(Schema, OfManyColumnsComesFromTheWire) {
+  Schema schema;
+  for (int i = 0; i < 200'000; ++i) schema.columns.push_back({"column " + std::to_string(i), ColumnType::Unknown()});
+  absl::StatusOr<Schema> back = SchemaFromProto(SchemaToProto(schema));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->IndexOf("column 199999"), 199'999);
+}
+
 TEST(Schema, SurvivesTheWire) {
   ColumnType ragged = ColumnType::Of(DType::kFloat32, {kUnknownDim, 4});
   ragged.ragged = ragged.optional = true;

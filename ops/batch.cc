@@ -124,10 +124,9 @@ class BatchOperator : public StreamOperator {
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   ir::Schema schema = inputs[0];
   const bool whole = attributes.Bool("drop_remainder");
-  for (ir::Column& column : schema.columns) {
-    if (!column.type.shape.has_value()) continue;
-    Shape& shape = *column.type.shape;
-    shape.insert(shape.begin(), whole ? attributes.Int("size") : ir::kUnknownDim);
+  for (size_t i = 0; i < schema.columns.size(); ++i) {
+    std::optional<Shape>& shape = schema.columns.type(i).shape;
+    if (shape.has_value()) shape->insert(shape->begin(), whole ? attributes.Int("size") : ir::kUnknownDim);
   }
   if (attributes.Bool("mark_padding")) {
     schema.columns.push_back({"_pad", ir::ColumnType::Of(DType::kBool, {whole ? attributes.Int("size") : -1})});

@@ -172,14 +172,15 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& /*attributes*/, absl::Spa
   ir::Schema schema = inputs[0];
   for (size_t i = 1; i < inputs.size(); ++i) {
     const bool same_count = inputs[i].columns.size() == schema.columns.size();
-    for (ir::Column& column : schema.columns) {
-      const ir::Column* other = inputs[i].Find(column.name);
+    for (size_t c = 0; c < schema.columns.size(); ++c) {
+      const std::string& name = schema.columns[c].name;
+      const ir::Column* other = inputs[i].Find(name);
       if (other == nullptr || !same_count) {
         return GraphError("the columns differ: ", absl::StrJoin(schema.Names(), ", "), " in the first input and ",
                           absl::StrJoin(inputs[i].Names(), ", "), " in input ", i,
                           "; use project or rename to make them agree");
       }
-      HEADRACE_RETURN_IF_ERROR(Widen(column.name, i, other->type, column.type));
+      HEADRACE_RETURN_IF_ERROR(Widen(name, i, other->type, schema.columns.type(c)));
     }
   }
   return schema;

@@ -406,7 +406,7 @@ absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& argument
   ir::Schema schema = arguments.inputs[0];
   for (size_t place = 0; place < arguments.node->cache_places(); ++place) {
     if (place > 0) {
-      HEADRACE_ASSIGN_OR_RETURN(schema, ir::ApplyStep(arguments.node->steps(static_cast<int>(place) - 1), schema));
+      HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(arguments.node->steps(static_cast<int>(place) - 1), schema));
     }
     halves.push_back({Between(steps, actions, 0, place), Between(steps, actions, place, steps.size()),
                       ColumnsAt(steps, place, arguments.inputs[0].columns.size(), arguments.output.columns.size())});

@@ -90,9 +90,10 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& /*attributes*/, absl::Spa
   ir::Schema schema = inputs[0];
   int64_t rows = ir::kUnknownDim;
   std::string first;
-  for (ir::Column& column : schema.columns) {
+  for (size_t i = 0; i < schema.columns.size(); ++i) {
+    const ir::Column& column = schema.columns[i];
     if (!column.type.shape.has_value()) continue;
-    Shape& shape = *column.type.shape;
+    Shape& shape = *schema.columns.type(i).shape;
     if (shape.empty()) {
       return GraphError("column \"", column.name, "\" is ", ir::TypeName(column.type),
                         ": it has no first axis to unbatch; drop it with project first");

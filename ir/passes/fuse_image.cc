@@ -35,7 +35,7 @@ class StepFuser {
         for (const std::string& column : step.inputs()) Close(column);
         for (const std::string& column : step.outputs()) Close(column);
       }
-      HEADRACE_ASSIGN_OR_RETURN(schema_, ApplyStep(step, schema_));
+      HEADRACE_RETURN_IF_ERROR(ApplyStep(step, schema_));
     }
     while (!runs_.empty()) Close(runs_.begin()->first);
     return absl::OkStatus();

@@ -68,7 +68,7 @@ class IdentityRemover {
     google::protobuf::RepeatedPtrField<proto::Step> kept;
     for (const proto::Step& step : editor_.node(place).steps()) {
       if (!IsIdentity(step, schema)) *kept.Add() = step;
-      HEADRACE_ASSIGN_OR_RETURN(schema, ApplyStep(step, schema));
+      HEADRACE_RETURN_IF_ERROR(ApplyStep(step, schema));
     }
     editor_.mutable_node(place).mutable_steps()->Swap(&kept);
     return absl::OkStatus();

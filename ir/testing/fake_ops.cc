@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <optional>
 #include <random>
 
 #include "core/error.h"
@@ -40,8 +42,9 @@ absl::StatusOr<Schema> InferPictures(const Attributes& attributes, absl::Span<co
 
 absl::StatusOr<Schema> InferBatch(const Attributes&, absl::Span<const Schema> inputs) {
   Schema result = inputs[0];
-  for (Column& column : result.columns) {
-    if (column.type.shape.has_value()) column.type.shape->insert(column.type.shape->begin(), kUnknownDim);
+  for (size_t i = 0; i < result.columns.size(); ++i) {
+    std::optional<Shape>& shape = result.columns.type(i).shape;
+    if (shape.has_value()) shape->insert(shape->begin(), kUnknownDim);
   }
   return result;
 }
@@ -58,10 +61,15 @@ absl::StatusOr<Schema> InferZip(const Attributes&, absl::Span<const Schema> inpu
 }
 
 absl::StatusOr<Schema> InferRename(const Attributes& attributes, absl::Span<const Schema> inputs) {
-  Schema result = inputs[0];
+  std::map<std::string, std::string> names;
   for (const auto& [from, to] : attributes.Pairs("mapping")) {
-    HEADRACE_ASSIGN_OR_RETURN(const Column* column, FindColumn(inputs[0], from));
-    result.columns[static_cast<size_t>(inputs[0].IndexOf(column->name))].name = to;
+    HEADRACE_RETURN_IF_ERROR(FindColumn(inputs[0], from).status());
+    names[from] = to;
+  }
+  Schema result;
+  for (const Column& column : inputs[0].columns) {
+    const auto renamed = names.find(column.name);
+    result.columns.push_back({renamed == names.end() ? column.name : renamed->second, column.type});
   }
   return result;
 }

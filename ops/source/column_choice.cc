@@ -21,7 +21,7 @@ ir::Attribute ColumnChoice::Declare() const {
 absl::StatusOr<ir::Schema> ColumnChoice::Infer(const ir::Attributes& attributes) const {
   ir::Schema schema;
   if (attributes.IsNone("columns")) {
-    schema.columns.assign(all_.columns.begin(), all_.columns.begin() + static_cast<std::ptrdiff_t>(given_));
+    for (size_t i = 0; i < given_; ++i) schema.columns.push_back(all_.columns[i]);
     return schema;
   }
   for (const std::string& name : attributes.Strings("columns")) {

@@ -17,7 +17,7 @@ namespace headrace {
 class ColumnChoice {
  public:
   // The first `given` columns are what a user gets who does not choose.
-  ColumnChoice(std::vector<ir::Column> columns, size_t given) : all_{std::move(columns)}, given_(given) {}
+  ColumnChoice(ir::Columns columns, size_t given) : all_{std::move(columns)}, given_(given) {}
 
   ir::Attribute Declare() const;
   absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes) const;

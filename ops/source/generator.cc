@@ -53,7 +53,7 @@ class GeneratorSource : public StreamSource {
 
   const std::shared_ptr<HostIterator> iterator_;
   const std::string name_;
-  const std::vector<ir::Column> columns_;
+  const ir::Columns columns_;
   uint64_t epoch_ = 0;
 };
 

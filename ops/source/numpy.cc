@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -114,16 +116,17 @@ Tensor Uncounted(const Tensor& array) {
   return Tensor::View(array.dtype(), array.shape(), std::move(buffer), array.raw());
 }
 
-absl::StatusOr<NamedArray> Bind(const ir::Column& column, const HostArrays& arrays) {
-  const auto named = [&](const auto& array) { return array.first == column.name; };
-  const auto found = std::find_if(arrays.columns.begin(), arrays.columns.end(), named);
-  if (found == arrays.columns.end()) {
+using ArraysByName = std::map<std::string_view, const Tensor*>;
+
+absl::StatusOr<NamedArray> Bind(const ir::Column& column, const ArraysByName& arrays) {
+  const auto found = arrays.find(column.name);
+  if (found == arrays.end()) {
     std::vector<std::string> names;
-    for (const auto& [name, array] : arrays.columns) names.push_back(name);
+    for (const auto& [name, array] : arrays) names.emplace_back(name);
     return GraphError("the arrays given have no column \"", column.name, "\" (columns: ", absl::StrJoin(names, ", "),
                       ")");
   }
-  const Tensor& given = found->second;
+  const Tensor& given = *found->second;
   if (given.rank() == 0) {
     return GraphError("column \"", column.name, "\" is a single ", DTypeName(given.dtype()),
                       ": an array needs a first axis, the rows");
@@ -144,9 +147,11 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeNumpy(const OpArguments& argu
   if (found == bound.end()) {
     return GraphError("the arrays ", name, " are not here: a graph that refers to arrays runs only where it was built");
   }
+  ArraysByName given;
+  for (const auto& [column, array] : found->second.columns) given.emplace(column, &array);
   std::vector<NamedArray> arrays;
   for (const ir::Column& column : arguments.output.columns) {
-    HEADRACE_ASSIGN_OR_RETURN(NamedArray array, Bind(column, found->second));
+    HEADRACE_ASSIGN_OR_RETURN(NamedArray array, Bind(column, given));
     if (!arrays.empty() && arrays[0].rows.dim(0) != array.rows.dim(0)) {
       return GraphError("columns \"", arrays[0].name, "\" and \"", array.name, "\" have ", arrays[0].rows.dim(0),
                         " and ", array.rows.dim(0), " rows; they must have equally many");

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
+from headrace import vision as V
 
 
 class Lying(np.ndarray):
@@ -81,3 +82,24 @@ def test_a_tuple_that_lies_about_its_length():
             list(hr.Generator(function, ["a", "b"]))
     with pytest.raises(hr.Error, match="gave 3 values for 2 columns"):
         list(hr.Range(3).map(lambda x: Longer((1, 2)), "value", ["a", "b"]))
+
+
+def test_ten_thousand_columns():
+    """What took a time that grew with the square of them would take minutes."""
+    count = 10_000
+    table = {f"c{i}": np.arange(20) for i in range(count)}
+    wide = hr.Numpy(table)
+    names = list(table)
+    assert len(list(wide)) == 20
+    for pipeline in (
+        wide.batch(5),
+        wide.project(names[::-1]),
+        wide.rename({name: name + "x" for name in names}),
+        wide.concat(wide),
+        wide.zip(wide.rename({name: name + "x" for name in names})),
+        wide.filter(hr.col("c7") < 3),
+        wide.map(lambda *columns: columns, names),
+        wide.map(V.Rescale(2), names),
+    ):
+        row = next(pipeline.iterate())
+        assert len(row) >= count
