@@ -8,6 +8,8 @@
 #include <memory>
 #include <new>
 
+#include "core/fork_watch.h"
+
 namespace headrace {
 namespace {
 
@@ -263,6 +265,8 @@ Buffer* BufferPool::Make(int size_class) {
 }
 
 void BufferPool::Recycle(Buffer* buffer) {
+  // A thread that is not here may have the lists in hand. The child has other memory, and soon ends.
+  if (LostInFork()) return;
   TakeOff(buffer->account_.exchange(nullptr, std::memory_order_relaxed),
           static_cast<int64_t>(buffer->capacity_ + kHeader));
   buffer->references_.store(1, std::memory_order_relaxed);

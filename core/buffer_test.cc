@@ -1,13 +1,18 @@
 #include "core/buffer.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <set>
 #include <thread>
 
+#include "core/fork_watch.h"
 #include "core/row_id.h"
 
 namespace headrace {
@@ -405,6 +410,40 @@ TEST(BufferPool, LiveBuffersDoNotOverlap) {
       buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(buffers.size() / 2));
     }
   }
+}
+
+// At any moment of what other threads do with the pool.
+TEST(BufferPool, AForkedChildLetsGoOfBuffers) {
+  constexpr size_t kBytes = 2'000'000;
+  WatchForks();
+  BufferPool& pool = BufferPool::Global();
+  std::atomic<bool> over{false};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 3; ++i) {
+    others.emplace_back([&pool, &over] {
+      while (!over.load()) {
+        for (int each = 0; each < 4; ++each) pool.Allocate(kBytes);
+        pool.Trim(0);
+      }
+    });
+  }
+  for (int fork_number = 0; fork_number < 200; ++fork_number) {
+    std::vector<BufferRef> held;
+    for (int each = 0; each < 3; ++each) held.push_back(pool.Allocate(kBytes));
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      held.clear();
+      _exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << fork_number;
+    if (status != 0) break;
+  }
+  over.store(true);
+  for (std::thread& other : others) other.join();
+  std::printf("HEADRACE-COUNT forks=200\n");
 }
 
 }  // namespace

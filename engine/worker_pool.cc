@@ -8,23 +8,12 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/fork_watch.h"
 #include "engine/brief_lock.h"
 #include "engine/read_ahead.h"
 
 namespace headrace {
 namespace {
-
-std::atomic<bool> threads_started{false};
-std::atomic<bool> lost_in_fork{false};
-
-void WatchForks() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    pthread_atfork(nullptr, nullptr, [] {
-      if (threads_started.load()) lost_in_fork.store(true);
-    });
-  });
-}
 
 // Leaves signals to the threads of the program: Python expects them on its main thread.
 void BlockSignals() {
@@ -83,7 +72,7 @@ void WorkerPool::StopShared() {
   Io().Stop();
 }
 
-bool WorkerPool::LostInFork() { return lost_in_fork.load(std::memory_order_relaxed); }
+bool WorkerPool::LostInFork() { return headrace::LostInFork(); }
 
 int WorkerPool::Cores() {
   static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -115,7 +104,6 @@ void WorkerPool::StartLocked() {
   const int missing = threads() - static_cast<int>(workers_.size()) - to_start_;
   if (missing <= 0 || stopping_) return;
   WatchForks();
-  threads_started.store(true);
   // From now on, not when they come up: what is signalled meanwhile they will find.
   while (static_cast<int>(workers_.size()) < std::min(threads(), cores_) && StartOneLocked(front_)) {
     idle_.fetch_add(1, std::memory_order_relaxed);

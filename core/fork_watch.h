@@ -1,0 +1,15 @@
+// Whether this process was forked from one whose engine had threads. They are not here, and what they had locked stays
+// locked.
+// Thread contract: any thread.
+#ifndef HEADRACE_CORE_FORK_WATCH_H_
+#define HEADRACE_CORE_FORK_WATCH_H_
+
+namespace headrace {
+
+// Said before the first thread starts.
+void WatchForks();
+bool LostInFork();
+
+}  // namespace headrace
+
+#endif  // HEADRACE_CORE_FORK_WATCH_H_
