@@ -19,9 +19,9 @@ constexpr size_t kMost = kChunk / 16;
 size_t RoundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 BufferRef AllocateAlone(size_t bytes) {
-  void* data = std::aligned_alloc(kBufferAlignment, RoundUp(bytes, kBufferAlignment));
+  const std::shared_ptr<void> data(std::aligned_alloc(kBufferAlignment, RoundUp(bytes, kBufferAlignment)), std::free);
   if (data == nullptr) return BufferRef();
-  return BufferRef::Foreign(data, 0, [data] { std::free(data); });
+  return BufferRef::Foreign(data.get(), 0, [data] {});
 }
 
 }  // namespace

@@ -113,7 +113,8 @@ py::dict StageDict(const StageReport& stage) {
 }
 
 // A warning, and no exception: what was closed is closed.
-void WarnOf(const std::vector<std::string>& left_behind) {
+void WarnOf(const UserCalls& calls) try {
+  const std::vector<std::string> left_behind = calls.Running();
   if (left_behind.empty() || _Py_IsFinalizing() != 0) return;
   std::string names;
   for (const std::string& name : left_behind) Append(names, names.empty() ? "" : ", ", name);
@@ -121,6 +122,8 @@ void WarnOf(const std::vector<std::string>& left_behind) {
                                " not returned: the iterator is closed, and the thread is left behind until it does");
   constexpr Py_ssize_t kOfWhoCloses = 4;
   if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), kOfWhoCloses) < 0) PyErr_WriteUnraisable(nullptr);
+} catch (const std::bad_alloc&) {
+  // Goes without, where there is no memory to say so.
 }
 
 // Runs what may list folders, which takes a while, without the GIL; ends it where a signal's handler raises (Ctrl-C).
@@ -333,7 +336,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       if (closed == Pipeline::Closed::kEntirely) WaitUntilLeft(until);
     }
     closed_ = closed;
-    if (closed == Pipeline::Closed::kTooLate && !std::exchange(named_, true)) WarnOf(objects_->calls().Running());
+    if (closed == Pipeline::Closed::kTooLate && !std::exchange(named_, true)) WarnOf(objects_->calls());
     objects_->Clear();
   }
 
