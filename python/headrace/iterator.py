@@ -123,7 +123,6 @@ class Iterator:
     ) -> None:
         if not isinstance(engine, _engine.Iteration):
             raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
-        self._engine: _engine.Iteration | None = engine
         self._run = Run(engine)
         self._torch = torch_or_error() if as_ == "torch" else None
         self._on_second = on_second
@@ -138,6 +137,8 @@ class Iterator:
         self._error: Error | None = None
         if stall_warning > 0:
             stall_watch.add(engine, stall_warning)
+        # Last: where an exception comes before, there is nothing for __del__ to end.
+        self._engine: _engine.Iteration | None = engine
 
     @property
     def epoch(self) -> int:
