@@ -21,8 +21,9 @@ proto::State StateAfter(const ir::proto::Graph& graph, int rows) {
   Require(iteration.ok(), "the graph runs");
   ResultRow row;
   for (int i = 0; i < rows; ++i) {
-    const auto outcome = (*iteration)->Next(kPatience, row);
+    const auto outcome = (*iteration)->Fetch(kPatience, row);
     Require(outcome.ok() && *outcome == Pipeline::Outcome::kRow, "the graph gives so many rows");
+    (*iteration)->Given();
   }
   const absl::StatusOr<std::string> sealed = (*iteration)->State();
   Require(sealed.ok(), "the graph has states");
@@ -41,7 +42,7 @@ absl::Status ReadAll(absl::StatusOr<std::unique_ptr<Iteration>> iteration, int m
   if (!iteration.ok()) return iteration.status();
   ResultRow row;
   for (int i = 0; i < most; ++i) {
-    const auto outcome = (*iteration)->Next(patience, row);
+    const auto outcome = (*iteration)->Fetch(patience, row);
     if (!outcome.ok()) return outcome.status();
     if (*outcome != Pipeline::Outcome::kRow) break;
   }
