@@ -263,11 +263,12 @@ Result RunWith(const ir::proto::Graph& graph, const IterateOptions& options, boo
   while (true) {
     if (states) result.states.push_back(*(*iteration)->State());
     ResultRow row;
-    const absl::StatusOr<Pipeline::Outcome> outcome = (*iteration)->Next(kPatience, row);
+    const absl::StatusOr<Pipeline::Outcome> outcome = (*iteration)->Fetch(kPatience, row);
     if (!outcome.ok()) {
       result.error = DescribeError(outcome.status());
       return result;
     }
+    (*iteration)->Given();
     if (*outcome == Pipeline::Outcome::kEpochEnd && (*iteration)->epoch() <= last) {
       result.rows.push_back("epoch");
       continue;
