@@ -145,7 +145,9 @@ TEST(DamagedCache, SaysSoAndRunsAnewNextTime) {
   ValuesOf(builder, true);
   FlipLast(FilesOf(folder.path())[0], 700);
   ValuesOf(builder, true, [](int batch, Iteration& iteration) {
-    if (batch == 0) EXPECT_FALSE(iteration.Outdated());
+    if (batch == 0) {
+      EXPECT_FALSE(iteration.Outdated());
+    }
     if (batch < 20) return;
     EXPECT_TRUE(iteration.Outdated());
     EXPECT_THAT(iteration.ExplainText(), HasSubstr("cache[3]: off, as its files were found damaged"));
