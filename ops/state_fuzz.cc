@@ -47,7 +47,7 @@ class Cases {
     End(Batch(Range(true)));
     folder_.Write("a", "one\ntwo\n\nfour\n");
     folder_.Write("b", "five");
-    End(builder_.Add("Text", {}, {{"paths", ir::StringsValue({folder_ / "a", folder_ / "b"})}}));
+    End(builder_.Add("Text", {}, {{"patterns", ir::StringsValue({folder_ / "a", folder_ / "b"})}}));
   }
 
   const Case& operator[](size_t number) const { return cases_[number % cases_.size()]; }

@@ -124,7 +124,7 @@ class Dataset(Methods):
         options.choice("as_", as_, ("numpy", "torch", "dlpack"))
         stall_warning = options.seconds("stall_warning", stall_warning)
         given: dict[str, Any] = {
-            "epoch": self.epoch if epoch is None else options.whole("epoch", epoch),
+            "epoch": self.epoch if epoch is None else options.epoch(epoch, "iterate"),
             "optimize": options.flag("optimize", optimize),
             "lend": as_ != "numpy",
             "view_bytes": options.choice("bytes_as", bytes_as, ("bytes", "memoryview")) == "memoryview",
@@ -158,7 +158,7 @@ class Dataset(Methods):
         if state is not None:
             if epoch is not None and epoch != engine.epoch:
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
-            self.epoch = engine.epoch + 1
+            self._epoch = engine.epoch + 1
         engine.ask(engine.epoch)
         # There is nobody but the loop's own thread.
         watched_s = 0.0 if given["pull"] else stall_warning
@@ -341,7 +341,7 @@ class Dataset(Methods):
 
     @epoch.setter
     def epoch(self, epoch: int) -> None:
-        self._epoch = options.whole("epoch", epoch, of="Dataset")
+        self._epoch = options.epoch(epoch, "Dataset")
 
     def _move_past(self, epoch: int) -> None:
         # Calls nothing in between, where another thread could move it further.

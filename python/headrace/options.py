@@ -60,6 +60,11 @@ def whole(name: str, value: Any, least: int = 0, of: str = "iterate", most: int 
     return number
 
 
+def epoch(value: Any, of: str) -> int:
+    """Of 64 bits without a sign; the number after the last one stands for "none"."""
+    return whole("epoch", value, of=of, most=(1 << 64) - 2)
+
+
 def flag(name: str, value: Any, of: str = "iterate") -> bool:
     """True or False, NumPy's among them."""
     single = value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value

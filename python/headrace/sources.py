@@ -76,8 +76,8 @@ class ImageFolder(Dataset):
     Columns: `image` (bytes as they stand in the file), `label` (int32: classes numbered by name from
     0); on request `path` (string) and `index` (int64: the row's number in the listing). All pictures
     beneath a class folder belong to that class, those in folders within it, too; symbolic links are
-    followed. Rows stand in order of class name, then path, both in byte order; a row's key is its
-    index.
+    followed, pipes, sockets and devices passed over. Rows stand in order of class name, then path, both
+    in byte order; a row's key is its index.
 
     Args:
         root: The folder that holds the class folders.

@@ -19,7 +19,7 @@ namespace {
 
 namespace py = pybind11;
 
-// Shared memory costs a capsule, a list entry and a lock; below this a copy is cheaper.
+// Shared memory costs a capsule, a list entry and a lock; of a value in a row, below this a copy is cheaper.
 constexpr py::ssize_t kSmall = 1024;
 
 py::dtype NumpyType(DType dtype) {
@@ -240,7 +240,8 @@ Tensor TensorOfArray(py::array array, Sharing sharing) {
   constexpr int kFlags = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
   const bool plain = (array.flags() & kFlags) == kFlags && array.dtype().attr("isnative").cast<bool>();
   const Shape shape(array.shape(), array.shape() + array.ndim());
-  if (plain && array.nbytes() > kSmall && (sharing == Sharing::kAlways || OwnedAlone(array))) {
+  const bool shares = sharing == Sharing::kAlways ? array.nbytes() > 0 : array.nbytes() > kSmall && OwnedAlone(array);
+  if (plain && shares) {
     void* data = const_cast<void*>(array.data());
     const auto bytes = static_cast<size_t>(array.nbytes());
     const auto owner = std::make_shared<HeldObject>(std::move(array));
