@@ -228,7 +228,7 @@ Pipeline::Closed Pipeline::Close(std::chrono::nanoseconds patience) {
 }
 
 bool Pipeline::Join(WorkerPool::Clock::time_point until) {
-  const std::unique_lock<std::timed_mutex> joining(close_mutex_, until);
+  const std::unique_lock<TimedMutex> joining(close_mutex_, until);
   if (!joining.owns_lock()) return false;
   if (ended_) {
     nesting_.SetOver();
@@ -237,7 +237,7 @@ bool Pipeline::Join(WorkerPool::Clock::time_point until) {
   const bool left = RemoveClients(until);
   // Waits for the user's thread to leave: it was woken, or does a light task. Where it pulls, that may be a function of
   // the user's.
-  std::unique_lock<std::recursive_timed_mutex> user(user_mutex_, std::defer_lock);
+  std::unique_lock<TimedMutex> user(user_mutex_, std::defer_lock);
   if (!options_.pull) {
     user.lock();
   } else if (!user.try_lock_until(until)) {
@@ -417,7 +417,7 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::Next(std::chrono::nanoseconds limit,
 }
 
 absl::StatusOr<Pipeline::Outcome> Pipeline::Fetch(std::chrono::nanoseconds limit, ResultRow& row) {
-  const std::lock_guard<std::recursive_timed_mutex> inside(user_mutex_);
+  const std::lock_guard<TimedMutex> inside(user_mutex_);
   Given();
   if (!failed_.ok()) return failed_;
   if (closed()) return EndError();
@@ -462,7 +462,7 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::FetchRow(std::chrono::nanoseconds li
 }
 
 void Pipeline::Ask(uint64_t epoch) {
-  const std::lock_guard<std::recursive_timed_mutex> inside(user_mutex_);
+  const std::lock_guard<TimedMutex> inside(user_mutex_);
   if (!closed()) root_->Ask(std::min(epoch, options_.epochs.last));
 }
 

@@ -24,6 +24,7 @@
 #include "engine/row_warnings.h"
 #include "engine/run_control.h"
 #include "engine/stage.h"
+#include "engine/timed_mutex.h"
 #include "engine/worker_pool.h"
 #include "ir/graph.pb.h"
 
@@ -208,10 +209,10 @@ class Pipeline : private RunControl {
   bool epochs_cut_ = false;  // more were asked for than can be counted
 
   Nesting nesting_;
-  std::timed_mutex close_mutex_;
+  TimedMutex close_mutex_;
   bool ended_ = false;  // under it
   // Held while the user's thread is inside, where a function of the user's that it pulls may come back.
-  std::recursive_timed_mutex user_mutex_;
+  TimedMutex user_mutex_;
   // The user's side; its thread only.
   Message block_;
   std::atomic<bool> has_block_{false};  // the user has something to take, though the connector be empty
