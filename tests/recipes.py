@@ -1,8 +1,9 @@
 """Random pipelines, each with a model in plain Python of what it must give."""
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from hypothesis import strategies as st
@@ -17,6 +18,40 @@ DEPTHS = (0, 1)
 
 
 LAST_EPOCH = 2**64 - 2
+
+
+class Draws(Protocol):
+    """Where a recipe's choices come from."""
+
+    def integer(self, least: int, most: int) -> int: ...
+
+    def choice(self, options: Sequence[Any]) -> Any: ...
+
+
+class HypothesisDraws:
+    """Choices that Hypothesis can shrink."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+
+    def integer(self, least: int, most: int) -> int:
+        return self._draw(st.integers(least, most))
+
+    def choice(self, options: Sequence[Any]) -> Any:
+        return self._draw(st.sampled_from(options))
+
+
+class RandomDraws:
+    """The same choices for the same number, in every process."""
+
+    def __init__(self, number: int) -> None:
+        self._random = random.Random(number)
+
+    def integer(self, least: int, most: int) -> int:
+        return self._random.randint(least, most)
+
+    def choice(self, options: Sequence[Any]) -> Any:
+        return self._random.choice(options)
 
 
 class Unmodelled(Exception):
@@ -69,8 +104,12 @@ def stream(count: int) -> Recipe:
     )
 
 
-SIZES = st.integers(0, 30) | st.integers(0, 3)
-SOURCES = st.one_of(st.builds(numbers, SIZES, st.booleans()), st.builds(array, SIZES), st.builds(stream, SIZES))
+def source(draws: Draws) -> Recipe:
+    size = draws.integer(0, draws.choice([30, 3]))
+    kind = draws.choice(["range", "array", "stream"])
+    if kind == "range":
+        return numbers(size, draws.choice([False, True]))
+    return array(size) if kind == "array" else stream(size)
 
 
 # ---- what is done to them ----
@@ -266,36 +305,38 @@ def _sum(a: Any, b: Any) -> Any:
     return [x + y for x, y in zip(a, b, strict=True)]
 
 
-MAPS = st.sampled_from(["tripled", "tripled in any order", "kernels", "noisy", "failing"])
-SMALL = st.integers(1, 7)
-COUNTS = st.integers(0, 40)
+MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "failing"]
 
 
-def extended(recipe: Recipe, other: Recipe) -> st.SearchStrategy[Recipe]:
+def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
     """One operator more."""
-    ways = [
-        st.builds(mapped, st.just(recipe), MAPS),
-        st.builds(shuffled, st.just(recipe), st.integers(1, 12) | st.just(1000)),
-        st.builds(repeated, st.just(recipe), st.integers(1, 3)),
-        st.builds(repeated_endlessly, st.just(recipe), COUNTS),
-        st.builds(cached, st.just(recipe), st.sampled_from([None, 0, 600, 3000])),
-        st.builds(taken, st.just(recipe), COUNTS),
-        st.builds(skipped, st.just(recipe), st.integers(0, 12)),
+    ways: list[Callable[[], Recipe]] = [
+        lambda: mapped(recipe, draws.choice(MAPS)),
+        lambda: shuffled(recipe, draws.choice([draws.integer(1, 12), 1000])),
+        lambda: repeated(recipe, draws.integer(1, 3)),
+        lambda: repeated_endlessly(recipe, draws.integer(0, 40)),
+        lambda: cached(recipe, draws.choice([None, 0, 600, 3000])),
+        lambda: taken(recipe, draws.integer(0, 40)),
+        lambda: skipped(recipe, draws.integer(0, 12)),
     ]
     if recipe.depth == 0:
-        ways.append(st.builds(batched, st.just(recipe), SMALL, st.booleans()))
-        ways.append(st.builds(filtered, st.just(recipe), st.integers(2, 5), st.booleans()))
+        ways.append(lambda: batched(recipe, draws.integer(1, 7), draws.choice([False, True])))
+        ways.append(lambda: filtered(recipe, draws.integer(2, 5), draws.choice([False, True])))
     else:
-        ways.append(st.just(unbatched(recipe)))
+        ways.append(lambda: unbatched(recipe))
     if other.depth == recipe.depth:
-        ways += [st.just(chained(recipe, other)), st.just(zipped(recipe, other))]
-    return st.one_of(ways)
+        ways += [lambda: chained(recipe, other), lambda: zipped(recipe, other)]
+    return draws.choice(ways)()
+
+
+def drawn_recipe(draws: Draws, most: int = 6) -> Recipe:
+    recipe = source(draws)
+    for _ in range(draws.integer(0, most)):
+        other = drawn_recipe(draws, most=2) if most > 2 and draws.choice([False, True]) else source(draws)
+        recipe = extended(draws, recipe, other)
+    return recipe
 
 
 @st.composite
 def recipes(draw: st.DrawFn, most: int = 6) -> Recipe:
-    recipe = draw(SOURCES)
-    for _ in range(draw(st.integers(0, most))):
-        other = draw(recipes(most=2)) if most > 2 and draw(st.booleans()) else draw(SOURCES)
-        recipe = draw(extended(recipe, other))
-    return recipe
+    return drawn_recipe(HypothesisDraws(draw), most)
