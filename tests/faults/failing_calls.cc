@@ -1,0 +1,238 @@
+// Makes one call of the engine into the C library fail: the n-th allocation, thread or file operation since the last
+// FailingCallsArm. Loaded by LD_PRELOAD; calls from other libraries (Python, NumPy) go through untouched.
+//
+// Thread contract: Arm and Disarm from one thread, while others call into the library as they like.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace {
+
+enum Kind { kMemory, kThread, kFile };
+
+struct Range {
+  uintptr_t begin, end;
+};
+
+constexpr int kMostRanges = 64;
+constexpr int kDeepest = 48;
+Range ranges[kMostRanges];
+int range_count = 0;
+
+std::atomic<bool> armed{false};
+std::atomic<int> armed_kind{0};
+std::atomic<int64_t> seen{0};
+std::atomic<int64_t> failing{0};
+std::atomic<bool> failed{false};
+std::atomic<int> depth{0};
+void* frames[kDeepest];
+
+// What runs for the engine: its module, and the libraries that allocate on its behalf.
+bool IsEngine(const char* name) {
+  for (const char* part : {"_engine.", "libstdc++", "libprotobuf", "libjpeg", "libpng"}) {
+    if (strstr(name, part) != nullptr) return true;
+  }
+  return false;
+}
+
+int AddRanges(dl_phdr_info* info, size_t, void*) {
+  if (!IsEngine(info->dlpi_name)) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) & segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || range_count == kMostRanges) continue;
+    const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    ranges[range_count++] = {begin, begin + segment.p_memsz};
+  }
+  return 0;
+}
+
+bool FromEngine(const void* caller) {
+  const auto address = reinterpret_cast<uintptr_t>(caller);
+  for (int i = 0; i < range_count; ++i) {
+    if (address >= ranges[i].begin && address < ranges[i].end) return true;
+  }
+  return false;
+}
+
+bool Fails(Kind kind, const void* caller) {
+  if (!armed.load(std::memory_order_relaxed) || armed_kind.load(std::memory_order_relaxed) != kind) return false;
+  if (!FromEngine(caller)) return false;
+  if (seen.fetch_add(1) + 1 != failing.load(std::memory_order_relaxed)) return false;
+  failed = true;
+  depth = backtrace(frames, kDeepest);
+  return true;
+}
+
+template <typename Function>
+Function Next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+#define CALLER __builtin_return_address(0)
+
+extern "C" {
+
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+
+// Of the kind (0 memory, 1 threads, 2 files) the n-th call from now fails, once; 0: none does, they are counted.
+void FailingCallsArm(int kind, int64_t n) {
+  range_count = 0;
+  dl_iterate_phdr(AddRanges, nullptr);
+  armed_kind = kind;
+  failing = n;
+  seen = 0;
+  failed = false;
+  armed = true;
+}
+
+// How many calls of the kind there were since it was armed.
+int64_t FailingCallsDisarm() {
+  armed = false;
+  return seen;
+}
+
+int FailingCallsHit() { return failed; }
+
+// Writes where the call failed to standard error.
+void FailingCallsWhere() { backtrace_symbols_fd(frames, depth, 2); }
+
+void* malloc(size_t size) {
+  if (Fails(kMemory, CALLER)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return __libc_malloc(size);
+}
+
+void* calloc(size_t count, size_t size) {
+  if (Fails(kMemory, CALLER)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return __libc_calloc(count, size);
+}
+
+void* realloc(void* old, size_t size) {
+  if (Fails(kMemory, CALLER)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return __libc_realloc(old, size);
+}
+
+void* aligned_alloc(size_t alignment, size_t size) {
+  if (Fails(kMemory, CALLER)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void** target, size_t alignment, size_t size) {
+  if (Fails(kMemory, CALLER)) return ENOMEM;
+  *target = __libc_memalign(alignment, size);
+  return *target == nullptr ? ENOMEM : 0;
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+  if (Fails(kThread, CALLER)) return EAGAIN;
+  static const auto next = Next<decltype(&pthread_create)>("pthread_create");
+  return next(thread, attributes, start, argument);
+}
+
+void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) {
+  if (Fails(file < 0 ? kMemory : kFile, CALLER)) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  static const auto next = Next<decltype(&mmap)>("mmap");
+  return next(address, size, protection, flags, file, offset);
+}
+
+#define FILE_CALL(result, error, name, declaration, arguments)   \
+  result name declaration {                                      \
+    if (Fails(kFile, CALLER)) {                                  \
+      errno = EIO;                                               \
+      return error;                                              \
+    }                                                            \
+    static const auto next = Next<result(*) declaration>(#name); \
+    return next arguments;                                       \
+  }
+
+FILE_CALL(ssize_t, -1, read, (int file, void* target, size_t size), (file, target, size))
+FILE_CALL(ssize_t, -1, pread, (int file, void* target, size_t size, off_t offset), (file, target, size, offset))
+FILE_CALL(ssize_t, -1, pread64, (int file, void* target, size_t size, off64_t offset), (file, target, size, offset))
+FILE_CALL(ssize_t, -1, write, (int file, const void* source, size_t size), (file, source, size))
+FILE_CALL(ssize_t, -1, pwrite, (int file, const void* source, size_t size, off_t offset), (file, source, size, offset))
+FILE_CALL(int, -1, fstat, (int file, struct stat* found), (file, found))
+FILE_CALL(int, -1, stat, (const char* path, struct stat* found), (path, found))
+FILE_CALL(int, -1, lstat, (const char* path, struct stat* found), (path, found))
+FILE_CALL(int, -1, fstatat, (int folder, const char* path, struct stat* found, int flags), (folder, path, found, flags))
+FILE_CALL(int, -1, fsync, (int file), (file))
+FILE_CALL(int, -1, fdatasync, (int file), (file))
+FILE_CALL(int, -1, ftruncate, (int file, off_t size), (file, size))
+FILE_CALL(int, -1, flock, (int file, int operation), (file, operation))
+FILE_CALL(int, -1, rename, (const char* from, const char* to), (from, to))
+FILE_CALL(int, -1, mkdir, (const char* path, mode_t mode), (path, mode))
+FILE_CALL(int, -1, unlink, (const char* path), (path))
+FILE_CALL(off_t, -1, lseek, (int file, off_t offset, int whence), (file, offset, whence))
+FILE_CALL(DIR*, nullptr, opendir, (const char* path), (path))
+FILE_CALL(DIR*, nullptr, fdopendir, (int file), (file))
+FILE_CALL(dirent*, nullptr, readdir, (DIR * folder), (folder))
+FILE_CALL(dirent64*, nullptr, readdir64, (DIR * folder), (folder))
+
+#define OPEN_CALL(name, declaration, arguments_with_mode)                                \
+  int name declaration {                                                                 \
+    if (Fails(kFile, CALLER)) {                                                          \
+      errno = EIO;                                                                       \
+      return -1;                                                                         \
+    }                                                                                    \
+    va_list rest;                                                                        \
+    va_start(rest, flags);                                                               \
+    const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0; \
+    va_end(rest);                                                                        \
+    static const auto next = Next<int(*) declaration>(#name);                            \
+    return next arguments_with_mode;                                                     \
+  }
+
+OPEN_CALL(open, (const char* path, int flags, ...), (path, flags, mode))
+OPEN_CALL(open64, (const char* path, int flags, ...), (path, flags, mode))
+OPEN_CALL(openat, (int folder, const char* path, int flags, ...), (folder, path, flags, mode))
+OPEN_CALL(openat64, (int folder, const char* path, int flags, ...), (folder, path, flags, mode))
+
+}  // extern "C"
+
+// Says which call had failed when the process aborts of it, and who aborts.
+static void SayWhere(int) {
+  FailingCallsWhere();
+  void* here[kDeepest];
+  write(2, "aborted by\n", 11);
+  backtrace_symbols_fd(here, backtrace(here, kDeepest), 2);
+  _exit(134);
+}
+
+// Loads what `backtrace` needs before a call can fail.
+__attribute__((constructor)) static void Prepare() {
+  backtrace(frames, kDeepest);
+  signal(SIGABRT, SayWhere);
+}

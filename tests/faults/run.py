@@ -1,0 +1,202 @@
+"""Runs small pipelines in which one call of the engine fails: each allocation, thread and file operation in turn.
+
+    LD_PRELOAD=failing_calls.so python tests/faults/run.py PIPELINE KIND FIRST STEP LAST
+
+Prints `point N` before each point and `done N` after the last there was. What must hold at each: the right rows, or an
+error of the right kind after a part of them; then the same pipeline gives the right rows, and no thread or descriptor is
+left.
+"""
+
+import ctypes
+import gc
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+
+import headrace as hr  # noqa: E402
+from headrace import transforms as T  # noqa: E402
+from headrace import vision as V  # noqa: E402
+from tests.conftest import eventually, pipeline_threads  # noqa: E402
+from tests.running import Outcome, frozen_row  # noqa: E402
+
+KINDS = {"memory": 0, "thread": 1, "file": 2}
+# What a failed call may end in; without an error the rows are right.
+ALLOWED: dict[str, tuple[type[Exception], ...]] = {
+    "memory": (hr.ResourceError, MemoryError),
+    "thread": (hr.ResourceError,),
+    "file": (hr.DataError, hr.NotFoundError, hr.ResourceError),
+}
+Run = Callable[[pathlib.Path], Outcome]
+
+
+def rows_of(dataset: hr.Dataset, **options: Any) -> Outcome:
+    outcome = Outcome([])
+    with dataset.iterate(**options) as iterator:
+        for row in iterator:
+            outcome.rows.append(frozen_row(row))
+    return outcome
+
+
+def doubled(value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return value * 2 + rng.integers(0, 9)
+
+
+def counted(epoch: int) -> Any:
+    return iter(range(5))
+
+
+def numbers(folder: pathlib.Path, **options: Any) -> Outcome:
+    column = hr.col("value")
+    dataset = hr.Range(12, shuffle=True).map(T.TypeCast("float32"), "value").shuffle(3).filter(column > 2)
+    return rows_of(dataset.repeat(2).batch(4), **options)
+
+
+def numbers_pulled(folder: pathlib.Path) -> Outcome:
+    return numbers(folder, executor="pull")
+
+
+def pictures(folder: pathlib.Path, **options: Any) -> Outcome:
+    kernels = [V.Decode(), V.RandomResizedCrop(16), V.RandomHorizontalFlip(), V.HWC2CHW()]
+    return rows_of(hr.ImageFolder(folder / "photos", shuffle=True).map(kernels, "image").batch(2), **options)
+
+
+def pictures_pulled(folder: pathlib.Path) -> Outcome:
+    return pictures(folder, executor="pull")
+
+
+def kept(folder: pathlib.Path) -> Outcome:
+    """Written to a cache's folder, then read from it."""
+    shutil.rmtree(folder / "cache", ignore_errors=True)
+    outcome = Outcome([])
+    for _ in range(2):
+        files = hr.Files(str(folder / "photos/*/*")).cache("1MiB", folder / "cache")
+        outcome.rows += rows_of(files.batch(2)).rows
+    return outcome
+
+
+def lines(folder: pathlib.Path) -> Outcome:
+    return rows_of(hr.Text(str(folder / "texts/*")).shuffle(3).cache().batch(3))
+
+
+def functions(folder: pathlib.Path) -> Outcome:
+    rows = hr.Generator(counted, {"value": "int64"})
+    return rows_of(rows.map(doubled, "value", ordered=False).zip(hr.Numpy({"other": np.arange(9)})).batch(2))
+
+
+def saved_and_restored(folder: pathlib.Path) -> Outcome:
+    """The graph through a file, the run through a state, the listing through another file."""
+    pictures = hr.ImageFolder(folder / "photos", listing=folder / "listing", columns=["path", "label"])
+    pictures.batch(1).save(folder / "graph")
+    dataset = hr.load(folder / "graph")
+    outcome = Outcome([])
+    with dataset.iterate() as iterator:
+        outcome.rows.append(frozen_row(next(iterator)))
+        state = iterator.state()
+    outcome.rows += rows_of(dataset, state=state).rows
+    return outcome
+
+
+PIPELINES: dict[str, Run] = {
+    run.__name__: run
+    for run in (numbers, numbers_pulled, pictures, pictures_pulled, kept, lines, functions, saved_and_restored)
+}
+
+
+def write_files(folder: pathlib.Path) -> None:
+    for name in ("animals/cat-eyes.jpg", "things/brick-wall.jpg", "people/photographer.jpg"):
+        target = folder / "photos" / name
+        target.parent.mkdir(parents=True)
+        shutil.copy(ROOT / "examples/photos" / name, target)
+    (folder / "texts").mkdir()
+    for number in range(2):
+        (folder / f"texts/{number}").write_text("".join(f"line {number} {i}\n" for i in range(5)))
+
+
+class Faults:
+    def __init__(self, library: str) -> None:
+        self._calls = ctypes.CDLL(library)
+        self._calls.FailingCallsDisarm.restype = ctypes.c_int64
+        self._calls.FailingCallsArm.argtypes = [ctypes.c_int, ctypes.c_int64]
+
+    def run(self, run: Run, folder: pathlib.Path, kind: str, point: int) -> tuple[Outcome | Exception, int]:
+        """What the run gave, and how many calls there were."""
+        result: Outcome | Exception
+        self._calls.FailingCallsArm(KINDS[kind], point)
+        try:
+            result = run(folder)
+        except Exception as error:
+            result = error
+        return result, self._calls.FailingCallsDisarm()
+
+    def hit(self) -> bool:
+        return bool(self._calls.FailingCallsHit())
+
+    def where(self) -> None:
+        self._calls.FailingCallsWhere()
+
+
+def forget(folder: pathlib.Path) -> None:
+    """Listings are kept by the process while a folder stays as it is; each run lists anew."""
+    os.utime(folder / "photos")
+    (folder / "listing").unlink(missing_ok=True)
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def check(result: Outcome | Exception, expected: Outcome, kind: str) -> str | None:
+    if isinstance(result, Outcome):
+        return None if result == expected else f"wrong rows: {len(result.rows)} of {len(expected.rows)}"
+    return None if isinstance(result, ALLOWED[kind]) else f"{type(result).__name__}: {result}"
+
+
+def main() -> int:
+    name, kind = sys.argv[1:3]
+    first, step, last = (int(number) for number in sys.argv[3:6])
+    faults = Faults(os.environ["LD_PRELOAD"])
+    run = PIPELINES[name]
+    failures = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        write_files(folder)
+        # A thread that the process starts once can fail only before there is one.
+        expected = run(folder) if kind != "thread" else Outcome([])
+        opened = descriptors()
+        point = first
+        while point <= last:
+            print(f"point {point}", flush=True)
+            forget(folder)
+            result, calls = faults.run(run, folder, kind, point)
+            if not faults.hit():
+                print(f"done {calls}", flush=True)
+                break
+            forget(folder)
+            again, _ = faults.run(run, folder, kind, 0)
+            expected = expected if expected.rows else again
+            wrong = check(result, expected, kind) or check(again, expected, kind)
+            del result, again  # an error's traceback keeps what its frames hold
+            gc.collect()
+            if not eventually(lambda: pipeline_threads() == []):
+                wrong = f"{wrong or ''} threads left: {pipeline_threads()}"
+            if kind != "thread" and descriptors() > opened:
+                wrong = f"{wrong or ''} descriptors left: {descriptors() - opened}"
+            if wrong:
+                failures += 1
+                print(f"failed {point}: {wrong}", flush=True)
+                faults.where()
+            point += step
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

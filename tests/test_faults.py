@@ -1,0 +1,77 @@
+"""One call of the engine fails, each in turn: an error of the right kind or the right rows, and nothing is left behind."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+SOURCE = ROOT / "tests/faults/failing_calls.cc"
+RUN = ROOT / "tests/faults/run.py"
+PIPELINES = [
+    "numbers",
+    "numbers_pulled",
+    "pictures",
+    "pictures_pulled",
+    "kept",
+    "lines",
+    "functions",
+    "saved_and_restored",
+]
+# Every allocation takes minutes; `./test --long` has them.
+STEP = 1 if os.environ.get("HEADRACE_LONG") else 41
+LAST = 1_000_000
+MOST_THREADS = 200
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    built = tmp_path_factory.mktemp("faults") / "failing_calls.so"
+    subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", "-O1", "-Wall", "-o", built, SOURCE, "-ldl"], check=True)
+    return built
+
+
+def points(library: pathlib.Path, pipeline: str, kind: str, first: int, step: int, last: int) -> tuple[int, bool]:
+    """How many calls failed, and whether there were no more."""
+    done = subprocess.run(
+        [sys.executable, str(RUN), pipeline, kind, str(first), str(step), str(last)],
+        env=os.environ | {"LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        timeout=1800 if STEP == 1 else 240,
+    )
+    failed = len(re.findall(r"^point ", done.stdout, re.MULTILINE))
+    ended = re.search(r"^done ", done.stdout, re.MULTILINE) is not None
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
+    return failed - ended, ended
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_an_allocation_fails(library, pipeline):
+    # Another first point for each pipeline, so that the steps fall elsewhere.
+    first = 1 + PIPELINES.index(pipeline) * STEP // len(PIPELINES)
+    failed, ended = points(library, pipeline, "memory", first, STEP, LAST)
+    print(f"HEADRACE-COUNT faults={failed}")
+    assert ended and failed > 0
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_an_operation_on_files_fails(library, pipeline):
+    failed, ended = points(library, pipeline, "file", 1, 1, LAST)
+    print(f"HEADRACE-COUNT faults={failed}")
+    assert ended
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_a_thread_cannot_be_made(library, pipeline):
+    """In a new process each time, as most threads are made once."""
+    for number in range(1, MOST_THREADS):
+        failed, ended = points(library, pipeline, "thread", number, 1, number)
+        print(f"HEADRACE-COUNT faults={failed}")
+        if ended:
+            return
+    raise AssertionError("there is no end to the threads")
