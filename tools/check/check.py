@@ -32,6 +32,8 @@ ASAN_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops"]
 # Of each fuzz test.
 FUZZ_SECONDS = 5
 LONG_FUZZ_SECONDS = 300
+SOAK_SECONDS = 30
+LONG_SOAK_SECONDS = 600
 ALWAYS_COUNTED = ["variants", "schedules", "fuzz"]
 BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
 COUNT_LINE = re.compile(r"HEADRACE-COUNT((?: [\w-]+=\d+)+)")
@@ -217,6 +219,16 @@ class Checks:
 
         return check
 
+    def soak(self, seconds: int):
+        def check(name: str) -> Result:
+            command = [sys.executable, "tools/soak/soak.py", f"--seconds={seconds}"]
+            done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+            print(done.stdout, end="")
+            self.collect_counts(done.stdout)
+            return Result(name, int(done.returncode == 0), int(done.returncode != 0), f"{seconds} seconds")
+
+        return check
+
     def wheel(self, name: str) -> Result:
         build = [*BAZEL, "build", "--noshow_progress", "--ui_event_filters=-info", "//python:wheel"]
         if subprocess.run(build, cwd=ROOT).returncode:
@@ -264,13 +276,19 @@ def install_torch() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="leave out the sanitizers, the fuzzers and the wheel")
-    parser.add_argument("--long", action="store_true", help="let each fuzzer run 5 minutes, not 5 seconds")
+    parser.add_argument(
+        "--quick", action="store_true", help="leave out the sanitizers, the fuzzers, the soak and the wheel"
+    )
+    parser.add_argument(
+        "--long", action="store_true", help="let each fuzzer run 5 minutes, the soak 10, and each allocation fail once"
+    )
     parser.add_argument("--torch", action="store_true", help="install PyTorch and run the tests that need it")
     options = parser.parse_args()
 
     if options.torch:
         install_torch()
+    if options.long:
+        os.environ["HEADRACE_LONG"] = "1"  # tests ask for it
     python = sys.executable
     checks = Checks()
     checks.run("clang-format", checks.clang_format)
@@ -284,6 +302,7 @@ def main() -> int:
         checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
         checks.run("bazel test under AddressSanitizer", checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS]))
         checks.run("fuzz tests", checks.fuzz(LONG_FUZZ_SECONDS if options.long else FUZZ_SECONDS))
+        checks.run("soak", checks.soak(LONG_SOAK_SECONDS if options.long else SOAK_SECONDS))
         checks.run("wheel", checks.wheel)
     try:
         build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)
