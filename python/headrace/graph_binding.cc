@@ -14,7 +14,6 @@
 #include "ir/graph_hash.h"
 #include "ir/infer.h"
 #include "ir/validate.h"
-#include "python/headrace/held_init.h"
 #include "python/headrace/status_error.h"
 #include "python/headrace/value_conversion.h"
 
@@ -177,7 +176,7 @@ py::list SchemaList(const ir::Schema& schema) {
 
 void BindGraph(py::module_& module) {
   py::class_<BoundNode>(module, "Node")
-      .def(HeldInit(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("place"))
+      .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("place"))
       .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
       .def_property_readonly("references", &ReferencesOf)
       .def_property_readonly("steps",
@@ -191,7 +190,7 @@ void BindGraph(py::module_& module) {
       .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
 
   py::class_<BoundGraph>(module, "Graph")
-      .def(HeldInit(&MakeGraph), py::arg("nodes"), py::arg("seed"), py::arg("producer"))
+      .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("seed"), py::arg("producer"))
       .def_static("parse", [](const py::bytes& data) { return OfParsed(ir::ParseGraph(std::string(data))); })
       .def_static("parse_text", [](const std::string& text) { return OfParsed(ir::ParseGraphText(text)); })
       .def_static("parse_json", [](const std::string& json) { return OfParsed(ir::ParseGraphJson(json)); })

@@ -488,14 +488,10 @@ void StopThreads(double patience_s) {
 }  // namespace
 
 void BindIterator(py::module_& module) {
-  py::class_<CacheShelf, std::shared_ptr<CacheShelf>>(module, "CacheShelf").def(py::init([] {
-    return std::make_shared<CacheShelf>();
-  }));
+  py::class_<CacheShelf, std::shared_ptr<CacheShelf>>(module, "CacheShelf").def(py::init<>());
   py::class_<BoundIteration>(module, "Iteration", py::custom_type_setup(&TakePartInCollection))
-      .def(py::init([](const BoundGraph& graph, const py::dict& options, const py::dict& references) {
-             return std::make_unique<BoundIteration>(graph, options, references);
-           }),
-           py::arg("graph"), py::arg("options"), py::arg("references"))
+      .def(py::init<const BoundGraph&, const py::dict&, const py::dict&>(), py::arg("graph"), py::arg("options"),
+           py::arg("references"))
       .def("stop", &BoundIteration::Stop)
       .def("close", &BoundIteration::Close, py::arg("patience") = std::chrono::duration<double>(kPatience).count())
       .def("ask", &BoundIteration::Ask)

@@ -14,7 +14,6 @@
 #include "ir/graph_depth.h"
 #include "ir/schema_proto.h"
 #include "ir/value.h"
-#include "python/headrace/held_init.h"
 #include "python/headrace/status_error.h"
 
 namespace headrace::python {
@@ -227,10 +226,10 @@ void BindValues(py::module_& module) {
         const ir::ColumnSet columns = ir::ExpressionColumns(self.expression);
         return std::vector<std::string>(columns.begin(), columns.end());
       });
-  py::class_<BoundReference>(module, "Reference").def(HeldInit(+[](const std::string& name) {
+  py::class_<BoundReference>(module, "Reference").def(py::init([](const std::string& name) {
     return BoundReference{name};
   }));
-  py::class_<BoundColumns>(module, "Columns").def(HeldInit(&ColumnsOf));
+  py::class_<BoundColumns>(module, "Columns").def(py::init(&ColumnsOf));
 }
 
 }  // namespace headrace::python
