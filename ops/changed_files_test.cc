@@ -144,12 +144,18 @@ TEST_F(ChangedFiles, HaveTheListingMadeAnew) {
 }
 
 // In the middle of its lines, so that the reader has begun.
+std::string LinesOf(size_t bytes) {
+  std::string lines(bytes, 'x');
+  for (size_t at = 99; at < bytes; at += 100) lines[at] = '\n';
+  return lines;
+}
+
 TEST_F(ChangedFiles, EndATextInAnErrorWhereItShrinksOrGrowsMeanwhile) {
   for (const size_t size : {size_t{100'000}, size_t{900'000}}) {
-    const std::string path = folder_.Write("class/b.jpg", std::string(600'000, '\n'));
+    const std::string path = folder_.Write("class/b.jpg", LinesOf(600'000));
     int reads = 0;
     const FaultyFileSystem files(LocalFileSystem(), [&](std::string_view call, const std::string& read) {
-      if (call == "ReadAt" && read == path && ++reads == 2) folder_.Write("class/b.jpg", std::string(size, '\n'));
+      if (call == "ReadAt" && read == path && ++reads == 2) folder_.Write("class/b.jpg", LinesOf(size));
       return absl::OkStatus();
     });
     PipelineOptions options = OptionsOf({});
