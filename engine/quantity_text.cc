@@ -15,7 +15,8 @@ std::string BytesText(int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  return absl::StrFormat(unit == 0 ? "%.0f %s" : "%.1f %s", value, ToAbsl(kUnits[unit]));
+  if (unit == 0) return absl::StrFormat("%.0f %s", value, ToAbsl(kUnits[unit]));
+  return absl::StrFormat("%.1f %s", value, ToAbsl(kUnits[unit]));
 }
 
 std::string SecondsText(double seconds) {
