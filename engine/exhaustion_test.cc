@@ -31,8 +31,11 @@ bool Fails(std::atomic<int64_t>& left) {
 
 }  // namespace
 
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return Fails(allocations_left) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
 void* operator new(size_t bytes) {
-  void* const memory = Fails(allocations_left) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+  void* const memory = operator new(bytes, std::nothrow);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
