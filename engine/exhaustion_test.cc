@@ -97,6 +97,9 @@ void CheckAllIsWell(const ir::proto::Graph& graph, const PipelineOptions& option
 }
 
 TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "protobuf leaks messages for which there is no memory";
+#endif
   int points = 0;
   for (const bool pull : {true, false}) {
     const ir::proto::Graph graph = Small(true);
