@@ -226,7 +226,7 @@ void RecordLog::AdoptLocked(Contents contents) {
   files_.push_back(std::move(contents.file));
   for (auto& [key, place] : contents.records) {
     place.file = number;
-    places_.try_emplace(key, place);
+    if (!places_.try_emplace(key, place).second) spares_[key].push_back(place);
   }
 }
 
@@ -280,7 +280,17 @@ void RecordLog::LoseLocked(absl::Span<const uint32_t> files) {
     files_[number].gone = true;
     bytes_ -= files_[number].size;
   }
-  absl::erase_if(places_, [this](const auto& each) { return files_[each.second.file].gone; });
+  const auto gone = [this](const Place& place) { return files_[place.file].gone; };
+  for (auto& [key, places] : spares_) std::erase_if(places, gone);
+  absl::erase_if(spares_, [](const auto& each) { return each.second.empty(); });
+  std::vector<uint64_t> lost;
+  for (const auto& [key, place] : places_) {
+    if (gone(place)) lost.push_back(key);
+  }
+  for (const uint64_t key : lost) {
+    places_.erase(key);
+    UseSpareLocked(key);
+  }
   std::erase_if(open_, [this](const auto& open) { return files_[open.first].gone; });
 }
 
@@ -342,7 +352,7 @@ std::optional<size_t> RecordLog::Find(uint64_t key) const {
 }
 
 bool RecordLog::Read(uint64_t key, absl::Span<uint8_t> bytes) {
-  for (bool again = true;; again = false) {
+  for (bool listed = false;;) {
     Place place;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -354,12 +364,14 @@ bool RecordLog::Read(uint64_t key, absl::Span<uint8_t> bytes) {
     if (const SharedDescriptor descriptor = OpenForReading(place.file, error)) {
       const bool good = ReadAt(descriptor->get(), place.offset, bytes.data(), bytes.size()) &&
                         Crc32c(bytes.data(), bytes.size()) == place.checksum;
-      if (!good) Forget(key, place);
-      return good;
+      if (good) return true;
+      Forget(key, place);
+      continue;
     }
     // Too many files are open elsewhere in the process: this one is still there.
-    if (error == EMFILE || error == ENFILE || !again) return false;
+    if (error == EMFILE || error == ENFILE || listed) return false;
     ListAnew();
+    listed = true;
   }
 }
 
@@ -368,7 +380,16 @@ void RecordLog::Forget(uint64_t key, const Place& place) {
   const auto found = places_.find(key);
   if (found != places_.end() && found->second.offset == place.offset && found->second.file == place.file) {
     places_.erase(found);
+    UseSpareLocked(key);
   }
+}
+
+void RecordLog::UseSpareLocked(uint64_t key) {
+  const auto found = spares_.find(key);
+  if (found == spares_.end()) return;
+  places_.emplace(key, found->second.back());
+  found->second.pop_back();
+  if (found->second.empty()) spares_.erase(found);
 }
 
 bool RecordLog::StartWritingLocked() {

@@ -47,8 +47,8 @@ class RecordLog {
 
   // Length of the record's bytes; nullopt: there is none.
   std::optional<size_t> Find(uint64_t key) const;
-  // Fills `bytes`, which is as long as Find said. False where the file does not hold the record any more, or holds
-  // other bytes: then it is forgotten.
+  // Fills `bytes`, which is as long as Find said. False where no file holds the record any more, or all hold other
+  // bytes: then it is forgotten.
   bool Read(uint64_t key, absl::Span<uint8_t> bytes);
   // Returns whether the record is kept now. Not where it would pass the limit, nor once writing has failed.
   bool Append(uint64_t key, absl::Span<const uint8_t> bytes);
@@ -101,6 +101,7 @@ class RecordLog {
   bool StartWritingLocked();
   std::optional<Place> Write(uint64_t key, absl::Span<const uint8_t> bytes, bool within_limit);
   void Forget(uint64_t key, const Place& place);
+  void UseSpareLocked(uint64_t key);
   void LoseLocked(absl::Span<const uint32_t> files);
 
   const std::string folder_;
@@ -110,6 +111,9 @@ class RecordLog {
   mutable std::mutex mutex_;
   std::vector<File> files_;
   absl::flat_hash_map<uint64_t, Place> places_;
+  // Records that more than one file holds, as where one was found damaged and made again: what is read when the one in
+  // places_ proves bad.
+  absl::flat_hash_map<uint64_t, std::vector<Place>> spares_;
   std::deque<std::pair<uint32_t, SharedDescriptor>> open_;  // for reading, the latest first
   int own_ = -1;                                            // the file written to
   SharedDescriptor own_descriptor_;

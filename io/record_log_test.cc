@@ -225,6 +225,28 @@ TEST(RecordLog, ForgetsARecordThatWasFoundDamaged) {
 }
 
 // A list's numbers may be any, behind a right checksum.
+// Files are read in the order of their names, which are random.
+TEST(RecordLog, ReadsTheSoundOneOfTwoRecords) {
+  constexpr uint64_t kKey = 3;
+  for (int round = 0; round < 20; ++round) {
+    const TemporaryFolder folder;
+    Fill(*Opened(folder), kKey, kKey + 1);
+    const std::string path = FilesEnding(folder, ".rows")[0];
+    std::string bytes = Contents(path);
+    bytes.back() ^= 1;
+    std::ofstream(path, std::ios::binary) << bytes;
+    {
+      const auto log = Opened(folder);
+      EXPECT_TRUE(KeysIn(*log, kKey + 1).empty());
+      Fill(*log, kKey, kKey + 1);
+    }
+    EXPECT_EQ(KeysIn(*Opened(folder), kKey + 1), std::vector<uint64_t>{kKey});
+    // Also where the file of the one that is read first goes.
+    std::filesystem::remove(path);
+    EXPECT_EQ(KeysIn(*Opened(folder), kKey + 1), std::vector<uint64_t>{kKey});
+  }
+}
+
 TEST(RecordLog, LooksAtWhatAListSays) {
   struct Entry {
     uint64_t key;

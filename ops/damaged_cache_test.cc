@@ -117,7 +117,7 @@ TEST(DamagedCache, MakesTheRowsOfAnEpochInOrderAgain) {
       EXPECT_EQ(ValuesOf(builder, pull), expected) << at;
       counted_rows = 0;
       EXPECT_EQ(ValuesOf(builder, pull), expected) << at;
-      EXPECT_EQ(counted_rows, 0) << "it is whole again";
+      EXPECT_EQ(counted_rows, 0) << at << ": it is whole again";
     }
   }
 }
