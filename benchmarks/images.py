@@ -30,6 +30,7 @@ def run_pipeline(
     warm_up: int,
     workers: int | None,
     keep: bool,
+    memory: str | None,
     explain: bool,
 ) -> None:
     """Prints images a second as JSON; warmed up with as many images as the loop is."""
@@ -44,7 +45,8 @@ def run_pipeline(
     kernels += [V.Normalize(MEAN, STD), V.HWC2CHW()]
     dataset = hr.ImageFolder(folder, shuffle=True).map(kernels, "image").repeat().batch(BATCH)
     off = [] if keep else ["insert_caches"]
-    with dataset.iterate(workers=workers, disabled_passes=off) as batches:
+    budget = {"memory": memory} if memory else {}
+    with dataset.iterate(workers=workers, disabled_passes=off, **budget) as batches:
         for _ in range(-(-warm_up // BATCH)):
             next(batches)
         begin = time.perf_counter()
@@ -78,31 +80,27 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     loops = {"loop": [*common, "--validation" if options.validation else "--resize256-center224"]}
     if options.work == "random-resized-crop":
         loops = {"loop": common, "loop, crop only": [*common, "--crop"]}
-    rates: dict[str, list[float]] = {name: [] for name in ["pipeline", *loops]}
+    small = f"at {options.memory}" if options.memory else ""
+    rates: dict[str, list[float]] = {name: [] for name in ["pipeline", *([small] if small else []), *loops]}
     print("round  " + "  ".join(f"{name:>15}" for name in rates) + "   images/s")
     for number in range(options.rounds):
         explain = options.explain and number == options.rounds - 1
-        child = [
-            "--child",
-            str(folder),
-            "--work",
-            options.work,
-            "--images",
-            options.images,
-            "--warm-up",
-            options.warm_up,
-        ]
+        child = ["--child", folder, "--work", options.work, "--images", options.images, "--warm-up", options.warm_up]
         child += ["--workers", options.workers] if options.workers else []
         child += ["--antialias"] if options.antialias else []
         child += ["--keep"] if options.keep else []
         child += ["--explain"] if explain else []
         rates["pipeline"].append(measuring.in_own_process(__file__, *child)["rate"])
+        if small:
+            rates[small].append(measuring.in_own_process(__file__, *child, "--memory", options.memory)["rate"])
         for name, arguments in loops.items():
             rates[name].append(run_loop(program, folder, arguments))
         print(f"{number + 1:5}  " + "  ".join(f"{values[-1]:15,.0f}" for values in rates.values()), flush=True)
     print()
     for name, values in rates.items():
         print(f"{name:>15}: {measuring.summary(values)}")
+    if small:
+        print(f"{small} / pipeline: {measuring.ratio(rates[small], rates['pipeline'])}")
     for name in loops:
         print(f"pipeline / {name}: {measuring.ratio(rates['pipeline'], rates[name])}")
 
@@ -123,6 +121,7 @@ def main() -> None:
         "--validation", action="store_true", help="resize256-center224 with antialias, in the pipeline and in the loop"
     )
     parser.add_argument("--keep", action="store_true", help="let the pipeline keep rows for later epochs by itself")
+    parser.add_argument("--memory", help="measure the pipeline under this budget, too: 64MiB")
     parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
     parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the last round")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -138,6 +137,7 @@ def main() -> None:
             options.warm_up,
             options.workers,
             options.keep,
+            options.memory,
             options.explain,
         )
     else:
