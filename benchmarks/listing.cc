@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "io/image_listing.h"
+#include "io/listings/image_listing.h"
 
 namespace {
 

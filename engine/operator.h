@@ -23,7 +23,7 @@
 #include "engine/block.h"
 #include "engine/epoch_range.h"
 #include "engine/host.h"
-#include "io/file_system.h"
+#include "io/files/file_system.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 

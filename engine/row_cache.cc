@@ -7,10 +7,10 @@
 
 #include "absl/strings/cord.h"
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/row_id.h"
 #include "engine/row_record.h"
-#include "io/file_system.h"
-#include "io/hash.h"
+#include "io/files/file_system.h"
 
 namespace headrace {
 namespace {

@@ -23,7 +23,7 @@
 #include "core/buffer.h"
 #include "core/tensor.h"
 #include "engine/row_memory.h"
-#include "io/record_log.h"
+#include "io/records/record_log.h"
 
 namespace headrace {
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/row_id.h"
-#include "io/temporary_folder_testing.h"
+#include "io/files/testing/temporary_folder.h"
 
 namespace headrace {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/error.h"
-#include "io/utf8.h"
+#include "core/utf8.h"
 
 namespace headrace {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/error.h"
-#include "io/crc32c.h"
+#include "io/records/crc32c.h"
 
 namespace headrace {
 namespace {

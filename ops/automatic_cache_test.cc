@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "engine/explain.h"
-#include "io/temporary_folder_testing.h"
+#include "io/files/testing/temporary_folder.h"
 #include "ir/expression.h"
 #include "ir/passes.h"
 #include "ir/passes/group_rows.h"

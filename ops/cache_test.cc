@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/error.h"
-#include "io/temporary_folder_testing.h"
+#include "io/files/testing/temporary_folder.h"
 #include "ir/expression.h"
 #include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"

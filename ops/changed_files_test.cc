@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "io/faulty_file_system_testing.h"
-#include "io/temporary_folder_testing.h"
+#include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/temporary_folder.h"
 #include "ir/passes/insert_caches.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"

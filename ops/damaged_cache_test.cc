@@ -14,8 +14,8 @@
 
 #include "core/error.h"
 #include "engine/iteration.h"
-#include "io/crc32c.h"
-#include "io/temporary_folder_testing.h"
+#include "io/files/testing/temporary_folder.h"
+#include "io/records/crc32c.h"
 #include "ops/testing/counted_rows.h"
 #include "ops/testing/graph_builder.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/testing/require.h"
 #include "engine/sealed_state.h"
-#include "io/temporary_folder_testing.h"
+#include "io/files/testing/temporary_folder.h"
 #include "ir/expression.h"
 #include "ops/testing/graph_builder.h"
 #include "ops/testing/state_run.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
-#include "io/hash.h"
+#include "core/hash.h"
 
 namespace headrace {
 

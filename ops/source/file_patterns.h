@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/operator.h"
-#include "io/glob.h"
+#include "io/files/glob.h"
 
 namespace headrace {
 

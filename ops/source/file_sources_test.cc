@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "core/error.h"
-#include "io/faulty_file_system_testing.h"
-#include "io/temporary_folder_testing.h"
+#include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/temporary_folder.h"
 #include "ir/declaration.h"
 #include "ops/testing/run_operator.h"
 

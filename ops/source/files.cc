@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "engine/operator.h"
-#include "io/glob.h"
+#include "io/files/glob.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/listed_file.h"

@@ -7,8 +7,8 @@
 
 #include "core/error.h"
 #include "engine/operator.h"
-#include "io/image_listing.h"
-#include "io/kept_listings.h"
+#include "io/listings/image_listing.h"
+#include "io/listings/kept_listings.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/listed_file.h"
 #include "ops/source/row_order.h"

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
-#include "io/file_system.h"
+#include "io/files/file_system.h"
 
 namespace headrace {
 

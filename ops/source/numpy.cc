@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/hash.h"
 #include "engine/operator.h"
-#include "io/hash.h"
 #include "ir/type.h"
 #include "ops/source/name_rows.h"
 #include "ops/source/row_order.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/utf8.h"
 #include "engine/operator.h"
-#include "io/utf8.h"
 #include "ops/source/file_patterns.h"
 
 namespace headrace {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "io/temporary_folder_testing.h"
+#include "io/files/testing/temporary_folder.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {

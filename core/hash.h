@@ -1,0 +1,15 @@
+// A 64-bit hash of bytes that is the same in every version and on every machine, for fingerprints and checksums.
+// It guards against accidents, not against malice. A pure function.
+#ifndef HEADRACE_CORE_HASH_H_
+#define HEADRACE_CORE_HASH_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace headrace {
+
+uint64_t HashBytes(std::string_view bytes, uint64_t seed = 0);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_CORE_HASH_H_

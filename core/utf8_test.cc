@@ -1,0 +1,38 @@
+#include "core/utf8.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace headrace {
+namespace {
+
+// As the standard's table of well-formed byte sequences gives it.
+std::string Encode(uint32_t character) {
+  const auto byte = [](uint32_t value) { return std::string(1, static_cast<char>(value)); };
+  const auto tail = [&](int shift) { return 0x80 | ((character >> shift) & 0x3F); };
+  if (character < 0x80) return byte(character);
+  if (character < 0x800) return byte(0xC0 | character >> 6) + byte(tail(0));
+  if (character < 0x10000) return byte(0xE0 | character >> 12) + byte(tail(6)) + byte(tail(0));
+  return byte(0xF0 | character >> 18) + byte(tail(12)) + byte(tail(6)) + byte(tail(0));
+}
+
+TEST(Utf8, HoldsEveryCharacterButSurrogates) {
+  for (uint32_t character = 0; character < 0x110000 + 0x1000; ++character) {
+    const bool valid = character < 0x110000 && !(character >= 0xD800 && character < 0xE000);
+    ASSERT_EQ(IsUtf8(Encode(character)), valid) << character;
+  }
+}
+
+TEST(Utf8, RefusesOverlongCutAndStrayBytes) {
+  EXPECT_TRUE(IsUtf8(""));
+  EXPECT_TRUE(IsUtf8("plain text that is longer than eight bytes, grün"));
+  for (const char* bad : {"\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF", "\x80", "\xBF", "\xC3",
+                          "\xE2\x82", "\xF0\x9F\x98", "\xFF", "\xC3(", "eight ascii bytes and then \xC3"}) {
+    EXPECT_FALSE(IsUtf8(bad)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace headrace

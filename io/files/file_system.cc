@@ -1,0 +1,48 @@
+#include "io/files/file_system.h"
+
+#include <utility>
+
+#include "core/error.h"
+
+namespace headrace {
+
+absl::StatusOr<Tensor> FileSystem::ReadRange(const std::string& path, int64_t offset, int64_t bytes) const {
+  if (offset < 0 || bytes < 0) {
+    return InternalError(path, ": a range cannot begin at ", offset, " and hold ", bytes, " bytes");
+  }
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, Open(path));
+  BufferRef buffer = BufferPool::Current().Allocate(bytes);
+  if (!buffer) return ResourceError("no memory for ", bytes, " bytes of ", path);
+  uint8_t* data = buffer->data();
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t read, file->ReadAt(offset, absl::MakeSpan(data, bytes)));
+  if (read < bytes) {
+    return DataError(path, " ends at byte ", offset + read, ", but ", bytes, " bytes from byte ", offset,
+                     " on were asked for");
+  }
+  return Tensor::ViewBytes(DType::kBytes, std::move(buffer), data, bytes);
+}
+
+absl::Status CheckNoNul(std::string_view what, std::string_view path) {
+  if (path.find('\0') == std::string_view::npos) return absl::OkStatus();
+  std::string shown;
+  for (const char letter : path) {
+    if (letter == '\0') {
+      shown += "\\0";
+    } else {
+      shown += letter;
+    }
+  }
+  return GraphError(what, " '", shown, "' holds a NUL character, which no path can: take it out");
+}
+
+absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after) {
+  return DataError(path, " was written to while it was read: it had ", before, " bytes, and then ", after,
+                   "; write files under another name, and rename them when they are whole");
+}
+
+std::string JoinPath(std::string_view folder, std::string_view name) {
+  if (folder.empty() || folder.back() == '/') return Cat(folder, name);
+  return Cat(folder, "/", name);
+}
+
+}  // namespace headrace

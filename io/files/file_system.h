@@ -1,0 +1,89 @@
+// Bytes in. A FileSystem reads whole files, ranges and folders; everything in io/ goes through one, so that tests can
+// inject delays and faults and a remote store is one more implementation. Paths use '/'; links are followed; only
+// regular files are read, and none is waited for; a path with a NUL in it is refused (kGraph). Listing and looking at
+// files end with kClosed where the thread's Interrupt says so (io/files/interrupt.h).
+// Thread contract: a FileSystem may be used from any thread at once; a File belongs to one thread at a time.
+#ifndef HEADRACE_IO_FILES_FILE_SYSTEM_H_
+#define HEADRACE_IO_FILES_FILE_SYSTEM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/tensor.h"
+
+namespace headrace {
+
+enum class EntryType {
+  kFile,
+  kFolder,
+  kBrokenLink,  // a link whose target is not there
+  kOther,       // devices, pipes, sockets
+};
+
+struct FileStat {
+  EntryType type = EntryType::kFile;
+  int64_t size = 0;
+  // Since 1970, when its bytes, its entries, its name or its rights were changed last; nobody can set it back, as
+  // `rsync -a` and `tar` do with times of modification. 0 where the file system does not say.
+  int64_t changed_ns = 0;
+  // Two equal ones are the same folder under two names; empty where no link can make a circle.
+  std::string identity;
+};
+
+struct FolderEntry {
+  std::string name;
+  EntryType type = EntryType::kFile;  // of the target, where the entry is a link
+  bool link = false;
+  int64_t size = -1;  // of files, where asked for or known anyway
+};
+
+class File {
+ public:
+  virtual ~File() = default;
+  // Bytes read into `target`; fewer than its size only at the file's end.
+  virtual absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) = 0;
+  // In bytes, as it is now.
+  virtual absl::StatusOr<int64_t> Size() const = 0;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  // The whole file as it is now, in one buffer of the running task's pool; kData where its size changes meanwhile.
+  virtual absl::StatusOr<Tensor> Read(const std::string& path) const = 0;
+  virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const = 0;
+  // What is missing is kNotFound without a reason; MissingPathError looks for one.
+  virtual absl::StatusOr<FileStat> Stat(const std::string& path) const = 0;
+  // In no order; without "." and "..".
+  virtual absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes = false) const = 0;
+  // Puts a whole file in place: readers see the old one or the new one, never a part.
+  virtual absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
+
+  // `bytes` from `offset` on; kData where the file ends before.
+  absl::StatusOr<Tensor> ReadRange(const std::string& path, int64_t offset, int64_t bytes) const;
+};
+
+// The machine's own files. Lives as long as the process.
+const FileSystem* LocalFileSystem();
+
+// kGraph where a path holds a NUL, before which the system would end it. `what` names it: "the pattern".
+absl::Status CheckNoNul(std::string_view what, std::string_view path);
+
+// kData: the file was written to while it was read, and had `before` bytes when that began.
+absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after);
+
+// "photos/" and "cat" to "photos/cat".
+std::string JoinPath(std::string_view folder, std::string_view name);
+
+// kNotFound, naming the path, the part of it that is missing, and the nearest name that exists beside it.
+absl::Status MissingPathError(const FileSystem& files, const std::string& path);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FILES_FILE_SYSTEM_H_

@@ -1,0 +1,269 @@
+#include "io/files/file_system.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "core/error.h"
+#include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/temporary_folder.h"
+
+namespace headrace {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const FileSystem& Local() { return *LocalFileSystem(); }
+
+std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+TEST(LocalFileSystem, ReadsAWholeFileIntoOneBuffer) {
+  TemporaryFolder folder;
+  const std::string bytes("\xff\xd8\0picture", 10);
+  const auto read = Local().Read(folder.Write("a.jpg", bytes));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->bytes_value(), bytes);
+  EXPECT_EQ(read->dtype(), DType::kBytes);
+  EXPECT_EQ(read->raw(), read->buffer()->data());
+  EXPECT_TRUE(read->buffer().unique());
+}
+
+// Copies of the system's are fastest where both ends begin a page; no memory is spent on that.
+TEST(LocalFileSystem, ReadsFilesOfManyPagesToTheBeginningOfOne) {
+  TemporaryFolder folder;
+  for (const size_t size : {(64 << 10) - 1, 64 << 10, 110'000, 200'000, 3 << 20}) {
+    std::string bytes(size, 'x');
+    for (size_t i = 0; i < size; i += 97) bytes[i] = static_cast<char>(i);
+    const auto read = Local().Read(folder.Write("many", bytes));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->bytes_value(), bytes);
+    const bool room = size >= 64 << 10 && size + 4096 <= read->buffer()->capacity();
+    EXPECT_TRUE(!room || reinterpret_cast<uintptr_t>(read->raw()) % 4096 == 0) << size;
+  }
+}
+
+TEST(LocalFileSystem, ReadsAnEmptyFile) {
+  TemporaryFolder folder;
+  const auto read = Local().Read(folder.Write("empty", ""));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->bytes_value(), "");
+}
+
+TEST(LocalFileSystem, ChargesTheRunningTaskForWhatItRead) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("big", std::string(3 << 20, 'b'));
+  MemoryAccount* account = MemoryAccount::Open();
+  {
+    TaskMemory task(&BufferPool::Global(), account, 0);
+    const auto read = Local().Read(path);
+    ASSERT_TRUE(read.ok());
+    EXPECT_GE(account->held(), 3 << 20);
+  }
+  account->Close();
+}
+
+TEST(LocalFileSystem, ReadsRanges) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("digits", "0123456789");
+  EXPECT_EQ(Local().ReadRange(path, 3, 4)->bytes_value(), "3456");
+  EXPECT_EQ(Local().ReadRange(path, 10, 0)->bytes_value(), "");
+  const auto beyond = Local().ReadRange(path, 8, 4);
+  EXPECT_EQ(KindOf(beyond.status()), ErrorKind::kData);
+  EXPECT_THAT(Message(beyond.status()), AllOf(HasSubstr(path), HasSubstr("ends at byte 10")));
+}
+
+TEST(LocalFileSystem, StatsFilesAndFolders) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("five", "12345");
+  const auto file = Local().Stat(path);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->type, EntryType::kFile);
+  EXPECT_EQ(file->size, 5);
+  EXPECT_GT(file->changed_ns, int64_t{1'500'000'000} * 1'000'000'000);
+  const auto stat = Local().Stat(folder.path());
+  ASSERT_TRUE(stat.ok());
+  EXPECT_EQ(stat->type, EntryType::kFolder);
+  folder.Link(folder.path(), "self");
+  EXPECT_EQ(Local().Stat(folder / "self")->identity, stat->identity);
+  EXPECT_NE(file->identity, stat->identity);
+}
+
+TEST(LocalFileSystem, ListsWhatEveryEntryIs) {
+  TemporaryFolder folder;
+  folder.Write("file", "123");
+  folder.MakeFolder("sub");
+  folder.Link("file", "to_file");
+  folder.Link("sub", "to_folder");
+  folder.Link("nowhere", "broken");
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  for (const bool sizes : {false, true}) {
+    auto entries = Local().List(folder.path(), sizes);
+    ASSERT_TRUE(entries.ok());
+    std::sort(entries->begin(), entries->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    std::string text;
+    for (const FolderEntry& entry : *entries) {
+      Append(text, entry.name, " ", static_cast<int>(entry.type), entry.link ? " link " : " ", entry.size, "\n");
+    }
+    const std::string size = sizes ? "3" : "-1";
+    EXPECT_EQ(text, Cat("broken 2 link -1\nfile 0 ", size, "\npipe 3 -1\nsub 1 -1\nto_file 0 link ", size,
+                        "\nto_folder 1 link -1\n"));
+  }
+}
+
+TEST(LocalFileSystem, NamesAMissingFileAndItsNearestNeighbour) {
+  TemporaryFolder folder;
+  folder.Write("cat/1.jpg");
+  const std::string missing = folder / "cats/1.jpg";
+  for (const absl::Status& status :
+       {Local().Read(missing).status(), Local().Open(missing).status(), Local().List(missing).status()}) {
+    EXPECT_EQ(KindOf(status), ErrorKind::kNotFound);
+    EXPECT_THAT(Message(status), AllOf(HasSubstr(missing), HasSubstr("has no 'cats'"),
+                                       HasSubstr(Cat("did you mean ", folder / "cat", "?"))));
+  }
+}
+
+TEST(LocalFileSystem, NamesTheFirstMissingFolderOfADeepPath) {
+  TemporaryFolder folder;
+  std::string deep = folder.path();
+  for (int i = 0; i < 40; ++i) Append(deep, "/level", i);
+  const absl::Status status = Local().Read(deep).status();
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("has no 'level0'"), Not(HasSubstr("did you mean"))));
+}
+
+TEST(LocalFileSystem, SaysSoWhereAFileStandsForAFolder) {
+  TemporaryFolder folder;
+  folder.Write("file");
+  EXPECT_THAT(Message(Local().Read(folder / "file/x").status()), HasSubstr("is a file, not a folder"));
+  EXPECT_THAT(Message(Local().List(folder / "file").status()), HasSubstr("is a file, where a folder is expected"));
+  EXPECT_THAT(Message(Local().Read(folder.path()).status()), HasSubstr("is a folder, where a file is expected"));
+  EXPECT_THAT(Message(Local().Open(folder.path()).status()), HasSubstr("is a folder, where a file is expected"));
+}
+
+TEST(LocalFileSystem, SaysSoOfBrokenLinksAndCirclesAndPipes) {
+  TemporaryFolder folder;
+  folder.Link("nowhere", "broken");
+  folder.Link("circle", "circle");
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(Message(Local().Read(folder / "broken").status()), HasSubstr("symbolic link to something"));
+  EXPECT_THAT(Message(Local().Read(folder / "circle").status()), HasSubstr("round in a circle"));
+  EXPECT_EQ(KindOf(Local().Read(folder / "pipe").status()), ErrorKind::kUnsupported);
+}
+
+TEST(LocalFileSystem, WaitsForNoSocketAndNoPipe) {
+  TemporaryFolder folder;
+  sockaddr_un address{AF_UNIX, {}};
+  (folder / "socket").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const int number = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(number, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  close(number);
+  for (const std::string& path : {folder / "socket", std::string("/dev/null")}) {
+    EXPECT_EQ(KindOf(Local().Read(path).status()), ErrorKind::kUnsupported) << path;
+    EXPECT_THAT(Message(Local().Open(path).status()), HasSubstr("a pipe, a socket or a device"));
+  }
+}
+
+TEST(LocalFileSystem, RefusesANulInAPath) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("file") + std::string("\0.jpg", 5);
+  for (const absl::Status& status :
+       {Local().Read(path).status(), Local().Open(path).status(), Local().Stat(path).status(),
+        Local().List(path).status(), Local().Write(path, {"x"}), Local().ReadRange(path, 0, 1).status()}) {
+    EXPECT_EQ(KindOf(status), ErrorKind::kGraph);
+    EXPECT_THAT(Message(status), HasSubstr("file\\0.jpg' holds a NUL character"));
+  }
+}
+
+TEST(LocalFileSystem, SaysSoWhereAFileIsWrittenToWhileItIsRead) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("file", std::string(1 << 20, 'a'));
+  std::atomic<bool> ended{false};
+  std::thread writer([&] {
+    for (size_t i = 0; !ended; ++i) folder.Write("file", std::string(i % 2 == 0 ? 1000 : 1 << 20, 'a'));
+  });
+  int64_t torn = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (torn == 0 && std::chrono::steady_clock::now() < until) {
+    const auto read = Local().Read(path);
+    torn += read.ok() ? 0 : 1;
+    if (read.ok()) continue;
+    EXPECT_EQ(KindOf(read.status()), ErrorKind::kData);
+    EXPECT_THAT(Message(read.status()), AllOf(HasSubstr(path), HasSubstr("written to while it was read")));
+  }
+  ended = true;
+  writer.join();
+  EXPECT_GT(torn, 0);
+}
+
+// Root may read everything, by powers that this thread can put down. Returns those it had in effect.
+std::array<uint32_t, 2> SwapPowers(std::array<uint32_t, 2> effective) {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  EXPECT_EQ(syscall(SYS_capget, &header, data), 0);
+  const std::array<uint32_t, 2> before = {data[0].effective, data[1].effective};
+  for (int i = 0; i < 2; ++i) data[i].effective = effective[i];
+  EXPECT_EQ(syscall(SYS_capset, &header, data), 0);
+  return before;
+}
+
+TEST(LocalFileSystem, SaysSoWherePermissionIsMissing) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("secret");
+  folder.MakeFolder("closed");
+  ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+  ASSERT_EQ(chmod(path.c_str(), 0), 0);
+  ASSERT_EQ(chmod((folder / "closed").c_str(), 0), 0);
+  const std::array<uint32_t, 2> powers = SwapPowers({0, 0});
+  const absl::Status read = Local().Read(path).status();
+  const absl::Status listed = Local().List(folder / "closed").status();
+  SwapPowers(powers);
+  chmod((folder / "closed").c_str(), 0755);
+  EXPECT_THAT(Message(read), AllOf(HasSubstr(path), HasSubstr("may not read it (permission denied)")));
+  EXPECT_THAT(Message(listed), AllOf(HasSubstr("closed"), HasSubstr("may not list it (permission denied)")));
+}
+
+TEST(LocalFileSystem, ReplacesAWholeFileAndLeavesNoDraft) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("state", "old and longer");
+  ASSERT_TRUE(Local().Write(path, {"ne", "", "w"}).ok());
+  EXPECT_EQ(Local().Read(path)->bytes_value(), "new");
+  EXPECT_EQ(Local().List(folder.path())->size(), 1u);
+  folder.MakeFolder("taken/by");
+  EXPECT_FALSE(Local().Write(folder / "taken", {"x"}).ok());
+  EXPECT_THAT(Message(Local().Write(folder / "missing/file", {"x"})), HasSubstr("has no 'missing'"));
+  EXPECT_EQ(Local().List(folder.path())->size(), 2u);
+}
+
+TEST(FileSystem, AnInjectedOneCanFail) {
+  TemporaryFolder folder;
+  const std::string path = folder.Write("a", "bytes");
+  FaultyFileSystem faulty(LocalFileSystem(), [](std::string_view call, const std::string& path) {
+    return call == "ReadAt" ? DataError(path, ": the disk is on fire") : absl::OkStatus();
+  });
+  EXPECT_TRUE(faulty.Read(path).ok());
+  EXPECT_THAT(Message(faulty.ReadRange(path, 0, 2).status()), HasSubstr("on fire"));
+}
+
+TEST(FileSystem, JoinsPaths) {
+  EXPECT_EQ(JoinPath("a", "b"), "a/b");
+  EXPECT_EQ(JoinPath("a/", "b"), "a/b");
+  EXPECT_EQ(JoinPath("/", "b"), "/b");
+  EXPECT_EQ(JoinPath("", "b"), "b");
+}
+
+}  // namespace
+}  // namespace headrace

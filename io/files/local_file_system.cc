@@ -1,0 +1,258 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+#include "io/files/descriptor.h"
+#include "io/files/file_system.h"
+#include "io/files/interrupt.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr int64_t kManyPages = 64 << 10;
+// Entries of a folder after which it looks whether the listing is still wanted.
+constexpr size_t kEntriesAtOnce = 64;
+
+std::string SystemMessage(int error) { return std::generic_category().message(error); }
+
+bool IsBrokenLink(const std::string& path) {
+  struct stat link;
+  return lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
+}
+
+absl::Status NotARegularFile(const std::string& path) {
+  return UnsupportedError(path, " is a pipe, a socket or a device, where a file is expected");
+}
+
+// What the system's error number means for the one who named the path. `verb` as in "read" or "list".
+absl::Status SystemError(const FileSystem& files, const std::string& path, std::string_view verb, int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      if (!IsBrokenLink(path)) return MissingPathError(files, path);
+      return NotFoundError(path, " is a symbolic link to something that is not there; restore it or remove the link");
+    case EACCES:
+    case EPERM:
+      return NotFoundError(path, ": may not ", verb,
+                           " it (permission denied); give this user the right to, or move it");
+    case ELOOP:
+      return NotFoundError(path, ": its symbolic links lead round in a circle; remove one of them");
+    case ENAMETOOLONG:
+      return NotFoundError(path, ": the path is longer than the file system allows");
+    case ENXIO:
+      return NotARegularFile(path);
+    case EISDIR:
+      return NotFoundError(path, " is a folder, where a file is expected");
+    case EMFILE:
+    case ENFILE:
+      return ResourceError(path, ": too many open files; raise the limit (ulimit -n)");
+    case ENOSPC:
+    case EDQUOT:
+    case ENOMEM:
+      return ResourceError(path, ": could not ", verb, " it: ", SystemMessage(error));
+    default:
+      return DataError(path, ": could not ", verb, " it: ", SystemMessage(error));
+  }
+}
+
+EntryType TypeOfMode(mode_t mode) {
+  if (S_ISREG(mode)) return EntryType::kFile;
+  if (S_ISDIR(mode)) return EntryType::kFolder;
+  return EntryType::kOther;
+}
+
+FileStat FromSystem(const struct stat& from) {
+  FileStat stat;
+  stat.type = TypeOfMode(from.st_mode);
+  stat.size = from.st_size;
+  stat.changed_ns = int64_t{from.st_ctim.tv_sec} * 1'000'000'000 + from.st_ctim.tv_nsec;
+  stat.identity = Cat(from.st_dev, ":", from.st_ino);
+  return stat;
+}
+
+// Reads until `target` is full or the file ends. errno as a negative number on failure.
+int64_t ReadFully(int descriptor, int64_t offset, absl::Span<uint8_t> target) {
+  size_t done = 0;
+  while (done < target.size()) {
+    const ssize_t got =
+        pread(descriptor, target.data() + done, target.size() - done, offset + static_cast<off_t>(done));
+    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -errno;
+    done += static_cast<size_t>(got);
+  }
+  return static_cast<int64_t>(done);
+}
+
+// 0 or errno.
+int WriteFully(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = write(descriptor, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return 0;
+}
+
+class LocalFile : public File {
+ public:
+  LocalFile(const FileSystem* files, std::string path, Descriptor descriptor)
+      : files_(files), path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) override {
+    const int64_t read = ReadFully(descriptor_.get(), offset, target);
+    if (read < 0) return SystemError(*files_, path_, "read", static_cast<int>(-read));
+    return read;
+  }
+
+  absl::StatusOr<int64_t> Size() const override {
+    struct stat stat;
+    if (fstat(descriptor_.get(), &stat) != 0) return SystemError(*files_, path_, "look at", errno);
+    return stat.st_size;
+  }
+
+ private:
+  const FileSystem* files_;
+  std::string path_;
+  Descriptor descriptor_;
+};
+
+class Local : public FileSystem {
+ public:
+  absl::StatusOr<Tensor> Read(const std::string& path) const override {
+    struct stat stat;
+    HEADRACE_ASSIGN_OR_RETURN(const Descriptor descriptor, OpenRegular(path, stat));
+    const int64_t size = stat.st_size;
+    BufferRef buffer = BufferPool::Current().Allocate(size);
+    if (!buffer) return ResourceError("no memory for ", path, " (", size, " bytes)");
+    uint8_t* data = buffer->data();
+    // Begins a page, as what the system copies does, where the buffer has room: a twentieth faster than just behind.
+    const size_t gap = size >= kManyPages ? -reinterpret_cast<uintptr_t>(data) % kPage : 0;
+    if (gap + static_cast<size_t>(size) <= buffer->capacity()) data += gap;
+    const int64_t read = ReadFully(descriptor.get(), 0, absl::MakeSpan(data, size));
+    if (read < 0) return SystemError(*this, path, "read", static_cast<int>(-read));
+    if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
+    if (read < size || stat.st_size != size) return SizeChangedError(path, size, read < size ? read : stat.st_size);
+    return Tensor::ViewBytes(DType::kBytes, std::move(buffer), data, size);
+  }
+
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const override {
+    struct stat stat;
+    HEADRACE_ASSIGN_OR_RETURN(Descriptor descriptor, OpenRegular(path, stat));
+    return std::make_unique<LocalFile>(this, path, std::move(descriptor));
+  }
+
+  absl::StatusOr<FileStat> Stat(const std::string& path) const override {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    struct stat from;
+    if (stat(path.c_str(), &from) == 0) return FromSystem(from);
+    const int error = errno;
+    // Explains nothing: the explanation itself stats the folders above.
+    if (error == ENOENT || error == ENOTDIR) return NotFoundError(path, ": not found");
+    return SystemError(*this, path, "look at", error);
+  }
+
+  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes) const override;
+  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override;
+
+ private:
+  absl::StatusOr<Descriptor> OpenRegular(const std::string& path, struct stat& stat) const {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
+    // O_NONBLOCK so that a named pipe in the folder cannot hang the reader; regular files do not know it.
+    Descriptor descriptor = Descriptor::Open(path, O_RDONLY | O_NONBLOCK);
+    if (!descriptor.is_open()) return SystemError(*this, path, "read", errno);
+    if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
+    if (S_ISDIR(stat.st_mode)) return SystemError(*this, path, "read", EISDIR);
+    if (!S_ISREG(stat.st_mode)) return NotARegularFile(path);
+    return descriptor;
+  }
+};
+
+// Fills in what the folder itself does not say. False when the entry vanished meanwhile.
+bool Complete(int folder, bool sizes, unsigned char known, FolderEntry& entry) {
+  struct stat stat;
+  if (known == DT_UNKNOWN) {
+    if (fstatat(folder, entry.name.c_str(), &stat, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    entry.link = S_ISLNK(stat.st_mode);
+    known = entry.link ? DT_LNK : DT_UNKNOWN;
+  } else if (known == DT_LNK) {
+    entry.link = true;
+  }
+  if (!entry.link && known != DT_UNKNOWN && !(sizes && known == DT_REG)) {
+    entry.type = known == DT_REG ? EntryType::kFile : known == DT_DIR ? EntryType::kFolder : EntryType::kOther;
+    return true;
+  }
+  if (fstatat(folder, entry.name.c_str(), &stat, 0) != 0) {
+    entry.type = EntryType::kBrokenLink;
+    return entry.link;
+  }
+  entry.type = TypeOfMode(stat.st_mode);
+  if (sizes && entry.type == EntryType::kFile) entry.size = stat.st_size;
+  return true;
+}
+
+absl::StatusOr<std::vector<FolderEntry>> Local::List(const std::string& folder, bool sizes) const {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", folder));
+  HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+  DIR* opened = opendir(folder.c_str());
+  if (opened == nullptr && errno == ENOTDIR) {
+    if (Stat(folder).ok()) return NotFoundError(folder, " is a file, where a folder is expected");
+    return MissingPathError(*this, folder);
+  }
+  if (opened == nullptr) return SystemError(*this, folder, "list", errno);
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opened, closedir);
+  std::vector<FolderEntry> entries;
+  while (true) {
+    errno = 0;
+    const dirent* found = readdir(directory.get());
+    if (found == nullptr && errno != 0) return SystemError(*this, folder, "list", errno);
+    if (found == nullptr) return entries;
+    const std::string_view name = found->d_name;
+    if (name == "." || name == "..") continue;
+    FolderEntry entry;
+    entry.name = name;
+    if (entries.size() % kEntriesAtOnce == 0) HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    if (Complete(dirfd(directory.get()), sizes, found->d_type, entry)) entries.push_back(std::move(entry));
+  }
+}
+
+absl::Status Local::Write(const std::string& path, absl::Span<const std::string_view> parts) const {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
+  static std::atomic<uint64_t> number{0};
+  const std::string draft = Cat(path, ".", getpid(), ".", number.fetch_add(1), ".part");
+  int error = 0;
+  {
+    const Descriptor descriptor = Descriptor::Open(draft, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
+    for (const std::string_view part : parts) {
+      if (error == 0) error = WriteFully(descriptor.get(), part);
+    }
+    if (error == 0 && fsync(descriptor.get()) != 0) error = errno;
+  }
+  if (error == 0 && rename(draft.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return absl::OkStatus();
+  unlink(draft.c_str());
+  return SystemError(*this, path, "write", error);
+}
+
+}  // namespace
+
+const FileSystem* LocalFileSystem() {
+  static const Local* const local = new Local;
+  return local;
+}
+
+}  // namespace headrace

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "io/files/file_system.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kMostNamesCompared = 20000;  // an error message must not cost more than the work
+
+// Letters put in, taken out or changed to make one of the other (Levenshtein).
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({change, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::optional<std::string> NearestName(std::string_view wanted, const std::vector<FolderEntry>& entries) {
+  const size_t limit = std::max<size_t>(2, wanted.size() / 3);
+  std::optional<std::pair<size_t, std::string>> nearest;  // ties go by name, for a folder is listed in no order
+  for (size_t i = 0; i < std::min(entries.size(), kMostNamesCompared); ++i) {
+    std::pair<size_t, std::string> candidate(EditDistance(wanted, entries[i].name), entries[i].name);
+    if (candidate.first <= limit && (!nearest || candidate < *nearest)) nearest = std::move(candidate);
+  }
+  if (!nearest) return std::nullopt;
+  return std::move(nearest->second);
+}
+
+std::string_view ParentOf(std::string_view path) {
+  const size_t slash = path.find_last_of('/');
+  if (slash == std::string_view::npos) return "";
+  return path.substr(0, slash == 0 ? 1 : slash);
+}
+
+std::string_view LastPart(std::string_view path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace
+
+absl::Status MissingPathError(const FileSystem& files, const std::string& path) {
+  if (path.empty()) return NotFoundError("an empty path names no file: say where it is");
+  std::string_view missing = path;
+  while (missing.size() > 1 && missing.back() == '/') missing.remove_suffix(1);
+  std::string parent(ParentOf(missing));
+  // Walks up to the part that exists, so that the message names the first one that does not.
+  while (!parent.empty() && parent != "/" && !files.Stat(parent).ok()) {
+    missing = missing.substr(0, parent.size());
+    parent = ParentOf(missing);
+  }
+  const std::string where = parent.empty() ? "." : parent;
+  std::string text = Cat(path, ": not found; ");
+  const auto parent_stat = files.Stat(where);
+  if (parent_stat.ok() && parent_stat->type != EntryType::kFolder) {
+    Append(text, where, " is a file, not a folder");
+    return NotFoundError(text);
+  }
+  if (parent.empty()) {
+    Append(text, "the working folder has no '", LastPart(missing), "'");
+  } else {
+    Append(text, "the folder ", parent, " is there, but has no '", LastPart(missing), "'");
+  }
+  const auto entries = files.List(where);
+  const auto nearest = entries.ok() ? NearestName(LastPart(missing), *entries) : std::nullopt;
+  if (nearest) {
+    Append(text, "; did you mean ", parent.empty() ? *nearest : JoinPath(parent, *nearest), "?");
+  } else {
+    Append(text, "; check the path");
+  }
+  return NotFoundError(text);
+}
+
+}  // namespace headrace

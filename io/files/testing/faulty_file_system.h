@@ -1,0 +1,73 @@
+// For tests: a file system that asks before each call, and so can fail, wait or count. Thread-safe when the callback
+// is.
+#ifndef HEADRACE_IO_FILES_TESTING_FAULTY_FILE_SYSTEM_H_
+#define HEADRACE_IO_FILES_TESTING_FAULTY_FILE_SYSTEM_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "io/files/file_system.h"
+
+namespace headrace {
+
+class FaultyFileSystem : public FileSystem {
+ public:
+  // `call` is "Read", "Open", "ReadAt", "Size", "Stat", "List" or "Write". An error returned is the call's result.
+  using Before = std::function<absl::Status(std::string_view call, const std::string& path)>;
+
+  FaultyFileSystem(const FileSystem* files, Before before) : files_(files), before_(std::move(before)) {}
+
+  absl::StatusOr<Tensor> Read(const std::string& path) const override {
+    HEADRACE_RETURN_IF_ERROR(before_("Read", path));
+    return files_->Read(path);
+  }
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const override {
+    HEADRACE_RETURN_IF_ERROR(before_("Open", path));
+    HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files_->Open(path));
+    return std::make_unique<FaultyFile>(before_, path, std::move(file));
+  }
+  absl::StatusOr<FileStat> Stat(const std::string& path) const override {
+    HEADRACE_RETURN_IF_ERROR(before_("Stat", path));
+    return files_->Stat(path);
+  }
+  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes) const override {
+    HEADRACE_RETURN_IF_ERROR(before_("List", folder));
+    return files_->List(folder, sizes);
+  }
+  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
+    HEADRACE_RETURN_IF_ERROR(before_("Write", path));
+    return files_->Write(path, parts);
+  }
+
+ private:
+  class FaultyFile : public File {
+   public:
+    FaultyFile(Before before, std::string path, std::unique_ptr<File> file)
+        : before_(std::move(before)), path_(std::move(path)), file_(std::move(file)) {}
+    absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) override {
+      HEADRACE_RETURN_IF_ERROR(before_("ReadAt", path_));
+      return file_->ReadAt(offset, target);
+    }
+    absl::StatusOr<int64_t> Size() const override {
+      HEADRACE_RETURN_IF_ERROR(before_("Size", path_));
+      return file_->Size();
+    }
+
+   private:
+    Before before_;
+    std::string path_;
+    std::unique_ptr<File> file_;
+  };
+
+  const FileSystem* files_;
+  Before before_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FILES_TESTING_FAULTY_FILE_SYSTEM_H_

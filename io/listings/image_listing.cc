@@ -1,0 +1,327 @@
+#include "io/listings/image_listing.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <map>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/row_id.h"
+#include "io/files/followed_links.h"
+#include "io/files/interrupt.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kMostNamed = 5;  // in a message
+
+// One class folder's pictures in byte order, as one worker found them.
+struct ClassPictures {
+  PathArena paths;
+  std::vector<int64_t> sizes;
+  uint64_t hash = 0;
+  std::map<std::string, int64_t> others;  // extension to number of files left out
+  std::vector<FolderStamp> folders;
+  absl::Status status;
+};
+
+struct Found {
+  uint64_t begin;
+  uint64_t end;
+  int64_t size;
+};
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool EndsWithAnyCase(std::string_view name, std::string_view lower_end) {
+  if (name.size() < lower_end.size()) return false;
+  const std::string_view end = name.substr(name.size() - lower_end.size());
+  return std::equal(end.begin(), end.end(), lower_end.begin(), [](char a, char b) { return Lower(a) == b; });
+}
+
+absl::StatusOr<std::vector<std::string>> NormalExtensions(const std::vector<std::string>& extensions) {
+  if (extensions.empty()) return GraphError("extensions is empty: name at least one, such as '.jpg'");
+  std::vector<std::string> normal;
+  for (const std::string& extension : extensions) {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the extension", extension));
+    if (extension.empty() || extension == "." || extension.find('/') != std::string::npos) {
+      return GraphError("'", extension, "' is no file extension: write it as '.jpg'");
+    }
+    std::string text = extension.front() == '.' ? "" : ".";
+    for (const char c : extension) text.push_back(Lower(c));
+    normal.push_back(std::move(text));
+  }
+  std::sort(normal.begin(), normal.end());
+  normal.erase(std::unique(normal.begin(), normal.end()), normal.end());
+  return normal;
+}
+
+std::string Join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) Append(text, text.empty() ? "" : ", ", part);
+  return text;
+}
+
+bool IsPicture(std::string_view name, const std::vector<std::string>& extensions) {
+  return std::any_of(extensions.begin(), extensions.end(),
+                     [name](const std::string& extension) { return EndsWithAnyCase(name, extension); });
+}
+
+std::string ExtensionOf(std::string_view name) {
+  const size_t dot = name.find_last_of('.');
+  return dot == std::string_view::npos || dot == 0 ? "no extension" : std::string(name.substr(dot));
+}
+
+// "3 .webp, 1 .txt"; the most frequent first.
+std::string DescribeOthers(const std::map<std::string, int64_t>& others) {
+  std::vector<std::pair<int64_t, std::string>> counts;
+  for (const auto& [extension, count] : others) counts.emplace_back(-count, extension);
+  std::sort(counts.begin(), counts.end());
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(counts.size(), kMostNamed); ++i) {
+    parts.push_back(Cat(-counts[i].first, " ", counts[i].second));
+  }
+  if (counts.size() > kMostNamed) parts.push_back("others");
+  return parts.empty() ? "no files at all" : Join(parts);
+}
+
+void AddStamp(const FileSystem& files, const std::string& folder, std::vector<FolderStamp>& stamps) {
+  absl::StatusOr<FileStat> stat = files.Stat(folder);
+  // Why it is missing is for the call that lists it to say.
+  if (!stat.ok()) return;
+  stamps.push_back({folder, stat->changed_ns, std::move(stat->identity)});
+}
+
+// Walks one class folder.
+class ClassWalk {
+ public:
+  ClassWalk(const FileSystem& files, const std::string& root, const std::vector<std::string>& extensions)
+      : files_(files), root_(root), extensions_(extensions), links_(files) {}
+
+  ClassPictures Run() {
+    pending_.emplace_back();
+    while (!pending_.empty() && result_.status.ok()) {
+      const std::string folder = std::move(pending_.back());
+      pending_.pop_back();
+      result_.status = Visit(folder);
+    }
+    if (result_.status.ok()) Sort();
+    return std::move(result_);
+  }
+
+ private:
+  // `folder` is relative to the class's, "" or ending in '/'.
+  absl::Status Visit(const std::string& folder) {
+    const std::string path = JoinPath(root_, folder);
+    AddStamp(files_, path, result_.folders);
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files_.List(path, true));
+    for (const FolderEntry& entry : entries) {
+      if (entry.type == EntryType::kFolder) {
+        if (entry.link) HEADRACE_RETURN_IF_ERROR(links_.Enter(root_, Cat(folder, entry.name)));
+        pending_.push_back(Cat(folder, entry.name, "/"));
+      } else if (!IsPicture(entry.name, extensions_)) {
+        ++result_.others[ExtensionOf(entry.name)];
+      } else if (entry.type == EntryType::kBrokenLink) {
+        return NotFoundError(JoinPath(root_, Cat(folder, entry.name)),
+                             " is a symbolic link to something that is not there; restore it or remove the link");
+      } else if (entry.type == EntryType::kFile) {
+        Add(folder, entry);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void Add(const std::string& folder, const FolderEntry& entry) {
+    const uint64_t begin = text_.size();
+    text_.append(folder).append(entry.name);
+    found_.push_back({begin, text_.size(), entry.size});
+  }
+
+  std::string_view PathOf(const Found& found) const {
+    return std::string_view(text_).substr(found.begin, found.end - found.begin);
+  }
+
+  void Sort() {
+    std::sort(found_.begin(), found_.end(), [this](const Found& a, const Found& b) { return PathOf(a) < PathOf(b); });
+    result_.paths.Reserve(static_cast<int64_t>(found_.size()), static_cast<int64_t>(text_.size()));
+    result_.sizes.reserve(found_.size());
+    for (const Found& found : found_) {
+      result_.paths.Add(PathOf(found));
+      result_.sizes.push_back(found.size);
+      result_.hash = MixKey(HashBytes(PathOf(found), result_.hash), static_cast<uint64_t>(found.size));
+    }
+  }
+
+  const FileSystem& files_;
+  const std::string& root_;
+  const std::vector<std::string>& extensions_;
+  FollowedLinks links_;
+  std::vector<std::string> pending_;
+  std::string text_;
+  std::vector<Found> found_;
+  ClassPictures result_;
+};
+
+std::vector<ClassPictures> WalkClasses(const FileSystem& files, const std::string& folder,
+                                       const std::vector<ImageClass>& classes,
+                                       const std::vector<std::string>& extensions, const ImageListingOptions& options) {
+  std::vector<ClassPictures> pictures(classes.size());
+  std::atomic<size_t> next{0};
+  Interrupt* const interrupt = Interrupt::Current();
+  const auto work = [&] {
+    for (size_t i = next.fetch_add(1); i < classes.size(); i = next.fetch_add(1)) {
+      const std::string root = JoinPath(folder, classes[i].name);
+      pictures[i] = ClassWalk(files, root, extensions).Run();
+      // Lets the others end soon; those before this class are being walked already.
+      if (!pictures[i].status.ok()) next.store(classes.size());
+    }
+  };
+  const size_t wanted = options.threads > 0 ? options.threads : std::max(8u, 2 * std::thread::hardware_concurrency());
+  const auto help = [&] {
+    const Interrupt::Follow follow(interrupt);
+    work();
+  };
+  std::vector<std::future<void>> helpers;
+  try {
+    for (size_t i = 1; i < std::min(wanted, classes.size()); ++i) {
+      helpers.push_back(std::async(std::launch::async, help));
+    }
+  } catch (const std::system_error&) {
+    // The machine has no more threads: those there are do the work.
+  }
+  work();
+  for (std::future<void>& helper : helpers) {
+    // Asks for the helpers, which hear of an interrupt from this thread alone.
+    while (helper.wait_for(Interrupt::kInterval) != std::future_status::ready) Interrupt::Check().IgnoreError();
+    helper.get();
+  }
+  return pictures;
+}
+
+absl::Status NoClassFoldersError(const std::string& folder, const std::vector<FolderEntry>& entries,
+                                 const std::vector<std::string>& extensions) {
+  const int64_t pictures = std::count_if(entries.begin(), entries.end(), [&](const FolderEntry& entry) {
+    return entry.type == EntryType::kFile && IsPicture(entry.name, extensions);
+  });
+  if (pictures > 0) {
+    return NotFoundError(folder, " holds ", pictures, pictures == 1 ? " picture" : " pictures",
+                         " directly: put them in one folder a class, or use Files");
+  }
+  return NotFoundError(folder, " holds no class folders", entries.empty() ? " (it is empty)" : "",
+                       ": ImageFolder needs one folder a class, with the pictures inside");
+}
+
+absl::Status CheckClassMap(const std::string& folder, const std::map<std::string, int32_t>& class_map,
+                           const std::vector<std::string>& names) {
+  std::vector<std::string> missing;
+  for (const auto& [name, label] : class_map) {
+    if (!std::binary_search(names.begin(), names.end(), name) && missing.size() < kMostNamed) missing.push_back(name);
+  }
+  if (missing.empty()) return absl::OkStatus();
+  std::vector<std::string> there(names.begin(), names.begin() + std::min(names.size(), kMostNamed));
+  if (names.size() > kMostNamed) there.push_back("…");
+  return NotFoundError(folder, " has no class folder named ", Join(missing),
+                       ", which the class map asks for; its folders are ", Join(there));
+}
+
+absl::StatusOr<std::vector<ImageClass>> FindClasses(const FileSystem& files, const std::string& folder,
+                                                    const std::vector<std::string>& extensions,
+                                                    const ImageListingOptions& options) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files.List(folder));
+  std::vector<std::string> names;
+  for (const FolderEntry& entry : entries) {
+    if (entry.type == EntryType::kFolder) names.push_back(entry.name);
+  }
+  if (names.empty()) return NoClassFoldersError(folder, entries, extensions);
+  std::sort(names.begin(), names.end());
+  HEADRACE_RETURN_IF_ERROR(CheckClassMap(folder, options.class_map, names));
+  std::vector<ImageClass> classes;
+  for (std::string& name : names) {
+    const auto mapped = options.class_map.find(name);
+    if (!options.class_map.empty() && mapped == options.class_map.end()) continue;
+    const int32_t label = options.class_map.empty() ? static_cast<int32_t>(classes.size()) : mapped->second;
+    classes.push_back({.name = std::move(name), .label = label});
+  }
+  return classes;
+}
+
+// Nothing at all is an error whatever the options say; an empty class is one unless allowed.
+absl::Status CheckPictures(const std::string& folder, const std::vector<ImageClass>& classes,
+                           const std::vector<ClassPictures>& pictures, const std::vector<std::string>& extensions,
+                           bool allow_empty) {
+  std::map<std::string, int64_t> others;
+  std::vector<std::string> empty;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    for (const auto& [extension, count] : pictures[i].others) others[extension] += count;
+    if (pictures[i].paths.empty()) empty.push_back(classes[i].name);
+  }
+  const std::string looked_for = Cat("files ending in ", Join(extensions), " were looked for");
+  if (empty.size() == classes.size()) {
+    return NotFoundError(folder, " holds no pictures in its class folders: ", looked_for, ", and there were ",
+                         DescribeOthers(others), "; set extensions for other formats");
+  }
+  if (empty.empty() || allow_empty) return absl::OkStatus();
+  if (empty.size() == 1) {
+    const size_t i =
+        std::find_if(classes.begin(), classes.end(), [&](const ImageClass& c) { return c.name == empty[0]; }) -
+        classes.begin();
+    return NotFoundError("class folder ", JoinPath(folder, empty[0]), " holds no pictures: ", looked_for,
+                         ", and there were ", DescribeOthers(pictures[i].others),
+                         "; remove the folder or set allow_empty=True");
+  }
+  const size_t count = empty.size();
+  empty.resize(std::min(count, kMostNamed));
+  return NotFoundError(folder, ": ", count, " class folders hold no pictures: ", Join(empty),
+                       count > kMostNamed ? ", …" : "", "; ", looked_for,
+                       "; remove the folders or set allow_empty=True");
+}
+
+}  // namespace
+
+absl::StatusOr<ImageListing> ImageListing::Make(const FileSystem& files, const std::string& folder,
+                                                const ImageListingOptions& options) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> extensions, NormalExtensions(options.extensions));
+  ImageListing listing;
+  listing.folder_ = folder;
+  listing.options_hash_ = OptionsHash(options);
+  AddStamp(files, folder, listing.folders_);
+  HEADRACE_ASSIGN_OR_RETURN(listing.classes_, FindClasses(files, folder, extensions, options));
+  const std::vector<ClassPictures> pictures = WalkClasses(files, folder, listing.classes_, extensions, options);
+  int64_t bytes = 0;
+  int64_t count = 0;
+  for (const ClassPictures& found : pictures) {
+    HEADRACE_RETURN_IF_ERROR(found.status);
+    listing.folders_.insert(listing.folders_.end(), found.folders.begin(), found.folders.end());
+    bytes += static_cast<int64_t>(found.paths.text().size());
+    count += found.paths.size();
+  }
+  HEADRACE_RETURN_IF_ERROR(CheckPictures(folder, listing.classes_, pictures, extensions, options.allow_empty));
+  listing.paths_.Reserve(count, bytes);
+  listing.sizes_.reserve(static_cast<size_t>(count));
+  uint64_t hash = HashBytes(Join(extensions));
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    ImageClass& owner = listing.classes_[i];
+    owner.begin = listing.paths_.size();
+    listing.paths_.Append(pictures[i].paths);
+    listing.sizes_.insert(listing.sizes_.end(), pictures[i].sizes.begin(), pictures[i].sizes.end());
+    owner.end = listing.paths_.size();
+    hash = MixKey(HashBytes(owner.name, hash), static_cast<uint64_t>(owner.label));
+    hash = MixKey(MixKey(hash, owner.end - owner.begin), pictures[i].hash);
+  }
+  listing.fingerprint_ = hash;
+  return listing;
+}
+
+const ImageClass& ImageListing::ClassOf(int64_t i) const {
+  return *std::partition_point(classes_.begin(), classes_.end(), [i](const ImageClass& c) { return c.end <= i; });
+}
+
+std::string ImageListing::RelativePath(int64_t i) const { return Cat(ClassOf(i).name, "/", paths_[i]); }
+
+}  // namespace headrace

@@ -1,0 +1,516 @@
+#include "io/records/record_log.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <random>
+
+#include "absl/container/flat_hash_set.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "io/files/file_system.h"
+#include "io/records/crc32c.h"
+
+namespace headrace {
+namespace {
+
+constexpr uint64_t kFileMagic = 0x31676f6c64727248;  // "Hrrdlog1"
+constexpr uint64_t kListMagic = 0x317473696c647248;  // "Hrdlist1"
+constexpr uint32_t kRecordMagic = 0x63657248;        // "Hrec"
+constexpr std::string_view kLogEnd = ".rows";
+constexpr std::string_view kListEnd = ".list";
+constexpr std::string_view kDraftEnd = ".draft";
+// Files up to this size are merged, and so many bytes of them at a time.
+constexpr int64_t kSmallBytes = int64_t{64} << 20;
+constexpr int64_t kMergedBytes = int64_t{256} << 20;
+// Of a list that is believed; a file with more records is gone through.
+constexpr uint64_t kMostListed = uint64_t{1} << 26;
+
+// Bytes as they stand in files, little-endian.
+struct FileHead {
+  uint64_t magic = kFileMagic;
+  uint64_t name = 0;
+};
+struct RecordHead {
+  uint32_t magic = kRecordMagic;
+  uint32_t own_checksum = 0;  // of the fields that follow
+  uint64_t key = 0;
+  uint64_t length = 0;
+  uint32_t checksum = 0;  // of the bytes
+  uint32_t nothing = 0;
+};
+struct ListHead {
+  uint64_t magic = kListMagic;
+  uint64_t name = 0;
+  uint64_t count = 0;
+  int64_t covered = 0;    // bytes of the file that the list is of
+  uint32_t checksum = 0;  // of the entries
+  uint32_t nothing = 0;
+};
+struct ListEntry {
+  uint64_t key = 0;
+  int64_t offset = 0;
+  uint64_t length = 0;
+  uint32_t checksum = 0;
+  uint32_t nothing = 0;
+};
+static_assert(sizeof(FileHead) == 16 && sizeof(RecordHead) == 32 && sizeof(ListHead) == 40 && sizeof(ListEntry) == 32);
+
+uint32_t HeadChecksum(const RecordHead& head) {
+  return Crc32c(&head.key, sizeof(RecordHead) - offsetof(RecordHead, key));
+}
+
+bool ReadAt(int descriptor, int64_t offset, void* target, size_t bytes) {
+  auto* at = static_cast<uint8_t*>(target);
+  while (bytes > 0) {
+    const ssize_t got = pread(descriptor, at, bytes, offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    offset += got;
+    bytes -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+bool WriteAt(int descriptor, int64_t offset, const void* source, size_t bytes) {
+  const auto* at = static_cast<const uint8_t*>(source);
+  while (bytes > 0) {
+    const ssize_t put = pwrite(descriptor, at, bytes, offset);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    at += put;
+    offset += put;
+    bytes -= static_cast<size_t>(put);
+  }
+  return true;
+}
+
+// Of a regular file; nullopt: it is none, or cannot be looked at.
+std::optional<int64_t> SizeOf(int descriptor) {
+  struct stat status{};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status.st_size;
+}
+
+// Does not wait for what stands on the other side of a pipe.
+Descriptor OpenToRead(const std::string& path) { return Descriptor::Open(path, O_RDONLY | O_NONBLOCK); }
+
+// Nobody writes to the file, or takes it away, while the descriptor is open.
+bool Lock(const Descriptor& descriptor) { return flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0; }
+
+// Not open where somebody else has locked it. For writing, as some file systems lock nothing else.
+Descriptor OpenLocked(const std::string& path) {
+  Descriptor descriptor = Descriptor::Open(path, O_RDWR | O_NONBLOCK);
+  return descriptor.is_open() && Lock(descriptor) ? std::move(descriptor) : Descriptor(-1);
+}
+
+std::string ListPath(const std::string& path) {
+  return path.substr(0, path.size() - kLogEnd.size()) + std::string(kListEnd);
+}
+
+void Delete(const std::string& path) {
+  // The list first: without its file it would stay for ever.
+  unlink(ListPath(path).c_str());
+  unlink(path.c_str());
+}
+
+std::string NewFileName() {
+  std::random_device random;
+  const uint64_t number = uint64_t{random()} << 32 | random();
+  return Cat("/", absl::Hex(number, absl::kZeroPad16), kLogEnd);
+}
+
+// A file that is locked before anybody else can see it under its own name; not open where that cannot be.
+Descriptor MakeLocked(const std::string& path, const FileHead& head) {
+  const std::string draft = Cat(path, kDraftEnd);
+  Descriptor descriptor = Descriptor::Open(draft, O_RDWR | O_CREAT | O_EXCL, 0666);
+  if (!descriptor.is_open()) return descriptor;
+  // Goes on without a lock where the file system has none: nobody merges there, either.
+  Lock(descriptor);
+  if (WriteAt(descriptor.get(), 0, &head, sizeof(head)) && rename(draft.c_str(), path.c_str()) == 0) return descriptor;
+  unlink(draft.c_str());
+  return Descriptor(-1);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& folder, const std::string& name) {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", folder));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return NotFoundError("cannot make the folder ", folder, ": ", error.message());
+  std::unique_ptr<RecordLog> log(new RecordLog(folder, HashBytes(name)));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> paths, log->ListFiles());
+  for (const std::string& path : paths) {
+    std::optional<Contents> contents = log->ReadContents(path);
+    const std::lock_guard<std::mutex> lock(log->mutex_);
+    if (contents.has_value()) log->AdoptLocked(*std::move(contents));
+  }
+  log->MergeSmallFiles();
+  return log;
+}
+
+RecordLog::~RecordLog() { Finish(); }
+
+absl::StatusOr<std::vector<std::string>> RecordLog::ListFiles() const {
+  std::error_code error;
+  std::vector<std::string> paths;
+  auto entry = std::filesystem::directory_iterator(folder_, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::error_code vanished;
+    if (entry->path().extension() == kLogEnd && entry->is_regular_file(vanished)) {
+      paths.push_back(entry->path().string());
+    }
+  }
+  if (error) return NotFoundError("cannot read the folder ", folder_, ": ", error.message());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::optional<RecordLog::Contents> RecordLog::ReadContents(const std::string& path) const {
+  const Descriptor descriptor = OpenToRead(path);
+  const std::optional<int64_t> size = descriptor.is_open() ? SizeOf(descriptor.get()) : std::nullopt;
+  FileHead file_head;
+  if (!size.has_value() || !ReadAt(descriptor.get(), 0, &file_head, sizeof(file_head))) return std::nullopt;
+  if (file_head.magic != kFileMagic || file_head.name != name_) return std::nullopt;
+  Contents contents{{path, *size}, {}};
+  int64_t from = ReadList(contents.file, contents);
+  RecordHead head;
+  while (from + static_cast<int64_t>(sizeof(head)) <= *size) {
+    if (!ReadAt(descriptor.get(), from, &head, sizeof(head))) break;
+    if (head.magic != kRecordMagic || head.own_checksum != HeadChecksum(head)) break;
+    from += static_cast<int64_t>(sizeof(head));
+    if (head.length > static_cast<uint64_t>(*size - from)) break;
+    contents.records.emplace_back(head.key, Place{0, head.checksum, from, head.length});
+    from += static_cast<int64_t>(head.length);
+  }
+  return contents;
+}
+
+int64_t RecordLog::ReadList(const File& file, Contents& contents) const {
+  constexpr int64_t kNothing = sizeof(FileHead);
+  const Descriptor descriptor = OpenToRead(ListPath(file.path));
+  const std::optional<int64_t> size = descriptor.is_open() ? SizeOf(descriptor.get()) : std::nullopt;
+  ListHead head;
+  if (!size.has_value() || !ReadAt(descriptor.get(), 0, &head, sizeof(head))) return kNothing;
+  const uint64_t count = static_cast<uint64_t>(*size - static_cast<int64_t>(sizeof(head))) / sizeof(ListEntry);
+  if (head.magic != kListMagic || head.name != name_ || head.count != count || count > kMostListed) return kNothing;
+  if (head.covered < kNothing || head.covered > file.size) return kNothing;
+  std::vector<ListEntry> entries(count);
+  const size_t bytes = entries.size() * sizeof(ListEntry);
+  if (!ReadAt(descriptor.get(), sizeof(head), entries.data(), bytes)) return kNothing;
+  if (Crc32c(entries.data(), bytes) != head.checksum) return kNothing;
+  constexpr int64_t kFirst = kNothing + static_cast<int64_t>(sizeof(RecordHead));
+  const bool fit = std::all_of(entries.begin(), entries.end(), [&head](const ListEntry& entry) {
+    return entry.offset >= kFirst && entry.offset <= head.covered &&
+           entry.length <= static_cast<uint64_t>(head.covered - entry.offset);
+  });
+  if (!fit) return kNothing;
+  for (const ListEntry& entry : entries) {
+    contents.records.emplace_back(entry.key, Place{0, entry.checksum, entry.offset, entry.length});
+  }
+  return head.covered;
+}
+
+void RecordLog::AdoptLocked(Contents contents) {
+  const auto number = static_cast<uint32_t>(files_.size());
+  bytes_ += contents.file.size;
+  files_.push_back(std::move(contents.file));
+  for (auto& [key, place] : contents.records) {
+    place.file = number;
+    if (!places_.try_emplace(key, place).second) spares_[key].push_back(place);
+  }
+}
+
+RecordLog::SharedDescriptor RecordLog::OpenForReading(uint32_t file, int& error) {
+  std::string path;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (static_cast<int>(file) == own_) return own_descriptor_;
+    const auto found =
+        std::find_if(open_.begin(), open_.end(), [file](const auto& open) { return open.first == file; });
+    if (found != open_.end()) {
+      std::rotate(open_.begin(), found, found + 1);
+      return open_.front().second;
+    }
+    path = files_[file].path;
+  }
+  Descriptor descriptor = OpenToRead(path);
+  error = descriptor.is_open() ? 0 : errno;
+  if (error != 0 || !SizeOf(descriptor.get()).has_value()) return nullptr;
+  auto shared = std::make_shared<const Descriptor>(std::move(descriptor));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  open_.emplace_front(file, shared);
+  if (open_.size() > kMostOpen) open_.pop_back();
+  return shared;
+}
+
+void RecordLog::ListAnew() {
+  const std::lock_guard<std::mutex> listing(listing_mutex_);
+  const absl::StatusOr<std::vector<std::string>> paths = ListFiles();
+  if (!paths.ok()) return;
+  absl::flat_hash_set<std::string> added(paths->begin(), paths->end());
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<uint32_t> lost;
+    for (uint32_t number = 0; number < files_.size(); ++number) {
+      const bool there = added.erase(files_[number].path) > 0;
+      if (!there && !files_[number].gone && static_cast<int>(number) != own_) lost.push_back(number);
+    }
+    LoseLocked(lost);
+  }
+  for (const std::string& path : added) {
+    std::optional<Contents> contents = ReadContents(path);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (contents.has_value()) AdoptLocked(*std::move(contents));
+  }
+}
+
+void RecordLog::LoseLocked(absl::Span<const uint32_t> files) {
+  if (files.empty()) return;
+  for (const uint32_t number : files) {
+    files_[number].gone = true;
+    bytes_ -= files_[number].size;
+  }
+  const auto gone = [this](const Place& place) { return files_[place.file].gone; };
+  for (auto& [key, places] : spares_) std::erase_if(places, gone);
+  absl::erase_if(spares_, [](const auto& each) { return each.second.empty(); });
+  std::vector<uint64_t> lost;
+  for (const auto& [key, place] : places_) {
+    if (gone(place)) lost.push_back(key);
+  }
+  for (const uint64_t key : lost) {
+    places_.erase(key);
+    UseSpareLocked(key);
+  }
+  std::erase_if(open_, [this](const auto& open) { return files_[open.first].gone; });
+}
+
+void RecordLog::MergeSmallFiles() {
+  std::vector<uint32_t> small;
+  for (uint32_t number = 0; number < files_.size(); ++number) {
+    if (files_[number].size <= kSmallBytes) small.push_back(number);
+  }
+  if (small.size() <= kMostSmall) return;
+  std::sort(small.begin(), small.end(), [this](uint32_t a, uint32_t b) { return files_[a].size < files_[b].size; });
+  std::map<uint32_t, std::vector<uint64_t>> keys;
+  for (const auto& [key, place] : places_) keys[place.file].push_back(key);
+  std::vector<uint32_t> merged;
+  int64_t bytes = 0;
+  for (const uint32_t number : small) {
+    bytes += files_[number].size;
+    if (bytes > kMergedBytes || failed()) break;
+    if (Merge(number, keys[number])) merged.push_back(number);
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  LoseLocked(merged);
+}
+
+// Copies what no other file holds. Killed in between, it leaves records twice, which do no harm.
+bool RecordLog::Merge(uint32_t file, absl::Span<const uint64_t> keys) {
+  const std::string path = files_[file].path;
+  const Descriptor descriptor = OpenLocked(path);
+  // Somebody writes to it, or did after it was read.
+  if (!descriptor.is_open() || SizeOf(descriptor.get()) != files_[file].size) return false;
+  for (const uint64_t key : keys) {
+    if (!Copy(descriptor.get(), key)) return false;
+  }
+  Delete(path);
+  return true;
+}
+
+// True where nothing is left to copy: what was found damaged is forgotten.
+bool RecordLog::Copy(int from, uint64_t key) {
+  const Place place = places_.at(key);
+  std::vector<uint8_t> bytes(place.length);
+  const bool good =
+      ReadAt(from, place.offset, bytes.data(), bytes.size()) && Crc32c(bytes.data(), bytes.size()) == place.checksum;
+  if (!good) {
+    Forget(key, place);
+    return true;
+  }
+  const std::optional<Place> copy = Write(key, bytes, false);
+  if (!copy.has_value()) return false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  places_[key] = *copy;
+  return true;
+}
+
+std::optional<size_t> RecordLog::Find(uint64_t key) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = places_.find(key);
+  if (found == places_.end()) return std::nullopt;
+  return found->second.length;
+}
+
+bool RecordLog::Read(uint64_t key, absl::Span<uint8_t> bytes) {
+  for (bool listed = false;;) {
+    Place place;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const auto found = places_.find(key);
+      if (found == places_.end() || found->second.length != bytes.size()) return false;
+      place = found->second;
+    }
+    int error = 0;
+    if (const SharedDescriptor descriptor = OpenForReading(place.file, error)) {
+      const bool good = ReadAt(descriptor->get(), place.offset, bytes.data(), bytes.size()) &&
+                        Crc32c(bytes.data(), bytes.size()) == place.checksum;
+      if (good) return true;
+      Forget(key, place);
+      continue;
+    }
+    // Too many files are open elsewhere in the process: this one is still there.
+    if (error == EMFILE || error == ENFILE || listed) return false;
+    ListAnew();
+    listed = true;
+  }
+}
+
+void RecordLog::Forget(uint64_t key, const Place& place) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = places_.find(key);
+  if (found != places_.end() && found->second.offset == place.offset && found->second.file == place.file) {
+    places_.erase(found);
+    UseSpareLocked(key);
+  }
+}
+
+void RecordLog::UseSpareLocked(uint64_t key) {
+  const auto found = spares_.find(key);
+  if (found == spares_.end()) return;
+  places_.emplace(key, found->second.back());
+  found->second.pop_back();
+  if (found->second.empty()) spares_.erase(found);
+}
+
+bool RecordLog::StartWritingLocked() {
+  const FileHead head{kFileMagic, name_};
+  const std::string path = folder_ + NewFileName();
+  Descriptor descriptor = MakeLocked(path, head);
+  if (!descriptor.is_open()) return false;
+  own_descriptor_ = std::make_shared<const Descriptor>(std::move(descriptor));
+  own_ = static_cast<int>(files_.size());
+  files_.push_back({path, static_cast<int64_t>(sizeof(head))});
+  bytes_ += static_cast<int64_t>(sizeof(head));
+  return true;
+}
+
+bool RecordLog::Append(uint64_t key, absl::Span<const uint8_t> bytes) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (places_.contains(key)) return true;
+  }
+  const std::optional<Place> place = Write(key, bytes, true);
+  if (!place.has_value()) return false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  places_.try_emplace(key, *place);
+  return true;
+}
+
+std::optional<RecordLog::Place> RecordLog::Write(uint64_t key, absl::Span<const uint8_t> bytes, bool within_limit) {
+  RecordHead head;
+  head.key = key;
+  head.length = bytes.size();
+  head.checksum = Crc32c(bytes.data(), bytes.size());
+  head.own_checksum = HeadChecksum(head);
+  const int64_t whole = static_cast<int64_t>(sizeof(head) + bytes.size());
+  int64_t at = 0;
+  SharedDescriptor descriptor;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (finished_ || failed() || (within_limit && bytes_ > limit_ - whole)) return std::nullopt;
+    if (own_ < 0 && !StartWritingLocked()) {
+      failed_ = true;
+      return std::nullopt;
+    }
+    descriptor = own_descriptor_;
+    File& file = files_[static_cast<size_t>(own_)];
+    at = file.size;
+    file.size += whole;
+    bytes_ += whole;
+    ++writing_;
+  }
+  // The head goes last: what a killed writer leaves before it says nothing.
+  const int64_t body = at + static_cast<int64_t>(sizeof(head));
+  const bool written = WriteAt(descriptor->get(), body, bytes.data(), bytes.size()) &&
+                       WriteAt(descriptor->get(), at, &head, sizeof(head));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --writing_;
+  if (!written) {
+    failed_ = true;
+    return std::nullopt;
+  }
+  return Place{static_cast<uint32_t>(own_), head.checksum, body, head.length};
+}
+
+bool RecordLog::Flush() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return own_ < 0 || (!failed() && fdatasync(own_descriptor_->get()) == 0);
+}
+
+void RecordLog::Finish() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // A list made while a record is being written would leave that one out for good: the file is gone through instead.
+  if (std::exchange(finished_, true) || own_ < 0 || writing_ > 0 || failed()) return;
+  const File& file = files_[static_cast<size_t>(own_)];
+  std::vector<ListEntry> entries;
+  for (const auto& [key, place] : places_) {
+    if (place.file == static_cast<uint32_t>(own_)) entries.push_back({key, place.offset, place.length, place.checksum});
+  }
+  std::sort(entries.begin(), entries.end(), [](const ListEntry& a, const ListEntry& b) { return a.offset < b.offset; });
+  ListHead head;
+  head.name = name_;
+  head.count = entries.size();
+  head.covered = file.size;
+  const size_t bytes = entries.size() * sizeof(ListEntry);
+  head.checksum = Crc32c(entries.data(), bytes);
+  const std::string path = ListPath(file.path);
+  const std::string draft = Cat(path, kDraftEnd);
+  const Descriptor descriptor = Descriptor::Open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (!descriptor.is_open()) return;
+  const bool written = WriteAt(descriptor.get(), 0, &head, sizeof(head)) &&
+                       WriteAt(descriptor.get(), sizeof(head), entries.data(), bytes);
+  if (!written || rename(draft.c_str(), path.c_str()) != 0) unlink(draft.c_str());
+}
+
+void RecordLog::Clear() {
+  std::vector<std::string> paths;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<uint32_t> lost;
+    for (uint32_t number = 0; number < files_.size(); ++number) {
+      if (files_[number].gone) continue;
+      lost.push_back(number);
+      if (static_cast<int>(number) != own_) paths.push_back(files_[number].path);
+    }
+    if (own_ >= 0) Delete(files_[static_cast<size_t>(own_)].path);
+    LoseLocked(lost);
+    // Its list would name what is not there.
+    finished_ = true;
+  }
+  for (const std::string& path : paths) {
+    const Descriptor descriptor = OpenLocked(path);
+    if (descriptor.is_open()) Delete(path);
+  }
+}
+
+size_t RecordLog::open_files() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return open_.size() + (own_descriptor_ != nullptr ? 1 : 0);
+}
+
+size_t RecordLog::records() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return places_.size();
+}
+
+}  // namespace headrace
