@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -9,92 +7,13 @@
 #include "core/error.h"
 #include "core/utf8.h"
 #include "engine/operator.h"
+#include "io/formats/text/line_reader.h"
 #include "ops/source/file_patterns.h"
 
 namespace headrace {
 namespace {
 
-constexpr size_t kChunk = 256 << 10;
-constexpr size_t kLongestLine = 256 << 20;
 constexpr uint64_t kLargestFile = std::numeric_limits<int64_t>::max() / 2;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-// Reads one file forward, line by line: the bytes that it has when it is opened, and an error where it turns out to
-// have fewer or more.
-class LineReader {
- public:
-  static absl::StatusOr<std::unique_ptr<LineReader>> Open(const FileSystem& files, const std::string& path,
-                                                          uint64_t offset) {
-    HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(path));
-    HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
-    if (offset > static_cast<uint64_t>(size)) {
-      return DataError(path, " has ", size, " bytes, and was to be read on from byte ", offset, ": it was cut off");
-    }
-    return std::unique_ptr<LineReader>(new LineReader(std::move(file), path, static_cast<uint64_t>(size), offset));
-  }
-
-  // Of the file, in bytes.
-  uint64_t size() const { return size_; }
-
-  // Where the next line begins.
-  uint64_t offset() const { return offset_; }
-
-  // The next line without its end; valid until the next call. nullopt: the file ends.
-  absl::StatusOr<std::optional<std::string_view>> Next() {
-    size_t searched = 0;
-    while (true) {
-      const std::string_view rest = std::string_view(buffer_).substr(begin_);
-      const size_t end = rest.find('\n', searched);
-      if (end != std::string_view::npos) return Take(rest.substr(0, end), end + 1);
-      if (at_end_ && rest.empty()) return std::nullopt;
-      if (at_end_) return Take(rest, rest.size());
-      if (rest.size() > kLongestLine) {
-        return DataError("a line is longer than ", kLongestLine, " bytes; is this a text file?");
-      }
-      searched = rest.size();
-      HEADRACE_RETURN_IF_ERROR(ReadOn());
-    }
-  }
-
- private:
-  LineReader(std::unique_ptr<File> file, std::string path, uint64_t size, uint64_t offset)
-      : file_(std::move(file)), path_(std::move(path)), size_(size), offset_(offset) {}
-
-  std::optional<std::string_view> Take(std::string_view line, size_t bytes) {
-    const bool first = offset_ == 0;
-    begin_ += bytes;
-    offset_ += bytes;
-    if (first && line.substr(0, kByteOrderMark.size()) == kByteOrderMark) line.remove_prefix(kByteOrderMark.size());
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    return line;
-  }
-
-  absl::Status ReadOn() {
-    buffer_.erase(0, begin_);
-    begin_ = 0;
-    const size_t held = buffer_.size();
-    // Doubles for long lines, so that they are not searched and copied again and again.
-    const size_t more = std::max(kChunk, held);
-    buffer_.resize(held + more);
-    absl::Span<uint8_t> target(reinterpret_cast<uint8_t*>(buffer_.data()) + held, more);
-    const absl::StatusOr<int64_t> read = file_->ReadAt(static_cast<int64_t>(offset_ + held), target);
-    const size_t got = read.ok() ? static_cast<size_t>(*read) : 0;
-    buffer_.resize(held + got);
-    at_end_ = got < more;
-    HEADRACE_RETURN_IF_ERROR(read.status());
-    const uint64_t until = offset_ + held + got;
-    if (until <= size_ && (!at_end_ || until == size_)) return absl::OkStatus();
-    return SizeChangedError(path_, static_cast<int64_t>(size_), static_cast<int64_t>(until));
-  }
-
-  const std::unique_ptr<File> file_;
-  const std::string path_;
-  const uint64_t size_;
-  uint64_t offset_;
-  std::string buffer_;  // what is read of the file from offset_ on begins at begin_
-  size_t begin_ = 0;
-  bool at_end_ = false;
-};
 
 class TextSource : public StreamSource {
  public:
