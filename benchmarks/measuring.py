@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -15,13 +15,14 @@ PHOTOS = ROOT / "examples" / "photos"
 MEBIBYTE = 1 << 20
 
 
-def in_own_process(script: str, *arguments: object) -> Any:
-    """Runs this script once more with `arguments` and returns what it prints, read as JSON.
+def in_own_process(script: str, *arguments: object, environment: Mapping[str, str] | None = None) -> Any:
+    """Runs this script once more with `arguments`, and `environment` besides its own; what it prints, read as JSON.
 
     Without the threads of NumPy's OpenBLAS, which keep a core busy for a while after NumPy is loaded.
     """
     command = [sys.executable, os.path.abspath(script), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **(environment or {})}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=variables)
     if done.returncode != 0:
         sys.exit(f"failed: {' '.join(command)}")
     return json.loads(done.stdout.splitlines()[-1])

@@ -9,10 +9,14 @@ import importlib
 import json
 import pathlib
 import sys
+import tempfile
 import time
 from typing import Any
 
 import measuring
+
+sys.path.insert(0, str(measuring.ROOT))
+from tests.faults import preload
 
 BATCH = 32
 WORKS = ("images", "files")
@@ -29,11 +33,8 @@ def dataset_of(work: str, folder: str) -> Any:
     return hr.ImageFolder(folder, shuffle=True).map(kernels, "image")
 
 
-def run_pipeline(work: str, folder: str, delay_ms: float, rows: int, warm_up: int, explain: bool) -> None:
+def run_pipeline(work: str, folder: str, rows: int, warm_up: int, explain: bool) -> None:
     """Prints rows a second after the warm-up, and from the start the batches' times and the steps, as JSON."""
-    from headrace import _engine
-
-    _engine.delay_files(delay_ms / 1e3, delay_ms / 1e3)
     dataset = dataset_of(work, folder).repeat().batch(BATCH)
     start = time.perf_counter()
     # Rows that were kept would be read no more.
@@ -78,15 +79,23 @@ def plot(runs: dict[str, dict[str, Any]], path: str) -> None:
     figure.savefig(path)
 
 
-def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
+def slow_disk(library: pathlib.Path, delay_ms: float) -> dict[str, str]:
+    """What a process runs with so that its opens and reads take that much longer."""
+    microseconds = str(round(delay_ms * 1e3))
+    return {"LD_PRELOAD": str(library), "SLOW_FILES_OPEN_US": microseconds, "SLOW_FILES_READ_US": microseconds}
+
+
+def alternate(folder: pathlib.Path, library: pathlib.Path, options: argparse.Namespace) -> None:
     last: dict[str, dict[str, Any]] = {}
     for work in options.works:
         rates: dict[float, list[float]] = {0.0: [], options.delay: []}
         for number in range(options.rounds):
             for delay, found in rates.items():
-                child = ["--child", work, folder, "--delay", delay, "--rows", options.rows, "--warm-up"]
+                child = ["--child", work, folder, "--rows", options.rows, "--warm-up"]
                 child += [options.warm_up, *(["--explain"] if options.explain and number == 0 else [])]
-                run = measuring.in_own_process(__file__, *child)
+                run = measuring.in_own_process(
+                    __file__, *child, environment=slow_disk(library, delay) if delay else None
+                )
                 found.append(run["rate"])
                 last[f"{work}, {delay:g} ms"] = run
             print(f"{work} {number + 1}: " + "  ".join(f"{found[-1]:9,.0f}" for found in rates.values()), flush=True)
@@ -115,9 +124,13 @@ def main() -> None:
     parser.add_argument("--child", choices=WORKS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        run_pipeline(options.child, options.folder, options.delay, options.rows, options.warm_up, options.explain)
+        run_pipeline(options.child, options.folder, options.rows, options.warm_up, options.explain)
     else:
-        measuring.with_class_folders(pathlib.Path(options.folder), lambda folder: alternate(folder, options))
+        with tempfile.TemporaryDirectory(prefix="headrace_") as temporary:
+            library = preload.build("slow_files", pathlib.Path(temporary))
+            measuring.with_class_folders(
+                pathlib.Path(options.folder), lambda folder: alternate(folder, library, options)
+            )
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
+from tests.faults import preload
 
-SOURCE = ROOT / "tests/faults/failing_calls.cc"
 RUN = ROOT / "tests/faults/run.py"
 PIPELINES = [
     "numbers",
@@ -31,9 +31,7 @@ MOST_THREADS = 200
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    built = tmp_path_factory.mktemp("faults") / "failing_calls.so"
-    subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", "-O1", "-Wall", "-o", built, SOURCE, "-ldl"], check=True)
-    return built
+    return preload.build("failing_calls", tmp_path_factory.mktemp("faults"))
 
 
 def points(library: pathlib.Path, pipeline: str, kind: str, first: int, last: int) -> tuple[int, bool]:

@@ -16,7 +16,6 @@
 #include "engine/clock.h"
 #include "engine/iteration.h"
 #include "engine/worker_pool.h"
-#include "io/files/delayed_file_system.h"
 #include "io/files/interrupt.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
@@ -43,24 +42,8 @@ T Option(const py::dict& options, const char* name, T otherwise) {
   return options.contains(name) ? options[name].cast<T>() : otherwise;
 }
 
-// What iterations that begin from now on read from.
-std::atomic<const FileSystem*> read_from{LocalFileSystem()};
-
-// For benchmarks: a slow disk.
-void DelayFiles(double open_s, double read_s) {
-  if (open_s < 0 || read_s < 0) Raise(GraphError("a delay cannot be negative"));
-  if (open_s == 0 && read_s == 0) {
-    read_from = LocalFileSystem();
-    return;
-  }
-  const auto time = [](double seconds) { return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9)); };
-  // Kept for the process, as iterations that still run may read from it.
-  read_from = new DelayedFileSystem(LocalFileSystem(), {time(open_s), time(read_s)});
-}
-
 IterateOptions OptionsOf(const py::dict& given) {
   IterateOptions options;
-  options.files = read_from;
   if (given.contains("seed") && !given["seed"].is_none()) options.seed = given["seed"].cast<uint64_t>();
   options.epoch = Option<uint64_t>(given, "epoch", 0);
   options.endless = Option(given, "endless", false);
@@ -511,8 +494,6 @@ void BindIterator(py::module_& module) {
   module.def("explain", &Explain, py::arg("graph"), py::arg("options"), py::arg("references"), py::arg("passes"));
   module.def("count", &Count, py::arg("graph"), py::arg("references"));
   module.def("stop_threads", &StopThreads, py::arg("patience"));
-  module.def("delay_files", &DelayFiles, py::arg("open_s"), py::arg("read_s"),
-             "For benchmarks: adds so many seconds to every open and every read of iterations that begin later.");
 }
 
 }  // namespace headrace::python

@@ -1,0 +1,64 @@
+"""A slow disk under the sources: the same rows, and a report that names it."""
+
+import concurrent.futures
+import multiprocessing
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import headrace as hr
+from tests.faults import preload
+
+
+@pytest.fixture(scope="module")
+def slow_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[concurrent.futures.Executor]:
+    """A process in which each open and each read of the engine's takes a millisecond longer."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("LD_PRELOAD", str(preload.build("slow_files", tmp_path_factory.mktemp("slow"))))
+        environment.setenv("SLOW_FILES_OPEN_US", "1000")
+        environment.setenv("SLOW_FILES_READ_US", "1000")
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+            yield executor
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    folder = tmp_path_factory.mktemp("files")
+    for number in range(40):
+        (folder / f"{number:02}.bin").write_bytes(bytes([number]) * number)
+    return folder
+
+
+def read_all(folder: pathlib.Path) -> list[bytes]:
+    return [row["data"] for row in hr.Files(str(folder / "*.bin"), shuffle=True).iterate(epoch=3)]
+
+
+def report_of(folder: pathlib.Path, rows: int, **options: Any) -> tuple[Any, str]:
+    files = hr.Files(str(folder / "*.bin")).repeat()
+    with files.iterate(**options) as iterator:
+        for _, _ in zip(range(rows), iterator, strict=False):
+            pass
+        report = iterator.report()
+    return report, files.explain()
+
+
+def test_rows_are_the_same(folder: pathlib.Path, slow_disk: concurrent.futures.Executor) -> None:
+    assert slow_disk.submit(read_all, folder).result() == read_all(folder)
+
+
+def test_the_report_says_what_a_read_takes(folder: pathlib.Path, slow_disk: concurrent.futures.Executor) -> None:
+    report, text = slow_disk.submit(report_of, folder, 3000).result()
+    source = report["stages"][-1]
+    assert source["caps"][0][1] == 16
+    assert source["bytes"] >= 3000 * 19
+    assert report["limit"] == "disk", report["advice"]
+    assert "reads outstanding on average, at most" in text
+    assert "a read took" in text and "The disk is the bottleneck" in text
+
+
+def test_a_number_of_workers_is_kept(folder: pathlib.Path, slow_disk: concurrent.futures.Executor) -> None:
+    report, _ = slow_disk.submit(report_of, folder, 500, workers=3).result()
+    source = report["stages"][-1]
+    assert source["cap"] == source["widest"] == 3 and source["caps"] == []
