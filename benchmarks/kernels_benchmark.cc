@@ -36,8 +36,9 @@ Image RandomImage(DType dtype, int64_t height, int64_t width, int64_t channels) 
 void Resampling(benchmark::State& state, DType dtype, Filter filter) {
   const Image image = RandomImage(dtype, state.range(0), state.range(1), state.range(2));
   const SourcePart source = {image, {0, 0}, image.height, image.width};
+  OutputAllocator output;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(Resample(source, filter, kSide, kSide, {0, 0, kSide, kSide}));
+    benchmark::DoNotOptimize(Resample(source, filter, kSide, kSide, {0, 0, kSide, kSide}, output));
   }
 }
 void Sizes(benchmark::internal::Benchmark* benchmark) {
@@ -59,7 +60,8 @@ void NormalizedPlanes(benchmark::State& state) {
   PixelPass pass;
   pass.Normalize({123.675f, 116.28f, 103.53f}, {58.395f, 57.12f, 57.375f});
   pass.MoveChannelsFirst();
-  for (auto _ : state) benchmark::DoNotOptimize(pass.Run(image, {.left_right = state.range(0) != 0}));
+  OutputAllocator output;
+  for (auto _ : state) benchmark::DoNotOptimize(pass.Run(image, {.left_right = state.range(0) != 0}, output));
 }
 BENCHMARK(NormalizedPlanes)->ArgName("flip")->Arg(0)->Arg(1);
 
@@ -101,7 +103,8 @@ BENCHMARK_CAPTURE(Splitting, float32, DType::kFloat32);
 
 void Flipping(benchmark::State& state, DType dtype) {
   const Image image = RandomImage(dtype, kSide, kSide, state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(FlippedLeftRight(image));
+  OutputAllocator output;
+  for (auto _ : state) benchmark::DoNotOptimize(FlippedLeftRight(image, output));
 }
 BENCHMARK_CAPTURE(Flipping, uint8, DType::kUInt8)->ArgName("channels")->Arg(1)->Arg(3)->Arg(4);
 BENCHMARK_CAPTURE(Flipping, float32, DType::kFloat32)->ArgName("channels")->Arg(1)->Arg(3);

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
-#include "core/output_place.h"
 #include "core/text.h"
 
 namespace headrace {
@@ -53,8 +52,6 @@ int64_t ElementCount(absl::Span<const int64_t> shape) {
 }
 
 absl::StatusOr<Tensor> Tensor::Allocate(DType dtype, absl::Span<const int64_t> shape) {
-  Tensor place;
-  if (OutputPlace::Take(dtype, shape, place)) return place;
   size_t bytes = ItemSize(dtype);
   if (bytes == 0) return InternalError("Tensor::Allocate of ", DTypeName(dtype));
   for (int64_t dim : shape) {

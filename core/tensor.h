@@ -29,8 +29,7 @@ class Tensor {
   // No tensor: dtype kUnknown.
   Tensor() = default;
 
-  // Row-major and not initialised; in the thread's OutputPlace where that stands for it. Fails with kResource when
-  // there is no memory. Not for variable-length types.
+  // Row-major and not initialised. Fails with kResource when there is no memory. Not for variable-length types.
   static absl::StatusOr<Tensor> Allocate(DType dtype, absl::Span<const int64_t> shape);
   // Views `buffer` from `data` on, row-major.
   static Tensor View(DType dtype, absl::Span<const int64_t> shape, BufferRef buffer, const void* data);

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/output_allocator.h"
 #include "core/philox.h"
 #include "core/tensor.h"
 
@@ -23,8 +24,10 @@ namespace headrace {
 class HostFunction {
  public:
   virtual ~HostFunction() = default;
-  // `random` is null unless the function asked for a generator of its own.
-  virtual absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random) = 0;
+  // `random` is null unless the function asked for a generator of its own; a single result that is copied is allocated
+  // by `output`.
+  virtual absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
+                                                   OutputAllocator& output) = 0;
 };
 
 class HostIterator {

@@ -17,9 +17,9 @@ std::map<std::string, KernelFactory, std::less<>>& Factories() {
 
 }  // namespace
 
-absl::StatusOr<Tensors> UnaryKernel::Apply(absl::Span<const Tensor> inputs, RowRandom& random) const {
+absl::StatusOr<Tensors> UnaryKernel::Apply(absl::Span<const Tensor> inputs, KernelContext& context) const {
   if (inputs.size() != 1) return InternalError("a kernel of one input got ", inputs.size());
-  absl::StatusOr<Tensor> output = Apply(inputs[0], random);
+  absl::StatusOr<Tensor> output = Apply(inputs[0], context);
   if (!output.ok()) return std::move(output).status();
   absl::StatusOr<Tensors> outputs(absl::in_place, 1);
   (*outputs)[0] = *std::move(output);

@@ -1,6 +1,7 @@
 // Kernels: pure functions from the tensors of one row to tensors of that row. No threads, no graph, no files.
 // A Kernel is made once from its attributes and is const afterwards: any thread may apply it to any row.
-// It allocates outputs from the pool of the running task and may return a view of its input.
+// It allocates its result by its context and everything else from the pool of the running task; it may return a view of
+// its input.
 #ifndef HEADRACE_KERNELS_KERNEL_H_
 #define HEADRACE_KERNELS_KERNEL_H_
 
@@ -11,6 +12,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/output_allocator.h"
 #include "core/philox.h"
 #include "core/tensor.h"
 #include "ir/attributes.h"
@@ -21,12 +23,31 @@ namespace headrace {
 // What a kernel gives for one row, in the order of its outputs; most give one, for which no memory is taken.
 using Tensors = absl::InlinedVector<Tensor, 1>;
 
+// What a kernel is given for one row: the row's random numbers, and an allocator for its result. Used by one
+// thread.
+class KernelContext {
+ public:
+  // `output` outlives the context.
+  KernelContext(RowRandom random, OutputAllocator& output) : random_(random), output_(output) {}
+
+  // The row's own stream, fresh for every call: two columns of one row see the same draws.
+  RowRandom& random() { return random_; }
+  OutputAllocator& output() { return output_; }
+  // For the tensor that Apply returns, and for nothing else.
+  absl::StatusOr<Tensor> AllocateOutput(DType dtype, absl::Span<const int64_t> shape) {
+    return output_.Allocate(dtype, shape);
+  }
+
+ private:
+  RowRandom random_;
+  OutputAllocator& output_;
+};
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // `random` is the row's own stream, fresh for every call: two columns of one row see the same draws.
   // Errors: kData for bad bytes, kGraph for a dtype or shape that only the row could show.
-  virtual absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const = 0;
+  virtual absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const = 0;
   // Apply to many rows stacked along a new first axis gives their results stacked, bit for bit: light rows then take
   // one call for all. Not where it draws random numbers or looks at the rank.
   virtual bool applies_to_stacks() const { return false; }
@@ -37,8 +58,8 @@ class Kernel {
 // One tensor in, one out: most kernels.
 class UnaryKernel : public Kernel {
  public:
-  virtual absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const = 0;
-  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, RowRandom& random) const final;
+  virtual absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const = 0;
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const final;
 };
 
 // Attributes are validated; what only their combination can show fails with kGraph.

@@ -146,6 +146,24 @@ TEST(Registry, EveryKernelReadsViews) {
   }
 }
 
+// A result that is not a view lies where the context says: in the row's slot of its batch.
+TEST(Registry, EveryKernelAllocatesItsResultByItsContext) {
+  for (const auto& [name, sample] : Samples()) {
+    const auto kernel = fixture::MakeKernel(name, sample.given);
+    ASSERT_TRUE(kernel.ok()) << name;
+    const Tensor plain = *fixture::RunKernel(name, sample.given, sample.inputs);
+    const Tensor slot = *Tensor::Allocate(plain.dtype(), plain.shape());
+    OutputAllocator allocator(slot);
+    KernelContext context(RowRandom(0, 0, RowId{}), allocator);
+    const absl::StatusOr<Tensors> outputs = (*kernel)->Apply(sample.inputs, context);
+    ASSERT_TRUE(outputs.ok()) << name << ": " << outputs.status();
+    const Tensor& output = (*outputs)[0];
+    EXPECT_TRUE(TensorsEqual(output, plain)) << name;
+    const bool is_view = output.buffer().get() == sample.inputs[0].buffer().get();
+    EXPECT_TRUE(is_view || output.raw() == slot.raw()) << name;
+  }
+}
+
 TEST(Registry, NoKernelTakesBytesForNumbers) {
   const Tensor text = *Tensor::CopyBytes(DType::kString, "text");
   for (const auto& [name, sample] : Samples()) {

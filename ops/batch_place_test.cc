@@ -29,12 +29,12 @@ std::map<std::pair<uint64_t, int64_t>, const uint8_t*>& Written() {
 class Spread : public UnaryKernel {
  public:
   explicit Spread(const ir::Attributes&) {}
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const override {
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, {kWidth}));
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(DType::kFloat32, {kWidth}));
     const int64_t value = input.value<int64_t>();
     for (int64_t i = 0; i < kWidth; ++i) output.mutable_data<float>()[i] = static_cast<float>(value);
     const std::lock_guard<std::mutex> lock(written_mutex);
-    Written()[{random.row(), value}] = output.raw();
+    Written()[{context.random().row(), value}] = output.raw();
     return output;
   }
 };

@@ -61,7 +61,9 @@ class FunctionCondition : public Condition {
     absl::InlinedVector<Tensor, 2> values;
     for (int place : columns_) values.push_back(block.columns[place].row(row));
     RowRandom random(seed_, salt_, block.ids[row]);
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<Tensor> results, function_->Call(values, draws_ ? &random : nullptr));
+    OutputAllocator output;
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<Tensor> results,
+                              function_->Call(values, draws_ ? &random : nullptr, output));
     if (results.size() == 1 && results[0].dtype() == DType::kBool && results[0].elements() == 1) {
       return results[0].value<bool>();
     }

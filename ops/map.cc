@@ -6,7 +6,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "core/error.h"
-#include "core/output_place.h"
 #include "core/philox.h"
 #include "core/row_warning.h"
 #include "core/text.h"
@@ -116,8 +115,9 @@ class MapOperator : public RowOperator {
       stacks[c] = block.columns[c].stack();
     }
     Row inputs;
+    OutputAllocator output;
     for (const BoundStep& step : steps_) {
-      if (!RunStep(step, block.ids[0], stacks, inputs).ok()) return false;
+      if (!RunStep(step, block.ids[0], output, stacks, inputs).ok()) return false;
     }
     block.columns.clear();
     for (Tensor& stack : stacks) block.columns.push_back(Column::Stacked(std::move(stack)));
@@ -188,8 +188,8 @@ class MapOperator : public RowOperator {
         return tensor.buffer().get() == row[c].buffer().get();
       });
       if (!shared) continue;
-      const OutputPlace place(PlaceOf(block, static_cast<int>(c)));
-      HEADRACE_ASSIGN_OR_RETURN(Tensor own, Tensor::Allocate(row[c].dtype(), row[c].shape()));
+      OutputAllocator output(PlaceOf(block, static_cast<int>(c)));
+      HEADRACE_ASSIGN_OR_RETURN(Tensor own, output.Allocate(row[c].dtype(), row[c].shape()));
       row[c].CopyTo(own.mutable_raw());
       row[c] = std::move(own);
     }
@@ -203,27 +203,27 @@ class MapOperator : public RowOperator {
 
   absl::Status RunAll(const std::vector<Action>& actions, const Block& block, int i, bool placed, Row& row,
                       Row& inputs) const {
-    placed = placed && block.memory != nullptr;
     for (const Action& action : actions) {
-      std::optional<OutputPlace> place;
-      if (placed) place.emplace(PlaceOf(block, action.last_of));
-      HEADRACE_RETURN_IF_ERROR(Run(action, block.ids[i], row, inputs));
+      OutputAllocator output(placed ? PlaceOf(block, action.last_of) : Tensor());
+      HEADRACE_RETURN_IF_ERROR(Run(action, block.ids[i], output, row, inputs));
     }
     return absl::OkStatus();
   }
 
-  absl::Status Run(const Action& action, const RowId& id, Row& row, Row& inputs) const {
+  absl::Status Run(const Action& action, const RowId& id, OutputAllocator& output, Row& row, Row& inputs) const {
     if (action.fused.has_value()) {
       Tensor& column = row[steps_[action.steps[0]].inputs[0]];
-      absl::StatusOr<Tensor> result = action.fused->Apply(column, id);
+      absl::StatusOr<Tensor> result = action.fused->Apply(column, id, output);
       if (result.ok()) {
         column = *std::move(result);
         return absl::OkStatus();
       }
       // Lets the plain steps say what is wrong, and where.
     }
+    OutputAllocator intermediate;
     for (const size_t at : action.steps) {
-      absl::Status status = RunStep(steps_[at], id, row, inputs);
+      const bool last = at == action.steps.back();
+      absl::Status status = RunStep(steps_[at], id, last ? output : intermediate, row, inputs);
       if (status.ok()) continue;
       AddErrorField(status, ErrorField::kOperator, steps_[at].name);
       AddErrorField(status, ErrorField::kLocation, steps_[at].location);
@@ -232,7 +232,7 @@ class MapOperator : public RowOperator {
     return absl::OkStatus();
   }
 
-  static absl::Status RunStep(const BoundStep& bound, const RowId& id, Row& row, Row& inputs) {
+  static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output, Row& row, Row& inputs) {
     absl::Span<const Tensor> given;
     if (bound.inputs.size() == 1) {
       given = absl::MakeConstSpan(&row[bound.inputs[0]], 1);
@@ -241,9 +241,10 @@ class MapOperator : public RowOperator {
       for (int column : bound.inputs) inputs.push_back(row[column]);
       given = inputs;
     }
-    RowRandom random(RowRandom::KeyOf(bound.stream, id.epoch), id.key);
-    if (bound.kernel) return TakeOutputs(bound, bound.kernel->Apply(given, random), row);
-    return TakeOutputs(bound, bound.function->Call(given, bound.function_draws ? &random : nullptr), row);
+    KernelContext context(RowRandom(RowRandom::KeyOf(bound.stream, id.epoch), id.key), output);
+    if (bound.kernel) return TakeOutputs(bound, bound.kernel->Apply(given, context), row);
+    RowRandom* const random = bound.function_draws ? &context.random() : nullptr;
+    return TakeOutputs(bound, bound.function->Call(given, random, output), row);
   }
 
   template <typename Outputs>
@@ -443,7 +444,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferFunction(const ir::Attributes& 
 
 class UnboundFunction : public Kernel {
  public:
-  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor>, RowRandom&) const override {
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor>, KernelContext&) const override {
     return InternalError("a Python function runs inside map alone");
   }
 };

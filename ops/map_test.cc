@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 // Doubles its input and, where it draws, adds a number of the row's own; fails on 13.
 class Doubling : public HostFunction {
  public:
-  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random) override {
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
+                                           OutputAllocator&) override {
     const int64_t value = inputs[0].value<int64_t>();
     if (value == 13) return MakeError(ErrorKind::kFunction, "unlucky");
     const int64_t drawn = random == nullptr ? 0 : static_cast<int64_t>(random->Below(1000));

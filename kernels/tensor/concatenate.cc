@@ -34,8 +34,9 @@ absl::StatusOr<Tensor> JoinedTexts(absl::Span<const Tensor> inputs, int axis, co
   return Tensor::CopyBytesArray(inputs[0].dtype(), shape, elements);
 }
 
-absl::StatusOr<Tensor> JoinedNumbers(absl::Span<const Tensor> inputs, int axis, const Shape& shape) {
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(inputs[0].dtype(), shape));
+absl::StatusOr<Tensor> JoinedNumbers(absl::Span<const Tensor> inputs, int axis, const Shape& shape,
+                                     KernelContext& context) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(inputs[0].dtype(), shape));
   const size_t item = ItemSize(output.dtype());
   const AxisSplit whole = SplitAt(shape, axis);
   uint8_t* target = output.mutable_raw();
@@ -55,7 +56,7 @@ class Concatenate : public Kernel {
  public:
   explicit Concatenate(const ir::Attributes& attributes) : axis_(attributes.Int("axis")) {}
 
-  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, RowRandom&) const override {
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     const Tensor& first = inputs[0];
     HEADRACE_ASSIGN_OR_RETURN(const int axis, ResolveAxis(axis_, first.rank()));
     Shape shape = first.shape();
@@ -64,8 +65,9 @@ class Concatenate : public Kernel {
       return GraphError("cannot join ", first.TypeName(), " and ", input.TypeName(), " along axis ", axis,
                         ": dtypes and all other dimensions must be equal");
     }
-    const auto join = IsVariableLength(first.dtype()) ? JoinedTexts : JoinedNumbers;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, join(inputs, axis, shape));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, IsVariableLength(first.dtype())
+                                                 ? JoinedTexts(inputs, axis, shape)
+                                                 : JoinedNumbers(inputs, axis, shape, context));
     return Tensors{std::move(output)};
   }
 

@@ -12,10 +12,10 @@ class Fill : public UnaryKernel {
   explicit Fill(const ir::Attributes& attributes) : value_(attributes.Number("value")) {}
 
   bool applies_to_stacks() const override { return true; }
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     uint8_t element[sizeof(double)];
     HEADRACE_RETURN_IF_ERROR(StoreNumber("value", value_, input.dtype(), element));
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(input.dtype(), input.shape()));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), input.shape()));
     RepeatElement(element, ItemSize(input.dtype()), input.elements(), output.mutable_raw());
     return output;
   }

@@ -27,12 +27,12 @@ class OneHot : public UnaryKernel {
   }
 
   bool applies_to_stacks() const override { return true; }
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     if (!IsInteger(input.dtype())) return GraphError("needs whole numbers; got ", input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     Shape shape = input.shape();
     shape.push_back(classes_);
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(dtype_, shape));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(dtype_, shape));
     std::memset(output.mutable_raw(), 0, output.bytes());
     absl::Status status;
     VisitNumber(input.dtype(), [&](auto type) {

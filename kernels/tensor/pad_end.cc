@@ -35,7 +35,7 @@ class PadEnd : public UnaryKernel {
   explicit PadEnd(const ir::Attributes& attributes)
       : shape_(attributes.Ints("shape")), value_(attributes.Number("value")) {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     if (input.rank() != static_cast<int>(shape_.size())) return DoesNotFit(input.TypeName(), shape_);
     Shape shape = input.shape();
     for (int i = 0; i < input.rank(); ++i) {
@@ -47,7 +47,7 @@ class PadEnd : public UnaryKernel {
     HEADRACE_RETURN_IF_ERROR(StoreNumber("value", value_, input.dtype(), element));
     if (shape == input.shape()) return input;
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(input.dtype(), shape));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), shape));
     const size_t item = ItemSize(input.dtype());
     RepeatElement(element, item, output.elements(), output.mutable_raw());
     if (input.elements() > 0) CopyBlock(dense.raw(), input.shape(), shape, item, output.mutable_raw());

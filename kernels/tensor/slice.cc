@@ -62,9 +62,9 @@ absl::StatusOr<Tensor> SliceOfTexts(const Tensor& input, int axis, Positions pos
 }
 
 absl::StatusOr<Tensor> SliceOfNumbers(const Tensor& input, int axis, Positions positions, int64_t step,
-                                      const Shape& shape) {
+                                      const Shape& shape, KernelContext& context) {
   HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(input.dtype(), shape));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(input.dtype(), shape));
   const AxisSplit split = SplitAt(input.shape(), axis);
   const size_t item = ItemSize(input.dtype());
   uint8_t* target = output.mutable_raw();
@@ -80,7 +80,7 @@ class Slice : public UnaryKernel {
   explicit Slice(const ir::Attributes& attributes)
       : range_(SliceRange::Of(attributes)), axis_(attributes.Int("axis")) {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const int axis, ResolveAxis(axis_, input.rank()));
     const Positions positions = PositionsIn(range_, input.dim(axis));
     if (positions.count == input.dim(axis)) return input;
@@ -88,7 +88,7 @@ class Slice : public UnaryKernel {
     shape[axis] = positions.count;
     if (IsVariableLength(input.dtype())) return SliceOfTexts(input, axis, positions, range_.step, shape);
     if (range_.step == 1) return input.Slice(axis, positions.begin, positions.count);
-    return SliceOfNumbers(input, axis, positions, range_.step, shape);
+    return SliceOfNumbers(input, axis, positions, range_.step, shape, context);
   }
 
  private:

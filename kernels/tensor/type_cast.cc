@@ -19,16 +19,16 @@ class TypeCast : public PixelKernel {
     return std::make_unique<TypeCast>(attributes);
   }
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     if (input.dtype() == dtype_) return input;
     if (ItemSize(input.dtype()) == 0) {
       return GraphError("cannot cast ", input.TypeName(), " to ", DTypeName(dtype_), "; it needs numbers");
     }
     if (!input.contiguous()) {
       HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
-      return Cast(dense);
+      return Cast(dense, context);
     }
-    return Cast(input);
+    return Cast(input, context);
   }
 
   bool applies_to_stacks() const override { return true; }
@@ -36,8 +36,8 @@ class TypeCast : public PixelKernel {
   bool AddTo(PixelPass& pass) const override { return pass.Cast(dtype_); }
 
  private:
-  absl::StatusOr<Tensor> Cast(const Tensor& dense) const {
-    absl::StatusOr<Tensor> output = Tensor::Allocate(dtype_, dense.shape());
+  absl::StatusOr<Tensor> Cast(const Tensor& dense, KernelContext& context) const {
+    absl::StatusOr<Tensor> output = context.AllocateOutput(dtype_, dense.shape());
     if (output.ok()) ConvertValues(dense.raw(), dense.dtype(), dense.elements(), dtype_, output->mutable_raw());
     return output;
   }

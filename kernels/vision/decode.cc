@@ -54,9 +54,9 @@ class Decode : public PictureKernel {
     options_.scale = static_cast<int>(attributes.Int("scale"));
   }
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
-    const auto all = [](int64_t height, int64_t width) -> absl::StatusOr<Window> {
-      return Window{0, 0, height, width};
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
+    const auto all = [&](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
+      return WantedPart({0, 0, height, width}, &context.output());
     };
     HEADRACE_ASSIGN_OR_RETURN(const PicturePart whole, ApplyPart(input, all));
     return whole.image.tensor;
@@ -84,17 +84,13 @@ class Decode : public PictureKernel {
     return part;
   }
 
-  // Decodes all of it: rows of a PNG build on those above.
   absl::StatusOr<PicturePart> PngPart(std::string_view bytes, const ChoosePart& choose) const {
     if (options_.scale > 1) {
       return DataError(
           "only a JPEG can be decoded smaller, and this is a PNG: leave scale out and use Resize; got scale=",
           options_.scale);
     }
-    HEADRACE_ASSIGN_OR_RETURN(const Tensor pixels, DecodePng(bytes, options_));
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(pixels, PixelTypes::kByteOrFloat));
-    HEADRACE_RETURN_IF_ERROR(choose(image.height, image.width).status());
-    return PicturePart{image, {0, 0, image.height, image.width}};
+    return DecodePng(bytes, options_, choose);
   }
 
   DecodeOptions options_;

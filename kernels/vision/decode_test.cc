@@ -203,8 +203,10 @@ TEST(Decode, EndsWhenTheSignalIsRaised) {
     EXPECT_EQ(KindOf(RunKernel("Decode", {}, Encoded(name)).status()), ErrorKind::kClosed) << name;
   }
   // Within the reading, where nothing was asked before.
-  DecodeOptions options;
-  EXPECT_EQ(KindOf(DecodePng(fixture::ReadTestFile("interlaced.png"), options).status()), ErrorKind::kClosed);
+  const auto all = [](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
+    return Window{0, 0, height, width};
+  };
+  EXPECT_EQ(KindOf(DecodePng(fixture::ReadTestFile("interlaced.png"), {}, all).status()), ErrorKind::kClosed);
 }
 
 TEST(Decode, AcceptsFaultsThatLoseNoPixel) {
@@ -386,8 +388,10 @@ TEST(Decode, SurvivesMutatedFiles) {
       bytes[random.Below(reach)] = static_cast<char>(random.Below(256));
     }
     if (random.Below(4) == 0) bytes.resize(1 + random.Below(bytes.size()));
+    OutputAllocator output;
+    KernelContext context(random, output);
     const auto images = decodes[random.Below(decodes.size())]->Apply(
-        std::vector<Tensor>{*Tensor::CopyBytes(DType::kBytes, bytes)}, random);
+        std::vector<Tensor>{*Tensor::CopyBytes(DType::kBytes, bytes)}, context);
     decoded += images.ok();
     ASSERT_TRUE(images.ok() || KindOf(images.status()) == ErrorKind::kData) << images.status();
   }

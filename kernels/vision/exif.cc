@@ -64,13 +64,13 @@ int ExifOrientation(std::string_view exif) {
   return 1;
 }
 
-absl::StatusOr<Tensor> Oriented(Tensor image, int orientation) {
+absl::StatusOr<Tensor> Oriented(Tensor image, int orientation, OutputAllocator& output) {
   if (orientation <= 1 || orientation > 8) return image;
   const int64_t height = image.dim(0);
   const int64_t width = image.dim(1);
   const int64_t channels = image.dim(2);
   // From 5 on the axes are swapped: a row of the result walks along a column of the image.
-  const bool swapped = orientation >= 5;
+  const bool swapped = SwapsAxes(orientation);
   const bool flip_rows = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const bool flip_columns = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const int64_t row_step = width * channels * (flip_rows ? -1 : 1);
@@ -79,7 +79,7 @@ absl::StatusOr<Tensor> Oriented(Tensor image, int orientation) {
   if (flip_rows) start += (height - 1) * width * channels;
   if (flip_columns) start += (width - 1) * channels;
   const Shape shape = swapped ? Shape{width, height, channels} : Shape{height, width, channels};
-  HEADRACE_ASSIGN_OR_RETURN(Tensor turned, Tensor::Allocate(DType::kUInt8, shape));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor turned, output.Allocate(DType::kUInt8, shape));
   const auto copy = channels == 3 ? CopyTurned<3> : CopyTurned<0>;
   copy(start, swapped ? column_step : row_step, swapped ? row_step : column_step, shape[0], shape[1], channels,
        turned.mutable_raw());

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "core/output_allocator.h"
 #include "core/tensor.h"
 
 namespace headrace {
@@ -15,9 +16,12 @@ inline constexpr std::string_view kExifHeader{"Exif\0\0", 6};
 // 1 … 8 from an EXIF block (it begins with a TIFF header); 1 where there is none or the block is broken.
 int ExifOrientation(std::string_view exif);
 
+// Whether the orientation swaps height and width.
+inline bool SwapsAxes(int orientation) { return orientation >= 5 && orientation <= 8; }
+
 // Turned and mirrored so that orientation 1 results, as Pillow's ImageOps.exif_transpose. `image` is row-major uint8
 // (H, W, C).
-absl::StatusOr<Tensor> Oriented(Tensor image, int orientation);
+absl::StatusOr<Tensor> Oriented(Tensor image, int orientation, OutputAllocator& output);
 
 }  // namespace headrace
 

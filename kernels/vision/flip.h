@@ -3,13 +3,14 @@
 #define HEADRACE_KERNELS_VISION_FLIP_H_
 
 #include "absl/status/statusor.h"
+#include "core/output_allocator.h"
 #include "core/tensor.h"
 #include "kernels/vision/image.h"
 
 namespace headrace {
 
-absl::StatusOr<Tensor> FlippedLeftRight(const Image& image);
-absl::StatusOr<Tensor> FlippedTopBottom(const Image& image);
+absl::StatusOr<Tensor> FlippedLeftRight(const Image& image, OutputAllocator& output);
+absl::StatusOr<Tensor> FlippedTopBottom(const Image& image, OutputAllocator& output);
 
 }  // namespace headrace
 

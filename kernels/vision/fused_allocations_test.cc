@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/buffer.h"
-#include "core/output_place.h"
 #include "gtest/gtest.h"
 #include "kernels/fixture/golden.h"
 #include "kernels/fixture/run_kernel.h"
@@ -139,8 +138,8 @@ Counts CountsOf(const Chain& chain, const char* picture) {
     counting = key >= kPictures;
     bool in_place = false;
     {
-      const OutputPlace output(place);
-      const absl::StatusOr<Tensor> result = fused.Apply(encoded, {.key = key});
+      OutputAllocator output(place);
+      const absl::StatusOr<Tensor> result = fused.Apply(encoded, {.key = key}, output);
       in_place = result.ok() && result->raw() == place.raw();
     }
     counting = false;

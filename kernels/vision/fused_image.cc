@@ -36,29 +36,32 @@ absl::StatusOr<MovePlan> FusedImage::Plan(int64_t height, int64_t width, const R
   return plan;
 }
 
-absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held, const Window& needed,
-                                         MovePlan plan) const {
+absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held, const Window& needed, MovePlan plan,
+                                         OutputAllocator& output) const {
   const MovePlan::Flips flips = has_pixel_pass_ ? plan.TakeLastFlips() : MovePlan::Flips();
-  HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, held, needed, plan));
-  return has_pixel_pass_ ? pixel_pass_.Run(moved, flips) : TensorOf(moved);
+  OutputAllocator intermediate;
+  HEADRACE_ASSIGN_OR_RETURN(const Image moved,
+                            Moved(image, held, needed, plan, has_pixel_pass_ ? intermediate : output));
+  return has_pixel_pass_ ? pixel_pass_.Run(moved, flips, output) : TensorOf(moved, output);
 }
 
-absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id) const {
+absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const {
   if (decoder_ == nullptr) {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     HEADRACE_ASSIGN_OR_RETURN(MovePlan plan, Plan(image.height, image.width, id));
     const Window needed = plan.Needed();
-    return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan));
+    return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan), output);
   }
   std::optional<MovePlan> plan;
   Window needed;
-  const auto choose = [&](int64_t height, int64_t width) -> absl::StatusOr<Window> {
+  const auto choose = [&](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
     HEADRACE_ASSIGN_OR_RETURN(plan, Plan(height, width, id));
     needed = plan->Needed();
-    return needed;
+    const bool is_result = plan->moves().empty() && !has_pixel_pass_;
+    return WantedPart(needed, is_result ? &output : nullptr);
   };
   HEADRACE_ASSIGN_OR_RETURN(const PicturePart part, decoder_->ApplyPart(input, choose));
-  return Write(part.image, part.held, needed, *std::move(plan));
+  return Write(part.image, part.held, needed, *std::move(plan), output);
 }
 
 }  // namespace headrace

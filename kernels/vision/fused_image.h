@@ -32,8 +32,8 @@ class FusedImage {
   static std::optional<FusedImage> Make(absl::Span<const Part> parts);
 
   // Fails where a plain kernel would; which error that is, the plain kernels say. What is wrong with a picture beyond
-  // what is read of it is not noticed.
-  absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id) const;
+  // what is read of it is not noticed. The result is allocated by `output` unless it is a view.
+  absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const;
 
  private:
   struct Move {
@@ -42,7 +42,8 @@ class FusedImage {
     uint64_t salt;
   };
   absl::StatusOr<MovePlan> Plan(int64_t height, int64_t width, const RowId& id) const;
-  absl::StatusOr<Tensor> Write(const Image& image, const Window& held, const Window& needed, MovePlan plan) const;
+  absl::StatusOr<Tensor> Write(const Image& image, const Window& held, const Window& needed, MovePlan plan,
+                               OutputAllocator& output) const;
 
   const PictureKernel* decoder_ = nullptr;
   std::vector<Move> moves_;

@@ -13,12 +13,12 @@ class Hwc2Chw : public PixelKernel {
  public:
   explicit Hwc2Chw(const ir::Attributes&) {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
     const Shape shape = {image.channels, image.height, image.width};
     // One channel lies the same way already.
     if (image.channels == 1 && input.contiguous()) return input.Reshape(shape);
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(image.dtype(), shape));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(image.dtype(), shape));
     const auto item = static_cast<int64_t>(ItemSize(image.dtype()));
     const int64_t row_bytes = image.width * item;
     for (int64_t y = 0; y < image.height; ++y) {

@@ -55,10 +55,10 @@ Image Cropped(const Image& image, int64_t top, int64_t left, int64_t height, int
   return crop;
 }
 
-absl::StatusOr<Tensor> AllocateLike(const Image& image, int64_t height, int64_t width) {
+absl::StatusOr<Tensor> AllocateLike(const Image& image, int64_t height, int64_t width, OutputAllocator& output) {
   Shape shape = {height, width};
   if (image.tensor.rank() == 3) shape.push_back(image.channels);
-  return Tensor::Allocate(image.dtype(), shape);
+  return output.Allocate(image.dtype(), shape);
 }
 
 absl::StatusOr<ir::ColumnType> ImageTypeOf(const ir::ColumnType& type, PixelTypes accepted) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "core/output_allocator.h"
 #include "core/tensor.h"
 #include "ir/type.h"
 
@@ -38,7 +39,7 @@ absl::StatusOr<Image> ImageOf(const Tensor& tensor, PixelTypes accepted);
 Image Cropped(const Image& image, int64_t top, int64_t left, int64_t height, int64_t width);
 
 // Uninitialised, of the image's dtype and channels (and rank).
-absl::StatusOr<Tensor> AllocateLike(const Image& image, int64_t height, int64_t width);
+absl::StatusOr<Tensor> AllocateLike(const Image& image, int64_t height, int64_t width, OutputAllocator& output);
 
 // The type of an image before any row is seen: fails where no row of this type could be one.
 absl::StatusOr<ir::ColumnType> ImageTypeOf(const ir::ColumnType& type, PixelTypes accepted);

@@ -30,20 +30,20 @@ absl::StatusOr<Image> ImageFrom(absl::StatusOr<Tensor> tensor) {
   return ImageOf(*tensor, PixelTypes::kFixedSize);
 }
 
-absl::StatusOr<Image> MovedOnce(const Image& image, const ImageMove& move) {
+absl::StatusOr<Image> MovedOnce(const Image& image, const ImageMove& move, OutputAllocator& output) {
   switch (move.kind) {
     case ImageMove::Kind::kCut:
       if (Inside(move.window, image.height, image.width)) {
         return Cropped(image, move.window.top, move.window.left, move.window.height, move.window.width);
       }
-      return ImageFrom(Windowed(image, move.window, move.border, move.fill));
+      return ImageFrom(Windowed(image, move.window, move.border, move.fill, output));
     case ImageMove::Kind::kResize:
-      return ImageFrom(
-          Resized({image, {0, 0}, image.height, image.width}, move.height, move.width, move.window, move.resizing));
+      return ImageFrom(Resized({image, {0, 0}, image.height, image.width}, move.height, move.width, move.window,
+                               move.resizing, output));
     case ImageMove::Kind::kFlipLeftRight:
-      return ImageFrom(FlippedLeftRight(image));
+      return ImageFrom(FlippedLeftRight(image, output));
     case ImageMove::Kind::kFlipTopBottom:
-      return ImageFrom(FlippedTopBottom(image));
+      return ImageFrom(FlippedTopBottom(image, output));
   }
   return InternalError("a move without a name");
 }
@@ -52,6 +52,7 @@ absl::StatusOr<Image> MovedOnce(const Image& image, const ImageMove& move) {
 
 void MovePlan::Cut(const Window& window, Border border, absl::Span<const ir::Number> fill) {
   const bool inside = Inside(window, height_, width_);
+  if (inside && window.height == height_ && window.width == width_) return;
   height_ = window.height;
   width_ = window.width;
   if (inside && moves_.empty()) {
@@ -105,24 +106,28 @@ Window MovePlan::Needed() const {
                                         resize.resizing));
 }
 
-absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window& needed, const MovePlan& plan) {
+absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window& needed, const MovePlan& plan,
+                            OutputAllocator& output) {
+  OutputAllocator intermediate;
   Image moved = Cropped(image, needed.top - held.top, needed.left - held.left, needed.height, needed.width);
   absl::Span<const ImageMove> moves = plan.moves();
+  const auto allocator = [&]() -> OutputAllocator& { return moves.size() == 1 ? output : intermediate; };
   const Window& source = plan.source();
   if (needed.height != source.height || needed.width != source.width) {
     // Resizes from less than the whole source.
     const Origin origin = {needed.top - source.top, needed.left - source.left};
-    HEADRACE_ASSIGN_OR_RETURN(moved, ImageFrom(Resized({moved, origin, source.height, source.width}, moves[0].height,
-                                                       moves[0].width, moves[0].window, moves[0].resizing)));
+    HEADRACE_ASSIGN_OR_RETURN(
+        moved, ImageFrom(Resized({moved, origin, source.height, source.width}, moves[0].height, moves[0].width,
+                                 moves[0].window, moves[0].resizing, allocator())));
     moves.remove_prefix(1);
   }
-  for (const ImageMove& move : moves) {
-    HEADRACE_ASSIGN_OR_RETURN(moved, MovedOnce(moved, move));
+  for (; !moves.empty(); moves.remove_prefix(1)) {
+    HEADRACE_ASSIGN_OR_RETURN(moved, MovedOnce(moved, moves[0], allocator()));
   }
   return moved;
 }
 
-absl::StatusOr<Tensor> TensorOf(const Image& image) {
+absl::StatusOr<Tensor> TensorOf(const Image& image, OutputAllocator& output) {
   const Tensor& whole = image.tensor;
   if (whole.dim(0) == image.height && whole.dim(1) == image.width) return whole;
   const int64_t offset = image.pixels - whole.raw();
@@ -130,15 +135,18 @@ absl::StatusOr<Tensor> TensorOf(const Image& image) {
   const int64_t left = offset % image.row_stride / image.pixel_bytes();
   const Tensor view = whole.Slice(0, top, image.height).Slice(1, left, image.width);
   if (view.bytes() * kKeptAlive >= whole.footprint()) return view;
-  return view.Contiguous();
+  HEADRACE_ASSIGN_OR_RETURN(Tensor copy, output.Allocate(view.dtype(), view.shape()));
+  view.CopyTo(copy.mutable_raw());
+  return copy;
 }
 
-absl::StatusOr<Tensor> MovingKernel::Apply(const Tensor& input, RowRandom& random) const {
+absl::StatusOr<Tensor> MovingKernel::Apply(const Tensor& input, KernelContext& context) const {
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, accepted()));
   MovePlan plan(image.height, image.width);
-  HEADRACE_RETURN_IF_ERROR(Plan(random, plan));
-  HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, {0, 0, image.height, image.width}, plan.Needed(), plan));
-  return TensorOf(moved);
+  HEADRACE_RETURN_IF_ERROR(Plan(context.random(), plan));
+  HEADRACE_ASSIGN_OR_RETURN(const Image moved,
+                            Moved(image, {0, 0, image.height, image.width}, plan.Needed(), plan, context.output()));
+  return TensorOf(moved, context.output());
 }
 
 }  // namespace headrace

@@ -66,16 +66,17 @@ class MovePlan {
 };
 
 // Carries out the plan on the part `held` of the image for which it was made; `image` is that part, and holds what is
-// needed: `needed` is plan.Needed(). May give a view.
-absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window& needed, const MovePlan& plan);
+// needed: `needed` is plan.Needed(). May give a view; else the result is allocated by `output`.
+absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window& needed, const MovePlan& plan,
+                            OutputAllocator& output);
 
-// The image as a tensor: a view, unless that would keep much more alive than it shows.
-absl::StatusOr<Tensor> TensorOf(const Image& image);
+// The image as a tensor: a view, unless that would keep much more alive than it shows; then a copy made by `output`.
+absl::StatusOr<Tensor> TensorOf(const Image& image, OutputAllocator& output);
 
 // A kernel that moves pixels and does nothing else.
 class MovingKernel : public UnaryKernel {
  public:
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom& random) const final;
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const final;
 
   virtual PixelTypes accepted() const = 0;
   // Adds what it does with one image, and draws what it draws. Fails with kGraph where the size does not suit it.

@@ -357,14 +357,16 @@ class JpegReader {
     // Taken before libjpeg's own memory goes.
     const int orientation = options.orientation ? OrientationOf(header) : 1;
     if (orientation != 1) return Turned(plan, whole, orientation, choose);
-    HEADRACE_ASSIGN_OR_RETURN(const Window part, choose(whole.height, whole.width));
-    return ReadPart(plan, whole, part);
+    HEADRACE_ASSIGN_OR_RETURN(const WantedPart part, choose(whole.height, whole.width));
+    OutputAllocator intermediate;
+    return ReadPart(plan, whole, part.window, part.output != nullptr ? *part.output : intermediate);
   }
 
   std::string damage() const { return session_.damaged ? session_.damage : ""; }
 
  private:
-  absl::StatusOr<PicturePart> ReadPart(const Plan& plan, const Window& whole, const Window& part) {
+  absl::StatusOr<PicturePart> ReadPart(const Plan& plan, const Window& whole, const Window& part,
+                                       OutputAllocator& output) {
     const jpeg_decompress_struct& libjpeg = session_.libjpeg;
     const bool several = jpeg_has_multiple_scans(&session_.libjpeg) != FALSE;
     const MemoryReservation coefficients(several ? CoefficientBytes(libjpeg) : 0);
@@ -382,7 +384,7 @@ class JpegReader {
     Window held;
     // Smoothing of blocks, which libjpeg does where scans are missing, looks at neighbours beyond a part.
     if (!MoveTo(session_, complete && scans.all ? part : whole, held)) return Failed("");
-    HEADRACE_ASSIGN_OR_RETURN(Tensor rows, Tensor::Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor rows, output.Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
     if (!ReadRows(session_, plan, held, rows.mutable_raw())) return Failed("");
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(rows, PixelTypes::kByteOrFloat));
     return PicturePart{Cropped(image, part.top - held.top, part.left - held.left, part.height, part.width), part};
@@ -396,10 +398,14 @@ class JpegReader {
   }
 
   absl::StatusOr<PicturePart> Turned(const Plan& plan, const Window& whole, int orientation, const ChoosePart& choose) {
-    HEADRACE_ASSIGN_OR_RETURN(const PicturePart all, ReadPart(plan, whole, whole));
-    HEADRACE_ASSIGN_OR_RETURN(const Tensor turned, Oriented(all.image.tensor, orientation));
+    OutputAllocator intermediate;
+    HEADRACE_ASSIGN_OR_RETURN(const PicturePart all, ReadPart(plan, whole, whole, intermediate));
+    const bool swapped = SwapsAxes(orientation);
+    HEADRACE_ASSIGN_OR_RETURN(const WantedPart part,
+                              choose(swapped ? whole.width : whole.height, swapped ? whole.height : whole.width));
+    OutputAllocator& output = part.output != nullptr ? *part.output : intermediate;
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor turned, Oriented(all.image.tensor, orientation, output));
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(turned, PixelTypes::kByteOrFloat));
-    HEADRACE_RETURN_IF_ERROR(choose(image.height, image.width).status());
     return PicturePart{image, {0, 0, image.height, image.width}};
   }
 

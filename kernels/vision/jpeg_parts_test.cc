@@ -45,8 +45,9 @@ class Decoder {
   explicit Decoder(int scale) : kernel_(*fixture::MakeKernel("Decode", {{"scale", ir::IntValue(scale)}})) {}
 
   absl::StatusOr<Tensor> Whole(const Tensor& encoded) const {
-    RowRandom random = RandomOf(0);
-    HEADRACE_ASSIGN_OR_RETURN(const Tensors outputs, kernel_->Apply({&encoded, 1}, random));
+    OutputAllocator output;
+    KernelContext context(RandomOf(0), output);
+    HEADRACE_ASSIGN_OR_RETURN(const Tensors outputs, kernel_->Apply({&encoded, 1}, context));
     return outputs[0];
   }
   absl::StatusOr<PicturePart> Part(const Tensor& encoded, const Window& part) const {

@@ -18,8 +18,8 @@ class Normalize : public PixelKernel {
         deviation_(FloatsOf(attributes.Floats("std"))),
         channels_first_(attributes.String("layout") == "CHW") {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
-    return channels_first_ ? Planes(input) : Pixels(input);
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
+    return channels_first_ ? Planes(input, context) : Pixels(input, context);
   }
   bool AddTo(PixelPass& pass) const override {
     return pass.channels_first() == channels_first_ && pass.Normalize(mean_, deviation_);
@@ -36,10 +36,10 @@ class Normalize : public PixelKernel {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Tensor> Pixels(const Tensor& input) const {
+  absl::StatusOr<Tensor> Pixels(const Tensor& input, KernelContext& context) const {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     HEADRACE_RETURN_IF_ERROR(CheckChannels(image.channels));
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(DType::kFloat32, input.shape()));
     const NormalizePattern pattern(mean_, deviation_, image.channels);
     // Takes rows that lie without a gap as one.
     const bool dense = image.row_stride == image.width * image.pixel_bytes();
@@ -51,13 +51,13 @@ class Normalize : public PixelKernel {
     return output;
   }
 
-  absl::StatusOr<Tensor> Planes(const Tensor& input) const {
+  absl::StatusOr<Tensor> Planes(const Tensor& input, KernelContext& context) const {
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(dense, PixelTypes::kByteOrFloat));
     if (input.rank() != 3) return GraphError("layout='CHW' needs shape (C, H, W); got ", input.TypeName());
     const int64_t channels = input.dim(0);
     HEADRACE_RETURN_IF_ERROR(CheckChannels(channels));
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(DType::kFloat32, input.shape()));
     const int64_t count = input.dim(1) * input.dim(2);
     const int64_t item = static_cast<int64_t>(ItemSize(input.dtype()));
     for (int64_t c = 0; c < channels; ++c) {

@@ -17,8 +17,18 @@ struct PicturePart {
   Window held;  // which part of the picture it is
 };
 
+// The part wanted of a picture.
+struct WantedPart {
+  // Converts, since most callers want pixels for what follows.
+  WantedPart(const Window& window) : window(window) {}
+  WantedPart(const Window& window, OutputAllocator* output) : window(window), output(output) {}
+
+  Window window;
+  OutputAllocator* output = nullptr;  // allocates the pixels where they are the row's result
+};
+
 // The part wanted of a picture of this size; an error ends the decoding.
-using ChoosePart = absl::FunctionRef<absl::StatusOr<Window>(int64_t height, int64_t width)>;
+using ChoosePart = absl::FunctionRef<absl::StatusOr<WantedPart>(int64_t height, int64_t width)>;
 
 // A kernel that turns encoded bytes into an image.
 class PictureKernel : public UnaryKernel {

@@ -146,7 +146,7 @@ bool PixelPass::MoveChannelsFirst() {
   return true;
 }
 
-absl::StatusOr<Tensor> PixelPass::Run(const Image& image, MovePlan::Flips flips) const {
+absl::StatusOr<Tensor> PixelPass::Run(const Image& image, MovePlan::Flips flips, OutputAllocator& output) const {
   for (const Step& step : steps_) {
     for (const auto* values : {&step.mean, &step.deviation}) {
       const auto size = static_cast<int64_t>(values->size());
@@ -160,9 +160,9 @@ absl::StatusOr<Tensor> PixelPass::Run(const Image& image, MovePlan::Flips flips)
     shape.push_back(image.channels);
   }
   const DType dtype = steps_.empty() ? image.dtype() : steps_.back().dtype;
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(dtype, shape));
-  PixelRows(*this, image, flips, output).Run();
-  return output;
+  HEADRACE_ASSIGN_OR_RETURN(Tensor result, output.Allocate(dtype, shape));
+  PixelRows(*this, image, flips, result).Run();
+  return result;
 }
 
 }  // namespace headrace

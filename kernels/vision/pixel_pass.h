@@ -28,7 +28,7 @@ class PixelPass {
   bool channels_first() const { return channels_first_; }
 
   // Of uint8 or float32. Fails with kGraph where the number of channels does not suit a step.
-  absl::StatusOr<Tensor> Run(const Image& image, MovePlan::Flips flips) const;
+  absl::StatusOr<Tensor> Run(const Image& image, MovePlan::Flips flips, OutputAllocator& output) const;
 
  private:
   friend class PixelRows;

@@ -154,24 +154,37 @@ class PngReader {
   ~PngReader() { png_destroy_read_struct(&session_.libpng, &session_.info, nullptr); }
   PngReader(const PngReader&) = delete;
 
-  absl::StatusOr<Tensor> Read(const DecodeOptions& options) {
+  absl::StatusOr<PicturePart> Read(const DecodeOptions& options, const ChoosePart& choose) {
     if (!ReadHeader(session_, options.orientation)) return Failed(" (in its header)");
     const int64_t width = png_get_image_width(session_.libpng, session_.info);
     const int64_t height = png_get_image_height(session_.libpng, session_.info);
     HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(width, height, options.max_pixels));
     HEADRACE_RETURN_IF_ERROR(CheckBytes(width, height));
     const Plan plan = MakePlan(session_, options.mode);
-    HEADRACE_ASSIGN_OR_RETURN(Tensor image, Tensor::Allocate(DType::kUInt8, {height, width, plan.png_channels}));
-    if (!ReadPixels(session_, plan, height, width, image.mutable_raw())) return Failed("");
-    if (plan.channels != plan.png_channels) {
-      HEADRACE_ASSIGN_OR_RETURN(Tensor grey, Tensor::Allocate(DType::kUInt8, {height, width, 1}));
-      LumaRow(image.raw(), height * width, 3, grey.mutable_raw());
-      image = std::move(grey);
-    }
-    return Oriented(std::move(image), options.orientation ? Orientation() : 1);
+    const int orientation = options.orientation ? Orientation() : 1;
+    const bool swapped = SwapsAxes(orientation);
+    HEADRACE_ASSIGN_OR_RETURN(const WantedPart part, choose(swapped ? width : height, swapped ? height : width));
+    OutputAllocator intermediate;
+    OutputAllocator& output = part.output != nullptr ? *part.output : intermediate;
+    HEADRACE_ASSIGN_OR_RETURN(Tensor pixels, ReadImage(plan, height, width, orientation == 1 ? output : intermediate));
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor oriented, Oriented(std::move(pixels), orientation, output));
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(oriented, PixelTypes::kByteOrFloat));
+    return PicturePart{image, {0, 0, image.height, image.width}};
   }
 
  private:
+  absl::StatusOr<Tensor> ReadImage(const Plan& plan, int64_t height, int64_t width, OutputAllocator& output) {
+    OutputAllocator intermediate;
+    const bool converted = plan.channels != plan.png_channels;
+    HEADRACE_ASSIGN_OR_RETURN(
+        Tensor pixels, (converted ? intermediate : output).Allocate(DType::kUInt8, {height, width, plan.png_channels}));
+    if (!ReadPixels(session_, plan, height, width, pixels.mutable_raw())) return Failed("");
+    if (!converted) return pixels;
+    HEADRACE_ASSIGN_OR_RETURN(Tensor grey, output.Allocate(DType::kUInt8, {height, width, 1}));
+    LumaRow(pixels.raw(), height * width, 3, grey.mutable_raw());
+    return grey;
+  }
+
   // Refuses a picture that cannot be in so few bytes, before memory is taken for it.
   absl::Status CheckBytes(int64_t width, int64_t height) const {
     const int64_t bits = png_get_bit_depth(session_.libpng, session_.info);
@@ -203,9 +216,9 @@ class PngReader {
 
 bool LooksLikePng(std::string_view bytes) { return bytes.starts_with(kSignature); }
 
-absl::StatusOr<Tensor> DecodePng(std::string_view bytes, const DecodeOptions& options) {
+absl::StatusOr<PicturePart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
   PngReader reader(bytes);
-  return reader.Read(options);
+  return reader.Read(options, choose);
 }
 
 }  // namespace headrace

@@ -6,17 +6,18 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "core/tensor.h"
+#include "kernels/vision/picture_part.h"
 #include "kernels/vision/pixel_mode.h"
 
 namespace headrace {
 
 bool LooksLikePng(std::string_view bytes);
 
-// uint8 (H, W, C). All colour types and depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour
-// profiles are not applied. Fails with kData where the bytes are not a whole PNG, or are too few to hold one of its
-// size; kClosed where StopSignal is raised, kResource where memory is lacking.
-absl::StatusOr<Tensor> DecodePng(std::string_view bytes, const DecodeOptions& options);
+// All of it, whatever part is chosen, for the rows of a PNG build on those above: uint8 (H, W, C). All colour types and
+// depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour profiles are not applied. Fails with
+// kData where the bytes are not a whole PNG, or are too few to hold one of its size; kClosed where StopSignal is
+// raised, kResource where memory is lacking.
+absl::StatusOr<PicturePart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace
 

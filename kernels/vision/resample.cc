@@ -203,28 +203,28 @@ void MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange 
 }
 
 absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t height, int64_t width,
-                                const Window& part) {
+                                const Window& part, OutputAllocator& output) {
   const Image& image = source.image;
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, part.height, part.width));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor resampled, AllocateLike(image, part.height, part.width, output));
   if (source.height == height && source.width == width) {
     CopyRows(Cropped(image, part.top - source.origin.top, part.left - source.origin.left, part.height, part.width),
-             output.mutable_raw());
-    return output;
+             resampled.mutable_raw());
+    return resampled;
   }
   if (image.dtype() == DType::kUInt8) {
-    HEADRACE_RETURN_IF_ERROR(ResampleTo<uint8_t>(source, filter, height, width, part, output.mutable_raw()));
+    HEADRACE_RETURN_IF_ERROR(ResampleTo<uint8_t>(source, filter, height, width, part, resampled.mutable_raw()));
   } else {
-    HEADRACE_RETURN_IF_ERROR(ResampleTo<float>(source, filter, height, width, part, output.mutable_data<float>()));
+    HEADRACE_RETURN_IF_ERROR(ResampleTo<float>(source, filter, height, width, part, resampled.mutable_data<float>()));
   }
-  return output;
+  return resampled;
 }
 
-absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64_t width) {
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, height, width));
+absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64_t width, OutputAllocator& output) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor resampled, AllocateLike(image, height, width, output));
   const std::vector<int64_t> rows = NearestIndices(image.height, height);
   const std::vector<int64_t> columns = NearestIndices(image.width, width);
   const int64_t row_bytes = width * image.pixel_bytes();
-  uint8_t* target = output.mutable_raw();
+  uint8_t* target = resampled.mutable_raw();
   for (int64_t y = 0; y < height; ++y, target += row_bytes) {
     if (y > 0 && rows[y] == rows[y - 1]) {
       std::memcpy(target, target - row_bytes, row_bytes);
@@ -234,7 +234,7 @@ absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64
       GatherPixels<0>(image.row(rows[y]), columns, image.pixel_bytes(), target);
     }
   }
-  return output;
+  return resampled;
 }
 
 }  // namespace headrace

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "core/output_allocator.h"
 #include "core/tensor.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/resample_passes.h"
@@ -43,10 +44,10 @@ struct SourcePart {
 // The part `part` of the source resampled to `height` × `width`. uint8 or float32, any number of channels. A pass along
 // an axis whose size stays is skipped, as Pillow does. Of the source at least what NeededAlongAxis says must be there.
 absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t height, int64_t width,
-                                const Window& part);
+                                const Window& part, OutputAllocator& output);
 
 // Pillow's NEAREST: the pixel under the centre of each new one.
-absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64_t width);
+absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64_t width, OutputAllocator& output);
 
 }  // namespace headrace
 

@@ -13,10 +13,10 @@ class Rescale : public PixelKernel {
   explicit Rescale(const ir::Attributes& attributes)
       : scale_(static_cast<float>(attributes.Float("scale"))), shift_(static_cast<float>(attributes.Float("shift"))) {}
 
-  absl::StatusOr<Tensor> Apply(const Tensor& input, RowRandom&) const override {
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     if (ItemSize(input.dtype()) == 0) return GraphError("needs numbers; got ", input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, Tensor::Allocate(DType::kFloat32, input.shape()));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(DType::kFloat32, input.shape()));
     RescaleValues(dense.raw(), dense.dtype(), dense.elements(), scale_, shift_, output.mutable_data<float>());
     return output;
   }

@@ -41,7 +41,8 @@ Filter FilterOf(Interpolation interpolation) {
   return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
 }
 
-absl::StatusOr<Tensor> ResizedByOpenCv(const Image& image, int64_t height, int64_t width, int interpolation) {
+absl::StatusOr<Tensor> ResizedByOpenCv(const Image& image, int64_t height, int64_t width, int interpolation,
+                                       OutputAllocator& output) {
   if (image.channels > kMaxOpenCvChannels) {
     return GraphError("antialias=False resizes images of at most ", kMaxOpenCvChannels, " channels; got ",
                       image.tensor.TypeName());
@@ -51,17 +52,17 @@ absl::StatusOr<Tensor> ResizedByOpenCv(const Image& image, int64_t height, int64
                       image.tensor.TypeName());
   }
   KeepOpenCvOnThisThread();
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, height, width));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor resized, AllocateLike(image, height, width, output));
   const int type = CV_MAKETYPE(image.dtype() == DType::kUInt8 ? CV_8U : CV_32F, static_cast<int>(image.channels));
   const cv::Mat source(static_cast<int>(image.height), static_cast<int>(image.width), type,
                        const_cast<uint8_t*>(image.pixels), static_cast<size_t>(image.row_stride));
-  cv::Mat target(static_cast<int>(height), static_cast<int>(width), type, output.mutable_raw());
+  cv::Mat target(static_cast<int>(height), static_cast<int>(width), type, resized.mutable_raw());
   try {
     cv::resize(source, target, target.size(), 0, 0, interpolation);
   } catch (const std::exception& error) {
     return InternalError("cv::resize of ", image.tensor.TypeName(), " failed: ", error.what());
   }
-  return output;
+  return resized;
 }
 
 }  // namespace
@@ -86,10 +87,10 @@ Window NeededToResize(int64_t source_height, int64_t source_width, int64_t heigh
 }
 
 absl::StatusOr<Tensor> Resized(const SourcePart& source, int64_t height, int64_t width, const Window& part,
-                               Resizing resizing) {
-  if (resizing.CanGivePart()) return Resample(source, FilterOf(resizing.interpolation), height, width, part);
-  if (resizing.antialias) return ResampleNearest(source.image, height, width);
-  return ResizedByOpenCv(source.image, height, width, OpenCvInterpolation(resizing.interpolation));
+                               Resizing resizing, OutputAllocator& output) {
+  if (resizing.CanGivePart()) return Resample(source, FilterOf(resizing.interpolation), height, width, part, output);
+  if (resizing.antialias) return ResampleNearest(source.image, height, width, output);
+  return ResizedByOpenCv(source.image, height, width, OpenCvInterpolation(resizing.interpolation), output);
 }
 
 ir::Attribute InterpolationAttribute() {

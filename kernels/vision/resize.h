@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "core/output_allocator.h"
 #include "core/tensor.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
@@ -35,7 +36,7 @@ Window NeededToResize(int64_t source_height, int64_t source_width, int64_t heigh
 
 // The part `part` of the source resized to `height` × `width`; the whole, unless resizing.CanGivePart().
 absl::StatusOr<Tensor> Resized(const SourcePart& source, int64_t height, int64_t width, const Window& part,
-                               Resizing resizing);
+                               Resizing resizing, OutputAllocator& output);
 
 ir::Attribute InterpolationAttribute();
 ir::Attribute AntialiasAttribute();

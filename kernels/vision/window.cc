@@ -85,16 +85,16 @@ int64_t BorderIndex(int64_t at, int64_t size, Border border) {
 }
 
 absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border,
-                                absl::Span<const ir::Number> fill) {
+                                absl::Span<const ir::Number> fill, OutputAllocator& output) {
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, FillPixel(image, fill));
-  HEADRACE_ASSIGN_OR_RETURN(Tensor output, AllocateLike(image, window.height, window.width));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor shown, AllocateLike(image, window.height, window.width, output));
   const RowCopy copy_row(image, window, border, pixel);
   const int64_t row_bytes = window.width * image.pixel_bytes();
   for (int64_t y = 0; y < window.height; ++y) {
     const int64_t source = BorderIndex(window.top + y, image.height, border);
-    copy_row(source < 0 ? nullptr : image.row(source), output.mutable_raw() + y * row_bytes);
+    copy_row(source < 0 ? nullptr : image.row(source), shown.mutable_raw() + y * row_bytes);
   }
-  return output;
+  return shown;
 }
 
 Margins MarginsOf(absl::Span<const int64_t> padding) {

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/output_allocator.h"
 #include "core/tensor.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
@@ -37,7 +38,7 @@ int64_t BorderIndex(int64_t at, int64_t size, Border border);
 // A copy of what the window shows. `fill` is one number for all channels or one a channel; it must fit
 // the image's dtype.
 absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border,
-                                absl::Span<const ir::Number> fill);
+                                absl::Span<const ir::Number> fill, OutputAllocator& output);
 
 // Space around an image, from torchvision's notation: one number for all sides, (left and right, top and bottom), or
 // (left, top, right, bottom).

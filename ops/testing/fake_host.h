@@ -44,7 +44,8 @@ class FakeFunction : public HostFunction {
  public:
   using Body = std::function<absl::StatusOr<std::vector<Tensor>>(absl::Span<const Tensor>, RowRandom*)>;
   explicit FakeFunction(Body body) : body_(std::move(body)) {}
-  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random) override {
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
+                                           OutputAllocator&) override {
     return body_(inputs, random);
   }
 

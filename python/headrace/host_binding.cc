@@ -55,7 +55,7 @@ py::object NextOf(const py::handle& iterator) {
 }
 
 // Takes the values out, so that an array that nobody else knows is held by us alone.
-std::vector<Tensor> TensorsOfTuple(py::object tuple) {
+std::vector<Tensor> TensorsOfTuple(py::object tuple, OutputAllocator& output) {
   const py::list values = py::reinterpret_steal<py::list>(PySequence_List(tuple.ptr()));
   if (!values) throw py::error_already_set();
   tuple = py::none();
@@ -63,7 +63,7 @@ std::vector<Tensor> TensorsOfTuple(py::object tuple) {
   for (size_t i = 0; i < values.size(); ++i) {
     py::object value = values[i];
     values[i] = py::none();
-    tensors.push_back(TensorOf(std::move(value), Sharing::kWhereAlone));
+    tensors.push_back(TensorOf(std::move(value), Sharing::kWhereAlone, output));
   }
   return tensors;
 }
@@ -81,12 +81,13 @@ class PythonFunction : public HostFunction {
         wants_rng_(wants_rng),
         predicate_(predicate) {}
 
-  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random) override {
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
+                                           OutputAllocator& output) override {
     std::vector<Tensor> outputs;
     HEADRACE_RETURN_IF_ERROR(objects_->Call(name_, [&]() -> absl::Status {
       const py::object callable = objects_->At(callable_);
       if (!callable) return LetGo(name_);
-      outputs = TensorsOf(CallPython(callable, inputs, random));
+      outputs = TensorsOf(CallPython(callable, inputs, random), output);
       return absl::OkStatus();
     }));
     return outputs;
@@ -101,14 +102,14 @@ class PythonFunction : public HostFunction {
     return Called(callable, arguments, named);
   }
 
-  std::vector<Tensor> TensorsOf(py::object result) const {
+  std::vector<Tensor> TensorsOf(py::object result, OutputAllocator& output) const {
     if (predicate_) {
       const int truth = PyObject_IsTrue(result.ptr());
       if (truth < 0) throw py::error_already_set();
       return {ValueOrRaise(Tensor::Scalar<bool>(truth != 0))};
     }
-    if (PyTuple_Check(result.ptr())) return TensorsOfTuple(std::move(result));
-    return {TensorOf(std::move(result), Sharing::kWhereAlone)};
+    if (PyTuple_Check(result.ptr())) return TensorsOfTuple(std::move(result), output);
+    return {TensorOf(std::move(result), Sharing::kWhereAlone, output)};
   }
 
   const std::string name_;
@@ -190,7 +191,8 @@ class PythonIterator : public HostIterator {
       row.push_back(TensorOf(std::move(value), Sharing::kWhereAlone));
       return absl::OkStatus();
     }
-    row = TensorsOfTuple(std::move(value));
+    OutputAllocator output;
+    row = TensorsOfTuple(std::move(value), output);
     if (row.size() == options_.columns.size()) return absl::OkStatus();
     return GraphError(options_.name, " gave a tuple of ", row.size(), " values for ", options_.columns.size(),
                       " columns (", ColumnList(), ")");

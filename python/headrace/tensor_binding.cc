@@ -233,7 +233,7 @@ bool IsPlainArray(const py::handle& value) { return Py_TYPE(value.ptr()) == py::
 // A fresh result has one reference from the caller, whose `value` we hold, and none else.
 bool OwnedAlone(const py::array& array) { return array.owndata() && Py_REFCNT(array.ptr()) == 1; }
 
-Tensor TensorOfArray(py::array array, Sharing sharing) {
+Tensor TensorOfArray(py::array array, Sharing sharing, OutputAllocator& output) {
   const char kind = array.dtype().kind();
   if (kind == 'O' || kind == 'S' || kind == 'U') return TensorOfStrings(array);
   const DType dtype = DTypeOfArray(array);
@@ -251,7 +251,7 @@ Tensor TensorOfArray(py::array array, Sharing sharing) {
     const py::object native = array.dtype().attr("newbyteorder")("=");
     array = py::array(array.attr("astype")(native, "C"));
   }
-  Tensor tensor = ValueOrRaise(Tensor::Allocate(dtype, shape));
+  Tensor tensor = ValueOrRaise(output.Allocate(dtype, shape));
   if (array.nbytes() > 0) std::memcpy(tensor.mutable_raw(), array.data(), static_cast<size_t>(array.nbytes()));
   return tensor;
 }
@@ -276,6 +276,11 @@ py::object DLPackOf(const Tensor& tensor, Bytes bytes) {
 }
 
 Tensor TensorOf(py::object value, Sharing sharing) {
+  OutputAllocator output;
+  return TensorOf(std::move(value), sharing, output);
+}
+
+Tensor TensorOf(py::object value, Sharing sharing, OutputAllocator& output) {
   if (PyBytes_Check(value.ptr())) return ValueOrRaise(Tensor::CopyBytes(DType::kBytes, BytesView(value)));
   if (PyUnicode_Check(value.ptr())) return ValueOrRaise(Tensor::CopyBytes(DType::kString, Utf8(value)));
   if (PyByteArray_Check(value.ptr())) {
@@ -284,12 +289,13 @@ Tensor TensorOf(py::object value, Sharing sharing) {
     return ValueOrRaise(Tensor::CopyBytes(DType::kBytes, bytes));
   }
   if (value.is_none()) throw py::type_error("None is no value for a column (does a function lack its return?)");
-  if (IsPlainArray(value)) return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing);
+  if (IsPlainArray(value)) return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing, output);
   // Of a subclass, whose methods may say anything, NumPy's own view: it is not alone.
   const bool array = py::isinstance<py::array>(value);
   py::object plain = py::module_::import("numpy").attr("asarray")(value);
   if (!IsPlainArray(plain)) throw py::type_error("numpy.asarray gave no array");
-  return TensorOfArray(py::reinterpret_steal<py::array>(plain.release()), array ? sharing : Sharing::kWhereAlone);
+  return TensorOfArray(py::reinterpret_steal<py::array>(plain.release()), array ? sharing : Sharing::kWhereAlone,
+                       output);
 }
 
 void BindTensors(py::module_& module) {

@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include "absl/status/statusor.h"
+#include "core/output_allocator.h"
 #include "core/tensor.h"
 
 namespace headrace::python {
@@ -34,8 +35,10 @@ enum class Sharing {
   kWhereAlone,  // where the value given is the only reference to memory of its own
 };
 
-// Of arrays, numbers, bytes, str, and what numpy.asarray takes. Raises Python exceptions.
+// Of arrays, numbers, bytes, str, and what numpy.asarray takes. What is copied is allocated by `output` where one is
+// given. Raises Python exceptions.
 Tensor TensorOf(pybind11::object value, Sharing sharing);
+Tensor TensorOf(pybind11::object value, Sharing sharing, OutputAllocator& output);
 
 void BindTensors(pybind11::module_& module);
 
