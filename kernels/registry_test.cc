@@ -128,8 +128,8 @@ TEST(Registry, TraitsAreWhatTheFusedPassCanDo) {
     const ir::Traits& traits = ir::Registry::Global().Find(name)->traits;
     const auto kernel = fixture::MakeKernel(name, sample.given);
     ASSERT_TRUE(kernel.ok()) << name;
-    EXPECT_EQ(traits.decodes, dynamic_cast<const PictureKernel*>(kernel->get()) != nullptr) << name;
-    EXPECT_EQ(traits.geometric, dynamic_cast<const MovingKernel*>(kernel->get()) != nullptr) << name;
+    EXPECT_EQ(traits.decodes, dynamic_cast<const DecodeKernel*>(kernel->get()) != nullptr) << name;
+    EXPECT_EQ(traits.geometric, dynamic_cast<const GeometricKernel*>(kernel->get()) != nullptr) << name;
     EXPECT_EQ(traits.pointwise || traits.layout, dynamic_cast<const PixelKernel*>(kernel->get()) != nullptr) << name;
   }
 }

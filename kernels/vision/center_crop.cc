@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/window.h"
 
@@ -19,7 +20,7 @@ int64_t CenteredBegin(int64_t image_size, int64_t size) {
   return static_cast<int64_t>(std::nearbyint(static_cast<double>(image_size - size) / 2.0));
 }
 
-class CenterCrop : public MovingKernel {
+class CenterCrop : public GeometricKernel {
  public:
   explicit CenterCrop(const ir::Attributes& attributes) : size_(attributes.Ints("size")) {}
 

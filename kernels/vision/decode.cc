@@ -43,7 +43,7 @@ absl::Status CheckScale(int64_t scale) {
   return GraphError("scale is ", scale, "; it must be 1, 2, 4 or 8");
 }
 
-class Decode : public PictureKernel {
+class Decode : public DecodeKernel {
  public:
   explicit Decode(const ir::Attributes& attributes) {
     const std::string& mode = attributes.String("mode");
@@ -58,13 +58,13 @@ class Decode : public PictureKernel {
     const auto all = [&](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
       return WantedPart({0, 0, height, width}, &context.output());
     };
-    HEADRACE_ASSIGN_OR_RETURN(const PicturePart whole, ApplyPart(input, all));
+    HEADRACE_ASSIGN_OR_RETURN(const DecodedPart whole, ApplyPart(input, all));
     return whole.image.tensor;
   }
 
   bool may_warn() const override { return true; }
 
-  absl::StatusOr<PicturePart> ApplyPart(const Tensor& input, const ChoosePart& choose) const override {
+  absl::StatusOr<DecodedPart> ApplyPart(const Tensor& input, const ChoosePart& choose) const override {
     if (StopSignal::Raised()) return StopSignal::Error();
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(const std::string_view bytes, EncodedBytes(dense));
@@ -75,16 +75,16 @@ class Decode : public PictureKernel {
   }
 
  private:
-  absl::StatusOr<PicturePart> JpegPart(std::string_view bytes, const ChoosePart& choose) const {
+  absl::StatusOr<DecodedPart> JpegPart(std::string_view bytes, const ChoosePart& choose) const {
     std::string damage;
-    absl::StatusOr<PicturePart> part = DecodeJpeg(bytes, options_, choose, damage);
+    absl::StatusOr<DecodedPart> part = DecodeJpeg(bytes, options_, choose, damage);
     if (part.ok() && !damage.empty()) {
       RowWarning::Raise(Cat("the JPEG is damaged; its pixels are what libjpeg recovers (", damage, ")"));
     }
     return part;
   }
 
-  absl::StatusOr<PicturePart> PngPart(std::string_view bytes, const ChoosePart& choose) const {
+  absl::StatusOr<DecodedPart> PngPart(std::string_view bytes, const ChoosePart& choose) const {
     if (options_.scale > 1) {
       return DataError(
           "only a JPEG can be decoded smaller, and this is a PNG: leave scale out and use Resize; got scale=",

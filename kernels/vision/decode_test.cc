@@ -19,7 +19,7 @@
 #include "kernels/fixture/compare_part.h"
 #include "kernels/fixture/golden.h"
 #include "kernels/fixture/run_kernel.h"
-#include "kernels/vision/picture_part.h"
+#include "kernels/vision/decode_kernel.h"
 #include "kernels/vision/pixel_mode.h"
 #include "kernels/vision/png.h"
 
@@ -330,7 +330,7 @@ TEST(Decode, GivesNarrowPartsOfTheWhole) {
                            "restarts.jpg", "rgb.jpg", "grey.jpg", "cmyk.jpg"}) {
     for (const int scale : {1, 2, 4, 8}) {
       const std::unique_ptr<Kernel> kernel = *fixture::MakeKernel("Decode", Scale(scale));
-      const auto& decode = dynamic_cast<const PictureKernel&>(*kernel);
+      const auto& decode = dynamic_cast<const DecodeKernel&>(*kernel);
       const Tensor encoded = Encoded(name);
       const Tensor whole = *RunKernel("Decode", Scale(scale), encoded);
       const int64_t height = whole.dim(0), width = whole.dim(1);

@@ -11,11 +11,11 @@ std::optional<FusedImage> FusedImage::Make(absl::Span<const Part> parts) {
   FusedImage fused;
   size_t at = 0;
   if (at < parts.size()) {
-    fused.decoder_ = dynamic_cast<const PictureKernel*>(parts[at].kernel);
+    fused.decoder_ = dynamic_cast<const DecodeKernel*>(parts[at].kernel);
     at += fused.decoder_ != nullptr ? 1 : 0;
   }
   for (; at < parts.size(); ++at) {
-    const auto* mover = dynamic_cast<const MovingKernel*>(parts[at].kernel);
+    const auto* mover = dynamic_cast<const GeometricKernel*>(parts[at].kernel);
     if (mover == nullptr) break;
     fused.moves_.push_back({mover, parts[at].seed, parts[at].salt});
   }
@@ -60,7 +60,7 @@ absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, O
     const bool is_result = plan->moves().empty() && !has_pixel_pass_;
     return WantedPart(needed, is_result ? &output : nullptr);
   };
-  HEADRACE_ASSIGN_OR_RETURN(const PicturePart part, decoder_->ApplyPart(input, choose));
+  HEADRACE_ASSIGN_OR_RETURN(const DecodedPart part, decoder_->ApplyPart(input, choose));
   return Write(part.image, part.held, needed, *std::move(plan), output);
 }
 

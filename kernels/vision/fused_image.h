@@ -15,8 +15,9 @@
 #include "core/row_id.h"
 #include "core/tensor.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/decode_kernel.h"
+#include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
-#include "kernels/vision/picture_part.h"
 #include "kernels/vision/pixel_pass.h"
 
 namespace headrace {
@@ -37,7 +38,7 @@ class FusedImage {
 
  private:
   struct Move {
-    const MovingKernel* kernel;
+    const GeometricKernel* kernel;
     uint64_t seed;
     uint64_t salt;
   };
@@ -45,7 +46,7 @@ class FusedImage {
   absl::StatusOr<Tensor> Write(const Image& image, const Window& held, const Window& needed, MovePlan plan,
                                OutputAllocator& output) const;
 
-  const PictureKernel* decoder_ = nullptr;
+  const DecodeKernel* decoder_ = nullptr;
   std::vector<Move> moves_;
   bool has_pixel_pass_ = false;
   PixelPass pixel_pass_;

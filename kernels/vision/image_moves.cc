@@ -140,13 +140,4 @@ absl::StatusOr<Tensor> TensorOf(const Image& image, OutputAllocator& output) {
   return copy;
 }
 
-absl::StatusOr<Tensor> MovingKernel::Apply(const Tensor& input, KernelContext& context) const {
-  HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, accepted()));
-  MovePlan plan(image.height, image.width);
-  HEADRACE_RETURN_IF_ERROR(Plan(context.random(), plan));
-  HEADRACE_ASSIGN_OR_RETURN(const Image moved,
-                            Moved(image, {0, 0, image.height, image.width}, plan.Needed(), plan, context.output()));
-  return TensorOf(moved, context.output());
-}
-
 }  // namespace headrace

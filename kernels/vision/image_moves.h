@@ -1,7 +1,6 @@
-// Where the pixels of an image go: cuts, resizing and mirror images, listed before any pixel is read. A kernel that
-// moves pixels says its part of the list (MovingKernel); alone it is carried out at once, in a run of kernels the lists
-// are joined, so that a decoder is asked for no more than what the first of them cuts out.
-// Plain values; safe from any thread.
+// Where the pixels of an image go: cuts, resizing and mirror images, listed before any pixel is read. Each
+// GeometricKernel adds to the list; alone it is carried out at once, in a run of kernels the lists are joined, so that
+// a decoder is asked for no more than what the first of them cuts out. Plain values; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_MOVES_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_MOVES_H_
 
@@ -10,7 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kernels/kernel.h"
+#include "core/output_allocator.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/window.h"
@@ -72,16 +71,6 @@ absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window
 
 // The image as a tensor: a view, unless that would keep much more alive than it shows; then a copy made by `output`.
 absl::StatusOr<Tensor> TensorOf(const Image& image, OutputAllocator& output);
-
-// A kernel that moves pixels and does nothing else.
-class MovingKernel : public UnaryKernel {
- public:
-  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const final;
-
-  virtual PixelTypes accepted() const = 0;
-  // Adds what it does with one image, and draws what it draws. Fails with kGraph where the size does not suit it.
-  virtual absl::Status Plan(RowRandom& random, MovePlan& plan) const = 0;
-};
 
 }  // namespace headrace
 

@@ -344,7 +344,7 @@ class JpegReader {
   ~JpegReader() { jpeg_destroy_decompress(&session_.libjpeg); }
   JpegReader(const JpegReader&) = delete;
 
-  absl::StatusOr<PicturePart> Read(const DecodeOptions& options, const ChoosePart& choose) {
+  absl::StatusOr<DecodedPart> Read(const DecodeOptions& options, const ChoosePart& choose) {
     if (!ReadHeader(session_, bytes_, options.orientation, options.scale)) return Failed(" (in its header)");
     const jpeg_decompress_struct& header = session_.libjpeg;
     HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(header.image_width, header.image_height, options.max_pixels));
@@ -365,7 +365,7 @@ class JpegReader {
   std::string damage() const { return session_.damaged ? session_.damage : ""; }
 
  private:
-  absl::StatusOr<PicturePart> ReadPart(const Plan& plan, const Window& whole, const Window& part,
+  absl::StatusOr<DecodedPart> ReadPart(const Plan& plan, const Window& whole, const Window& part,
                                        OutputAllocator& output) {
     const jpeg_decompress_struct& libjpeg = session_.libjpeg;
     const bool several = jpeg_has_multiple_scans(&session_.libjpeg) != FALSE;
@@ -387,7 +387,7 @@ class JpegReader {
     HEADRACE_ASSIGN_OR_RETURN(Tensor rows, output.Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
     if (!ReadRows(session_, plan, held, rows.mutable_raw())) return Failed("");
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(rows, PixelTypes::kByteOrFloat));
-    return PicturePart{Cropped(image, part.top - held.top, part.left - held.left, part.height, part.width), part};
+    return DecodedPart{Cropped(image, part.top - held.top, part.left - held.left, part.height, part.width), part};
   }
 
   // Whether libjpeg meets the end marker before the end of the bytes while it reads the one scan: it passes over no two
@@ -397,16 +397,16 @@ class JpegReader {
     return scan.rfind("\xFF\xD9") != std::string_view::npos;
   }
 
-  absl::StatusOr<PicturePart> Turned(const Plan& plan, const Window& whole, int orientation, const ChoosePart& choose) {
+  absl::StatusOr<DecodedPart> Turned(const Plan& plan, const Window& whole, int orientation, const ChoosePart& choose) {
     OutputAllocator intermediate;
-    HEADRACE_ASSIGN_OR_RETURN(const PicturePart all, ReadPart(plan, whole, whole, intermediate));
+    HEADRACE_ASSIGN_OR_RETURN(const DecodedPart all, ReadPart(plan, whole, whole, intermediate));
     const bool swapped = SwapsAxes(orientation);
     HEADRACE_ASSIGN_OR_RETURN(const WantedPart part,
                               choose(swapped ? whole.width : whole.height, swapped ? whole.height : whole.width));
     OutputAllocator& output = part.output != nullptr ? *part.output : intermediate;
     HEADRACE_ASSIGN_OR_RETURN(const Tensor turned, Oriented(all.image.tensor, orientation, output));
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(turned, PixelTypes::kByteOrFloat));
-    return PicturePart{image, {0, 0, image.height, image.width}};
+    return DecodedPart{image, {0, 0, image.height, image.width}};
   }
 
   absl::Status Failed(std::string_view where) const {
@@ -431,10 +431,10 @@ class JpegReader {
 
 bool LooksLikeJpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF"); }
 
-absl::StatusOr<PicturePart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
+absl::StatusOr<DecodedPart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
                                        std::string& damage) {
   JpegReader reader(bytes);
-  absl::StatusOr<PicturePart> part = reader.Read(options, choose);
+  absl::StatusOr<DecodedPart> part = reader.Read(options, choose);
   damage = reader.damage();
   return part;
 }

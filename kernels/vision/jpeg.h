@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "kernels/vision/picture_part.h"
+#include "kernels/vision/decode_kernel.h"
 #include "kernels/vision/pixel_mode.h"
 
 namespace headrace {
@@ -28,7 +28,7 @@ bool LooksLikeJpeg(std::string_view bytes);
 //   first fault among what was read. A part may end above the damage, and then has the same pixels and no `damage`.
 // The work is bounded by the bytes (kBlocksPerByte in jpeg.cc). kClosed where StopSignal is raised, kResource where
 // memory is lacking.
-absl::StatusOr<PicturePart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
+absl::StatusOr<DecodedPart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
                                        std::string& damage);
 
 }  // namespace headrace

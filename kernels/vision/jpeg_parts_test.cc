@@ -17,7 +17,7 @@
 #include "kernels/fixture/golden.h"
 #include "kernels/fixture/jpeg_writer.h"
 #include "kernels/fixture/run_kernel.h"
-#include "kernels/vision/picture_part.h"
+#include "kernels/vision/decode_kernel.h"
 
 namespace headrace {
 namespace {
@@ -50,9 +50,9 @@ class Decoder {
     HEADRACE_ASSIGN_OR_RETURN(const Tensors outputs, kernel_->Apply({&encoded, 1}, context));
     return outputs[0];
   }
-  absl::StatusOr<PicturePart> Part(const Tensor& encoded, const Window& part) const {
+  absl::StatusOr<DecodedPart> Part(const Tensor& encoded, const Window& part) const {
     const auto choose = [&](int64_t, int64_t) -> absl::StatusOr<Window> { return part; };
-    return dynamic_cast<const PictureKernel&>(*kernel_).ApplyPart(encoded, choose);
+    return dynamic_cast<const DecodeKernel&>(*kernel_).ApplyPart(encoded, choose);
   }
 
  private:
@@ -155,7 +155,7 @@ TEST(JpegParts, ShareTheFateOfTheWholeWhateverTheDamage) {
       const int64_t left = static_cast<int64_t>(random.Below(whole->dim(1)));
       const Window part = {top, left, 1 + static_cast<int64_t>(random.Below(whole->dim(0) - top)),
                            1 + static_cast<int64_t>(random.Below(whole->dim(1) - left))};
-      const absl::StatusOr<PicturePart> given = decoder.Part(encoded, part);
+      const absl::StatusOr<DecodedPart> given = decoder.Part(encoded, part);
       ASSERT_TRUE(given.ok()) << given.status() << TextOf(part);
       ASSERT_TRUE(fixture::IsPartOf(*given, *whole, part)) << TextOf(part);
     }
@@ -194,7 +194,7 @@ TEST(JpegDamage, AFileWithoutItsEndMarkerIsReadToItsEnd) {
     EXPECT_TRUE(TensorsEqual(*decoder.Whole(Bytes(unmarked)), *decoder.Whole(Bytes(jpeg))));
     const std::string_view cut = unmarked.substr(0, unmarked.size() - 40);
     for (const int64_t top : {0, 30, 69}) {
-      const absl::StatusOr<PicturePart> part = decoder.Part(Bytes(cut), {top, 3, 1, 5});
+      const absl::StatusOr<DecodedPart> part = decoder.Part(Bytes(cut), {top, 3, 1, 5});
       EXPECT_EQ(KindOf(part.status()), ErrorKind::kData);
       EXPECT_THAT(MessageOf(part), HasSubstr("truncated"));
     }
@@ -291,7 +291,7 @@ TEST(JpegWork, EndsWhenTheSignalIsRaised) {
         stop = true;
         return Window{top, 0, 8, 8};
       };
-      const auto part = dynamic_cast<const PictureKernel&>(*kernel).ApplyPart(encoded, choose);
+      const auto part = dynamic_cast<const DecodeKernel&>(*kernel).ApplyPart(encoded, choose);
       EXPECT_EQ(KindOf(part.status()), ErrorKind::kClosed) << part.status();
     }
   }

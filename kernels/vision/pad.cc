@@ -2,13 +2,14 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
 namespace {
 
-class Pad : public MovingKernel {
+class Pad : public GeometricKernel {
  public:
   explicit Pad(const ir::Attributes& attributes)
       : margins_(MarginsOf(attributes.Ints("padding"))),

@@ -154,7 +154,7 @@ class PngReader {
   ~PngReader() { png_destroy_read_struct(&session_.libpng, &session_.info, nullptr); }
   PngReader(const PngReader&) = delete;
 
-  absl::StatusOr<PicturePart> Read(const DecodeOptions& options, const ChoosePart& choose) {
+  absl::StatusOr<DecodedPart> Read(const DecodeOptions& options, const ChoosePart& choose) {
     if (!ReadHeader(session_, options.orientation)) return Failed(" (in its header)");
     const int64_t width = png_get_image_width(session_.libpng, session_.info);
     const int64_t height = png_get_image_height(session_.libpng, session_.info);
@@ -169,7 +169,7 @@ class PngReader {
     HEADRACE_ASSIGN_OR_RETURN(Tensor pixels, ReadImage(plan, height, width, orientation == 1 ? output : intermediate));
     HEADRACE_ASSIGN_OR_RETURN(const Tensor oriented, Oriented(std::move(pixels), orientation, output));
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(oriented, PixelTypes::kByteOrFloat));
-    return PicturePart{image, {0, 0, image.height, image.width}};
+    return DecodedPart{image, {0, 0, image.height, image.width}};
   }
 
  private:
@@ -216,7 +216,7 @@ class PngReader {
 
 bool LooksLikePng(std::string_view bytes) { return bytes.starts_with(kSignature); }
 
-absl::StatusOr<PicturePart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
+absl::StatusOr<DecodedPart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose) {
   PngReader reader(bytes);
   return reader.Read(options, choose);
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "kernels/vision/picture_part.h"
+#include "kernels/vision/decode_kernel.h"
 #include "kernels/vision/pixel_mode.h"
 
 namespace headrace {
@@ -17,7 +17,7 @@ bool LooksLikePng(std::string_view bytes);
 // depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour profiles are not applied. Fails with
 // kData where the bytes are not a whole PNG, or are too few to hold one of its size; kClosed where StopSignal is
 // raised, kResource where memory is lacking.
-absl::StatusOr<PicturePart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
+absl::StatusOr<DecodedPart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace
 

@@ -3,13 +3,14 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
 namespace {
 
-class RandomCrop : public MovingKernel {
+class RandomCrop : public GeometricKernel {
  public:
   explicit RandomCrop(const ir::Attributes& attributes)
       : size_(attributes.Ints("size")),

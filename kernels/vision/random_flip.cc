@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 
 namespace headrace {
@@ -9,7 +10,7 @@ namespace {
 
 // Along one axis: the move that the plan is asked for.
 template <void (MovePlan::*kFlip)()>
-class RandomFlip : public MovingKernel {
+class RandomFlip : public GeometricKernel {
  public:
   explicit RandomFlip(const ir::Attributes& attributes) : probability_(attributes.Float("p")) {}
 

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/resized_crop_box.h"
@@ -10,7 +11,7 @@
 namespace headrace {
 namespace {
 
-class RandomResizedCrop : public MovingKernel {
+class RandomResizedCrop : public GeometricKernel {
  public:
   RandomResizedCrop(std::vector<int64_t> size, Interval scale, Interval ratio, Resizing resizing)
       : size_(std::move(size)), scale_(scale), ratio_(ratio), resizing_(resizing) {}

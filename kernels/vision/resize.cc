@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/resample.h"
 #include "opencv2/imgproc.hpp"
@@ -124,7 +125,7 @@ TargetSize TargetSizeOf(const std::vector<int64_t>& size, int64_t height, int64_
   return {std::max<int64_t>(size[0] * height / width, 1), size[0]};
 }
 
-class Resize : public MovingKernel {
+class Resize : public GeometricKernel {
  public:
   explicit Resize(const ir::Attributes& attributes)
       : size_(attributes.Ints("size")), resizing_(Resizing::Of(attributes)) {}

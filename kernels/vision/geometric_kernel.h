@@ -1,0 +1,27 @@
+// A kernel that moves pixels (cuts, resizing, mirror images) and does nothing else. It says where they go before any
+// pixel is read, so that the fused pass can join several of them.
+// Thread contract: that of kernels.
+#ifndef HEADRACE_KERNELS_VISION_GEOMETRIC_KERNEL_H_
+#define HEADRACE_KERNELS_VISION_GEOMETRIC_KERNEL_H_
+
+#include "absl/status/statusor.h"
+#include "core/philox.h"
+#include "core/tensor.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image.h"
+#include "kernels/vision/image_moves.h"
+
+namespace headrace {
+
+class GeometricKernel : public UnaryKernel {
+ public:
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const final;
+
+  virtual PixelTypes accepted() const = 0;
+  // Adds what it does with one image, and draws what it draws. Fails with kGraph where the size does not suit it.
+  virtual absl::Status Plan(RowRandom& random, MovePlan& plan) const = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_GEOMETRIC_KERNEL_H_
