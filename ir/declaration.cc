@@ -34,6 +34,18 @@ void CheckDefaults(const Declaration& declaration) {
 
 }  // namespace
 
+std::string_view SampleInputName(SampleInput input) {
+  switch (input) {
+    case SampleInput::kImage:
+      return "image";
+    case SampleInput::kEncoded:
+      return "encoded";
+    case SampleInput::kVector:
+      return "vector";
+  }
+  return "?";
+}
+
 InferOp PassesSchema() {
   return [](const Attributes&, absl::Span<const Schema> inputs) -> absl::StatusOr<Schema> {
     if (inputs.empty()) return InternalError("PassesSchema() of an op without inputs");

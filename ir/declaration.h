@@ -123,6 +123,33 @@ MostRows NoMoreRows();
 // Of ops that pass columns on by name and look into none: of each input, what it has of the columns wanted.
 Reads PassesColumns();
 
+// What a kernel is tried on by the tests that hold for every kernel.
+enum class SampleInput {
+  kImage,    // uint8 (60, 80, 3)
+  kEncoded,  // a JPEG: bytes ()
+  kVector,   // int32 (4,): 0 … 3
+};
+std::string_view SampleInputName(SampleInput input);  // "image"
+
+// Attributes and inputs with which a kernel gives something other than zeros.
+struct Sample {
+  // Name and value in Python's notation, as default_value; at least those without a default.
+  std::vector<std::pair<std::string, std::string>> attributes = {};
+  std::vector<SampleInput> inputs = {};  // one a column
+};
+
+// How an operator is called in Python where that is not one parameter an attribute: it takes Python's own objects, or
+// reads its arguments as one of Python's own functions does.
+struct PythonSignature {
+  struct Parameter {
+    std::string name = {};
+    std::string doc = {};  // empty: the attribute's
+  };
+  std::string parameters = {};  // "start: int, stop: int | None = None"
+  std::vector<Parameter> docs = {};
+  std::string body = {};
+};
+
 struct Declaration {
   std::string name = {};
   int version = 1;
@@ -139,7 +166,9 @@ struct Declaration {
   // "dataset" (methods of Dataset, under `python_name`).
   std::string python_module = {};
   std::string python_name = {};  // of methods: "batch"; empty: `name`
+  PythonSignature python = {};   // without `parameters`: one an attribute
   std::string example = {};      // a line or more of Python, run by a test
+  Sample sample = {};            // of kernels
   InferKernel infer_kernel = {};
   InferOp infer = {};
   Upgrade upgrade = {};

@@ -120,6 +120,21 @@ std::string TraitsJson(const Traits& traits) {
                  {"repeats", Bool(traits.repeats)}});
 }
 
+std::string SampleJson(const Sample& sample) {
+  std::vector<std::string> inputs;
+  for (const SampleInput input : sample.inputs) inputs.push_back(Quoted(SampleInputName(input)));
+  std::vector<std::pair<std::string, std::string>> attributes;
+  for (const auto& [name, value] : sample.attributes) attributes.emplace_back(name, Quoted(value));
+  return Object({{"attributes", Object(attributes)}, {"inputs", List(inputs)}});
+}
+
+std::string PythonJson(const PythonSignature& python) {
+  if (python.parameters.empty()) return "null";
+  std::vector<std::pair<std::string, std::string>> docs;
+  for (const auto& [name, doc] : python.docs) docs.emplace_back(name, doc.empty() ? "null" : Quoted(doc));
+  return Object({{"parameters", Quoted(python.parameters)}, {"docs", Object(docs)}, {"body", Quoted(python.body)}});
+}
+
 std::string DeclarationJson(const Declaration& declaration) {
   std::vector<std::string> attributes;
   for (const Attribute& attribute : declaration.attributes) attributes.push_back(AttributeJson(attribute));
@@ -131,7 +146,9 @@ std::string DeclarationJson(const Declaration& declaration) {
                  {"doc", Quoted(declaration.doc)},
                  {"python_module", Quoted(declaration.python_module)},
                  {"python_name", Quoted(declaration.python_name.empty() ? declaration.name : declaration.python_name)},
+                 {"python", PythonJson(declaration.python)},
                  {"example", Quoted(declaration.example)},
+                 {"sample", SampleJson(declaration.sample)},
                  {"inputs", Object({{"least", std::to_string(declaration.min_inputs)}, {"most", most}})},
                  {"attributes", Lines(attributes, "      ")},
                  {"traits", TraitsJson(declaration.traits)}});

@@ -261,6 +261,18 @@ const OpRegistration registration(
               .default_value = "False"}},
         .traits = {.one_to_one = true, .light = true, .by_row = true},
         .python_module = "dataset",
+        .python =
+            {.parameters = "memory: int | str | None = None, directory: str | PathLike[str] | None = None, *, disk: "
+                           "int | str | None = None, transparent: bool = False",
+             .docs =
+                 {{"memory",
+                   "Memory: bytes, or a text such as \"1GiB\"; at most three quarters of iterate(memory=) are taken; "
+                   "None: half of it."},
+                  {"directory"},
+                  {"disk",
+                   "What the files may take: bytes, or a text such as \"100GB\"; None: half of what is free there."},
+                  {"transparent"}},
+             .body = "return hosted.cached(self, memory, directory, disk, transparent)"},
         .example = "ds.cache(\"1GiB\")",
         .infer = Infer,
         .reads = ir::PassesColumns(),

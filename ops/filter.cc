@@ -198,6 +198,14 @@ const OpRegistration registration(
                         .default_value = "False"}},
         .traits = {.selects = true},
         .python_module = "dataset",
+        .python = {.parameters =
+                       "predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None = None",
+                   .docs = {{"predicate",
+                             "Which rows stay: a column expression such as `hr.col(\"label\") < 10`, which the engine "
+                             "computes, or a Python function that returns True for them. Where it has a parameter "
+                             "`rng`, it is given a numpy.random.Generator of the row's own."},
+                            {"columns", "The columns that a Python function gets, in this order; None: all."}},
+                   .body = "return hosted.filtered(self, predicate, columns)"},
         .example = "ds.filter(hr.col(\"label\") < 10)",
         .infer = Infer,
         .reads = Reads,

@@ -492,6 +492,17 @@ const OpRegistration registration(
                "them all. Results replace the columns, or go to those named as output. Errors name the row.",
         .traits = {.one_to_one = true},
         .python_module = "dataset",
+        .python = {.parameters = "kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None = "
+                                 "None, *, ordered: bool = True",
+                   .docs = {{"kernels",
+                             "A kernel or a Python function, or a list of them, applied one after the other. A "
+                             "function gets the columns as arrays (byte strings as bytes, texts as str) and returns "
+                             "one array, or a tuple of as many as there are output columns; where it has a parameter "
+                             "`rng`, it is given a numpy.random.Generator of the row's own."},
+                            {"columns", "The column, or columns, that the first kernel reads."},
+                            {"output", "Where results go; None: they replace `columns`."},
+                            {"ordered", "Whether Python functions are called in row order; else in any order."}},
+                   .body = "return hosted.mapped(self, kernels, columns, output, ordered)"},
         .example = "ds.map([V.Decode(), V.Resize((8, 8))], \"image\")",
     },
     {.row = MakeMap, .traits = TraitsOf});

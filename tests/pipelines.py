@@ -1,6 +1,8 @@
 """The pipelines that must give the same answer everywhere, and the files that they read."""
 
+import ast
 import io
+import json
 import pathlib
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,6 +12,7 @@ import numpy as np
 import PIL.Image
 
 import headrace as hr
+from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 
@@ -169,6 +172,38 @@ def image_and_mask(data: pathlib.Path) -> hr.Dataset:
 
 def ragged_pictures(data: pathlib.Path) -> hr.Dataset:
     return hr.ImageFolder(data / "photos").map([V.Decode(), V.Resize(20)], "image").batch(4, pad=True, pad_value=7)
+
+
+# ---- every kernel, on the sample that its declaration gives ----
+
+
+def with_kernels(dataset: hr.Dataset, kind: str) -> hr.Dataset:
+    """Adds a column for each kernel whose sample is of the kind; the dataset's columns are what they read."""
+    columns = list(dataset.schema)
+    for operator in json.loads(_engine.declarations())["operators"]:
+        inputs = operator["sample"]["inputs"]
+        if not inputs or set(inputs) != {kind}:
+            continue
+        module = {"vision": V, "transforms": T}[operator["python_module"]]
+        given = {name: ast.literal_eval(value) for name, value in operator["sample"]["attributes"].items()}
+        kernel = getattr(module, operator["name"])(**given)
+        dataset = dataset.map(kernel, columns[: len(inputs)], operator["name"])
+    return dataset
+
+
+def kernels_on_images(data: pathlib.Path) -> hr.Dataset:
+    images = np.random.default_rng(1).integers(0, 256, (13, 60, 80, 3), np.uint8)
+    return with_kernels(hr.Numpy({"x": images}, shuffle=True), "image").repeat(2).batch(4)
+
+
+def kernels_on_encoded_images(data: pathlib.Path) -> hr.Dataset:
+    files = hr.ImageFolder(data / "recovered", shuffle=True).project(["image"])
+    return with_kernels(files, "encoded").repeat(2).batch(4, pad=True)
+
+
+def kernels_on_vectors(data: pathlib.Path) -> hr.Dataset:
+    columns = {name: (np.arange(44, dtype=np.int32).reshape(11, 4) + at) % 4 for at, name in enumerate("abc")}
+    return with_kernels(hr.Numpy(columns, shuffle=True), "vector").repeat(2).batch(4)
 
 
 # ---- other sources ----
@@ -375,6 +410,9 @@ PIPELINES: dict[str, Build] = {
         evaluation,
         image_and_mask,
         ragged_pictures,
+        kernels_on_images,
+        kernels_on_encoded_images,
+        kernels_on_vectors,
         whole_files,
         text_lines,
         texts_repeated,

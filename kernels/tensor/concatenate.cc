@@ -112,6 +112,7 @@ const KernelRegistration registration{
                      .default_value = "0"}},
      .python_module = "transforms",
      .example = "T.Concatenate(axis=-1)",
+     .sample = {.inputs = {ir::SampleInput::kVector, ir::SampleInput::kVector, ir::SampleInput::kVector}},
      .infer_kernel = Infer},
     Makes<Concatenate>()};
 

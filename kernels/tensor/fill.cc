@@ -43,6 +43,7 @@ const KernelRegistration registration{
      .attributes = {{.name = "value", .type = ir::AttributeType::kFloat, .doc = "The number.", .keeps_whole = true}},
      .python_module = "transforms",
      .example = "T.Fill(0)",
+     .sample = {.attributes = {{"value", "9"}}, .inputs = {ir::SampleInput::kVector}},
      .infer_kernel = Infer},
     Makes<Fill>()};
 

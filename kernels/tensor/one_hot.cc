@@ -93,6 +93,7 @@ const KernelRegistration registration{
                      .default_value = "'float32'"}},
      .python_module = "transforms",
      .example = "T.OneHot(10)",
+     .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kVector}},
      .infer_kernel = Infer},
     OneHot::Make};
 

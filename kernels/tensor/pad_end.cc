@@ -107,6 +107,7 @@ const KernelRegistration registration{
                      .keeps_whole = true}},
      .python_module = "transforms",
      .example = "T.PadEnd((128,), value=-1)",
+     .sample = {.attributes = {{"shape", "(6,)"}}, .inputs = {ir::SampleInput::kVector}},
      .infer_kernel = Infer,
      .is_kernel_identity = AddsNothing},
     Makes<PadEnd>()};

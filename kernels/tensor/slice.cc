@@ -148,6 +148,7 @@ const KernelRegistration registration{
                      .default_value = "0"}},
      .python_module = "transforms",
      .example = "T.Slice(0, 10)",
+     .sample = {.attributes = {{"start", "1"}}, .inputs = {ir::SampleInput::kVector}},
      .infer_kernel = Infer,
      .is_kernel_identity = TakesEverything},
     Makes<Slice>()};

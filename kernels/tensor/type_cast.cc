@@ -69,6 +69,7 @@ const KernelRegistration registration{
      .traits = {.pointwise = true},
      .python_module = "transforms",
      .example = "T.TypeCast('float16')",
+     .sample = {.attributes = {{"dtype", "'float32'"}}, .inputs = {ir::SampleInput::kVector}},
      .infer_kernel = Infer,
      .is_kernel_identity =
          [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {

@@ -60,6 +60,7 @@ const KernelRegistration registration{
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.CenterCrop(224)",
+     .sample = {.attributes = {{"size", "20"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer,
      .is_kernel_identity =
          [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {

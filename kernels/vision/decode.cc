@@ -158,6 +158,7 @@ const KernelRegistration registration{
      .traits = {.decodes = true},
      .python_module = "vision",
      .example = "V.Decode()",
+     .sample = {.inputs = {ir::SampleInput::kEncoded}},
      .infer_kernel = Infer},
     [](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
       HEADRACE_RETURN_IF_ERROR(CheckScale(attributes.Int("scale")));

@@ -48,6 +48,7 @@ const KernelRegistration registration{
      .traits = {.layout = true},
      .python_module = "vision",
      .example = "V.HWC2CHW()",
+     .sample = {.inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     Makes<Hwc2Chw>()};
 

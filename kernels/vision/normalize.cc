@@ -115,6 +115,7 @@ const KernelRegistration registration{
      .traits = {.pointwise = true},
      .python_module = "vision",
      .example = "V.Normalize((123.675, 116.28, 103.53), (58.395, 57.12, 57.375))",
+     .sample = {.attributes = {{"mean", "(1, 2, 3)"}, {"std", "4"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     Makes<Normalize>()};
 

@@ -52,6 +52,7 @@ const KernelRegistration registration{
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.Pad(4, mode='reflect')",
+     .sample = {.attributes = {{"padding", "(1, 2)"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer,
      .is_kernel_identity =
          [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {

@@ -92,6 +92,7 @@ const KernelRegistration registration{
      .traits = {.random = true, .geometric = true},
      .python_module = "vision",
      .example = "V.RandomCrop(32, padding=4)",
+     .sample = {.attributes = {{"size", "(20, 30)"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     Makes<RandomCrop>()};
 

@@ -48,6 +48,7 @@ const KernelRegistration left_right{
      .traits = {.random = true, .geometric = true},
      .python_module = "vision",
      .example = "V.RandomHorizontalFlip(0.5)",
+     .sample = {.attributes = {{"p", "1.0"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     Makes<RandomFlip<&MovePlan::FlipLeftRight>>()};
 
@@ -61,6 +62,7 @@ const KernelRegistration top_bottom{
      .traits = {.random = true, .geometric = true},
      .python_module = "vision",
      .example = "V.RandomVerticalFlip(0.5)",
+     .sample = {.attributes = {{"p", "1.0"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     Makes<RandomFlip<&MovePlan::FlipTopBottom>>()};
 

@@ -85,6 +85,7 @@ const KernelRegistration registration{
      .traits = {.random = true, .geometric = true},
      .python_module = "vision",
      .example = "V.RandomResizedCrop(224, antialias=False)",
+     .sample = {.attributes = {{"size", "20"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     RandomResizedCrop::Make};
 

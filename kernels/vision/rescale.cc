@@ -50,6 +50,7 @@ const KernelRegistration registration{
      .traits = {.pointwise = true},
      .python_module = "vision",
      .example = "V.Rescale(1 / 255)",
+     .sample = {.attributes = {{"scale", "0.5"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     Makes<Rescale>()};
 

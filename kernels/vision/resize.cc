@@ -183,6 +183,7 @@ const KernelRegistration registration{
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.Resize((256, 256))",
+     .sample = {.attributes = {{"size", "10"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer,
      .is_kernel_identity = KeepsSize},
     Makes<Resize>()};

@@ -92,6 +92,16 @@ const OpRegistration registration(
                         .type = ir::AttributeType::kColumns,
                         .doc = "The columns of a row, with their types."}},
         .traits = {.deterministic = false, .python = true, .ordered = true},
+        .python =
+            {.parameters = "function: Callable[..., Iterable[Any]], columns: Columns",
+             .docs = {{"function",
+                       "Gives a new iterator for an epoch: called with the epoch where it takes an argument, and with "
+                       "`start=`, the number of rows to leave out, where it has such a parameter. Where it has none, "
+                       "and the iterator has no method `seek(row)`, a restart reads again what came before."},
+                      {"columns",
+                       "Names of the columns, or a dict from name to dtype, or to (dtype, shape): {\"x\": \"float32\", "
+                       "\"image\": (\"uint8\", (None, None, 3))}. A row is a dict, or a tuple in this order."}},
+             .body = "self._begin(\"Generator\", hosted.generator_attributes(function, columns))"},
         .example = "hr.Generator(lambda: ({\"x\": i} for i in range(10)), {\"x\": \"int64\"})",
         .infer = Infer,
     },

@@ -184,6 +184,13 @@ const OpRegistration registration(
                         .doc = "Types of the rows of each array."},
                        RowOrder::Declare()},
         .traits = {.random = true, .indexed = true},
+        .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None",
+                   .docs = {{"arrays",
+                             "Columns with arrays of equal first axis; or one array, which becomes the column `data`. "
+                             "They are shared, not copied: do not change them while a pipeline runs."},
+                            {"shuffle"},
+                            {"seed"}},
+                   .body = "self._begin(\"Numpy\", hosted.numpy_attributes(arrays, shuffle=shuffle, seed=seed))"},
         .example = "hr.Numpy({\"x\": np.arange(10)}, shuffle=True)",
         .infer = Infer,
         .upgrade = RowOrder::Upgrade,

@@ -92,6 +92,18 @@ const OpRegistration registration(
                        {.name = "step", .doc = "From one value to the next; not 0.", .default_value = "1"},
                        RowOrder::Declare()},
         .traits = {.random = true, .indexed = true},
+        .python =
+            {.parameters = "start: int, stop: int | None = None, step: int = 1, *, shuffle: bool = False, seed: int | "
+                           "None = None",
+             .docs =
+                 {{"start",
+                   "The first value; where it is the only argument, the first value left out, as in Python's range."},
+                  {"stop"},
+                  {"step"},
+                  {"shuffle"},
+                  {"seed"}},
+             .body = "if stop is None:\n    start, stop = 0, start\nself._begin(\"Range\", {\"start\": start, "
+                     "\"stop\": stop, \"step\": step, \"shuffle\": shuffle, \"seed\": seed})"},
         .example = "hr.Range(10)",
         .infer = Infer,
         .upgrade = RowOrder::Upgrade,
