@@ -1,0 +1,64 @@
+"""tools/new_op: what it writes has the form of the repository, and says what is left to write."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def copy(tmp_path: pathlib.Path) -> pathlib.Path:
+    (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools/new_op", tmp_path / "tools/new_op")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for folder in ("vision", "tensor", "testdata"):
+        (tmp_path / "kernels" / folder).mkdir(parents=True)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    shutil.copy(ROOT / "kernels/testdata/golden.py", tmp_path / "kernels/testdata")
+    return tmp_path
+
+
+def new_op(root: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(root / "tools/new_op"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "kernel, folder, name", [("V.ColorJitter", "vision", "color_jitter"), ("T.Clip", "tensor", "clip")]
+)
+def test_writes_a_kernel_a_test_and_a_golden_stub(kernel, folder, name, copy):
+    done = new_op(copy, kernel)
+    assert done.returncode == 0, done.stderr
+    stem = copy / "kernels" / folder / name
+    written = [stem.with_name(name + end) for end in (".cc", "_test.cc", "_golden.py")]
+    assert sorted(path for path in (copy / "kernels").rglob(f"{name}*")) == sorted(written)
+    ruff = [sys.executable, "-m", "ruff"]
+    subprocess.run([*ruff, "format", "--check", "-q", str(written[2])], check=True, cwd=copy)
+    subprocess.run([*ruff, "check", "-q", str(written[2])], check=True, cwd=copy)
+    declaration = written[0].read_text()
+    assert f'.name = "{kernel[2:]}"' in declaration and f'.example = "{kernel}()"' in declaration
+    assert f'InternalError("write me: kernels/{folder}/{name}.cc")' in declaration
+    golden = subprocess.run(
+        [sys.executable, "-m", f"kernels.{folder}.{name}_golden"], capture_output=True, text=True, cwd=copy
+    )
+    assert f"write me: kernels/{folder}/{name}_golden.py" in golden.stderr
+    assert f"bazel test //kernels:{folder}_{name}_test" in done.stdout
+
+
+def test_overwrites_nothing(copy):
+    kernel = copy / "kernels/tensor/clip.cc"
+    kernel.write_text("mine")
+    assert new_op(copy, "T.Clip").returncode == 1
+    assert kernel.read_text() == "mine"
+    assert not kernel.with_name("clip_test.cc").exists()
+
+
+@pytest.mark.parametrize("arguments", [(), ("Clip",), ("X.Clip",), ("T.clip",), ("T.Clip", "V.Clip")])
+def test_says_how_it_is_used(arguments, copy):
+    done = new_op(copy, *arguments)
+    assert done.returncode == 2
+    assert "Usage: tools/new_op V.Name" in done.stderr
