@@ -17,8 +17,8 @@ class RandomResizedCrop : public GeometricKernel {
       : size_(std::move(size)), scale_(scale), ratio_(ratio), resizing_(resizing) {}
 
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
-    HEADRACE_ASSIGN_OR_RETURN(const Interval scale, IntervalOf(attributes, "scale"));
-    HEADRACE_ASSIGN_OR_RETURN(const Interval ratio, IntervalOf(attributes, "ratio"));
+    HEADRACE_ASSIGN_OR_RETURN(const Interval scale, Interval::Of(attributes, "scale"));
+    HEADRACE_ASSIGN_OR_RETURN(const Interval ratio, Interval::Of(attributes, "ratio"));
     return std::make_unique<RandomResizedCrop>(attributes.Ints("size"), scale, ratio, Resizing::Of(attributes));
   }
 
@@ -31,12 +31,6 @@ class RandomResizedCrop : public GeometricKernel {
   }
 
  private:
-  static absl::StatusOr<Interval> IntervalOf(const ir::Attributes& attributes, std::string_view name) {
-    const std::vector<double> ends = attributes.Floats(name);
-    if (ends[0] <= ends[1]) return Interval{ends[0], ends[1]};
-    return GraphError(name, " = (", ends[0], ", ", ends[1], ") ends before it begins; swap the two");
-  }
-
   std::vector<int64_t> size_;
   Interval scale_;
   Interval ratio_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "core/error.h"
 
 namespace headrace {
 namespace {
@@ -22,6 +25,12 @@ CropBox LargestInTheMiddle(int64_t height, int64_t width, Interval ratio) {
 }
 
 }  // namespace
+
+absl::StatusOr<Interval> Interval::Of(const ir::Attributes& attributes, std::string_view name) {
+  const std::vector<double> ends = attributes.Floats(name);
+  if (ends[0] <= ends[1]) return Interval{ends[0], ends[1]};
+  return GraphError(name, " = (", ends[0], ", ", ends[1], ") ends before it begins; swap the two");
+}
 
 CropBox DrawResizedCropBox(int64_t height, int64_t width, Interval scale, Interval ratio, RowRandom& random) {
   const double area = static_cast<double>(height) * static_cast<double>(width);

@@ -4,8 +4,11 @@
 #define HEADRACE_KERNELS_VISION_RESIZED_CROP_BOX_H_
 
 #include <cstdint>
+#include <string_view>
 
+#include "absl/status/statusor.h"
 #include "core/philox.h"
+#include "ir/attributes.h"
 
 namespace headrace {
 
@@ -19,6 +22,9 @@ struct CropBox {
 };
 
 struct Interval {
+  // From an attribute of two numbers. Fails with kGraph where it ends before it begins.
+  static absl::StatusOr<Interval> Of(const ir::Attributes& attributes, std::string_view name);
+
   double low = 0;
   double high = 0;
 };

@@ -10,23 +10,6 @@
 namespace headrace {
 namespace {
 
-absl::StatusOr<std::vector<uint8_t>> FillPixel(const Image& image, absl::Span<const ir::Number> fill) {
-  if (fill.size() != 1 && static_cast<int64_t>(fill.size()) != image.channels) {
-    return GraphError("fill has ", fill.size(), " values, but the image has ", image.channels,
-                      " channels: give one value, or one a channel");
-  }
-  const size_t item = ItemSize(image.dtype());
-  std::vector<uint8_t> pixel(image.pixel_bytes());
-  for (int64_t c = 0; c < image.channels; ++c) {
-    HEADRACE_RETURN_IF_ERROR(StoreNumber("fill", fill[fill.size() == 1 ? 0 : c], image.dtype(), &pixel[c * item]));
-  }
-  return pixel;
-}
-
-void FillRun(const std::vector<uint8_t>& pixel, int64_t count, uint8_t* target) {
-  for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * pixel.size(), pixel.data(), pixel.size());
-}
-
 // One row of the window over the image's row `source` (null: nothing of the image is in it).
 class RowCopy {
  public:
@@ -65,6 +48,25 @@ class RowCopy {
 
 }  // namespace
 
+absl::StatusOr<std::vector<uint8_t>> PixelOf(std::string_view attribute, absl::Span<const ir::Number> values,
+                                             const Image& image) {
+  if (values.size() != 1 && static_cast<int64_t>(values.size()) != image.channels) {
+    return GraphError(attribute, " has ", values.size(), " values, but the image has ", image.channels,
+                      " channels: give one value, or one a channel");
+  }
+  const size_t item = ItemSize(image.dtype());
+  std::vector<uint8_t> pixel(image.pixel_bytes());
+  for (int64_t c = 0; c < image.channels; ++c) {
+    const ir::Number value = values[values.size() == 1 ? 0 : c];
+    HEADRACE_RETURN_IF_ERROR(StoreNumber(attribute, value, image.dtype(), &pixel[c * item]));
+  }
+  return pixel;
+}
+
+void FillRun(const std::vector<uint8_t>& pixel, int64_t count, uint8_t* target) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * pixel.size(), pixel.data(), pixel.size());
+}
+
 Border BorderOf(std::string_view name) {
   if (name == "edge") return Border::kEdge;
   if (name == "reflect") return Border::kReflect;
@@ -86,7 +88,7 @@ int64_t BorderIndex(int64_t at, int64_t size, Border border) {
 
 absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border,
                                 absl::Span<const ir::Number> fill, OutputAllocator& output) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, FillPixel(image, fill));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixel, PixelOf("fill", fill, image));
   HEADRACE_ASSIGN_OR_RETURN(Tensor shown, AllocateLike(image, window.height, window.width, output));
   const RowCopy copy_row(image, window, border, pixel);
   const int64_t row_bytes = window.width * image.pixel_bytes();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -34,6 +35,13 @@ Border BorderOf(std::string_view name);
 
 // Where the window's position `at` (from -size·k to beyond) reads an axis of `size`; -1: filled.
 int64_t BorderIndex(int64_t at, int64_t size, Border border);
+
+// The bytes of one pixel, from one number for all channels or one a channel. Fails with kGraph, naming `attribute`,
+// where their number or the image's dtype does not suit them.
+absl::StatusOr<std::vector<uint8_t>> PixelOf(std::string_view attribute, absl::Span<const ir::Number> values,
+                                             const Image& image);
+// Repeats the pixel `count` times.
+void FillRun(const std::vector<uint8_t>& pixel, int64_t count, uint8_t* target);
 
 // A copy of what the window shows. `fill` is one number for all channels or one a channel; it must fit
 // the image's dtype.

@@ -12,10 +12,12 @@ from headrace.kernel import Kernel
 __all__ = [
     "CenterCrop",
     "Decode",
+    "Grayscale",
     "HWC2CHW",
     "Normalize",
     "Pad",
     "RandomCrop",
+    "RandomErasing",
     "RandomHorizontalFlip",
     "RandomResizedCrop",
     "RandomVerticalFlip",
@@ -86,6 +88,31 @@ class Decode(Kernel):
         scale: int = 1,
     ) -> None:
         super().__init__({"mode": mode, "orientation": orientation, "max_pixels": max_pixels, "scale": scale})
+
+
+class Grayscale(Kernel):
+    """Turns a colour image into shades of grey.
+
+    Takes uint8 or float32 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W),
+    and gives the same dtype of shape (H, W, output_channels); values stay in the units of the input.
+
+    For uint8 the luma is that of Pillow's convert('L'), bit for bit: (19595 R + 38470 G + 7471 B +
+    32768) / 65536, cut off; torchvision gives the same for Pillow images, and for tensors a value that
+    may be one less. For float32 it is 0.299 R + 0.587 G + 0.114 B. An image of one channel keeps its
+    values.
+
+    Errors: another number of channels, another dtype or rank, an image without pixels, and
+    output_channels other than 1 and 3.
+
+    Args:
+        output_channels: 1, or 3 for three equal channels (at least 1, at most 3).
+
+    Example:
+        V.Grayscale(3)
+    """
+
+    def __init__(self, output_channels: int = 1) -> None:
+        super().__init__({"output_channels": output_channels})
 
 
 class HWC2CHW(Kernel):
@@ -196,6 +223,41 @@ class RandomCrop(Kernel):
         super().__init__(
             {"size": size, "padding": padding, "pad_if_needed": pad_if_needed, "fill": fill, "mode": mode, "seed": seed}
         )
+
+
+class RandomErasing(Kernel):
+    """Erases a random rectangle in some rows, chosen at random.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, with a
+    rectangle of `value` with probability `p`. The rectangle is drawn as torchvision's RandomErasing
+    draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its place uniform;
+    it must be smaller than the image on both sides, and after ten that are not, the image stays as it
+    is. torchvision's value='random' is not offered.
+
+    Errors: a value that the type cannot hold, a number of values that is not the number of channels, an
+    interval that ends before it begins, another rank, bytes or strings.
+
+    Args:
+        p: How likely a rectangle of a row is erased (at least 0, at most 1).
+        scale: The least and the greatest share of the image's area (at least 0, at most 1).
+        ratio: The least and the greatest height over width (above 0).
+        value: What erased pixels hold: one number, or one a channel, in the units of the input.
+        seed: Seed of this operator's own; None takes the pipeline's.
+
+    Example:
+        V.RandomErasing(0.25, value=(124, 116, 104))
+    """
+
+    def __init__(
+        self,
+        p: float = 0.5,
+        scale: Sequence[float] = (0.02, 0.33),
+        ratio: Sequence[float] = (0.3, 3.3),
+        value: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__({"p": p, "scale": scale, "ratio": ratio, "value": value, "seed": seed})
 
 
 class RandomHorizontalFlip(Kernel):

@@ -1,0 +1,117 @@
+#include <memory>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/image.h"
+#include "kernels/vision/pixel_mode.h"
+
+namespace headrace {
+namespace {
+
+absl::Status CheckOutputChannels(int64_t channels) {
+  if (channels == 1 || channels == 3) return absl::OkStatus();
+  return GraphError("output_channels is ", channels, "; it must be 1 or 3");
+}
+
+absl::Status WrongChannels(std::string_view got) {
+  return GraphError("needs an image of 1 channel or 3 (red, green, blue); got ", got);
+}
+
+// In this order of operations, each rounded to float32.
+float LumaOf(const float* rgb) { return 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2]; }
+uint8_t LumaOf(const uint8_t* rgb) { return Luma(rgb); }
+
+// kColour: three channels in, else one.
+template <bool kColour, typename T>
+void GrayRow(const T* row, int64_t width, int64_t output_channels, T* target) {
+  for (int64_t x = 0; x < width; ++x) {
+    const T gray = kColour ? LumaOf(row + 3 * x) : row[x];
+    for (int64_t c = 0; c < output_channels; ++c) *target++ = gray;
+  }
+}
+
+class Grayscale : public UnaryKernel {
+ public:
+  explicit Grayscale(const ir::Attributes& attributes) : output_channels_(attributes.Int("output_channels")) {}
+
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
+    HEADRACE_RETURN_IF_ERROR(CheckOutputChannels(attributes.Int("output_channels")));
+    return std::make_unique<Grayscale>(attributes);
+  }
+
+  absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
+    if (image.channels != 1 && image.channels != 3) return WrongChannels(input.TypeName());
+    const Shape shape = {image.height, image.width, output_channels_};
+    if (image.channels == 1 && output_channels_ == 1 && input.contiguous()) return input.Reshape(shape);
+    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(image.dtype(), shape));
+    if (image.dtype() == DType::kUInt8) {
+      GrayRows(image, output.mutable_data<uint8_t>());
+    } else {
+      GrayRows(image, output.mutable_data<float>());
+    }
+    return output;
+  }
+
+ private:
+  template <typename T>
+  void GrayRows(const Image& image, T* target) const {
+    for (int64_t y = 0; y < image.height; ++y, target += image.width * output_channels_) {
+      const T* row = reinterpret_cast<const T*>(image.row(y));
+      if (image.channels == 3) {
+        GrayRow<true>(row, image.width, output_channels_, target);
+      } else {
+        GrayRow<false>(row, image.width, output_channels_, target);
+      }
+    }
+  }
+
+  int64_t output_channels_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  const int64_t output_channels = attributes.Int("output_channels");
+  HEADRACE_RETURN_IF_ERROR(CheckOutputChannels(output_channels));
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  Shape shape = {ir::kUnknownDim, ir::kUnknownDim, output_channels};
+  if (type.shape) {
+    const int64_t channels = type.shape->size() == 3 ? (*type.shape)[2] : 1;
+    if (channels != 1 && channels != 3 && channels != ir::kUnknownDim) return WrongChannels(ir::TypeName(type));
+    shape = {(*type.shape)[0], (*type.shape)[1], output_channels};
+  }
+  type.shape = shape;
+  return std::vector{type};
+}
+
+const KernelRegistration registration{
+    {.name = "Grayscale",
+     .summary = "Turns a colour image into shades of grey.",
+     .doc = "Takes uint8 or float32 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and "
+            "gives the same dtype of shape (H, W, output_channels); values stay in the units of the input.\n"
+            "For uint8 the luma is that of Pillow's convert('L'), bit for bit: (19595 R + 38470 G + 7471 B + 32768) / "
+            "65536, cut off; torchvision gives the same for Pillow images, and for tensors a value that may be one "
+            "less. For float32 it is 0.299 R + 0.587 G + 0.114 B. An image of one channel keeps its values.\n"
+            "Errors: another number of channels, another dtype or rank, an image without pixels, and output_channels "
+            "other than 1 and 3.",
+     .attributes = {{.name = "output_channels",
+                     .type = ir::AttributeType::kInt,
+                     .doc = "1, or 3 for three equal channels.",
+                     .default_value = "1",
+                     .minimum = 1,
+                     .maximum = 3}},
+     .python_module = "vision",
+     .example = "V.Grayscale(3)",
+     .sample = {.inputs = {ir::SampleInput::kImage}},
+     .infer_kernel = Infer,
+     .is_kernel_identity =
+         [](const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
+           if (attributes.Int("output_channels") != 1) return false;
+           if (!AlwaysAnImage(inputs[0], PixelTypes::kByteOrFloat)) return false;
+           return inputs[0].shape->size() == 3 && (*inputs[0].shape)[2] == 1;
+         }},
+    Grayscale::Make};
+
+}  // namespace
+}  // namespace headrace

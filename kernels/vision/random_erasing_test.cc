@@ -1,0 +1,121 @@
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/testing/chi_square.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/value.h"
+#include "kernels/fixture/golden.h"
+#include "kernels/fixture/row_axes.h"
+#include "kernels/fixture/run_kernel.h"
+
+namespace headrace {
+namespace {
+
+using fixture::Floats;
+using fixture::Golden;
+using fixture::MessageOf;
+using fixture::RunKernel;
+using ::testing::HasSubstr;
+
+TEST(RandomErasing, EqualsItsDefinition) {
+  const Tensor image = *Golden("source").Slice(0, 0, 24).Slice(1, 0, 32).Contiguous();
+  int erased = 0;
+  for (const auto& [name, scale] : {std::pair{"usual", Floats({0.02, 0.33})}, {"large", Floats({0.6, 1})}}) {
+    const Tensor golden = Golden(Cat("random_erasing.", name));
+    for (int64_t row = 0; row < golden.dim(0); ++row) {
+      const fixture::Given given = {{"value", ir::IntsValue({124, 116, 104})}, {"scale", scale}};
+      const RowRandom random(7, 3, {.epoch = 1, .key = static_cast<uint64_t>(row)});
+      for (const Tensor& input : {image, fixture::WithGaps(image)}) {
+        const Tensor output = *RunKernel("RandomErasing", given, {input}, random);
+        EXPECT_TRUE(TensorsEqual(output, golden.Index(row))) << name << ", row " << row;
+        // An image that stays as it is is not copied.
+        const bool same = TensorsEqual(output, input);
+        EXPECT_EQ(output.raw() == input.raw(), same);
+        erased += same ? 0 : 1;
+      }
+    }
+  }
+  EXPECT_GT(erased, 12);
+}
+
+// Where the only rectangle of 3 × 3 pixels lies in an image of 8 × 8 zeros; nullopt: nowhere.
+std::optional<int64_t> ErasedCorner(double p, const RowRandom& random) {
+  static const Tensor image = [] {
+    Tensor zeros = *Tensor::Allocate(DType::kInt16, {8, 8});
+    std::fill_n(zeros.mutable_raw(), zeros.bytes(), 0);
+    return zeros;
+  }();
+  const fixture::Given given = {{"p", ir::FloatValue(p)},
+                                {"scale", Floats({9.0 / 64, 9.0 / 64})},
+                                {"ratio", Floats({1, 1})},
+                                {"value", ir::IntValue(-7)}};
+  const Tensor output = *RunKernel("RandomErasing", given, {image}, random);
+  std::vector<int64_t> erased;
+  for (int64_t i = 0; i < 64; ++i) {
+    if (output.data<int16_t>()[i] == -7) erased.push_back(i);
+  }
+  if (erased.empty()) return std::nullopt;
+  EXPECT_EQ(erased.size(), 9u);
+  EXPECT_EQ(erased.back() - erased.front(), 2 * 8 + 2);
+  return erased.front();
+}
+
+TEST(RandomErasing, TakesEveryPlaceAlikeAndAsOftenAsAsked) {
+  if (!kCountsChances) GTEST_SKIP();
+  for (const fixture::RowAxis& axis : fixture::kRowAxes) {
+    constexpr int64_t kDraws = 12000;
+    std::vector<int64_t> places(36);
+    int64_t erased = 0;
+    for (uint64_t number = 0; number < kDraws; ++number) {
+      const std::optional<int64_t> corner = ErasedCorner(0.3, axis.stream(number));
+      if (!corner) continue;
+      ++erased;
+      ++places[static_cast<size_t>(*corner / 8 * 6 + *corner % 8)];
+    }
+    EXPECT_LT(std::abs(ChiSquareDeviation(places)), kMostDeviation) << axis.name;
+    const std::vector<int64_t> counts = {erased, kDraws - erased};
+    EXPECT_LT(std::abs(ChiSquareDeviation(counts, {0.3 * kDraws, 0.7 * kDraws})), kMostDeviation) << axis.name;
+  }
+}
+
+TEST(RandomErasing, HappensAlwaysOrNeverWhereAsked) {
+  for (uint64_t row = 0; row < 500; ++row) {
+    EXPECT_FALSE(ErasedCorner(0, RowRandom(1, 0, {.key = row})));
+    EXPECT_TRUE(ErasedCorner(1, RowRandom(1, 0, {.key = row})));
+  }
+}
+
+// An image and its mask, two columns of one row, lose the same rectangle.
+TEST(RandomErasing, ErasesColumnsOfOneRowAlike) {
+  Tensor image = *Tensor::Allocate(DType::kFloat32, {20, 30, 2});
+  std::fill_n(image.mutable_data<float>(), image.elements(), 1.0f);
+  Tensor mask = *Tensor::Allocate(DType::kUInt8, {20, 30});
+  std::fill_n(mask.mutable_raw(), mask.elements(), uint8_t{1});
+  for (uint64_t row = 0; row < 20; ++row) {
+    const RowRandom random(7, 3, {.key = row});
+    const Tensor erased_image = *RunKernel("RandomErasing", {{"p", ir::FloatValue(1)}}, {image}, random);
+    const Tensor erased_mask = *RunKernel("RandomErasing", {{"p", ir::FloatValue(1)}}, {mask}, random);
+    for (int64_t i = 0; i < mask.elements(); ++i) {
+      ASSERT_EQ(erased_image.data<float>()[2 * i + 1], static_cast<float>(erased_mask.raw()[i]));
+    }
+  }
+}
+
+TEST(RandomErasing, RefusesWhatCannotBe) {
+  const Tensor source = Golden("source");
+  EXPECT_THAT(MessageOf(RunKernel("RandomErasing", {{"scale", Floats({0.5, 0.2})}}, source)),
+              HasSubstr("scale = (0.5, 0.2) ends before it begins"));
+  EXPECT_FALSE(RunKernel("RandomErasing", {{"ratio", Floats({0, 1})}}, source).ok());
+  // Also in rows of which nothing is erased.
+  const fixture::Given two = {{"p", ir::FloatValue(0)}, {"value", ir::IntsValue({1, 2})}};
+  EXPECT_THAT(MessageOf(RunKernel("RandomErasing", two, source)), HasSubstr("value has 2 values"));
+  const fixture::Given high = {{"p", ir::FloatValue(0)}, {"value", ir::IntValue(256)}};
+  EXPECT_THAT(MessageOf(RunKernel("RandomErasing", high, source)), HasSubstr("value = 256 does not fit dtype uint8"));
+}
+
+}  // namespace
+}  // namespace headrace
