@@ -8,13 +8,14 @@ left.
 """
 
 import ctypes
+import functools
 import gc
 import os
 import pathlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -160,42 +161,72 @@ def check(result: Outcome | Exception, expected: Outcome, kind: str) -> str | No
     return None if isinstance(result, ALLOWED[kind]) else f"{type(result).__name__}: {result}"
 
 
+def run_points(run: Run, kind: str, faults: Faults, folder: pathlib.Path, points: Iterable[int]) -> tuple[bool, bool]:
+    """Whether each was as it must be, and whether there were no more points."""
+    # A thread that the process starts once can fail only before there is one.
+    expected = run(folder) if kind != "thread" else Outcome([])
+    opened = descriptors()
+    right = True
+    for point in points:
+        print(f"point {point}", flush=True)
+        forget(folder)
+        result, calls = faults.run(run, folder, kind, point)
+        if not faults.hit():
+            print(f"done {calls}", flush=True)
+            return right, True
+        forget(folder)
+        again, _ = faults.run(run, folder, kind, 0)
+        expected = expected if expected.rows else again
+        wrong = check(result, expected, kind) or check(again, expected, kind)
+        del result, again  # an error's traceback keeps what its frames hold
+        gc.collect()
+        if not eventually(lambda: pipeline_threads() == []):
+            wrong = f"{wrong or ''} threads left: {pipeline_threads()}"
+        if kind != "thread" and descriptors() > opened:
+            wrong = f"{wrong or ''} descriptors left: {descriptors() - opened}"
+        if wrong:
+            right = False
+            print(f"failed {point}: {wrong}", flush=True)
+            faults.where()
+    return right, False
+
+
+def in_child(work: Callable[[], tuple[bool, bool]]) -> tuple[bool, bool]:
+    """What `work` gives in a process forked from this one, in which nothing has run yet."""
+    child = os.fork()
+    if child == 0:
+        status = 4
+        try:
+            right, ended = work()
+            status = (not right) + 2 * ended
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if not 0 <= status < 4:
+        sys.exit(f"the process of a point ended with {status}")
+    return status % 2 == 0, status >= 2
+
+
 def main() -> int:
     name, kind = sys.argv[1:3]
     first, step, last = (int(number) for number in sys.argv[3:6])
     faults = Faults(os.environ["LD_PRELOAD"])
     run = PIPELINES[name]
-    failures = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         write_files(folder)
-        # A thread that the process starts once can fail only before there is one.
-        expected = run(folder) if kind != "thread" else Outcome([])
-        opened = descriptors()
-        point = first
-        while point <= last:
-            print(f"point {point}", flush=True)
-            forget(folder)
-            result, calls = faults.run(run, folder, kind, point)
-            if not faults.hit():
-                print(f"done {calls}", flush=True)
+        points = range(first, last + 1, step)
+        if kind != "thread":
+            return int(not run_points(run, kind, faults, folder, points)[0])
+        # Most threads are made once in a process.
+        all_right = True
+        for point in points:
+            right, ended = in_child(functools.partial(run_points, run, kind, faults, folder, [point]))
+            all_right &= right
+            if ended:
                 break
-            forget(folder)
-            again, _ = faults.run(run, folder, kind, 0)
-            expected = expected if expected.rows else again
-            wrong = check(result, expected, kind) or check(again, expected, kind)
-            del result, again  # an error's traceback keeps what its frames hold
-            gc.collect()
-            if not eventually(lambda: pipeline_threads() == []):
-                wrong = f"{wrong or ''} threads left: {pipeline_threads()}"
-            if kind != "thread" and descriptors() > opened:
-                wrong = f"{wrong or ''} descriptors left: {descriptors() - opened}"
-            if wrong:
-                failures += 1
-                print(f"failed {point}: {wrong}", flush=True)
-                faults.where()
-            point += step
-    return 1 if failures else 0
+        return int(not all_right)
 
 
 if __name__ == "__main__":
