@@ -1,14 +1,21 @@
 #include "engine/testing/cooperative_threads.h"
 
 #include <cstring>
-#include <thread>
 #include <utility>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace headrace {
 namespace {
 
-thread_local CooperativeThreads* current = nullptr;
-thread_local void* current_thread = nullptr;
+constexpr size_t kStackBytes = 256 << 10;
+
+CooperativeThreads* current = nullptr;
 
 // Of the schedule that runs; whoever has the turn may touch them.
 CooperativeWake::Loss loss;
@@ -26,39 +33,79 @@ void CooperativeThreads::Add(std::function<void()> body) {
 }
 
 bool CooperativeThreads::Run() {
-  std::vector<std::thread> real;
-  for (auto& thread : threads_) real.emplace_back([this, &thread] { Work(*thread); });
-  Choose()->turn.release();
-  over_.acquire();
-  for (std::thread& thread : real) thread.join();
+  for (auto& thread : threads_) {
+    thread->stack = std::make_unique_for_overwrite<char[]>(kStackBytes);
+    Fiber& fiber = thread->fiber;
+    fiber.stack = thread->stack.get();
+    fiber.stack_bytes = kStackBytes;
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = thread->stack.get();
+    fiber.context.uc_stack.ss_size = kStackBytes;
+    makecontext(&fiber.context, &CooperativeThreads::Enter, 0);
+#ifdef __SANITIZE_THREAD__
+    fiber.sanitizer_fiber = __tsan_create_fiber(0);
+#endif
+  }
+#ifdef __SANITIZE_THREAD__
+  home_.sanitizer_fiber = __tsan_get_current_fiber();
+#endif
+  current = this;
+  running_ = Choose();
+  Switch(home_, running_->fiber, false);
+  current = nullptr;
+#ifdef __SANITIZE_THREAD__
+  for (auto& thread : threads_) __tsan_destroy_fiber(thread->fiber.sanitizer_fiber);
+#endif
   return !hung_;
 }
 
+void CooperativeThreads::Enter() {
+#ifdef __SANITIZE_ADDRESS__
+  Fiber& home = current->home_;
+  const void* left_stack = nullptr;
+  size_t left_bytes = 0;
+  __sanitizer_finish_switch_fiber(nullptr, &left_stack, &left_bytes);
+  // The first one is entered from there.
+  if (home.stack == nullptr) {
+    home.stack = left_stack;
+    home.stack_bytes = left_bytes;
+  }
+#endif
+  current->Work(*current->running_);
+}
+
 void CooperativeThreads::Work(Thread& thread) {
-  current = this;
-  current_thread = &thread;
-  thread.turn.acquire();
   try {
     thread.body();
   } catch (const Hung&) {
   }
   thread.ended = true;
-  if (Thread* next = Choose()) {
-    next->turn.release();
-    return;
-  }
-  SendHome();
+  Switch(thread.fiber, After(), true);
 }
 
-// Gives the turn to one who waits for good, or says that all is over.
-void CooperativeThreads::SendHome() {
+CooperativeThreads::Fiber& CooperativeThreads::After() {
+  Thread* next = Choose();
   for (auto& thread : threads_) {
+    if (next != nullptr) break;
     if (thread->ended) continue;
     hung_ = true;
-    thread->turn.release();
-    return;
+    next = thread.get();
   }
-  over_.release();
+  running_ = next;
+  return next == nullptr ? home_ : next->fiber;
+}
+
+void CooperativeThreads::Switch(Fiber& from, Fiber& to, [[maybe_unused]] bool ends) {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(ends ? nullptr : &from.sanitizer_stack, to.stack, to.stack_bytes);
+#endif
+#ifdef __SANITIZE_THREAD__
+  __tsan_switch_to_fiber(to.sanitizer_fiber, 0);
+#endif
+  swapcontext(&from.context, &to.context);
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(from.sanitizer_stack, nullptr, nullptr);
+#endif
 }
 
 CooperativeThreads::Thread* CooperativeThreads::Choose() {
@@ -78,19 +125,19 @@ void CooperativeThreads::PassTurn(Thread& self) {
     hung_ = true;
     throw Hung();
   }
-  next->turn.release();
-  self.turn.acquire();
+  running_ = next;
+  Switch(self.fiber, next->fiber, false);
   if (hung_) throw Hung();
 }
 
 void CooperativeThreads::Yield() {
   const char* const own = std::exchange(doing, nullptr);
-  PassTurn(*static_cast<Thread*>(current_thread));
+  PassTurn(*running_);
   doing = own;
 }
 
 void CooperativeThreads::Wait(const void* place) {
-  Thread& self = *static_cast<Thread*>(current_thread);
+  Thread& self = *running_;
   self.waits_on = place;
   const char* const own = std::exchange(doing, nullptr);
   PassTurn(self);

@@ -1,15 +1,20 @@
 // Threads of which one runs at a time, and which take turns where a random number says: a schedule is a function of its
-// seed, and a schedule in which everybody waits is seen to hang at once.
-// Thread contract: Run is called by the test; the rest by the threads themselves, while they have the turn.
+// seed, and a schedule in which everybody waits is seen to hang at once. They are fibers, contexts of the thread that
+// calls Run: between threads of the system a turn costs a wake-up, which takes most of a schedule's time, and any
+// amount of it where other programs run.
+// Thread contract: Run is called by the test; the rest by the fibers, while they have the turn. No lock of the system's
+// may be held where the turn may pass on.
 #ifndef HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_
 #define HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_
 
+#include <ucontext.h>
+
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <semaphore>
 #include <vector>
 
 #include "core/row_id.h"
@@ -43,23 +48,37 @@ class CooperativeThreads {
   void Notify(const void* place);
 
  private:
+  struct Fiber {
+    ucontext_t context = {};
+    // What the sanitizers know of it. The stack of the thread that calls Run is found by the first switch from it.
+    const void* stack = nullptr;
+    size_t stack_bytes = 0;
+    void* sanitizer_stack = nullptr;
+    void* sanitizer_fiber = nullptr;
+  };
   struct Thread {
     std::function<void()> body;
-    std::binary_semaphore turn{0};
+    std::unique_ptr<char[]> stack;
+    Fiber fiber;
     const void* waits_on = nullptr;
     bool ended = false;
   };
   struct Hung {};
 
+  static void Enter();
   void Work(Thread& thread);
   Thread* Choose();
   void PassTurn(Thread& self);
-  void SendHome();
+  // What runs after a thread has ended: the next one, one that waits for good, or who called Run.
+  Fiber& After();
+  // Returns when `from` gets the turn again; never where it ends.
+  static void Switch(Fiber& from, Fiber& to, bool ends);
 
   ScheduleRandom random_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Thread*> able_;
-  std::binary_semaphore over_{0};
+  Fiber home_;
+  Thread* running_ = nullptr;  // has the turn
   bool hung_ = false;
 };
 
