@@ -67,6 +67,10 @@ struct Attribute {
   bool keeps_whole = false;
   // Changes speed alone, never results: takes no part in the graph's hash.
   bool tuning = false;
+  // Of texts: Python takes path objects, too.
+  bool path = false;
+  // No parameter in Python: the engine sets it where an option of iterate() asks for it.
+  bool hidden = false;
 };
 
 struct Traits {

@@ -98,7 +98,9 @@ std::string AttributeJson(const Attribute& attribute) {
                  {"choices", List(choices)},
                  {"lengths", List(lengths)},
                  {"broadcast", Bool(attribute.broadcast)},
-                 {"tuning", Bool(attribute.tuning)}});
+                 {"tuning", Bool(attribute.tuning)},
+                 {"path", Bool(attribute.path)},
+                 {"hidden", Bool(attribute.hidden)}});
 }
 
 std::string TraitsJson(const Traits& traits) {

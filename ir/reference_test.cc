@@ -16,21 +16,26 @@ google::protobuf::Struct Parsed(const std::string& json) {
 
 TEST(Reference, SaysEverythingThatIsDeclared) {
   Registry registry;
-  registry.Register({.name = "Resize",
-                     .version = 2,
-                     .role = Role::kKernel,
-                     .summary = "Resizes \"an image\".",
-                     .doc = "Line one.\nLine two.",
-                     .max_inputs = -1,
-                     .attributes = {{.name = "size", .doc = "How large.", .minimum = 1, .lengths = {1, 2}},
-                                    {.name = "how",
-                                     .type = AttributeType::kString,
-                                     .default_value = "'area'",
-                                     .choices = {"area", "nearest"},
-                                     .tuning = true}},
-                     .traits = {.random = true, .geometric = true},
-                     .python_module = "vision",
-                     .example = "V.Resize(3)"});
+  registry.Register(
+      {.name = "Resize",
+       .version = 2,
+       .role = Role::kKernel,
+       .summary = "Resizes \"an image\".",
+       .doc = "Line one.\nLine two.",
+       .max_inputs = -1,
+       .attributes = {{.name = "size", .doc = "How large.", .minimum = 1, .lengths = {1, 2}},
+                      {.name = "how",
+                       .type = AttributeType::kString,
+                       .default_value = "'area'",
+                       .choices = {"area", "nearest"},
+                       .tuning = true,
+                       .path = true,
+                       .hidden = true}},
+       .traits = {.random = true, .geometric = true},
+       .python_module = "vision",
+       .python = {.parameters = "size: int", .docs = {{"size"}, {"how", "In which way."}}, .body = "pass"},
+       .example = "V.Resize(3)",
+       .sample = {.attributes = {{"size", "3"}}, .inputs = {SampleInput::kImage}}});
   const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
   const auto& resize = parsed.fields().at("operators").list_value().values(0).struct_value().fields();
   EXPECT_EQ(resize.at("name").string_value(), "Resize");
@@ -57,6 +62,17 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
   EXPECT_EQ(how.at("python_type").string_value(), "str");
   EXPECT_EQ(how.at("choices").list_value().values(1).string_value(), "nearest");
   EXPECT_TRUE(how.at("tuning").bool_value());
+  EXPECT_TRUE(how.at("path").bool_value());
+  EXPECT_TRUE(how.at("hidden").bool_value());
+  EXPECT_FALSE(size.at("hidden").bool_value());
+  const auto& python = resize.at("python").struct_value().fields();
+  EXPECT_EQ(python.at("parameters").string_value(), "size: int");
+  EXPECT_TRUE(python.at("docs").struct_value().fields().at("size").has_null_value());
+  EXPECT_EQ(python.at("docs").struct_value().fields().at("how").string_value(), "In which way.");
+  EXPECT_EQ(python.at("body").string_value(), "pass");
+  const auto& sample = resize.at("sample").struct_value().fields();
+  EXPECT_EQ(sample.at("attributes").struct_value().fields().at("size").string_value(), "3");
+  EXPECT_EQ(sample.at("inputs").list_value().values(0).string_value(), "image");
 }
 
 TEST(Reference, ListsThePasses) {

@@ -167,7 +167,8 @@ const OpRegistration registration(
                         .type = ir::AttributeType::kBool,
                         .doc = "Add the bool column `_pad`: rows that repeat others so that ranks step alike; set by "
                                "iterate(even=\"pad\").",
-                        .default_value = "False"}},
+                        .default_value = "False",
+                        .hidden = true}},
         .python_module = "dataset",
         .example = "ds.batch(32, drop_remainder=True)",
         .infer = Infer,

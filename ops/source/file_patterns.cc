@@ -15,7 +15,8 @@ ir::Attribute DeclarePatterns() {
           .type = ir::AttributeType::kStrings,
           .doc =
               "Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that matches nothing is "
-              "an error."};
+              "an error.",
+          .path = true};
 }
 
 absl::Status CheckPatterns(const ir::Attributes& attributes) {
