@@ -1,5 +1,6 @@
 """A loop that waits for too long is told what is at work, whoever works, and nothing else tells it."""
 
+import gc
 import os
 import pathlib
 import sys
@@ -93,6 +94,7 @@ def test_survives_a_broken_stderr(monkeypatch: pytest.MonkeyPatch, capfd: pytest
 
 
 def test_forgets_what_is_closed_or_gone() -> None:
+    gc.collect()  # else an iterator of an earlier test may go here, and a new one get its id
     before = set(stall_watch._watched)
     closed, left = stuck_at().iterate(), stuck_at().iterate()
     assert len(set(stall_watch._watched) - before) == 2
