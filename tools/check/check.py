@@ -29,11 +29,15 @@ CPP_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops", "python", "tests", 
 # Where threads meet, and where memory is handled by hand.
 TSAN_ROOMS = ["core", "io", "engine", "ops"]
 ASAN_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops"]
+# A room, and targets that it must not see.
+FORBIDDEN = [("core", "//engine/..."), ("io/files", "//io/records/..."), ("kernels", "//io/...")]
 # Of each fuzz test.
 FUZZ_SECONDS = 5
 LONG_FUZZ_SECONDS = 300
 SOAK_SECONDS = 30
 LONG_SOAK_SECONDS = 600
+# Tests that are printed of each check, with their times.
+SLOWEST = 10
 ALWAYS_COUNTED = ["variants", "schedules", "fuzz"]
 BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
 COUNT_LINE = re.compile(r"HEADRACE-COUNT((?: [\w-]+=\d+)+)")
@@ -51,6 +55,8 @@ class Result:
 class Checks:
     def __init__(self) -> None:
         self.results: list[Result] = []
+        # Seconds and name of each test that ran, by the check.
+        self.times: dict[str, list[tuple[float, str]]] = {}
         self.counts: collections.Counter[str] = collections.Counter({kind: 0 for kind in ALWAYS_COUNTED})
 
     def run(self, name: str, check) -> None:
@@ -101,7 +107,7 @@ class Checks:
                     + [f"--build_event_json_file={events}", "--", *patterns],
                     cwd=ROOT,
                 )
-                targets, cached = self.read_events(events, result)
+                targets, cached = self.read_events(events, result, self.times.setdefault(name, []))
             # Bazel fails for more than tests: a target that does not build, a BUILD file that does not load.
             if done.returncode and not result.failed:
                 result.failed = 1
@@ -112,7 +118,7 @@ class Checks:
 
         return check
 
-    def read_events(self, events: pathlib.Path, result: Result) -> tuple[int, int]:
+    def read_events(self, events: pathlib.Path, result: Result, times: list[tuple[float, str]]) -> tuple[int, int]:
         targets = cached = 0
         for line in events.read_text().splitlines() if events.exists() else []:
             event = json.loads(line)
@@ -122,7 +128,11 @@ class Checks:
                 continue
             targets += 1
             outcome = event["testResult"]
-            cached += bool(outcome.get("cachedLocally") or outcome.get("executionInfo", {}).get("cachedRemotely"))
+            if outcome.get("cachedLocally") or outcome.get("executionInfo", {}).get("cachedRemotely"):
+                cached += 1
+            else:
+                label = event["id"]["testResult"]["label"]
+                times.append((int(outcome.get("testAttemptDurationMillis", 0)) / 1000, label))
             outputs = {
                 output["name"]: urllib.parse.unquote(urllib.parse.urlparse(output["uri"]).path)
                 for output in outcome.get("testActionOutput", [])
@@ -153,42 +163,62 @@ class Checks:
         return good, bad
 
     def pytest(self, with_torch: bool):
+        """One process for each folder: neither keeps both cores of a small machine busy."""
+
         def check(name: str) -> Result:
-            folders = [folder for folder in ("python", "tests") if (ROOT / folder).is_dir()]
-            with tempfile.TemporaryDirectory() as folder:
-                report = pathlib.Path(folder, "report.xml")
-                done = subprocess.run(
-                    [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", "-o", "junit_logging=all"]
-                    + ([] if with_torch else ["-m", "not torch"])
-                    + folders,
-                    cwd=ROOT,
-                )
-                result = Result(name)
-                if report.exists():
-                    skipped = 0
-                    for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+            result = Result(name)
+            skipped = 0
+            times = self.times.setdefault(name, [])
+            with tempfile.TemporaryDirectory() as temporary:
+                running = []
+                for folder in ("python", "tests"):
+                    report = pathlib.Path(temporary, f"{folder}.xml")
+                    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", "-o", "junit_logging=all"]
+                    command += ([] if with_torch else ["-m", "not torch"]) + [folder]
+                    output = pathlib.Path(temporary, f"{folder}.txt").open("w+")
+                    done = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+                    running.append((done, report, output))
+                for done, report, output in running:
+                    code = done.wait()
+                    with output:
+                        output.seek(0)
+                        print(output.read(), end="", flush=True)
+                    failed = 0
+                    for case in self.cases_of(report):
+                        times.append((float(case.get("time", 0)), f"{case.get('classname')}::{case.get('name')}"))
                         if case.find("failure") is not None or case.find("error") is not None:
-                            result.failed += 1
+                            failed += 1
                         elif case.find("skipped") is not None:
                             skipped += 1
                         else:
                             result.passed += 1
-                        for output in case.iter("system-out"):
-                            self.collect_counts(output.text or "")
-                    result.note = f"{skipped} skipped" if skipped else ""
-                if done.returncode and not result.failed:
-                    result.failed = 1
-                return result
+                        for text in case.iter("system-out"):
+                            self.collect_counts(text.text or "")
+                    result.failed += failed or int(code != 0)
+            result.note = f"{skipped} skipped" if skipped else ""
+            return result
 
         return check
 
-    def forbidden_dependency(self, name: str) -> Result:
-        """Passes when the build refuses a target of core that wants one of engine."""
+    def cases_of(self, report: pathlib.Path) -> list[xml.etree.ElementTree.Element]:
+        return list(xml.etree.ElementTree.parse(report).getroot().iter("testcase")) if report.exists() else []
+
+    def forbidden_dependencies(self, name: str) -> Result:
+        """Passes where the build refuses targets of rooms that want one of a room they may not know."""
+        refused = sum(self.is_refused(room, wanted) for room, wanted in FORBIDDEN)
+        return Result(name, refused, len(FORBIDDEN) - refused)
+
+    def is_refused(self, room: str, wanted: str) -> bool:
         with tempfile.TemporaryDirectory() as folder:
-            package = pathlib.Path(folder, "core", "forbidden")
+            package = pathlib.Path(folder, room, "forbidden")
             package.mkdir(parents=True)
             found = subprocess.run(
-                [*BAZEL, "query", "--noshow_progress", "kind(cc_library, //engine:all)"],
+                [
+                    *BAZEL,
+                    "query",
+                    "--noshow_progress",
+                    f"kind(cc_library, {wanted}) except attr(testonly, 1, {wanted})",
+                ],
                 cwd=ROOT,
                 capture_output=True,
                 text=True,
@@ -197,15 +227,15 @@ class Checks:
             (package / "BUILD").write_text(f'cc_library(name = "forbidden", deps = ["{target}"])\n')
             done = subprocess.run(
                 [*BAZEL, "build", "--nobuild", "--noshow_progress", f"--package_path=%workspace%:{folder}"]
-                + ["//core/forbidden:forbidden"],
+                + [f"//{room}/forbidden:forbidden"],
                 cwd=ROOT,
                 capture_output=True,
                 text=True,
             )
         refused = done.returncode != 0 and "is not visible from" in done.stderr
         if not refused:
-            print(f"//core/forbidden may depend on {target}:\n{done.stderr}")
-        return Result(name, int(refused), int(not refused))
+            print(f"//{room}/forbidden may depend on {target}:\n{done.stderr}")
+        return refused
 
     def fuzz(self, seconds: int):
         def check(name: str) -> Result:
@@ -253,6 +283,11 @@ class Checks:
     def summary(self) -> int:
         passed = sum(result.passed for result in self.results)
         failed = sum(result.failed for result in self.results)
+        for check, times in self.times.items():
+            if times:
+                print(f"\n\033[1m== slowest of {check}\033[0m")
+            for seconds, test in sorted(times, reverse=True)[:SLOWEST]:
+                print(f"{seconds:>8.1f} s  {test}")
         print("\n\033[1m== summary\033[0m")
         for result in self.results:
             state = "FAILED" if result.failed else "ok"
@@ -292,7 +327,7 @@ def main() -> int:
     checks.run("ruff check", checks.command(python, "-m", "ruff", "check", "-q", "."))
     checks.run("mypy", checks.command(python, "-m", "mypy"))
     checks.run("bazel test", checks.bazel(None, ["//..."]))
-    checks.run("rooms keep their visibility", checks.forbidden_dependency)
+    checks.run("rooms keep their visibility", checks.forbidden_dependencies)
     checks.run("pytest", checks.pytest(options.torch))
     if not options.quick:
         checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
