@@ -1,10 +1,13 @@
 """Whatever is given for whatever argument of the public surface: a pipeline, or an error of ours with a sentence in it.
 Never a crash or a hang, nor the words of what lies beneath."""
 
+import ast
 import decimal
 import fractions
 import inspect
+import io
 import itertools
+import json
 import math
 import os
 import pathlib
@@ -15,14 +18,16 @@ from typing import Any
 import hypothesis
 import hypothesis.strategies as some
 import numpy as np
+import PIL.Image
 import pytest
 from conftest import run_python
 
 import headrace as hr
+from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 
-PIXELS = np.arange(4 * 6 * 8 * 3, dtype=np.uint8).reshape(4, 6, 8, 3)
+PIXELS = np.arange(4 * 60 * 80 * 3, dtype=np.uint32).astype(np.uint8).reshape(4, 60, 80, 3)
 
 
 class Mine(Exception):
@@ -161,12 +166,27 @@ def numbers() -> hr.Dataset:
     return hr.Range(6)
 
 
-def pictures() -> hr.Dataset:
-    return hr.Numpy({"value": PIXELS})
+def png() -> bytes:
+    target = io.BytesIO()
+    PIL.Image.fromarray(PIXELS[0]).save(target, "PNG")
+    return target.getvalue()
 
 
-def mapped(kernel: type, over: Callable[[], hr.Dataset] = pictures) -> Callable[..., hr.Dataset]:
-    return lambda **given: over().map(kernel(**given), "value")
+# By the kind of a kernel's sample.
+SAMPLES: dict[str, np.ndarray] = {
+    "image": PIXELS,
+    "encoded": np.array([png()] * 4, object),
+    "vector": np.arange(24, dtype=np.int32).reshape(6, 4) % 4,
+}
+
+
+def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[str, Any]]:
+    """How a kernel is called over the sample of its declaration, and the sample's arguments."""
+    kernel = getattr({"vision": V, "transforms": T}[operator["python_module"]], operator["name"])
+    sample = operator["sample"]
+    dataset = hr.Numpy({"value": SAMPLES[sample["inputs"][0]]})
+    given = {name: ast.literal_eval(text) for name, text in sample["attributes"].items()}
+    return lambda **arguments: dataset.map(kernel(**arguments), "value"), given
 
 
 # Of each: how it is called, and arguments that are right.
@@ -201,25 +221,16 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "to_json": (numbers().to_json, {}),
     "to_text": (numbers().to_text, {}),
 }
-KERNELS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "CenterCrop": (mapped(V.CenterCrop), {"size": 2}),
-    "Decode": (mapped(V.Decode), {}),
-    "HWC2CHW": (mapped(V.HWC2CHW), {}),
-    "Normalize": (mapped(V.Normalize), {"mean": [1, 2, 3], "std": [1, 2, 3]}),
-    "Pad": (mapped(V.Pad), {"padding": 1}),
-    "RandomCrop": (mapped(V.RandomCrop), {"size": 2}),
-    "RandomHorizontalFlip": (mapped(V.RandomHorizontalFlip), {}),
-    "RandomResizedCrop": (mapped(V.RandomResizedCrop), {"size": 2}),
-    "RandomVerticalFlip": (mapped(V.RandomVerticalFlip), {}),
-    "Rescale": (mapped(V.Rescale), {"scale": 2}),
-    "Resize": (mapped(V.Resize), {"size": 2}),
-    "Concatenate": (mapped(T.Concatenate), {}),
-    "Fill": (mapped(T.Fill), {"value": 1}),
-    "OneHot": (mapped(T.OneHot, numbers), {"classes": 9}),
-    "PadEnd": (mapped(T.PadEnd), {"shape": (6, 8, 3)}),
-    "Slice": (mapped(T.Slice), {}),
-    "TypeCast": (mapped(T.TypeCast), {"dtype": "float32"}),
+KERNELS = {
+    operator["name"]: mapped(operator)
+    for operator in json.loads(_engine.declarations())["operators"]
+    if operator["sample"]["inputs"]
 }
+# Over images, where a lone number is no shape: over vectors PadEnd makes rows of all the gigabytes it is asked for.
+KERNELS["PadEnd"] = (
+    lambda **given: hr.Numpy({"value": PIXELS}).map(T.PadEnd(**given), "value"),
+    {"shape": (60, 80, 3)},
+)
 OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "load": (hr.load, {"path": "saved.hrg"}),
     "col": (hr.col, {"name": "value"}),
