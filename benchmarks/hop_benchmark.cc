@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "engine/connector.h"
+#include "engine/exec/connector.h"
 
 namespace headrace {
 namespace {

@@ -125,7 +125,7 @@ class SaltGiver {
       step.clear_group();
       step.clear_fused();
     }
-    node.clear_cache_places();
+    node.clear_cache_points();
   }
 
   uint64_t SaltOf(const proto::Step& step, std::map<uint32_t, uint64_t>& salt_of_group) {

@@ -22,7 +22,7 @@ std::string InputsText(const proto::Node& node) {
 
 std::string SaltText(uint64_t salt) { return salt == 0 ? "" : Cat("  salt ", salt); }
 
-std::string PlacesText(uint32_t places) { return places == 0 ? "" : Cat("  cache places ", places); }
+std::string CachePointsText(uint32_t points) { return points == 0 ? "" : Cat("  cache points ", points); }
 
 std::string StepLine(const proto::Step& step) {
   const std::string attributes = AttributesText(step.attributes(), ", ");
@@ -70,7 +70,7 @@ std::string GraphDump(const proto::Graph& graph) {
     const std::string inputs = InputsText(node);
     const std::string attributes = AttributesText(node.attributes(), ", ");
     Append(text, "#", i, "  ", node.op(), "(", inputs, inputs.empty() || attributes.empty() ? "" : ", ", attributes,
-           ")", SaltText(node.salt()), PlacesText(node.cache_places()), node.grouped() ? "  grouped" : "", "\n");
+           ")", SaltText(node.salt()), CachePointsText(node.cache_points()), node.grouped() ? "  grouped" : "", "\n");
     for (const proto::Step& step : node.steps()) Append(text, "      ", StepLine(step), "\n");
   }
   return text;

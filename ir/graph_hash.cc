@@ -43,13 +43,13 @@ proto::Graph Bare(const proto::Graph& graph) {
   bare.clear_seed();
   for (proto::Node& node : *bare.mutable_nodes()) {
     node.clear_location();
-    node.clear_origin();
-    node.clear_cache_places();
+    node.clear_user_node();
+    node.clear_cache_points();
     node.clear_grouped();
     DropTuning(node.op(), node.mutable_attributes());
     for (proto::Step& step : *node.mutable_steps()) {
       step.clear_location();
-      step.clear_origin();
+      step.clear_user_node();
       step.clear_fused();
       DropTuning(step.kernel(), step.mutable_attributes());
     }

@@ -139,11 +139,11 @@ TEST(GraphJson, IsProtobufsMapping) {
 
 TEST(GraphJson, ReadsOtherSpellings) {
   const absl::StatusOr<proto::Graph> graph = ParseGraphJson(
-      R"({"format": "1", "seed": 7, "producer": null, "nodes": [{"op": "map", "cachePlaces": 2.0, "grouped": true,)"
+      R"({"format": "1", "seed": 7, "producer": null, "nodes": [{"op": "map", "cachePoints": 2.0, "grouped": true,)"
       R"("attributes": [{"value": {"reals": {"values": [1, "0.5", "NaN"]}}}]}]})");
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ(graph->seed(), 7u);
-  EXPECT_EQ(graph->nodes(0).cache_places(), 2u);
+  EXPECT_EQ(graph->nodes(0).cache_points(), 2u);
   EXPECT_EQ(graph->nodes(0).attributes(0).value().reals().values(1), 0.5);
 }
 

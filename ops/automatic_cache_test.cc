@@ -10,7 +10,7 @@
 #include <random>
 
 #include "core/error.h"
-#include "engine/explain.h"
+#include "engine/report/explain.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/expression.h"
 #include "ir/passes.h"
@@ -66,10 +66,10 @@ GraphBuilder DroppedAndRepeated() {
   return builder;
 }
 
-RunSpec KeptAt(int place, uint64_t epochs = 3) {
+RunSpec KeptAt(int point, uint64_t epochs = 3) {
   RunSpec spec;
   spec.epochs = epochs;
-  spec.kept_place = place;
+  spec.kept_point = point;
   spec.restart_every = 5;
   spec.bindings.functions["noisy"] = std::make_shared<FakeFunction>(
       [](absl::Span<const Tensor> inputs, RowRandom* random) -> absl::StatusOr<std::vector<Tensor>> {
@@ -86,22 +86,22 @@ int SeenIn(const GraphBuilder& builder, const RunSpec& spec) {
   return counted_rows;
 }
 
-std::unique_ptr<Pipeline> Idle(const GraphBuilder& builder, uint64_t epochs, int place = -1) {
-  PipelineOptions options = OptionsOf(KeptAt(place, epochs));
+std::unique_ptr<Pipeline> Idle(const GraphBuilder& builder, uint64_t epochs, int point = -1) {
+  PipelineOptions options = OptionsOf(KeptAt(point, epochs));
   options.idle = true;
   return *Pipeline::Make(*ir::InsertCaches(*builder.Build()), options);
 }
 
-TEST(AutomaticCache, GivesTheSameRowsFromEachPlace) {
-  for (int place = 0; place <= 4; ++place) {
-    const Ran ran = RunEveryWay(Numbers(8, place % 2 == 0), KeptAt(place));
+TEST(AutomaticCache, GivesTheSameRowsFromEachPoint) {
+  for (int point = 0; point <= 4; ++point) {
+    const Ran ran = RunEveryWay(Numbers(8, point % 2 == 0), KeptAt(point));
     EXPECT_NE(ran.Texts(0), ran.Texts(1)) << "draws anew";
   }
 }
 
 TEST(AutomaticCache, MakesEachRowOnce) {
-  for (int place = 0; place <= 3; ++place) {
-    EXPECT_EQ(SeenIn(Numbers(30, true), KeptAt(place)), 30) << place;
+  for (int point = 0; point <= 3; ++point) {
+    EXPECT_EQ(SeenIn(Numbers(30, true), KeptAt(point)), 30) << point;
   }
   EXPECT_EQ(SeenIn(Numbers(30), KeptAt(-1)), 90) << "rows are light";
 }
@@ -117,9 +117,9 @@ TEST(AutomaticCache, KeepsRowsOverTheEpochsOfARepeat) {
 
 TEST(AutomaticCache, KeepsRowsThatAreDroppedAndRepeatedBelow) {
   EXPECT_EQ(SeenIn(DroppedAndRepeated(), KeptAt(-1, 1)), 50);
-  for (int place = 0; place <= 3; ++place) {
-    EXPECT_EQ(SeenIn(DroppedAndRepeated(), KeptAt(place, 1)), 15) << place;
-    const Ran ran = RunEveryWay(DroppedAndRepeated(), KeptAt(place, 2));
+  for (int point = 0; point <= 3; ++point) {
+    EXPECT_EQ(SeenIn(DroppedAndRepeated(), KeptAt(point, 1)), 15) << point;
+    const Ran ran = RunEveryWay(DroppedAndRepeated(), KeptAt(point, 2));
     EXPECT_EQ(ran.Texts(0).size(), 50u);
   }
   RunRanks(DroppedAndRepeated(), 2, KeptAt(2));
@@ -140,10 +140,10 @@ TEST(AutomaticCache, StaysOutOfGroupsAndOfFoldersBelowAWindow) {
   for (auto& [options, why] : {std::pair(&grouped, "as iterate(group=…) sends rows together"),
                                std::pair(&in_folder, "in memory, not in the folder, as a shuffle below would hold")}) {
     options->idle = true;
-    EXPECT_THAT(ExplainPlan(**Pipeline::Make(graph, *options)), HasSubstr(why));
+    EXPECT_THAT(ExplainPlan((*Pipeline::Make(graph, *options))->report()), HasSubstr(why));
     options->epochs = {0, 0};
   }
-  EXPECT_THAT(ExplainPlan(**Pipeline::Make(graph, in_folder)),
+  EXPECT_THAT(ExplainPlan((*Pipeline::Make(graph, in_folder))->report()),
               HasSubstr("as only one epoch is run, and the folder is left alone, as a shuffle below"));
 }
 
@@ -154,20 +154,20 @@ TEST(AutomaticCache, FindsTheLastRowOfATakeInAWindow) {
   builder.Add("take", {1}, {{"count", IntValue(40)}});
   builder.Add("shuffle", {2}, {{"window", IntValue(6)}});
   AddSteps(builder, 3);
-  for (int place = 0; place <= 3; ++place) {
-    EXPECT_EQ(SeenIn(builder, KeptAt(place, 2)), 12) << place;
-    RunEveryWay(builder, KeptAt(place, 2));
+  for (int point = 0; point <= 3; ++point) {
+    EXPECT_EQ(SeenIn(builder, KeptAt(point, 2)), 12) << point;
+    RunEveryWay(builder, KeptAt(point, 2));
   }
 }
 
-uint64_t RowsPlannedFor(bool shuffled, Deal deal) {
+uint64_t RowsPlannedFor(bool shuffled, ShardAssignment shard) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(24)}, {"shuffle", ir::BoolValue(shuffled)}});
   builder.Add("shuffle", {0}, {{"window", IntValue(3)}});
   builder.Add("take", {1}, {{"count", IntValue(10)}});
   AddSteps(builder, 2);
   PipelineOptions options = OptionsOf(KeptAt(1, 2));
-  options.deal = deal;
+  options.shard = shard;
   return (*Pipeline::Make(*ir::InsertCaches(*builder.Build()), options))->report().caches.at(0).rows;
 }
 
@@ -183,8 +183,8 @@ TEST(AutomaticCache, MeetsNoRowOfOnePassTwice) {
   builder.Add("repeat", {0}, {{"count", IntValue(9)}});
   builder.Add("take", {1}, {{"count", IntValue(20)}});
   AddSteps(builder, 2);
-  EXPECT_THAT(ExplainPlan(*Idle(builder, 1, 1)), HasSubstr("as only one epoch is run"));
-  EXPECT_THAT(ExplainPlan(*Idle(builder, 2, 1)), HasSubstr("by itself, if the first rows show"));
+  EXPECT_THAT(ExplainPlan(Idle(builder, 1, 1)->report()), HasSubstr("as only one epoch is run"));
+  EXPECT_THAT(ExplainPlan(Idle(builder, 2, 1)->report()), HasSubstr("by itself, if the first rows show"));
 }
 
 TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {
@@ -223,7 +223,7 @@ TEST(AutomaticCache, MakesRoomForAnOperator) {
 TEST(AutomaticCache, GivesRanksTheirRows) {
   RunRanks(Numbers(21, true), 2, KeptAt(2));
   RunSpec padded = KeptAt(3);
-  padded.deal = {.rank = 1, .world = 4, .even = Deal::Even::kPad};
+  padded.shard = {.rank = 1, .world = 4, .even = ShardAssignment::Even::kPad};
   RunEveryWay(Numbers(21), padded);
 }
 
@@ -234,8 +234,8 @@ TEST(AutomaticCache, NamesTheErrorThatThePlainRunNames) {
   builder.Step("TypeCast", {"value"}, {"copy"}, {{"dtype", StringValue("int32")}});
   builder.Step("OneHot", {"value"}, {"hot"}, {{"classes", IntValue(9)}});
   builder.Add("batch", {1}, {{"size", IntValue(2)}});
-  for (int place = 0; place <= 2; ++place) {
-    const Ran ran = RunEveryWay(builder, KeptAt(place));
+  for (int point = 0; point <= 2; ++point) {
+    const Ran ran = RunEveryWay(builder, KeptAt(point));
     EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "map[1] OneHot");
     EXPECT_THAT(GetErrorField(ran.error, ErrorField::kRow), HasSubstr("key 9"));
   }
@@ -245,8 +245,8 @@ TEST(AutomaticCache, LastsInAFolder) {
   const TemporaryFolder folder;
   const GraphBuilder builder = Numbers(30, true);
   const ir::proto::Graph graph = *ir::InsertCaches(*builder.Build());
-  const auto run = [&](int place, uint64_t epoch) {
-    PipelineOptions options = OptionsOf(KeptAt(place));
+  const auto run = [&](int point, uint64_t epoch) {
+    PipelineOptions options = OptionsOf(KeptAt(point));
     options.epochs = {epoch, epoch};
     options.cache_folder = folder.path();
     counted_rows = 0;
@@ -259,14 +259,16 @@ TEST(AutomaticCache, LastsInAFolder) {
   PipelineOptions plain = OptionsOf(KeptAt(-1));
   const absl::StatusOr<Ran> expected = RunOnce(*builder.Build(), plain);
   ASSERT_TRUE(expected.ok());
-  EXPECT_EQ(run(3, 1), expected->Texts(1)) << "whatever the place now";
+  EXPECT_EQ(run(3, 1), expected->Texts(1)) << "whatever the point now";
   EXPECT_EQ(counted_rows, 0);
 }
 
 TEST(AutomaticCache, IsExplained) {
-  EXPECT_THAT(ExplainPlan(*Idle(Numbers(5), 2, 1)), HasSubstr("cache in map[2]: by itself, if the first rows show"));
-  EXPECT_THAT(ExplainPlan(*Idle(Numbers(5), 1, 1)), HasSubstr("map[2]: no cache by itself, as only one epoch is run"));
-  EXPECT_THAT(ExplainPlan(*Idle(Numbers(5), 2)), testing::Not(HasSubstr("by itself"))) << "light rows";
+  EXPECT_THAT(ExplainPlan(Idle(Numbers(5), 2, 1)->report()),
+              HasSubstr("cache in map[2]: by itself, if the first rows show"));
+  EXPECT_THAT(ExplainPlan(Idle(Numbers(5), 1, 1)->report()),
+              HasSubstr("map[2]: no cache by itself, as only one epoch is run"));
+  EXPECT_THAT(ExplainPlan(Idle(Numbers(5), 2)->report()), testing::Not(HasSubstr("by itself"))) << "light rows";
 }
 
 // Pictures through random chains of vision kernels.
@@ -313,7 +315,7 @@ class Pictures : public ::testing::Test {
   std::string damaged_;
 };
 
-TEST_F(Pictures, AreTheSameFromEachPlace) {
+TEST_F(Pictures, AreTheSameFromEachPoint) {
   int runs = 0;
   for (uint64_t seed = 0; seed < kChains; ++seed) {
     std::mt19937_64 random(seed);
@@ -324,9 +326,9 @@ TEST_F(Pictures, AreTheSameFromEachPlace) {
     PipelineOptions options = OptionsOf(KeptAt(-1));
     const absl::StatusOr<Ran> expected = RunOnce(optimized, options);
     ASSERT_TRUE(expected.ok()) << expected.status();
-    for (int place = 0; place <= 9; place += 1 + static_cast<int>(random() % 2)) {
-      SCOPED_TRACE(Cat("seed ", seed, ", place ", place));
-      options.forced_cache_place = place;
+    for (int point = 0; point <= 9; point += 1 + static_cast<int>(random() % 2)) {
+      SCOPED_TRACE(Cat("seed ", seed, ", point ", point));
+      options.forced_cache_point = point;
       options.pull = random() % 2 == 0;
       const absl::StatusOr<Ran> ran = RunOnce(optimized, options);
       ASSERT_TRUE(ran.ok()) << ran.status();
@@ -346,11 +348,11 @@ TEST_F(Pictures, AreTheUsersOwn) {
   builder.Add("map", {0});
   builder.Step("Decode", {"image"}, {"image"});
   builder.Step("CenterCrop", {"image"}, {"image"}, {{"size", ir::IntsValue({8, 8})}});
-  for (int place = 0; place <= 2; ++place) {
-    const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), OptionsOf(KeptAt(place, 2)));
+  for (int point = 0; point <= 2; ++point) {
+    const absl::StatusOr<Ran> ran = RunOnce(*ir::InsertCaches(*builder.Build()), OptionsOf(KeptAt(point, 2)));
     ASSERT_TRUE(ran.ok() && ran->rows.size() == 10) << ran.status();
     for (const RanRow& row : ran->rows) {
-      EXPECT_TRUE(row.columns[0].buffer().unique()) << place;
+      EXPECT_TRUE(row.columns[0].buffer().unique()) << point;
     }
   }
 }

@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ops/row_batch.h"
 
 namespace headrace {
@@ -19,11 +19,11 @@ class BatchOperator : public StreamOperator {
         mark_padding_(arguments.attributes.Bool("mark_padding")),
         batch_(size_, arguments.inputs[0].Names(), PaddingOf(arguments)) {}
 
-  // Rows of the message after the stamps that are used up.
-  int stamp_words() const override { return 1; }
-  absl::Status CheckWords(absl::Span<const uint64_t> words) const override { return CheckRowsOfMessage(words[0]); }
+  // Rows of the message after the checkpoint that are used up.
+  int checkpoint_counters() const override { return 1; }
+  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override { return CheckRowsOfMessage(words[0]); }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) override {
     epoch_ = epoch;
     before_ = inputs;
     // Counted again as they are skipped.
@@ -39,7 +39,7 @@ class BatchOperator : public StreamOperator {
     if (message->end == End::kError) {
       Clear();
       failed_ = true;
-      out.Give(MakeErrorMessage(message->epoch, StampsNow(), std::move(message->error)));
+      out.Give(MakeErrorMessage(message->epoch, CheckpointNow(), std::move(message->error)));
     }
   }
 
@@ -65,7 +65,7 @@ class BatchOperator : public StreamOperator {
       const int count = std::min(rows - row, size_ - batch_.rows());
       used_ += static_cast<uint64_t>(count);
       row += count;
-      // Moves the stamp on once the whole message is used, for stamps count whole messages.
+      // Moves the checkpoint on once the whole message is used, for checkpoint count whole messages.
       if (row == rows && block.end == End::kNone) MoveStamps(block);
       batch_.Add(block, row - count, count);
       if (batch_.rows() == size_) GiveBatch(out);
@@ -74,27 +74,27 @@ class BatchOperator : public StreamOperator {
   }
 
   void MoveStamps(const Block& block) {
-    before_ = block.stamps;
+    before_ = block.checkpoint;
     used_ = 0;
   }
 
-  Stamps StampsNow() const {
-    Stamps stamps = before_;
-    stamps.push_back(used_);
-    return stamps;
+  Checkpoint CheckpointNow() const {
+    Checkpoint checkpoint = before_;
+    checkpoint.push_back(used_);
+    return checkpoint;
   }
 
   void GiveBatch(Outbox& out) {
     const RowId id = batch_.first_id();
     absl::StatusOr<Message> message = batch_.Take(epoch_, mark_padding_);
     if (message.ok()) {
-      (*message)->stamps = StampsNow();
+      (*message)->checkpoint = CheckpointNow();
       out.Give(*std::move(message));
       return;
     }
     absl::Status error = std::move(message).status();
     AddErrorField(error, ErrorField::kRow, Cat("the batch of ", size_, " that begins with ", DescribeRowId(id)));
-    out.Give(MakeErrorMessage(epoch_, StampsNow(), std::move(error)));
+    out.Give(MakeErrorMessage(epoch_, CheckpointNow(), std::move(error)));
     failed_ = true;
   }
 
@@ -102,7 +102,7 @@ class BatchOperator : public StreamOperator {
     if (batch_.rows() > 0 && !drop_remainder_ && !failed_) GiveBatch(out);
     Clear();
     failed_ = false;
-    out.Give(MakeMark(epoch, StampsNow()));
+    out.Give(MakeMark(epoch, CheckpointNow()));
     epoch_ = epoch + 1;
     before_.assign(before_.size(), 0);
     used_ = 0;
@@ -114,7 +114,7 @@ class BatchOperator : public StreamOperator {
   const bool drop_remainder_;
   const bool mark_padding_;
   RowBatch batch_;
-  Stamps before_;      // of the message before the one being used
+  Checkpoint before_;  // of the message before the one being used
   uint64_t used_ = 0;  // rows of that one
   uint64_t skip_ = 0;  // rows used before a restart
   uint64_t epoch_ = 0;

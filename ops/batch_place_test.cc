@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/pipeline.h"
+#include "engine/exec/pipeline.h"
 #include "kernels/kernel.h"
 #include "ops/testing/run_operator.h"
 

@@ -82,7 +82,7 @@ TEST(Batch, MarksPaddedRows) {
   builder.Add("Range", {}, {{"stop", IntValue(3)}});
   builder.Add("batch", {0}, {{"size", IntValue(2)}, {"mark_padding", BoolValue(true)}});
   RunSpec spec;
-  spec.deal.even = Deal::Even::kPad;
+  spec.shard.even = ShardAssignment::Even::kPad;
   const std::vector<Ran> ranks = RunRanks(builder, 2, spec);
   EXPECT_THAT(ranks[0].Texts(0), ElementsAre("value=int64 (2,) [0 2], _pad=bool (2,) [0 0]"));
   EXPECT_THAT(ranks[1].Texts(0), ElementsAre("value=int64 (2,) [1 0], _pad=bool (2,) [0 1]"));

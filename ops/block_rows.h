@@ -5,26 +5,26 @@
 #include <utility>
 
 #include "absl/types/span.h"
-#include "engine/block.h"
+#include "engine/operator/block.h"
 
 namespace headrace {
 
 // Leaves only the rows given, in rising order.
 inline void KeepRows(Block& block, absl::Span<const int> rows) {
   if (static_cast<int>(rows.size()) == block.rows()) return;
-  for (Column& column : block.columns) {
-    Column kept;
+  for (BlockColumn& column : block.columns) {
+    BlockColumn kept;
     for (int row : rows) kept.Append(column.TakeRow(row));
     column = std::move(kept);
   }
   int place = 0;
   for (int row : rows) {
     block.ids[place] = block.ids[row];
-    if (place != row) block.origins[place] = std::move(block.origins[row]);
+    if (place != row) block.provenances[place] = std::move(block.provenances[row]);
     ++place;
   }
   block.ids.resize(rows.size());
-  block.origins.resize(rows.size());
+  block.provenances.resize(rows.size());
 }
 
 }  // namespace headrace

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
-#include "engine/row_cache.h"
+#include "engine/cache/row_cache.h"
+#include "engine/operator/operator.h"
 #include "ops/stored_message.h"
 
 namespace headrace {
@@ -35,7 +35,7 @@ class KeyedCache : public RowOperator {
     for (int i = 0; i < block.rows(); ++i) {
       if (block.ids[i].changed) continue;
       row.clear();
-      for (const Column& column : block.columns) row.push_back(column.row(i));
+      for (const BlockColumn& column : block.columns) row.push_back(column.row(i));
       cache_->Offer(block.ids[i].key, row, block.made_ns / static_cast<uint64_t>(block.rows()));
     }
   }
@@ -55,9 +55,9 @@ class OrderedCache : public StreamOperator {
   std::shared_ptr<RowCache> row_cache() const override { return cache_; }
   void SetLastEpoch(uint64_t epoch) override { last_epoch_ = epoch; }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& inputs) override {
     epoch_ = epoch;
-    stamps_ = inputs;
+    checkpoint_ = inputs;
     width_ = inputs.size();
     // An epoch that goes on somewhere in its middle is not whole.
     whole_ = std::all_of(inputs.begin(), inputs.end(), [](uint64_t word) { return word == 0; });
@@ -73,7 +73,7 @@ class OrderedCache : public StreamOperator {
     whole_ &= message->end != End::kError && epoch_ >= finished_ && AsListed(*message);
     if (whole_ && !complete_ && message->rows() > 0) Store(*message);
     const bool ends = message->end == End::kEpoch;
-    stamps_ = message->stamps;
+    checkpoint_ = message->checkpoint;
     for (RowId& id : message->ids) id.epoch = RowEpochOf(epoch_, cycle_);
     out.Give(std::move(message));
     if (ends) EndReceived(out);
@@ -85,7 +85,7 @@ class OrderedCache : public StreamOperator {
     if (number_ == 0) ReleaseInput(out);
     if (epoch_ < finished_ || number_ == count_) {
       if (epoch_ < finished_) epoch_ = finished_ - 1;
-      out.Give(MakeMark(epoch_, number_ == count_ ? end_stamps_ : stamps_));
+      out.Give(MakeMark(epoch_, number_ == count_ ? end_checkpoint_ : checkpoint_));
       NextEpoch();
       return;
     }
@@ -93,13 +93,13 @@ class OrderedCache : public StreamOperator {
     if (message == nullptr) {
       // All or nothing: without one message the others are of no use.
       cache_->Discard();
-      out.Give(MakeErrorMessage(epoch_, stamps_, DamagedCacheError(name_)));
+      out.Give(MakeErrorMessage(epoch_, checkpoint_, DamagedCacheError(name_)));
       // Nothing follows an error that is delivered; where it is not wanted, the mark does.
       number_ = count_;
       return;
     }
     ++number_;
-    stamps_ = message->stamps;
+    checkpoint_ = message->checkpoint;
     out.Give(std::move(message));
   }
 
@@ -130,7 +130,7 @@ class OrderedCache : public StreamOperator {
     if (!fits) return false;
     const int64_t* number = end[0].data<int64_t>();
     count_ = static_cast<uint64_t>(*number++);
-    end_stamps_.assign(number, number + width_);
+    end_checkpoint_.assign(number, number + width_);
     return true;
   }
 
@@ -138,11 +138,11 @@ class OrderedCache : public StreamOperator {
     for (uint64_t i = 0; cache_->lasting() && i < count_; ++i) {
       if (!cache_->OnDisk(i)) return;
     }
-    absl::StatusOr<Tensor> end = Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(1 + end_stamps_.size())});
+    absl::StatusOr<Tensor> end = Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(1 + end_checkpoint_.size())});
     if (!end.ok() || !cache_->Flush()) return;
     int64_t* number = end->mutable_data<int64_t>();
     *number++ = static_cast<int64_t>(count_);
-    std::copy(end_stamps_.begin(), end_stamps_.end(), number);
+    std::copy(end_checkpoint_.begin(), end_checkpoint_.end(), number);
     cache_->Offer(kEnd, {*end}, 0);
   }
 
@@ -161,7 +161,7 @@ class OrderedCache : public StreamOperator {
     if (whole_ && !complete_ && cache_->on()) {
       complete_ = true;
       count_ = number_;
-      end_stamps_ = stamps_;
+      end_checkpoint_ = checkpoint_;
       WriteEnd();
     }
     given_from_cache_ = complete_;
@@ -173,7 +173,7 @@ class OrderedCache : public StreamOperator {
   void NextEpoch() {
     ++epoch_;
     number_ = 0;
-    stamps_.assign(width_, 0);
+    checkpoint_.assign(width_, 0);
   }
 
   void ReleaseInput(Outbox& out) const {
@@ -185,7 +185,7 @@ class OrderedCache : public StreamOperator {
   const std::string name_;
   const ir::Schema schema_;
   const uint64_t cycle_;
-  size_t width_ = 0;  // of the stamps below
+  size_t width_ = 0;  // of the checkpoint below
   uint64_t last_epoch_ = 0;
   uint64_t epoch_ = 0;
   uint64_t finished_ = 0;  // epochs below it are not wanted
@@ -194,8 +194,8 @@ class OrderedCache : public StreamOperator {
   bool complete_ = false;  // the cache holds an epoch of `count_` messages
   bool given_from_cache_ = false;
   uint64_t count_ = 0;
-  Stamps stamps_;  // after the message given last
-  Stamps end_stamps_;
+  Checkpoint checkpoint_;  // after the message given last
+  Checkpoint end_checkpoint_;
 };
 
 std::shared_ptr<RowCache> MakeCache(const OpArguments& arguments, bool by_key) {

@@ -196,7 +196,7 @@ TEST(Cache, PassesErrorsOn) {
   }
 }
 
-TEST(Cache, IsDealtToRanks) {
+TEST(Cache, IsSharded) {
   for (const GraphBuilder& below : {Rows(11, true), Ordered(11)}) {
     std::vector<int64_t> all;
     for (const Ran& rank : RunRanks(Cached(below), 3)) {
@@ -210,7 +210,7 @@ TEST(Cache, IsDealtToRanks) {
 
 TEST(Cache, KeepsPaddedRowsApart) {
   RunSpec spec;
-  spec.deal.even = Deal::Even::kPad;
+  spec.shard.even = ShardAssignment::Even::kPad;
   const std::vector<Ran> ranks = RunRanks(Cached(Rows(4)), 3, spec);
   EXPECT_THAT(ranks[2].Ints(0, 1), ElementsAre(2, 1));
   EXPECT_TRUE(ranks[2].rows.back().id.pad);

@@ -125,7 +125,7 @@ TEST_F(ChangedFiles, AreKeptByNoAutomaticCache) {
   builder.Step("PythonFunction", {"data"}, {"data"}, {{"function", ir::ReferenceValue("same")}});
   const ir::proto::Graph graph = *ir::InsertCaches(*builder.Build());
   RunSpec spec;
-  spec.kept_place = 0;
+  spec.kept_point = 0;
   spec.bindings.functions["same"] = std::make_shared<FakeFunction>(
       [](absl::Span<const Tensor> inputs, RowRandom*) { return std::vector<Tensor>{inputs[0]}; });
   PipelineOptions options = OptionsOf(spec);
@@ -171,7 +171,7 @@ TEST_F(ChangedFiles, EndATextInAnErrorWhereItShrinksOrGrowsMeanwhile) {
 TEST_F(ChangedFiles, OfATextThatWasCutOffCannotBeReadOn) {
   const GraphBuilder builder = Text();
   PipelineOptions options = OptionsOf({});
-  options.stamps = {4, 1, 10};  // rows, file, byte
+  options.checkpoint = {4, 1, 10};  // rows, file, byte
   const FaultyFileSystem files(LocalFileSystem(), [this](std::string_view call, const std::string& path) {
     if (call == "Open" && path == Changing()) folder_.Write("class/b.jpg", kHalf);
     return absl::OkStatus();

@@ -8,41 +8,41 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 
 namespace headrace {
 namespace {
 
-// For each input, the place of each output column in it.
-using Places = std::vector<std::vector<int>>;
+// For each input, the index of each output column in it.
+using ColumnIndices = std::vector<std::vector<int>>;
 
-Places PlacesOf(const OpArguments& arguments) {
-  Places places;
+ColumnIndices IndicesOf(const OpArguments& arguments) {
+  ColumnIndices indices;
   for (const ir::Schema& input : arguments.inputs) {
     std::vector<int> of_input;
     for (const ir::Column& column : arguments.output.columns) of_input.push_back(input.IndexOf(column.name));
-    places.push_back(std::move(of_input));
+    indices.push_back(std::move(of_input));
   }
-  return places;
+  return indices;
 }
 
-void Reorder(const std::vector<int>& places, absl::InlinedVector<Column, 2>& columns) {
-  if (columns.empty() || std::is_sorted(places.begin(), places.end())) return;
-  absl::InlinedVector<Column, 2> ordered;
-  for (int place : places) ordered.push_back(std::move(columns[place]));
+void Reorder(const std::vector<int>& indices, absl::InlinedVector<BlockColumn, 2>& columns) {
+  if (columns.empty() || std::is_sorted(indices.begin(), indices.end())) return;
+  absl::InlinedVector<BlockColumn, 2> ordered;
+  for (int index : indices) ordered.push_back(std::move(columns[index]));
   columns = std::move(ordered);
 }
 
 // Needs no words of its own: inputs that are done with an epoch go on at their end of it and give their mark again.
 class ConcatOperator : public StreamOperator {
  public:
-  explicit ConcatOperator(Places places)
-      : places_(std::move(places)), widths_(places_.size(), 0), next_epoch_(places_.size(), 0) {}
+  explicit ConcatOperator(ColumnIndices indices)
+      : batch_slots_(std::move(indices)), widths_(batch_slots_.size(), 0), next_epoch_(batch_slots_.size(), 0) {}
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& inputs) override {
     epoch_ = epoch;
     next_epoch_.assign(next_epoch_.size(), epoch);
-    stamps_ = inputs;
+    checkpoint_ = inputs;
   }
 
   int wants() const override { return current_; }
@@ -56,8 +56,8 @@ class ConcatOperator : public StreamOperator {
     if (end == End::kEpoch) message->end = End::kNone;
     if (message->epoch >= epoch_ && (message->rows() > 0 || message->end == End::kError)) {
       for (RowId& id : message->ids) id.key = MixKey(id.key, from);
-      Reorder(places_[from], message->columns);
-      message->stamps = stamps_;
+      Reorder(batch_slots_[from], message->columns);
+      message->checkpoint = checkpoint_;
       out.Give(std::move(message));
     }
     if (end != End::kEpoch) return;
@@ -66,12 +66,12 @@ class ConcatOperator : public StreamOperator {
   }
 
  private:
-  // Stamps of all inputs stand in a row; how many each has, its messages say.
+  // Checkpoint of all inputs stand in a row; how many each has, its messages say.
   void NoteStamps(size_t input, const Block& block) {
     if (block.end == End::kError) return;
-    widths_[input] = block.stamps.size();
+    widths_[input] = block.checkpoint.size();
     const auto at = std::accumulate(widths_.begin(), widths_.begin() + static_cast<std::ptrdiff_t>(input), size_t{0});
-    std::copy(block.stamps.begin(), block.stamps.end(), stamps_.begin() + static_cast<std::ptrdiff_t>(at));
+    std::copy(block.checkpoint.begin(), block.checkpoint.end(), checkpoint_.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
   void Advance(Outbox& out) {
@@ -79,18 +79,18 @@ class ConcatOperator : public StreamOperator {
     const auto waiting = std::find_if(next_epoch_.begin(), next_epoch_.end(), unfinished);
     if (waiting == next_epoch_.end()) {
       epoch_ = *std::min_element(next_epoch_.begin(), next_epoch_.end());
-      out.Give(MakeMark(epoch_ - 1, stamps_));
-      stamps_.assign(stamps_.size(), 0);
+      out.Give(MakeMark(epoch_ - 1, checkpoint_));
+      checkpoint_.assign(checkpoint_.size(), 0);
       current_ = static_cast<int>(std::find(next_epoch_.begin(), next_epoch_.end(), epoch_) - next_epoch_.begin());
       return;
     }
     current_ = static_cast<int>(waiting - next_epoch_.begin());
   }
 
-  const Places places_;
-  std::vector<size_t> widths_;        // of each input's stamps
+  const ColumnIndices batch_slots_;
+  std::vector<size_t> widths_;        // of each input's checkpoint
   std::vector<uint64_t> next_epoch_;  // of each input: those below are over
-  Stamps stamps_;
+  Checkpoint checkpoint_;
   uint64_t epoch_ = 0;
   int current_ = 0;
 };
@@ -107,7 +107,8 @@ class ConcatenatedSource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  ConcatenatedSource(IndexedSources inputs, Places places) : inputs_(std::move(inputs)), places_(std::move(places)) {
+  ConcatenatedSource(IndexedSources inputs, ColumnIndices indices)
+      : inputs_(std::move(inputs)), batch_slots_(std::move(indices)) {
     for (const auto& input : inputs_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + input->size());
   }
 
@@ -117,18 +118,18 @@ class ConcatenatedSource : public IndexedSource {
     const size_t input = InputAt(position);
     Block row;
     HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read(epoch, position - StartOf(input), row));
-    Reorder(places_[input], row.columns);
+    Reorder(batch_slots_[input], row.columns);
     row.ids[0].key = MixKey(row.ids[0].key, input);
     block.ids.push_back(row.ids[0]);
-    block.origins.push_back(std::move(row.origins[0]));
+    block.provenances.push_back(std::move(row.provenances[0]));
     if (block.columns.empty()) block.columns.resize(row.columns.size());
     for (size_t i = 0; i < row.columns.size(); ++i) block.columns[i].Append(row.columns[i].TakeRow(0));
     return absl::OkStatus();
   }
 
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     const size_t input = InputAt(position);
-    inputs_[input]->Identify(epoch, position - StartOf(input), id, origin);
+    inputs_[input]->Identify(epoch, position - StartOf(input), id, provenance);
     id.key = MixKey(id.key, input);
   }
 
@@ -143,7 +144,7 @@ class ConcatenatedSource : public IndexedSource {
   uint64_t StartOf(size_t input) const { return input == 0 ? 0 : ends_[input - 1]; }
 
   const IndexedSources inputs_;
-  const Places places_;
+  const ColumnIndices batch_slots_;
   std::vector<uint64_t> ends_;  // of each input's positions
 };
 
@@ -231,12 +232,12 @@ const OpRegistration registration(
         .most_rows = MostRows,
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
-       return std::make_unique<ConcatOperator>(PlacesOf(arguments));
+       return std::make_unique<ConcatOperator>(IndicesOf(arguments));
      },
      .indexed = [](const OpArguments& arguments,
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
        HEADRACE_RETURN_IF_ERROR(ConcatenatedSource::Check(inputs));
-       return std::make_unique<ConcatenatedSource>(std::move(inputs), PlacesOf(arguments));
+       return std::make_unique<ConcatenatedSource>(std::move(inputs), IndicesOf(arguments));
      },
      .cardinality = Sum});
 

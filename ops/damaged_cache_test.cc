@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/iteration.h"
+#include "engine/exec/iteration.h"
+#include "engine/report/explain.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/records/crc32c.h"
 #include "ops/testing/counted_rows.h"
@@ -150,7 +151,7 @@ TEST(DamagedCache, SaysSoAndRunsAnewNextTime) {
     }
     if (batch < 20) return;
     EXPECT_TRUE(iteration.Outdated());
-    EXPECT_THAT(iteration.ExplainText(), HasSubstr("cache[3]: off, as its files were found damaged"));
+    EXPECT_THAT(ExplainRun(iteration.report()), HasSubstr("cache[3]: off, as its files were found damaged"));
   });
 }
 

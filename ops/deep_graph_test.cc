@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/iteration.h"
+#include "engine/report/explain.h"
 #include "ir/expression.h"
 #include "ir/graph.h"
 #include "ir/graph_depth.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ir/expression.h"
 #include "ir/expression_eval.h"
 #include "ir/suggestion.h"
@@ -30,7 +30,7 @@ class ExpressionCondition : public Condition {
 
   absl::StatusOr<bool> Keeps(const Block& block, int row) const override {
     absl::InlinedVector<Tensor, 2> values;
-    for (const Read& read : columns_) values.push_back(block.columns[read.place].row(row));
+    for (const Read& read : columns_) values.push_back(block.columns[read.column].row(row));
     return ir::EvaluatePredicate(expression_, [&](std::string_view name) -> const Tensor* {
       for (size_t i = 0; i < columns_.size(); ++i) {
         if (columns_[i].name == name) return &values[i];
@@ -42,7 +42,7 @@ class ExpressionCondition : public Condition {
  private:
   struct Read {
     std::string name;
-    int place;
+    int column;
   };
   const ir::proto::Expression expression_;
   std::vector<Read> columns_;
@@ -59,7 +59,7 @@ class FunctionCondition : public Condition {
 
   absl::StatusOr<bool> Keeps(const Block& block, int row) const override {
     absl::InlinedVector<Tensor, 2> values;
-    for (int place : columns_) values.push_back(block.columns[place].row(row));
+    for (int column : columns_) values.push_back(block.columns[column].row(row));
     RowRandom random(seed_, salt_, block.ids[row]);
     OutputAllocator output;
     HEADRACE_ASSIGN_OR_RETURN(const std::vector<Tensor> results,
@@ -119,9 +119,9 @@ absl::StatusOr<std::unique_ptr<Condition>> MakeCondition(const OpArguments& argu
     return GraphError("the Python function ", name,
                       " is not here: a graph that holds one runs only where it was built");
   }
-  std::vector<int> places;
-  for (const std::string& column : FunctionColumns(attributes, schema)) places.push_back(schema.IndexOf(column));
-  return std::make_unique<FunctionCondition>(found->second, std::move(places), arguments);
+  std::vector<int> indices;
+  for (const std::string& column : FunctionColumns(attributes, schema)) indices.push_back(schema.IndexOf(column));
+  return std::make_unique<FunctionCondition>(found->second, std::move(indices), arguments);
 }
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {

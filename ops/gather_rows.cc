@@ -25,13 +25,13 @@ void CopyRows(absl::Span<const RowPlace> rows, size_t column, size_t bytes, uint
   }
 }
 
-Column MoveColumn(absl::Span<const RowPlace> rows, size_t column) {
-  Column joined;
+BlockColumn MoveColumn(absl::Span<const RowPlace> rows, size_t column) {
+  BlockColumn joined;
   for (const RowPlace& row : rows) joined.Append(row.block->columns[column].TakeRow(row.row));
   return joined;
 }
 
-Column CopyColumn(absl::Span<const RowPlace> rows, size_t column) {
+BlockColumn CopyColumn(absl::Span<const RowPlace> rows, size_t column) {
   const Tensor& like = rows[0].block->columns[column].stack();
   Shape shape = like.shape();
   shape[0] = static_cast<int64_t>(rows.size());
@@ -39,14 +39,14 @@ Column CopyColumn(absl::Span<const RowPlace> rows, size_t column) {
   // Goes without a piece of its own where there is no memory for it.
   if (!joined.ok()) return MoveColumn(rows, column);
   CopyRows(rows, column, joined->bytes() / rows.size(), joined->mutable_raw());
-  return Column::Stacked(*std::move(joined));
+  return BlockColumn::Stacked(*std::move(joined));
 }
 
 }  // namespace
 
 std::optional<RunTypes> RunTypesOf(const Block& block) {
   RunTypes types;
-  for (const Column& column : block.columns) {
+  for (const BlockColumn& column : block.columns) {
     if (!column.in_runs()) return std::nullopt;
     const Tensor& rows = column.stack();
     types.emplace_back(rows.dtype(), Shape(rows.shape().begin() + 1, rows.shape().end()));
@@ -57,12 +57,12 @@ std::optional<RunTypes> RunTypesOf(const Block& block) {
 Message GatherRows(absl::Span<const RowPlace> rows, bool same_runs) {
   auto joined = std::make_unique<Block>();
   joined->ids.resize(rows.size());
-  joined->origins.resize(rows.size());
+  joined->provenances.resize(rows.size());
   RowId* const ids = joined->ids.data();
-  Provenance* const origins = joined->origins.data();
+  Provenance* const provenances = joined->provenances.data();
   for (size_t i = 0; i < rows.size(); ++i) {
     ids[i] = rows[i].block->ids[static_cast<size_t>(rows[i].row)];
-    origins[i] = std::move(rows[i].block->origins[static_cast<size_t>(rows[i].row)]);
+    provenances[i] = std::move(rows[i].block->provenances[static_cast<size_t>(rows[i].row)]);
   }
   for (size_t c = 0; c < rows[0].block->columns.size(); ++c) {
     joined->columns.push_back(same_runs ? CopyColumn(rows, c) : MoveColumn(rows, c));

@@ -7,7 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "engine/block.h"
+#include "engine/operator/block.h"
 
 namespace headrace {
 
@@ -21,7 +21,7 @@ using RunTypes = absl::InlinedVector<std::pair<DType, Shape>, 2>;
 // Of a block whose columns are each in one piece; else nullopt.
 std::optional<RunTypes> RunTypesOf(const Block& block);
 
-// The rows in the order given, with their identities and without stamps. `same_runs`: all blocks have the same
+// The rows in the order given, with their identities and without checkpoint. `same_runs`: all blocks have the same
 // RunTypes, and columns become one piece by copies; else rows are moved out.
 Message GatherRows(absl::Span<const RowPlace> rows, bool same_runs);
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/error.h"
-#include "engine/iteration.h"
-#include "engine/sealed_state.h"
+#include "engine/exec/iteration.h"
+#include "engine/exec/sealed_state.h"
 #include "ops/testing/graph_builder.h"
 #include "ops/testing/state_run.h"
 
@@ -40,7 +40,7 @@ std::string Refusal(const GraphBuilder& builder, int rows, const Change& change)
 }
 
 Change Stamp(int index, uint64_t value) {
-  return [=](proto::State& state) { state.set_stamps(index, value); };
+  return [=](proto::State& state) { state.set_checkpoint(index, value); };
 }
 
 TEST(HostileState, OfWordsThatNoStampHasIsRefused) {
@@ -66,7 +66,7 @@ TEST(HostileState, OfOtherCountersIsRefused) {
   const GraphBuilder take = Over("take", {{"count", IntValue(9)}});
   const std::string refusal = "other passes of the optimizer";
   EXPECT_THAT(Refusal(take, 3, [](proto::State& state) { state.set_layout(state.layout() + 1); }), HasSubstr(refusal));
-  EXPECT_THAT(Refusal(take, 3, [](proto::State& state) { state.add_stamps(0); }), HasSubstr(refusal));
+  EXPECT_THAT(Refusal(take, 3, [](proto::State& state) { state.add_checkpoint(0); }), HasSubstr(refusal));
 }
 
 TEST(HostileState, OfEpochsThatCannotBeCountedIsRefused) {

@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/philox.h"
 #include "core/row_warning.h"
 #include "core/text.h"
-#include "engine/automatic_cache.h"
-#include "engine/batch_memory.h"
-#include "engine/clock.h"
-#include "engine/operator.h"
-#include "engine/row_record.h"
-#include "engine/row_warnings.h"
+#include "engine/cache/automatic_cache.h"
+#include "engine/cache/row_record.h"
+#include "engine/operator/batch_memory.h"
+#include "engine/operator/operator.h"
+#include "engine/operator/row_warnings.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "kernels/kernel.h"
@@ -71,7 +71,7 @@ class MapOperator : public RowOperator {
                               [](const BoundStep& step) { return step.kernel && step.kernel->applies_to_stacks(); });
   }
 
-  bool writes_places() const override { return true; }
+  bool writes_batch_slots() const override { return true; }
   std::shared_ptr<RowCache> row_cache() const override { return cache_ == nullptr ? nullptr : cache_->rows(); }
   std::shared_ptr<AutomaticCache> automatic_cache() const override { return cache_; }
   std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
@@ -88,10 +88,10 @@ class MapOperator : public RowOperator {
     block.cached = nullptr;
     Row row;
     Row inputs;
-    absl::InlinedVector<Column, 2> results(columns_);
+    absl::InlinedVector<BlockColumn, 2> results(columns_);
     for (int i = 0; i < block.rows(); ++i) {
       row.clear();
-      for (Column& column : block.columns) row.push_back(column.TakeRow(i));
+      for (BlockColumn& column : block.columns) row.push_back(column.TakeRow(i));
       absl::Status status = found ? Resume(block, i, row, inputs) : MakeWarned(block, i, row, inputs);
       if (!status.ok()) {
         block.Fail(i, std::move(status));
@@ -120,7 +120,7 @@ class MapOperator : public RowOperator {
       if (!RunStep(step, block.ids[0], output, stacks, inputs).ok()) return false;
     }
     block.columns.clear();
-    for (Tensor& stack : stacks) block.columns.push_back(Column::Stacked(std::move(stack)));
+    for (Tensor& stack : stacks) block.columns.push_back(BlockColumn::Stacked(std::move(stack)));
     return true;
   }
 
@@ -128,7 +128,7 @@ class MapOperator : public RowOperator {
     if (warnings_ == nullptr) return Make(block, i, row, inputs);
     const RowWarning warning;
     absl::Status status = Make(block, i, row, inputs);
-    if (status.ok() && !warning.text().empty()) warnings_->Add(block.ids[i], block.origins[i], warning.text());
+    if (status.ok() && !warning.text().empty()) warnings_->Add(block.ids[i], block.provenances[i], warning.text());
     return status;
   }
 
@@ -136,20 +136,20 @@ class MapOperator : public RowOperator {
     row.resize(columns_);
     AutomaticCache::Turn turn;
     if (keeps()) turn = cache_->TurnOf(block.KeyAtSource(i));
-    if (turn.place != AutomaticCache::kNoPlace) return MakeInHalves(turn, block, i, row, inputs);
+    if (turn.point != AutomaticCache::kNoPoint) return MakeInHalves(turn, block, i, row, inputs);
     return RunAll(actions_, block, i, true, row, inputs);
   }
 
   // Stops at the place to keep the row, or to measure.
   absl::Status MakeInHalves(const AutomaticCache::Turn& turn, const Block& block, int i, Row& row, Row& inputs) const {
-    const Halves& halves = halves_[turn.place];
+    const Halves& halves = halves_[turn.point];
     const Row start = row;
     const uint64_t below_ns = block.made_ns / static_cast<uint64_t>(block.rows());
     const uint64_t started = NowNs();
     if (!RunAll(halves.first, block, i, false, row, inputs).ok()) {
       // What fails here need not fail where a picture is looked at in part.
       row = start;
-      if (turn.measured) cache_->Add(turn.place, std::nullopt);
+      if (turn.measured) cache_->Add(turn.point, std::nullopt);
       return RunAll(actions_, block, i, true, row, inputs);
     }
     const uint64_t halfway = NowNs();
@@ -157,26 +157,26 @@ class MapOperator : public RowOperator {
     for (const int column : halves.columns) held.push_back(row[column]);
     const size_t bytes = turn.measured ? RecordBytes(held) : 0;
     if (turn.kept && !block.ids[i].changed) {
-      cache_->Offer(block.KeyAtSource(i), turn.place, std::move(held), below_ns + halfway - started);
+      cache_->Offer(block.KeyAtSource(i), turn.point, std::move(held), below_ns + halfway - started);
     }
     const uint64_t restarted = NowNs();
     absl::Status status = RunAll(halves.rest, block, i, true, row, inputs);
     if (!turn.measured) return status;
     const AutomaticCache::Sample sample{below_ns, NowNs() - restarted, bytes};
-    cache_->Add(turn.place, status.ok() ? std::make_optional(sample) : std::nullopt);
+    cache_->Add(turn.point, status.ok() ? std::make_optional(sample) : std::nullopt);
     return status;
   }
 
   // Goes on with a row that was found.
   absl::Status Resume(const Block& block, int i, Row& row, Row& inputs) const {
     std::vector<Tensor> found(std::make_move_iterator(row.begin()), std::make_move_iterator(row.end()));
-    const int place = cache_->PlaceOfFound(found);
-    if (place == AutomaticCache::kNoPlace || found.size() != halves_[place].columns.size()) {
+    const int point = cache_->PointOfFound(found);
+    if (point == AutomaticCache::kNoPoint || found.size() != halves_[point].columns.size()) {
       return InternalError("a row was kept for another map");
     }
     row.assign(columns_, Tensor());
-    for (size_t c = 0; c < found.size(); ++c) row[halves_[place].columns[c]] = found[c];
-    HEADRACE_RETURN_IF_ERROR(RunAll(halves_[place].rest, block, i, true, row, inputs));
+    for (size_t c = 0; c < found.size(); ++c) row[halves_[point].columns[c]] = found[c];
+    HEADRACE_RETURN_IF_ERROR(RunAll(halves_[point].rest, block, i, true, row, inputs));
     return CopyShared(found, block, row);
   }
 
@@ -198,7 +198,8 @@ class MapOperator : public RowOperator {
 
   // Where the column of the block's row goes; invalid: nowhere.
   static Tensor PlaceOf(const Block& block, int column) {
-    return block.memory != nullptr && column >= 0 ? block.memory->PlaceOf(column, block.place) : Tensor();
+    return block.batch_memory != nullptr && column >= 0 ? block.batch_memory->SlotOf(column, block.batch_slot)
+                                                        : Tensor();
   }
 
   absl::Status RunAll(const std::vector<Action>& actions, const Block& block, int i, bool placed, Row& row,
@@ -322,15 +323,15 @@ std::vector<Action> Between(const std::vector<BoundStep>& steps, const std::vect
   return part;
 }
 
-// The columns of a row at the place that a later step reads, or the result is.
-std::vector<int> ColumnsAt(const std::vector<BoundStep>& steps, size_t place, size_t inputs, size_t columns) {
+// The columns of a row at the point that a later step reads, or the result is.
+std::vector<int> ColumnsAt(const std::vector<BoundStep>& steps, size_t point, size_t inputs, size_t columns) {
   std::vector<bool> made(columns, false);
   std::fill_n(made.begin(), std::min(inputs, columns), true);
-  for (size_t at = 0; at < place; ++at) {
+  for (size_t at = 0; at < point; ++at) {
     for (const int column : steps[at].outputs) made[column] = true;
   }
   std::vector<bool> read(columns, true);
-  for (size_t at = steps.size(); at-- > place;) {
+  for (size_t at = steps.size(); at-- > point;) {
     for (const int column : steps[at].outputs) read[column] = false;
     for (const int column : steps[at].inputs) read[column] = true;
   }
@@ -356,7 +357,7 @@ absl::Status BindFunction(const ir::Attributes& attributes, const OpArguments& a
 
 // The map that the user wrote the step in, where passes have made one of several.
 std::string NameOfMap(const ir::proto::Step& step, const OpArguments& arguments) {
-  return step.origin() > 0 ? Cat(arguments.node->op(), "[", step.origin() - 1, "]") : arguments.name;
+  return step.user_node() > 0 ? Cat(arguments.node->op(), "[", step.user_node() - 1, "]") : arguments.name;
 }
 
 absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments) {
@@ -385,12 +386,12 @@ absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArgument
   return made;
 }
 
-// `schema` is the row's after the steps before the place: what it has of the result's columns stands as it does there.
-AutomaticCache::Place PlaceAt(const OpArguments& arguments, size_t place, const std::vector<int>& columns,
+// `schema` is the row's after the steps before the point: what it has of the result's columns stands as it does there.
+AutomaticCache::Point PointAt(const OpArguments& arguments, size_t point, const std::vector<int>& columns,
                               const ir::Schema& schema) {
-  AutomaticCache::Place described;
+  AutomaticCache::Point described;
   for (const int column : columns) described.types.columns.push_back(schema.columns[static_cast<size_t>(column)]);
-  described.after = place == 0 ? "the source" : arguments.node->steps(static_cast<int>(place) - 1).kernel();
+  described.after = point == 0 ? "the source" : arguments.node->steps(static_cast<int>(point) - 1).kernel();
   for (const int column : columns) Append(described.columns, column, " ", arguments.output.columns[column].name, ", ");
   return described;
 }
@@ -403,18 +404,18 @@ absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& argument
   }
   std::vector<Action> actions = ActionsOf(*arguments.node, steps);
   std::vector<Halves> halves;
-  std::vector<AutomaticCache::Place> places;
+  std::vector<AutomaticCache::Point> points;
   ir::Schema schema = arguments.inputs[0];
-  for (size_t place = 0; place < arguments.node->cache_places(); ++place) {
-    if (place > 0) {
-      HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(arguments.node->steps(static_cast<int>(place) - 1), schema));
+  for (size_t point = 0; point < arguments.node->cache_points(); ++point) {
+    if (point > 0) {
+      HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(arguments.node->steps(static_cast<int>(point) - 1), schema));
     }
-    halves.push_back({Between(steps, actions, 0, place), Between(steps, actions, place, steps.size()),
-                      ColumnsAt(steps, place, arguments.inputs[0].columns.size(), arguments.output.columns.size())});
-    places.push_back(PlaceAt(arguments, place, halves.back().columns, schema));
+    halves.push_back({Between(steps, actions, 0, point), Between(steps, actions, point, steps.size()),
+                      ColumnsAt(steps, point, arguments.inputs[0].columns.size(), arguments.output.columns.size())});
+    points.push_back(PointAt(arguments, point, halves.back().columns, schema));
   }
   std::shared_ptr<AutomaticCache> cache;
-  if (!places.empty()) cache = std::make_shared<AutomaticCache>(arguments.name, std::move(places));
+  if (!points.empty()) cache = std::make_shared<AutomaticCache>(arguments.name, std::move(points));
   std::shared_ptr<RowWarnings> warnings;
   const auto may_warn = [](const BoundStep& step) { return step.kernel != nullptr && step.kernel->may_warn(); };
   if (std::any_of(steps.begin(), steps.end(), may_warn)) warnings = std::make_shared<RowWarnings>(arguments.name);

@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "core/testing/require.h"
-#include "engine/iteration.h"
+#include "engine/report/explain.h"
 #include "ir/graph.h"
 
 namespace headrace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ir/suggestion.h"
 
 namespace headrace {
@@ -16,7 +16,7 @@ class ProjectOperator : public RowOperator {
 
   void Apply(Block& block) const override {
     if (block.columns.empty()) return;
-    absl::InlinedVector<Column, 2> chosen;
+    absl::InlinedVector<BlockColumn, 2> chosen;
     for (int source : sources_) chosen.push_back(std::move(block.columns[source]));
     block.columns = std::move(chosen);
   }

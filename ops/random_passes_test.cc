@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "engine/iteration.h"
+#include "engine/exec/iteration.h"
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
@@ -315,16 +315,16 @@ class Comparison {
   }
 
   // Over several epochs, with maps that keep rows by themselves.
-  void Kept(int place) {
+  void Kept(int point) {
     options_.endless = true;
     options_.optimize = false;
     reference_ = RunWith(pipeline_.graph(), options_);
     options_.optimize = true;
-    options_.forced_cache_place = place;
-    Check(options_, Cat("rows kept at place ", place));
+    options_.forced_cache_point = point;
+    Check(options_, Cat("rows kept at point ", point));
     IterateOptions alone = options_;
     alone.disabled_passes = AllBut("insert_caches");
-    Check(alone, Cat("rows kept at place ", place, " with no other pass"));
+    Check(alone, Cat("rows kept at point ", point, " with no other pass"));
     Threaded();
   }
 
@@ -399,7 +399,7 @@ TEST(RandomPasses, GiveTheSameRows) {
 
 TEST(RandomPasses, DealTheSameRows) {
   int runs = 0;
-  int dealt = 0;
+  int sharded = 0;
   for (uint64_t seed = 0; seed < kGraphs / 2; ++seed) {
     const RandomPipeline pipeline(seed + 1000000);
     SCOPED_TRACE(Cat("seed ", seed + 1000000, "\n", ir::GraphDump(pipeline.graph())));
@@ -408,14 +408,14 @@ TEST(RandomPasses, DealTheSameRows) {
     options.world = 2 + seed % 2;
     options.even = seed % 3 == 0 ? "off" : seed % 3 == 1 ? "drop" : "pad";
     Comparison shard(pipeline, options);
-    dealt += shard.reference().refused.empty() ? 1 : 0;
+    sharded += shard.reference().refused.empty() ? 1 : 0;
     shard.WithEachPass();
     if (seed % 4 == 0) shard.Threaded();
     if (seed % 4 == 1) shard.Restored();
     runs += shard.runs();
     if (HasFailure()) return;
   }
-  EXPECT_GT(dealt, static_cast<int>(kGraphs) / 8);
+  EXPECT_GT(sharded, static_cast<int>(kGraphs) / 8);
   std::printf("HEADRACE-COUNT fuzz=%d\nHEADRACE-COUNT variants=%d\n", static_cast<int>(kGraphs / 2), runs);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
 #include "ir/graph_hash.h"

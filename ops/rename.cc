@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ir/suggestion.h"
 
 namespace headrace {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 
 namespace headrace {
 namespace {
@@ -23,11 +23,11 @@ class RepeatOperator : public StreamOperator {
         cycle_(epoch_cycle) {}
 
   // The pass that is running.
-  int stamp_words() const override { return 1; }
+  int checkpoint_counters() const override { return 1; }
   std::optional<int64_t> expected_bytes() const override { return 0; }
-  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
+  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
     if (words[0] <= last_pass_) return absl::OkStatus();
-    return WordError("stood at pass ", words[0], " of 0 to ", last_pass_);
+    return CounterError("stood at pass ", words[0], " of 0 to ", last_pass_);
   }
   uint64_t FirstInputEpoch(uint64_t epoch) const override { return epoch * numbers_; }
   uint64_t LastInputEpoch(uint64_t epoch) const override { return epoch * numbers_ + last_pass_; }
@@ -38,9 +38,9 @@ class RepeatOperator : public StreamOperator {
 
   bool passes_rows() const override { return true; }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
     next_epoch_ = epoch;
-    // A pass that goes on has had rows before, or it would not have been stamped.
+    // A pass that goes on has had rows before, or it would not have been checkpointed.
     rows_in_pass_ = 1;
   }
 
@@ -54,7 +54,7 @@ class RepeatOperator : public StreamOperator {
       id.key = MixKey(id.key, pass);
     }
     message->epoch = epoch;
-    message->stamps.push_back(pass);
+    message->checkpoint.push_back(pass);
     if (message->end == End::kEpoch) EndPass(*message, epoch, pass);
     if (message->end == End::kEpoch) next_epoch_ = epoch + 1;
     if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
@@ -75,8 +75,8 @@ class RepeatOperator : public StreamOperator {
     }
     block.end = End::kNone;
     // Says where to go on: at the start of the next pass.
-    block.stamps.assign(block.stamps.size(), 0);
-    block.stamps.back() = pass + 1;
+    block.checkpoint.assign(block.checkpoint.size(), 0);
+    block.checkpoint.back() = pass + 1;
     if (!endless_ || !nothing) return;
     block.end = End::kError;
     block.error = GraphError("repeat() without a count never ends over a data set that gives no rows");

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "engine/batch_memory.h"
+#include "engine/operator/batch_memory.h"
 #include "ops/padding.h"
 
 namespace headrace {
@@ -28,7 +28,7 @@ absl::Status Ragged(const Tensor& first, const Tensor& row) {
 
 }  // namespace
 
-absl::Status RowBatch::Grow(Place& place, const Tensor& row, int64_t more) {
+absl::Status RowBatch::Grow(GrowingColumn& column, const Tensor& row, int64_t more) {
   const int64_t filled = rows();
   const size_t row_bytes = std::max<size_t>(1, row.bytes());
   int64_t capacity = size_;
@@ -39,104 +39,104 @@ absl::Status RowBatch::Grow(Place& place, const Tensor& row, int64_t more) {
   Shape shape = row.shape();
   shape.insert(shape.begin(), capacity);
   HEADRACE_ASSIGN_OR_RETURN(Tensor whole, Tensor::Allocate(row.dtype(), shape));
-  if (filled > 0) std::memcpy(whole.mutable_raw(), place.whole.raw(), static_cast<size_t>(filled) * row.bytes());
-  held_bytes_ += whole.footprint() - (place.whole.valid() ? place.whole.footprint() : 0);
-  place.whole = std::move(whole);
+  if (filled > 0) std::memcpy(whole.mutable_raw(), column.whole.raw(), static_cast<size_t>(filled) * row.bytes());
+  held_bytes_ += whole.footprint() - (column.whole.valid() ? column.whole.footprint() : 0);
+  column.whole = std::move(whole);
   return absl::OkStatus();
 }
 
-absl::Status RowBatch::Fit(Place& place, const Tensor& row, int64_t more) {
-  if (place.whole.valid() && !SameType(place.whole, row)) return Ragged(place.whole.Index(0), row);
-  if (!place.rows.empty()) return Ragged(place.rows[0], row);
-  return place.whole.valid() && place.whole.dim(0) >= rows() + more ? absl::OkStatus() : Grow(place, row, more);
+absl::Status RowBatch::Fit(GrowingColumn& column, const Tensor& row, int64_t more) {
+  if (column.whole.valid() && !SameType(column.whole, row)) return Ragged(column.whole.Index(0), row);
+  if (!column.rows.empty()) return Ragged(column.rows[0], row);
+  return column.whole.valid() && column.whole.dim(0) >= rows() + more ? absl::OkStatus() : Grow(column, row, more);
 }
 
-absl::Status RowBatch::AddTo(Place& place, Tensor row) {
+absl::Status RowBatch::AddTo(GrowingColumn& column, Tensor row) {
   if (padding_.has_value() || IsVariableLength(row.dtype())) {
-    if (!place.rows.empty() && place.rows[0].dtype() != row.dtype()) return Ragged(place.rows[0], row);
-    if (!padding_.has_value() && !place.rows.empty() && place.rows[0].shape() != row.shape()) {
-      return Ragged(place.rows[0], row);
+    if (!column.rows.empty() && column.rows[0].dtype() != row.dtype()) return Ragged(column.rows[0], row);
+    if (!padding_.has_value() && !column.rows.empty() && column.rows[0].shape() != row.shape()) {
+      return Ragged(column.rows[0], row);
     }
     held_bytes_ += row.footprint();
     waiting_bytes_ += static_cast<int64_t>(row.bytes());
-    place.rows.push_back(std::move(row));
+    column.rows.push_back(std::move(row));
     return absl::OkStatus();
   }
-  HEADRACE_RETURN_IF_ERROR(Fit(place, row, 1));
-  uint8_t* const target = place.whole.mutable_raw() + static_cast<size_t>(rows()) * row.bytes();
+  HEADRACE_RETURN_IF_ERROR(Fit(column, row, 1));
+  uint8_t* const target = column.whole.mutable_raw() + static_cast<size_t>(rows()) * row.bytes();
   if (row.raw() != target) row.CopyTo(target);
   return absl::OkStatus();
 }
 
 absl::Status RowBatch::FollowPlaces(const Block& block) {
-  if (ids_.empty() && block.memory != nullptr && block.place == 0 && block.rows() == 1) {
-    memory_ = block.memory;
-    for (size_t c = 0; c < places_.size(); ++c) {
-      places_[c].whole = memory_->whole(c);
-      if (places_[c].whole.valid()) held_bytes_ += places_[c].whole.footprint();
+  if (ids_.empty() && block.batch_memory != nullptr && block.batch_slot == 0 && block.rows() == 1) {
+    memory_ = block.batch_memory;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      columns_[c].whole = memory_->whole(c);
+      if (columns_[c].whole.valid()) held_bytes_ += columns_[c].whole.footprint();
     }
     return absl::OkStatus();
   }
-  const bool promised = block.memory == memory_ && block.place == rows();
+  const bool promised = block.batch_memory == memory_ && block.batch_slot == rows();
   return memory_ == nullptr || promised ? absl::OkStatus() : LeaveMemory();
 }
 
-// A row did not come as promised: what is written there from now on might be another row's place.
+// A row did not come as promised: what is written there from now on might be another row's slot.
 absl::Status RowBatch::LeaveMemory() {
   memory_.reset();
-  for (Place& place : places_) {
-    if (!place.whole.valid() || rows() == 0) continue;
-    const Tensor left = std::move(place.whole);
-    HEADRACE_ASSIGN_OR_RETURN(place.whole, Tensor::Allocate(left.dtype(), left.shape()));
-    std::memcpy(place.whole.mutable_raw(), left.raw(), left.Slice(0, 0, rows()).bytes());
+  for (GrowingColumn& column : columns_) {
+    if (!column.whole.valid() || rows() == 0) continue;
+    const Tensor left = std::move(column.whole);
+    HEADRACE_ASSIGN_OR_RETURN(column.whole, Tensor::Allocate(left.dtype(), left.shape()));
+    std::memcpy(column.whole.mutable_raw(), left.raw(), left.Slice(0, 0, rows()).bytes());
   }
   return absl::OkStatus();
 }
 
-absl::Status RowBatch::AddRun(Place& place, const Tensor& rows) {
+absl::Status RowBatch::AddRun(GrowingColumn& column, const Tensor& rows) {
   const Tensor first = rows.Index(0);
-  HEADRACE_RETURN_IF_ERROR(Fit(place, first, rows.dim(0)));
-  std::memcpy(place.whole.mutable_raw() + static_cast<size_t>(this->rows()) * first.bytes(), rows.raw(), rows.bytes());
+  HEADRACE_RETURN_IF_ERROR(Fit(column, first, rows.dim(0)));
+  std::memcpy(column.whole.mutable_raw() + static_cast<size_t>(this->rows()) * first.bytes(), rows.raw(), rows.bytes());
   return absl::OkStatus();
 }
 
-void RowBatch::NameColumn(size_t column, const Provenance& origin) {
+void RowBatch::NameColumn(size_t column, const Provenance& provenance) {
   if (column < names_.size()) {
     failed_ = absl::Status(failed_.code(), Cat("column \"", names_[column], "\": ", ToStd(failed_.message())));
   }
-  AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(origin));
+  AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(provenance));
 }
 
 void RowBatch::AddRow(Block& block, int row) {
   if (failed_.ok()) failed_ = FollowPlaces(block);
-  for (size_t c = 0; c < places_.size() && failed_.ok(); ++c) {
-    failed_ = AddTo(places_[c], block.columns[c].TakeRow(row));
-    if (!failed_.ok()) NameColumn(c, block.origins[row]);
+  for (size_t c = 0; c < columns_.size() && failed_.ok(); ++c) {
+    failed_ = AddTo(columns_[c], block.columns[c].TakeRow(row));
+    if (!failed_.ok()) NameColumn(c, block.provenances[row]);
   }
   ids_.push_back(block.ids[row]);
 }
 
 void RowBatch::Add(Block& block, int from, int count) {
-  if (places_.empty()) places_.resize(block.columns.size());
-  if (ids_.empty()) origin_ = block.origins[from];
-  const auto in_runs = [](const Column& column) { return column.in_runs(); };
-  const bool whole = memory_ == nullptr && !padding_.has_value() && block.memory == nullptr &&
+  if (columns_.empty()) columns_.resize(block.columns.size());
+  if (ids_.empty()) origin_ = block.provenances[from];
+  const auto in_runs = [](const BlockColumn& column) { return column.in_runs(); };
+  const bool whole = memory_ == nullptr && !padding_.has_value() && block.batch_memory == nullptr &&
                      std::all_of(block.columns.begin(), block.columns.end(), in_runs);
   if (!whole) {
     for (int row = from; row < from + count; ++row) AddRow(block, row);
     return;
   }
-  for (size_t c = 0; c < places_.size() && failed_.ok(); ++c) {
-    failed_ = AddRun(places_[c], block.columns[c].stack().Slice(0, from, count));
-    if (!failed_.ok()) NameColumn(c, block.origins[from]);
+  for (size_t c = 0; c < columns_.size() && failed_.ok(); ++c) {
+    failed_ = AddRun(columns_[c], block.columns[c].stack().Slice(0, from, count));
+    if (!failed_.ok()) NameColumn(c, block.provenances[from]);
   }
   ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
 }
 
-absl::StatusOr<Tensor> RowBatch::TakePlace(Place& place) {
-  if (!place.rows.empty()) return padding_.has_value() ? StackPadded(place.rows, *padding_) : Stack(place.rows);
-  if (place.whole.dim(0) == rows()) return std::move(place.whole);
-  return place.whole.Slice(0, 0, rows());
+absl::StatusOr<Tensor> RowBatch::TakeColumn(GrowingColumn& column) {
+  if (!column.rows.empty()) return padding_.has_value() ? StackPadded(column.rows, *padding_) : Stack(column.rows);
+  if (column.whole.dim(0) == rows()) return std::move(column.whole);
+  return column.whole.Slice(0, 0, rows());
 }
 
 absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
@@ -146,12 +146,12 @@ absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
   block->ids.push_back(ids_[0]);
   block->ids[0].pad = false;
   block->ids[0].changed = std::any_of(ids_.begin(), ids_.end(), [](const RowId& id) { return id.changed; });
-  block->origins.push_back(std::move(origin_));
-  for (Place& place : places_) {
+  block->provenances.push_back(std::move(origin_));
+  for (GrowingColumn& column : columns_) {
     if (!status.ok()) break;
-    absl::StatusOr<Tensor> column = TakePlace(place);
-    if (column.ok()) block->columns.emplace_back(*std::move(column));
-    status = column.status();
+    absl::StatusOr<Tensor> whole = TakeColumn(column);
+    if (whole.ok()) block->columns.emplace_back(*std::move(whole));
+    status = whole.status();
   }
   if (status.ok() && mark_padding) {
     absl::StatusOr<Tensor> marks = Tensor::Allocate(DType::kBool, {rows()});
@@ -166,15 +166,17 @@ absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
   return block;
 }
 
-// The first row takes the memory of all, unless it comes in its place; rows that wait are copied at the end.
+// The first row takes the memory of all, unless it comes in its slot; rows that wait are copied at the end.
 std::optional<int64_t> RowBatch::expected_bytes() const {
-  const auto grows = [this](const Place& place) { return place.whole.valid() && place.whole.dim(0) < size_; };
-  if (ids_.empty() || std::any_of(places_.begin(), places_.end(), grows)) return std::nullopt;
+  const auto grows = [this](const GrowingColumn& column) {
+    return column.whole.valid() && column.whole.dim(0) < size_;
+  };
+  if (ids_.empty() || std::any_of(columns_.begin(), columns_.end(), grows)) return std::nullopt;
   return waiting_bytes_;
 }
 
 void RowBatch::Clear() {
-  places_.clear();
+  columns_.clear();
   memory_.reset();
   ids_.clear();
   origin_ = {};

@@ -1,5 +1,5 @@
-// Rows on their way into a batch: each is copied to its place as it comes, so that its own memory goes back at once;
-// those that were written into their place already stay there. Rows that are padded, or of variable length, wait until
+// Rows on their way into a batch: each is copied to its slot as it comes, so that its own memory goes back at once;
+// those that were written into their slot already stay there. Rows that are padded, or of variable length, wait until
 // the batch is full. Thread contract: one thread.
 #ifndef HEADRACE_OPS_ROW_BATCH_H_
 #define HEADRACE_OPS_ROW_BATCH_H_
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/block.h"
+#include "engine/operator/block.h"
 #include "ir/attributes.h"
 
 namespace headrace {
@@ -35,27 +35,27 @@ class RowBatch {
   bool pads() const { return padding_.has_value(); }
 
  private:
-  struct Place {
+  struct GrowingColumn {
     Tensor whole;              // (capacity, …), being filled
     std::vector<Tensor> rows;  // those that wait
   };
   // Goes on in the memory that the rows were promised, as long as they come as promised.
   absl::Status FollowPlaces(const Block& block);
   absl::Status LeaveMemory();
-  absl::Status AddTo(Place& place, Tensor row);
+  absl::Status AddTo(GrowingColumn& column, Tensor row);
   // Rows of a column in one piece, of fixed size, by one copy.
-  absl::Status AddRun(Place& place, const Tensor& rows);
+  absl::Status AddRun(GrowingColumn& column, const Tensor& rows);
   void AddRow(Block& block, int row);
-  void NameColumn(size_t column, const Provenance& origin);
+  void NameColumn(size_t column, const Provenance& provenance);
   // Sees that `more` rows like `row` go with those there, and have room.
-  absl::Status Fit(Place& place, const Tensor& row, int64_t more);
-  absl::Status Grow(Place& place, const Tensor& row, int64_t more);
-  absl::StatusOr<Tensor> TakePlace(Place& place);
+  absl::Status Fit(GrowingColumn& column, const Tensor& row, int64_t more);
+  absl::Status Grow(GrowingColumn& column, const Tensor& row, int64_t more);
+  absl::StatusOr<Tensor> TakeColumn(GrowingColumn& column);
 
   const int size_;
   const std::vector<std::string> names_;
   const std::optional<ir::Number> padding_;
-  std::vector<Place> places_;
+  std::vector<GrowingColumn> columns_;
   std::shared_ptr<BatchMemory> memory_;  // in which the rows so far lie; null: in the batch's own
   std::vector<RowId> ids_;
   Provenance origin_;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/philox.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ops/gather_rows.h"
 #include "ops/window_order.h"
 
@@ -17,7 +17,7 @@ namespace {
 // Sends rows in the order of their keys p + u(p)·window, u drawn from the position p. The buffer is a function of
 // positions, so it is never saved: a restart begins at the first position not yet given out and reads at most
 // `window` rows again. Messages are kept as they came until the last of their rows is gone.
-// Each rank draws numbers of its own: with the same ones, rows that stood side by side before they were dealt would
+// Each rank draws numbers of its own: with the same ones, rows that stood side by side before they were sharded would
 // always meet in the same step.
 class ShuffleOperator : public StreamOperator {
  public:
@@ -28,18 +28,18 @@ class ShuffleOperator : public StreamOperator {
         order_(window_),
         slots_(1) {}
 
-  // Of the stamps below: rows used of what comes after them. Then the position of the row after that, and how many
+  // Of the checkpoint below: rows used of what comes after them. Then the position of the row after that, and how many
   // rows were given out.
-  int stamp_words() const override { return 3; }
-  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
+  int checkpoint_counters() const override { return 3; }
+  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
     HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(words[0]));
-    if (words[1] > kLastPosition) return WordError("read ", words[1], " rows");
+    if (words[1] > kLastPosition) return CounterError("read ", words[1], " rows");
     // Only rows of the window behind it leave before a row.
     if (words[2] >= words[1] && words[2] - words[1] <= window_) return absl::OkStatus();
-    return WordError("gave ", words[2], " rows and kept the one at ", words[1], " with a window of ", window_);
+    return CounterError("gave ", words[2], " rows and kept the one at ", words[1], " with a window of ", window_);
   }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) override {
     epoch_ = epoch;
     skip_input_ = words[0];
     first_ = position_ = words[1];
@@ -58,7 +58,7 @@ class ShuffleOperator : public StreamOperator {
     skip_input_ -= static_cast<uint64_t>(skipped);
     group_ = std::max(1, rows);
     ended_ = message->end == End::kEpoch;
-    Stamps after = message->stamps;
+    Checkpoint after = message->checkpoint;
     if (skipped < rows || message->end == End::kError) Keep(std::move(message), skipped);
     before_ = std::move(after);
     // As many came, so as many may go: more is owed only when the epoch ends.
@@ -90,8 +90,8 @@ class ShuffleOperator : public StreamOperator {
   static constexpr uint64_t kLastPosition = uint64_t{1} << 53;
 
   struct Kept {
-    Message message;  // null: all its rows are gone
-    Stamps before;    // of the message before
+    Message message;    // null: all its rows are gone
+    Checkpoint before;  // of the message before
     size_t bytes = 0;
     int left = 0;       // rows and errors
     uint64_t runs = 0;  // the same for messages of the same RunTypes; 0: it has none
@@ -172,7 +172,7 @@ class ShuffleOperator : public StreamOperator {
     due_given_ += rows;
     given_ += rows;
     message->epoch = epoch_;
-    message->stamps = StampsNow();
+    message->checkpoint = CheckpointNow();
     out.Give(std::move(message));
   }
 
@@ -206,13 +206,13 @@ class ShuffleOperator : public StreamOperator {
     while (!kept_.empty() && kept_.front().left == 0) kept_.pop_front();
   }
 
-  Stamps StampsNow() {
+  Checkpoint CheckpointNow() {
     while (first_ < position_ && SlotOf(first_).kept == nullptr) ++first_;
-    Stamps stamps = first_ < position_ ? SlotOf(first_).kept->before : before_;
-    stamps.push_back(first_ < position_ ? static_cast<uint64_t>(SlotOf(first_).row) : 0);
-    stamps.push_back(first_);
-    stamps.push_back(given_);
-    return stamps;
+    Checkpoint checkpoint = first_ < position_ ? SlotOf(first_).kept->before : before_;
+    checkpoint.push_back(first_ < position_ ? static_cast<uint64_t>(SlotOf(first_).row) : 0);
+    checkpoint.push_back(first_);
+    checkpoint.push_back(given_);
+    return checkpoint;
   }
 
   void Clear() {
@@ -226,7 +226,7 @@ class ShuffleOperator : public StreamOperator {
   }
 
   void EndEpoch(Outbox& out) {
-    out.Give(MakeMark(epoch_, StampsNow()));
+    out.Give(MakeMark(epoch_, CheckpointNow()));
     Clear();
     ended_ = false;
     ++epoch_;
@@ -256,7 +256,7 @@ class ShuffleOperator : public StreamOperator {
   uint64_t epoch_ = 0;
   bool ended_ = false;
   size_t held_bytes_ = 0;
-  Stamps before_;  // of the last message
+  Checkpoint before_;  // of the last message
 };
 
 const OpRegistration registration(

@@ -53,12 +53,12 @@ TEST(Shuffle, DependsOnTheSeed) {
 }
 
 // Orders of three rows in every epoch, as numbers from 0 to 5.
-std::vector<size_t> OrdersOf(int64_t window, uint64_t epochs, Deal deal = {}) {
-  const auto graph = Shuffled(3 * static_cast<int64_t>(deal.world), window).Build();
+std::vector<size_t> OrdersOf(int64_t window, uint64_t epochs, ShardAssignment shard = {}) {
+  const auto graph = Shuffled(3 * static_cast<int64_t>(shard.world), window).Build();
   EXPECT_TRUE(graph.ok()) << graph.status();
   RunSpec spec;
   spec.epochs = epochs;
-  spec.deal = deal;
+  spec.shard = shard;
   const absl::StatusOr<Ran> ran = RunOnce(*graph, OptionsOf(spec));
   EXPECT_TRUE(ran.ok() && ran->rows.size() == 3 * epochs);
   std::vector<size_t> orders;
@@ -132,10 +132,10 @@ TEST(Shuffle, MixesTheRowsOfEachRankAnotherWay) {
 TEST(Shuffle, ResumesAtMostAWindowBack) {
   const Ran ran = RunEveryWay(Shuffled(300, 25));
   for (size_t i = 0; i < 300; ++i) {
-    const std::vector<uint64_t>& stamps = ran.rows[i].after.stamps;
-    ASSERT_EQ(stamps.size(), 4u);
-    EXPECT_EQ(stamps[3], i + 1) << "rows given";
-    EXPECT_GE(stamps[2] + 25, i + 1) << "first position read again";
+    const std::vector<uint64_t>& checkpoint = ran.rows[i].after.checkpoint;
+    ASSERT_EQ(checkpoint.size(), 4u);
+    EXPECT_EQ(checkpoint[3], i + 1) << "rows given";
+    EXPECT_GE(checkpoint[2] + 25, i + 1) << "first position read again";
   }
 }
 

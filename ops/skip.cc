@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 
 namespace headrace {
 namespace {
@@ -14,13 +14,13 @@ class SkipOperator : public StreamOperator {
   explicit SkipOperator(uint64_t count) : count_(count) {}
 
   // Rows left out so far in this epoch.
-  int stamp_words() const override { return 1; }
+  int checkpoint_counters() const override { return 1; }
   std::optional<int64_t> expected_bytes() const override { return 0; }
-  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
-    return words[0] <= count_ ? absl::OkStatus() : WordError("left out ", words[0], " rows of ", count_);
+  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
+    return words[0] <= count_ ? absl::OkStatus() : CounterError("left out ", words[0], " rows of ", count_);
   }
 
-  void Start(uint64_t /*epoch*/, absl::Span<const uint64_t> words, const Stamps& /*inputs*/) override {
+  void Start(uint64_t /*epoch*/, absl::Span<const uint64_t> words, const Checkpoint& /*inputs*/) override {
     skipped_ = words[0];
   }
 
@@ -29,7 +29,7 @@ class SkipOperator : public StreamOperator {
     const uint64_t drop = std::min(count_ - skipped_, static_cast<uint64_t>(message->rows()));
     if (drop > 0) message = message->TakeRest(static_cast<int>(drop));
     skipped_ += drop;
-    message->stamps.push_back(skipped_);
+    message->checkpoint.push_back(skipped_);
     if (message->end == End::kEpoch) skipped_ = 0;
     if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
   }
@@ -47,8 +47,8 @@ class SkippedSource : public IndexedSource {
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     return input_->Read(epoch, position + skipped_, block);
   }
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
-    input_->Identify(epoch, position + skipped_, id, origin);
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
+    input_->Identify(epoch, position + skipped_, id, provenance);
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
 
@@ -69,7 +69,7 @@ const OpRegistration registration(
         .name = "skip",
         .role = ir::Role::kStream,
         .summary = "Leaves out the first `count` rows of every epoch.",
-        .doc = "Over a source with random access it acts on indices, before rows are dealt to ranks, and what is left "
+        .doc = "Over a source with random access it acts on indices, before rows are sharded, and what is left "
                "out is never read; elsewhere each rank leaves out `count` rows of its own. Whether an error in one of "
                "them shows is not promised.",
         .attributes = {{.name = "count", .doc = "Rows to leave out.", .minimum = 0}},

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/testing/require.h"
-#include "engine/sealed_state.h"
+#include "engine/exec/sealed_state.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/expression.h"
 #include "ops/testing/graph_builder.h"
@@ -84,8 +84,8 @@ proto::State Changed(const proto::State& state, const proto::State& input) {
   *changed.mutable_sources() = state.sources();
   changed.set_layout(state.layout());
   changed.set_even(state.even());
-  while (changed.stamps_size() > state.stamps_size()) changed.mutable_stamps()->RemoveLast();
-  while (changed.stamps_size() < state.stamps_size()) changed.add_stamps(0);
+  while (changed.checkpoint_size() > state.checkpoint_size()) changed.mutable_checkpoint()->RemoveLast();
+  while (changed.checkpoint_size() < state.checkpoint_size()) changed.add_checkpoint(0);
   return changed;
 }
 

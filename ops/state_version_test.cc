@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "engine/iteration.h"
-#include "engine/sealed_state.h"
+#include "engine/exec/iteration.h"
+#include "engine/exec/sealed_state.h"
 #include "ir/graph_hash.h"
 #include "ops/testing/run_operator.h"
 

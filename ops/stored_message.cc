@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kNumbersOfRow = 5;
 
-bool Fits(absl::Span<const Tensor> tensors, const ir::Schema& schema, size_t stamps) {
+bool Fits(absl::Span<const Tensor> tensors, const ir::Schema& schema, size_t checkpoint) {
   if (tensors.size() < 2) return false;
   const Tensor& names = tensors.back();
   const Tensor& held = tensors[tensors.size() - 2];
@@ -21,8 +21,8 @@ bool Fits(absl::Span<const Tensor> tensors, const ir::Schema& schema, size_t sta
   if (held.dtype() != DType::kInt64 || held.rank() != 1 || held.dim(0) < 2) return false;
   const int64_t rows = held.data<int64_t>()[0];
   // The names are there, so that their number cannot make a product wrap round.
-  if (rows < 1 || rows != names.dim(0) || held.data<int64_t>()[1] != static_cast<int64_t>(stamps)) return false;
-  if (held.dim(0) != 2 + static_cast<int64_t>(stamps) + rows * kNumbersOfRow) return false;
+  if (rows < 1 || rows != names.dim(0) || held.data<int64_t>()[1] != static_cast<int64_t>(checkpoint)) return false;
+  if (held.dim(0) != 2 + static_cast<int64_t>(checkpoint) + rows * kNumbersOfRow) return false;
   const size_t columns = schema.columns.size();
   if (tensors.size() - 2 != static_cast<size_t>(rows) * columns) return false;
   for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
@@ -35,15 +35,15 @@ bool Fits(absl::Span<const Tensor> tensors, const ir::Schema& schema, size_t sta
 
 absl::StatusOr<std::vector<Tensor>> WriteMessage(const Block& block) {
   std::vector<Tensor> tensors;
-  std::vector<int64_t> numbers{block.rows(), static_cast<int64_t>(block.stamps.size())};
-  for (const uint64_t stamp : block.stamps) numbers.push_back(static_cast<int64_t>(stamp));
+  std::vector<int64_t> numbers{block.rows(), static_cast<int64_t>(block.checkpoint.size())};
+  for (const uint64_t checkpoint : block.checkpoint) numbers.push_back(static_cast<int64_t>(checkpoint));
   std::vector<std::string_view> files;
   for (int i = 0; i < block.rows(); ++i) {
-    for (const Column& column : block.columns) tensors.push_back(column.row(i));
-    const Provenance& origin = block.origins[i];
-    numbers.insert(numbers.end(), {static_cast<int64_t>(block.ids[i].key), block.ids[i].pad ? 1 : 0, origin.record,
-                                   origin.offset, origin.file == nullptr ? 0 : 1});
-    files.push_back(origin.file == nullptr ? std::string_view() : std::string_view(*origin.file));
+    for (const BlockColumn& column : block.columns) tensors.push_back(column.row(i));
+    const Provenance& provenance = block.provenances[i];
+    numbers.insert(numbers.end(), {static_cast<int64_t>(block.ids[i].key), block.ids[i].pad ? 1 : 0, provenance.record,
+                                   provenance.offset, provenance.file == nullptr ? 0 : 1});
+    files.push_back(provenance.file == nullptr ? std::string_view() : std::string_view(*provenance.file));
   }
   HEADRACE_ASSIGN_OR_RETURN(Tensor held, Tensor::Allocate(DType::kInt64, {static_cast<int64_t>(numbers.size())}));
   std::copy(numbers.begin(), numbers.end(), held.mutable_data<int64_t>());
@@ -53,9 +53,9 @@ absl::StatusOr<std::vector<Tensor>> WriteMessage(const Block& block) {
   return tensors;
 }
 
-Message ReadMessage(std::vector<Tensor> tensors, const ir::Schema& schema, size_t stamps, uint64_t epoch,
+Message ReadMessage(std::vector<Tensor> tensors, const ir::Schema& schema, size_t checkpoint, uint64_t epoch,
                     uint64_t row_epoch) {
-  if (!Fits(tensors, schema, stamps)) return nullptr;
+  if (!Fits(tensors, schema, checkpoint)) return nullptr;
   auto block = std::make_unique<Block>();
   block->epoch = epoch;
   const Tensor names = std::move(tensors.back());
@@ -65,13 +65,13 @@ Message ReadMessage(std::vector<Tensor> tensors, const ir::Schema& schema, size_
   const int64_t* number = held.data<int64_t>();
   const int64_t rows = *number;
   number += 2;
-  for (size_t i = 0; i < stamps; ++i) block->stamps.push_back(static_cast<uint64_t>(*number++));
+  for (size_t i = 0; i < checkpoint; ++i) block->checkpoint.push_back(static_cast<uint64_t>(*number++));
   const size_t columns = schema.columns.size();
   block->columns.resize(columns);
   for (int64_t i = 0; i < rows; ++i, number += kNumbersOfRow) {
     block->ids.push_back({row_epoch, static_cast<uint64_t>(number[0]), number[1] != 0});
     auto file = number[4] == 0 ? nullptr : std::make_shared<const std::string>(names.bytes_at(i));
-    block->origins.push_back({std::move(file), number[2], number[3]});
+    block->provenances.push_back({std::move(file), number[2], number[3]});
     for (size_t c = 0; c < columns; ++c) {
       block->columns[c].Append(std::move(tensors[static_cast<size_t>(i) * columns + c]));
     }

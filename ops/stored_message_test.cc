@@ -15,13 +15,13 @@ const ir::Schema kSchema{{{"value", ir::ColumnType::Of(DType::kInt64, {})},
 
 Block SomeBlock() {
   Block block;
-  block.stamps = {4, 5};
+  block.checkpoint = {4, 5};
   for (int64_t row = 0; row < 3; ++row) {
     absl::InlinedVector<Tensor, 2> columns = {
         *Tensor::Scalar(row), *Tensor::CopyBytesArray(DType::kString, {row}, std::vector<std::string_view>(row, "x"))};
-    Provenance origin;
-    if (row > 0) origin = {std::make_shared<const std::string>("file"), row, 7};
-    AppendRow(block, {2, static_cast<uint64_t>(10 + row), row == 1}, origin, columns);
+    Provenance provenance;
+    if (row > 0) provenance = {std::make_shared<const std::string>("file"), row, 7};
+    AppendRow(block, {2, static_cast<uint64_t>(10 + row), row == 1}, provenance, columns);
   }
   return block;
 }
@@ -31,18 +31,18 @@ TEST(StoredMessage, ComesBack) {
   const Message read = ReadMessage(*WriteMessage(block), kSchema, 2, 9, 3);
   ASSERT_NE(read, nullptr);
   EXPECT_EQ(read->epoch, 9u);
-  EXPECT_EQ(read->stamps, block.stamps);
+  EXPECT_EQ(read->checkpoint, block.checkpoint);
   ASSERT_EQ(read->rows(), 3);
   for (int row = 0; row < 3; ++row) {
     EXPECT_EQ(read->ids[row], (RowId{3, block.ids[row].key, row == 1}));
-    EXPECT_EQ(DescribeProvenance(read->origins[row]), DescribeProvenance(block.origins[row]));
+    EXPECT_EQ(DescribeProvenance(read->provenances[row]), DescribeProvenance(block.provenances[row]));
     for (size_t c = 0; c < 2; ++c) EXPECT_TRUE(TensorsEqual(read->columns[c].row(row), block.columns[c].row(row)));
   }
 }
 
 TEST(StoredMessage, RefusesWhatFitsNoSuchMessage) {
   const std::vector<Tensor> whole = *WriteMessage(SomeBlock());
-  EXPECT_EQ(ReadMessage(whole, kSchema, 1, 0, 0), nullptr) << "other stamps";
+  EXPECT_EQ(ReadMessage(whole, kSchema, 1, 0, 0), nullptr) << "other checkpoint";
   EXPECT_EQ(ReadMessage(whole, {{kSchema.columns[0]}}, 2, 0, 0), nullptr) << "other columns";
   for (size_t left = 0; left < whole.size(); ++left) {
     EXPECT_EQ(ReadMessage({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(left)}, kSchema, 2, 0, 0),

@@ -2,7 +2,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 
 namespace headrace {
 namespace {
@@ -12,15 +12,15 @@ class TakeOperator : public StreamOperator {
   explicit TakeOperator(uint64_t count) : count_(count) {}
 
   // Rows given out in this epoch.
-  int stamp_words() const override { return 1; }
+  int checkpoint_counters() const override { return 1; }
   std::optional<int64_t> expected_bytes() const override { return 0; }
-  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
-    return words[0] <= count_ ? absl::OkStatus() : WordError("gave ", words[0], " rows of ", count_);
+  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
+    return words[0] <= count_ ? absl::OkStatus() : CounterError("gave ", words[0], " rows of ", count_);
   }
 
   bool passes_rows() const override { return true; }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
     given_ = words[0];
   }
@@ -36,7 +36,7 @@ class TakeOperator : public StreamOperator {
       message->error = absl::OkStatus();
     }
     given_ += static_cast<uint64_t>(message->rows());
-    message->stamps.push_back(given_);
+    message->checkpoint.push_back(given_);
     const bool ends = message->end == End::kEpoch;
     const uint64_t ended = message->epoch;
     out.Give(std::move(message));
@@ -60,8 +60,8 @@ class TakenSource : public IndexedSource {
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     return input_->Read(epoch, position, block);
   }
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
-    input_->Identify(epoch, position, id, origin);
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
+    input_->Identify(epoch, position, id, provenance);
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
 
@@ -93,7 +93,7 @@ const OpRegistration registration(
         .name = "take",
         .role = ir::Role::kStream,
         .summary = "Gives the first `count` rows of every epoch.",
-        .doc = "Over a source with random access it acts on indices, before rows are dealt to ranks; elsewhere each "
+        .doc = "Over a source with random access it acts on indices, before rows are sharded; elsewhere each "
                "rank takes `count` rows of its own. What comes after is not read, and its errors are not part of the "
                "result.",
         .attributes = {{.name = "count", .doc = "Rows to give.", .minimum = 0}},

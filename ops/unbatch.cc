@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 
 namespace headrace {
 namespace {
@@ -17,12 +17,12 @@ class UnbatchOperator : public RowOperator {
   void Apply(Block& /*block*/) const override {}
   bool one_to_many() const override { return true; }
 
-  void Split(Message message, const Stamps& before, std::vector<Message>& parts) const override {
+  void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const override {
     for (int row = 0; row < message->rows(); ++row) {
       const size_t given = parts.size();
       parts.push_back(Unbatch(*message, row));
-      parts.back()->stamps = before;
-      parts.back()->stamps.push_back(given + 1);
+      parts.back()->checkpoint = before;
+      parts.back()->checkpoint.push_back(given + 1);
       if (parts.back()->end == End::kError) {
         // Nothing after the failed row counts but the end of the epoch.
         if (message->end == End::kEpoch) parts.push_back(MakeMark(message->epoch, EndStamps(*message)));
@@ -30,20 +30,20 @@ class UnbatchOperator : public RowOperator {
       }
     }
     if (message->rows() > 0 && message->end == End::kNone) {
-      parts.back()->stamps = EndStamps(*message);
+      parts.back()->checkpoint = EndStamps(*message);
       return;
     }
     message->DropRows();
     message->columns.clear();
-    message->stamps.push_back(0);
+    message->checkpoint.push_back(0);
     parts.push_back(std::move(message));
   }
 
  private:
-  static Stamps EndStamps(const Block& block) {
-    Stamps stamps = block.stamps;
-    stamps.push_back(0);
-    return stamps;
+  static Checkpoint EndStamps(const Block& block) {
+    Checkpoint checkpoint = block.checkpoint;
+    checkpoint.push_back(0);
+    return checkpoint;
   }
 
   Message Unbatch(Block& block, int row) const {
@@ -55,7 +55,7 @@ class UnbatchOperator : public RowOperator {
       Tensor tensor = block.columns[i].row(row);
       absl::Status status = CheckLength(i, tensor, first, rows);
       if (!status.ok()) {
-        AddErrorField(status, ErrorField::kFile, DescribeProvenance(block.origins[row]));
+        AddErrorField(status, ErrorField::kFile, DescribeProvenance(block.provenances[row]));
         AddErrorField(status, ErrorField::kRow, DescribeRowId(block.ids[row]));
         return MakeErrorMessage(block.epoch, {}, std::move(status));
       }
@@ -63,13 +63,13 @@ class UnbatchOperator : public RowOperator {
         rows = tensor.dim(0);
         first = i;
       }
-      part->columns.push_back(Column::Stacked(std::move(tensor)));
+      part->columns.push_back(BlockColumn::Stacked(std::move(tensor)));
     }
     const RowId& id = block.ids[row];
     for (int64_t child = 0; child < rows; ++child) {
       part->ids.push_back(id);
       part->ids.back().key = MixKey(id.key, static_cast<uint64_t>(child));
-      part->origins.push_back(block.origins[row]);
+      part->provenances.push_back(block.provenances[row]);
     }
     return part;
   }

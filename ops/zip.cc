@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 
 namespace headrace {
 namespace {
 
-void AppendRows(Column& target, Column& source, int from, int rows) {
+void AppendRows(BlockColumn& target, BlockColumn& source, int from, int rows) {
   if (target.rows() == 0 && source.stacked()) {
     target = source.TakeRows(from, rows);
     return;
@@ -26,7 +26,7 @@ class ZipInput {
   void Start(uint64_t used) { used_ = skip_ = used; }
 
   void Hold(Message message) {
-    width_ = message->stamps.size();
+    width_ = message->checkpoint.size();
     const uint64_t skipped = std::min(skip_, static_cast<uint64_t>(message->rows()));
     skip_ -= skipped;
     row_ = static_cast<int>(skipped);
@@ -70,9 +70,9 @@ class ZipInput {
   }
 
   // Appends where the input stands; `start` is where it stood first.
-  void AppendStamps(Stamps::const_iterator start, Stamps& stamps) const {
+  void AppendStamps(Checkpoint::const_iterator start, Checkpoint& checkpoint) const {
     if (moved_) start = before_.begin();
-    stamps.insert(stamps.end(), start, start + static_cast<std::ptrdiff_t>(*width_));
+    checkpoint.insert(checkpoint.end(), start, start + static_cast<std::ptrdiff_t>(*width_));
   }
   std::optional<size_t> width() const { return width_; }
   uint64_t used() const { return used_; }
@@ -80,15 +80,15 @@ class ZipInput {
  private:
   void LetGoIfUsedUp() {
     if (rows() > 0 || held_->end != End::kNone) return;
-    before_ = std::move(held_->stamps);
+    before_ = std::move(held_->checkpoint);
     moved_ = true;
     used_ = skip_;
     held_.reset();
   }
 
   Message held_;
-  int row_ = 0;    // the next one of the message held
-  Stamps before_;  // of the message before, once one was used up
+  int row_ = 0;        // the next one of the message held
+  Checkpoint before_;  // of the message before, once one was used up
   bool moved_ = false;
   uint64_t used_ = 0;  // rows used since
   uint64_t skip_ = 0;  // rows used before a restart that are still to come
@@ -100,14 +100,14 @@ class ZipOperator : public StreamOperator {
  public:
   explicit ZipOperator(size_t inputs) : inputs_(inputs) {}
 
-  // Of each input: rows used of what comes after its stamps.
-  int stamp_words() const override { return static_cast<int>(inputs_.size()); }
-  absl::Status CheckWords(absl::Span<const uint64_t> words) const override {
+  // Of each input: rows used of what comes after its checkpoint.
+  int checkpoint_counters() const override { return static_cast<int>(inputs_.size()); }
+  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
     for (const uint64_t used : words) HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(used));
     return absl::OkStatus();
   }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) override {
     epoch_ = epoch;
     start_ = inputs;
     for (size_t i = 0; i < inputs_.size(); ++i) inputs_[i].Start(words[i]);
@@ -158,27 +158,27 @@ class ZipOperator : public StreamOperator {
     zipped->epoch = inputs_[0].block().epoch;
     for (int row = 0; row < rows; ++row) NameRow(row, *zipped);
     for (ZipInput& input : inputs_) {
-      for (Column& column : input.block().columns) {
+      for (BlockColumn& column : input.block().columns) {
         zipped->columns.emplace_back();
         AppendRows(zipped->columns.back(), column, input.row(), rows);
       }
       input.UseRows(rows);
     }
-    zipped->stamps = StampsNow();
+    zipped->checkpoint = CheckpointNow();
     out.Give(std::move(zipped));
   }
 
   void NameRow(int row, Block& zipped) const {
     RowId id;
-    Provenance origin;
+    Provenance provenance;
     for (const ZipInput& input : inputs_) {
       const RowId& other = input.block().ids[input.row() + row];
       const bool first = &input == inputs_.data();
       id = first ? other : JoinIds(id, other);
-      if (origin.file == nullptr) origin = input.block().origins[input.row() + row];
+      if (provenance.file == nullptr) provenance = input.block().provenances[input.row() + row];
     }
     zipped.ids.push_back(id);
-    zipped.origins.push_back(std::move(origin));
+    zipped.provenances.push_back(std::move(provenance));
   }
 
   void GiveError(Outbox& out) {
@@ -191,11 +191,11 @@ class ZipOperator : public StreamOperator {
       absl::Status other = input.TakeError();
       if (error.ok()) error = std::move(other);
     }
-    out.Give(MakeErrorMessage(epoch_, StampsNow(), std::move(error)));
+    out.Give(MakeErrorMessage(epoch_, CheckpointNow(), std::move(error)));
   }
 
   void EndEpoch(uint64_t epoch, Outbox& out) {
-    out.Give(MakeMark(epoch, StampsNow()));
+    out.Give(MakeMark(epoch, CheckpointNow()));
     start_.assign(start_.size(), 0);
     epoch_ = epoch + 1;
     for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -203,25 +203,25 @@ class ZipOperator : public StreamOperator {
     }
   }
 
-  // The width of each input's stamps is known once it has sent something; until all have, nothing was used.
-  Stamps StampsNow() const {
-    Stamps stamps;
+  // The width of each input's checkpoint is known once it has sent something; until all have, nothing was used.
+  Checkpoint CheckpointNow() const {
+    Checkpoint checkpoint;
     const auto known = [](const ZipInput& input) { return input.width().has_value(); };
     if (std::all_of(inputs_.begin(), inputs_.end(), known)) {
       auto start = start_.begin();
       for (const ZipInput& input : inputs_) {
-        input.AppendStamps(start, stamps);
+        input.AppendStamps(start, checkpoint);
         start += static_cast<std::ptrdiff_t>(*input.width());
       }
     } else {
-      stamps = start_;
+      checkpoint = start_;
     }
-    for (const ZipInput& input : inputs_) stamps.push_back(input.used());
-    return stamps;
+    for (const ZipInput& input : inputs_) checkpoint.push_back(input.used());
+    return checkpoint;
   }
 
   std::vector<ZipInput> inputs_;
-  Stamps start_;  // of all inputs, in a row
+  Checkpoint start_;  // of all inputs, in a row
   uint64_t epoch_ = 0;
 };
 
@@ -241,20 +241,20 @@ class ZippedSource : public IndexedSource {
       Join(row, zipped);
     }
     block.ids.push_back(zipped.ids[0]);
-    block.origins.push_back(std::move(zipped.origins[0]));
+    block.provenances.push_back(std::move(zipped.provenances[0]));
     if (block.columns.empty()) block.columns.resize(zipped.columns.size());
     for (size_t i = 0; i < zipped.columns.size(); ++i) AppendRows(block.columns[i], zipped.columns[i], 0, 1);
     return absl::OkStatus();
   }
 
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
-    inputs_[0]->Identify(epoch, position, id, origin);
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
+    inputs_[0]->Identify(epoch, position, id, provenance);
     for (size_t i = 1; i < inputs_.size(); ++i) {
       RowId other;
       Provenance other_origin;
       inputs_[i]->Identify(epoch, position, other, other_origin);
       id.key = MixKey(id.key, other.key);
-      if (origin.file == nullptr) origin = std::move(other_origin);
+      if (provenance.file == nullptr) provenance = std::move(other_origin);
     }
   }
 
@@ -266,12 +266,12 @@ class ZippedSource : public IndexedSource {
   static void Join(Block& row, Block& zipped) {
     if (zipped.ids.empty()) {
       zipped.ids.push_back(row.ids[0]);
-      zipped.origins.push_back(std::move(row.origins[0]));
+      zipped.provenances.push_back(std::move(row.provenances[0]));
     } else {
       zipped.ids[0] = JoinIds(zipped.ids[0], row.ids[0]);
-      if (zipped.origins[0].file == nullptr) zipped.origins[0] = std::move(row.origins[0]);
+      if (zipped.provenances[0].file == nullptr) zipped.provenances[0] = std::move(row.provenances[0]);
     }
-    for (Column& column : row.columns) zipped.columns.push_back(std::move(column));
+    for (BlockColumn& column : row.columns) zipped.columns.push_back(std::move(column));
   }
 
   const IndexedSources inputs_;
@@ -309,7 +309,7 @@ const OpRegistration registration(
         .summary = "Joins the columns of several data sets, row by row.",
         .doc = "Row i has the columns of row i of every input, so no two inputs may have a column of the same name. An "
                "epoch ends with the shortest input. A row's key is mixed of those of its rows. Over sources with "
-               "random access it is one, too; elsewhere, with shards, the inputs must be dealt alike.",
+               "random access it is one, too; elsewhere, with shards, the inputs must be sharded alike.",
         .min_inputs = 2,
         .max_inputs = -1,
         .traits = {.indexed = true},

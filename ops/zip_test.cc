@@ -155,7 +155,7 @@ TEST(Zip, EndsWithTheFiniteInput) {
   EXPECT_THAT(ran.Ints(1, 1), ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST(Zip, WithShardsNeedsInputsDealtAlike) {
+TEST(Zip, WithShardsNeedsInputsShardedAlike) {
   GraphBuilder alike;
   alike.Add("Range", {}, {{"stop", IntValue(5)}});
   alike.Add("rename", {0}, {{"mapping", ir::PairsValue({{"value", "other"}})}});
@@ -169,7 +169,7 @@ TEST(Zip, WithShardsNeedsInputsDealtAlike) {
   builder.Add("rename", {1}, {{"mapping", ir::PairsValue({{"value", "small"}})}});
   builder.Add("zip", {0, 2});
   RunSpec spec;
-  spec.deal.world = 2;
+  spec.shard.world = 2;
   EXPECT_THAT(Refusal(builder, spec), HasSubstr("filter[1] changes which row stands where"));
 }
 

@@ -1,6 +1,6 @@
 """One call of the engine fails, each in turn: an error of the right kind or the right rows, and nothing is left behind.
 
-Threads and operations on files; engine/exhaustion_test.cc does the same to allocations.
+Threads and operations on files; engine/exec/exhaustion_test.cc does the same to allocations.
 """
 
 import os

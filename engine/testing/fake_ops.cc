@@ -9,9 +9,9 @@
 #include <memory>
 #include <thread>
 
+#include "core/clock.h"
 #include "core/error.h"
-#include "engine/clock.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ir/canonical.h"
 #include "ir/validate.h"
 
@@ -70,9 +70,9 @@ class CountSource : public IndexedSource {
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     return AppendCount(epoch, position, bytes_, block);
   }
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     id = {epoch, position, false};
-    origin = {nullptr, static_cast<int64_t>(position), -1};
+    provenance = {nullptr, static_cast<int64_t>(position), -1};
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     fingerprints.push_back({"fake_count", rows_, rows_});
@@ -189,11 +189,11 @@ class Drop : public RowOperator {
     for (int row = 0; row < block.rows(); ++row) {
       if (ValueOf(block, row) % modulus_ == 0) continue;
       kept.ids.push_back(block.ids[row]);
-      kept.origins.push_back(block.origins[row]);
+      kept.provenances.push_back(block.provenances[row]);
       for (size_t i = 0; i < block.columns.size(); ++i) kept.columns[i].Append(block.columns[i].row(row));
     }
     block.ids = std::move(kept.ids);
-    block.origins = std::move(kept.origins);
+    block.provenances = std::move(kept.provenances);
     block.columns = std::move(kept.columns);
   }
 
@@ -206,18 +206,18 @@ class SplitRows : public RowOperator {
   void Apply(Block& /*block*/) const override {}
   bool one_to_many() const override { return true; }
 
-  void Split(Message message, const Stamps& before, std::vector<Message>& parts) const override {
+  void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const override {
     for (int row = 0; row < message->rows(); ++row) {
       const int64_t value = ValueOf(*message, row);
       for (int64_t child = 0; child < value % 4; ++child) {
         parts.push_back(MakePart(*message, row, value * 8 + child));
-        parts.back()->stamps = before;
-        parts.back()->stamps.push_back(parts.size());
+        parts.back()->checkpoint = before;
+        parts.back()->checkpoint.push_back(parts.size());
       }
     }
-    message->stamps.push_back(0);
+    message->checkpoint.push_back(0);
     if (!parts.empty() && message->end == End::kNone) {
-      parts.back()->stamps = message->stamps;
+      parts.back()->checkpoint = message->checkpoint;
       return;
     }
     message->DropRows();
@@ -231,7 +231,7 @@ class SplitRows : public RowOperator {
     part->epoch = block.epoch;
     const RowId& id = block.ids[row];
     part->ids.push_back({id.epoch, MixKey(id.key, static_cast<uint64_t>(value % 8)), id.pad});
-    part->origins.push_back(block.origins[row]);
+    part->provenances.push_back(block.provenances[row]);
     part->columns.emplace_back(*Tensor::Scalar<int64_t>(value));
     for (size_t i = 1; i < block.columns.size(); ++i) part->columns.emplace_back(block.columns[i].row(row));
     return part;
@@ -241,7 +241,7 @@ class SplitRows : public RowOperator {
 class Window : public StreamOperator {
  public:
   Window(uint64_t rows, uint64_t growth) : rows_(rows), growth_(growth) {}
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
   }
   void Receive(int /*input*/, Message message, Outbox& out) override {
@@ -281,8 +281,8 @@ class Window : public StreamOperator {
 class Take : public StreamOperator {
  public:
   explicit Take(uint64_t count) : count_(count) {}
-  int stamp_words() const override { return 1; }
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Stamps& /*inputs*/) override {
+  int checkpoint_counters() const override { return 1; }
+  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
     given_ = words[0];
   }
@@ -296,7 +296,7 @@ class Take : public StreamOperator {
       message->error = absl::OkStatus();
     }
     given_ += static_cast<uint64_t>(message->rows());
-    message->stamps.push_back(given_);
+    message->checkpoint.push_back(given_);
     const bool ends = message->end == End::kEpoch;
     out.Give(std::move(message));
     if (!ends) return;
@@ -314,13 +314,13 @@ class Take : public StreamOperator {
 class Repeat : public StreamOperator {
  public:
   explicit Repeat(uint64_t passes) : passes_(passes) {}
-  int stamp_words() const override { return 1; }
+  int checkpoint_counters() const override { return 1; }
   uint64_t FirstInputEpoch(uint64_t epoch) const override { return epoch * passes_; }
   uint64_t LastInputEpoch(uint64_t epoch) const override { return epoch * passes_ + passes_ - 1; }
   uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> words) const override {
     return FirstInputEpoch(epoch) + words[0];
   }
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
     next_epoch_ = epoch;
   }
   void Receive(int /*input*/, Message message, Outbox& out) override {
@@ -329,11 +329,11 @@ class Repeat : public StreamOperator {
     const uint64_t pass = message->epoch % passes_;
     for (RowId& id : message->ids) id = {epoch, MixKey(id.key, pass), id.pad};
     message->epoch = epoch;
-    message->stamps.push_back(pass);
+    message->checkpoint.push_back(pass);
     if (message->end == End::kEpoch && pass + 1 < passes_) {
       message->end = End::kNone;
-      message->stamps.assign(message->stamps.size(), 0);
-      message->stamps.back() = pass + 1;
+      message->checkpoint.assign(message->checkpoint.size(), 0);
+      message->checkpoint.back() = pass + 1;
     }
     if (message->end == End::kEpoch) next_epoch_ = epoch + 1;
     if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
@@ -346,7 +346,7 @@ class Repeat : public StreamOperator {
 
 class Pair : public StreamOperator {
  public:
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Stamps& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
   }
   int wants() const override { return queues_[0].empty() ? 0 : 1; }
@@ -379,8 +379,8 @@ class Pair : public StreamOperator {
     Message left = std::move(queues_[0].front());
     const Message right = std::move(queues_[1].front());
     for (auto& queue : queues_) queue.pop_front();
-    left->columns[0] = Column(*Tensor::Scalar<int64_t>(ValueOf(*left, 0) * 1000 + ValueOf(*right, 0)));
-    left->stamps.insert(left->stamps.end(), right->stamps.begin(), right->stamps.end());
+    left->columns[0] = BlockColumn(*Tensor::Scalar<int64_t>(ValueOf(*left, 0) * 1000 + ValueOf(*right, 0)));
+    left->checkpoint.insert(left->checkpoint.end(), right->checkpoint.begin(), right->checkpoint.end());
     out.Give(std::move(left));
     return true;
   }
@@ -401,7 +401,7 @@ class Pair : public StreamOperator {
 class Group : public StreamOperator {
  public:
   explicit Group(int rows) : rows_(rows) {}
-  void Start(uint64_t, absl::Span<const uint64_t>, const Stamps&) override {}
+  void Start(uint64_t, absl::Span<const uint64_t>, const Checkpoint&) override {}
   void Receive(int /*input*/, Message message, Outbox& out) override {
     if (held_ && held_->epoch != message->epoch) out.Give(std::move(held_));
     if (held_) {
@@ -420,10 +420,10 @@ class Group : public StreamOperator {
     if (held_->columns.empty()) held_->columns.resize(block.columns.size());
     for (int row = 0; row < block.rows(); ++row) {
       held_->ids.push_back(block.ids[row]);
-      held_->origins.push_back(block.origins[row]);
+      held_->provenances.push_back(block.provenances[row]);
       for (size_t i = 0; i < block.columns.size(); ++i) held_->columns[i].Append(block.columns[i].TakeRow(row));
     }
-    held_->stamps = block.stamps;
+    held_->checkpoint = block.checkpoint;
     held_->end = block.end;
     held_->error = block.error;
   }
@@ -435,7 +435,7 @@ class Group : public StreamOperator {
 class Tap : public StreamOperator {
  public:
   explicit Tap(Probe* probe) : probe_(probe) {}
-  void Start(uint64_t, absl::Span<const uint64_t>, const Stamps&) override {}
+  void Start(uint64_t, absl::Span<const uint64_t>, const Checkpoint&) override {}
   void Receive(int /*input*/, Message message, Outbox& out) override {
     if (message->end == End::kEpoch) probe_->CountMark(message->epoch);
     out.Give(std::move(message));

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/pipeline.h"
+#include "engine/exec/pipeline.h"
 
 namespace headrace {
 

@@ -6,8 +6,8 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
-#include "absl/container/flat_hash_map.h"
 #include "io/files/file_system.h"
 
 namespace headrace {
@@ -25,7 +25,7 @@ class FollowedLinks {
 
  private:
   const FileSystem& files_;
-  absl::flat_hash_map<std::string, int> ways_;  // by identity
+  std::unordered_map<std::string, int> ways_;  // by identity
 };
 
 }  // namespace headrace

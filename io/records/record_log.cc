@@ -1,5 +1,6 @@
 #include "io/records/record_log.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -10,9 +11,11 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <random>
+#include <string_view>
+#include <unordered_set>
 
-#include "absl/container/flat_hash_set.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "io/files/file_system.h"
@@ -112,6 +115,13 @@ Descriptor OpenLocked(const std::string& path) {
   return descriptor.is_open() && Lock(descriptor) ? std::move(descriptor) : Descriptor(-1);
 }
 
+bool IsRegularFile(const std::string& path) {
+  struct stat status{};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool EndsWith(std::string_view name, std::string_view end) { return name.size() > end.size() && name.ends_with(end); }
+
 std::string ListPath(const std::string& path) {
   return path.substr(0, path.size() - kLogEnd.size()) + std::string(kListEnd);
 }
@@ -158,19 +168,27 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& fo
   return log;
 }
 
-RecordLog::~RecordLog() { Finish(); }
-
-absl::StatusOr<std::vector<std::string>> RecordLog::ListFiles() const {
-  std::error_code error;
-  std::vector<std::string> paths;
-  auto entry = std::filesystem::directory_iterator(folder_, error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    std::error_code vanished;
-    if (entry->path().extension() == kLogEnd && entry->is_regular_file(vanished)) {
-      paths.push_back(entry->path().string());
-    }
+RecordLog::~RecordLog() {
+  try {
+    Finish();
+  } catch (const std::bad_alloc&) {
+    // The list is an index that whoever opens the folder next does without.
   }
-  if (error) return NotFoundError("cannot read the folder ", folder_, ": ", error.message());
+}
+
+// By the system's calls: the library's iterator ends the process where there is no memory.
+absl::StatusOr<std::vector<std::string>> RecordLog::ListFiles() const {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder_.c_str()), closedir);
+  std::vector<std::string> paths;
+  while (directory != nullptr) {
+    errno = 0;
+    const dirent* const entry = readdir(directory.get());
+    if (entry == nullptr) break;
+    if (!EndsWith(entry->d_name, kLogEnd)) continue;
+    std::string path = Cat(folder_, "/", entry->d_name);
+    if (IsRegularFile(path)) paths.push_back(std::move(path));
+  }
+  if (errno != 0) return NotFoundError("cannot read the folder ", folder_, ": ", std::strerror(errno));
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -222,8 +240,9 @@ int64_t RecordLog::ReadList(const File& file, Contents& contents) const {
 
 void RecordLog::AdoptLocked(Contents contents) {
   const auto number = static_cast<uint32_t>(files_.size());
-  bytes_ += contents.file.size;
+  const int64_t bytes = contents.file.size;
   files_.push_back(std::move(contents.file));
+  bytes_ += bytes;
   for (auto& [key, place] : contents.records) {
     place.file = number;
     if (!places_.try_emplace(key, place).second) spares_[key].push_back(place);
@@ -257,7 +276,7 @@ void RecordLog::ListAnew() {
   const std::lock_guard<std::mutex> listing(listing_mutex_);
   const absl::StatusOr<std::vector<std::string>> paths = ListFiles();
   if (!paths.ok()) return;
-  absl::flat_hash_set<std::string> added(paths->begin(), paths->end());
+  std::unordered_set<std::string> added(paths->begin(), paths->end());
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<uint32_t> lost;
@@ -282,7 +301,7 @@ void RecordLog::LoseLocked(absl::Span<const uint32_t> files) {
   }
   const auto gone = [this](const Place& place) { return files_[place.file].gone; };
   for (auto& [key, places] : spares_) std::erase_if(places, gone);
-  absl::erase_if(spares_, [](const auto& each) { return each.second.empty(); });
+  std::erase_if(spares_, [](const auto& each) { return each.second.empty(); });
   std::vector<uint64_t> lost;
   for (const auto& [key, place] : places_) {
     if (gone(place)) lost.push_back(key);
@@ -397,9 +416,11 @@ bool RecordLog::StartWritingLocked() {
   const std::string path = folder_ + NewFileName();
   Descriptor descriptor = MakeLocked(path, head);
   if (!descriptor.is_open()) return false;
-  own_descriptor_ = std::make_shared<const Descriptor>(std::move(descriptor));
-  own_ = static_cast<int>(files_.size());
+  auto shared = std::make_shared<const Descriptor>(std::move(descriptor));
   files_.push_back({path, static_cast<int64_t>(sizeof(head))});
+  // Nothing throws from here on.
+  own_ = static_cast<int>(files_.size()) - 1;
+  own_descriptor_ = std::move(shared);
   bytes_ += static_cast<int64_t>(sizeof(head));
   return true;
 }

@@ -20,10 +20,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "io/files/descriptor.h"
@@ -110,10 +110,10 @@ class RecordLog {
   std::mutex listing_mutex_;  // held while the folder is listed anew
   mutable std::mutex mutex_;
   std::vector<File> files_;
-  absl::flat_hash_map<uint64_t, Place> places_;
+  std::unordered_map<uint64_t, Place> places_;
   // Records that more than one file holds, as where one was found damaged and made again: what is read when the one in
   // places_ proves bad.
-  absl::flat_hash_map<uint64_t, std::vector<Place>> spares_;
+  std::unordered_map<uint64_t, std::vector<Place>> spares_;
   std::deque<std::pair<uint32_t, SharedDescriptor>> open_;  // for reading, the latest first
   int own_ = -1;                                            // the file written to
   SharedDescriptor own_descriptor_;

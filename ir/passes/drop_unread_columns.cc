@@ -245,7 +245,7 @@ class ColumnDropper {
     columns->set_name(std::string(kProjectColumns));
     *columns->mutable_value() = StringsValue(kept);
     *project.mutable_location() = graph_.nodes(position).location();
-    project.set_origin(graph_.nodes(position).origin());
+    project.set_user_node(graph_.nodes(position).user_node());
     return Append(position, std::move(project));
   }
 

@@ -106,7 +106,7 @@ proto::Node GraphEditor::ProjectOf(const Schema& schema, const proto::Node& stan
   proto::Node project;
   project.set_op(std::string(kProjectOp));
   *project.mutable_location() = stands_for.location();
-  project.set_origin(stands_for.origin());
+  project.set_user_node(stands_for.user_node());
   proto::Attribute* columns = project.add_attributes();
   columns->set_name(std::string(kProjectColumns));
   *columns->mutable_value() = StringsValue(schema.Names());

@@ -70,8 +70,8 @@ class Marker {
     rows.marked = below.marked;
     // A place before the first step is one after the last of the map below.
     if (node.op() != kMapOp || (leading == 0 && below.marked >= 0)) return;
-    if (below.marked >= 0) graph_.mutable_nodes(below.marked)->clear_cache_places();
-    node.set_cache_places(static_cast<uint32_t>(leading + 1));
+    if (below.marked >= 0) graph_.mutable_nodes(below.marked)->clear_cache_points();
+    node.set_cache_points(static_cast<uint32_t>(leading + 1));
     rows.marked = place;
   }
 

@@ -14,7 +14,7 @@ GraphBuilder::Given Count(int64_t count) { return {{"count", IntValue(count)}}; 
 std::vector<uint32_t> Places(const GraphBuilder& builder) {
   std::vector<uint32_t> places;
   const proto::Graph graph = *InsertCaches(builder.Canonical());
-  for (const proto::Node& node : graph.nodes()) places.push_back(node.cache_places());
+  for (const proto::Node& node : graph.nodes()) places.push_back(node.cache_points());
   return places;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "io/files/glob.h"
 
 namespace headrace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "io/files/glob.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/file_patterns.h"
@@ -51,10 +51,10 @@ class FilesSource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     id = {epoch, order_.IndexAt(epoch, position)};
     const auto index = static_cast<int64_t>(id.key);
-    origin = {std::make_shared<const std::string>(files_.paths[index]), index, -1};
+    provenance = {std::make_shared<const std::string>(files_.paths[index]), index, -1};
   }
 
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "io/listings/image_listing.h"
 #include "io/listings/kept_listings.h"
 #include "ops/source/column_choice.h"
@@ -56,10 +56,10 @@ class ImageFolderSource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     id = {epoch, order_.IndexAt(epoch, position)};
     const auto index = static_cast<int64_t>(id.key);
-    origin = {std::make_shared<const std::string>(listing_->Path(index)), index, -1};
+    provenance = {std::make_shared<const std::string>(listing_->Path(index)), index, -1};
   }
 
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {

@@ -157,7 +157,7 @@ TEST_F(ImageFolder, RefusesWhatCannotBe) {
   EXPECT_THAT(Refusal(Source({{"columns", StringsValue({"imgae"})}})), HasSubstr("did you mean \"image\"?"));
   EXPECT_THAT(Refusal(Source({{"columns", StringsValue({})}})), HasSubstr("columns is empty"));
   RunSpec spec;
-  spec.deal.world = 6;
+  spec.shard.world = 6;
   EXPECT_THAT(Refusal(Source(), spec), HasSubstr("more shards (6) than rows (5)"));
   folder_.MakeFolder("empty");
   EXPECT_THAT(Refusal(Source()), AllOf(HasSubstr(folder_ / "empty"), HasSubstr("holds no pictures")));

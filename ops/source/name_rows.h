@@ -1,10 +1,10 @@
-// Identities and origins of rows that are known by their index alone. A pure function.
+// Identities and provenances of rows that are known by their index alone. A pure function.
 #ifndef HEADRACE_OPS_SOURCE_NAME_ROWS_H_
 #define HEADRACE_OPS_SOURCE_NAME_ROWS_H_
 
 #include <cstdint>
 
-#include "engine/block.h"
+#include "engine/operator/block.h"
 #include "ops/source/row_order.h"
 
 namespace headrace {
@@ -12,10 +12,10 @@ namespace headrace {
 // For a block without rows.
 inline void NameRows(const RowOrder::Indices& indices, uint64_t epoch, Block& block) {
   block.ids.resize(indices.size());
-  block.origins.resize(indices.size());
+  block.provenances.resize(indices.size());
   for (size_t i = 0; i < indices.size(); ++i) {
     block.ids[i] = {epoch, indices[i]};
-    block.origins[i].record = static_cast<int64_t>(indices[i]);
+    block.provenances[i].record = static_cast<int64_t>(indices[i]);
   }
 }
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/hash.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ir/type.h"
 #include "ops/source/name_rows.h"
 #include "ops/source/row_order.h"
@@ -42,14 +42,14 @@ uint64_t HashElements(const Tensor& array, uint64_t hash) {
 }
 
 // The array's own memory where the rows lie side by side.
-absl::StatusOr<Column> RowsOf(const Tensor& array, const RowOrder::Indices& indices, bool side_by_side) {
+absl::StatusOr<BlockColumn> RowsOf(const Tensor& array, const RowOrder::Indices& indices, bool side_by_side) {
   const auto count = static_cast<int64_t>(indices.size());
   if (IsVariableLength(array.dtype())) {
-    Column column;
+    BlockColumn column;
     for (const uint64_t index : indices) column.Append(array.Index(static_cast<int64_t>(index)));
     return column;
   }
-  if (side_by_side) return Column::Stacked(array.Slice(0, static_cast<int64_t>(indices[0]), count));
+  if (side_by_side) return BlockColumn::Stacked(array.Slice(0, static_cast<int64_t>(indices[0]), count));
   Shape shape = array.shape();
   shape[0] = count;
   HEADRACE_ASSIGN_OR_RETURN(Tensor rows, Tensor::Allocate(array.dtype(), shape));
@@ -57,7 +57,7 @@ absl::StatusOr<Column> RowsOf(const Tensor& array, const RowOrder::Indices& indi
   for (size_t i = 0; i < indices.size(); ++i) {
     std::memcpy(rows.mutable_raw() + i * bytes, array.raw() + indices[i] * bytes, bytes);
   }
-  return Column::Stacked(std::move(rows));
+  return BlockColumn::Stacked(std::move(rows));
 }
 
 class NumpySource : public IndexedSource {
@@ -81,16 +81,16 @@ class NumpySource : public IndexedSource {
   absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
     const RowOrder::Indices indices = order_.IndicesAt(epoch, position, step, count);
     for (const NamedArray& array : arrays_) {
-      HEADRACE_ASSIGN_OR_RETURN(Column column, RowsOf(array.rows, indices, order_.in_order() && step == 1));
+      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, RowsOf(array.rows, indices, order_.in_order() && step == 1));
       block.columns.push_back(std::move(column));
     }
     NameRows(indices, epoch, block);
     return absl::OkStatus();
   }
 
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     id = {epoch, order_.IndexAt(epoch, position)};
-    origin = {nullptr, static_cast<int64_t>(id.key), -1};
+    provenance = {nullptr, static_cast<int64_t>(id.key), -1};
   }
 
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {

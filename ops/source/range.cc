@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ops/source/name_rows.h"
 #include "ops/source/row_order.h"
 
@@ -42,7 +42,7 @@ class RangeSource : public IndexedSource {
     const uint64_t value = static_cast<uint64_t>(bounds_.start) + index * static_cast<uint64_t>(bounds_.step);
     HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Scalar(static_cast<int64_t>(value)));
     block.ids.push_back({epoch, index});
-    block.origins.push_back({nullptr, static_cast<int64_t>(index), -1});
+    block.provenances.push_back({nullptr, static_cast<int64_t>(index), -1});
     block.columns.emplace_back(std::move(tensor));
     return absl::OkStatus();
   }
@@ -55,13 +55,13 @@ class RangeSource : public IndexedSource {
       value[i] = static_cast<int64_t>(static_cast<uint64_t>(bounds_.start) +
                                       block.ids[i].key * static_cast<uint64_t>(bounds_.step));
     }
-    block.columns.push_back(Column::Stacked(std::move(values)));
+    block.columns.push_back(BlockColumn::Stacked(std::move(values)));
     return absl::OkStatus();
   }
 
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& origin) const override {
+  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     id = {epoch, order_.IndexAt(epoch, position)};
-    origin = {nullptr, static_cast<int64_t>(id.key), -1};
+    provenance = {nullptr, static_cast<int64_t>(id.key), -1};
   }
 
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {

@@ -58,7 +58,7 @@ TEST(Range, DealsEveryRowToOneRank) {
 TEST(Range, RefusesAStepOfZeroAndMoreShardsThanRows) {
   EXPECT_THAT(Refusal(Range(0, 5, 0)), HasSubstr("step is 0"));
   RunSpec spec;
-  spec.deal.world = 6;
+  spec.shard.world = 6;
   EXPECT_THAT(Refusal(Range(0, 5, 1), spec), HasSubstr("more shards (6) than rows (5)"));
 }
 

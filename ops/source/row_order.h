@@ -17,7 +17,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "core/buffer.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ops/source/uniform_permutation.h"
 
 namespace headrace {

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/utf8.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "io/formats/text/line_reader.h"
 #include "ops/source/file_patterns.h"
 
@@ -20,11 +20,11 @@ class TextSource : public StreamSource {
   TextSource(const FileSystem* system, MatchedFiles files) : system_(system), files_(std::move(files)) {}
 
   // Rows read, file, and byte in it.
-  int stamp_words() const override { return 3; }
+  int checkpoint_counters() const override { return 3; }
 
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
     if (words[1] > static_cast<uint64_t>(files_.paths.size()) || words[2] > kLargestFile) {
-      return WordError("had read file ", words[1], " up to byte ", words[2], " of ", files_.paths.size(), " files");
+      return CounterError("had read file ", words[1], " up to byte ", words[2], " of ", files_.paths.size(), " files");
     }
     epoch_ = epoch;
     number_ = words[1];

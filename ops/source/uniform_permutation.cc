@@ -1,11 +1,11 @@
 #include "ops/source/uniform_permutation.h"
 
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "core/philox.h"
 
 namespace headrace {
@@ -20,13 +20,13 @@ struct Made {
 std::shared_ptr<Made> FindOrAdd(uint64_t size, uint64_t key) {
   // Never destroyed: threads may outlive the end of main.
   static auto* const mutex = new std::mutex;
-  static auto* const all = new absl::flat_hash_map<std::pair<uint64_t, uint64_t>, std::weak_ptr<Made>>;
+  static auto* const all = new std::map<std::pair<uint64_t, uint64_t>, std::weak_ptr<Made>>;
   const std::lock_guard<std::mutex> lock(*mutex);
   std::weak_ptr<Made>& found = (*all)[{size, key}];
   std::shared_ptr<Made> made = found.lock();
   if (made != nullptr) return made;
   found = made = std::make_shared<Made>();
-  absl::erase_if(*all, [](const auto& entry) { return entry.second.expired(); });
+  std::erase_if(*all, [](const auto& entry) { return entry.second.expired(); });
   return made;
 }
 

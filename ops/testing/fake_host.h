@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/host.h"
+#include "engine/operator/host.h"
 #include "ir/type.h"
 
 namespace headrace {

@@ -153,7 +153,7 @@ void CheckGroups(const ir::proto::Graph& grouped, const RunSpec& spec, const Ran
 
 PipelineOptions RestartAt(const Position& position, PipelineOptions options) {
   options.epochs.first = position.epoch;
-  options.stamps = position.stamps;
+  options.checkpoint = position.checkpoint;
   options.skip_rows = position.skip_rows;
   options.delivered = position.delivered;
   return options;
@@ -241,10 +241,10 @@ PipelineOptions OptionsOf(const RunSpec& spec) {
   PipelineOptions options;
   options.seed = spec.seed;
   options.epochs = {spec.first_epoch, spec.first_epoch + spec.epochs - 1};
-  options.deal = spec.deal;
+  options.shard = spec.shard;
   options.pull = true;
   options.bindings = spec.bindings;
-  options.forced_cache_place = spec.kept_place;
+  options.forced_cache_point = spec.kept_point;
   return options;
 }
 
@@ -282,7 +282,7 @@ Ran RunEveryWay(const GraphBuilder& builder, const RunSpec& spec) {
     ADD_FAILURE() << "pulled: " << DescribeError(reference.status());
     return {};
   }
-  if (spec.kept_place >= 0) {
+  if (spec.kept_point >= 0) {
     graph = ir::InsertCaches(*graph);
     CheckRun(*graph, OptionsOf(spec), *reference, 0, "rows kept");
   }
@@ -308,8 +308,8 @@ std::vector<Ran> RunRanks(const GraphBuilder& builder, uint64_t world, RunSpec s
   std::vector<Ran> ranks;
   for (uint64_t rank = 0; rank < world; ++rank) {
     SCOPED_TRACE(Cat("rank ", rank, " of ", world));
-    spec.deal.rank = rank;
-    spec.deal.world = world;
+    spec.shard.rank = rank;
+    spec.shard.world = world;
     ranks.push_back(RunEveryWay(builder, spec));
   }
   return ranks;

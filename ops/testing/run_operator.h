@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/pipeline.h"
+#include "engine/exec/pipeline.h"
 #include "ops/testing/graph_builder.h"
 
 namespace headrace {
@@ -45,14 +45,14 @@ struct RunSpec {
   uint64_t epochs = 2;
   HostBindings bindings;
   uint64_t seed = 7;
-  Deal deal;
+  ShardAssignment shard;
   // Of the run with little memory.
   int64_t little_memory = 1 << 16;
   // Restarts are tried at every so many rows, and of those with threads, too, at every so many.
   int restart_every = 1;
   int threaded_restart_every = 5;
-  // Not -1: maps keep rows at this place of theirs by themselves, but for the run that the others are compared with.
-  int kept_place = -1;
+  // Not -1: maps keep rows at this cache point by themselves, but for the run that the others are compared with.
+  int kept_point = -1;
 };
 
 // The options of a plain, pulled run.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/testing/require.h"
-#include "engine/sealed_state.h"
+#include "engine/exec/sealed_state.h"
 
 namespace headrace {
 namespace {

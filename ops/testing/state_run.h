@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "engine/iteration.h"
-#include "engine/state.pb.h"
+#include "engine/exec/iteration.h"
+#include "engine/exec/state.pb.h"
 #include "ir/graph.pb.h"
 
 namespace headrace {

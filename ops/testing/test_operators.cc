@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/operator.h"
+#include "engine/operator/operator.h"
 #include "ops/testing/counted_rows.h"
 
 namespace headrace {
@@ -19,7 +19,7 @@ class Group : public StreamOperator {
  public:
   explicit Group(int rows) : rows_(rows) {}
 
-  void Start(uint64_t, absl::Span<const uint64_t>, const Stamps&) override {}
+  void Start(uint64_t, absl::Span<const uint64_t>, const Checkpoint&) override {}
   void Receive(int, Message message, Outbox& out) override {
     const bool full = held_ && message->rows() > 0 && held_->epoch != message->epoch;
     if (full) out.Give(std::move(held_));
@@ -40,11 +40,11 @@ class Group : public StreamOperator {
     if (held_->columns.empty()) held_->columns.resize(block.columns.size());
     for (int row = 0; row < block.rows(); ++row) {
       held_->ids.push_back(block.ids[row]);
-      held_->origins.push_back(block.origins[row]);
+      held_->provenances.push_back(block.provenances[row]);
       for (size_t i = 0; i < block.columns.size(); ++i) held_->columns[i].Append(block.columns[i].TakeRow(row));
     }
     held_->epoch = block.epoch;
-    held_->stamps = block.stamps;
+    held_->checkpoint = block.checkpoint;
     held_->end = block.end;
     held_->error = block.error;
   }

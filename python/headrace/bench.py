@@ -209,7 +209,7 @@ def text_of(found: dict[str, Any]) -> str:
         f"{part['items_per_second']:20,.0f} {part['adds_us']:9,.1f} µs   {part['name']}" for part in found["parts"]
     ]
     wall = found["seconds"]
-    lines += ["", f"{'busy':>20} {'no input':>12} {'no place':>10}   stage (of the time, summed over its tasks)"]
+    lines += ["", f"{'busy':>20} {'no input':>12} {'no slot':>10}   stage (of the time, summed over its tasks)"]
     lines += [
         f"{stage['busy_s'] / wall:20.0%} {stage['input_wait_s'] / wall:12.0%} {stage['output_wait_s'] / wall:10.0%}"
         f"   {stage['name']}"

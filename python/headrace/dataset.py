@@ -8,9 +8,9 @@ from headrace import _engine, options, reference
 from headrace.errors import GraphError, NotFoundError, StateError
 from headrace.iterator import Iterator, Run, start, stop
 from headrace.methods import Methods
-from headrace.place import users_place
 from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
+from headrace.source_location import users_location
 from headrace.whole_file import write_whole
 
 __all__ = ["ColumnType", "Dataset", "load"]
@@ -283,7 +283,7 @@ class Dataset(Methods):
     ) -> None:
         bound = [value for value in attributes.values() if isinstance(value, Bound)]
         plain = {name: _plain(value) for name, value in attributes.items()}
-        node = _engine.Node(op, plain, list(steps), users_place())
+        node = _engine.Node(op, plain, list(steps), users_location())
         self._fill(node, inputs, [*(value.binding for value in bound), *step_bindings], seed)
 
     def _fill(
@@ -376,22 +376,22 @@ def _plain(value: Any) -> Any:
 
 
 def _ordered(last: Dataset) -> tuple[list[tuple[_engine.Node, list[int]]], list[Dataset]]:
-    """Nodes with the places of their inputs, inputs first, each dataset once; and the datasets, in the same order."""
-    places: dict[int, int] = {}
+    """Nodes with the numbers of their inputs, inputs first, each dataset once; and the datasets, in the same order."""
+    node_ids: dict[int, int] = {}
     nodes: list[tuple[_engine.Node, list[int]]] = []
     datasets: list[Dataset] = []
     waiting = [last]
     while waiting:
         dataset = waiting[-1]
-        first_open = next((each for each in dataset._inputs if id(each) not in places), None)
+        first_open = next((each for each in dataset._inputs if id(each) not in node_ids), None)
         if first_open is not None:
             waiting.append(first_open)
             continue
         waiting.pop()
-        if id(dataset) in places:
+        if id(dataset) in node_ids:
             continue
-        places[id(dataset)] = len(nodes)
-        nodes.append((dataset._node, [places[id(each)] for each in dataset._inputs]))
+        node_ids[id(dataset)] = len(nodes)
+        nodes.append((dataset._node, [node_ids[id(each)] for each in dataset._inputs]))
         datasets.append(dataset)
     return nodes, datasets
 
@@ -433,6 +433,6 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         bindings = [
             reference.given_by_user(node, name, given[name]) if name in given else None for name in node.references
         ]
-        dataset._fill(node, tuple(datasets[place] for place in inputs), bindings, graph.seed)
+        dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed)
         datasets.append(dataset)
     return datasets[-1]

@@ -3,8 +3,8 @@
 // interpreter that is going away.
 // Thread contract: ~HeldObject from any thread, and also where there is no memory; it takes no lock, so that a child
 // that was forked meanwhile finds none taken. The rest with the GIL held.
-#ifndef HEADRACE_PYTHON_DEFERRED_RELEASE_H_
-#define HEADRACE_PYTHON_DEFERRED_RELEASE_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_DEFERRED_RELEASE_H_
+#define HEADRACE_PYTHON_HEADRACE_DEFERRED_RELEASE_H_
 
 #include <pybind11/pybind11.h>
 
@@ -49,4 +49,4 @@ class __attribute__((visibility("hidden"))) HeldObject {
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_DEFERRED_RELEASE_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_DEFERRED_RELEASE_H_

@@ -1,6 +1,6 @@
 // DLPack 1.0: the C structures by which array libraries lend each other memory (github.com/dmlc/dlpack). Plain data.
-#ifndef HEADRACE_PYTHON_DLPACK_H_
-#define HEADRACE_PYTHON_DLPACK_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_DLPACK_H_
+#define HEADRACE_PYTHON_HEADRACE_DLPACK_H_
 
 #include <cstdint>
 
@@ -56,4 +56,4 @@ enum DLTypeCode : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_DLPACK_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_DLPACK_H_

@@ -1,7 +1,7 @@
 // Data graphs from Python: values, expressions, nodes and graphs.
 // Thread contract: with the GIL held.
-#ifndef HEADRACE_PYTHON_GRAPH_BINDING_H_
-#define HEADRACE_PYTHON_GRAPH_BINDING_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_GRAPH_BINDING_H_
+#define HEADRACE_PYTHON_HEADRACE_GRAPH_BINDING_H_
 
 #include <pybind11/pybind11.h>
 
@@ -27,4 +27,4 @@ void BindGraph(pybind11::module_& module);
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_GRAPH_BINDING_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_GRAPH_BINDING_H_

@@ -1,13 +1,13 @@
 // The user's Python functions, iterators and arrays, as the engine takes them.
 // Thread contract: made and dropped with the GIL held or not; calls take the GIL themselves.
-#ifndef HEADRACE_PYTHON_HOST_BINDING_H_
-#define HEADRACE_PYTHON_HOST_BINDING_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_HOST_BINDING_H_
+#define HEADRACE_PYTHON_HEADRACE_HOST_BINDING_H_
 
 #include <pybind11/pybind11.h>
 
 #include <memory>
 
-#include "engine/host.h"
+#include "engine/operator/host.h"
 #include "python/headrace/user_objects.h"
 
 namespace headrace::python {
@@ -19,4 +19,4 @@ HostBindings BindingsOf(const pybind11::dict& references, const std::shared_ptr<
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_HOST_BINDING_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_HOST_BINDING_H_

@@ -12,10 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/advice.h"
-#include "engine/clock.h"
-#include "engine/iteration.h"
-#include "engine/worker_pool.h"
+#include "core/clock.h"
+#include "engine/exec/iteration.h"
+#include "engine/exec/worker_pool.h"
+#include "engine/report/advice.h"
+#include "engine/report/explain.h"
+#include "engine/report/profile_page.h"
+#include "engine/report/trace.h"
 #include "io/files/interrupt.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
@@ -58,7 +61,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.window = Option(given, "window", 0);
   options.group = Option(given, "group", 0);
   options.memory = Option<int64_t>(given, "memory", options.memory);
-  options.forced_cache_place = Option(given, "forced_cache_place", -1);
+  options.forced_cache_point = Option(given, "forced_cache_point", -1);
   options.cache_folder = Option<std::string>(given, "cache_folder", "");
   options.profile = Option<int64_t>(given, "profile", 0);
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
@@ -78,7 +81,7 @@ py::dict StageDict(const StageReport& stage) {
   dict["output_wait_s"] = stage.output_wait_s;
   dict["memory_wait_s"] = stage.memory_wait_s;
   dict["window"] = stage.window;
-  dict["deals"] = stage.deals;
+  dict["shards"] = stage.shards;
   dict["lane"] = stage.lane;
   dict["bytes"] = stage.bytes;
   dict["found_rows"] = stage.found_rows;
@@ -251,17 +254,20 @@ class __attribute__((visibility("hidden"))) BoundIteration {
 
   std::string Explain() {
     const Unlocked unlocked;
-    return iteration_->ExplainText();
+    return ExplainRun(iteration_->report());
   }
 
   // The trace and the page, of an iteration that was closed.
   py::tuple Profile() {
-    Iteration::ProfileFiles files;
+    std::string trace;
+    std::string page;
     {
       const Unlocked unlocked;
-      files = iteration_->MakeProfile();
+      const headrace::Profile profile = iteration_->profile();
+      trace = ChromeTrace(profile);
+      page = ProfilePage(iteration_->report(), profile);
     }
-    return py::make_tuple(files.trace, files.page);
+    return py::make_tuple(trace, page);
   }
 
   py::list DescribeStall() {

@@ -1,6 +1,6 @@
 // A running pipeline as Python holds it. Thread contract: with the GIL held, which is let go while waiting and closing.
-#ifndef HEADRACE_PYTHON_ITERATOR_BINDING_H_
-#define HEADRACE_PYTHON_ITERATOR_BINDING_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_ITERATOR_BINDING_H_
+#define HEADRACE_PYTHON_HEADRACE_ITERATOR_BINDING_H_
 
 #include <pybind11/pybind11.h>
 
@@ -10,4 +10,4 @@ void BindIterator(pybind11::module_& module);
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_ITERATOR_BINDING_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_ITERATOR_BINDING_H_

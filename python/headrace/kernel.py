@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from headrace.place import users_place
+from headrace.source_location import users_location
 
 __all__ = ["Kernel"]
 
@@ -12,7 +12,7 @@ class Kernel:
     """A function from tensors of a row to tensors of that row, run by the engine. The modules `headrace.vision` and
     `headrace.transforms` hold them all."""
 
-    __slots__ = ("_attributes", "_place")
+    __slots__ = ("_attributes", "_location")
 
     # Whether it takes one column; else it takes them all.
     _unary = True
@@ -23,7 +23,7 @@ class Kernel:
                 "a Kernel is one of those in headrace.vision and headrace.transforms, such as vision.Decode()"
             )
         self._attributes = attributes
-        self._place = users_place()
+        self._location = users_location()
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self._attributes.items())

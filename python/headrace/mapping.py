@@ -6,10 +6,10 @@ from typing import Any
 from headrace.errors import GraphError
 from headrace.kernel import Kernel
 from headrace.options import shown, texts
-from headrace.place import Place, users_place
 from headrace.reference import Bound, function
+from headrace.source_location import SourceLocation, users_location
 
-Step = tuple[str, dict[str, Any], list[str], list[str], int, Place]
+Step = tuple[str, dict[str, Any], list[str], list[str], int, SourceLocation]
 Kernels = Kernel | Callable[..., Any] | Sequence[Kernel | Callable[..., Any]]
 
 
@@ -49,11 +49,11 @@ class StepWriter:
         self.steps: list[Step] = []
         self.bound: list[Bound] = []
         self._ordered = ordered
-        self._place = users_place()
+        self._location = users_location()
 
     def write(self, kernels: Kernels, columns: list[str], output: list[str]) -> None:
         listed = kernel_list(kernels)
-        changes = self._place_of_change(listed, columns, output)
+        changes = self._index_of_change(listed, columns, output)
         current = columns
         for position, kernel in enumerate(listed):
             if position == changes:
@@ -63,7 +63,7 @@ class StepWriter:
             self._write_one(kernel, current, target)
             current = target
 
-    def _place_of_change(self, listed: list[Any], columns: list[str], output: list[str]) -> int:
+    def _index_of_change(self, listed: list[Any], columns: list[str], output: list[str]) -> int:
         """Which kernel makes `output` of `columns`, where their numbers differ; -1 where they do not."""
         if len(columns) == len(output):
             return -1
@@ -98,7 +98,9 @@ class StepWriter:
         # Steps of one group see the same random draws, so that image and mask agree.
         group = len(self.steps) + 1 if len(inputs) > 1 else 0
         for name, result in zip(inputs, outputs, strict=True):
-            self.steps.append((type(kernel).__name__, dict(kernel._attributes), [name], [result], group, kernel._place))
+            self.steps.append(
+                (type(kernel).__name__, dict(kernel._attributes), [name], [result], group, kernel._location)
+            )
 
     def _write_nary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
         if len(outputs) != 1:
@@ -106,7 +108,7 @@ class StepWriter:
                 f"map: {type(kernel).__name__} makes one column of {len(inputs)} ({', '.join(inputs)}); "
                 "name it with output="
             )
-        self.steps.append((type(kernel).__name__, dict(kernel._attributes), inputs, outputs, 0, kernel._place))
+        self.steps.append((type(kernel).__name__, dict(kernel._attributes), inputs, outputs, 0, kernel._location))
 
     def _write_function(self, callable_: Callable[..., Any], inputs: list[str], outputs: list[str]) -> None:
         bound, wants_rng = function(callable_)
@@ -117,4 +119,4 @@ class StepWriter:
             "outputs": len(outputs),
         }
         self.bound.append(bound)
-        self.steps.append(("PythonFunction", attributes, inputs, outputs, 0, self._place))
+        self.steps.append(("PythonFunction", attributes, inputs, outputs, 0, self._location))

@@ -195,9 +195,9 @@ class Methods:
     def skip(self, count: int) -> Dataset:
         """Leaves out the first `count` rows of every epoch.
 
-        Over a source with random access it acts on indices, before rows are dealt to ranks, and what is
-        left out is never read; elsewhere each rank leaves out `count` rows of its own. Whether an error in
-        one of them shows is not promised.
+        Over a source with random access it acts on indices, before rows are sharded, and what is left out
+        is never read; elsewhere each rank leaves out `count` rows of its own. Whether an error in one of
+        them shows is not promised.
 
         Args:
             count: Rows to leave out (at least 0).
@@ -210,8 +210,8 @@ class Methods:
     def take(self, count: int) -> Dataset:
         """Gives the first `count` rows of every epoch.
 
-        Over a source with random access it acts on indices, before rows are dealt to ranks; elsewhere each
-        rank takes `count` rows of its own. What comes after is not read, and its errors are not part of the
+        Over a source with random access it acts on indices, before rows are sharded; elsewhere each rank
+        takes `count` rows of its own. What comes after is not read, and its errors are not part of the
         result.
 
         Args:
@@ -239,7 +239,7 @@ class Methods:
 
         Row i has the columns of row i of every input, so no two inputs may have a column of the same name.
         An epoch ends with the shortest input. A row's key is mixed of those of its rows. Over sources with
-        random access it is one, too; elsewhere, with shards, the inputs must be dealt alike.
+        random access it is one, too; elsewhere, with shards, the inputs must be sharded alike.
 
         Args:
             others: The other datasets, at least one.

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/buffer.h"
+#include "core/caught_error.h"
 #include "core/version.h"
-#include "engine/caught_error.h"
 #include "ir/reference.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"

@@ -2,13 +2,13 @@
 // while a function of the user's did not return. Another thread waits for them.
 // Thread contract: EndOrphan and LeaveBehind from any thread; WaitForOrphans without the GIL, which they may need to
 // end.
-#ifndef HEADRACE_PYTHON_ORPHANS_H_
-#define HEADRACE_PYTHON_ORPHANS_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_ORPHANS_H_
+#define HEADRACE_PYTHON_HEADRACE_ORPHANS_H_
 
 #include <chrono>
 #include <memory>
 
-#include "engine/iteration.h"
+#include "engine/exec/iteration.h"
 
 namespace headrace::python {
 
@@ -21,4 +21,4 @@ void WaitForOrphans(std::chrono::steady_clock::time_point until);
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_ORPHANS_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_ORPHANS_H_

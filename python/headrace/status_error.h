@@ -1,7 +1,7 @@
 // From a Status to the Python exception of its kind, with its fields as attributes.
 // Thread contract: with the GIL held; RaisedExceptions may be destroyed on any thread.
-#ifndef HEADRACE_PYTHON_STATUS_ERROR_H_
-#define HEADRACE_PYTHON_STATUS_ERROR_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_STATUS_ERROR_H_
+#define HEADRACE_PYTHON_HEADRACE_STATUS_ERROR_H_
 
 #include <pybind11/pybind11.h>
 
@@ -52,4 +52,4 @@ T ValueOrRaise(absl::StatusOr<T> value, RaisedExceptions* raised = nullptr) {
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_STATUS_ERROR_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_STATUS_ERROR_H_

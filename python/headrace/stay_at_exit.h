@@ -2,8 +2,8 @@
 // of C++ that would run destructors which need the GIL, and end the process where one must not throw. Such a thread
 // waits for the end of the process instead.
 // Thread contract: any thread.
-#ifndef HEADRACE_PYTHON_STAY_AT_EXIT_H_
-#define HEADRACE_PYTHON_STAY_AT_EXIT_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_STAY_AT_EXIT_H_
+#define HEADRACE_PYTHON_HEADRACE_STAY_AT_EXIT_H_
 
 #include <cxxabi.h>
 #include <unistd.h>
@@ -22,4 +22,4 @@ auto StayAtExit(Body body) -> decltype(body()) {
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_STAY_AT_EXIT_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_STAY_AT_EXIT_H_

@@ -1,7 +1,7 @@
 // Tensors to NumPy arrays and back, sharing memory where that is safe.
 // Thread contract: with the GIL held.
-#ifndef HEADRACE_PYTHON_TENSOR_BINDING_H_
-#define HEADRACE_PYTHON_TENSOR_BINDING_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_TENSOR_BINDING_H_
+#define HEADRACE_PYTHON_HEADRACE_TENSOR_BINDING_H_
 
 #include <pybind11/pybind11.h>
 
@@ -44,4 +44,4 @@ void BindTensors(pybind11::module_& module);
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_TENSOR_BINDING_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_TENSOR_BINDING_H_

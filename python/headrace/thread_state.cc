@@ -11,7 +11,7 @@ class KeptState {
  public:
   // Not by PyGILState_Ensure, which ends the process where there is no memory. Python finds the state by the thread.
   bool Make() {
-    if (state_ == nullptr) state_ = PyThreadState_New(PyInterpreterState_Main());
+    if (state_ == nullptr && MemoryForOne()) state_ = PyThreadState_New(PyInterpreterState_Main());
     return state_ != nullptr;
   }
   bool made() const { return state_ != nullptr; }
@@ -27,6 +27,14 @@ class KeptState {
   }
 
  private:
+  // Python 3.11 does not look whether its allocation succeeded: takes as much, with what is set besides, and gives it
+  // back to this thread's arena.
+  static bool MemoryForOne() {
+    void* const memory = PyMem_RawMalloc(2 * sizeof(PyThreadState));
+    PyMem_RawFree(memory);
+    return memory != nullptr;
+  }
+
   PyThreadState* state_ = nullptr;
 };
 

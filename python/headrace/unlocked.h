@@ -1,7 +1,7 @@
 // Lets go of the GIL for a block of code that waits or works without Python.
 // Thread contract: made and destroyed by one thread, which holds the GIL around it.
-#ifndef HEADRACE_PYTHON_UNLOCKED_H_
-#define HEADRACE_PYTHON_UNLOCKED_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_UNLOCKED_H_
+#define HEADRACE_PYTHON_HEADRACE_UNLOCKED_H_
 
 #include <Python.h>
 #include <unistd.h>
@@ -28,4 +28,4 @@ class Unlocked {
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_UNLOCKED_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_UNLOCKED_H_

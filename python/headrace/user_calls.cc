@@ -2,9 +2,9 @@
 
 #include <exception>
 
+#include "core/caught_error.h"
 #include "core/error.h"
-#include "engine/caught_error.h"
-#include "engine/worker_pool.h"
+#include "engine/exec/worker_pool.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/stay_at_exit.h"
 #include "python/headrace/thread_state.h"

@@ -1,8 +1,8 @@
 // How the engine calls the user's Python: whatever becomes of a call is an error value, and who has not returned is
 // known by name.
 // Thread contract: Call from any thread, with the GIL or without; Running with it.
-#ifndef HEADRACE_PYTHON_USER_CALLS_H_
-#define HEADRACE_PYTHON_USER_CALLS_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_USER_CALLS_H_
+#define HEADRACE_PYTHON_HEADRACE_USER_CALLS_H_
 
 #include <pybind11/pybind11.h>
 
@@ -38,4 +38,4 @@ class __attribute__((visibility("hidden"))) UserCalls {
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_USER_CALLS_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_USER_CALLS_H_

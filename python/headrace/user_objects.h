@@ -3,8 +3,8 @@
 // that the pipeline itself holds, as with `map(self.augment)` where `self` keeps the iterator.
 // Arrays are not among them: NumPy's take no part in garbage collection, and rows in the user's hands share them.
 // Thread contract: with the GIL held; may be destroyed on any thread.
-#ifndef HEADRACE_PYTHON_USER_OBJECTS_H_
-#define HEADRACE_PYTHON_USER_OBJECTS_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_USER_OBJECTS_H_
+#define HEADRACE_PYTHON_HEADRACE_USER_OBJECTS_H_
 
 #include <pybind11/pybind11.h>
 
@@ -47,4 +47,4 @@ class __attribute__((visibility("hidden"))) UserObjects {
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_USER_OBJECTS_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_USER_OBJECTS_H_

@@ -1,6 +1,6 @@
 // Attribute values from Python. Thread contract: with the GIL held.
-#ifndef HEADRACE_PYTHON_VALUE_CONVERSION_H_
-#define HEADRACE_PYTHON_VALUE_CONVERSION_H_
+#ifndef HEADRACE_PYTHON_HEADRACE_VALUE_CONVERSION_H_
+#define HEADRACE_PYTHON_HEADRACE_VALUE_CONVERSION_H_
 
 #include <pybind11/pybind11.h>
 
@@ -49,4 +49,4 @@ void BindValues(pybind11::module_& module);
 
 }  // namespace headrace::python
 
-#endif  // HEADRACE_PYTHON_VALUE_CONVERSION_H_
+#endif  // HEADRACE_PYTHON_HEADRACE_VALUE_CONVERSION_H_

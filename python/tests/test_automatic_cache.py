@@ -23,7 +23,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> PythonIterator[Any]:
 
     def force(place: int) -> None:
         def bound(dataset: hr.Dataset, *given: dict[str, Any]) -> tuple[Any, ...]:
-            return bound_graph(dataset, *({**options, "forced_cache_place": place} for options in given))
+            return bound_graph(dataset, *({**options, "forced_cache_point": place} for options in given))
 
         monkeypatch.setattr(hr.Dataset, "_bound_graph", bound)
 

@@ -1,0 +1,226 @@
+// Memory and threads run out at any moment: that is an error of the right kind or no error at all, and the next
+// pipeline runs as if nothing had been.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "core/error.h"
+#include "engine/cache/row_cache.h"
+#include "engine/exec/pipeline.h"
+#include "engine/testing/fake_ops.h"
+#include "engine/testing/run_pipeline.h"
+#include "io/files/testing/temporary_folder.h"
+
+namespace {
+
+// Counts down with each call; the one that meets 0 fails, and the later ones where it lasts. Negative: none does.
+std::atomic<int64_t> allocations_left{-1};
+std::atomic<int64_t> threads_left{-1};
+std::atomic<bool> lasts{false};
+
+bool Fails(std::atomic<int64_t>& left) {
+  const int64_t now = left.load(std::memory_order_relaxed);
+  if (now < 0) return false;
+  if (now == 0 && lasts) return true;
+  return left.fetch_sub(1, std::memory_order_relaxed) == 0;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return Fails(allocations_left) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+void* operator new(size_t bytes) {
+  void* const memory = operator new(bytes, std::nothrow);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t /*bytes*/) noexcept { std::free(memory); }
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* given) {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto real = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  return Fails(threads_left) ? EAGAIN : real(thread, attributes, run, given);
+}
+
+namespace headrace {
+namespace {
+
+using ir::BoolValue;
+using ir::IntValue;
+
+constexpr int64_t kRows = 12;
+
+ir::proto::Graph Small(bool python) {
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(kRows)}, {"bytes", IntValue(2000)}, {"io", BoolValue(true)}});
+  graph.Add("fake_work", {{"copy", BoolValue(true)}, {"python", BoolValue(python)}});
+  graph.Add("fake_work", {{"python", BoolValue(python)}});
+  graph.Add("fake_window", {{"rows", IntValue(3)}});
+  return graph.Build();
+}
+
+std::vector<int64_t> Expected() {
+  std::vector<int64_t> values;
+  for (int64_t value = 0; value < kRows; ++value) values.push_back(value);
+  return values;
+}
+
+void CheckRows(const std::vector<int64_t>& values, const absl::Status& error) {
+  std::vector<int64_t> expected = Expected();
+  if (!error.ok()) {
+    EXPECT_EQ(KindOf(error), ErrorKind::kResource) << error;
+    expected.resize(std::min(expected.size(), values.size()));
+  }
+  EXPECT_EQ(values, expected);
+}
+
+// The rows of one run while something fails: all of them, or the first ones and an error of resources.
+void CheckRun(const absl::StatusOr<PipelineRun>& run) {
+  if (!run.ok()) {
+    EXPECT_EQ(KindOf(run.status()), ErrorKind::kResource) << run.status();
+    return;
+  }
+  CheckRows(run->AllValues(), run->error);
+}
+
+void CheckAllIsWell(const ir::proto::Graph& graph, const PipelineOptions& options) {
+  const auto run = RunPipeline(graph, options);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_TRUE(run->error.ok()) << run->error;
+  EXPECT_EQ(run->AllValues(), Expected());
+}
+
+TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "protobuf leaks messages for which there is no memory";
+#endif
+  int points = 0;
+  for (const bool pull : {true, false}) {
+    const ir::proto::Graph graph = Small(true);
+    PipelineOptions options;
+    options.pull = pull;
+    CheckAllIsWell(graph, options);
+    const int64_t before = BufferPool::Global().outstanding_bytes();
+    for (int64_t at = 0; !HasFailure(); ++at, ++points) {
+      SCOPED_TRACE(at);
+      bool met = false;
+      {
+        absl::StatusOr<std::unique_ptr<Pipeline>> made = absl::UnknownError("");
+        std::vector<int64_t> values;
+        values.reserve(kRows);
+        absl::Status error;
+        allocations_left.store(at);
+        try {
+          made = Pipeline::Make(graph, options);
+        } catch (const std::bad_alloc&) {
+          // As the front end hears of it.
+          made = ResourceError("no memory");
+        }
+        error = made.status();
+        while (error.ok()) {
+          ResultRow row;
+          const auto outcome = (*made)->Next(std::chrono::seconds(60), row);
+          error = outcome.status();
+          if (!outcome.ok() || *outcome != Pipeline::Outcome::kRow) break;
+          values.push_back(CheckedValue(row));
+        }
+        // What ends it fails, too.
+        if (made.ok()) made->reset();
+        met = allocations_left.exchange(-1) < 0;
+        CheckRows(values, error);
+      }
+      EXPECT_EQ(BufferPool::Global().outstanding_bytes(), before);
+      if (at % 16 == 0) CheckAllIsWell(graph, options);
+      if (!met) break;
+    }
+    CheckAllIsWell(graph, options);
+  }
+  std::printf("HEADRACE-COUNT faults=%d\n", points);
+}
+
+// What a cache keeps, on the shelf and in files, stays sound whichever allocation fails.
+TEST(Exhaustion, EachAllocationOfACacheFailsOnce) {
+  constexpr uint64_t kKept = 40;
+  std::vector<std::vector<Tensor>> rows;
+  for (uint64_t key = 0; key < kKept; ++key) rows.push_back({*Tensor::Scalar(static_cast<int64_t>(key))});
+  MemoryAccount* const account = MemoryAccount::Open();
+  int points = 0;
+  for (bool met = true; met && !HasFailure(); ++points) {
+    SCOPED_TRACE(points);
+    const TemporaryFolder folder;
+    CacheShelf shelf;
+    allocations_left.store(points);
+    for (int run = 0; run < 2; ++run) {
+      try {
+        RowCache cache("cache[1]", true, {std::nullopt, folder.path(), std::nullopt});
+        RowCache::Use use{account, 1 << 20, "content", kKept};
+        use.shelf = &shelf;
+        if (!cache.Open(use).ok()) continue;
+        for (uint64_t key = 0; key < kKept; ++key) {
+          try {
+            cache.Offer(key, rows[key], 1);
+          } catch (const std::bad_alloc&) {
+          }
+        }
+        cache.Close();
+      } catch (const std::bad_alloc&) {
+      }
+    }
+    met = allocations_left.exchange(-1) < 0;
+    RowCache again("cache[1]", true, {std::nullopt, folder.path(), std::nullopt});
+    RowCache::Use use{account, 1 << 20, "content", kKept};
+    use.shelf = &shelf;
+    ASSERT_TRUE(again.Open(use).ok());
+    std::vector<Tensor> row;
+    for (uint64_t key = 0; key < kKept; ++key) {
+      if (again.Find(key, row)) {
+        EXPECT_EQ(row[0].value<int64_t>(), static_cast<int64_t>(key));
+      }
+    }
+    again.Close();
+    EXPECT_EQ(account->held(), 0);
+  }
+  account->Close();
+  std::printf("HEADRACE-COUNT faults=%d\n", points);
+}
+
+TEST(Exhaustion, EachThreadOfASmallPipelineFailsOnce) {
+  const ir::proto::Graph graph = Small(true);
+  const PipelineOptions options;
+  for (int64_t at = 0; at < 16; ++at) {
+    SCOPED_TRACE(at);
+    WorkerPool::StopShared();
+    threads_left.store(at);
+    const auto run = RunPipeline(graph, options);
+    threads_left.store(-1);
+    CheckRun(run);
+    CheckAllIsWell(graph, options);
+  }
+}
+
+// From some moment on there are none at all.
+TEST(Exhaustion, AsManyThreadsAsThereAreDoTheWork) {
+  const ir::proto::Graph graph = Small(true);
+  for (int64_t allowed = 0; allowed < 8; ++allowed) {
+    SCOPED_TRACE(allowed);
+    WorkerPool::StopShared();
+    lasts.store(true);
+    threads_left.store(allowed);
+    const auto run = RunPipeline(graph, PipelineOptions{});
+    threads_left.store(-1);
+    lasts.store(false);
+    CheckRun(run);
+  }
+  CheckAllIsWell(graph, PipelineOptions{});
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,376 @@
+#include "engine/exec/iteration.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/exec/sealed_state.h"
+#include "ir/canonical.h"
+#include "ir/graph.h"
+#include "ir/graph_hash.h"
+#include "ir/passes.h"
+#include "ir/validate.h"
+
+namespace headrace {
+namespace {
+
+// For functions of the user's, in a pipeline that another one takes the place of.
+constexpr std::chrono::seconds kPatience{1};
+
+absl::StatusOr<ShardAssignment::Even> EvenOf(const std::string& even) {
+  if (even == "off") return ShardAssignment::Even::kOff;
+  if (even == "drop") return ShardAssignment::Even::kDrop;
+  if (even == "pad") return ShardAssignment::Even::kPad;
+  return GraphError("even=\"", even, "\"; it is \"off\", \"drop\" or \"pad\"");
+}
+
+absl::StatusOr<ShardAssignment> ShardOf(const IterateOptions& options, const std::string& even_name) {
+  if (options.world == 0) return GraphError("shard=(", options.rank, ", 0): there is at least one shard");
+  if (options.rank >= options.world) {
+    return GraphError("shard=(", options.rank, ", ", options.world, "): the rank is below the number of shards");
+  }
+  HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment::Even even, EvenOf(even_name));
+  return ShardAssignment{options.rank, options.world, 0, even};
+}
+
+ir::proto::Value* FindAttribute(ir::proto::Node& node, std::string_view name) {
+  for (ir::proto::Attribute& attribute : *node.mutable_attributes()) {
+    if (attribute.name() == name) return attribute.mutable_value();
+  }
+  return nullptr;
+}
+
+// Once: a project that two operators use is come by twice.
+void AddName(ir::proto::Texts& names, const std::string& name) {
+  if (std::find(names.values().begin(), names.values().end(), name) == names.values().end()) names.add_values(name);
+}
+
+// Lets the first batch op on the way up from each source make the column `_pad`, and projections keep it. Of inputs
+// that are joined side by side, the first one's marks serve. Returns whether the node has the column.
+bool MarkPadding(ir::proto::Graph& graph, int at) {
+  ir::proto::Node& node = *graph.mutable_nodes(at);
+  bool marked = false;
+  for (int i = 0; i < node.inputs_size(); ++i) {
+    if (i == 0 || node.op() != "zip") marked |= MarkPadding(graph, static_cast<int>(node.inputs(i)));
+  }
+  if (node.op() == "batch" && !marked) {
+    FindAttribute(node, "mark_padding")->set_boolean(true);
+    return true;
+  }
+  if (node.op() == "project" && marked) AddName(*FindAttribute(node, "columns")->mutable_texts(), "_pad");
+  return marked;
+}
+
+// Lets messages and plans name operators as the user's graph numbers them, whatever passes make of it.
+void NumberOperators(ir::proto::Graph& graph) {
+  uint32_t number = 0;
+  for (ir::proto::Node& node : *graph.mutable_nodes()) {
+    node.set_user_node(++number);
+    for (ir::proto::Step& step : *node.mutable_steps()) step.set_user_node(number);
+  }
+}
+
+absl::StatusOr<ir::proto::Graph> Prepare(const ir::proto::Graph& user_graph) {
+  ir::proto::Graph graph = user_graph;
+  HEADRACE_RETURN_IF_ERROR(ir::Canonicalize(graph));
+  HEADRACE_RETURN_IF_ERROR(ir::Validate(graph));
+  return graph;
+}
+
+absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const IterateOptions& options,
+                                       ShardAssignment::Even even) {
+  std::vector<std::string> off = options.disabled_passes;
+  if (!options.optimize) {
+    for (const ir::Pass& pass : ir::AllPasses()) off.push_back(pass.name);
+  }
+  ir::proto::Graph prepared = graph;
+  NumberOperators(prepared);
+  // Comes before the passes, which keep columns in their order.
+  if (even == ShardAssignment::Even::kPad) MarkPadding(prepared, prepared.nodes_size() - 1);
+  return ir::Optimize(prepared, off);
+}
+
+PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& shard) {
+  PipelineOptions pipeline;
+  pipeline.seed = options.seed;
+  pipeline.epochs = {options.epoch, options.endless ? std::numeric_limits<uint64_t>::max() : options.epoch};
+  pipeline.shard = shard;
+  pipeline.pull = options.pull;
+  pipeline.workers = options.workers;
+  pipeline.window = options.window;
+  pipeline.group = options.group;
+  pipeline.memory = options.memory;
+  pipeline.profile = options.profile;
+  pipeline.cache_folder = options.cache_folder;
+  pipeline.caches_off = options.caches_off;
+  pipeline.forced_cache_point = options.forced_cache_point;
+  pipeline.bindings = options.bindings;
+  pipeline.files = options.files;
+  pipeline.shelf = options.shelf;
+  return pipeline;
+}
+
+// Of a node that is as it was but for an operator's version: "version 1 of Range, ..."; "" otherwise.
+std::string OlderVersion(uint32_t hash, ir::proto::Graph graph, int node) {
+  const auto find = [&](const std::string& name, auto& op) {
+    const uint32_t today = op.version();
+    for (uint32_t version = today; version-- > 1;) {
+      op.set_version(version);
+      if (ir::NodeHashes(graph)[static_cast<size_t>(node)] != hash) continue;
+      return Cat("version ", version, " of ", name, ", and this Headrace has version ", today);
+    }
+    op.set_version(today);
+    return std::string();
+  };
+  ir::proto::Node& changed = *graph.mutable_nodes(node);
+  std::string found = find(changed.op(), changed);
+  for (ir::proto::Step& step : *changed.mutable_steps()) {
+    if (found.empty()) found = find(step.kernel(), step);
+  }
+  return found;
+}
+
+// Names the first operator that is another one, or was not there.
+absl::Status CheckGraph(const proto::State& state, const ir::proto::Graph& graph) {
+  const ir::GraphHash hash = ir::UserGraphHash(graph);
+  if (hash.high == state.graph_high() && hash.low == state.graph_low()) return absl::OkStatus();
+  const std::vector<uint32_t> nodes = ir::NodeHashes(graph);
+  constexpr std::string_view kAdvice = "; build the data set as it was when the state was taken";
+  for (int i = 0; i < std::min(state.nodes_size(), graph.nodes_size()); ++i) {
+    if (state.nodes(i) == nodes[static_cast<size_t>(i)]) continue;
+    if (const std::string older = OlderVersion(state.nodes(i), graph, i); !older.empty()) {
+      return StateError("the state was taken with ", older,
+                        ", which gives other rows or another order: begin the epoch anew");
+    }
+    return StateError("the state is of another pipeline: ", NodeName(graph, i), " (",
+                      ir::LocationText(graph.nodes(i).location()), ") was another operator, or had other settings",
+                      kAdvice);
+  }
+  return StateError("the state is of another pipeline: it had ", state.nodes_size(), " operators, this one has ",
+                    graph.nodes_size(), kAdvice);
+}
+
+absl::Status CheckSources(const proto::State& state, const std::vector<Fingerprint>& now) {
+  if (static_cast<int>(now.size()) != state.sources_size()) {
+    return StateError("the state is of ", state.sources_size(), " sources, this pipeline has ", now.size());
+  }
+  for (size_t i = 0; i < now.size(); ++i) {
+    const proto::Source& then = state.sources(static_cast<int>(i));
+    if (then.count() != now[i].count) {
+      return StateError("the data changed since the state was taken: ", now[i].source, " had ", then.count(),
+                        " entries and has ", now[i].count, " now");
+    }
+    if (then.hash() != now[i].hash) {
+      return StateError("the data changed since the state was taken: ", now[i].source, " still has ", now[i].count,
+                        " entries, but not the same ones");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What gives the rows: a source, or an op that acts on the indices of several.
+const PlanNode& SourceOf(const PlanNode& instance) {
+  return instance.indexed || instance.inputs.empty() ? instance : SourceOf(*instance.inputs[0]);
+}
+
+// Rows that a message of the result holds where it is full.
+uint64_t BatchSizeOf(const PlanNode& instance) {
+  if (instance.arguments.node->op() == "batch") return static_cast<uint64_t>(instance.arguments.attributes.Int("size"));
+  return instance.inputs.empty() ? 1 : BatchSizeOf(*instance.inputs[0]);
+}
+
+// Rows of the source that all ranks had used, where rows are one to one with what was sharded (batches apart). In more
+// than 64 bits, as nothing holds the numbers of a state to be those of rows.
+using Wide = unsigned __int128;
+Wide RowsUsed(const proto::State& state, const PlanNode& instance) {
+  Wide used = state.checkpoint(0);
+  if (SourceOf(instance).indexed == nullptr) {
+    // A streaming source counts the rows of all ranks that it went past; none yet right after another restart.
+    used = (std::max<Wide>(used, state.base()) - state.base() + state.world() - 1) / state.world();
+  }
+  used += instance.batched ? state.checkpoint(state.checkpoint_size() - 1) : state.skip_rows();
+  // Counts an epoch's last batch as a full one: that of another rank may hold a row more.
+  const uint64_t size = BatchSizeOf(instance);
+  return (used + size - 1) / size * size * state.world();
+}
+
+// Positions up to here, and those of some batches of every rank after them, are numbers of 64 bits.
+constexpr uint64_t kMostRows = uint64_t{1} << 62;
+
+// Sets the pipeline to go on where the state was taken. With as many ranks, that is exact; with another number, only
+// where the number of rows delivered says which positions are done.
+absl::Status Restore(const proto::State& state, const PlanNode& instance, const IterateOptions& options,
+                     PipelineOptions& pipeline) {
+  if (state.layout() != CheckpointLayout(instance) || state.checkpoint_size() != instance.words) {
+    return StateError(
+        "the state's counters are those of other operators than run here: it was taken with other passes "
+        "of the optimizer, or by another version of Headrace; give the optimize= and disabled_passes= "
+        "that it was taken with");
+  }
+  pipeline.checkpoint.assign(state.checkpoint().begin(), state.checkpoint().end());
+  pipeline.skip_rows = state.skip_rows();
+  pipeline.delivered = state.delivered();
+  pipeline.shard.base = state.base();
+  if (state.base() > kMostRows) return StateError("the state says that ", state.base(), " rows were used before");
+  if (state.rank() == options.rank && state.world() == options.world) return absl::OkStatus();
+  if (const PlanNode* culprit = FirstInexact(instance); culprit != nullptr) {
+    return StateError("the state was taken by shard ", state.rank(), " of ", state.world(),
+                      " and cannot go on as shard ", options.rank, " of ", options.world, ": with ",
+                      culprit->arguments.name, " the number of batches does not say which rows were seen");
+  }
+  const Wide base = state.base() + RowsUsed(state, instance);
+  if (base > kMostRows) return StateError("the state says that more rows were used than a data set can have");
+  pipeline.shard.base = static_cast<uint64_t>(base);
+  pipeline.checkpoint.clear();
+  pipeline.skip_rows = 0;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Graph& user_graph,
+                                                            IterateOptions options) {
+  std::unique_ptr<Iteration> iteration(new Iteration);
+  HEADRACE_ASSIGN_OR_RETURN(iteration->user_graph_, Prepare(user_graph));
+  proto::State state;
+  iteration->even_ = options.even.value_or("off");
+  if (!options.state.empty()) {
+    HEADRACE_ASSIGN_OR_RETURN(state, OpenState(options.state));
+    HEADRACE_RETURN_IF_ERROR(CheckGraph(state, iteration->user_graph_));
+    iteration->even_ = state.even();
+    if (options.even.has_value() && *options.even != state.even()) {
+      return StateError("the state was taken with even=\"", state.even(), "\", not \"", *options.even,
+                        "\"; leave even out, or give that one");
+    }
+  }
+  HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment shard, ShardOf(options, iteration->even_));
+  HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, Optimize(iteration->user_graph_, options, shard.even));
+  PipelineOptions pipeline = OptionsOf(options, shard);
+  if (!options.state.empty()) {
+    if (options.seed.has_value() && *options.seed != state.seed()) {
+      return StateError("the state was taken with seed ", state.seed(), ", not ", *options.seed,
+                        "; leave the seed out, or give that one");
+    }
+    pipeline.epochs.first = state.epoch();
+    if (!options.endless) pipeline.epochs.last = state.epoch();
+    pipeline.seed = state.seed();
+  }
+  const auto restore = [&](const PlanNode& instance, PipelineOptions& target) -> absl::Status {
+    if (options.state.empty()) return absl::OkStatus();
+    HEADRACE_RETURN_IF_ERROR(CheckSources(state, FingerprintsOf(instance)));
+    return Restore(state, instance, options, target);
+  };
+  HEADRACE_ASSIGN_OR_RETURN(iteration->pipeline_,
+                            Pipeline::Make(std::move(optimized.graph), std::move(pipeline), restore));
+  iteration->options_ = std::move(options);
+  return iteration;
+}
+
+std::shared_ptr<Pipeline> Iteration::pipeline() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return pipeline_;
+}
+
+absl::StatusOr<Pipeline::Outcome> Iteration::Fetch(std::chrono::nanoseconds limit, ResultRow& row) {
+  absl::StatusOr<Pipeline::Outcome> outcome = pipeline_->Fetch(limit, row);
+  if (outcome.ok()) return outcome;
+  const std::optional<std::string> damaged = DamagedCacheOf(outcome.status());
+  if (!damaged.has_value()) return outcome;
+  HEADRACE_RETURN_IF_ERROR(GoOnWithout(*damaged));
+  return Pipeline::Outcome::kNothingYet;
+}
+
+// Begins where the row delivered last ended, as a restart from a state does.
+absl::Status Iteration::GoOnWithout(const std::string& cache) {
+  HEADRACE_ASSIGN_OR_RETURN(options_.state, State());
+  // Its memory is for the next one.
+  const bool ended = pipeline_->Close(kPatience) == Pipeline::Closed::kEntirely;
+  options_.seed.reset();
+  options_.even.reset();
+  options_.caches_off.push_back(cache);
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Iteration> next, Start(user_graph_, options_));
+  next->Ask(asked_);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!ended) left_.push_back(pipeline_);
+  pipeline_ = std::move(next->pipeline_);
+  if (closed_) pipeline_->Stop();
+  return absl::OkStatus();
+}
+
+void Iteration::Ask(uint64_t epoch) {
+  asked_ = std::max(asked_, epoch);
+  pipeline_->Ask(epoch);
+}
+
+Pipeline::Closed Iteration::Close(std::chrono::nanoseconds patience) {
+  std::vector<std::shared_ptr<Pipeline>> pipelines;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    pipelines = left_;
+    pipelines.push_back(pipeline_);
+  }
+  Pipeline::Closed closed = Pipeline::Closed::kEntirely;
+  for (const std::shared_ptr<Pipeline>& each : pipelines) {
+    const Pipeline::Closed how = each->Close(patience);
+    if (how != Pipeline::Closed::kEntirely) closed = how;
+  }
+  return closed;
+}
+
+void Iteration::Stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  closed_ = true;
+  pipeline_->Stop();
+}
+
+absl::StatusOr<std::string> Iteration::State() const {
+  const Position position = pipeline_->position();
+  const PipelineOptions& options = pipeline_->options();
+  const ir::GraphHash hash = ir::UserGraphHash(user_graph_);
+  proto::State state;
+  state.set_graph_high(hash.high);
+  state.set_graph_low(hash.low);
+  for (uint32_t node : ir::NodeHashes(user_graph_)) state.add_nodes(node);
+  state.set_seed(options.seed.value_or(user_graph_.seed()));
+  state.set_epoch(position.epoch);
+  state.set_delivered(position.delivered);
+  state.mutable_checkpoint()->Assign(position.checkpoint.begin(), position.checkpoint.end());
+  state.set_skip_rows(position.skip_rows);
+  state.set_rank(options.shard.rank);
+  state.set_world(options.shard.world);
+  state.set_even(even_);
+  // Later epochs start from position 0.
+  if (position.epoch == options.epochs.first) state.set_base(options.shard.base);
+  state.set_layout(pipeline_->checkpoint_layout());
+  for (const Fingerprint& fingerprint : pipeline_->fingerprints()) {
+    proto::Source* source = state.add_sources();
+    source->set_count(fingerprint.count);
+    source->set_hash(fingerprint.hash);
+  }
+  return SealState(state);
+}
+
+absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const IterateOptions& options) {
+  HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment shard, ShardOf(options, options.even.value_or("off")));
+  HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
+  PlannedRun planned;
+  HEADRACE_ASSIGN_OR_RETURN(planned.optimized, Optimize(graph, options, shard.even));
+  PipelineOptions pipeline = OptionsOf(options, shard);
+  pipeline.idle = true;
+  HEADRACE_ASSIGN_OR_RETURN(const auto idle, Pipeline::Make(planned.optimized.graph, std::move(pipeline), nullptr));
+  planned.report = idle->report();
+  return planned;
+}
+
+absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const HostBindings& bindings) {
+  HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
+  RunOptions run;
+  run.bindings = &bindings;
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> instance, MakePlanNodes(graph, run));
+  return instance->cardinality;
+}
+
+}  // namespace headrace

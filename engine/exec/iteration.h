@@ -1,0 +1,104 @@
+// One iteration over a data set, as front ends see it: the user's graph is checked and optimized, run, and its state
+// taken and restored.
+// Thread contract: as Pipeline's.
+#ifndef HEADRACE_ENGINE_EXEC_ITERATION_H_
+#define HEADRACE_ENGINE_EXEC_ITERATION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/exec/pipeline.h"
+#include "ir/graph.pb.h"
+#include "ir/passes.h"
+
+namespace headrace {
+
+struct IterateOptions {
+  std::optional<uint64_t> seed;
+  uint64_t epoch = 0;
+  bool endless = false;  // runs on into later epochs
+  uint64_t rank = 0;
+  uint64_t world = 1;
+  std::optional<std::string> even;  // "off", "drop" or "pad"; not given: the state's, else "off"
+  std::string state;                // empty: from the epoch's start
+  bool optimize = true;
+  std::vector<std::string> disabled_passes;
+  bool pull = false;
+  int workers = 0;
+  int window = 0;
+  int group = 0;
+  int64_t memory = int64_t{2} << 30;
+  int64_t profile = 0;                  // as PipelineOptions::profile
+  std::string cache_folder;             // as PipelineOptions'
+  std::vector<std::string> caches_off;  // as PipelineOptions'
+  int forced_cache_point = -1;          // as PipelineOptions'
+  HostBindings bindings;
+  const FileSystem* files = LocalFileSystem();  // as PipelineOptions::files
+  std::shared_ptr<CacheShelf> shelf;            // where caches leave their rows for the next iteration; null: nowhere
+};
+
+class Iteration {
+ public:
+  // Errors: every mistake in the graph at once (kGraph), missing files (kNotFound), a state of another graph or of
+  // changed files (kState), what shards do not allow.
+  static absl::StatusOr<std::unique_ptr<Iteration>> Start(const ir::proto::Graph& user_graph, IterateOptions options);
+
+  // As Pipeline's. Where a cache that gives rows in their order is found damaged, goes on in a new pipeline, without
+  // it.
+  absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
+  void Given() { pipeline_->Given(); }
+  void Ask(uint64_t epoch);
+  Pipeline::Closed Close(std::chrono::nanoseconds patience);
+  void Stop();
+  bool RunsHere() const { return pipeline()->RunsHere(); }
+
+  // Of the next row.
+  uint64_t epoch() const { return pipeline()->position().epoch; }
+  uint64_t delivered() const { return pipeline()->position().delivered; }
+  // As of the row given last. kState where the pipeline cannot be restored.
+  absl::StatusOr<std::string> State() const;
+  const ir::Schema& schema() const { return pipeline()->schema(); }
+  Report report() { return pipeline()->report(); }
+  // Of a run that was closed, where options asked for a profile.
+  Profile profile() { return pipeline()->profile(); }
+  // A new iteration would run otherwise: files were added, removed, renamed or have another size (as far as it would
+  // see that), arrays hold other values, or a cache was found damaged here.
+  bool Outdated() const { return !options_.caches_off.empty() || pipeline()->DataChanged(); }
+  std::vector<std::string> DescribeStall() { return pipeline()->DescribeStall(); }
+
+ private:
+  Iteration() = default;
+
+  std::shared_ptr<Pipeline> pipeline() const;
+  absl::Status GoOnWithout(const std::string& cache);
+
+  mutable std::mutex mutex_;
+  // Under it, but for the user's thread, which alone changes the first.
+  std::shared_ptr<Pipeline> pipeline_;
+  std::vector<std::shared_ptr<Pipeline>> left_;  // ended before it, where something of theirs may still run
+  bool closed_ = false;
+  // The user's thread only.
+  IterateOptions options_;
+  uint64_t asked_ = 0;
+  ir::proto::Graph user_graph_;  // canonical
+  std::string even_;             // as it runs
+};
+
+// What would run, before it does.
+struct PlannedRun {
+  ir::Optimized optimized;
+  Report report;
+};
+absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const IterateOptions& options);
+// Rows of the result in one epoch.
+absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const HostBindings& bindings);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_EXEC_ITERATION_H_

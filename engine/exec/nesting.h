@@ -1,0 +1,70 @@
+// Which pipelines a thread works for: those whose tasks it runs, as a function of the user's may go through another
+// pipeline, and those within whose tasks these were made. Whoever waited there for one of them would wait for himself.
+// Thread contract: all methods from any thread; a TaskOf belongs to the thread that made it.
+#ifndef HEADRACE_ENGINE_EXEC_NESTING_H_
+#define HEADRACE_ENGINE_EXEC_NESTING_H_
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+namespace headrace {
+
+// The place of one pipeline.
+class Nesting {
+ public:
+  // Within whatever task the calling thread runs.
+  Nesting() : level_(std::make_shared<Level>()) {
+    if (innermost_ != nullptr) level_->within = innermost_->nesting_.level_;
+  }
+  Nesting(const Nesting&) = delete;
+
+  // While it lives, the thread runs a task of the pipeline.
+  class TaskOf {
+   public:
+    explicit TaskOf(const Nesting& nesting) : nesting_(nesting), outer_(std::exchange(innermost_, this)) {}
+    ~TaskOf() { innermost_ = outer_; }
+    TaskOf(const TaskOf&) = delete;
+
+   private:
+    friend class Nesting;
+    const Nesting& nesting_;
+    const TaskOf* const outer_;
+  };
+
+  // Somebody may wait for its tasks, and from SetOver on nobody does.
+  void SetEnding() { level_->ending.store(true); }
+  void SetOver() { level_->ending.store(false); }
+  // The calling thread works for it.
+  bool WorksHere() const {
+    return AnyHere([this](const Level& level) { return &level == level_.get(); });
+  }
+  // The calling thread works for one that is ending. Of several that end each other from within, the one that said so
+  // last sees it, and does not wait.
+  static bool WorksForEnding() {
+    return AnyHere([](const Level& level) { return level.ending.load(); });
+  }
+
+ private:
+  struct Level {
+    std::atomic<bool> ending{false};
+    std::shared_ptr<const Level> within;
+  };
+
+  template <typename Is>
+  static bool AnyHere(Is is) {
+    for (const TaskOf* task = innermost_; task != nullptr; task = task->outer_) {
+      for (const Level* level = task->nesting_.level_.get(); level != nullptr; level = level->within.get()) {
+        if (is(*level)) return true;
+      }
+    }
+    return false;
+  }
+
+  const std::shared_ptr<Level> level_;
+  static inline thread_local const TaskOf* innermost_ = nullptr;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_EXEC_NESTING_H_

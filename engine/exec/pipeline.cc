@@ -1,0 +1,559 @@
+#include "engine/exec/pipeline.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "core/caught_error.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/exec/tree_builder.h"
+
+namespace headrace {
+namespace {
+
+// About as long as it takes to wake a thread that sleeps.
+constexpr uint64_t kAwakeNs = 30'000;
+// Longer than a light task takes where others want the core, too.
+constexpr uint64_t kHeldUpNs = 20'000'000;
+
+absl::Status ClosedError() {
+  return MakeError(ErrorKind::kClosed, "the iterator is closed: take a new one from the data set");
+}
+
+}  // namespace
+
+// One pipeline's share of one pool: the stages whose tasks run there, the most downstream first.
+class Pipeline::LaneClient : public PoolClient {
+ public:
+  LaneClient(Pipeline* pipeline, WorkerPool* pool) : pipeline_(pipeline), pool_(pool) {}
+
+  bool RunOne() override {
+    thread_local Task task;
+    for (Stage* stage : stages_) {
+      if (pipeline_->closed()) return false;
+      if (!stage->Claim(task)) continue;
+      RunClaimed(*stage, task, stage->light());
+      // Lets the user's thread take what is there, which may stand behind this one in the queue for a core.
+      if (stage->light() && pipeline_->UserIsLate()) std::this_thread::yield();
+      return true;
+    }
+    return false;
+  }
+  // For the user's thread: one light task, that calls no Python. It looks again for light ones, and then passes on.
+  bool RunLight() {
+    for (Stage* stage : stages_) {
+      if (stage->options().lane == Lane::kPython || !stage->light() || !stage->Claim(users_task_)) continue;
+      passes_on_ = true;
+      RunClaimed(*stage, users_task_, true);
+      return true;
+    }
+    return false;
+  }
+  void PassOn() {
+    if (!std::exchange(passes_on_, false)) return;
+    if (HasFullTask()) {
+      pool_->Signal(this);
+    } else {
+      pool_->PassOn(this);
+    }
+  }
+  // A thread that runs a task of this client looks again, or passes on, when it is done: it needs no signal, and wakes
+  // nobody for what it can do itself.
+  void Signal() {
+    if (running_here_ != this) pool_->Signal(this);
+  }
+  void Add(Stage* stage) {
+    stages_.push_back(stage);
+    GrowFor(*stage);
+  }
+  bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
+  WorkerPool* pool() const { return pool_; }
+  // Its tasks call the user's Python.
+  bool calls_user() const { return !stages_.empty() && stages_[0]->options().lane == Lane::kPython; }
+
+ private:
+  void RunClaimed(Stage& stage, Task& task, bool light) noexcept {
+    if (!light) pool_->BeginLongTask();
+    // Whoever runs a light task looks again before anybody else would be awake, but where a thread sleeps and may come.
+    if ((!light || pool_->Wakes()) && HasFullTask()) pool_->Signal(this);
+    // A function of the user's may go through another pipeline, and work for it here.
+    LaneClient* const outer = std::exchange(running_here_, this);
+    {
+      const Nesting::TaskOf here(pipeline_->nesting_);
+      stage.Run(task);
+    }
+    running_here_ = outer;
+    GrowFor(stage);
+    if (!light) pool_->EndLongTask();
+  }
+  // Reads wait for the disk, each on a thread.
+  void GrowFor(const Stage& stage) {
+    if (stage.options().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
+  }
+  bool HasFullTask() const {
+    return std::any_of(stages_.begin(), stages_.end(), [](Stage* stage) { return stage->WorthWaking(); });
+  }
+
+  Pipeline* pipeline_;
+  WorkerPool* pool_;
+  std::vector<Stage*> stages_;
+  // The user's thread only.
+  Task users_task_;
+  bool passes_on_ = false;
+  static thread_local LaneClient* running_here_;
+};
+thread_local Pipeline::LaneClient* Pipeline::LaneClient::running_here_ = nullptr;
+
+Pipeline::Pipeline(ir::proto::Graph graph, PipelineOptions options)
+    : RunControl(&BufferPool::Global(), options.memory), graph_(std::move(graph)), options_(std::move(options)) {
+  run_.seed = options_.seed;
+  run_.bindings = &options_.bindings;
+  run_.files = options_.files;
+  run_.rank = options_.shard.rank;
+}
+
+absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph, PipelineOptions options,
+                                                         const Restore& restore) {
+  if (WorkerPool::LostInFork()) {
+    return UnsupportedError(
+        "this process was forked after Headrace had started its threads, which a fork does not copy: start workers "
+        "with the 'spawn' method, or fork before the first iteration");
+  }
+  std::unique_ptr<Pipeline> pipeline(new Pipeline(std::move(graph), std::move(options)));
+  HEADRACE_ASSIGN_OR_RETURN(pipeline->root_node_, MakePlanNodes(pipeline->graph_, pipeline->run_));
+  if (restore) HEADRACE_RETURN_IF_ERROR(restore(*pipeline->root_node_, pipeline->options_));
+  pipeline->fingerprints_ = FingerprintsOf(*pipeline->root_node_);
+  pipeline->checkpoint_layout_ = CheckpointLayout(*pipeline->root_node_);
+  HEADRACE_RETURN_IF_ERROR(TreeBuilder(*pipeline).Build());
+  HEADRACE_RETURN_IF_ERROR(pipeline->Start());
+  return pipeline;
+}
+
+Pipeline::~Pipeline() {
+  Stop();
+  while (!Join(WorkerPool::Clock::now() + kForever)) {
+  }
+}
+
+absl::Status Pipeline::Start() {
+  root_ = stages_[0].get();
+  for (auto& stage : stages_) stage_order_.push_back(stage.get());
+  for (const Stage* stage : stage_order_) {
+    for (const Element& element : stage->elements()) {
+      if (element.row == nullptr) continue;
+      if (auto warnings = element.row->warnings()) warnings_.push_back(std::move(warnings));
+    }
+  }
+  const Checkpoint checkpoint(options_.checkpoint.begin(), options_.checkpoint.end());
+  last_checkpoint_ = checkpoint.empty() ? Checkpoint(root_node_->words, 0) : checkpoint;
+  skip_rows_ = skip_since_checkpoint_ = options_.skip_rows;
+  epoch_ = options_.epochs.first;
+  delivered_ = options_.delivered;
+  if (options_.profile > 0) {
+    profiler_ = std::make_unique<Profiler>(std::vector<const Stage*>(stage_order_.begin(), stage_order_.end()),
+                                           account(), options_.profile);
+    set_profiler(profiler_.get());
+  }
+  if (options_.pull || options_.idle) return absl::OkStatus();
+  const auto client_of = [this](WorkerPool* pool) {
+    for (auto& client : clients_) {
+      if (client->pool() == pool) return client.get();
+    }
+    clients_.push_back(std::make_unique<LaneClient>(this, pool));
+    return clients_.back().get();
+  };
+  if (options_.workers > WorkerPool::Cpu().threads()) WorkerPool::Cpu().Grow(options_.workers);
+  for (Stage* stage : stage_order_) {
+    WorkerPool* pool = stage->options().lane == Lane::kIo ? &WorkerPool::Io() : &WorkerPool::Cpu();
+    if (stage->options().lane == Lane::kPython) {
+      // More of them would find no places for what they make.
+      const int threads = std::min(stage->options().cap, stage->options().window);
+      own_pools_.push_back(std::make_unique<WorkerPool>("headrace-python", threads));
+      pool = own_pools_.back().get();
+    }
+    client_of(pool)->Add(stage);
+  }
+  for (const auto& client : clients_) HEADRACE_RETURN_IF_ERROR(client->pool()->Start());
+  SignalAll();
+  return absl::OkStatus();
+}
+
+void Pipeline::Signal(Stage* stage) {
+  for (auto& client : clients_) {
+    if (client->Has(stage)) client->Signal();
+  }
+}
+
+void Pipeline::SignalAll() {
+  for (auto& client : clients_) client->Signal();
+}
+
+bool Pipeline::ResultReady() { return has_block_.load(std::memory_order_seq_cst) || root_->output().Ready(); }
+
+int64_t Pipeline::NeedsOfIdle(const Stage* besides) {
+  int64_t bytes = 0;
+  int64_t largest = 0;
+  int unknown = 0;
+  for (const Stage* stage : stage_order_) {
+    largest = std::max(largest, stage->task_bytes());
+    const int64_t need = stage == besides ? 0 : stage->need_while_idle();
+    bytes += std::max<int64_t>(0, need);
+    unknown += need < 0 ? 1 : 0;
+  }
+  // Of a stage that never ran as much is expected as of any other.
+  return bytes + unknown * largest;
+}
+
+void Pipeline::MakeRoom(int64_t held) {
+  for (const auto& cache : automatic_caches_) cache->MakeRoom(held);
+}
+
+void Pipeline::Aborted() {
+  if (root_ != nullptr) root_->output().Close();
+}
+
+void Pipeline::Stop() {
+  nesting_.SetEnding();
+  SetClosed();
+  for (Stage* stage : stage_order_) stage->output().Close();
+}
+
+Pipeline::Closed Pipeline::Close(std::chrono::nanoseconds patience) {
+  Stop();
+  if (RunsHere() || Nesting::WorksForEnding()) return Closed::kFromWithin;
+  return Join(WorkerPool::Clock::now() + patience) ? Closed::kEntirely : Closed::kTooLate;
+}
+
+bool Pipeline::Join(WorkerPool::Clock::time_point until) {
+  const std::unique_lock<TimedMutex> joining(close_mutex_, until);
+  if (!joining.owns_lock()) return false;
+  if (ended_) {
+    nesting_.SetOver();
+    return true;
+  }
+  const bool left = RemoveClients(until);
+  // Waits for the user's thread to leave: it was woken, or does a light task. Where it pulls, that may be a function of
+  // the user's.
+  std::unique_lock<TimedMutex> user(user_mutex_, std::defer_lock);
+  if (!options_.pull) {
+    user.lock();
+  } else if (!user.try_lock_until(until)) {
+    return false;
+  }
+  block_.reset();
+  for (Stage* stage : stage_order_) stage->DropAtRest();
+  if (!left) return false;
+  own_pools_.clear();
+  for (const auto& cache : caches_) cache->Close();
+  for (const auto& cache : automatic_caches_) cache->Close();
+  ended_ = true;
+  nesting_.SetOver();
+  return true;
+}
+
+// Of the engine's own tasks all are waited for: they end soon.
+bool Pipeline::RemoveClients(WorkerPool::Clock::time_point until) {
+  // After a fork the threads are not here: waiting for them would last for ever.
+  if (WorkerPool::LostInFork()) return true;
+  bool left = true;
+  for (const auto& client : clients_) {
+    if (client->calls_user()) {
+      left &= client->pool()->Remove(client.get(), until);
+    } else {
+      client->pool()->Remove(client.get());
+    }
+  }
+  return left;
+}
+
+absl::Status Pipeline::EndError() const {
+  const absl::Status fault = this->fault();
+  return fault.ok() ? ClosedError() : fault;
+}
+
+bool Pipeline::UserIsLate() const { return waits_.load(std::memory_order_relaxed) && root_->output().queued() > 0; }
+
+bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
+  Task task;
+  for (Stage* stage : stages) {
+    if (!stage->Claim(task)) continue;
+    const Nesting::TaskOf here(nesting_);
+    stage->Run(task);
+    return true;
+  }
+  return false;
+}
+
+// Works on light tasks until there is something to take: to be woken costs more than they do, and who is woken stands
+// behind the workers in the queue for a core. Where one was not light after all, it works again only after a hundred
+// times as long, so that slow rows hold up the loop for a hundredth of the time at most.
+void Pipeline::WorkWhileWaiting(uint64_t until_ns) {
+  uint64_t now = NowNs();
+  bool ran = now >= works_from_ns_;
+  while (ran && !closed() && !root_->output().Ready() && now < until_ns) {
+    ran = std::any_of(clients_.begin(), clients_.end(), [](const auto& client) { return client->RunLight(); });
+    const uint64_t began = std::exchange(now, NowNs());
+    if (now - began < kHeldUpNs) continue;
+    works_from_ns_ = now + 100 * (now - began);
+    ran = false;
+  }
+  for (const auto& client : clients_) client->PassOn();
+}
+
+// Comes back when the time is over, for there may be no result for as long as sources give rows that others drop.
+absl::Status Pipeline::PullUntilReady(std::chrono::nanoseconds limit) {
+  const uint64_t start = NowNs();
+  while (!ResultReady() && !closed()) {
+    if (!RunOneOf(stage_order_) && !closed()) return InternalError("no stage can run and there is no result");
+    if (NowNs() - start >= static_cast<uint64_t>(std::max<int64_t>(0, limit.count()))) break;
+  }
+  return absl::OkStatus();
+}
+
+// Says that there is something for the user before it leaves the connector, so that nobody overdraws in between.
+std::optional<Message> Pipeline::PopResult(bool& was_full) {
+  has_block_.store(true, std::memory_order_seq_cst);
+  std::optional<Message> message = root_->output().TryPop(was_full);
+  if (!message.has_value()) {
+    has_block_.store(false, std::memory_order_seq_cst);
+    WakeMemoryWaiters();
+  }
+  return message;
+}
+
+// Stays awake for a block that comes about as soon as a sleeper could be woken, as the last ones did; gives way to
+// whoever makes it meanwhile.
+bool Pipeline::WaitForResult(std::chrono::nanoseconds limit) {
+  MessageConnector& output = root_->output();
+  const uint64_t start = NowNs();
+  const uint64_t until = start + static_cast<uint64_t>(limit.count());
+  waits_.store(true, std::memory_order_relaxed);
+  WorkWhileWaiting(until);
+  uint64_t waited = 0;
+  while (mean_wait_ns_ <= kAwakeNs && waited < 2 * kAwakeNs && output.queued() == 0 && !closed()) {
+    std::this_thread::yield();
+    waited = NowNs() - start;
+  }
+  const uint64_t now = NowNs();
+  const bool ready = output.WaitReady(std::chrono::nanoseconds(until > now ? until - now : 0));
+  waits_.store(false, std::memory_order_relaxed);
+  waited = NowNs() - start;
+  mean_wait_ns_ = (7 * mean_wait_ns_ + std::min(waited, 100 * kAwakeNs)) / 8;
+  return ready;
+}
+
+// Waits for the next block of the result; block_ stays empty when the time is over.
+absl::Status Pipeline::TakeBlock(std::chrono::nanoseconds limit) {
+  if (options_.pull) HEADRACE_RETURN_IF_ERROR(PullUntilReady(limit));
+  bool was_full = false;
+  std::optional<Message> message = PopResult(was_full);
+  if (!message.has_value()) {
+    if (closed() || options_.pull || limit.count() <= 0 || !WaitForResult(limit)) return absl::OkStatus();
+    message = PopResult(was_full);
+  }
+  if (was_full) Signal(root_);
+  if (!message.has_value()) return absl::OkStatus();
+  block_ = *std::move(message);
+  block_row_ = 0;
+  return absl::OkStatus();
+}
+
+// One row of block_, its end, or nothing when it is used up.
+Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
+  while (block_row_ < block_->rows() && skip_rows_ > 0) {
+    ++block_row_;
+    --skip_rows_;
+  }
+  if (block_row_ < block_->rows()) {
+    row.id = block_->ids[block_row_];
+    row.columns.clear();
+    row.columns.reserve(block_->columns.size());
+    for (BlockColumn& column : block_->columns) {
+      row.columns.push_back(column.TakeRow(block_row_));
+      row.columns.back().HandOver();
+    }
+    ++block_row_;
+    row_out_ = true;
+    const bool last = block_row_ == block_->rows();
+    if (last) has_block_.store(block_->end == End::kError, std::memory_order_seq_cst);
+    // The checkpoint of a block with an error count rows that were lost with the one that failed.
+    block_out_ = last && block_->end != End::kError;
+    if (block_out_) block_checkpoint_ = block_->checkpoint;
+    return Outcome::kRow;
+  }
+  const Message block = std::move(block_);
+  // An error stays, so there is something to take from now on.
+  has_block_.store(block->end == End::kError, std::memory_order_seq_cst);
+  if (block->end == End::kError) {
+    failed_ = block->error;
+    return Outcome::kNothingYet;
+  }
+  if (block->end != End::kEpoch) return Outcome::kNothingYet;
+  epoch_ = block->epoch + 1;
+  delivered_ = 0;
+  last_checkpoint_.assign(last_checkpoint_.size(), 0);
+  skip_since_checkpoint_ = 0;
+  skip_rows_ = 0;
+  return Outcome::kEpochEnd;
+}
+
+void Pipeline::Given() {
+  if (!std::exchange(row_out_, false)) return;
+  ++delivered_;
+  delivered_total_.fetch_add(1, std::memory_order_relaxed);
+  ++skip_since_checkpoint_;
+  if (!std::exchange(block_out_, false)) return;
+  last_checkpoint_.swap(block_checkpoint_);
+  skip_since_checkpoint_ = 0;
+}
+
+absl::StatusOr<Pipeline::Outcome> Pipeline::Next(std::chrono::nanoseconds limit, ResultRow& row) {
+  absl::StatusOr<Outcome> outcome = Fetch(limit, row);
+  Given();
+  return outcome;
+}
+
+absl::StatusOr<Pipeline::Outcome> Pipeline::Fetch(std::chrono::nanoseconds limit, ResultRow& row) {
+  const std::lock_guard<TimedMutex> inside(user_mutex_);
+  Given();
+  if (!failed_.ok()) return failed_;
+  if (closed()) return EndError();
+  if (WorkerPool::LostInFork()) {
+    return UnsupportedError(
+        "this iterator was made before the process forked; make a new one in the child before the "
+        "parent starts its own, or start workers with the 'spawn' method");
+  }
+  if (epoch_ > options_.epochs.last) {
+    if (epochs_cut_) return UncountedEpoch(epoch_, options_.epochs.last);
+    return UnsupportedError("there is no epoch ", epoch_, " here: the last one is ", options_.epochs.last);
+  }
+  try {
+    return FetchRow(limit, row);
+  } catch (const std::exception&) {
+    row_out_ = block_out_ = false;
+    failed_ = CaughtError();
+    return failed_;
+  }
+}
+
+absl::StatusOr<Pipeline::Outcome> Pipeline::FetchRow(std::chrono::nanoseconds limit, ResultRow& row) {
+  const uint64_t start = NowNs();
+  if (started_ns_.load(std::memory_order_relaxed) == 0) started_ns_.store(start, std::memory_order_relaxed);
+  Outcome outcome = Outcome::kNothingYet;
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (outcome == Outcome::kNothingYet && failed_.ok()) {
+    if (!block_) {
+      failed_ = TakeBlock(deadline - std::chrono::steady_clock::now());
+      if (!block_) break;
+    }
+    outcome = GiveRow(row);
+  }
+  const uint64_t end = NowNs();
+  last_ns_.store(end, std::memory_order_relaxed);
+  user_wait_ns_.fetch_add(end - start, std::memory_order_relaxed);
+  if (profiler_) profiler_->LoopWaited(*root_, start, end);
+  WakeMemoryWaiters();
+  if (!failed_.ok()) return failed_;
+  if (outcome == Outcome::kNothingYet && closed()) return EndError();
+  return outcome;
+}
+
+void Pipeline::Ask(uint64_t epoch) {
+  const std::lock_guard<TimedMutex> inside(user_mutex_);
+  if (!closed()) root_->Ask(std::min(epoch, options_.epochs.last));
+}
+
+Position Pipeline::position() const {
+  return {epoch_, delivered_, std::vector<uint64_t>(last_checkpoint_.begin(), last_checkpoint_.end()),
+          skip_since_checkpoint_};
+}
+
+std::string Pipeline::position_inexact_because() const {
+  const PlanNode* culprit = FirstInexact(*root_node_);
+  return culprit == nullptr ? std::string() : culprit->arguments.name;
+}
+
+bool Pipeline::DataChanged() const {
+  const absl::StatusOr<std::unique_ptr<PlanNode>> now = MakePlanNodes(graph_, run_);
+  return !now.ok() || FingerprintsOf(**now) != fingerprints_;
+}
+
+Report Pipeline::report() {
+  Report report;
+  report.shard = options_.shard;
+  for (Stage* stage : stage_order_) {
+    StageReport line;
+    line.name = stage->options().name;
+    line.kind = stage->kind();
+    line.lane = stage->options().lane == Lane::kIo       ? "reads files"
+                : stage->options().lane == Lane::kPython ? "own thread (Python)"
+                                                         : "workers";
+    for (Stage* below = stage->consumer(); below != nullptr; below = below->consumer()) ++line.depth;
+    const StageCounters& counters = stage->counters();
+    const auto seconds = [](const std::atomic<uint64_t>& ns) {
+      return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
+    };
+    line.rows = counters.rows.load(std::memory_order_relaxed);
+    line.bytes = counters.bytes.load(std::memory_order_relaxed);
+    line.found_rows = counters.found_rows.load(std::memory_order_relaxed);
+    line.read_s = seconds(counters.read_ns);
+    line.found_bytes = counters.found_bytes.load(std::memory_order_relaxed);
+    line.messages = counters.messages.load(std::memory_order_relaxed);
+    line.tasks = counters.tasks.load(std::memory_order_relaxed);
+    line.widest = counters.widest.load(std::memory_order_relaxed);
+    line.busy_s = seconds(counters.busy_ns);
+    line.input_wait_s = seconds(counters.input_wait_ns);
+    line.output_wait_s = seconds(counters.output_wait_ns);
+    line.memory_wait_s = seconds(counters.memory_wait_ns);
+    const auto levels = stage->output().levels();
+    line.window = stage->output().window();
+    line.queued = levels.queued;
+    line.queued_bytes = levels.bytes;
+    line.largest_bytes = levels.largest;
+    line.task_bytes = stage->task_bytes();
+    line.row_bytes = stage->options().row_bytes;
+    line.cap = stage->kind() == "stream" || stage->kind() == "stream source" ? 1 : stage->cap();
+    line.cpu_s = seconds(counters.cpu_ns);
+    if (const std::optional<Stage::Reads> reads = stage->reads()) {
+      line.most_cap = reads->most;
+      line.reads_short_s = static_cast<double>(reads->short_ns) * 1e-9;
+      for (const ReadAhead::Change& change : reads->changes) {
+        line.caps.push_back({static_cast<double>(change.at_ns - made_ns_) * 1e-9, change.limit, change.per_second});
+      }
+    }
+    line.shards = stage->inputs().empty() && options_.shard.world > 1;
+    report.stages.push_back(std::move(line));
+  }
+  for (const auto& cache : caches_) report.caches.push_back(cache->report());
+  for (const auto& cache : automatic_caches_) report.caches.push_back(cache->report());
+  for (const auto& warnings : warnings_) report.warnings.push_back(warnings->report());
+  const uint64_t started = started_ns_.load(std::memory_order_relaxed);
+  if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
+  report.user_wait_s = static_cast<double>(user_wait_ns_.load(std::memory_order_relaxed)) * 1e-9;
+  report.delivered = delivered_total_.load(std::memory_order_relaxed);
+  report.held_bytes = account()->held();
+  report.peak_bytes = account()->peak();
+  report.budget_bytes = budget();
+  report.workers = options_.pull ? 1 : WorkerPool::Cpu().threads();
+  return report;
+}
+
+Profile Pipeline::profile() const { return profiler_ ? profiler_->Take() : Profile(); }
+
+std::vector<std::string> Pipeline::DescribeStall() {
+  std::vector<std::string> lines;
+  for (Stage* stage : stage_order_) {
+    for (std::string& line : stage->DescribeRunning()) lines.push_back(std::move(line));
+  }
+  if (!lines.empty()) return lines;
+  for (Stage* stage : stage_order_) {
+    const auto levels = stage->output().levels();
+    lines.push_back(Cat(stage->options().name, " is idle with ", levels.queued, " messages queued"));
+  }
+  return lines;
+}
+
+}  // namespace headrace

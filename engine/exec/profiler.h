@@ -1,0 +1,97 @@
+// Writes down when every task ran, and how full the connectors and the memory were when it ended. Each thread has a
+// buffer of its own with a fixed bound: what comes when it is full is left out and counted, so memory is bounded
+// however long a run is.
+// Thread contract: TaskEnded and LoopWaited from any thread, and without a lock, but for a thread's first note (and
+// where one thread serves several profiled pipelines in turns). Take when no thread works for the pipeline any more.
+#ifndef HEADRACE_ENGINE_EXEC_PROFILER_H_
+#define HEADRACE_ENGINE_EXEC_PROFILER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headrace {
+
+class MemoryAccount;
+class Stage;
+
+// Times are nanoseconds since the profiler was made.
+struct TaskEvent {
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint64_t first;  // number of its first message; kNoNumber where a stage numbers as it goes
+  uint32_t stage;  // in Profile::stages; their number: the user's loop waited for data
+  uint32_t count;  // messages
+};
+
+struct LevelSample {
+  uint64_t ns;
+  int64_t level;   // messages; bytes where it is the memory's
+  uint32_t stage;  // whose connector; the number of stages: the memory that the pipeline holds
+};
+
+// What one run left, for reports.
+struct Profile {
+  struct Thread {
+    std::string name;  // "worker 1", "file reader 3", "Python thread 1", "user's loop"
+    std::vector<TaskEvent> tasks;
+    std::vector<LevelSample> levels;
+  };
+  std::vector<std::string> stages;  // the user's end first, as in Report
+  std::vector<Thread> threads;
+  uint64_t wall_ns = 0;  // from the profiler's making until it was read
+  uint64_t dropped_tasks = 0;
+  uint64_t dropped_levels = 0;
+
+  bool IsLoop(const TaskEvent& task) const { return task.stage == stages.size(); }
+  bool IsMemory(const LevelSample& sample) const { return sample.stage == stages.size(); }
+};
+
+class Profiler {
+ public:
+  static constexpr uint64_t kNoNumber = ~uint64_t{0};
+
+  // Levels change faster than anybody can look at them: a thread samples each no more often than that.
+  static constexpr uint64_t kLevelsEveryNs = 20'000;
+
+  // `tasks`: the most that a thread's buffer holds, and as many levels.
+  Profiler(std::vector<const Stage*> stages, const MemoryAccount* account, int64_t tasks);
+  ~Profiler();
+  Profiler(const Profiler&) = delete;
+
+  // By the thread that ran the task. Times as NowNs gives them.
+  void TaskEnded(Stage& stage, uint64_t first, int count, uint64_t start_ns, uint64_t end_ns);
+  // By the user's thread: it was in Next for so long, and may have taken from the connector of `result`.
+  void LoopWaited(Stage& result, uint64_t start_ns, uint64_t end_ns);
+
+  Profile Take() const;
+
+ private:
+  struct Lane;
+  Lane& MyLane();
+  Lane& RegisterLane();
+  uint32_t NumberOf(const Stage* stage) const;
+  void NoteTask(Lane& lane, const TaskEvent& task) const;
+  void NoteLevel(Lane& lane, Stage& stage, uint64_t ns) const;
+  void NoteMemory(Lane& lane, uint64_t ns) const;
+  void NoteSample(Lane& lane, const LevelSample& sample) const;
+  // Whether the time for the next sample has come.
+  bool Due(Lane& lane, uint32_t series, uint64_t ns) const;
+
+  const std::vector<const Stage*> stages_;
+  const MemoryAccount* const account_;
+  const size_t most_tasks_;
+  const uint64_t serial_;  // tells it from profilers that stood at the same address
+  const uint64_t start_ns_;
+  mutable std::mutex mutex_;
+  std::map<std::thread::id, std::unique_ptr<Lane>> lanes_;
+  std::vector<const Lane*> order_;  // as they came
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_EXEC_PROFILER_H_

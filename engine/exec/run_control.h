@@ -1,0 +1,100 @@
+// What the stages of one pipeline share: its budget, its end, and whom to tell when something changes.
+// Thread contract: all methods from any thread, without locks of their own but for faults.
+#ifndef HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_
+#define HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "core/buffer.h"
+
+namespace headrace {
+
+class Profiler;
+class Stage;
+
+class RunControl {
+ public:
+  static constexpr int64_t kNoBudget = std::numeric_limits<int64_t>::max();
+
+  RunControl(BufferPool* pool, int64_t budget) : pool_(pool), account_(MemoryAccount::Open()), budget_(budget) {
+    if (budget_ != kNoBudget) pool_->AddBudget(budget_);
+  }
+  virtual ~RunControl() {
+    if (budget_ != kNoBudget) pool_->RemoveBudget(budget_);
+    account_->Close();
+  }
+  RunControl(const RunControl&) = delete;
+
+  // A stage may have become able to run.
+  virtual void Signal(Stage* stage) = 0;
+  virtual void SignalAll() = 0;
+  // The result has something to give to the user.
+  virtual bool ResultReady() = 0;
+  // An operator holds so many bytes: what may go gives way.
+  virtual void MakeRoom(int64_t /*held*/) {}
+
+  // Bytes that the next tasks of the stages are expected to take that have neither anything to give out nor work on it,
+  // but for this stage.
+  virtual int64_t NeedsOfIdle(const Stage* besides) = 0;
+
+  // Reserves `bytes` for a task, where `left` more stay free; on true, Leave() is owed. False: over the budget.
+  bool Enter(int64_t bytes, int64_t left);
+  // Whoever leaves, or takes what is for the user, next wakes all stages. Said before asking once more.
+  void AwaitMemory() { memory_waiters_.store(true, std::memory_order_seq_cst); }
+  // Lets one task go ahead over the budget when nothing runs, the user has nothing to take, and `needed` says so once
+  // nothing else can begin.
+  template <typename Needed>
+  bool EnterOverBudget(int64_t bytes, Needed needed) {
+    int nothing = 0;
+    if (ResultReady() || !running_.compare_exchange_strong(nothing, 1, std::memory_order_seq_cst)) return false;
+    if (ResultReady() || !needed()) {
+      Leave();
+      return false;
+    }
+    account_->Charge(bytes);
+    return true;
+  }
+  void Leave();
+  void WakeMemoryWaiters() {
+    if (memory_waiters_.exchange(false, std::memory_order_seq_cst)) SignalAll();
+  }
+
+  // Within a catch handler: ends everything, for what the task had claimed is lost. `where` names the stage. Throws
+  // nothing; the first fault stays.
+  void Abort(const std::string& where);
+  // Why it was aborted; ok: it was not.
+  absl::Status fault() const;
+
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
+  const std::atomic<bool>* closed_flag() const { return &closed_; }
+  void SetClosed() { closed_.store(true, std::memory_order_release); }
+  BufferPool* pool() const { return pool_; }
+  MemoryAccount* account() const { return account_; }
+  int64_t budget() const { return budget_; }
+  // Null: nobody wants to know. Set before anything runs.
+  Profiler* profiler() const { return profiler_; }
+  void set_profiler(Profiler* profiler) { profiler_ = profiler; }
+
+ private:
+  BufferPool* const pool_;
+  MemoryAccount* const account_;
+  const int64_t budget_;
+  // The user waits for what will not come.
+  virtual void Aborted() {}
+
+  Profiler* profiler_ = nullptr;
+  mutable std::mutex fault_mutex_;
+  absl::Status fault_;  // under it
+  std::atomic<int> running_{0};
+  std::atomic<bool> memory_waiters_{false};
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_

@@ -1,0 +1,74 @@
+#include "engine/exec/sealed_state.h"
+
+#include <limits>
+
+#include "core/error.h"
+#include "io/records/crc32c.h"
+
+namespace headrace {
+namespace {
+
+constexpr uint32_t kStateFormat = 2;
+constexpr uint32_t kFormatWithoutChecksum = 1;
+
+uint32_t ChecksumOf(const std::string& state) { return Crc32c(state.data(), state.size()); }
+
+absl::Status NoState(std::string_view bytes) {
+  return StateError("this is not a state that Headrace took, or it is damaged (", bytes.size(), " bytes)");
+}
+
+absl::Status CheckSeal(const proto::SealedState& sealed, std::string_view bytes) {
+  if (sealed.format() == kFormatWithoutChecksum) {
+    return StateError("the state has format ", sealed.format(), ", which only older versions of Headrace read: take a ",
+                      "new one");
+  }
+  if (sealed.format() > kStateFormat) {
+    return StateError("the state has format ", sealed.format(), ", newer than this Headrace knows (", kStateFormat,
+                      "): upgrade Headrace");
+  }
+  // Bytes that say the same in another way, or more, were not written here.
+  if (sealed.format() == 0 || sealed.SerializeAsString() != bytes) return NoState(bytes);
+  if (sealed.checksum() != ChecksumOf(sealed.state())) {
+    return StateError("the state is damaged: its ", bytes.size(), " bytes do not have the checksum that they name");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNumbers(const proto::State& state) {
+  if (state.rank() >= state.world()) {
+    return StateError("the state says that shard ", state.rank(), " of ", state.world(), " took it: there is none");
+  }
+  if (state.skip_rows() > state.delivered()) {
+    return StateError("the state says that ", state.skip_rows(), " of ", state.delivered(),
+                      " rows were delivered last");
+  }
+  if (state.skip_rows() > static_cast<uint64_t>(std::numeric_limits<int>::max())) {
+    return StateError("the state says that ", state.skip_rows(), " rows of one message were delivered");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string SealState(const proto::State& state) {
+  proto::SealedState sealed;
+  sealed.set_format(kStateFormat);
+  sealed.set_state(state.SerializeAsString());
+  sealed.set_checksum(ChecksumOf(sealed.state()));
+  return sealed.SerializeAsString();
+}
+
+absl::StatusOr<proto::State> OpenState(std::string_view bytes) {
+  proto::SealedState sealed;
+  if (!sealed.ParseFromString(std::string(bytes))) return NoState(bytes);
+  sealed.DiscardUnknownFields();
+  HEADRACE_RETURN_IF_ERROR(CheckSeal(sealed, bytes));
+  proto::State state;
+  if (!state.ParseFromString(sealed.state())) {
+    return StateError("the state is damaged: its ", bytes.size(), " bytes cannot be decoded");
+  }
+  HEADRACE_RETURN_IF_ERROR(CheckNumbers(state));
+  return state;
+}
+
+}  // namespace headrace

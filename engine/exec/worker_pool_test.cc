@@ -1,0 +1,500 @@
+#include "engine/exec/worker_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "engine/testing/cooperative_threads.h"
+
+namespace headrace {
+namespace {
+
+#ifdef HEADRACE_SANITIZER
+constexpr int kSchedules = 300;
+#else
+constexpr int kSchedules = 4000;
+#endif
+
+template <typename Condition>
+bool Eventually(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+void GiveWay(uint64_t times) {
+  for (uint64_t i = 0; i < times; ++i) std::this_thread::yield();
+}
+
+// Work is counted in; each RunOne takes one unit, if there is one.
+class Counter : public PoolClient {
+ public:
+  explicit Counter(uint64_t cost = 0) : cost_(cost) {}
+
+  bool RunOne() override {
+    running_.fetch_add(1);
+    const bool took = TakeOne();
+    if (took) {
+      if (pool_ != nullptr) pool_->BeginLongTask();
+      GiveWay(cost_);
+      done_.fetch_add(1);
+      if (order_ != nullptr) order_->push_back(this);
+      if (pool_ != nullptr) pool_->EndLongTask();
+    }
+    running_.fetch_sub(1);
+    return took;
+  }
+  // Its tasks are long, and say so.
+  void Announce(WorkerPool* pool) { pool_ = pool; }
+
+  void Add(int units) { waiting_.fetch_add(units); }
+  int done() const { return done_.load(); }
+  int running() const { return running_.load(); }
+  // Writes down whose turn it was; for pools of one thread.
+  void WriteTo(std::vector<const Counter*>* order) { order_ = order; }
+
+ private:
+  bool TakeOne() {
+    int waiting = waiting_.load();
+    while (waiting > 0) {
+      if (waiting_.compare_exchange_weak(waiting, waiting - 1)) return true;
+    }
+    return false;
+  }
+
+  const uint64_t cost_;
+  std::atomic<int> waiting_{0};
+  std::atomic<int> done_{0};
+  std::atomic<int> running_{0};
+  std::vector<const Counter*>* order_ = nullptr;
+  WorkerPool* pool_ = nullptr;
+};
+
+TEST(WorkerPool, LosesNoSignal) {
+  for (int i = 0; i < kSchedules && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    ScheduleRandom random(static_cast<uint64_t>(i));
+    WorkerPool pool("test", 1 + static_cast<int>(random.Below(4)), 1 + static_cast<int>(random.Below(3)));
+    std::vector<std::unique_ptr<Counter>> clients;
+    for (uint64_t client = 0; client < 1 + random.Below(4); ++client) {
+      clients.push_back(std::make_unique<Counter>(random.OneIn(3) ? random.Below(30) : 0));
+      if (random.OneIn(2)) clients.back()->Announce(&pool);
+    }
+    constexpr int kUnits = 12;
+    std::vector<std::thread> givers;
+    for (uint64_t giver = 0; giver < 1 + random.Below(2); ++giver) {
+      givers.emplace_back([&pool, &clients, seed = random.Below(1 << 30)] {
+        ScheduleRandom own(seed);
+        for (int unit = 0; unit < kUnits; ++unit) {
+          for (auto& client : clients) {
+            client->Add(1);
+            if (own.OneIn(2)) {
+              pool.Signal(client.get());
+            } else {
+              pool.PassOn(client.get());
+            }
+          }
+          GiveWay(own.OneIn(3) ? own.Below(20) : 0);
+        }
+      });
+    }
+    if (random.OneIn(4)) pool.Grow(6);
+    const int expected = kUnits * static_cast<int>(givers.size());
+    for (std::thread& giver : givers) giver.join();
+    for (auto& client : clients) {
+      EXPECT_TRUE(Eventually([&client, expected] { return client->done() == expected; }))
+          << client->done() << " of " << expected;
+      pool.Remove(client.get());
+      EXPECT_EQ(client->running(), 0);
+    }
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+}
+
+// Who runs the client looks again by itself, but may be long about it: whoever signals gets another thread.
+TEST(WorkerPool, PassingOnSwallowsNoSignal) {
+  struct Slow : PoolClient {
+    bool RunOne() override {
+      const int call = ++entered;
+      entered.notify_all();
+      if (call == 1) entered.wait(1);
+      return false;
+    }
+    std::atomic<int> entered{0};
+  } slow;
+  WorkerPool pool("test", 2);
+  pool.Signal(&slow);
+  slow.entered.wait(0);
+  pool.PassOn(&slow);
+  pool.Signal(&slow);
+  EXPECT_TRUE(Eventually([&slow] { return slow.entered >= 3; })) << slow.entered;
+  pool.Remove(&slow);
+}
+
+TEST(WorkerPool, RemoveWaitsForWhatRunsAndNothingFollows) {
+  for (int i = 0; i < kSchedules / 20 && !HasFailure(); ++i) {
+    ScheduleRandom random(1'000'000 + static_cast<uint64_t>(i));
+    WorkerPool pool("test", 3);
+    Counter client(1 + random.Below(20));
+    Counter other;
+    std::atomic<bool> over{false};
+    std::thread giver([&] {
+      while (!over.load()) {
+        client.Add(2);
+        pool.Signal(&client);
+        other.Add(1);
+        pool.Signal(&other);
+        GiveWay(3);
+      }
+    });
+    GiveWay(random.Below(50));
+    pool.Remove(&client);
+    EXPECT_EQ(client.running(), 0);
+    const int done = client.done();
+    GiveWay(10);
+    EXPECT_EQ(client.done(), done);
+    // The others go on.
+    const int others = other.done();
+    EXPECT_TRUE(Eventually([&] { return other.done() > others; }));
+    over.store(true);
+    giver.join();
+    pool.Remove(&other);
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 20);
+}
+
+TEST(WorkerPool, RemoveGivesUpInTime) {
+  class Stuck : public PoolClient {
+   public:
+    bool RunOne() override {
+      inside.store(true);
+      while (!go.load()) std::this_thread::yield();
+      return true;
+    }
+    std::atomic<bool> inside{false};
+    std::atomic<bool> go{false};
+  } stuck;
+  WorkerPool pool("test", 1);
+  pool.Signal(&stuck);
+  ASSERT_TRUE(Eventually([&stuck] { return stuck.inside.load(); }));
+  EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now()));
+  EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now() + std::chrono::milliseconds(5)));
+  stuck.go.store(true);
+  EXPECT_TRUE(pool.Remove(&stuck, WorkerPool::Clock::now() + std::chrono::seconds(40)));
+}
+
+// Runs only when all threads are in it at once.
+class Crowd : public PoolClient {
+ public:
+  Crowd(WorkerPool* pool, int wanted) : pool_(pool), wanted_(wanted) {}
+  bool RunOne() override {
+    pool_->BeginLongTask();
+    const int inside = inside_.fetch_add(1) + 1;
+    if (inside < wanted_) pool_->Signal(this);
+    if (inside >= wanted_) full_.store(true);
+    const bool all = Eventually([this] { return full_.load(); });
+    if (!all) failed_.store(true);
+    pool_->EndLongTask();
+    return false;
+  }
+  bool full() const { return full_.load(); }
+  bool failed() const { return failed_.load(); }
+
+ private:
+  WorkerPool* const pool_;
+  const int wanted_;
+  std::atomic<int> inside_{0};
+  std::atomic<bool> full_{false};
+  std::atomic<bool> failed_{false};
+};
+
+int ThreadsNamed(const std::string& name) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string line;
+    std::getline(std::ifstream(entry.path() / "comm"), line);
+    found += line == name ? 1 : 0;
+  }
+  return found;
+}
+
+// Many workers are a cap, not a need.
+TEST(WorkerPool, TheReserveStartsWhenItIsCalledUp) {
+  WorkerPool pool("reserve", 5000, 1);
+  Counter light;
+  light.Add(10);
+  pool.Signal(&light);
+  ASSERT_TRUE(Eventually([&light] { return light.done() == 10; }));
+  EXPECT_LE(ThreadsNamed("reserve"), 1);
+  Crowd crowd(&pool, 4);
+  pool.Signal(&crowd);
+  EXPECT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  EXPECT_GE(ThreadsNamed("reserve"), 4);
+  EXPECT_LE(ThreadsNamed("reserve"), 8);
+  EXPECT_EQ(pool.threads(), 5000);
+  pool.Remove(&crowd);
+  pool.Remove(&light);
+  pool.Stop();
+  EXPECT_EQ(pool.idle(), 0);
+}
+
+TEST(WorkerPool, GoesOnAfterAStop) {
+  for (int i = 0; i < kSchedules / 4 && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    ScheduleRandom random(2'000'000 + static_cast<uint64_t>(i));
+    WorkerPool pool("test", 1 + static_cast<int>(random.Below(3)));
+    Counter client(random.Below(5));
+    std::vector<std::thread> stoppers;
+    for (uint64_t stopper = 0; stopper < 1 + random.Below(2); ++stopper) {
+      stoppers.emplace_back([&pool, pause = random.Below(40)] {
+        GiveWay(pause);
+        pool.Stop();
+      });
+    }
+    constexpr int kUnits = 20;
+    for (int unit = 0; unit < kUnits; ++unit) {
+      client.Add(1);
+      pool.Signal(&client);
+      GiveWay(random.Below(4));
+    }
+    for (std::thread& stopper : stoppers) stopper.join();
+    // What was given while it stopped is done once anybody signals again.
+    pool.Signal(&client);
+    EXPECT_TRUE(Eventually([&client] { return client.done() == kUnits; })) << client.done();
+    pool.Remove(&client);
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 4);
+}
+
+TEST(WorkerPool, StopJoinsAndDoesNothingMore) {
+  WorkerPool pool("test", 2);
+  Counter client;
+  client.Add(5);
+  pool.Signal(&client);
+  ASSERT_TRUE(Eventually([&client] { return client.done() == 5; }));
+  pool.Stop();
+  EXPECT_EQ(pool.idle(), 0);
+  client.Add(1);
+  GiveWay(100);
+  EXPECT_EQ(client.done(), 5);
+  pool.Remove(&client);
+}
+
+TEST(WorkerPool, ClientsTakeTurns) {
+  WorkerPool pool("test", 1);
+  std::vector<const Counter*> order;
+  // Holds the only thread until everybody stands in the queue.
+  class Gate : public PoolClient {
+   public:
+    bool RunOne() override {
+      while (!open.load()) std::this_thread::yield();
+      return false;
+    }
+    std::atomic<bool> open{false};
+  } gate;
+  pool.Signal(&gate);
+  std::vector<std::unique_ptr<Counter>> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<Counter>());
+    clients.back()->WriteTo(&order);
+    clients.back()->Add(4);
+    pool.Signal(clients.back().get());
+  }
+  gate.open.store(true);
+  for (auto& client : clients) EXPECT_TRUE(Eventually([&client] { return client->done() == 4; }));
+  pool.Remove(&gate);
+  for (auto& client : clients) pool.Remove(client.get());
+  ASSERT_EQ(order.size(), 12u);
+  for (size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], clients[i % 3].get()) << i;
+}
+
+TEST(WorkerPool, GrowsAndRunsOneClientOnAllThreads) {
+  WorkerPool pool("test", 1);
+  EXPECT_EQ(pool.threads(), 1);
+  Counter first;
+  first.Add(1);
+  pool.Signal(&first);
+  ASSERT_TRUE(Eventually([&first] { return first.done() == 1; }));
+  pool.Grow(5);
+  pool.Grow(2);
+  EXPECT_EQ(pool.threads(), 5);
+  Crowd crowd(&pool, 5);
+  pool.Signal(&crowd);
+  EXPECT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  pool.Remove(&crowd);
+  pool.Remove(&first);
+  EXPECT_FALSE(crowd.failed());
+}
+
+// A task that says what it is and runs until it is let go.
+class Held : public PoolClient {
+ public:
+  Held(WorkerPool* pool, bool light) : pool_(pool), light_(light) {}
+  ~Held() override { LetGo(); }
+  bool RunOne() override {
+    if (!light_) pool_->BeginLongTask();
+    runs_.store(true);
+    while (!go_.load()) std::this_thread::yield();
+    if (!light_) pool_->EndLongTask();
+    return false;
+  }
+  void LetGo() {
+    go_.store(true);
+    pool_->Remove(this);
+  }
+  bool runs() const { return runs_.load(); }
+
+ private:
+  WorkerPool* const pool_;
+  const bool light_;
+  std::atomic<bool> runs_{false};
+  std::atomic<bool> go_{false};
+};
+
+// Lets a task run that holds its thread.
+void Start(WorkerPool& pool, Held& task) {
+  pool.Signal(&task);
+  ASSERT_TRUE(Eventually([&task] { return task.runs(); }));
+}
+
+// Has seen all threads come up and sleep: one that is on its way would take what nobody was woken for.
+void LetAllSleep(WorkerPool* pool) {
+  Crowd crowd(pool, pool->threads());
+  pool->Signal(&crowd);
+  ASSERT_TRUE(Eventually([&crowd] { return crowd.full(); }));
+  pool->Remove(&crowd);
+  ASSERT_EQ(pool->idle(), pool->threads());
+}
+
+TEST(WorkerPool, WakesNobodyWhileLightTasksHaveTheCores) {
+  WorkerPool pool("test", 4, 2);
+  LetAllSleep(&pool);
+  Held first(&pool, true), second(&pool, true);
+  for (Held* each : {&first, &second}) Start(pool, *each);
+  EXPECT_FALSE(pool.Wakes());
+  Held third(&pool, true);
+  pool.Signal(&third);
+  GiveWay(1000);
+  EXPECT_FALSE(third.runs());
+  EXPECT_EQ(pool.idle(), 2);
+  // The thread that is free takes it.
+  first.LetGo();
+  EXPECT_TRUE(Eventually([&third] { return third.runs(); }));
+  EXPECT_EQ(pool.idle(), 2);
+}
+
+TEST(WorkerPool, AThreadInFrontIsWokenThoughTheQueueIsLong) {
+  WorkerPool pool("test", 4, 1);
+  LetAllSleep(&pool);
+  Held in_front(&pool, false), in_reserve(&pool, true);
+  Start(pool, in_front);
+  Start(pool, in_reserve);
+  in_front.LetGo();
+  ASSERT_EQ(pool.idle(), 3);
+  Held long1(&pool, false), long2(&pool, false), long3(&pool, false);
+  for (Held* each : {&long1, &long2, &long3}) pool.Signal(each);
+  EXPECT_EQ(pool.idle(), 3);
+  // Its thread takes the first of them. The others are for those who slept through the signals.
+  in_reserve.LetGo();
+  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
+}
+
+TEST(WorkerPool, TheReserveLeavesLightTasksToTheFront) {
+  WorkerPool pool("test", 2, 1);
+  LetAllSleep(&pool);
+  Held in_front(&pool, false), in_reserve(&pool, false), light1(&pool, true), light2(&pool, true);
+  Start(pool, in_front);
+  Start(pool, in_reserve);
+  in_front.LetGo();
+  Start(pool, light1);
+  pool.Signal(&light2);
+  in_reserve.LetGo();
+  EXPECT_EQ(pool.idle(), 1);
+  EXPECT_FALSE(light2.runs());
+  light1.LetGo();
+  EXPECT_TRUE(Eventually([&light2] { return light2.runs(); }));
+}
+
+TEST(WorkerPool, LightTasksStayOnTheThreadsInFront) {
+  WorkerPool pool("test", 8, 2);
+  LetAllSleep(&pool);
+  class Where : public PoolClient {
+   public:
+    bool RunOne() override {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      threads_.insert(std::this_thread::get_id());
+      runs_.fetch_add(1);
+      return false;
+    }
+    int runs() const { return runs_.load(); }
+    size_t threads() const { return threads_.size(); }
+
+   private:
+    std::mutex mutex_;
+    std::set<std::thread::id> threads_;
+    std::atomic<int> runs_{0};
+  } clients[3];
+  for (int i = 0; i < kSchedules; ++i) {
+    for (Where& client : clients) pool.Signal(&client);
+    GiveWay(i % 7);
+  }
+  for (Where& client : clients) {
+    EXPECT_TRUE(Eventually([&client] { return client.runs() > 0; }));
+    pool.Remove(&client);
+    EXPECT_LE(client.threads(), 2u);
+  }
+}
+
+TEST(WorkerPool, ALongTaskWakesThoseThatLightOnesLeftAsleep) {
+  WorkerPool pool("test", 6, 2);
+  LetAllSleep(&pool);
+  Held first(&pool, true), second(&pool, true);
+  for (Held* each : {&first, &second}) Start(pool, *each);
+  Held long1(&pool, false), long2(&pool, false), long3(&pool, false);
+  for (Held* each : {&long1, &long2, &long3}) pool.Signal(each);
+  GiveWay(1000);
+  EXPECT_FALSE(long1.runs() || long2.runs() || long3.runs());
+  // One thread comes back, and finds that what it takes is long: all the others run beside it.
+  first.LetGo();
+  for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
+}
+
+TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
+  class Once : public PoolClient {
+   public:
+    bool RunOne() override {
+      runs.fetch_add(1);
+      inside.store(true);
+      while (!go.load()) std::this_thread::yield();
+      return false;
+    }
+    std::atomic<int> runs{0};
+    std::atomic<bool> inside{false};
+    std::atomic<bool> go{false};
+  } client;
+  WorkerPool pool("test", 1);
+  pool.Signal(&client);
+  ASSERT_TRUE(Eventually([&client] { return client.inside.load(); }));
+  // Two signals are one more run, and not none.
+  pool.Signal(&client);
+  pool.Signal(&client);
+  client.go.store(true);
+  EXPECT_TRUE(Eventually([&client] { return client.runs.load() == 2; }));
+  pool.Remove(&client);
+  EXPECT_EQ(client.runs.load(), 2);
+}
+
+}  // namespace
+}  // namespace headrace

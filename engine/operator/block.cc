@@ -1,0 +1,132 @@
+#include "engine/operator/block.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "engine/operator/batch_memory.h"
+
+namespace headrace {
+
+BlockColumn BlockColumn::Stacked(Tensor rows) {
+  BlockColumn column(std::move(rows));
+  column.stacked_ = true;
+  return column;
+}
+
+void BlockColumn::Unstack() {
+  if (!stacked_) return;
+  const Tensor stack = std::move(tensors_[0]);
+  tensors_.clear();
+  for (int64_t i = 0; i < stack.dim(0); ++i) tensors_.push_back(stack.Index(i));
+  stacked_ = false;
+}
+
+void BlockColumn::SetRow(int i, Tensor row) {
+  Unstack();
+  tensors_[i] = std::move(row);
+}
+
+void BlockColumn::Append(Tensor row) {
+  Unstack();
+  tensors_.push_back(std::move(row));
+}
+
+void BlockColumn::Truncate(int rows) {
+  if (rows >= this->rows()) return;
+  if (in_runs()) {
+    tensors_[0] = tensors_[0].Slice(0, 0, rows);
+    return;
+  }
+  Unstack();
+  tensors_.resize(rows);
+}
+
+BlockColumn BlockColumn::TakeRows(int from, int rows) {
+  if (in_runs()) return Stacked(tensors_[0].Slice(0, from, rows));
+  BlockColumn taken;
+  for (int row = from; row < from + rows; ++row) taken.Append(TakeRow(row));
+  return taken;
+}
+
+size_t BlockColumn::footprint() const {
+  size_t bytes = 0;
+  for (const Tensor& tensor : tensors_) bytes += tensor.footprint();
+  return bytes;
+}
+
+size_t Block::footprint() const {
+  size_t bytes = sizeof(Block);
+  if (batch_memory == nullptr || rows() != 1) {
+    for (const BlockColumn& column : columns) bytes += column.footprint();
+    return bytes;
+  }
+  // Counts of the batch's memory what the row fills.
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const Tensor row = columns[c].row(0);
+    bytes += batch_memory->Holds(c, row) ? row.bytes() : columns[c].footprint();
+  }
+  return bytes;
+}
+
+std::unique_ptr<Block> Block::TakeRest(int from) {
+  auto taken = std::make_unique<Block>();
+  taken->epoch = epoch;
+  const int count = rows() - from;
+  if (count > 0) {
+    taken->ids.assign(ids.begin() + from, ids.end());
+    taken->provenances.assign(provenances.begin() + from, provenances.end());
+    for (BlockColumn& column : columns) taken->columns.push_back(column.TakeRows(from, count));
+  }
+  taken->checkpoint = checkpoint;
+  taken->end = end;
+  taken->error = std::move(error);
+  taken->timed = timed;
+  return taken;
+}
+
+void Block::Truncate(int rows) {
+  if (rows >= this->rows()) return;
+  ids.resize(rows);
+  provenances.resize(rows);
+  for (BlockColumn& column : columns) column.Truncate(rows);
+}
+
+void Block::Fail(int row, absl::Status status) {
+  if (row < rows()) {
+    AddErrorField(status, ErrorField::kFile, DescribeProvenance(provenances[row]));
+    AddErrorField(status, ErrorField::kRow, DescribeRowId(ids[row]));
+  }
+  if (row + 1 < rows() || end != End::kNone) rest = TakeRest(std::min(row + 1, rows()));
+  Truncate(row);
+  end = End::kError;
+  error = std::move(status);
+}
+
+Message TakeRow(Block& block, int row) {
+  auto single = std::make_unique<Block>();
+  single->epoch = block.epoch;
+  single->ids.push_back(block.ids[row]);
+  single->provenances.push_back(std::move(block.provenances[row]));
+  for (BlockColumn& column : block.columns) single->columns.emplace_back(column.TakeRow(row));
+  single->checkpoint = block.checkpoint;
+  return single;
+}
+
+Message MakeMark(uint64_t epoch, Checkpoint checkpoint) {
+  auto mark = std::make_unique<Block>();
+  mark->epoch = epoch;
+  mark->checkpoint = std::move(checkpoint);
+  mark->end = End::kEpoch;
+  return mark;
+}
+
+Message MakeErrorMessage(uint64_t epoch, Checkpoint checkpoint, absl::Status error) {
+  auto message = std::make_unique<Block>();
+  message->epoch = epoch;
+  message->checkpoint = std::move(checkpoint);
+  message->end = End::kError;
+  message->error = std::move(error);
+  return message;
+}
+
+}  // namespace headrace

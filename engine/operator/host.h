@@ -1,0 +1,56 @@
+// What the user's own language lends a graph: functions, iterators and arrays, bound by the names that the graph
+// holds. The engine knows no Python; these interfaces are implemented where the interpreter is.
+// Thread contract: functions are called from the threads of one stage; each call takes what lock it needs itself.
+#ifndef HEADRACE_ENGINE_OPERATOR_HOST_H_
+#define HEADRACE_ENGINE_OPERATOR_HOST_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/output_allocator.h"
+#include "core/philox.h"
+#include "core/tensor.h"
+
+namespace headrace {
+
+class HostFunction {
+ public:
+  virtual ~HostFunction() = default;
+  // `random` is null unless the function asked for a generator of its own; a single result that is copied is allocated
+  // by `output`.
+  virtual absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
+                                                   OutputAllocator& output) = 0;
+};
+
+class HostIterator {
+ public:
+  virtual ~HostIterator() = default;
+  // Begins the epoch at row `position`; by its own means, or by reading and dropping what comes before.
+  virtual absl::Status Start(uint64_t epoch, uint64_t position) = 0;
+  // The columns of the next row in the declared order; empty: the epoch ends.
+  virtual absl::StatusOr<std::vector<Tensor>> Next() = 0;
+};
+
+struct HostArrays {
+  // Column names with tensors of equal first axis.
+  std::vector<std::pair<std::string, Tensor>> columns;
+};
+
+struct HostBindings {
+  std::map<std::string, std::shared_ptr<HostFunction>, std::less<>> functions;
+  // Made anew for each run, for an iterator has a position.
+  std::map<std::string, std::function<std::shared_ptr<HostIterator>()>, std::less<>> iterators;
+  std::map<std::string, HostArrays, std::less<>> arrays;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_OPERATOR_HOST_H_

@@ -1,0 +1,231 @@
+// What an operator is to the engine. Operators own no threads: the engine owns threads, queues, errors, counters and
+// shutdown, so an operator is mostly its own idea. It is one of
+//   - a source with random access (IndexedSource) or one that streams (StreamSource),
+//   - a row operator: stateless, any worker may run any block,
+//   - a stream operator: stateful, one message at a time, in order.
+// Thread contract: IndexedSource::Read and RowOperator::Apply are called from many threads at once; the others from
+// one thread at a time.
+#ifndef HEADRACE_ENGINE_OPERATOR_OPERATOR_H_
+#define HEADRACE_ENGINE_OPERATOR_OPERATOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/error.h"
+#include "engine/operator/block.h"
+#include "engine/operator/epoch_range.h"
+#include "engine/operator/host.h"
+#include "io/files/file_system.h"
+#include "ir/attributes.h"
+#include "ir/declaration.h"
+
+namespace headrace {
+
+class AutomaticCache;
+class RowCache;
+class RowWarnings;
+
+// What tells that a source still holds the data it held when a state was taken.
+struct Fingerprint {
+  std::string source;  // "ImageFolder photos/"
+  uint64_t count = 0;  // of rows or files
+  uint64_t hash = 0;   // of what they are
+
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+};
+
+// Rows by position: an order of indices over a reader. Positions count the whole, unsharded epoch.
+class IndexedSource {
+ public:
+  virtual ~IndexedSource() = default;
+  virtual uint64_t size() const = 0;
+  // Appends the row at `position` to the block: id, provenance and columns. On an error nothing is appended.
+  virtual absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const = 0;
+  // Appends the `count` rows at `position`, `position` + `step`, … On an error the rows before the one that failed are
+  // in the block. Sources whose rows are light override it with columns in one piece.
+  virtual absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const;
+  // The id and provenance that Read would give the row; reads nothing.
+  virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
+  virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
+};
+
+// Rows one after the other.
+class StreamSource {
+ public:
+  virtual ~StreamSource() = default;
+  // Words of its own in a checkpoint: where to go on. The first is the number of rows read in this epoch.
+  virtual int checkpoint_counters() const { return 1; }
+  // Goes to the row after those the words count; zeros: the start. After an error the epoch ends: Next is not called.
+  virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) = 0;
+  // Appends one row, or sets `end`. Fills in `words` as of after that row.
+  virtual absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) = 0;
+  virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
+};
+
+class RowOperator {
+ public:
+  virtual ~RowOperator() = default;
+  // Changes the rows in place. A row that fails ends the block: block.Fail(row, status) while the columns of the rows
+  // behind it are as they came. Terminators stay.
+  virtual void Apply(Block& block) const = 0;
+  // Makes its result where the block's place in a batch is, if it has one.
+  virtual bool writes_batch_slots() const { return false; }
+  // Makes several blocks of one, in order; the last takes the terminator. Words of its own in a checkpoint: 1, the rows
+  // of the block already given out, on top of the checkpoint `before` the block came.
+  virtual bool one_to_many() const { return false; }
+  virtual void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const;
+  // Where it keeps the rows that come to it. The source looks there first, and a row it finds passes by all operators
+  // between. Null: it keeps none.
+  virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
+  // What may keep rows for it in its midst; row_cache() is that one's once it is opened. Null: it has no place for one.
+  virtual std::shared_ptr<AutomaticCache> automatic_cache() const { return nullptr; }
+  // Where it counts rows that came with a warning. Null: none of its rows can.
+  virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
+};
+
+// Receives what a stream operator gives out.
+class Outbox {
+ public:
+  virtual ~Outbox() = default;
+  virtual void Give(Message message) = 0;
+  // Asks input `input` to end every epoch up to `epoch`, the input's own count, with one mark.
+  virtual void FinishEpoch(int input, uint64_t epoch) = 0;
+};
+
+class StreamOperator {
+ public:
+  virtual ~StreamOperator() = default;
+  // kState where no checkpoint of this operator has such words: those of a state from outside are asked for before
+  // Start.
+  virtual absl::Status CheckCounters(absl::Span<const uint64_t> /*words*/) const { return absl::OkStatus(); }
+  // The epoch and counters to go on from, before anything is received; `inputs` are the checkpoint its inputs go on
+  // from.
+  virtual void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) = 0;
+  virtual int checkpoint_counters() const { return 0; }
+  // The input whose next message it needs.
+  virtual int wants() const { return 0; }
+  // Takes one message. Gives out few for it: what is more it owes, and gives when there is a place.
+  virtual void Receive(int input, Message message, Outbox& out) = 0;
+  virtual bool owes() const { return false; }
+  virtual void Continue(Outbox& /*out*/) {}
+  // Downstream has enough of all epochs up to `epoch`: drops what it holds of them. The mark follows from below.
+  virtual void Finish(uint64_t /*epoch*/) {}
+  // Bytes that it is expected to take for the next message, besides what it holds and what it is given; nullopt: as
+  // many as ever before.
+  virtual std::optional<int64_t> expected_bytes() const { return std::nullopt; }
+  // Bytes it holds on to between messages.
+  virtual size_t held_bytes() const { return 0; }
+  // Gives out the rows it receives as they are and in their order, up to some row of each epoch; it may take several
+  // epochs for one.
+  virtual bool passes_rows() const { return false; }
+  // Rows of its input that it joins into one, in their order and side by side; 0: it does something else.
+  virtual int64_t rows_per_batch() const { return 0; }
+  // The child's epochs that make up one of its own: all but repeat answer `epoch`.
+  virtual uint64_t FirstInputEpoch(uint64_t epoch) const { return epoch; }
+  // The epoch in which an input goes on when the operator goes on in `epoch` with its own `words`.
+  virtual uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> /*words*/) const {
+    return FirstInputEpoch(epoch);
+  }
+  virtual uint64_t LastInputEpoch(uint64_t epoch) const { return epoch; }
+  // The last of its own epochs for which the child's can be counted.
+  virtual uint64_t LastEpoch() const { return EpochRange::kMost; }
+  // Asked after Start: false where it never receives anything, and what lies below shall not begin.
+  virtual bool needs_input() const { return true; }
+  // The last of its own epochs that is wanted; said before Start.
+  virtual void SetLastEpoch(uint64_t /*epoch*/) {}
+  // As a row operator's; it looks there itself.
+  virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
+};
+
+// What CheckCounters says of a word that cannot be: "stood at pass 7 of 3".
+template <typename... Parts>
+absl::Status CounterError(const Parts&... parts) {
+  return StateError("the state was not taken of this pipeline: it says that the operator ", parts...);
+}
+
+// For words that count rows of one message.
+inline absl::Status CheckRowsOfMessage(uint64_t rows) {
+  if (rows <= static_cast<uint64_t>(std::numeric_limits<int>::max())) return absl::OkStatus();
+  return CounterError("used ", rows, " rows of one message");
+}
+
+// Numbers that a user may fix by hand, and what binds a graph to this process.
+struct RunOptions {
+  std::optional<uint64_t> seed;  // iterate's, else the graph's, else 0
+  const HostBindings* bindings = nullptr;
+  const FileSystem* files = LocalFileSystem();  // that sources read from
+  uint64_t rank = 0;                            // of those that rows are sharded among
+};
+
+// Rows in an epoch, as far as it is known before running.
+struct Cardinality {
+  enum class Kind { kKnown, kUnknown, kEndless } kind = Kind::kUnknown;
+  uint64_t rows = 0;
+
+  static Cardinality Of(uint64_t rows) { return {Kind::kKnown, rows}; }
+  static Cardinality Unknown() { return {}; }
+  static Cardinality Endless() { return {Kind::kEndless, 0}; }
+  // Not known where the product is beyond 64 bits.
+  static Cardinality Product(uint64_t rows, uint64_t times) {
+    Cardinality product = Of(0);
+    return __builtin_mul_overflow(rows, times, &product.rows) ? Unknown() : product;
+  }
+  bool known() const { return kind == Kind::kKnown; }
+};
+
+// The epoch whose rows come in `epoch`, where rows come again after `cycle` epochs, as below a cache; 0: they never do.
+inline uint64_t RowEpochOf(uint64_t epoch, uint64_t cycle) { return cycle == 0 ? epoch : epoch % cycle; }
+
+struct OpArguments {
+  std::string name;      // "batch[3]"
+  std::string location;  // "train.py:12"
+  const ir::proto::Node* node = nullptr;
+  ir::Attributes attributes;
+  std::vector<ir::Schema> inputs;
+  ir::Schema output;
+  uint64_t seed = 0;  // the op's own, else the run's
+  uint64_t salt = 0;
+  const RunOptions* run = nullptr;
+  // RowEpochOf tells by it the epoch of ids and draws.
+  uint64_t epoch_cycle = 0;
+};
+
+using IndexedSources = std::vector<std::unique_ptr<IndexedSource>>;
+
+// How an op is made; exactly one of the first four is set. `indexed` is set besides for ops that act on indices alone
+// when all their inputs are indexed.
+struct OpFactories {
+  std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&)> indexed_source = {};
+  std::function<absl::StatusOr<std::unique_ptr<StreamSource>>(const OpArguments&)> stream_source = {};
+  std::function<absl::StatusOr<std::unique_ptr<RowOperator>>(const OpArguments&)> row = {};
+  std::function<absl::StatusOr<std::unique_ptr<StreamOperator>>(const OpArguments&)> stream = {};
+  std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&, IndexedSources inputs)> indexed = {};
+  // Set besides, for ops that go by the keys of rows when their input is one to one with an indexed source.
+  std::function<absl::StatusOr<std::unique_ptr<RowOperator>>(const OpArguments&)> keyed = {};
+  // The epoch_cycle of the inputs; not set: its own.
+  std::function<uint64_t(const OpArguments&)> input_cycle = {};
+  // Rows given out for those taken in; not set: as many as the first input, one to one.
+  std::function<Cardinality(const OpArguments&, absl::Span<const Cardinality> inputs)> cardinality = {};
+  // Says of this use of the op what its declaration can only say in general (map: whether a step calls Python); not
+  // set: the declaration's traits.
+  std::function<ir::Traits(const OpArguments&)> traits = {};
+};
+
+// Declares an op and says how it is made; at namespace scope in the op's own file.
+struct OpRegistration {
+  OpRegistration(ir::Declaration declaration, OpFactories factories);
+};
+
+const OpFactories* FindOp(std::string_view name);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_OPERATOR_OPERATOR_H_

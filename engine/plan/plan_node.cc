@@ -1,0 +1,190 @@
+#include "engine/plan/plan_node.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "core/row_id.h"
+#include "core/text.h"
+#include "ir/infer.h"
+
+namespace headrace {
+namespace {
+
+class PlanNodeMaker {
+ public:
+  PlanNodeMaker(const ir::proto::Graph& graph, std::vector<ir::Schema> schemas, const RunOptions& run)
+      : graph_(graph), schemas_(std::move(schemas)), run_(run) {}
+
+  absl::StatusOr<std::unique_ptr<PlanNode>> Make(int node, uint64_t epoch_cycle = 0) {
+    auto instance = std::make_unique<PlanNode>();
+    FillArguments(node, instance->arguments);
+    instance->arguments.epoch_cycle = epoch_cycle;
+    const OpArguments& arguments = instance->arguments;
+    const std::string& op = arguments.node->op();
+    const OpFactories* factories = FindOp(op);
+    const ir::Declaration* declaration = ir::Registry::Global().Find(op);
+    if (factories == nullptr || declaration == nullptr) return InternalError("no operator ", op);
+    instance->traits = factories->traits ? factories->traits(arguments) : declaration->traits;
+    const uint64_t cycle = factories->input_cycle ? factories->input_cycle(arguments) : epoch_cycle;
+    for (uint32_t input : arguments.node->inputs()) {
+      HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PlanNode> child, Make(static_cast<int>(input), cycle));
+      instance->inputs.push_back(std::move(child));
+    }
+    absl::Status made = MakeOperator(*factories, *instance);
+    if (!made.ok()) {
+      AddErrorField(made, ErrorField::kOperator, arguments.name);
+      AddErrorField(made, ErrorField::kLocation, arguments.location);
+      return made;
+    }
+    Measure(*factories, *instance);
+    return instance;
+  }
+
+ private:
+  void FillArguments(int node, OpArguments& arguments) const {
+    const ir::proto::Node& proto = graph_.nodes(node);
+    arguments.name = NodeName(graph_, node);
+    if (proto.has_location()) arguments.location = Cat(proto.location().file(), ":", proto.location().line());
+    arguments.node = &proto;
+    arguments.attributes = ir::Attributes::Of(proto);
+    for (uint32_t input : proto.inputs()) arguments.inputs.push_back(schemas_[input]);
+    arguments.output = schemas_[node];
+    arguments.salt = proto.salt();
+    arguments.seed = run_.seed.has_value() ? *run_.seed : graph_.has_seed() ? graph_.seed() : 0;
+    const bool own = arguments.attributes.Find("seed") != nullptr && !arguments.attributes.IsNone("seed");
+    if (own) arguments.seed = static_cast<uint64_t>(arguments.attributes.Int("seed"));
+    arguments.run = &run_;
+  }
+
+  static bool AllIndexed(const PlanNode& instance) {
+    for (const auto& input : instance.inputs) {
+      if (!input->indexed) return false;
+    }
+    return !instance.inputs.empty();
+  }
+
+  static absl::Status MakeOperator(const OpFactories& factories, PlanNode& instance) {
+    const OpArguments& arguments = instance.arguments;
+    if (factories.indexed && AllIndexed(instance)) {
+      IndexedSources inputs;
+      for (auto& input : instance.inputs) inputs.push_back(std::move(input->indexed));
+      HEADRACE_ASSIGN_OR_RETURN(instance.indexed, factories.indexed(arguments, std::move(inputs)));
+      for (const auto& input : instance.inputs) instance.traits.file_io |= input->traits.file_io;
+    } else if (factories.keyed && IsKeyed(*instance.inputs[0])) {
+      HEADRACE_ASSIGN_OR_RETURN(instance.row, factories.keyed(arguments));
+    } else if (factories.indexed_source) {
+      HEADRACE_ASSIGN_OR_RETURN(instance.indexed, factories.indexed_source(arguments));
+    } else if (factories.stream_source) {
+      HEADRACE_ASSIGN_OR_RETURN(instance.stream_source, factories.stream_source(arguments));
+    } else if (factories.row) {
+      HEADRACE_ASSIGN_OR_RETURN(instance.row, factories.row(arguments));
+    } else {
+      HEADRACE_ASSIGN_OR_RETURN(instance.stream, factories.stream(arguments));
+    }
+    return absl::OkStatus();
+  }
+
+  static void Measure(const OpFactories& factories, PlanNode& instance) {
+    if (instance.indexed) {
+      instance.cardinality = Cardinality::Of(instance.indexed->size());
+      instance.own_counters = instance.words = 1;
+      instance.position_exact = true;
+      return;
+    }
+    std::vector<Cardinality> rows;
+    for (const auto& input : instance.inputs) {
+      rows.push_back(input->cardinality);
+      instance.words += input->words;
+    }
+    if (factories.cardinality) {
+      instance.cardinality = factories.cardinality(instance.arguments, rows);
+    } else if (!rows.empty()) {
+      instance.cardinality = rows[0];
+    }
+    if (instance.stream_source) instance.own_counters = instance.stream_source->checkpoint_counters();
+    if (instance.stream) instance.own_counters = instance.stream->checkpoint_counters();
+    if (instance.row && instance.row->one_to_many()) instance.own_counters = 1;
+    instance.words += instance.own_counters;
+    const bool batch = instance.arguments.node->op() == "batch";
+    for (const auto& input : instance.inputs) instance.batched |= input->batched;
+    if (instance.stream_source) {
+      instance.position_exact = true;
+    } else if (instance.inputs.size() == 1 && instance.inputs[0]->position_exact) {
+      instance.position_exact = batch ? !instance.batched : instance.row && instance.traits.one_to_one;
+    }
+    instance.batched |= batch;
+  }
+
+  const ir::proto::Graph& graph_;
+  const std::vector<ir::Schema> schemas_;
+  const RunOptions& run_;
+};
+
+void CollectFingerprints(const PlanNode& instance, std::vector<Fingerprint>& fingerprints) {
+  if (instance.indexed) {
+    instance.indexed->AddFingerprints(fingerprints);
+    return;
+  }
+  if (instance.stream_source) instance.stream_source->AddFingerprints(fingerprints);
+  for (const auto& input : instance.inputs) CollectFingerprints(*input, fingerprints);
+}
+
+// Goes on from the layout of what stands before.
+uint64_t LayoutFrom(const PlanNode& instance, uint64_t layout) {
+  // Operators on indices have one word together, which counts positions.
+  if (!instance.indexed) {
+    for (const auto& input : instance.inputs) layout = LayoutFrom(*input, layout);
+  }
+  if (instance.own_counters == 0) return layout;
+  layout = MixKey(layout, static_cast<uint64_t>(instance.own_counters));
+  const std::string_view op = instance.indexed ? "indexed" : std::string_view(instance.arguments.node->op());
+  for (const char letter : op) layout = MixKey(layout, static_cast<uint8_t>(letter));
+  return layout;
+}
+
+}  // namespace
+
+bool IsKeyed(const PlanNode& instance) {
+  if (instance.indexed) return true;
+  return instance.row && instance.traits.one_to_one && IsKeyed(*instance.inputs[0]);
+}
+
+const PlanNode* SourceOfRows(const PlanNode& instance) {
+  if (instance.indexed) return &instance;
+  const bool applies = instance.row && instance.traits.one_to_one;
+  return applies || ir::PassesRows(instance.traits) ? SourceOfRows(*instance.inputs[0]) : nullptr;
+}
+
+const PlanNode* FirstInexact(const PlanNode& root) {
+  if (root.position_exact) return nullptr;
+  for (const auto& input : root.inputs) {
+    if (const PlanNode* found = FirstInexact(*input)) return found;
+  }
+  return &root;
+}
+
+uint32_t CheckpointLayout(const PlanNode& root) { return static_cast<uint32_t>(LayoutFrom(root, 0)); }
+
+std::string NodeName(const ir::proto::Graph& graph, int node) {
+  const ir::proto::Node& named = graph.nodes(node);
+  const int place = named.user_node() > 0 ? static_cast<int>(named.user_node()) - 1 : node;
+  return Cat(named.op(), "[", place, "]");
+}
+
+absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& graph, const RunOptions& run) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::Schema> schemas, ir::InferSchemas(graph));
+  return PlanNodeMaker(graph, std::move(schemas), run).Make(graph.nodes_size() - 1);
+}
+
+std::shared_ptr<RowCache> CacheOf(const PlanNode& instance) {
+  if (instance.row) return instance.row->row_cache();
+  return instance.stream ? instance.stream->row_cache() : nullptr;
+}
+
+std::vector<Fingerprint> FingerprintsOf(const PlanNode& root) {
+  std::vector<Fingerprint> fingerprints;
+  CollectFingerprints(root, fingerprints);
+  return fingerprints;
+}
+
+}  // namespace headrace

@@ -1,0 +1,228 @@
+#include "engine/report/profile_page.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "core/quantity_text.h"
+#include "core/text.h"
+#include "engine/report/advice.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kBins = 300;  // of time, in every chart
+constexpr int kChartWidth = 900;
+constexpr int kChartHeight = 60;
+constexpr int kStripHeight = 14;
+
+constexpr std::string_view kStyle = R"(
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; width: 100%; font-size: 13px; }
+th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid #ddd; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+td.tree { font-family: ui-monospace, monospace; white-space: pre; }
+svg { display: block; width: 100%; background: #f4f4f1; margin: .1rem 0 .8rem; }
+h3 { font-size: 14px; font-weight: 600; margin: 0; }
+.busy { fill: #2f6f4f; } .input { fill: #d9a441; } .slot { fill: #5b7db1; } .memory { fill: #b1455b; }
+.line { fill: none; stroke: #2f6f4f; stroke-width: 1.5; vector-effect: non-scaling-stroke; }
+.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em; }
+)";
+
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// A number over time, known at some moments; it holds until the next.
+using Series = std::vector<std::pair<uint64_t, double>>;
+
+// The highest value in each bin of the run's time.
+std::vector<double> HighestBySlot(Series series, uint64_t wall_ns) {
+  std::stable_sort(series.begin(), series.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<double> bins(kBins, 0);
+  double now = 0;
+  size_t next = 0;
+  for (size_t bin = 0; bin < kBins; ++bin) {
+    const uint64_t end = wall_ns / kBins * (bin + 1);
+    bins[bin] = now;
+    for (; next < series.size() && (series[next].first < end || bin + 1 == kBins); ++next) {
+      now = series[next].second;
+      bins[bin] = std::max(bins[bin], now);
+    }
+  }
+  return bins;
+}
+
+// Which part of each bin the thread had a task.
+std::vector<double> BusyBySlot(const Profile& profile, const Profile::Thread& thread) {
+  std::vector<double> bins(kBins, 0);
+  const double width = std::max(1.0, static_cast<double>(profile.wall_ns) / kBins);
+  for (const TaskEvent& task : thread.tasks) {
+    if (profile.IsLoop(task)) continue;
+    const double start = static_cast<double>(task.start_ns) / width;
+    const double end = static_cast<double>(task.end_ns) / width;
+    for (size_t bin = static_cast<size_t>(start); bin < kBins && static_cast<double>(bin) < end; ++bin) {
+      bins[bin] += std::min(end, static_cast<double>(bin) + 1) - std::max(start, static_cast<double>(bin));
+    }
+  }
+  return bins;
+}
+
+std::string Svg(int height, const std::string& inside) {
+  return absl::StrFormat("<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" height=\"%d\">%s</svg>\n",
+                         kChartWidth, height, height, inside);
+}
+
+std::string Line(const std::vector<double>& bins, double top) {
+  std::string points;
+  for (size_t bin = 0; bin < bins.size(); ++bin) {
+    absl::StrAppendFormat(&points, "%.1f,%.1f ", static_cast<double>(kChartWidth * bin) / (kBins - 1),
+                          kChartHeight * (1 - bins[bin] / std::max(1.0, top)));
+  }
+  return Svg(kChartHeight, absl::StrFormat("<polyline class=\"line\" points=\"%s\"/>", points));
+}
+
+std::string Strip(const std::vector<double>& bins) {
+  std::string bars;
+  const double width = static_cast<double>(kChartWidth) / kBins;
+  for (size_t bin = 0; bin < bins.size(); ++bin) {
+    if (bins[bin] < 0.005) continue;
+    absl::StrAppendFormat(&bars, "<rect class=\"busy\" x=\"%.1f\" width=\"%.1f\" height=\"%d\" opacity=\"%.2f\"/>",
+                          static_cast<double>(bin) * width, width, kStripHeight, std::min(1.0, bins[bin]));
+  }
+  return Svg(kStripHeight, bars);
+}
+
+// What a stage did with the run's time: at work, and standing still for want of something.
+std::string TimeBar(const Report& report, const StageReport& stage) {
+  const std::pair<std::string_view, double> parts[] = {
+      // Of the time that it could have worked, where it has several tasks at once.
+      {"busy", stage.busy_s / static_cast<double>(std::max<uint64_t>(1, stage.widest))},
+      {"input", stage.input_wait_s},
+      {"slot", stage.output_wait_s},
+      {"memory", stage.memory_wait_s}};
+  std::string bars;
+  double at = 0;
+  for (const auto& [kind, seconds] : parts) {
+    const double width = kChartWidth * seconds / std::max(1e-9, report.wall_s);
+    absl::StrAppendFormat(&bars, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" height=\"%d\"/>", ToAbsl(kind), at,
+                          width, kStripHeight);
+    at += width;
+  }
+  return absl::StrFormat("<h3>%s</h3>\n%s", Escaped(stage.name), Svg(kStripHeight, bars));
+}
+
+std::string Summary(const Report& report) {
+  const double rate = static_cast<double>(report.delivered) / std::max(1e-9, report.wall_s);
+  return absl::StrFormat(
+      "<p>%d delivered in %s, %.1f a second; the loop waited %s for data. Memory: %s held at most, of a budget of %s. "
+      "Workers: %d.</p>\n",
+      report.delivered, SecondsText(report.wall_s), rate, SecondsText(report.user_wait_s), BytesText(report.peak_bytes),
+      BytesText(report.budget_bytes), report.workers);
+}
+
+std::string AdviceList(const Report& report) {
+  std::string items;
+  for (const std::string& sentence : Advice(report)) Append(items, "<li>", Escaped(sentence), "</li>\n");
+  return Cat("<h2>What limits it</h2>\n<ul>\n", items, "</ul>\n");
+}
+
+std::string TreeTable(const Report& report) {
+  std::string rows;
+  for (const StageReport& stage : report.stages) {
+    const std::string branch = stage.depth == 0 ? "" : std::string(3 * (stage.depth - 1), ' ') + "└─ ";
+    absl::StrAppendFormat(
+        &rows,
+        "<tr><td class=\"tree\">%s%s</td><td>%s</td><td>%d</td><td>%d</td><td>%d</td><td>%s</td><td>%s</td><td>%s</td>"
+        "<td>%s</td></tr>\n",
+        branch, Escaped(stage.name), stage.lane, stage.rows, stage.tasks, stage.widest, SecondsText(stage.busy_s),
+        SecondsText(stage.input_wait_s), SecondsText(stage.output_wait_s), SecondsText(stage.memory_wait_s));
+  }
+  return Cat(
+      "<h2>The tree</h2>\n<table>\n<tr><th>stage, from the user down</th><th>runs on</th><th>rows</th><th>tasks</th>"
+      "<th>at once</th><th>busy</th><th>no input</th><th>no slot</th><th>no memory</th></tr>\n",
+      rows, "</table>\n");
+}
+
+std::string TimeBars(const Report& report) {
+  std::string bars;
+  for (const StageReport& stage : report.stages) bars += TimeBar(report, stage);
+  return Cat(
+      "<h2>Time</h2>\n<p>Of each stage, over the whole run: "
+      "<svg class=\"key\"><rect class=\"busy\" width=\"100%\" height=\"100%\"/></svg>at work "
+      "<svg class=\"key\"><rect class=\"input\" width=\"100%\" height=\"100%\"/></svg>no input "
+      "<svg class=\"key\"><rect class=\"slot\" width=\"100%\" height=\"100%\"/></svg>no slot for its output "
+      "<svg class=\"key\"><rect class=\"memory\" width=\"100%\" height=\"100%\"/></svg>no memory</p>\n",
+      bars);
+}
+
+std::string Queues(const Report& report, const Profile& profile) {
+  std::vector<Series> levels(profile.stages.size() + 1);
+  for (const Profile::Thread& thread : profile.threads) {
+    for (const LevelSample& sample : thread.levels) {
+      levels[sample.stage].emplace_back(sample.ns, static_cast<double>(sample.level));
+    }
+  }
+  std::string charts;
+  for (size_t i = 0; i < profile.stages.size(); ++i) {
+    const int window = report.stages[i].window;
+    Append(charts, "<h3>", Escaped(profile.stages[i]), ": up to ", window, " messages</h3>\n",
+           Line(HighestBySlot(std::move(levels[i]), profile.wall_ns), window));
+  }
+  const std::vector<double> bytes = HighestBySlot(std::move(levels.back()), profile.wall_ns);
+  const double most = *std::max_element(bytes.begin(), bytes.end());
+  return Cat("<h2>Queues over time</h2>\n<p>Messages that wait above each stage, ", SecondsText(profile.wall_ns * 1e-9),
+             " from left to right. A queue that is full waits for what is above it; one that is empty, for what is "
+             "below.</p>\n",
+             charts, "<h3>memory held: up to ", BytesText(static_cast<int64_t>(most)), "</h3>\n", Line(bytes, most));
+}
+
+std::string Threads(const Profile& profile) {
+  std::string strips;
+  for (const Profile::Thread& thread : profile.threads) {
+    Append(strips, "<h3>", Escaped(thread.name), "</h3>\n", Strip(BusyBySlot(profile, thread)));
+  }
+  return Cat("<h2>Threads over time</h2>\n<p>Dark where a thread was at work.</p>\n", strips);
+}
+
+std::string DropNote(const Profile& profile) {
+  if (profile.dropped_tasks + profile.dropped_levels == 0) return "";
+  return Cat(
+      "<p>The buffers of this profile were full before the run ended: ", profile.dropped_tasks, " tasks and ",
+      profile.dropped_levels,
+      " levels are missing from the charts over time and from the trace. The tree and the sums are whole.</p>\n");
+}
+
+}  // namespace
+
+std::string ProfilePage(const Report& report, const Profile& profile) {
+  return Cat(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>Headrace "
+      "profile</title>\n<style>",
+      kStyle, "</style>\n</head>\n<body>\n<h1>Headrace profile</h1>\n", Summary(report), AdviceList(report),
+      DropNote(profile), TreeTable(report), TimeBars(report), Queues(report, profile), Threads(profile),
+      "</body>\n</html>\n");
+}
+
+}  // namespace headrace

@@ -1,0 +1,17 @@
+// A profile as one HTML page that needs nothing else: the tree, where time went, queue levels and threads over time,
+// and advice. Well-formed as XML, too. Pure functions.
+#ifndef HEADRACE_ENGINE_REPORT_PROFILE_PAGE_H_
+#define HEADRACE_ENGINE_REPORT_PROFILE_PAGE_H_
+
+#include <string>
+
+#include "engine/exec/pipeline.h"
+#include "engine/exec/profiler.h"
+
+namespace headrace {
+
+std::string ProfilePage(const Report& report, const Profile& profile);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_REPORT_PROFILE_PAGE_H_

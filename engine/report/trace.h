@@ -1,0 +1,17 @@
+// A profile as a trace in Chrome's JSON format, which Perfetto and chrome://tracing open: a track a thread with its
+// tasks, a track a connector with its level, one of the memory held. Pure functions.
+#ifndef HEADRACE_ENGINE_REPORT_TRACE_H_
+#define HEADRACE_ENGINE_REPORT_TRACE_H_
+
+#include <string>
+
+#include "engine/exec/profiler.h"
+
+namespace headrace {
+
+// Times are microseconds since the pipeline was made.
+std::string ChromeTrace(const Profile& profile);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_REPORT_TRACE_H_
