@@ -87,11 +87,12 @@ struct Traits {
   bool ordered = false;       // must see the rows one after the other, in order
   bool light = false;         // does so little that it should share a stage
   // For the optimizer. Each says that the op looks no further than it says, and passes columns and identities on.
-  bool by_position = false;  // drops or reorders rows by where they stand alone
-  bool selects = false;      // keeps or drops each row by the row alone
-  bool one_to_many = false;  // makes several rows of one, which travel together
-  bool by_row = false;       // wants its rows one a message
-  bool repeats = false;      // gives each row any number of times, under identities of their own
+  bool by_position = false;   // drops or reorders rows by where they stand alone
+  bool selects = false;       // keeps or drops each row by the row alone
+  bool one_to_many = false;   // makes several rows of one, which travel together
+  bool by_row = false;        // wants its rows one a message
+  bool repeats = false;       // gives each row any number of times, under identities of their own
+  bool side_by_side = false;  // row i is made of row i of each input
 };
 
 // Gives rows of its input as they are, in whatever order: each once, several times or not at all.

@@ -119,7 +119,8 @@ std::string TraitsJson(const Traits& traits) {
                  {"selects", Bool(traits.selects)},
                  {"one_to_many", Bool(traits.one_to_many)},
                  {"by_row", Bool(traits.by_row)},
-                 {"repeats", Bool(traits.repeats)}});
+                 {"repeats", Bool(traits.repeats)},
+                 {"side_by_side", Bool(traits.side_by_side)}});
 }
 
 std::string SampleJson(const Sample& sample) {

@@ -19,8 +19,6 @@ class BatchOperator : public StreamOperator {
         mark_padding_(arguments.attributes.Bool("mark_padding")),
         batch_(size_, arguments.inputs[0].Names(), PaddingOf(arguments)) {}
 
-  // Rows of the message after the checkpoint that are used up.
-  int checkpoint_counters() const override { return 1; }
   absl::Status CheckCounters(absl::Span<const uint64_t> words) const override { return CheckRowsOfMessage(words[0]); }
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) override {
@@ -48,7 +46,6 @@ class BatchOperator : public StreamOperator {
   }
   size_t held_bytes() const override { return batch_.held_bytes(); }
   std::optional<int64_t> expected_bytes() const override { return batch_.expected_bytes(); }
-  int64_t rows_per_batch() const override { return batch_.pads() ? 0 : size_; }
 
  private:
   static std::optional<ir::Number> PaddingOf(const OpArguments& arguments) {
@@ -66,14 +63,14 @@ class BatchOperator : public StreamOperator {
       used_ += static_cast<uint64_t>(count);
       row += count;
       // Moves the checkpoint on once the whole message is used, for checkpoint count whole messages.
-      if (row == rows && block.end == End::kNone) MoveStamps(block);
+      if (row == rows && block.end == End::kNone) MoveCheckpoint(block);
       batch_.Add(block, row - count, count);
       if (batch_.rows() == size_) GiveBatch(out);
     }
-    if (block.end == End::kNone || block.end == End::kEpoch) MoveStamps(block);
+    if (block.end == End::kNone || block.end == End::kEpoch) MoveCheckpoint(block);
   }
 
-  void MoveStamps(const Block& block) {
+  void MoveCheckpoint(const Block& block) {
     before_ = block.checkpoint;
     used_ = 0;
   }
@@ -177,6 +174,13 @@ const OpRegistration registration(
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        return std::make_unique<BatchOperator>(arguments);
      },
+     .properties =
+         [](const OpArguments& arguments, OperatorProperties& properties) {
+           // Rows of the message after the checkpoint that are used up.
+           properties.checkpoint_counters = 1;
+           properties.batch_rows = arguments.attributes.Int("size");
+           properties.takes_batch_slots = !arguments.attributes.Bool("pad");
+         },
      .cardinality = Batches});
 
 }  // namespace

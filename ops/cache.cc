@@ -289,9 +289,10 @@ const OpRegistration registration(
        return std::make_unique<KeyedCache>(MakeCache(arguments, true), arguments.epoch_cycle,
                                            arguments.attributes.Bool("transparent"));
      },
-     .input_cycle =
-         [](const OpArguments& arguments) {
-           return arguments.attributes.Bool("transparent") ? arguments.epoch_cycle : uint64_t{1};
+     .properties =
+         [](const OpArguments& arguments, OperatorProperties& properties) {
+           // Below one that is not transparent every epoch has the rows of epoch 0.
+           if (!arguments.attributes.Bool("transparent")) properties.input_cycle = 1;
          }});
 
 }  // namespace

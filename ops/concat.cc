@@ -50,7 +50,7 @@ class ConcatOperator : public StreamOperator {
 
   void Receive(int input, Message message, Outbox& out) override {
     const size_t from = static_cast<size_t>(input);
-    NoteStamps(from, *message);
+    NoteCheckpoint(from, *message);
     const End end = message->end;
     const uint64_t ended = message->epoch;
     if (end == End::kEpoch) message->end = End::kNone;
@@ -67,7 +67,7 @@ class ConcatOperator : public StreamOperator {
 
  private:
   // Checkpoint of all inputs stand in a row; how many each has, its messages say.
-  void NoteStamps(size_t input, const Block& block) {
+  void NoteCheckpoint(size_t input, const Block& block) {
     if (block.end == End::kError) return;
     widths_[input] = block.checkpoint.size();
     const auto at = std::accumulate(widths_.begin(), widths_.begin() + static_cast<std::ptrdiff_t>(input), size_t{0});

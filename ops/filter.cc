@@ -162,11 +162,10 @@ bool KeepsAll(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*i
   return !attributes.IsNone("predicate") && attributes.Expr("predicate").literal().boolean();
 }
 
-ir::Traits TraitsOf(const OpArguments& arguments) {
-  ir::Traits traits = ir::Registry::Global().Find("filter")->traits;
+void Describe(const OpArguments& arguments, OperatorProperties& properties) {
+  ir::Traits& traits = properties.traits;
   traits.python = traits.ordered = !arguments.attributes.IsNone("function");
   traits.light = !traits.python;
-  return traits;
 }
 
 const OpRegistration registration(
@@ -216,10 +215,10 @@ const OpRegistration registration(
        HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Condition> condition, MakeCondition(arguments));
        return std::make_unique<FilterOperator>(std::move(condition));
      },
+     .properties = Describe,
      .cardinality = [](const OpArguments& /*arguments*/, absl::Span<const Cardinality> inputs) -> Cardinality {
        return inputs[0].known() && inputs[0].rows == 0 ? inputs[0] : Cardinality::Unknown();
-     },
-     .traits = TraitsOf});
+     }});
 
 }  // namespace
 }  // namespace headrace

@@ -71,7 +71,6 @@ class MapOperator : public RowOperator {
                               [](const BoundStep& step) { return step.kernel && step.kernel->applies_to_stacks(); });
   }
 
-  bool writes_batch_slots() const override { return true; }
   std::shared_ptr<RowCache> row_cache() const override { return cache_ == nullptr ? nullptr : cache_->rows(); }
   std::shared_ptr<AutomaticCache> automatic_cache() const override { return cache_; }
   std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
@@ -423,14 +422,14 @@ absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& argument
                                        std::move(warnings), arguments.output.columns.size());
 }
 
-ir::Traits TraitsOf(const OpArguments& arguments) {
-  ir::Traits traits = ir::Registry::Global().Find("map")->traits;
+void Describe(const OpArguments& arguments, OperatorProperties& properties) {
+  properties.writes_batch_slots = true;
+  ir::Traits& traits = properties.traits;
   for (const ir::proto::Step& step : arguments.node->steps()) {
     if (step.kernel() != kPythonFunction) continue;
     traits.python = true;
     traits.ordered |= ir::Attributes::Of(step).Bool("ordered");
   }
-  return traits;
 }
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferFunction(const ir::Attributes& attributes,
@@ -506,7 +505,7 @@ const OpRegistration registration(
                    .body = "return hosted.mapped(self, kernels, columns, output, ordered)"},
         .example = "ds.map([V.Decode(), V.Resize((8, 8))], \"image\")",
     },
-    {.row = MakeMap, .traits = TraitsOf});
+    {.row = MakeMap, .properties = Describe});
 
 }  // namespace
 }  // namespace headrace

@@ -22,21 +22,11 @@ class RepeatOperator : public StreamOperator {
         endless_(!count.has_value()),
         cycle_(epoch_cycle) {}
 
-  // The pass that is running.
-  int checkpoint_counters() const override { return 1; }
   std::optional<int64_t> expected_bytes() const override { return 0; }
   absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
     if (words[0] <= last_pass_) return absl::OkStatus();
     return CounterError("stood at pass ", words[0], " of 0 to ", last_pass_);
   }
-  uint64_t FirstInputEpoch(uint64_t epoch) const override { return epoch * numbers_; }
-  uint64_t LastInputEpoch(uint64_t epoch) const override { return epoch * numbers_ + last_pass_; }
-  uint64_t LastEpoch() const override { return (EpochRange::kMost - last_pass_) / numbers_; }
-  uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> words) const override {
-    return FirstInputEpoch(epoch) + words[0];
-  }
-
-  bool passes_rows() const override { return true; }
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
     next_epoch_ = epoch;
@@ -96,6 +86,12 @@ std::optional<uint64_t> CountOf(const OpArguments& arguments) {
   return static_cast<uint64_t>(arguments.attributes.Int("count"));
 }
 
+EpochMapping PassesOf(const OpArguments& arguments) {
+  const uint64_t numbers = CountOf(arguments).value_or(RepeatOperator::kEndlessNumbers);
+  const bool endless = !CountOf(arguments).has_value();
+  return {.stride = numbers, .runs = endless ? numbers - 1 : numbers, .counter = 0};
+}
+
 Cardinality Repeated(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
   const std::optional<uint64_t> count = CountOf(arguments);
   if (!count.has_value()) return Cardinality::Endless();
@@ -125,12 +121,16 @@ const OpRegistration registration(
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
        return std::make_unique<RepeatOperator>(CountOf(arguments), arguments.epoch_cycle);
      },
-     .input_cycle =
-         [](const OpArguments& arguments) {
+     .properties =
+         [](const OpArguments& arguments, OperatorProperties& properties) {
+           // The pass that is running.
+           properties.checkpoint_counters = 1;
+           properties.epochs = PassesOf(arguments);
+           properties.passes_rows = true;
            // Passes of a cycle are numbered one after the other; where they are beyond 64 bits, none comes again.
-           const uint64_t passes = CountOf(arguments).value_or(RepeatOperator::kEndlessNumbers);
            uint64_t cycle = 0;
-           return __builtin_mul_overflow(arguments.epoch_cycle, passes, &cycle) ? uint64_t{0} : cycle;
+           const bool beyond = __builtin_mul_overflow(arguments.epoch_cycle, properties.epochs.stride, &cycle);
+           properties.input_cycle = beyond ? 0 : cycle;
          },
      .cardinality = Repeated});
 

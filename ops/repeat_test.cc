@@ -127,7 +127,7 @@ TEST(Repeat, CountsRowsThatFitInto64Bits) {
   builder.Add("Range", {}, {{"stop", IntValue(int64_t{1} << 62)}});
   builder.Add("repeat", {0}, {{"count", IntValue(8)}});
   RunOptions run;
-  EXPECT_FALSE((*MakePlanNodes(*builder.Build(), run))->cardinality.known());
+  EXPECT_FALSE((*MakePlanNodes(*builder.Build(), run))->properties.cardinality.known());
 }
 
 TEST(Repeat, OverNothingIsNothing) { EXPECT_TRUE(RunEveryWay(Repeated(0, 3)).rows.empty()); }

@@ -28,9 +28,6 @@ class ShuffleOperator : public StreamOperator {
         order_(window_),
         slots_(1) {}
 
-  // Of the checkpoint below: rows used of what comes after them. Then the position of the row after that, and how many
-  // rows were given out.
-  int checkpoint_counters() const override { return 3; }
   absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
     HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(words[0]));
     if (words[1] > kLastPosition) return CounterError("read ", words[1], " rows");
@@ -278,8 +275,14 @@ const OpRegistration registration(
         .reads = ir::PassesColumns(),
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
-      return std::make_unique<ShuffleOperator>(arguments);
-    }});
+       return std::make_unique<ShuffleOperator>(arguments);
+     },
+     .properties =
+         [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
+           // Rows used of what comes after the checkpoint below, the position of the row after that, and how many rows
+           // were given out.
+           properties.checkpoint_counters = 3;
+         }});
 
 }  // namespace
 }  // namespace headrace

@@ -13,8 +13,6 @@ class SkipOperator : public StreamOperator {
  public:
   explicit SkipOperator(uint64_t count) : count_(count) {}
 
-  // Rows left out so far in this epoch.
-  int checkpoint_counters() const override { return 1; }
   std::optional<int64_t> expected_bytes() const override { return 0; }
   absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
     return words[0] <= count_ ? absl::OkStatus() : CounterError("left out ", words[0], " rows of ", count_);
@@ -89,6 +87,11 @@ const OpRegistration registration(
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
        return std::make_unique<SkippedSource>(std::move(inputs[0]), CountOf(arguments));
      },
+     .properties =
+         [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
+           // Rows left out so far in this epoch.
+           properties.checkpoint_counters = 1;
+         },
      .cardinality = Left});
 
 }  // namespace

@@ -11,14 +11,10 @@ class TakeOperator : public StreamOperator {
  public:
   explicit TakeOperator(uint64_t count) : count_(count) {}
 
-  // Rows given out in this epoch.
-  int checkpoint_counters() const override { return 1; }
   std::optional<int64_t> expected_bytes() const override { return 0; }
   absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
     return words[0] <= count_ ? absl::OkStatus() : CounterError("gave ", words[0], " rows of ", count_);
   }
-
-  bool passes_rows() const override { return true; }
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
@@ -112,6 +108,12 @@ const OpRegistration registration(
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
        return std::make_unique<TakenSource>(std::move(inputs[0]), CountOf(arguments));
      },
+     .properties =
+         [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
+           // Rows given out in this epoch.
+           properties.checkpoint_counters = 1;
+           properties.passes_rows = true;
+         },
      .cardinality = Taken});
 
 }  // namespace

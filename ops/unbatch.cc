@@ -15,7 +15,6 @@ class UnbatchOperator : public RowOperator {
   explicit UnbatchOperator(std::vector<std::string> names) : names_(std::move(names)) {}
 
   void Apply(Block& /*block*/) const override {}
-  bool one_to_many() const override { return true; }
 
   void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const override {
     for (int row = 0; row < message->rows(); ++row) {
@@ -25,12 +24,12 @@ class UnbatchOperator : public RowOperator {
       parts.back()->checkpoint.push_back(given + 1);
       if (parts.back()->end == End::kError) {
         // Nothing after the failed row counts but the end of the epoch.
-        if (message->end == End::kEpoch) parts.push_back(MakeMark(message->epoch, EndStamps(*message)));
+        if (message->end == End::kEpoch) parts.push_back(MakeMark(message->epoch, EndCheckpoint(*message)));
         return;
       }
     }
     if (message->rows() > 0 && message->end == End::kNone) {
-      parts.back()->checkpoint = EndStamps(*message);
+      parts.back()->checkpoint = EndCheckpoint(*message);
       return;
     }
     message->DropRows();
@@ -40,7 +39,7 @@ class UnbatchOperator : public RowOperator {
   }
 
  private:
-  static Checkpoint EndStamps(const Block& block) {
+  static Checkpoint EndCheckpoint(const Block& block) {
     Checkpoint checkpoint = block.checkpoint;
     checkpoint.push_back(0);
     return checkpoint;
@@ -129,6 +128,12 @@ const OpRegistration registration(
     {.row = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
        return std::make_unique<UnbatchOperator>(arguments.inputs[0].Names());
      },
+     .properties =
+         [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
+           // Rows of the batch already given out.
+           properties.checkpoint_counters = 1;
+           properties.splits_messages = true;
+         },
      .cardinality = [](const OpArguments& arguments, absl::Span<const Cardinality> inputs) -> Cardinality {
        // Every batch has as many rows as the first axis, where that is known.
        for (const ir::Column& column : arguments.inputs[0].columns) {

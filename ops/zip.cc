@@ -70,7 +70,7 @@ class ZipInput {
   }
 
   // Appends where the input stands; `start` is where it stood first.
-  void AppendStamps(Checkpoint::const_iterator start, Checkpoint& checkpoint) const {
+  void AppendCheckpoint(Checkpoint::const_iterator start, Checkpoint& checkpoint) const {
     if (moved_) start = before_.begin();
     checkpoint.insert(checkpoint.end(), start, start + static_cast<std::ptrdiff_t>(*width_));
   }
@@ -100,8 +100,6 @@ class ZipOperator : public StreamOperator {
  public:
   explicit ZipOperator(size_t inputs) : inputs_(inputs) {}
 
-  // Of each input: rows used of what comes after its checkpoint.
-  int checkpoint_counters() const override { return static_cast<int>(inputs_.size()); }
   absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
     for (const uint64_t used : words) HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(used));
     return absl::OkStatus();
@@ -210,7 +208,7 @@ class ZipOperator : public StreamOperator {
     if (std::all_of(inputs_.begin(), inputs_.end(), known)) {
       auto start = start_.begin();
       for (const ZipInput& input : inputs_) {
-        input.AppendStamps(start, checkpoint);
+        input.AppendCheckpoint(start, checkpoint);
         start += static_cast<std::ptrdiff_t>(*input.width());
       }
     } else {
@@ -312,7 +310,7 @@ const OpRegistration registration(
                "random access it is one, too; elsewhere, with shards, the inputs must be sharded alike.",
         .min_inputs = 2,
         .max_inputs = -1,
-        .traits = {.indexed = true},
+        .traits = {.indexed = true, .side_by_side = true},
         .python_module = "dataset",
         .example = "ds.zip(other)",
         .infer = Infer,
@@ -325,6 +323,11 @@ const OpRegistration registration(
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
        return std::make_unique<ZippedSource>(std::move(inputs));
      },
+     .properties =
+         [](const OpArguments& arguments, OperatorProperties& properties) {
+           // Of each input: rows used of what comes after its checkpoint.
+           properties.checkpoint_counters = static_cast<int>(arguments.inputs.size());
+         },
      .cardinality = Shortest});
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -68,3 +69,17 @@ def test_a_saved_pipeline_gives_the_same(name, form, data: pathlib.Path, tmp_pat
         state = iterator.state()
     assert_same(read_all(dataset, state=state), read_all(again, state=state))
     print("HEADRACE-COUNT variants=1")
+
+
+def test_only_an_operators_own_file_knows_its_name():
+    """What the engine asks of an operator is a property, which another operator could have, too."""
+    literals = {f'"{name}"' for name, each in OPERATORS.items() if each["role"] != "kernel"}
+    found = []
+    for path in sorted((ROOT / "engine").rglob("*")):
+        if path.suffix not in (".cc", ".h") or path.stem.endswith("_test") or "testing" in path.parts:
+            continue
+        code = "\n".join(line.partition("//")[0] for line in path.read_text().splitlines())
+        # Attributes may be called as operators are.
+        code = re.sub(r'name\(\) == "\w+"', "", code)
+        found += [f"{path.relative_to(ROOT)}: {literal}" for literal in sorted(literals) if literal in code]
+    assert found == []

@@ -43,12 +43,12 @@ bool Draws(const PlanNode& instance, bool by_key) {
 }
 
 bool CallsPython(const PlanNode& instance) {
-  return instance.traits.python || std::any_of(instance.inputs.begin(), instance.inputs.end(),
-                                               [](const auto& input) { return CallsPython(*input); });
+  return instance.properties.traits.python || std::any_of(instance.inputs.begin(), instance.inputs.end(),
+                                                          [](const auto& input) { return CallsPython(*input); });
 }
 
 bool MayBeHeavy(const PlanNode& instance) {
-  if (instance.traits.file_io) return true;
+  if (instance.properties.traits.file_io) return true;
   const auto& steps = instance.arguments.node->steps();
   return std::any_of(steps.begin(), steps.end(),
                      [](const auto& step) {
@@ -61,7 +61,8 @@ bool MayBeHeavy(const PlanNode& instance) {
 
 bool ShufflesBelow(const PlanNode& instance) {
   if (instance.indexed) return false;
-  return (instance.traits.by_position && instance.traits.one_to_one) || ShufflesBelow(*instance.inputs[0]);
+  return (instance.properties.traits.by_position && instance.properties.traits.one_to_one) ||
+         ShufflesBelow(*instance.inputs[0]);
 }
 
 uint64_t RowsThatCome(const PlanNode& instance, const ShardAssignment& shard) {
@@ -70,18 +71,17 @@ uint64_t RowsThatCome(const PlanNode& instance, const ShardAssignment& shard) {
   // A rank meets its own part of the rows alone, but where each epoch shuffles them anew.
   if (ShufflesAnew(source)) return size;
   const uint64_t mine = shard.RowsOf(size, 0);
-  const Cardinality& each = instance.inputs[0]->cardinality;
+  const Cardinality& each = instance.inputs[0]->properties.cardinality;
   return std::max<uint64_t>(1, each.known() ? std::min(mine, each.rows) : mine);
 }
 
 bool MeetsRowsOnce(const PlanNode& instance, EpochRange epochs, const ShardAssignment& shard) {
   if (epochs.first < epochs.last) return false;
-  const Cardinality& each = instance.inputs[0]->cardinality;
+  const Cardinality& each = instance.inputs[0]->properties.cardinality;
   if (each.known() && each.rows <= shard.RowsOf(SourceOfRows(instance)->indexed->size(), 0)) return true;
   for (const PlanNode* at = &instance; !at->indexed; at = at->inputs[0].get()) {
-    if (!at->stream) continue;
-    epochs.first = at->stream->FirstInputEpoch(epochs.first);
-    epochs.last = at->stream->LastInputEpoch(epochs.last);
+    epochs.first = at->properties.epochs.FirstInput(epochs.first);
+    epochs.last = at->properties.epochs.LastInput(epochs.last);
   }
   return epochs.first >= epochs.last;
 }

@@ -10,6 +10,7 @@
 #include "ir/canonical.h"
 #include "ir/graph.h"
 #include "ir/graph_hash.h"
+#include "ir/mark_padding.h"
 #include "ir/passes.h"
 #include "ir/validate.h"
 
@@ -33,34 +34,6 @@ absl::StatusOr<ShardAssignment> ShardOf(const IterateOptions& options, const std
   }
   HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment::Even even, EvenOf(even_name));
   return ShardAssignment{options.rank, options.world, 0, even};
-}
-
-ir::proto::Value* FindAttribute(ir::proto::Node& node, std::string_view name) {
-  for (ir::proto::Attribute& attribute : *node.mutable_attributes()) {
-    if (attribute.name() == name) return attribute.mutable_value();
-  }
-  return nullptr;
-}
-
-// Once: a project that two operators use is come by twice.
-void AddName(ir::proto::Texts& names, const std::string& name) {
-  if (std::find(names.values().begin(), names.values().end(), name) == names.values().end()) names.add_values(name);
-}
-
-// Lets the first batch op on the way up from each source make the column `_pad`, and projections keep it. Of inputs
-// that are joined side by side, the first one's marks serve. Returns whether the node has the column.
-bool MarkPadding(ir::proto::Graph& graph, int at) {
-  ir::proto::Node& node = *graph.mutable_nodes(at);
-  bool marked = false;
-  for (int i = 0; i < node.inputs_size(); ++i) {
-    if (i == 0 || node.op() != "zip") marked |= MarkPadding(graph, static_cast<int>(node.inputs(i)));
-  }
-  if (node.op() == "batch" && !marked) {
-    FindAttribute(node, "mark_padding")->set_boolean(true);
-    return true;
-  }
-  if (node.op() == "project" && marked) AddName(*FindAttribute(node, "columns")->mutable_texts(), "_pad");
-  return marked;
 }
 
 // Lets messages and plans name operators as the user's graph numbers them, whatever passes make of it.
@@ -88,7 +61,7 @@ absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const Iter
   ir::proto::Graph prepared = graph;
   NumberOperators(prepared);
   // Comes before the passes, which keep columns in their order.
-  if (even == ShardAssignment::Even::kPad) MarkPadding(prepared, prepared.nodes_size() - 1);
+  if (even == ShardAssignment::Even::kPad) ir::MarkPadding(prepared);
   return ir::Optimize(prepared, off);
 }
 
@@ -177,7 +150,7 @@ const PlanNode& SourceOf(const PlanNode& instance) {
 
 // Rows that a message of the result holds where it is full.
 uint64_t BatchSizeOf(const PlanNode& instance) {
-  if (instance.arguments.node->op() == "batch") return static_cast<uint64_t>(instance.arguments.attributes.Int("size"));
+  if (instance.properties.batch_rows > 0) return static_cast<uint64_t>(instance.properties.batch_rows);
   return instance.inputs.empty() ? 1 : BatchSizeOf(*instance.inputs[0]);
 }
 
@@ -203,7 +176,7 @@ constexpr uint64_t kMostRows = uint64_t{1} << 62;
 // where the number of rows delivered says which positions are done.
 absl::Status Restore(const proto::State& state, const PlanNode& instance, const IterateOptions& options,
                      PipelineOptions& pipeline) {
-  if (state.layout() != CheckpointLayout(instance) || state.checkpoint_size() != instance.words) {
+  if (state.layout() != CheckpointLayout(instance) || state.checkpoint_size() != instance.counters) {
     return StateError(
         "the state's counters are those of other operators than run here: it was taken with other passes "
         "of the optimizer, or by another version of Headrace; give the optimize= and disabled_passes= "
@@ -370,7 +343,7 @@ absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const 
   RunOptions run;
   run.bindings = &bindings;
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> instance, MakePlanNodes(graph, run));
-  return instance->cardinality;
+  return instance->properties.cardinality;
 }
 
 }  // namespace headrace

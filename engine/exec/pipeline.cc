@@ -148,7 +148,7 @@ absl::Status Pipeline::Start() {
     }
   }
   const Checkpoint checkpoint(options_.checkpoint.begin(), options_.checkpoint.end());
-  last_checkpoint_ = checkpoint.empty() ? Checkpoint(root_node_->words, 0) : checkpoint;
+  last_checkpoint_ = checkpoint.empty() ? Checkpoint(root_node_->counters, 0) : checkpoint;
   skip_rows_ = skip_since_checkpoint_ = options_.skip_rows;
   epoch_ = options_.epochs.first;
   delivered_ = options_.delivered;

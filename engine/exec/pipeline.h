@@ -153,7 +153,7 @@ class Pipeline : private RunControl {
   // They are others now, or cannot be found any more: what runs has listed its files ahead of time.
   bool DataChanged() const;
   uint32_t checkpoint_layout() const { return checkpoint_layout_; }
-  Cardinality cardinality() const { return root_node_->cardinality; }
+  Cardinality cardinality() const { return root_node_->properties.cardinality; }
   // The op that forbids to go on with another number of ranks; empty: none.
   std::string position_inexact_because() const;
   const ir::proto::Graph& graph() const { return graph_; }

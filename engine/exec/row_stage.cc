@@ -8,7 +8,7 @@ namespace headrace {
 RowStage::RowStage(Options options, RunControl* control, Stage* input, std::vector<Element> elements, Checkpoint before,
                    uint64_t skip_parts)
     : Stage(std::move(options), control, {input}, std::move(elements)),
-      one_to_many_(!elements_.empty() && elements_.back().row->one_to_many()),
+      one_to_many_(!elements_.empty() && elements_.back().properties.splits_messages),
       before_(std::move(before)),
       skip_parts_(skip_parts) {}
 

@@ -277,7 +277,7 @@ void Stage::NoteBlockedLocked(BlockedReason blocked) {
 void Stage::FinishEpoch(uint64_t epoch) {
   RaiseTo(wanted_from_, epoch + 1);
   for (size_t i = elements_.size(); i-- > 0;) {
-    if (elements_[i].stream) epoch = elements_[i].stream->LastInputEpoch(epoch);
+    epoch = elements_[i].properties.epochs.LastInput(epoch);
   }
   for (Stage* input : inputs_) input->FinishEpoch(epoch);
   control_->Signal(this);
@@ -285,7 +285,7 @@ void Stage::FinishEpoch(uint64_t epoch) {
 
 void Stage::Ask(uint64_t epoch) {
   for (size_t i = elements_.size(); i-- > 0;) {
-    if (elements_[i].stream) epoch = elements_[i].stream->LastInputEpoch(epoch);
+    epoch = elements_[i].properties.epochs.LastInput(epoch);
   }
   RaiseTo(asked_, epoch);
   for (Stage* input : inputs_) input->Ask(epoch);

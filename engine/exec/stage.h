@@ -40,6 +40,7 @@ enum class Lane {
 struct Element {
   std::string name;      // "batch[3]"
   std::string location;  // "train.py:12"
+  OperatorProperties properties;
   std::unique_ptr<RowOperator> row;
   std::unique_ptr<StreamOperator> stream;
   const RowCache* cache = nullptr;  // of a row operator that has one

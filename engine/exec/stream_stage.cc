@@ -92,7 +92,7 @@ void StreamStage::FinishBelow(size_t element, int input, uint64_t epoch) {
   }
   below.stream->Finish(epoch);
   const int inputs = element == 1 ? static_cast<int>(inputs_.size()) : 1;
-  for (int i = 0; i < inputs; ++i) FinishBelow(element - 1, i, below.stream->LastInputEpoch(epoch));
+  for (int i = 0; i < inputs; ++i) FinishBelow(element - 1, i, below.properties.epochs.LastInput(epoch));
 }
 
 // Hears what the stage downstream said since the last step.
@@ -104,7 +104,7 @@ void StreamStage::TakeFinish() {
   uint64_t epoch = wanted_from - 1;
   if (last.stream) {
     last.stream->Finish(epoch);
-    epoch = last.stream->LastInputEpoch(epoch);
+    epoch = last.properties.epochs.LastInput(epoch);
   }
   const int inputs = elements_.size() == 1 ? static_cast<int>(inputs_.size()) : 1;
   for (int i = 0; i < inputs; ++i) FinishBelow(elements_.size() - 1, i, epoch);

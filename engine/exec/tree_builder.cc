@@ -19,8 +19,8 @@ constexpr int64_t kGroupShare = 256;
 
 Element ElementOf(PlanNode& instance) {
   const RowCache* cache = instance.row ? instance.row->row_cache().get() : nullptr;
-  return {instance.arguments.name, instance.arguments.location, std::move(instance.row), std::move(instance.stream),
-          cache};
+  return {instance.arguments.name, instance.arguments.location, instance.properties,
+          std::move(instance.row), std::move(instance.stream),  cache};
 }
 
 // Bytes of a row with this schema; -1 where a shape is not known.
@@ -42,7 +42,7 @@ absl::Status Refuse(const PlanNode& instance, absl::Status status) {
 // The op nearest to the sources that gives nobody knows how many rows, where `root` does.
 const PlanNode& FirstUncounted(const PlanNode& root) {
   for (const auto& input : root.inputs) {
-    if (input->cardinality.kind == Cardinality::Kind::kUnknown) return FirstUncounted(*input);
+    if (input->properties.cardinality.kind == Cardinality::Kind::kUnknown) return FirstUncounted(*input);
   }
   return root;
 }
@@ -56,7 +56,7 @@ absl::Status CheckCounters(const PlanNode& instance, const ShardAssignment& shar
   }
   size_t at = 0;
   for (const auto& input : instance.inputs) {
-    const auto width = static_cast<size_t>(input->words);
+    const auto width = static_cast<size_t>(input->counters);
     HEADRACE_RETURN_IF_ERROR(CheckCounters(*input, shard, words.subspan(at, width)));
     at += width;
   }
@@ -71,13 +71,14 @@ absl::Status CheckSharded(const PlanNode& instance, const ShardAssignment& shard
                   GraphError("there are more shards (", shard.world, ") than rows (", instance.indexed->size(),
                              "): some would get nothing; use fewer, or even=\"pad\""));
   }
-  if (instance.inputs.size() > 1 && instance.arguments.node->op() == "zip") {
+  if (instance.properties.traits.side_by_side) {
     for (const auto& input : instance.inputs) {
       if (input->position_exact) continue;
       const PlanNode* culprit = FirstInexact(*input);
       return Refuse(instance,
-                    UnsupportedError("zip with shards needs inputs sharded alike, but ", culprit->arguments.name,
-                                     " changes which row stands where; zip first, or shard by hand"));
+                    UnsupportedError(instance.arguments.node->op(), " with shards needs inputs sharded alike, but ",
+                                     culprit->arguments.name, " changes which row stands where; ",
+                                     instance.arguments.node->op(), " first, or shard by hand"));
     }
   }
   for (const auto& input : instance.inputs) HEADRACE_RETURN_IF_ERROR(CheckSharded(*input, shard));
@@ -93,10 +94,10 @@ std::optional<uint64_t> LastEpochOf(const PlanNode& instance) {
     inputs = std::min(inputs, *last);
   }
   if (!instance.stream) return inputs;
-  const auto fits = [&](uint64_t epoch) { return instance.stream->LastInputEpoch(epoch) <= inputs; };
+  const auto fits = [&](uint64_t epoch) { return instance.properties.epochs.LastInput(epoch) <= inputs; };
   if (!fits(0)) return std::nullopt;
   uint64_t low = 0;
-  uint64_t high = instance.stream->LastEpoch();
+  uint64_t high = instance.properties.epochs.Last();
   while (low < high) {
     const uint64_t middle = high - (high - low) / 2;
     if (fits(middle)) {
@@ -212,7 +213,7 @@ absl::Status TreeBuilder::CheckEpochs() {
 absl::Status TreeBuilder::CheckShards() const {
   const ShardAssignment& shard = pipeline_.options_.shard;
   const PlanNode& root = *pipeline_.root_node_;
-  if (shard.even != ShardAssignment::Even::kOff && root.cardinality.kind == Cardinality::Kind::kUnknown) {
+  if (shard.even != ShardAssignment::Even::kOff && root.properties.cardinality.kind == Cardinality::Kind::kUnknown) {
     const PlanNode& culprit = FirstUncounted(root);
     return Refuse(culprit, UnsupportedError("even= needs a known number of rows on every rank, and that of ",
                                             culprit.arguments.name, " is not known before it runs; use even=\"off\""));
@@ -227,9 +228,9 @@ absl::Status TreeBuilder::Build() {
   PlanNode& root = *pipeline_.root_node_;
   HEADRACE_RETURN_IF_ERROR(OpenCaches(root));
   std::vector<uint64_t> words = pipeline_.options_.checkpoint;
-  if (words.empty()) words.assign(static_cast<size_t>(root.words), 0);
-  if (static_cast<int>(words.size()) != root.words) {
-    return StateError("the state has ", words.size(), " counters, this pipeline ", root.words);
+  if (words.empty()) words.assign(static_cast<size_t>(root.counters), 0);
+  if (static_cast<int>(words.size()) != root.counters) {
+    return StateError("the state has ", words.size(), " counters, this pipeline ", root.counters);
   }
   HEADRACE_RETURN_IF_ERROR(CheckCounters(root, pipeline_.options_.shard, words));
   Close(BuildNode(root, pipeline_.options_.epochs, words));
@@ -253,8 +254,8 @@ TreeBuilder::Open TreeBuilder::BuildSource(PlanNode& instance, EpochRange epochs
   open.epochs = epochs;
   open.words.assign(words.begin(), words.end());
   open.caches = std::exchange(caches_, {});
-  if (instance.traits.file_io) open.lane = Lane::kIo;
-  if (instance.traits.python) {
+  if (instance.properties.traits.file_io) open.lane = Lane::kIo;
+  if (instance.properties.traits.python) {
     open.lane = Lane::kPython;
     open.gated = true;
     open.cap = 1;
@@ -264,13 +265,13 @@ TreeBuilder::Open TreeBuilder::BuildSource(PlanNode& instance, EpochRange epochs
 }
 
 TreeBuilder::Open TreeBuilder::BuildRow(PlanNode& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
-  const size_t below = static_cast<size_t>(instance.inputs[0]->words);
+  const size_t below = static_cast<size_t>(instance.inputs[0]->counters);
   opened_.Update(OpenAutomatic(instance, epochs));
   if (auto cache = instance.row->row_cache()) caches_.push_back(std::move(cache));
   std::vector<std::shared_ptr<RowCache>> caches = caches_;
   Open input = BuildNode(*instance.inputs[0], epochs, words.subspan(0, below));
-  const bool one_to_many = instance.row->one_to_many();
-  if (instance.traits.light && !one_to_many && !input.sealed) {
+  const bool one_to_many = instance.properties.splits_messages;
+  if (instance.properties.traits.light && !one_to_many && !input.sealed) {
     input.elements.push_back(ElementOf(instance));
     return input;
   }
@@ -278,11 +279,11 @@ TreeBuilder::Open TreeBuilder::BuildRow(PlanNode& instance, EpochRange epochs, a
   open.kind = Open::Kind::kRow;
   open.caches = std::move(caches);
   open.inputs.push_back(Close(std::move(input)));
-  if (instance.traits.python) {
+  if (instance.properties.traits.python) {
     open.lane = Lane::kPython;
     open.gated = true;
     const int workers = pipeline_.options_.workers;
-    open.cap = instance.traits.ordered ? 1 : workers > 0 ? workers : WorkerPool::Cores();
+    open.cap = instance.properties.traits.ordered ? 1 : workers > 0 ? workers : WorkerPool::Cores();
   }
   if (one_to_many) {
     open.sealed = true;
@@ -295,20 +296,21 @@ TreeBuilder::Open TreeBuilder::BuildRow(PlanNode& instance, EpochRange epochs, a
 
 TreeBuilder::Open TreeBuilder::BuildStream(PlanNode& instance, EpochRange epochs, absl::Span<const uint64_t> words) {
   StreamOperator& op = *instance.stream;
-  const size_t below = words.size() - static_cast<size_t>(instance.own_counters);
+  const size_t below = words.size() - static_cast<size_t>(instance.properties.checkpoint_counters);
   const absl::Span<const uint64_t> own = words.subspan(below);
   op.SetLastEpoch(epochs.last);
   op.Start(epochs.first, own, Checkpoint(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(below)));
   std::vector<Open> inputs;
   size_t at = 0;
   for (size_t i = 0; i < instance.inputs.size(); ++i) {
-    const size_t width = static_cast<size_t>(instance.inputs[i]->words);
-    EpochRange range{op.StartInputEpoch(static_cast<int>(i), epochs.first, own), op.LastInputEpoch(epochs.last)};
+    const size_t width = static_cast<size_t>(instance.inputs[i]->counters);
+    const EpochMapping& mapping = instance.properties.epochs;
+    EpochRange range{mapping.StartInput(epochs.first, own), mapping.LastInput(epochs.last)};
     if (!op.needs_input()) range = {1, 0};
     inputs.push_back(BuildNode(*instance.inputs[i], range, words.subspan(at, width)));
     at += width;
   }
-  const bool batches = instance.arguments.node->op() == "batch";
+  const bool batches = instance.properties.batch_rows > 0;
   if (inputs.size() == 1 && inputs[0].kind == Open::Kind::kStream && !inputs[0].sealed) {
     if (inputs[0].inputs.size() == 1 && batches) {
       GiveBatchSlots(inputs[0].inputs[0], inputs[0].elements, instance, epochs, own[0]);
@@ -329,19 +331,19 @@ TreeBuilder::Open TreeBuilder::BuildStream(PlanNode& instance, EpochRange epochs
 void TreeBuilder::GiveBatchSlots(Stage* below, absl::Span<const Element> between, const PlanNode& batch,
                                  EpochRange epochs, uint64_t skipped) const {
   auto* rows = dynamic_cast<RowStage*>(below);
-  if (rows == nullptr || !rows->elements().back().row->writes_batch_slots() || batch.stream->rows_per_batch() == 0)
+  if (rows == nullptr || !rows->elements().back().properties.writes_batch_slots || !batch.properties.takes_batch_slots)
     return;
-  std::vector<const StreamOperator*> operators;
+  std::vector<EpochMapping> mappings;
   for (const Element& element : between) {
-    if (element.stream == nullptr || !element.stream->passes_rows()) return;
-    operators.push_back(element.stream.get());
+    if (element.stream == nullptr || !element.properties.passes_rows) return;
+    mappings.push_back(element.properties.epochs);
   }
   std::vector<ir::ColumnType> types;
   for (const ir::Column& column : batch.arguments.inputs[0].columns) types.push_back(column.type);
-  const int64_t batch_rows = batch.stream->rows_per_batch();
+  const int64_t batch_rows = batch.properties.batch_rows;
   if (!BatchSlots::Useful(batch_rows, types, pipeline_.options_.memory)) return;
-  const auto last_epoch = [operators](uint64_t epoch) {
-    for (size_t i = operators.size(); i-- > 0;) epoch = operators[i]->LastInputEpoch(epoch);
+  const auto last_epoch = [mappings](uint64_t epoch) {
+    for (size_t i = mappings.size(); i-- > 0;) epoch = mappings[i].LastInput(epoch);
     return epoch;
   };
   rows->set_batch_slots(std::make_unique<BatchSlots>(MemorySource{pipeline_.pool(), pipeline_.account()}, batch_rows,

@@ -23,6 +23,7 @@
 #include "engine/operator/block.h"
 #include "engine/operator/epoch_range.h"
 #include "engine/operator/host.h"
+#include "engine/operator/operator_properties.h"
 #include "io/files/file_system.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
@@ -61,9 +62,8 @@ class IndexedSource {
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
-  // Words of its own in a checkpoint: where to go on. The first is the number of rows read in this epoch.
-  virtual int checkpoint_counters() const { return 1; }
-  // Goes to the row after those the words count; zeros: the start. After an error the epoch ends: Next is not called.
+  // Goes to the row after those that its checkpoint counters count; the first is the number of rows read in this epoch.
+  // Zeros: the start. After an error the epoch ends: Next is not called.
   virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) = 0;
   // Appends one row, or sets `end`. Fills in `words` as of after that row.
   virtual absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) = 0;
@@ -76,11 +76,9 @@ class RowOperator {
   // Changes the rows in place. A row that fails ends the block: block.Fail(row, status) while the columns of the rows
   // behind it are as they came. Terminators stay.
   virtual void Apply(Block& block) const = 0;
-  // Makes its result where the block's place in a batch is, if it has one.
-  virtual bool writes_batch_slots() const { return false; }
-  // Makes several blocks of one, in order; the last takes the terminator. Words of its own in a checkpoint: 1, the rows
-  // of the block already given out, on top of the checkpoint `before` the block came.
-  virtual bool one_to_many() const { return false; }
+  // Of an operator whose properties say `splits_messages`: makes several blocks of one, in order; the last takes the
+  // terminator. Its one checkpoint counter is the number of rows of the block already given out, on top of the
+  // checkpoint `before` the block came.
   virtual void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const;
   // Where it keeps the rows that come to it. The source looks there first, and a row it finds passes by all operators
   // between. Null: it keeps none.
@@ -109,7 +107,6 @@ class StreamOperator {
   // The epoch and counters to go on from, before anything is received; `inputs` are the checkpoint its inputs go on
   // from.
   virtual void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) = 0;
-  virtual int checkpoint_counters() const { return 0; }
   // The input whose next message it needs.
   virtual int wants() const { return 0; }
   // Takes one message. Gives out few for it: what is more it owes, and gives when there is a place.
@@ -123,20 +120,6 @@ class StreamOperator {
   virtual std::optional<int64_t> expected_bytes() const { return std::nullopt; }
   // Bytes it holds on to between messages.
   virtual size_t held_bytes() const { return 0; }
-  // Gives out the rows it receives as they are and in their order, up to some row of each epoch; it may take several
-  // epochs for one.
-  virtual bool passes_rows() const { return false; }
-  // Rows of its input that it joins into one, in their order and side by side; 0: it does something else.
-  virtual int64_t rows_per_batch() const { return 0; }
-  // The child's epochs that make up one of its own: all but repeat answer `epoch`.
-  virtual uint64_t FirstInputEpoch(uint64_t epoch) const { return epoch; }
-  // The epoch in which an input goes on when the operator goes on in `epoch` with its own `words`.
-  virtual uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> /*words*/) const {
-    return FirstInputEpoch(epoch);
-  }
-  virtual uint64_t LastInputEpoch(uint64_t epoch) const { return epoch; }
-  // The last of its own epochs for which the child's can be counted.
-  virtual uint64_t LastEpoch() const { return EpochRange::kMost; }
   // Asked after Start: false where it never receives anything, and what lies below shall not begin.
   virtual bool needs_input() const { return true; }
   // The last of its own epochs that is wanted; said before Start.
@@ -163,22 +146,6 @@ struct RunOptions {
   const HostBindings* bindings = nullptr;
   const FileSystem* files = LocalFileSystem();  // that sources read from
   uint64_t rank = 0;                            // of those that rows are sharded among
-};
-
-// Rows in an epoch, as far as it is known before running.
-struct Cardinality {
-  enum class Kind { kKnown, kUnknown, kEndless } kind = Kind::kUnknown;
-  uint64_t rows = 0;
-
-  static Cardinality Of(uint64_t rows) { return {Kind::kKnown, rows}; }
-  static Cardinality Unknown() { return {}; }
-  static Cardinality Endless() { return {Kind::kEndless, 0}; }
-  // Not known where the product is beyond 64 bits.
-  static Cardinality Product(uint64_t rows, uint64_t times) {
-    Cardinality product = Of(0);
-    return __builtin_mul_overflow(rows, times, &product.rows) ? Unknown() : product;
-  }
-  bool known() const { return kind == Kind::kKnown; }
 };
 
 // The epoch whose rows come in `epoch`, where rows come again after `cycle` epochs, as below a cache; 0: they never do.
@@ -210,13 +177,10 @@ struct OpFactories {
   std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&, IndexedSources inputs)> indexed = {};
   // Set besides, for ops that go by the keys of rows when their input is one to one with an indexed source.
   std::function<absl::StatusOr<std::unique_ptr<RowOperator>>(const OpArguments&)> keyed = {};
-  // The epoch_cycle of the inputs; not set: its own.
-  std::function<uint64_t(const OpArguments&)> input_cycle = {};
+  // Says what this use of the op is like, on top of the declaration's traits; not set: nothing more.
+  std::function<void(const OpArguments&, OperatorProperties& properties)> properties = {};
   // Rows given out for those taken in; not set: as many as the first input, one to one.
   std::function<Cardinality(const OpArguments&, absl::Span<const Cardinality> inputs)> cardinality = {};
-  // Says of this use of the op what its declaration can only say in general (map: whether a step calls Python); not
-  // set: the declaration's traits.
-  std::function<ir::Traits(const OpArguments&)> traits = {};
 };
 
 // Declares an op and says how it is made; at namespace scope in the op's own file.

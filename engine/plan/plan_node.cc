@@ -24,8 +24,12 @@ class PlanNodeMaker {
     const OpFactories* factories = FindOp(op);
     const ir::Declaration* declaration = ir::Registry::Global().Find(op);
     if (factories == nullptr || declaration == nullptr) return InternalError("no operator ", op);
-    instance->traits = factories->traits ? factories->traits(arguments) : declaration->traits;
-    const uint64_t cycle = factories->input_cycle ? factories->input_cycle(arguments) : epoch_cycle;
+    OperatorProperties& properties = instance->properties;
+    properties.traits = declaration->traits;
+    // A stream source counts its rows.
+    properties.checkpoint_counters = factories->stream_source ? 1 : 0;
+    if (factories->properties) factories->properties(arguments, properties);
+    const uint64_t cycle = properties.input_cycle.value_or(epoch_cycle);
     for (uint32_t input : arguments.node->inputs()) {
       HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PlanNode> child, Make(static_cast<int>(input), cycle));
       instance->inputs.push_back(std::move(child));
@@ -69,7 +73,7 @@ class PlanNodeMaker {
       IndexedSources inputs;
       for (auto& input : instance.inputs) inputs.push_back(std::move(input->indexed));
       HEADRACE_ASSIGN_OR_RETURN(instance.indexed, factories.indexed(arguments, std::move(inputs)));
-      for (const auto& input : instance.inputs) instance.traits.file_io |= input->traits.file_io;
+      for (const auto& input : instance.inputs) instance.properties.traits.file_io |= input->properties.traits.file_io;
     } else if (factories.keyed && IsKeyed(*instance.inputs[0])) {
       HEADRACE_ASSIGN_OR_RETURN(instance.row, factories.keyed(arguments));
     } else if (factories.indexed_source) {
@@ -85,34 +89,37 @@ class PlanNodeMaker {
   }
 
   static void Measure(const OpFactories& factories, PlanNode& instance) {
+    OperatorProperties& properties = instance.properties;
     if (instance.indexed) {
-      instance.cardinality = Cardinality::Of(instance.indexed->size());
-      instance.own_counters = instance.words = 1;
+      // Acts on indices alone: what it would say of rows that stream does not hold.
+      const ir::Traits traits = properties.traits;
+      properties = OperatorProperties();
+      properties.traits = traits;
+      properties.cardinality = Cardinality::Of(instance.indexed->size());
+      properties.checkpoint_counters = 1;
+      instance.counters = 1;
       instance.position_exact = true;
       return;
     }
     std::vector<Cardinality> rows;
     for (const auto& input : instance.inputs) {
-      rows.push_back(input->cardinality);
-      instance.words += input->words;
+      rows.push_back(input->properties.cardinality);
+      instance.counters += input->counters;
+      instance.batched |= input->batched;
     }
+    instance.counters += properties.checkpoint_counters;
     if (factories.cardinality) {
-      instance.cardinality = factories.cardinality(instance.arguments, rows);
+      properties.cardinality = factories.cardinality(instance.arguments, rows);
     } else if (!rows.empty()) {
-      instance.cardinality = rows[0];
+      properties.cardinality = rows[0];
     }
-    if (instance.stream_source) instance.own_counters = instance.stream_source->checkpoint_counters();
-    if (instance.stream) instance.own_counters = instance.stream->checkpoint_counters();
-    if (instance.row && instance.row->one_to_many()) instance.own_counters = 1;
-    instance.words += instance.own_counters;
-    const bool batch = instance.arguments.node->op() == "batch";
-    for (const auto& input : instance.inputs) instance.batched |= input->batched;
+    const bool batches = properties.batch_rows > 0;
     if (instance.stream_source) {
       instance.position_exact = true;
     } else if (instance.inputs.size() == 1 && instance.inputs[0]->position_exact) {
-      instance.position_exact = batch ? !instance.batched : instance.row && instance.traits.one_to_one;
+      instance.position_exact = batches ? !instance.batched : instance.row && properties.traits.one_to_one;
     }
-    instance.batched |= batch;
+    instance.batched |= batches;
   }
 
   const ir::proto::Graph& graph_;
@@ -135,8 +142,9 @@ uint64_t LayoutFrom(const PlanNode& instance, uint64_t layout) {
   if (!instance.indexed) {
     for (const auto& input : instance.inputs) layout = LayoutFrom(*input, layout);
   }
-  if (instance.own_counters == 0) return layout;
-  layout = MixKey(layout, static_cast<uint64_t>(instance.own_counters));
+  const int own = instance.properties.checkpoint_counters;
+  if (own == 0) return layout;
+  layout = MixKey(layout, static_cast<uint64_t>(own));
   const std::string_view op = instance.indexed ? "indexed" : std::string_view(instance.arguments.node->op());
   for (const char letter : op) layout = MixKey(layout, static_cast<uint8_t>(letter));
   return layout;
@@ -146,13 +154,13 @@ uint64_t LayoutFrom(const PlanNode& instance, uint64_t layout) {
 
 bool IsKeyed(const PlanNode& instance) {
   if (instance.indexed) return true;
-  return instance.row && instance.traits.one_to_one && IsKeyed(*instance.inputs[0]);
+  return instance.row && instance.properties.traits.one_to_one && IsKeyed(*instance.inputs[0]);
 }
 
 const PlanNode* SourceOfRows(const PlanNode& instance) {
   if (instance.indexed) return &instance;
-  const bool applies = instance.row && instance.traits.one_to_one;
-  return applies || ir::PassesRows(instance.traits) ? SourceOfRows(*instance.inputs[0]) : nullptr;
+  const bool applies = instance.row && instance.properties.traits.one_to_one;
+  return applies || ir::PassesRows(instance.properties.traits) ? SourceOfRows(*instance.inputs[0]) : nullptr;
 }
 
 const PlanNode* FirstInexact(const PlanNode& root) {

@@ -15,7 +15,6 @@ namespace headrace {
 
 struct PlanNode {
   OpArguments arguments;
-  ir::Traits traits;
   std::vector<std::unique_ptr<PlanNode>> inputs;
   // Exactly one is set. A subtree of ops that act on indices alone is one indexed source.
   std::unique_ptr<IndexedSource> indexed;
@@ -23,9 +22,8 @@ struct PlanNode {
   std::unique_ptr<RowOperator> row;
   std::unique_ptr<StreamOperator> stream;
 
-  Cardinality cardinality;
-  int own_counters = 0;
-  int words = 0;  // inputs' and own
+  OperatorProperties properties;
+  int counters = 0;  // in a checkpoint, the inputs' and its own
   // Every row comes from one row of the sharded source, in order, so that counts below follow from counts above
   // (batch is allowed: its number fixes the position).
   bool position_exact = false;

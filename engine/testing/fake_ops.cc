@@ -204,7 +204,6 @@ class Drop : public RowOperator {
 class SplitRows : public RowOperator {
  public:
   void Apply(Block& /*block*/) const override {}
-  bool one_to_many() const override { return true; }
 
   void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const override {
     for (int row = 0; row < message->rows(); ++row) {
@@ -281,7 +280,6 @@ class Window : public StreamOperator {
 class Take : public StreamOperator {
  public:
   explicit Take(uint64_t count) : count_(count) {}
-  int checkpoint_counters() const override { return 1; }
   void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
     given_ = words[0];
@@ -314,12 +312,6 @@ class Take : public StreamOperator {
 class Repeat : public StreamOperator {
  public:
   explicit Repeat(uint64_t passes) : passes_(passes) {}
-  int checkpoint_counters() const override { return 1; }
-  uint64_t FirstInputEpoch(uint64_t epoch) const override { return epoch * passes_; }
-  uint64_t LastInputEpoch(uint64_t epoch) const override { return epoch * passes_ + passes_ - 1; }
-  uint64_t StartInputEpoch(int /*input*/, uint64_t epoch, absl::Span<const uint64_t> words) const override {
-    return FirstInputEpoch(epoch) + words[0];
-  }
   void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
     next_epoch_ = epoch;
   }
@@ -473,6 +465,10 @@ absl::StatusOr<ir::Schema> SourceSchema(const ir::Attributes& attributes, absl::
   return schema;
 }
 
+void OneCounter(const OpArguments& /*arguments*/, OperatorProperties& properties) {
+  properties.checkpoint_counters = 1;
+}
+
 Cardinality UnknownRows(const OpArguments&, absl::Span<const Cardinality>) { return Cardinality::Unknown(); }
 
 template <typename Made>
@@ -500,9 +496,9 @@ const OpRegistration kCount(
        return std::make_unique<CountSource>(static_cast<uint64_t>(arguments.attributes.Int("rows")),
                                             arguments.attributes.Int("bytes"));
      },
-     .traits =
-         [](const OpArguments& arguments) {
-           return ir::Traits{.indexed = true, .file_io = arguments.attributes.Bool("io")};
+     .properties =
+         [](const OpArguments& arguments, OperatorProperties& properties) {
+           properties.traits = {.indexed = true, .file_io = arguments.attributes.Bool("io")};
          }});
 
 const OpRegistration kStream(
@@ -513,7 +509,10 @@ const OpRegistration kStream(
            static_cast<uint64_t>(arguments.attributes.Int("rows")), &Probe::At(arguments.attributes.Int("probe")),
            arguments.attributes.Bool("fail_start"), arguments.attributes.Int("fail"));
      },
-     .traits = [](const OpArguments& arguments) { return ir::Traits{.python = arguments.attributes.Bool("python")}; }});
+     .properties =
+         [](const OpArguments& arguments, OperatorProperties& properties) {
+           properties.traits.python = arguments.attributes.Bool("python");
+         }});
 
 const OpRegistration kWork(
     Declare("fake_work", ir::Role::kRow,
@@ -527,22 +526,28 @@ const OpRegistration kWork(
              Number("probe", 0),
              Number("hold", -1)}),
     {.row = MakesRow([](const ir::Attributes& attributes) { return std::make_unique<Work>(attributes); }),
-     .traits = [](const OpArguments& arguments) {
+     .properties = [](const OpArguments& arguments, OperatorProperties& properties) {
        const ir::Attributes& attributes = arguments.attributes;
-       return ir::Traits{.one_to_one = true, .python = attributes.Bool("python"), .light = attributes.Bool("light")};
+       properties.traits = {.one_to_one = true, .python = attributes.Bool("python"), .light = attributes.Bool("light")};
      }});
 
 const OpRegistration kDrop(Declare("fake_drop", ir::Role::kRow, {Number("modulus", 2), Flag("light")}),
                            {.row = MakesRow([](const ir::Attributes& attributes) {
                               return std::make_unique<Drop>(attributes.Int("modulus"));
                             }),
-                            .cardinality = UnknownRows,
-                            .traits = [](const OpArguments& arguments) {
-                              return ir::Traits{.light = arguments.attributes.Bool("light")};
-                            }});
+                            .properties =
+                                [](const OpArguments& arguments, OperatorProperties& properties) {
+                                  properties.traits.light = arguments.attributes.Bool("light");
+                                },
+                            .cardinality = UnknownRows});
 
 const OpRegistration kSplit(Declare("fake_split", ir::Role::kRow, {}),
                             {.row = MakesRow([](const ir::Attributes&) { return std::make_unique<SplitRows>(); }),
+                             .properties =
+                                 [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
+                                   properties.checkpoint_counters = 1;
+                                   properties.splits_messages = true;
+                                 },
                              .cardinality = UnknownRows});
 
 const OpRegistration kWindow(Declare("fake_window", ir::Role::kStream, {Number("rows", 3), Number("growth", 0)}),
@@ -554,12 +559,18 @@ const OpRegistration kWindow(Declare("fake_window", ir::Role::kStream, {Number("
 const OpRegistration kTake(Declare("fake_take", ir::Role::kStream, {Number("count", 5)}),
                            {.stream = MakesStream([](const ir::Attributes& attributes) {
                               return std::make_unique<Take>(static_cast<uint64_t>(attributes.Int("count")));
-                            })});
+                            }),
+                            .properties = OneCounter});
 
 const OpRegistration kRepeat(Declare("fake_repeat", ir::Role::kStream, {Number("count", 2)}),
                              {.stream = MakesStream([](const ir::Attributes& attributes) {
                                 return std::make_unique<Repeat>(static_cast<uint64_t>(attributes.Int("count")));
-                              })});
+                              }),
+                              .properties = [](const OpArguments& arguments, OperatorProperties& properties) {
+                                const auto passes = static_cast<uint64_t>(arguments.attributes.Int("count"));
+                                properties.checkpoint_counters = 1;
+                                properties.epochs = {.stride = passes, .runs = passes, .counter = 0};
+                              }});
 
 const OpRegistration kPair(Declare("fake_pair", ir::Role::kStream, {}, 2),
                            {.stream = MakesStream([](const ir::Attributes&) { return std::make_unique<Pair>(); })});

@@ -80,7 +80,7 @@ class Marker {
     bool same = !ActsBesides(node);
     for (const uint32_t input : node.inputs()) same &= rows_[input].same;
     // Pairs of shuffled rows are others in each epoch.
-    same &= node.op() != "zip" || !rows.shuffled;
+    same &= !Registry::Global().Find(node.op())->traits.side_by_side || !rows.shuffled;
     rows.same = same;
     rows.shuffled |= node.salt() != 0;
   }

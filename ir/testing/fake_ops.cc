@@ -251,9 +251,11 @@ void DeclareOps() {
   zip.infer = InferZip;
   zip.reads = PassesColumns();
   zip.traits.indexed = true;
+  zip.traits.side_by_side = true;
   registry.Register(zip);
   Declaration same = zip;
   same.name = "same";
+  same.traits.side_by_side = false;
   same.infer = [](const Attributes&, absl::Span<const Schema> inputs) -> absl::StatusOr<Schema> {
     if (inputs[0].Names() != inputs[1].Names()) return GraphError("the columns differ");
     return inputs[0];

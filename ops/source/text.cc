@@ -19,9 +19,6 @@ class TextSource : public StreamSource {
  public:
   TextSource(const FileSystem* system, MatchedFiles files) : system_(system), files_(std::move(files)) {}
 
-  // Rows read, file, and byte in it.
-  int checkpoint_counters() const override { return 3; }
-
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
     if (words[1] > static_cast<uint64_t>(files_.paths.size()) || words[2] > kLargestFile) {
       return CounterError("had read file ", words[1], " up to byte ", words[2], " of ", files_.paths.size(), " files");
@@ -110,10 +107,15 @@ const OpRegistration registration(
         },
     },
     {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
-      const FileSystem* const system = arguments.run->files;
-      HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*system, "Text", arguments.attributes));
-      return std::make_unique<TextSource>(system, std::move(files));
-    }});
+       const FileSystem* const system = arguments.run->files;
+       HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*system, "Text", arguments.attributes));
+       return std::make_unique<TextSource>(system, std::move(files));
+     },
+     .properties =
+         [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
+           // Rows read, file, and byte in it.
+           properties.checkpoint_counters = 3;
+         }});
 
 }  // namespace
 }  // namespace headrace
