@@ -1,9 +1,9 @@
 """The pipelines that a soak runs, each drawn from a number: every process that draws the number gets the same one."""
 
 import dataclasses
-import os
 import pathlib
 import random
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -105,8 +105,10 @@ def _of_damaged_pictures(rng: random.Random, data: pathlib.Path) -> tuple[str, B
 def write_damaged_pictures(rng: random.Random, data: pathlib.Path, folder: pathlib.Path) -> None:
     """Made beside its place and moved there whole, for another process may want the same folder."""
     photos = sorted((data / "photos").rglob("*.jpg"))
-    made = folder.with_name(f"{folder.name}.{os.getpid()}")
-    (made / "class").mkdir(parents=True)
+    folder.parent.mkdir(exist_ok=True)
+    # Under a new name each time: an interrupt or a lack of memory may have left one that is not whole.
+    made = pathlib.Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+    (made / "class").mkdir()
     for index in range(8):
         contents = bytearray(rng.choice(photos).read_bytes())
         for _ in range(rng.choice([0, 0, 0, 1, 5])):

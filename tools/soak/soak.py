@@ -33,7 +33,11 @@ DESCRIPTORS = 1024
 SECONDS_WITHOUT_A_WORD = 180.0
 PART_SHORT_OF_MEMORY = 0.3
 # What the C library says when a process that is short of memory has none for a thread's own data: nobody can catch it.
-LIBRARY_GAVE_UP = ["cannot allocate memory for thread-local data", "failed to register TLS destructor"]
+LIBRARY_GAVE_UP = [
+    "cannot allocate memory for thread-local data",
+    "failed to register TLS destructor",
+    "libgcc_s.so.1 must be installed for unwinding to work",
+]
 MEAN_SECONDS_TO_A_KILL = 3.0
 MEAN_SECONDS_TO_AN_INTERRUPT = 0.3
 
