@@ -7,6 +7,7 @@ goes on from the last state that was written whole.
 
 import base64
 import contextlib
+import dataclasses
 import fcntl
 import hashlib
 import json
@@ -34,7 +35,8 @@ def digest(row: dict[str, Any]) -> str:
 
 
 def failure_text(error: hr.Error) -> str:
-    return repr(Failure.of(error))
+    """Without the cause, which an error that Ctrl-C kept back does not have when it is repeated; the message names it."""
+    return repr(dataclasses.replace(Failure.of(error), cause=""))
 
 
 def write(path: pathlib.Path, contents: dict[str, Any]) -> None:
