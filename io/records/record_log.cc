@@ -115,7 +115,9 @@ Descriptor OpenLocked(const std::string& path) {
   return descriptor.is_open() && Lock(descriptor) ? std::move(descriptor) : Descriptor(-1);
 }
 
-bool IsRegularFile(const std::string& path) {
+// Asks the file itself only where the folder does not say, or it is a link.
+bool IsRegularFile(const dirent& entry, const std::string& path) {
+  if (entry.d_type != DT_UNKNOWN && entry.d_type != DT_LNK) return entry.d_type == DT_REG;
   struct stat status{};
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
@@ -186,7 +188,7 @@ absl::StatusOr<std::vector<std::string>> RecordLog::ListFiles() const {
     if (entry == nullptr) break;
     if (!EndsWith(entry->d_name, kLogEnd)) continue;
     std::string path = Cat(folder_, "/", entry->d_name);
-    if (IsRegularFile(path)) paths.push_back(std::move(path));
+    if (IsRegularFile(*entry, path)) paths.push_back(std::move(path));
   }
   if (errno != 0) return NotFoundError("cannot read the folder ", folder_, ": ", std::strerror(errno));
   std::sort(paths.begin(), paths.end());
