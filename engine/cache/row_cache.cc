@@ -208,25 +208,28 @@ double RowCache::ShareOnDisk(double bytes) const {
   return std::min(1.0, FractionOf(static_cast<double>(disk_limit_), bytes + kFileOverhead, rows_));
 }
 
-bool RowCache::Reserve(int64_t bytes) {
-  if (memory_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= memory_limit_) {
-    account_->Charge(bytes);
-    return true;
-  }
-  memory_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-  return false;
-}
-
-// What was reserved for a row goes back unless the row is kept, also where an allocation throws.
+// Takes the memory of a row where the limit leaves room, and gives it back unless the row is kept, also where an
+// allocation throws.
 class RowCache::Reservation {
  public:
-  Reservation(RowCache& cache, int64_t bytes) : cache_(cache), bytes_(bytes) {}
+  // `wanted`: whether to ask for it at all.
+  Reservation(RowCache& cache, bool wanted, int64_t bytes) : cache_(cache), bytes_(wanted ? bytes : 0) {
+    if (bytes_ == 0) return;
+    const bool fits =
+        cache_.memory_bytes_.fetch_add(bytes_, std::memory_order_relaxed) + bytes_ <= cache_.memory_limit_;
+    if (fits) {
+      cache_.account_->Charge(bytes_);
+    } else {
+      cache_.memory_bytes_.fetch_sub(std::exchange(bytes_, 0), std::memory_order_relaxed);
+    }
+  }
   ~Reservation() {
     if (bytes_ == 0) return;
     cache_.memory_bytes_.fetch_sub(bytes_, std::memory_order_relaxed);
     cache_.account_->Charge(-bytes_);
   }
   Reservation(const Reservation&) = delete;
+  bool made() const { return bytes_ > 0; }
   void Keep() { bytes_ = 0; }
 
  private:
@@ -238,17 +241,15 @@ bool RowCache::Keep(uint64_t key, absl::Span<const Tensor> row) {
   if (FindInMemory(key).buffer) return true;
   const uint64_t hash = HashOf(key);
   const size_t bytes = RecordBytes(row);
-  const int64_t charge = ChargeOf(bytes);
   const bool for_disk = log_ != nullptr && settled_ && hash <= disk_share_ && !log_->failed();
-  const bool for_memory = hash <= memory_share_ && Reserve(charge);
-  if (!for_disk && !for_memory) return false;
-  if (!for_memory && OnDisk(key)) return true;
-  Reservation reserved(*this, for_memory ? charge : 0);
+  Reservation reserved(*this, hash <= memory_share_, ChargeOf(bytes));
+  if (!for_disk && !reserved.made()) return false;
+  if (!reserved.made() && OnDisk(key)) return true;
   const BufferRef buffer = memory_.Allocate(bytes);
   bool in_memory = false;
   if (buffer) {
     WriteRecord(row, buffer->data());
-    if (for_memory) {
+    if (reserved.made()) {
       const size_t part = PartOf(key);
       const std::lock_guard<std::mutex> lock(part_mutexes_[part]);
       in_memory = kept_.parts[part].try_emplace(key, Record{buffer, bytes}).second;

@@ -141,7 +141,6 @@ class RowCache {
   void Measure(size_t bytes);
   void Settle(double mean_bytes);
   class Reservation;
-  bool Reserve(int64_t bytes);
   void DropMemory(uint64_t above);
   KeptRows TakeMemory();
   void WriteKept();
