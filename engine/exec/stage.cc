@@ -274,19 +274,20 @@ void Stage::NoteBlockedLocked(BlockedReason blocked) {
   blocked_since_ = now;
 }
 
+uint64_t Stage::LastInputEpoch(uint64_t epoch) const {
+  for (size_t i = elements_.size(); i-- > 0;) epoch = elements_[i].properties.epochs.LastInput(epoch);
+  return epoch;
+}
+
 void Stage::FinishEpoch(uint64_t epoch) {
   RaiseTo(wanted_from_, epoch + 1);
-  for (size_t i = elements_.size(); i-- > 0;) {
-    epoch = elements_[i].properties.epochs.LastInput(epoch);
-  }
+  epoch = LastInputEpoch(epoch);
   for (Stage* input : inputs_) input->FinishEpoch(epoch);
   control_->Signal(this);
 }
 
 void Stage::Ask(uint64_t epoch) {
-  for (size_t i = elements_.size(); i-- > 0;) {
-    epoch = elements_[i].properties.epochs.LastInput(epoch);
-  }
+  epoch = LastInputEpoch(epoch);
   RaiseTo(asked_, epoch);
   for (Stage* input : inputs_) input->Ask(epoch);
   control_->Signal(this);

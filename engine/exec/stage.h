@@ -177,6 +177,8 @@ class Stage {
   // Bytes that so many messages take besides, for rows that come after theirs; reserved with the messages, and kept.
   virtual int64_t AheadBytesLocked(int /*messages*/) const { return 0; }
   virtual void KeepAheadLocked(int64_t /*bytes*/) {}
+  // The inputs' last epoch that goes into `epoch` of what the stage gives out.
+  uint64_t LastInputEpoch(uint64_t epoch) const;
   // An epoch that a task may not begin yet, as user code would run for it.
   bool Gated(uint64_t epoch) const { return options_.gated && epoch > asked_.load(std::memory_order_acquire); }
   // Downstream wants nothing any more of `epoch`.
