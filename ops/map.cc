@@ -187,7 +187,7 @@ class MapOperator : public RowOperator {
         return tensor.buffer().get() == row[c].buffer().get();
       });
       if (!shared) continue;
-      OutputAllocator output(PlaceOf(block, static_cast<int>(c)));
+      OutputAllocator output(SlotOf(block, static_cast<int>(c)));
       HEADRACE_ASSIGN_OR_RETURN(Tensor own, output.Allocate(row[c].dtype(), row[c].shape()));
       row[c].CopyTo(own.mutable_raw());
       row[c] = std::move(own);
@@ -196,7 +196,7 @@ class MapOperator : public RowOperator {
   }
 
   // Where the column of the block's row goes; invalid: nowhere.
-  static Tensor PlaceOf(const Block& block, int column) {
+  static Tensor SlotOf(const Block& block, int column) {
     return block.batch_memory != nullptr && column >= 0 ? block.batch_memory->SlotOf(column, block.batch_slot)
                                                         : Tensor();
   }
@@ -204,7 +204,7 @@ class MapOperator : public RowOperator {
   absl::Status RunAll(const std::vector<Action>& actions, const Block& block, int i, bool placed, Row& row,
                       Row& inputs) const {
     for (const Action& action : actions) {
-      OutputAllocator output(placed ? PlaceOf(block, action.last_of) : Tensor());
+      OutputAllocator output(placed ? SlotOf(block, action.last_of) : Tensor());
       HEADRACE_RETURN_IF_ERROR(Run(action, block.ids[i], output, row, inputs));
     }
     return absl::OkStatus();

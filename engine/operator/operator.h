@@ -104,8 +104,8 @@ class StreamOperator {
   // kState where no checkpoint of this operator has such words: those of a state from outside are asked for before
   // Start.
   virtual absl::Status CheckCounters(absl::Span<const uint64_t> /*words*/) const { return absl::OkStatus(); }
-  // The epoch and counters to go on from, before anything is received; `inputs` are the checkpoint its inputs go on
-  // from.
+  // The epoch and counters to go on from, before anything is received; `inputs` is the checkpoint that its inputs go
+  // on from.
   virtual void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) = 0;
   // The input whose next message it needs.
   virtual int wants() const { return 0; }
@@ -145,7 +145,7 @@ struct RunOptions {
   std::optional<uint64_t> seed;  // iterate's, else the graph's, else 0
   const HostBindings* bindings = nullptr;
   const FileSystem* files = LocalFileSystem();  // that sources read from
-  uint64_t rank = 0;                            // of those that rows are sharded among
+  uint64_t rank = 0;                            // of the ranks that rows are sharded among
 };
 
 // The epoch whose rows come in `epoch`, where rows come again after `cycle` epochs, as below a cache; 0: they never do.

@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& 
 
 std::vector<Fingerprint> FingerprintsOf(const PlanNode& root);
 
-// Names the operators that have words in checkpoint, in their order: states fit only where it is the same.
+// Names the operators that have counters in a checkpoint, in their order: states fit only where it is the same.
 uint32_t CheckpointLayout(const PlanNode& root);
 // That of its operator; null: it has none.
 std::shared_ptr<RowCache> CacheOf(const PlanNode& instance);
