@@ -246,6 +246,9 @@ class Iterator:
         self._let_go(engine, self._on_end or stop)
 
     def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
+        if engine.inherited:  # The run is the parent's, and so are its report and its profile.
+            stop(engine)
+            return
         try:
             self._run.end(engine)
         finally:

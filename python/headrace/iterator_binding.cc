@@ -149,8 +149,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
 
   ~BoundIteration() {
-    // A forked child has the memory of the pipeline but not its threads: there is nobody to join.
-    if (getpid() != process_) {
+    // Joins nobody: the threads of the pipeline are in the parent.
+    if (inherited()) {
       iteration_.release();
       return;
     }
@@ -215,13 +215,13 @@ class __attribute__((visibility("hidden"))) BoundIteration {
 
   // Tells it to end, and does not wait.
   void Stop() {
-    if (getpid() != process_) return;
+    if (inherited()) return;
     const Unlocked unlocked;
     iteration_->Stop();
   }
 
   void Close(double patience_s) {
-    if (getpid() == process_) CloseWithin(std::chrono::nanoseconds(static_cast<int64_t>(patience_s * 1e9)));
+    if (!inherited()) CloseWithin(std::chrono::nanoseconds(static_cast<int64_t>(patience_s * 1e9)));
   }
 
   // What Python's garbage collector asks for.
@@ -241,24 +241,34 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return Listing([this] { return iteration_->Outdated(); });
   }
 
-  py::bytes State() { return py::bytes(ValueOrRaise(iteration_->State(), &objects_->raised())); }
+  py::bytes State() {
+    CheckProcess();
+    return py::bytes(ValueOrRaise(iteration_->State(), &objects_->raised()));
+  }
+  // Made by the process that this one was forked from. Its threads are there, and its locks may be held for ever.
+  bool inherited() const { return getpid() != process_; }
   // When the Turn began that has not ended, on the clock of time.monotonic(); 0: none.
   uint64_t waiting_since_ns() const { return waiting_since_ns_.load(std::memory_order_relaxed); }
   // The pipeline gave an error, and would give it again.
   bool failed() const { return failed_; }
   uint64_t epoch() const { return iteration_->epoch(); }
-  uint64_t delivered() const { return iteration_->delivered(); }
+  uint64_t delivered() const {
+    CheckProcess();
+    return iteration_->delivered();
+  }
   // Rows since the epoch was asked for.
   uint64_t given() const { return given_; }
   py::list schema() const { return SchemaList(iteration_->schema()); }
 
-  std::string Explain() {
+  std::string Explain() const {
+    CheckProcess();
     const Unlocked unlocked;
     return ExplainRun(iteration_->report());
   }
 
   // The trace and the page, of an iteration that was closed.
-  py::tuple Profile() {
+  py::tuple Profile() const {
+    CheckProcess();
     std::string trace;
     std::string page;
     {
@@ -270,7 +280,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return py::make_tuple(trace, page);
   }
 
-  py::list DescribeStall() {
+  py::list DescribeStall() const {
+    CheckProcess();
     std::vector<std::string> lines;
     {
       const Unlocked unlocked;
@@ -281,7 +292,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return texts;
   }
 
-  py::dict Report() {
+  py::dict Report() const {
+    CheckProcess();
     headrace::Report report;
     {
       const Unlocked unlocked;
@@ -337,7 +349,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
 
   void CheckProcess() const {
-    if (getpid() == process_) return;
+    if (!inherited()) return;
     Raise(UnsupportedError(
         "this iterator was made before a fork, and its threads stayed in the parent; make a new iterator in the child, "
         "or start the child with the 'spawn' method"));
@@ -492,6 +504,7 @@ void BindIterator(py::module_& module) {
       .def("profile", &BoundIteration::Profile)
       .def("schema", &BoundIteration::schema)
       .def_property_readonly("waiting_since_ns", &BoundIteration::waiting_since_ns)
+      .def_property_readonly("inherited", &BoundIteration::inherited)
       .def_property_readonly("failed", &BoundIteration::failed)
       .def_property_readonly("epoch", &BoundIteration::epoch)
       .def_property_readonly("delivered", &BoundIteration::delivered)

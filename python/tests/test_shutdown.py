@@ -486,6 +486,34 @@ def test_a_forked_child_gets_an_error(child, leave):
     assert "Error" in done.stdout and "fork" in done.stdout, done.stdout
 
 
+def test_a_forked_child_asks_the_run_of_its_parent_nothing(tmp_path):
+    """Whatever locks the parent's threads held at the fork stay locked in the child."""
+    code = """
+import os, pathlib, sys
+import headrace as hr
+
+profile = pathlib.Path(sys.argv[1])
+it = hr.Range(1000).batch(10).iterate(profile=profile)
+next(it)
+child = os.fork()
+if child == 0:
+    for ask in (it.state, it.explain, it.report):
+        try:
+            print("not refused:", ask())
+        except hr.UnsupportedError as error:
+            assert "fork" in str(error), error
+    it.close()
+    sys.exit(0)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+assert (profile / "trace.json").read_text() == "", "the child wrote the profile"
+assert len(list(it)) == 99
+assert (profile / "trace.json").read_text() != ""
+"""
+    done = run_python(code, str(tmp_path), timeout=30)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
 def test_a_fork_before_the_first_pipeline_is_fine():
     code = """
 import os, sys
