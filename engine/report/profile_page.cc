@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
 #include "engine/report/advice.h"
@@ -18,18 +20,13 @@ constexpr int kChartWidth = 900;
 constexpr int kChartHeight = 60;
 constexpr int kStripHeight = 14;
 
-constexpr std::string_view kStyle = R"(
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; width: 100%; font-size: 13px; }
-th, td { text-align: right; padding: .2rem .5rem; border-bottom: 1px solid #ddd; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-td.tree { font-family: ui-monospace, monospace; white-space: pre; }
-svg { display: block; width: 100%; background: #f4f4f1; margin: .1rem 0 .8rem; }
-h3 { font-size: 14px; font-weight: 600; margin: 0; }
-.busy { fill: #2f6f4f; } .input { fill: #d9a441; } .slot { fill: #5b7db1; } .memory { fill: #b1455b; }
-.line { fill: none; stroke: #2f6f4f; stroke-width: 1.5; vector-effect: non-scaling-stroke; }
-.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em; }
-)";
+constexpr absl::string_view kStyle =
+#include "engine/report/profile_page.css.inc"
+    ;
+// Has {{places}} to fill.
+constexpr absl::string_view kPage =
+#include "engine/report/profile_page.html.inc"
+    ;
 
 std::string Escaped(std::string_view text) {
   std::string escaped;
@@ -133,22 +130,17 @@ std::string TimeBar(const Report& report, const StageReport& stage) {
   return absl::StrFormat("<h3>%s</h3>\n%s", Escaped(stage.name), Svg(kStripHeight, bars));
 }
 
-std::string Summary(const Report& report) {
-  const double rate = static_cast<double>(report.delivered) / std::max(1e-9, report.wall_s);
-  return absl::StrFormat(
-      "<p>%d delivered in %s, %.1f a second; the loop waited %s for data. Memory: %s held at most, of a budget of %s. "
-      "Workers: %d.</p>\n",
-      report.delivered, SecondsText(report.wall_s), rate, SecondsText(report.user_wait_s), BytesText(report.peak_bytes),
-      BytesText(report.budget_bytes), report.workers);
+std::string Rate(const Report& report) {
+  return absl::StrFormat("%.1f", static_cast<double>(report.delivered) / std::max(1e-9, report.wall_s));
 }
 
-std::string AdviceList(const Report& report) {
+std::string AdviceItems(const Report& report) {
   std::string items;
   for (const std::string& sentence : Advice(report)) Append(items, "<li>", Escaped(sentence), "</li>\n");
-  return Cat("<h2>What limits it</h2>\n<ul>\n", items, "</ul>\n");
+  return items;
 }
 
-std::string TreeTable(const Report& report) {
+std::string TreeRows(const Report& report) {
   std::string rows;
   for (const StageReport& stage : report.stages) {
     const std::string branch = stage.depth == 0 ? "" : std::string(3 * (stage.depth - 1), ' ') + "└─ ";
@@ -159,51 +151,43 @@ std::string TreeTable(const Report& report) {
         branch, Escaped(stage.name), stage.lane, stage.rows, stage.tasks, stage.widest, SecondsText(stage.busy_s),
         SecondsText(stage.input_wait_s), SecondsText(stage.output_wait_s), SecondsText(stage.memory_wait_s));
   }
-  return Cat(
-      "<h2>The tree</h2>\n<table>\n<tr><th>stage, from the user down</th><th>runs on</th><th>rows</th><th>tasks</th>"
-      "<th>at once</th><th>busy</th><th>no input</th><th>no slot</th><th>no memory</th></tr>\n",
-      rows, "</table>\n");
+  return rows;
 }
 
 std::string TimeBars(const Report& report) {
   std::string bars;
   for (const StageReport& stage : report.stages) bars += TimeBar(report, stage);
-  return Cat(
-      "<h2>Time</h2>\n<p>Of each stage, over the whole run: "
-      "<svg class=\"key\"><rect class=\"busy\" width=\"100%\" height=\"100%\"/></svg>at work "
-      "<svg class=\"key\"><rect class=\"input\" width=\"100%\" height=\"100%\"/></svg>no input "
-      "<svg class=\"key\"><rect class=\"slot\" width=\"100%\" height=\"100%\"/></svg>no slot for its output "
-      "<svg class=\"key\"><rect class=\"memory\" width=\"100%\" height=\"100%\"/></svg>no memory</p>\n",
-      bars);
+  return bars;
 }
 
-std::string Queues(const Report& report, const Profile& profile) {
+// Of each queue, and behind them of the memory held.
+std::vector<std::vector<double>> HighestLevels(const Profile& profile) {
   std::vector<Series> levels(profile.stages.size() + 1);
   for (const Profile::Thread& thread : profile.threads) {
     for (const LevelSample& sample : thread.levels) {
       levels[sample.stage].emplace_back(sample.ns, static_cast<double>(sample.level));
     }
   }
+  std::vector<std::vector<double>> highest;
+  for (Series& series : levels) highest.push_back(HighestBySlot(std::move(series), profile.wall_ns));
+  return highest;
+}
+
+std::string QueueCharts(const Report& report, const Profile& profile, const std::vector<std::vector<double>>& levels) {
   std::string charts;
   for (size_t i = 0; i < profile.stages.size(); ++i) {
     const int window = report.stages[i].window;
-    Append(charts, "<h3>", Escaped(profile.stages[i]), ": up to ", window, " messages</h3>\n",
-           Line(HighestBySlot(std::move(levels[i]), profile.wall_ns), window));
+    Append(charts, "<h3>", Escaped(profile.stages[i]), ": up to ", window, " messages</h3>\n", Line(levels[i], window));
   }
-  const std::vector<double> bytes = HighestBySlot(std::move(levels.back()), profile.wall_ns);
-  const double most = *std::max_element(bytes.begin(), bytes.end());
-  return Cat("<h2>Queues over time</h2>\n<p>Messages that wait above each stage, ", SecondsText(profile.wall_ns * 1e-9),
-             " from left to right. A queue that is full waits for what is above it; one that is empty, for what is "
-             "below.</p>\n",
-             charts, "<h3>memory held: up to ", BytesText(static_cast<int64_t>(most)), "</h3>\n", Line(bytes, most));
+  return charts;
 }
 
-std::string Threads(const Profile& profile) {
+std::string ThreadStrips(const Profile& profile) {
   std::string strips;
   for (const Profile::Thread& thread : profile.threads) {
     Append(strips, "<h3>", Escaped(thread.name), "</h3>\n", Strip(BusyBySlot(profile, thread)));
   }
-  return Cat("<h2>Threads over time</h2>\n<p>Dark where a thread was at work.</p>\n", strips);
+  return strips;
 }
 
 std::string DropNote(const Profile& profile) {
@@ -217,12 +201,27 @@ std::string DropNote(const Profile& profile) {
 }  // namespace
 
 std::string ProfilePage(const Report& report, const Profile& profile) {
-  return Cat(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>Headrace "
-      "profile</title>\n<style>",
-      kStyle, "</style>\n</head>\n<body>\n<h1>Headrace profile</h1>\n", Summary(report), AdviceList(report),
-      DropNote(profile), TreeTable(report), TimeBars(report), Queues(report, profile), Threads(profile),
-      "</body>\n</html>\n");
+  const std::vector<std::vector<double>> levels = HighestLevels(profile);
+  const std::vector<double>& held = levels.back();
+  const double most_held = *std::max_element(held.begin(), held.end());
+  // Replaces in one pass, so that names which look like places of the page stay names.
+  return absl::StrReplaceAll(kPage, {{"{{style}}", kStyle},
+                                     {"{{delivered}}", Cat(report.delivered)},
+                                     {"{{wall}}", SecondsText(report.wall_s)},
+                                     {"{{rate}}", Rate(report)},
+                                     {"{{loop_wait}}", SecondsText(report.user_wait_s)},
+                                     {"{{peak}}", BytesText(report.peak_bytes)},
+                                     {"{{budget}}", BytesText(report.budget_bytes)},
+                                     {"{{workers}}", Cat(report.workers)},
+                                     {"{{advice}}", AdviceItems(report)},
+                                     {"{{missing}}", DropNote(profile)},
+                                     {"{{tree}}", TreeRows(report)},
+                                     {"{{time_bars}}", TimeBars(report)},
+                                     {"{{profiled}}", SecondsText(profile.wall_ns * 1e-9)},
+                                     {"{{queues}}", QueueCharts(report, profile, levels)},
+                                     {"{{most_held}}", BytesText(static_cast<int64_t>(most_held))},
+                                     {"{{held}}", Line(held, most_held)},
+                                     {"{{threads}}", ThreadStrips(profile)}});
 }
 
 }  // namespace headrace

@@ -80,6 +80,13 @@ TEST(ProfilePage, NamesEveryStageAndThreadAndEscapesThem) {
   ExpectHas(page, "<polyline");
 }
 
+TEST(ProfilePage, FillsEveryPlace) {
+  Profile profile = TwoThreads();
+  EXPECT_EQ(ProfilePage(ReportOf(profile), profile).find("{{"), std::string::npos);
+  profile.stages[0] = "{{style}}";
+  ExpectHas(ProfilePage(ReportOf(profile), profile), "<h3>{{style}}</h3>");
+}
+
 TEST(ProfilePage, HoldsForARunThatNeverBegan) {
   Profile profile = TwoThreads();
   profile.threads.clear();

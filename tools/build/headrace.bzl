@@ -53,6 +53,15 @@ def headrace_py_extension(name, copts = [], deps = [], **kwargs):
         **kwargs
     )
 
+def headrace_embedded_text(src):
+    """A text file as a C++ literal: SRC.inc, to be included behind a `=`."""
+    native.genrule(
+        name = src + "_embedded",
+        srcs = [src],
+        outs = [src + ".inc"],
+        cmd = "(printf 'R\"text('; cat $<; printf ')text\"') > $@",
+    )
+
 def headrace_proto_library(name, src, visibility = None):
     """C++ of one .proto file; NAME.pb.h and NAME.pb.cc without our warnings, as the code is protoc's."""
     stem = src[:-len(".proto")]
