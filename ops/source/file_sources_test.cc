@@ -1,13 +1,13 @@
-// Of all sources that read files: they read from the file system that the pipeline was given, and ahead.
+// Of all sources that read files, found by their declarations: they read from the file system that the pipeline was
+// given, and ahead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <thread>
 
 #include "core/error.h"
@@ -19,41 +19,101 @@
 namespace headrace {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 
-std::map<std::string, GraphBuilder::Given> Sources(const TemporaryFolder& folder) {
-  const ir::proto::Value pattern = ir::StringsValue({folder / "class/*.jpg"});
-  return {{"Files", {{"patterns", pattern}}},
-          {"Text", {{"patterns", pattern}}},
-          {"ImageFolder", {{"root", ir::StringValue(folder.path())}}}};
+// No folder of the machine has this path.
+constexpr std::string_view kFolder = "/nowhere/but/in/this/file/system";
+
+// Shows a folder as kFolder. Used by one thread.
+class MovedFolder : public FileSystem {
+ public:
+  explicit MovedFolder(std::string folder) : folder_(std::move(folder)) {}
+
+  absl::StatusOr<Tensor> Read(const std::string& path) const override { return files_.Read(Real(path)); }
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const override { return files_.Open(Real(path)); }
+  absl::StatusOr<FileStat> Stat(const std::string& path) const override { return files_.Stat(Real(path)); }
+  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes) const override {
+    return files_.List(Real(folder), sizes);
+  }
+  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
+    return files_.Write(Real(path), parts);
+  }
+
+ private:
+  std::string Real(const std::string& path) const {
+    return path.rfind(kFolder, 0) == 0 ? Cat(folder_, path.substr(kFolder.size())) : path;
+  }
+
+  const FileSystem& files_ = *LocalFileSystem();
+  const std::string folder_;
+};
+
+std::vector<const ir::Declaration*> FileSources() {
+  std::vector<const ir::Declaration*> sources;
+  for (const ir::Declaration* declaration : ir::Registry::Global().All()) {
+    if (declaration->role == ir::Role::kSource && declaration->traits.file_io) sources.push_back(declaration);
+  }
+  return sources;
 }
 
-TEST(FileSources, AreAllHere) {
-  const TemporaryFolder folder;
+// In Python's notation: what the sample says, and for paths a pattern or the folder otherwise.
+std::optional<std::string> GivenText(const ir::Declaration& source, const ir::Attribute& attribute) {
+  for (const auto& [name, text] : source.sample.attributes) {
+    if (name == attribute.name) return text;
+  }
+  if (!attribute.path || attribute.default_value.has_value()) return std::nullopt;
+  return attribute.type == ir::AttributeType::kStrings ? "'class/*.jpg'" : "''";
+}
+
+// Puts a path beneath kFolder.
+void Move(ir::proto::Value& value) {
+  if (value.kind_case() == ir::proto::Value::kText) {
+    value.set_text(JoinPath(kFolder, value.text()));
+    return;
+  }
+  for (std::string& path : *value.mutable_texts()->mutable_values()) path = JoinPath(kFolder, path);
+}
+
+// With which the source reads what is in kFolder.
+GraphBuilder::Given AttributesOf(const ir::Declaration& source) {
+  GraphBuilder::Given given;
+  for (ir::Attribute attribute : source.attributes) {
+    const std::optional<std::string> text = GivenText(source, attribute);
+    if (!text.has_value()) continue;
+    attribute.default_value = text;
+    ir::proto::Value value = *ir::DefaultValue(attribute);
+    if (attribute.path) Move(value);
+    given.emplace_back(attribute.name, std::move(value));
+  }
+  return given;
+}
+
+TEST(FileSources, SayThatTheyReadFiles) {
+  EXPECT_GE(FileSources().size(), 3u) << "are they linked in?";
   for (const ir::Declaration* declaration : ir::Registry::Global().All()) {
-    if (!declaration->traits.file_io) continue;
-    EXPECT_EQ(Sources(folder).count(declaration->name), 1u) << declaration->name;
+    if (declaration->role != ir::Role::kSource) continue;
+    for (const ir::Attribute& attribute : declaration->attributes) {
+      EXPECT_TRUE(declaration->traits.file_io || !attribute.path) << declaration->name << ", " << attribute.name;
+    }
   }
 }
 
-TEST(FileSources, ReadFromThePipelinesFileSystem) {
+TEST(FileSources, KnowNoOtherFileSystemThanThePipelines) {
   TemporaryFolder folder;
   folder.Write("class/a.jpg", "a");
-  for (const auto& [op, given] : Sources(folder)) {
-    std::set<std::string> calls;
-    const FaultyFileSystem files(LocalFileSystem(), [&](std::string_view call, const std::string&) {
-      calls.emplace(call);
-      return call == "Read" || call == "ReadAt" ? DataError("as told") : absl::OkStatus();
-    });
+  const MovedFolder moved(folder.path());
+  const FaultyFileSystem files(&moved, [&](std::string_view call, const std::string&) {
+    return call == "Read" || call == "ReadAt" ? DataError("as told") : absl::OkStatus();
+  });
+  for (const ir::Declaration* source : FileSources()) {
     GraphBuilder builder;
-    builder.Add(op, {}, given);
+    builder.Add(source->name, {}, AttributesOf(*source));
+    const absl::StatusOr<ir::proto::Graph> graph = builder.Build();
+    ASSERT_TRUE(graph.ok()) << source->name << ": say what it needs in `.sample`: " << graph.status();
     PipelineOptions options = OptionsOf({});
     options.files = &files;
-    const absl::StatusOr<Ran> ran = RunOnce(*builder.Build(), options);
-    ASSERT_TRUE(ran.ok()) << op;
-    EXPECT_THAT(DescribeError(ran->error), HasSubstr("as told")) << op;
-    EXPECT_THAT(calls, Contains("List")) << op;
+    const absl::StatusOr<Ran> ran = RunOnce(*graph, options);
+    EXPECT_THAT(DescribeError(ran.ok() ? ran->error : ran.status()), HasSubstr("as told")) << source->name;
   }
 }
 
