@@ -107,7 +107,7 @@ def version(_: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="headrace", description=headrace.__doc__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    command = commands.add_parser("explain", help="show a saved graph as it would run")
+    command = commands.add_parser("explain", help="show the plan of a saved graph")
     command.add_argument("file", metavar="FILE", help="what Dataset.save() or Dataset.to_json() gave")
     command.add_argument("--passes", action="store_true", help="the graph before and after every pass of the optimizer")
     command.set_defaults(run=explain)
@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("bench", help="measure a saved graph on its data, part by part")
     bench.add_arguments(command)
     command.set_defaults(run=bench.run)
-    command = commands.add_parser("passes", help="list the passes of the optimizer as they run, or say what one does")
+    command = commands.add_parser("passes", help="list the passes of the optimizer in their order, or describe one")
     command.add_argument("name", metavar="NAME", nargs="?", help="such as push_down")
     command.set_defaults(run=passes)
     commands.add_parser("version", help="print the version").set_defaults(run=version)
@@ -131,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except headrace.Error as error:
         print(f"headrace: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # `headrace ops | head`
+    except BrokenPipeError:  # Such as `headrace ops | head`.
         sys.stderr.close()
         return 0
     return code

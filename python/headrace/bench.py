@@ -1,4 +1,4 @@
-"""`headrace bench`: how fast a saved pipeline is on this machine and these data, part by part, and what limits it."""
+"""`headrace bench`: the speed of a saved pipeline on this machine and these data, part by part, and what limits it."""
 
 import argparse
 import dataclasses
@@ -12,7 +12,7 @@ from headrace.dataset import Dataset, load
 from headrace.errors import DataError, UnsupportedError
 from headrace.iterator import start
 
-# A part of the pipeline is measured in so many turns, each of at most so long; the best one counts.
+# Runs of each part of the pipeline, of which the best counts, and the most seconds of one run.
 _PART_TURNS = 3
 _PART_SECONDS = 0.7
 _OTHERWISE_SECONDS = 10.0
@@ -20,17 +20,17 @@ _OTHERWISE_SECONDS = 10.0
 
 @dataclasses.dataclass
 class Limits:
-    """When to stop: at whichever comes first."""
+    """When to stop: at the first limit reached."""
 
     seconds: float | None = None
-    """After the first batch: finding the files may take long."""
+    """Counted from the first batch, as finding the files may take long."""
     batches: int | None = None
     epochs: int | None = None
 
 
 @dataclasses.dataclass
 class Measured:
-    """One run. Items are rows, also those within batches; times are seconds."""
+    """One run. Items are rows, including those in batches; times are in seconds."""
 
     items: int
     batches: int
@@ -41,7 +41,7 @@ class Measured:
 
     @property
     def rate(self) -> float:
-        """Items a second from the first batch on, or with it where there is no other."""
+        """Items per second after the first batch, or including it if it is the only one."""
         if self.items > self.first_items and self.seconds > self.first_seconds:
             return (self.items - self.first_items) / (self.seconds - self.first_seconds)
         return self.items / self.seconds
@@ -59,9 +59,9 @@ def _items_of(row: dict[str, Any], batched: bool) -> int:
 
 
 def measure(dataset: Dataset, limits: Limits, step_seconds: float = 0.0, keep: bool = True) -> Measured:
-    """Runs epochs one after the other, as a training loop does whose step takes `step_seconds`.
+    """Runs epochs one after the other, like a training loop whose step takes `step_seconds`.
 
-    Without `keep` every row is made anew in each epoch, but for what a `cache()` holds.
+    Without `keep` there is no automatic cache: every row that no `cache()` holds is made again in each epoch.
     """
     if not keep:
         anew = {"epoch": dataset.epoch, "endless": True, "disabled_passes": ["insert_caches"]}
@@ -98,13 +98,13 @@ def measure(dataset: Dataset, limits: Limits, step_seconds: float = 0.0, keep: b
         if over():
             seconds = time.perf_counter() - begin
             report = engine.report()
-            # Of an epoch that was run to its end, the engine waits for the next one.
+            # After an epoch that ran to its end, the engine is kept for the next one.
             dataset._drop_parked()
             return Measured(items, batches, seconds, first_items, first_seconds, report)
 
 
 def _parts(dataset: Dataset) -> list[tuple[str, Dataset]]:
-    """The pipeline up to each of its operators, from the source (or what joins several) on."""
+    """The pipeline up to each of its operators, starting at the source (or at the operator that joins several)."""
     parts: list[tuple[str, Dataset]] = []
     while True:
         steps = [step.partition("(")[0] for step in dataset._node.steps]
@@ -137,7 +137,7 @@ def _status_bytes(field: str) -> int:
 
 
 def _bytes_from_disk() -> int | None:
-    """Read by this process from devices, so not from the page cache; None where the system does not tell."""
+    """Bytes that this process read from devices, not from the page cache; None if the system does not tell."""
     try:
         lines = pathlib.Path("/proc/self/io").read_text().splitlines()
     except OSError:
@@ -151,7 +151,7 @@ def _cpu_seconds() -> float:
 
 
 def bench(path: str, limits: Limits, step_seconds: float = 0.0) -> dict[str, Any]:
-    """Measures the graph that was saved to `path`. UnsupportedError where it holds Python functions or arrays."""
+    """Measures the graph saved at `path`. UnsupportedError if it names Python functions or arrays."""
     dataset = load(path)
     references = dataset._graph().references
     if references:
@@ -222,7 +222,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="GRAPH", help="what Dataset.save() or Dataset.to_json() gave")
     command.add_argument("--epochs", type=_positive_int, help="stop after so many")
     command.add_argument(
-        "--seconds", type=_positive, help="stop so long after the first batch; 10, where no end is given"
+        "--seconds", type=_positive, help="stop this long after the first batch; 10 if no limit is given"
     )
     command.add_argument("--batches", type=_positive_int, help="stop after so many")
     command.add_argument(

@@ -1,4 +1,4 @@
-"""Datasets: pipelines as they are written, and run."""
+"""Datasets: how pipelines are written and run."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,18 +22,18 @@ class ColumnType(NamedTuple):
     """What is known of a column before anything runs."""
 
     dtype: str
-    """NumPy's name; `bytes` and `string` for variable length, `unknown` for what a Python function gives."""
+    """NumPy's name; `bytes` and `string` for variable length, `unknown` for the results of a Python function."""
     shape: tuple[int | None, ...] | None
-    """Dimensions that may differ from row to row are None; the whole is None where the rank is unknown."""
+    """A dimension that may differ from row to row is None; the shape is None if the rank is unknown."""
 
 
 class Dataset(Methods):
-    """A pipeline: a source of rows and what is done to them. Made by a source such as `headrace.ImageFolder`; every
-    method gives a new dataset and leaves its own as it was. Nothing is read and no mistake is reported before it is run
-    or asked for its schema: then all mistakes come at once, with the lines that made them.
+    """A pipeline: a source of rows and the operators on them. Made by a source such as `headrace.ImageFolder`; every
+    method returns a new dataset and leaves its own unchanged. Nothing is read and no mistake is reported before the
+    dataset is run or its schema is used: then all mistakes are reported at once, with their lines in the script.
 
     Attributes:
-        epoch: The epoch that `iter(ds)` runs next. The second batch given out moves it on, so that a loop left early is
+        epoch: The epoch that `iter(ds)` runs next. The second batch of a loop advances it, so that a loop left early is
             not repeated; it may be set.
     """
 
@@ -58,7 +58,7 @@ class Dataset(Methods):
         """Runs epoch `ds.epoch` with every option left to the engine."""
         epoch = self.epoch
         engine = self._take_parked()
-        # What runs already has listed its files ahead of time.
+        # A running engine listed its files earlier.
         if engine is not None and (engine.epoch != epoch or engine.outdated()):
             stop(engine)
             engine = None
@@ -97,28 +97,28 @@ class Dataset(Methods):
             seed: Of all random operators without a seed of their own; None: `with_seed`'s, else 0.
             epoch: Which epoch; None: `ds.epoch`, which stays as it is.
             shard: (rank, world): this process's part of the rows.
-            even: What makes ranks step alike: "off", "drop" rows of the last turn, or "pad" by rows from the start,
-                marked in the column `_pad`; None: the state's, else "off".
+            even: How all ranks get the same number of rows: "off", they may differ; "drop", without the rows of the
+                last round; "pad", with rows from the start, marked in the column `_pad`; None: the state's, else "off".
             state: From `Iterator.state()`: goes on with the row after it, and moves `ds.epoch` past its epoch.
             as_: "numpy", "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes and texts are
                 NumPy object arrays under each.
-            bytes_as: What a byte string is given as: "bytes", or "memoryview": a read-only view of the memory it was
-                read into, which saves a copy and keeps that memory while the view lives.
+            bytes_as: How byte strings are given: "bytes", or "memoryview": a read-only view of the memory they were
+                read into, which saves a copy and keeps that memory alive.
             optimize: Whether passes may rewrite the graph; results are the same.
             executor: "threads", or "pull": every operator runs on this thread.
             workers: The most tasks of a stage at once, up to 1,048,576; None: the engine chooses.
             window: Messages that may wait between stages, up to 1,048,576; None: the engine chooses.
-            group: Rows that travel in one message, up to 1,048,576, from sources whose rows may travel together; None:
-                the engine chooses by what a row costs.
+            group: Rows per message, up to 1,048,576, for sources whose rows may travel together; None: the engine
+                chooses by the cost of a row.
             memory: The budget: bytes, or a text such as "64MiB".
-            cache: A folder for rows that are slow to make and the same in each epoch, which later epochs and runs find
-                there; None: such rows are kept in memory alone, and only where several epochs are run.
+            cache: A folder for the automatic cache: rows that are slow to make and the same in each epoch, for later
+                epochs and runs; None: such rows are kept only in memory, and only if several epochs are run.
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
-            on_error: What an error of a row does: "raise" after the complete batches before it.
-            stall_warning: Says on stderr what is at work when nothing was given out for so many seconds; 0: never, and
-                so with executor="pull".
-            profile: Where to write a profile of this run, as `profile()` does; None: none is taken.
-            profile_events: The most tasks that a profile holds of each thread, of about 60 bytes each.
+            on_error: The effect of an error in a row: "raise" after the complete batches before it.
+            stall_warning: Prints the running tasks on stderr when no row was delivered for so many seconds; 0: never,
+                and never with executor="pull".
+            profile: Where to write a profile of this run, as `profile()` does; None: no profile.
+            profile_events: The most tasks per thread in a profile, of about 60 bytes each.
         """
         options.check_policy(on_error)
         options.choice("as_", as_, ("numpy", "torch", "dlpack"))
@@ -160,12 +160,12 @@ class Dataset(Methods):
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             self._epoch = engine.epoch + 1
         engine.ask(engine.epoch)
-        # There is nobody but the loop's own thread.
+        # There is only the loop's own thread.
         watched_s = 0.0 if given["pull"] else stall_warning
         return self._running(Iterator(engine, as_, watched_s, on_second=None, on_end=None, profile=files))
 
     def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:
-        """Runs one epoch as `iterate(**options)` does and writes down where its time goes.
+        """Runs one epoch as `iterate(**options)` does and records where its time goes.
 
         When the iterator ends or is closed, there is a trace for https://ui.perfetto.dev or chrome://tracing (a track
         for each thread and each connector), and a page with the tree, times, waits, queues over time and advice.
@@ -176,13 +176,13 @@ class Dataset(Methods):
 
         Args:
             path: A folder, for `trace.json` and `report.html`; or a name that ends in .json or .html, for both files.
-            options: As `iterate` takes them. `profile_events` bounds the memory: what a thread does beyond so many tasks
-                is counted, and missing from the trace.
+            options: Those of `iterate`. `profile_events` bounds the memory: further tasks of a thread are counted, but
+                missing from the trace.
         """
         return self.iterate(profile=path, **options)
 
     def __len__(self) -> int:
-        """How many rows (after `batch`: batches) an epoch gives. TypeError where that shows only in running."""
+        """The number of rows (after `batch`: batches) of an epoch. TypeError if it is known only after a run."""
         count = _engine.count(*self._bound_graph())
         if count is None:
             raise TypeError("how many rows this dataset gives shows only in running it")
@@ -201,7 +201,7 @@ class Dataset(Methods):
         return {name: ColumnType(dtype, shape) for name, dtype, shape in self._graph().schema()}
 
     def explain(self, passes: bool = False) -> str:
-        """The tree as it will run: stages, workers, memory. After a run: times, waits, and the bottleneck.
+        """The plan: stages, workers, memory. After a run also times, waits, and the bottleneck.
 
         Args:
             passes: Show the graph before and after every pass of the optimizer instead.
@@ -226,9 +226,9 @@ class Dataset(Methods):
         return self._graph().text()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the graph, which `headrace.load` reads. Python functions and arrays are not in it, only their names.
+        """Writes the graph to a file for `headrace.load`. Python functions and arrays are not in it, only their names.
 
-        A file that stood there is replaced once the new one is whole on the disk, and left alone where that fails.
+        An existing file is replaced once the new one is completely on the disk, and kept if writing fails.
         """
         path = options.path("path", path, "save")
         graph = self._graph()
@@ -246,7 +246,7 @@ class Dataset(Methods):
     # ---- making it ----
 
     def with_seed(self, seed: int) -> "Dataset":
-        """The same pipeline with another seed for its random operators; `iterate(seed=)` goes before it."""
+        """The same pipeline with another seed for its random operators; `iterate(seed=)` takes precedence."""
         copy = self._copy()
         copy._seed = options.whole("seed", seed)
         return copy
@@ -297,7 +297,7 @@ class Dataset(Methods):
         self._last_run = None
         self._parked = []
         self._built = None
-        # Where caches leave their rows for the next iterator.
+        # Holds the rows of caches for the next iterator.
         self._shelf = _engine.CacheShelf()
 
     def _copy(self) -> "Dataset":
@@ -319,7 +319,7 @@ class Dataset(Methods):
         return self._built
 
     def _bound_graph(self, *given: dict[str, Any]) -> tuple[Any, ...]:
-        """The graph, `given`, and what its references stand for."""
+        """The graph, `given`, and the objects of its references."""
         graph = self._graph()
         bindings = [binding for dataset in _ordered(self)[1] for binding in dataset._bindings]
         pairs = list(zip(graph.references, bindings, strict=True))
@@ -336,7 +336,7 @@ class Dataset(Methods):
 
     @property
     def epoch(self) -> int:
-        """The epoch that `iter(ds)` runs next. The second batch given out moves it on; it may be set."""
+        """The epoch that `iter(ds)` runs next. The second batch of a loop advances it; it may be set."""
         return self._epoch
 
     @epoch.setter
@@ -344,7 +344,7 @@ class Dataset(Methods):
         self._epoch = options.epoch(epoch, "Dataset")
 
     def _move_past(self, epoch: int) -> None:
-        # Calls nothing in between, where another thread could move it further.
+        # Makes no call in between, where another thread could advance it.
         if self._epoch <= epoch:
             self._epoch = epoch + 1
 
@@ -353,7 +353,7 @@ class Dataset(Methods):
         return iterator
 
     def _park(self, engine: _engine.Iteration) -> None:
-        """Keeps the engine of an iterator that came to its end: it has run ahead, and serves the next one."""
+        """Keeps the engine of a finished iterator for the next one, as it has run ahead."""
         self._drop_parked()
         self._parked.append(engine)
 
@@ -362,7 +362,7 @@ class Dataset(Methods):
             stop(engine)
 
     def _take_parked(self) -> _engine.Iteration | None:
-        """Nobody else gets what it gives: threads may loop over one dataset side by side."""
+        """Hands the kept engine to one caller only, as several threads may loop over one dataset."""
         try:
             return self._parked.pop()
         except IndexError:

@@ -1,4 +1,4 @@
-"""How element types may be given."""
+"""The ways in which users may give an element type."""
 
 from typing import Any, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What can go wrong. Every error of Headrace is an `Error`; one class a kind, raised by the engine or by this package."""
+"""Exceptions. Every error of Headrace is an `Error`, with one class per kind, raised by the engine or by this package."""
 
 __all__ = [
     "ClosedError",
@@ -15,13 +15,13 @@ __all__ = [
 
 
 class Error(Exception):
-    """An error of Headrace's. The message says all that is known; the attributes say it one by one.
+    """Base class of Headrace's errors. The message contains all details; the attributes give them separately.
 
     Attributes:
-        operator: Which operator it happened in, such as `map[1] Resize`; None where not known.
+        operator: The operator that failed, such as `map[1] Resize`; None if not known.
         location: The line of the user's script where that operator was written, such as `train.py:12`.
-        row: Which row, such as `epoch 0, key 17`.
-        file: Which file, with the place in it where there is one.
+        row: The row, such as `epoch 0, key 17`.
+        file: The file, with the record or offset in it if there is one.
     """
 
     operator: str | None = None
@@ -46,19 +46,19 @@ class NotFoundError(Error, FileNotFoundError):
 
 
 class FunctionError(Error):
-    """A Python function of the user's raised; `__cause__` is what it raised, with its own traceback."""
+    """A Python function of the user raised; `__cause__` is the original exception, with its traceback."""
 
 
 class StateError(Error):
-    """A state cannot be taken, or does not fit the pipeline that should go on from it."""
+    """A state cannot be taken, or does not fit the pipeline that it is given to."""
 
 
 class ResourceError(Error, MemoryError):
-    """The memory budget, or a limit of the machine, does not allow it."""
+    """The memory budget or a limit of the machine is exceeded."""
 
 
 class UnsupportedError(Error):
-    """Not possible here, or not with these options."""
+    """The request is not possible here, or not with these options."""
 
 
 class ClosedError(Error):
@@ -66,7 +66,7 @@ class ClosedError(Error):
 
 
 class InternalError(Error):
-    """A fault of Headrace's own. Please report it, with the pipeline's `explain()`."""
+    """A bug in Headrace. Please report it, with the pipeline's `explain()`."""
 
 
 for _name in __all__:

@@ -1,4 +1,4 @@
-"""Column expressions: `hr.col("label") < 10` is a condition that the engine itself computes, row by row."""
+"""Column expressions: `hr.col("label") < 10` is a condition that the engine computes for each row."""
 
 from collections.abc import Iterable
 from typing import NoReturn, TypeAlias
@@ -20,7 +20,7 @@ class Expression:
 
     __slots__ = ("_bound",)
     __hash__ = None  # type: ignore[assignment]
-    # NumPy leaves operators between its values and expressions to the methods below.
+    # Makes NumPy leave operators between its values and expressions to the methods below.
     __array_ufunc__ = None
 
     def __init__(self, bound: _engine.Expression) -> None:

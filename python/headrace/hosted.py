@@ -1,4 +1,4 @@
-"""Operators that take Python's own objects: functions, iterators and arrays."""
+"""Operators that take Python objects: functions, iterators and arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headrace.dataset import Dataset
     from headrace.methods import Methods
 
-# Names, or names with what is known of their types.
+# Names, or names with their types as far as known.
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, DType | tuple[DType, Sequence[int | None] | None]]
 
 

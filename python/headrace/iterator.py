@@ -1,10 +1,10 @@
-"""A running pipeline: rows one after the other, and the state to go on from."""
+"""A running pipeline: an iterator of rows, and its state."""
 
 import atexit
 import copy
 
-# Here, not in a function of the user's: the thread that loads it first passes for the main thread, which the
-# interpreter waits for at its end.
+# Imported here, not first in a function of the user: `threading` takes the thread that first imports it for the main
+# thread, which the interpreter waits for at exit.
 import threading  # noqa: F401
 import time
 import weakref
@@ -23,13 +23,13 @@ Batch = dict[str, Any]
 
 _live: "weakref.WeakSet[_engine.Iteration]" = weakref.WeakSet()
 _exiting = False
-# How long the end of the interpreter waits for functions of the user's, all together.
+# How long the exit of the interpreter waits for functions of the user, in total.
 _EXIT_PATIENCE_S = 0.75
 
 
 @atexit.register
 def _close_all() -> None:
-    """Ends every pipeline while the interpreter is whole: their threads may be about to call Python."""
+    """Ends every pipeline while the interpreter still works, because their threads may be about to call Python."""
     global _exiting
     _exiting = True
     stall_watch.stop()
@@ -45,7 +45,7 @@ def _close_all() -> None:
 def start(graph: _engine.Graph, options: dict[str, Any], references: dict[str, Any]) -> _engine.Iteration:
     if _exiting:
         raise ClosedError("the interpreter is exiting; no pipeline can start any more")
-    # On this thread, not on one of the engine's: what NumPy starts and locks while it is loaded belongs to the program.
+    # On this thread, not on one of the engine's: threads and locks that NumPy creates on import belong to the program.
     import numpy  # noqa: F401
 
     engine = _engine.Iteration(graph, options, references)
@@ -74,8 +74,8 @@ def _to_torch(value: Any, torch: Any) -> Any:
 
 
 def _again(error: BaseException) -> Error:
-    """The error to raise once more, without traceback and cause: their frames would keep whatever the functions and the
-    loop that failed held, this iterator among it."""
+    """The error to raise again, without traceback and cause: their frames would keep alive all objects of the functions
+    and the loop that failed, including this iterator."""
     if not isinstance(error, Error):  # Ctrl-C and sys.exit() in a function
         return ClosedError(f"the iterator ended with {type(error).__name__}; make a new one with iter(ds)")
     copied = type(error)(*error.args)
@@ -84,7 +84,7 @@ def _again(error: BaseException) -> Error:
 
 
 class Run:
-    """What one run says of itself: while it goes on, and after its end."""
+    """The report of one run, during the run and after its end."""
 
     def __init__(self, engine: _engine.Iteration) -> None:
         self._engine = weakref.ref(engine)
@@ -92,7 +92,8 @@ class Run:
         self._report: dict[str, Any] | None = None
 
     def end(self, engine: _engine.Iteration) -> None:
-        """Keeps what `engine` says. It is given, as a garbage collection that ends a run clears the weak reference first."""
+        """Keeps the last report of `engine`, which is a parameter because a garbage collection that ends a run clears the
+        weak reference first."""
         if self._report is None:
             self._text, self._report = engine.explain(), engine.report()
 
@@ -106,10 +107,10 @@ class Run:
 
 
 class Iterator:
-    """Gives the rows of one epoch, usually batches: dicts from column to array.
+    """Iterates over the rows of one epoch, usually batches: dicts from column to array.
 
-    Made by `iter(ds)` and `ds.iterate(…)`. Ends with its epoch; `close()`, a `with` block or letting go of it end it
-    before. The arrays given out stay valid whatever becomes of the iterator.
+    Made by `iter(ds)` and `ds.iterate(…)`. It ends with its epoch, or earlier by `close()`, by the end of a `with` block
+    or when it is no longer referenced. Its arrays stay valid after its end.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class Iterator:
         self._run = Run(engine)
         self._torch = torch_or_error() if as_ == "torch" else None
         self._on_second = on_second
-        # Rows are given as they come, from here on: `__next__` looks.
+        # Whether rows are returned unchanged from here on; `__next__` checks it.
         self._plain = self._torch is None and on_second is None
         self._on_end = on_end
         self._profile = profile
@@ -137,7 +138,7 @@ class Iterator:
         self._error: Error | None = None
         if stall_warning > 0:
             stall_watch.add(engine, stall_warning)
-        # Last: where an exception comes before, there is nothing for __del__ to end.
+        # Last: after an earlier exception there is nothing for __del__ to end.
         self._engine: _engine.Iteration | None = engine
 
     @property
@@ -151,7 +152,7 @@ class Iterator:
     __next__ = _engine.give_next
 
     def _finish(self, engine: _engine.Iteration, row: Batch) -> Batch:
-        """The row as it is given. It waits in the engine until then: what is raised here does not lose it."""
+        """The row in the form in which it is returned. Until then it stays in the engine: an exception here loses no row."""
         if engine.given == 1 and self._on_second is not None:
             self._on_second(self._epoch)
         self._plain = self._torch is None and engine.given > 0
@@ -167,9 +168,9 @@ class Iterator:
         raise StopIteration
 
     def state(self) -> bytes:
-        """Where the iteration stands, after the batch given last: `ds.iterate(state=…)` goes on with the next one.
+        """The position after the last batch given: `ds.iterate(state=…)` goes on with the next one.
 
-        Small, and good in another process. Raises StateError where the pipeline cannot be restored, with the reason.
+        Small, and valid in another process. Raises StateError with the reason if the pipeline cannot be restored.
         """
         if self._engine is not None:
             return self._engine.state()
@@ -180,15 +181,15 @@ class Iterator:
         raise ClosedError("the iterator was closed; take its state before")
 
     def explain(self) -> str:
-        """As `Dataset.explain()`, of this run."""
+        """As `Dataset.explain()`, for this run."""
         return self._run.text() or ""
 
     def report(self) -> dict[str, Any]:
-        """The figures behind `explain()`: of now, or of the end where it is over."""
+        """The figures behind `explain()`: the current ones, or the last ones after the end."""
         return copy.deepcopy(self._run.report()) or {}
 
     def close(self) -> None:
-        """Ends the run: its threads stop and its memory is given back. Closing again does nothing.
+        """Ends the run: its threads stop and its memory is returned. Closing again does nothing.
 
         A function of yours that does not return within a second is left behind, with a warning that names it: its thread
         ends when it returns. Within such a function, `close()` does not wait for others that wait for it.
@@ -214,7 +215,7 @@ class Iterator:
         self.close()
 
     def __del__(self) -> None:
-        # Not there where __init__ raised.
+        # Missing if __init__ raised.
         if getattr(self, "_engine", None) is not None:
             self.close()
 
@@ -225,7 +226,7 @@ class Iterator:
         return f"<headrace.Iterator of epoch {self._epoch}: {given} given, {state}>"
 
     def _fail(self, engine: _engine.Iteration, error: BaseException) -> None:
-        """Ends the run but stays failed. What ran is let go of, for the error's traceback may keep this iterator alive."""
+        """Ends the run and stays failed. Releases the engine, because the error's traceback may keep this iterator alive."""
         self._error = _again(error)
         self._keep_state(engine)
         self._engine = None
@@ -246,7 +247,7 @@ class Iterator:
         self._let_go(engine, self._on_end or stop)
 
     def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
-        if engine.inherited:  # The run is the parent's, and so are its report and its profile.
+        if engine.inherited:  # In a forked child: the run, its report and its profile belong to the parent.
             stop(engine)
             return
         try:

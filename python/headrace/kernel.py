@@ -1,4 +1,4 @@
-"""What `Dataset.map` applies to columns."""
+"""Kernels: what `Dataset.map` applies to columns."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +9,12 @@ __all__ = ["Kernel"]
 
 
 class Kernel:
-    """A function from tensors of a row to tensors of that row, run by the engine. The modules `headrace.vision` and
-    `headrace.transforms` hold them all."""
+    """A function from tensors of a row to tensors of that row, run by the engine. All kernels are in the modules
+    `headrace.vision` and `headrace.transforms`."""
 
     __slots__ = ("_attributes", "_location")
 
-    # Whether it takes one column; else it takes them all.
+    # Whether it takes one column; otherwise it takes all columns.
     _unary = True
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""From `map`'s arguments to steps of the graph: which kernel reads and writes which columns."""
+"""Translates `map`'s arguments to steps of the graph: which kernel reads and writes which columns."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ Kernels = Kernel | Callable[..., Any] | Sequence[Kernel | Callable[..., Any]]
 
 
 def names(given: str | Sequence[str], what: str, of: str) -> list[str]:
-    """A lone name as a list of one; refuses what is no list of names."""
+    """A list of names, or a single name as a list; refuses anything else."""
     found = texts(what, given, of)
     if not found:
         raise GraphError(f"{of}: {what} is empty; name at least one column")
@@ -43,7 +43,7 @@ def takes_all(kernel: Kernel | Callable[..., Any]) -> bool:
 
 
 class StepWriter:
-    """Writes the steps of one map."""
+    """Makes the steps of one map."""
 
     def __init__(self, ordered: bool) -> None:
         self.steps: list[Step] = []
@@ -64,7 +64,7 @@ class StepWriter:
             current = target
 
     def _index_of_change(self, listed: list[Any], columns: list[str], output: list[str]) -> int:
-        """Which kernel makes `output` of `columns`, where their numbers differ; -1 where they do not."""
+        """The position of the kernel that turns `columns` into `output`, if their numbers differ; else -1."""
         if len(columns) == len(output):
             return -1
         position = next((i for i, kernel in enumerate(listed) if takes_all(kernel)), None)
@@ -75,8 +75,8 @@ class StepWriter:
             )
         if position > 0:
             raise GraphError(
-                f"map: {listed[position]!r} makes {len(output)} columns of {len(columns)}, but kernels stand before it; "
-                "write two maps, it being first in the second"
+                f"map: {listed[position]!r} makes {len(output)} columns of {len(columns)}, but it is not the first kernel; "
+                "write two maps, the second beginning with it"
             )
         return position
 
@@ -89,13 +89,13 @@ class StepWriter:
             self._write_nary(kernel, inputs, outputs)
 
     def _write_unary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
-        place = {name: i for i, name in enumerate(inputs)}
-        if inputs != outputs and any(place.get(name, 0) > i for i, name in enumerate(outputs)):
+        index = {name: i for i, name in enumerate(inputs)}
+        if inputs != outputs and any(index.get(name, 0) > i for i, name in enumerate(outputs)):
             raise GraphError(
                 f"map: output ({', '.join(outputs)}) would overwrite columns that are still to be read "
                 f"({', '.join(inputs)}); name other columns, or rename afterwards"
             )
-        # Steps of one group see the same random draws, so that image and mask agree.
+        # Steps of one group make the same random draws, so that image and mask agree.
         group = len(self.steps) + 1 if len(inputs) > 1 else 0
         for name, result in zip(inputs, outputs, strict=True):
             self.steps.append(

@@ -1,5 +1,5 @@
-"""Arguments that users give, checked and as the engine takes them. Each refusal is a GraphError that names the argument
-and says what it must be."""
+"""Checks users' arguments and converts them for the engine. Each refusal is a GraphError that names the argument and
+says what it must be."""
 
 import operator
 import os
@@ -12,12 +12,12 @@ from headrace.errors import GraphError, UnsupportedError
 _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 _SIZE = re.compile(r"\s*([0-9]{1,400})(?:\.([0-9]{1,400}))?\s*([a-zA-Z]*)\s*")
-# Tasks, messages and rows at once: more than any machine has, and few enough to count and to keep places for.
+# Tasks, messages and rows at once: more than any machine needs, and few enough to allocate slots for.
 MOST_AT_ONCE = 1 << 20
 
 
 def shown(value: Any) -> str:
-    """For messages: what was given, on a line."""
+    """The given value on one line, for messages."""
     try:
         text = repr(value)
     except Exception:
@@ -26,7 +26,7 @@ def shown(value: Any) -> str:
 
 
 def memory_bytes(memory: int | str, of: str = "iterate", name: str = "memory", least: int = 1) -> int:
-    """Of a number of bytes, or a text such as "64MiB" or "2 GiB"."""
+    """Bytes, from a number or a text such as "64MiB" or "2 GiB"."""
     if isinstance(memory, str):
         found = _SIZE.fullmatch(memory)
         unit = _UNITS.get(found.group(3).upper()) if found else None
@@ -61,12 +61,12 @@ def whole(name: str, value: Any, least: int = 0, of: str = "iterate", most: int 
 
 
 def epoch(value: Any, of: str) -> int:
-    """Of 64 bits without a sign; the number after the last one stands for "none"."""
+    """An unsigned number of 64 bits; the number after the last one means "none"."""
     return whole("epoch", value, of=of, most=(1 << 64) - 2)
 
 
 def flag(name: str, value: Any, of: str = "iterate") -> bool:
-    """True or False, NumPy's among them."""
+    """True or False, including NumPy's."""
     single = value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
     if isinstance(single, bool):
         return single
@@ -95,7 +95,7 @@ def text(name: str, value: Any, of: str) -> str:
 
 
 def path(name: str, value: Any, of: str) -> str:
-    """Of a text, bytes or os.PathLike."""
+    """A path from a text, bytes or os.PathLike."""
     try:
         given = os.fsdecode(value)
         os.fsencode(given)
@@ -109,7 +109,7 @@ def path(name: str, value: Any, of: str) -> str:
 
 
 def texts(name: str, values: Any, of: str) -> list[str]:
-    """A lone text as a list of one."""
+    """A list of texts, or a single text as a list."""
     if isinstance(values, (str, bytes)):
         values = [values]
     try:

@@ -1,4 +1,4 @@
-"""Where the profile of a run goes: a trace and a page, written when the run ends."""
+"""The files of a run's profile: a trace and a page, written when the run ends."""
 
 import os
 import pathlib
@@ -10,8 +10,8 @@ __all__ = ["ProfileFiles"]
 
 
 class ProfileFiles:
-    """`trace.json` and `report.html` in a folder, which is made; or, for a path that ends in .json or .html, files of
-    that name with either ending."""
+    """`trace.json` and `report.html` in a folder, which is created; or, for a path that ends in .json or .html, files of
+    that name with both endings."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         given = pathlib.Path(options.path("the path", path, "profile"))
@@ -21,7 +21,7 @@ class ProfileFiles:
             self.trace, self.page = given / "trace.json", given / "report.html"
 
     def check(self) -> None:
-        """Makes the folder and both files, so that a place that cannot be written to is refused before the run."""
+        """Makes the folder and both files, so that a path that cannot be written to is refused before the run."""
         try:
             self.trace.parent.mkdir(parents=True, exist_ok=True)
             for file in (self.trace, self.page):
@@ -30,7 +30,7 @@ class ProfileFiles:
             raise GraphError(f"profile: cannot write to {self.trace.parent}: {error.strerror}") from None
 
     def write(self, engine: _engine.Iteration) -> None:
-        """Of an engine that was closed."""
+        """Writes the profile of a closed engine."""
         trace, page = engine.profile()
         self.trace.write_text(trace, encoding="utf-8")
         self.page.write_text(page, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a graph can only name: the user's Python functions, iterators and arrays, bound to it when it runs."""
+"""References: Python functions, iterators and arrays, which a graph only names, bound to it when it runs."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -8,13 +8,13 @@ from typing import Any
 from headrace import _engine
 from headrace.errors import GraphError
 
-# As the engine's module takes them: ("function", callable, wants_rng, predicate),
+# The forms that the engine's module takes: ("function", callable, wants_rng, predicate),
 # ("iterator", callable, epoch_given, start_given, columns), ("arrays", {column: array}).
 Binding = tuple[Any, ...]
 
 
 class Bound:
-    """A reference and what it stands for."""
+    """A reference and its object."""
 
     __slots__ = ("binding", "reference")
 
@@ -24,7 +24,7 @@ class Bound:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Such as `train.py:augment`: the same in every process that runs the same script."""
+    """A name such as `train.py:augment`, the same in every process that runs the same script."""
     code = getattr(function, "__code__", None)
     qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
     home = getattr(function, "__module__", None) or type(function).__module__
@@ -34,7 +34,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:
-    """Its parameters by name; None where Python does not tell, as for some functions written in C."""
+    """Its parameters by name; None if Python does not know them, as for some functions written in C."""
     import inspect
 
     try:
@@ -44,7 +44,7 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:
 
 
 def function(callable_: Callable[..., Any], predicate: bool = False) -> tuple[Bound, bool]:
-    """The function, and whether it asks for a random generator by a parameter named `rng`."""
+    """The function, and whether it has a parameter `rng` for a random generator."""
     wants_rng = "rng" in (parameters_of(callable_) or {})
     if wants_rng:
         import numpy.random  # noqa: F401  (on this thread, before the engine's ask for it)
@@ -52,7 +52,7 @@ def function(callable_: Callable[..., Any], predicate: bool = False) -> tuple[Bo
 
 
 def iterator(callable_: Any, columns: list[str]) -> Bound:
-    """A callable that gives a new iterator for each epoch: `f()`, `f(epoch)`, either with `start=` where it can seek."""
+    """A callable that returns a new iterator for each epoch: `f()` or `f(epoch)`, with `start=` if it can seek."""
     if not callable(callable_):
         once = hasattr(callable_, "__next__")
         kind = type(callable_).__name__

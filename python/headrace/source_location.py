@@ -1,4 +1,4 @@
-"""Where in the user's script an operator was written."""
+"""The line of the user's script where an operator was written."""
 
 import os
 import sys
@@ -9,11 +9,11 @@ SourceLocation = tuple[str, int]
 
 
 def users_location() -> SourceLocation:
-    """The innermost line outside this package: its file, relative to the working folder where it lies below, and number."""
+    """The innermost line outside this package: its file, relative to the working folder if it is inside, and number."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
-    # Paths need not be UTF-8, which a graph is.
+    # A path need not be UTF-8; a string of the graph must be.
     return _shown(frame.f_code.co_filename).encode("utf-8", "backslashreplace").decode(), frame.f_lineno
 
 

@@ -1,7 +1,7 @@
-"""Says on stderr what is at work where a loop waits for too long.
+"""Prints the running tasks on stderr when a loop waits for too long.
 
-From a thread of its own, one for all iterators, for whoever waits may work itself meanwhile and not come back. It starts
-with the first iterator, looks at each about once per waiting time allowed, and ends with the process.
+One thread watches all iterators, because a waiting thread may run a task and not return from it. The thread starts with
+the first iterator, checks each about once per permitted waiting time, and ends with the process.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.S
 
 
 class _Watched:
-    """One run, when to look at it next, and the wait of it that was told about last."""
+    """One run, the time of its next check, and the last wait that was reported."""
 
     def __init__(self, engine: _engine.Iteration, seconds: float) -> None:
         self.engine = weakref.ref(engine)
@@ -53,22 +53,22 @@ class _Watched:
 
 
 class StallWatch:
-    """Watches runs until they are removed. All methods from any thread, a finalizer's among them: none takes a lock."""
+    """Watches runs until they are removed. All methods from any thread and from finalizers: none takes a lock."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begins anew: in a forked process, which has neither the thread nor the runs."""
+        """Resets the watch, for a forked process, which has neither the thread nor the runs."""
         self._watched: dict[int, _Watched] = {}
         self._thread: threading.Thread | None = None
-        self._starting = threading.Lock()  # kept by whoever starts the thread
+        self._starting = threading.Lock()  # held while the thread is started
         self._next_look = math.inf
-        # Wakes the thread; True ends it.
+        # An item wakes the thread; True ends it.
         self._wake: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def add(self, engine: _engine.Iteration, seconds: float) -> None:
-        """Tells when a row of `engine` is waited for longer than `seconds`, once each time."""
+        """Reports each wait for a row of `engine` that is longer than `seconds`, once."""
         watched = _Watched(engine, seconds)
         self._watched[id(engine)] = watched
         if self._starting.acquire(blocking=False):
@@ -89,20 +89,20 @@ class StallWatch:
         thread = threading.Thread(target=self._run, name="headrace-watch", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # The machine has no more threads: nobody watches.
+        except RuntimeError:  # The machine has no more threads: runs go unwatched.
             self._starting.release()
             return
         self._thread = thread
 
     def _run(self) -> None:
-        # Leaves signals to the threads of the program, but for its own faults.
+        # Leaves all signals but its own faults to the threads of the program.
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _FAULTS)
         over = False
         while not over:
-            # Whoever is added from here on wakes it.
+            # A run that is added from here on wakes the thread.
             self._next_look = math.inf
             for watched in self._watched.copy().values():
-                # What stands there for stderr may be closed, or somebody's own.
+                # sys.stderr may be closed, or replaced by the program.
                 with contextlib.suppress(Exception):
                     watched.look()
             due = min((watched.due for watched in self._watched.copy().values()), default=math.inf)

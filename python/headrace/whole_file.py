@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic writing of files."""
 
 import contextlib
 import os
@@ -9,9 +9,9 @@ __all__ = ["write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes the file, or leaves what stood there as it was, also where the machine stops in the middle.
+    """Replaces the file completely or not at all, even if the machine stops in the middle.
 
-    A link is followed, and a file keeps its permissions. What is no file, such as /dev/stdout or a pipe, is written to.
+    A link is followed, and a file keeps its permissions. Devices and pipes, such as /dev/stdout, are written to directly.
     Raises OSError.
     """
     target = os.path.realpath(path)
@@ -21,7 +21,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
             file.write(data)
         return
     folder, name = os.path.split(target)
-    # Not by tempfile, whose files are for their owner alone: the system's mask shall say who may read it.
+    # Not by tempfile, whose files only their owner may read: the umask decides who may read this file.
     written = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.new")
     descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
@@ -47,7 +47,7 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _sync_folder(folder: str) -> None:
-    """So that the new name lasts; where the file system cannot, the file itself does."""
+    """Syncs the folder, so that the new name lasts. Where the file system cannot, the synced contents still do."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
