@@ -1,11 +1,13 @@
 #include "ir/reference.h"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
 #include "core/text.h"
+#include "ir/attributes.h"
 #include "ir/passes.h"
 #include "ir/value.h"
 #include "ir/value_text.h"
@@ -131,6 +133,22 @@ std::string SampleJson(const Sample& sample) {
   return Object({{"attributes", Object(attributes)}, {"inputs", List(inputs)}});
 }
 
+// Of a kernel, as it infers them of its sample; nullopt where there is no sample.
+std::optional<size_t> OutputCount(const Declaration& kernel) {
+  if (kernel.infer_kernel == nullptr || kernel.sample.inputs.empty()) return std::nullopt;
+  Attributes attributes;
+  for (Attribute attribute : kernel.attributes) {
+    for (const auto& [name, text] : kernel.sample.attributes) {
+      if (name == attribute.name) attribute.default_value = text;
+    }
+    absl::StatusOr<proto::Value> value = DefaultValue(attribute);
+    if (!value.ok()) return std::nullopt;
+    attributes.Set(attribute.name, *std::move(value));
+  }
+  const auto outputs = kernel.infer_kernel(attributes, std::vector<ColumnType>(kernel.sample.inputs.size()));
+  return outputs.ok() ? std::make_optional(outputs->size()) : std::nullopt;
+}
+
 std::string PythonJson(const PythonSignature& python) {
   if (python.parameters.empty()) return "null";
   std::vector<std::pair<std::string, std::string>> docs;
@@ -141,6 +159,7 @@ std::string PythonJson(const PythonSignature& python) {
 std::string DeclarationJson(const Declaration& declaration) {
   std::vector<std::string> attributes;
   for (const Attribute& attribute : declaration.attributes) attributes.push_back(AttributeJson(attribute));
+  const std::optional<size_t> outputs = OutputCount(declaration);
   const std::string most = declaration.max_inputs < 0 ? "null" : std::to_string(declaration.max_inputs);
   return Object({{"name", Quoted(declaration.name)},
                  {"version", std::to_string(declaration.version)},
@@ -153,6 +172,7 @@ std::string DeclarationJson(const Declaration& declaration) {
                  {"example", Quoted(declaration.example)},
                  {"sample", SampleJson(declaration.sample)},
                  {"inputs", Object({{"least", std::to_string(declaration.min_inputs)}, {"most", most}})},
+                 {"outputs", outputs.has_value() ? std::to_string(*outputs) : "null"},
                  {"attributes", Lines(attributes, "      ")},
                  {"traits", TraitsJson(declaration.traits)}});
 }

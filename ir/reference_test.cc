@@ -4,6 +4,8 @@
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
+#include "ir/attributes.h"
+
 namespace headrace::ir {
 namespace {
 
@@ -73,6 +75,22 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
   const auto& sample = resize.at("sample").struct_value().fields();
   EXPECT_EQ(sample.at("attributes").struct_value().fields().at("size").string_value(), "3");
   EXPECT_EQ(sample.at("inputs").list_value().values(0).string_value(), "image");
+}
+
+TEST(Reference, CountsTheOutputsOfASample) {
+  Registry registry;
+  registry.Register({.name = "Split",
+                     .attributes = {{.name = "parts", .doc = "How many."}},
+                     .sample = {.attributes = {{"parts", "3"}}, .inputs = {SampleInput::kVector}},
+                     .infer_kernel = [](const Attributes& attributes,
+                                        absl::Span<const ColumnType>) -> absl::StatusOr<std::vector<ColumnType>> {
+                       return std::vector<ColumnType>(static_cast<size_t>(attributes.Int("parts")));
+                     }});
+  registry.Register({.name = "Unsampled"});
+  const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
+  const auto& operators = parsed.fields().at("operators").list_value();
+  EXPECT_EQ(operators.values(0).struct_value().fields().at("outputs").number_value(), 3);
+  EXPECT_TRUE(operators.values(1).struct_value().fields().at("outputs").has_null_value());
 }
 
 TEST(Reference, ListsThePasses) {

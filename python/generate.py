@@ -147,14 +147,16 @@ class Writer:
     def kernel(self, op: dict[str, Any], stub: bool) -> str:
         given = parameters(op)
         comma = ", " if given else ""
-        unary = "" if op["inputs"]["most"] == 1 else "    _unary = False\n\n"
+        several = op["outputs"] not in (None, 1)
+        unary = "" if op["inputs"]["most"] == 1 and not several else "    _unary = False\n\n"
+        outputs = f"    _outputs = {op['outputs']}\n\n" if several else ""
         if stub:
             return (
                 f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n"
                 f"    def __init__(self{comma}{given}) -> None: ...\n\n"
             )
         return (
-            f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}"
+            f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}{outputs}"
             f"    def __init__(self{comma}{given}) -> None:\n        super().__init__({attribute_dict(op)})\n\n\n"
         )
 

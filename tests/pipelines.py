@@ -178,7 +178,7 @@ def ragged_pictures(data: pathlib.Path) -> hr.Dataset:
 
 
 def with_kernels(dataset: hr.Dataset, kind: str) -> hr.Dataset:
-    """Adds a column for each kernel whose sample is of the kind; the dataset's columns are what they read."""
+    """Adds a column for each output of each kernel whose sample is of the kind; they read the dataset's columns."""
     columns = list(dataset.schema)
     for operator in json.loads(_engine.declarations())["operators"]:
         inputs = operator["sample"]["inputs"]
@@ -187,7 +187,9 @@ def with_kernels(dataset: hr.Dataset, kind: str) -> hr.Dataset:
         module = {"vision": V, "transforms": T}[operator["python_module"]]
         given = {name: ast.literal_eval(value) for name, value in operator["sample"]["attributes"].items()}
         kernel = getattr(module, operator["name"])(**given)
-        dataset = dataset.map(kernel, columns[: len(inputs)], operator["name"])
+        count = operator["outputs"]
+        outputs = [operator["name"]] if count == 1 else [f"{operator['name']} {i}" for i in range(count)]
+        dataset = dataset.map(kernel, columns[: len(inputs)], outputs)
     return dataset
 
 

@@ -4,12 +4,15 @@ import json
 import pathlib
 import re
 
+import numpy as np
 import pytest
 
 import headrace as hr
 from headrace import _engine
+from headrace import transforms as T
+from headrace.kernel import Kernel
 from tests.conftest import ROOT
-from tests.pipelines import EPOCH, PIPELINES, SEED
+from tests.pipelines import EPOCH, PIPELINES, SEED, with_kernels
 from tests.running import assert_same, read_all
 
 OPERATORS = {each["name"]: each for each in json.loads(_engine.declarations())["operators"]}
@@ -23,6 +26,25 @@ def operators_of(dataset: hr.Dataset) -> set[str]:
 def test_every_operator_is_in_a_pipeline_that_runs_under_all_variants(data: pathlib.Path):
     found = set().union(*(operators_of(build(data)) for build in PIPELINES.values()))
     assert found == set(OPERATORS)
+
+
+class Ends(Kernel):
+    """Gives two columns, as no kernel of the package does."""
+
+    _unary = False
+    _outputs = 2
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+
+def test_a_kernel_gets_a_column_for_each_output(monkeypatch):
+    declared = OPERATORS["OneHot"] | {"name": "Ends", "outputs": 2, "sample": {"inputs": ["vector"], "attributes": {}}}
+    monkeypatch.setattr(_engine, "declarations", lambda: json.dumps({"operators": [OPERATORS["Resize"], declared]}))
+    monkeypatch.setattr(T, "Ends", Ends, raising=False)
+    numbers = hr.Numpy({"a": np.zeros((2, 4), np.int32), "b": np.zeros((2, 4), np.int32)})
+    (step,) = json.loads(with_kernels(numbers, "vector").to_json())["nodes"][1]["steps"]
+    assert (step["kernel"], step["inputs"], step["outputs"]) == ("Ends", ["a"], ["Ends 0", "Ends 1"])
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -16,6 +16,8 @@ class Kernel:
 
     # Whether it takes one column; otherwise it takes all columns.
     _unary = True
+    # Columns that it gives.
+    _outputs = 1
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
         if type(self) is Kernel:

@@ -103,10 +103,11 @@ class StepWriter:
             )
 
     def _write_nary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
-        if len(outputs) != 1:
+        if len(outputs) != kernel._outputs:
+            made, them = ("one column", "it") if kernel._outputs == 1 else (f"{kernel._outputs} columns", "them")
             raise GraphError(
-                f"map: {type(kernel).__name__} makes one column of {len(inputs)} ({', '.join(inputs)}); "
-                "name it with output="
+                f"map: {type(kernel).__name__} makes {made} of {len(inputs)} ({', '.join(inputs)}); "
+                f"name {them} with output="
             )
         self.steps.append((type(kernel).__name__, dict(kernel._attributes), inputs, outputs, 0, kernel._location))
 

@@ -186,7 +186,8 @@ def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[st
     sample = operator["sample"]
     dataset = hr.Numpy({"value": SAMPLES[sample["inputs"][0]]})
     given = {name: ast.literal_eval(text) for name, text in sample["attributes"].items()}
-    return lambda **arguments: dataset.map(kernel(**arguments), "value"), given
+    outputs = [f"output {i}" for i in range(operator["outputs"])]
+    return lambda **arguments: dataset.map(kernel(**arguments), "value", outputs), given
 
 
 # Of each: how it is called, and arguments that are right.

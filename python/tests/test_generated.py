@@ -1,5 +1,6 @@
 """What is generated from the declarations is fresh, and complete."""
 
+import importlib.util
 import inspect
 import json
 import subprocess
@@ -77,7 +78,7 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
     if op["role"] == "kernel":
         many = op["inputs"]["most"] is None
         made = hr.Numpy({"x": np.zeros((2, 4, 4, 3), np.uint8), "y": np.zeros((2, 4, 4, 3), np.uint8)}).map(
-            made, ["x", "y"] if many else "x", "z"
+            made, ["x", "y"] if many else "x", [f"z{i}" for i in range(op["outputs"])]
         )
     graph = made._graph()
     for form in (
@@ -88,6 +89,20 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
         assert form.serialize() == graph.serialize()
         assert form.hash == graph.hash
     assert op["name"] in graph.text()
+
+
+def test_a_kernel_of_several_outputs_says_how_many():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "python/generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    (cast,) = [op for op in OPERATORS if op["name"] == "TypeCast"]
+
+    def classes(outputs):
+        writer = generate.Writer({"operators": [cast | {"outputs": outputs}], "passes": []})
+        return writer.kernels("transforms", "", stub=False)
+
+    assert "_unary = False" in classes(2) and "_outputs = 2" in classes(2)
+    assert "_unary" not in classes(1) and "_outputs" not in classes(1)
 
 
 def test_stubs_say_what_the_modules_say():

@@ -1,5 +1,6 @@
 """The surface as the design fixes it."""
 
+import json
 import pathlib
 import re
 
@@ -10,6 +11,7 @@ from conftest import ROOT, run_python, values
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
+from headrace.kernel import Kernel
 
 
 def training(photos: pathlib.Path) -> hr.Dataset:
@@ -116,6 +118,25 @@ def test_a_kernel_of_several_columns_gets_them_all():
     assert next(iter(rows.map(T.Concatenate(), ["a", "b"], "both")))["both"].tolist() == [1, 1, 1, 0, 0]
     with pytest.raises(hr.GraphError, match="name it with output="):
         rows.map(T.Concatenate(), ["a", "b"])
+
+
+class Ends(Kernel):
+    """Gives two columns, as no kernel of the package does."""
+
+    _unary = False
+    _outputs = 2
+
+    def __init__(self):
+        super().__init__({})
+
+
+def test_a_kernel_of_several_outputs_names_them_all():
+    rows = hr.Numpy({"a": np.arange(6).reshape(2, 3)})
+    (step,) = json.loads(rows.map(Ends(), "a", ["first", "last"]).to_json())["nodes"][1]["steps"]
+    assert (step["inputs"], step["outputs"]) == (["a"], ["first", "last"])
+    for output in (None, "first", ["first", "middle", "last"]):
+        with pytest.raises(hr.GraphError, match=r"Ends makes 2 columns of 1 \(a\); name them with output="):
+            rows.map(Ends(), "a", output)
 
 
 def test_columns_of_one_map_share_their_draws():
