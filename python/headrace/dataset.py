@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from headrace import _engine, options, reference
-from headrace.errors import GraphError, NotFoundError, StateError
+from headrace.errors import GraphError, StateError
 from headrace.iterator import Iterator, Run, start, stop
 from headrace.methods import Methods
 from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
 from headrace.source_location import users_location
+from headrace.system_error import system_error
 from headrace.whole_file import write_whole
 
 __all__ = ["ColumnType", "Dataset", "load"]
@@ -237,7 +238,7 @@ class Dataset(Methods):
         try:
             write_whole(path, data)
         except OSError as error:
-            raise NotFoundError(f"cannot save to {path}: {error.strerror}") from error
+            raise system_error(f"cannot save to {path}", error) from error
 
     def __repr__(self) -> str:
         chain = " → ".join(node.op for node, _ in _ordered(self)[0])
@@ -408,7 +409,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
-        raise NotFoundError(f"no graph at {path}: {error.strerror}") from None
+        raise system_error(f"no graph at {path}", error) from None
     try:
         graph = _engine.Graph.parse_json(data.decode()) if data[:1] == b"{" else _engine.Graph.parse(data)
         graph.validate()

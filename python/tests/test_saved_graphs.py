@@ -1,5 +1,6 @@
 """Graphs in files: written whole or not at all, read back the same, and refused where they are not what they say."""
 
+import errno
 import functools
 import json
 import operator
@@ -59,10 +60,47 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     for call in ("fsync", "replace"):
         with monkeypatch.context() as patch:
             patch.setattr(os, call, fails)
-            with pytest.raises(OSError, match="No space left"):
+            with pytest.raises(hr.ResourceError, match="No space left"):
                 hr.Range(7).save(path)
         assert path.read_bytes() == before
         assert os.listdir(tmp_path) == ["graph.hrg"]
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (errno.EACCES, hr.NotFoundError),
+        (errno.EPERM, hr.NotFoundError),
+        (errno.EDQUOT, hr.ResourceError),
+        (errno.EMFILE, hr.ResourceError),
+        (errno.ENXIO, hr.UnsupportedError),
+        (errno.EIO, hr.DataError),
+    ],
+)
+def test_an_error_of_the_system_has_the_kind_that_the_engine_gives_it(tmp_path, monkeypatch, number, kind):
+    path = tmp_path / "graph.hrg"
+    SMALL.save(path)
+
+    def fails(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(kind, match=f"cannot save to {path}: {os.strerror(number)}") as caught:
+        SMALL.save(path)
+    assert caught.value.__cause__.errno == number
+    monkeypatch.setattr("builtins.open", fails)
+    with pytest.raises(kind, match=f"no graph at {path}: {os.strerror(number)}"):
+        hr.load(path)
+
+
+def test_where_nothing_can_be_saved(tmp_path):
+    for path, kind, why in [
+        (tmp_path / "nowhere" / "graph.hrg", hr.NotFoundError, "No such file or directory"),
+        (tmp_path, hr.NotFoundError, "Is a directory"),
+        ("/dev/full", hr.ResourceError, "No space left on device"),
+    ]:
+        with pytest.raises(kind, match=f"cannot save to {path}: {why}"):
+            SMALL.save(path)
 
 
 def test_a_saved_file_is_as_others(tmp_path):

@@ -1,0 +1,27 @@
+"""What the system says of a file, as an error of Headrace's: the kinds are those of io/files/local_file_system.cc."""
+
+import errno
+
+from headrace.errors import DataError, Error, NotFoundError, ResourceError, UnsupportedError
+
+__all__ = ["system_error"]
+
+_KINDS: dict[type[Error], tuple[int, ...]] = {
+    NotFoundError: (
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.EACCES,
+        errno.EPERM,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+    ),
+    ResourceError: (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+    UnsupportedError: (errno.ENXIO,),
+}
+
+
+def system_error(what: str, raised: OSError) -> Error:
+    """`what` reads on with the system's message: "cannot save to a.hrg"."""
+    kind = next((kind for kind, numbers in _KINDS.items() if raised.errno in numbers), DataError)
+    return kind(f"{what}: {raised.strerror or raised}")
