@@ -113,6 +113,8 @@ TEST(Flip, DependsOnTheRowAlone) {
 TEST(Flip, LeavesOtherRowsAloneWithoutACopy) {
   const Tensor source = Golden("source");
   EXPECT_EQ(RunKernel("RandomHorizontalFlip", Probability(0), source)->raw(), source.raw());
+  const Tensor two_channels = source.Slice(2, 1, 2);
+  EXPECT_EQ(RunKernel("RandomHorizontalFlip", Probability(0), two_channels)->raw(), two_channels.raw());
   EXPECT_FALSE(RunKernel("RandomVerticalFlip", {}, *Tensor::CopyBytes(DType::kBytes, "x")).ok());
   EXPECT_FALSE(RunKernel("RandomVerticalFlip", Probability(1.5), source).ok());
 }

@@ -47,8 +47,10 @@ absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held,
 
 absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const {
   if (decoder_ == nullptr) {
+    HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kByteOrFloat));
+    HEADRACE_ASSIGN_OR_RETURN(MovePlan plan, Plan(input.dim(0), input.dim(1), id));
+    if (!has_pixel_pass_ && plan.Keeps(input.dim(0), input.dim(1))) return input;
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
-    HEADRACE_ASSIGN_OR_RETURN(MovePlan plan, Plan(image.height, image.width, id));
     const Window needed = plan.Needed();
     return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan), output);
   }

@@ -162,6 +162,15 @@ TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
   std::printf("HEADRACE-COUNT variants=%llu\n", static_cast<unsigned long long>(compared));
 }
 
+TEST(FusedImage, GivesAnImageThatNothingMovesWithoutACopy) {
+  Chain chain;
+  chain.Add("RandomHorizontalFlip", {{"p", ir::FloatValue(0)}});
+  chain.Add("CenterCrop", {{"size", Ints({60, 80})}});
+  const Tensor two_channels = Golden("source").Slice(2, 1, 2);
+  OutputAllocator output;
+  EXPECT_EQ(FusedImage::Make(chain.Parts())->Apply(two_channels, {}, output)->raw(), two_channels.raw());
+}
+
 TEST(FusedImage, RefusesOtherRuns) {
   Chain chain;
   chain.Add("Normalize", {{"mean", Floats({1})}, {"std", Floats({1})}});

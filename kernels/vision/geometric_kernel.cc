@@ -5,9 +5,11 @@
 namespace headrace {
 
 absl::StatusOr<Tensor> GeometricKernel::Apply(const Tensor& input, KernelContext& context) const {
-  HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, accepted()));
-  MovePlan plan(image.height, image.width);
+  HEADRACE_RETURN_IF_ERROR(CheckImage(input, accepted()));
+  MovePlan plan(input.dim(0), input.dim(1));
   HEADRACE_RETURN_IF_ERROR(Plan(context.random(), plan));
+  if (plan.Keeps(input.dim(0), input.dim(1))) return input;
+  HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, accepted()));
   HEADRACE_ASSIGN_OR_RETURN(const Image moved,
                             Moved(image, {0, 0, image.height, image.width}, plan.Needed(), plan, context.output()));
   return TensorOf(moved, context.output());

@@ -29,10 +29,15 @@ bool RowsAreDense(const Tensor& tensor, int64_t channels) {
 
 }  // namespace
 
-absl::StatusOr<Image> ImageOf(const Tensor& tensor, PixelTypes accepted) {
+absl::Status CheckImage(const Tensor& tensor, PixelTypes accepted) {
   const bool has_rank = tensor.rank() == 2 || tensor.rank() == 3;
   if (!has_rank || !Accepts(accepted, tensor.dtype())) return NotAnImage(accepted, tensor.TypeName());
   if (tensor.elements() == 0) return GraphError("got an image without pixels: ", tensor.TypeName());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Image> ImageOf(const Tensor& tensor, PixelTypes accepted) {
+  HEADRACE_RETURN_IF_ERROR(CheckImage(tensor, accepted));
   Image image;
   image.height = tensor.dim(0);
   image.width = tensor.dim(1);

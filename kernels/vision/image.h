@@ -32,7 +32,10 @@ struct Image {
   const uint8_t* row(int64_t y) const { return pixels + y * row_stride; }
 };
 
-// Copies only when the pixels of a row do not lie side by side. Fails with kGraph, naming dtype and shape.
+// kGraph, naming dtype and shape, where it is no image with pixels.
+absl::Status CheckImage(const Tensor& tensor, PixelTypes accepted);
+
+// Copies only when the pixels of a row do not lie side by side. Fails as CheckImage.
 absl::StatusOr<Image> ImageOf(const Tensor& tensor, PixelTypes accepted);
 
 // The rectangle, which must lie inside.

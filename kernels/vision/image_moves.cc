@@ -50,6 +50,10 @@ absl::StatusOr<Image> MovedOnce(const Image& image, const ImageMove& move, Outpu
 
 }  // namespace
 
+bool MovePlan::Keeps(int64_t height, int64_t width) const {
+  return moves_.empty() && source_.height == height && source_.width == width;
+}
+
 void MovePlan::Cut(const Window& window, Border border, absl::Span<const ir::Number> fill) {
   const bool inside = Inside(window, height_, width_);
   if (inside && window.height == height_ && window.width == width_) return;

@@ -36,6 +36,9 @@ class MovePlan {
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
 
+  // Whether an image of this size, for which the plan was made, stays as it is.
+  bool Keeps(int64_t height, int64_t width) const;
+
   // What lies beyond the image is filled by the border's rule; `fill` must live as long as the plan.
   void Cut(const Window& window, Border border, absl::Span<const ir::Number> fill);
   void Resize(int64_t height, int64_t width, Resizing resizing);
