@@ -1,14 +1,19 @@
 #include "ir/mark_padding.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/declaration.h"
 #include "ir/passes/column_ops.h"
 
 namespace headrace::ir {
 namespace {
+
+constexpr std::string_view kColumn = "_pad";
 
 proto::Value* FindAttribute(proto::Node& node, std::string_view name) {
   for (proto::Attribute& attribute : *node.mutable_attributes()) {
@@ -17,31 +22,88 @@ proto::Value* FindAttribute(proto::Node& node, std::string_view name) {
   return nullptr;
 }
 
-// Adds the name once: a node that two operators use is visited twice.
-void AddName(proto::Texts& names, const std::string& name) {
-  if (std::find(names.values().begin(), names.values().end(), name) == names.values().end()) names.add_values(name);
+proto::Value* MarkOf(proto::Node& node) { return FindAttribute(node, "mark_padding"); }
+
+bool TakesMarks(const proto::Node& node, int input) {
+  const Declaration* const declaration = Registry::Global().Find(node.op());
+  return input == 0 || declaration == nullptr || !declaration->traits.side_by_side;
 }
 
-// Returns whether the node has the column.
-bool Mark(proto::Graph& graph, int at) {
-  proto::Node& node = *graph.mutable_nodes(at);
-  const Declaration* const declaration = Registry::Global().Find(node.op());
-  const bool side_by_side = declaration != nullptr && declaration->traits.side_by_side;
-  bool marked = false;
-  for (int i = 0; i < node.inputs_size(); ++i) {
-    if (i == 0 || !side_by_side) marked |= Mark(graph, static_cast<int>(node.inputs(i)));
+class Marker {
+ public:
+  explicit Marker(proto::Graph& graph) : graph_(graph), wanted_(graph.nodes_size()), places_(graph.nodes_size()) {
+    for (proto::Node& node : *graph_.mutable_nodes()) {
+      inputs_have_.push_back(InputsHave(node));
+      has_.push_back(inputs_have_.back() || MarkOf(node) != nullptr);
+    }
   }
-  proto::Value* const marks = FindAttribute(node, "mark_padding");
-  if (marks != nullptr && !marked) {
-    marks->set_boolean(true);
-    return true;
+
+  void Run() {
+    if (!has_.back()) return;
+    Want();
+    google::protobuf::RepeatedPtrField<proto::Node> nodes;
+    for (int at = 0; at < graph_.nodes_size(); ++at) {
+      for (const bool marked : {false, true}) {
+        if (!wanted_[at][marked]) continue;
+        *nodes.Add() = Form(at, marked);
+        places_[at][marked] = nodes.size() - 1;
+      }
+    }
+    graph_.mutable_nodes()->Swap(&nodes);
   }
-  if (node.op() == kProjectOp && marked) AddName(*FindAttribute(node, "columns")->mutable_texts(), "_pad");
-  return marked;
-}
+
+ private:
+  bool InputsHave(const proto::Node& node) const {
+    for (int i = 0; i < node.inputs_size(); ++i) {
+      if (TakesMarks(node, i) && has_[node.inputs(i)]) return true;
+    }
+    return false;
+  }
+
+  // Whether that input is to have the column, where the node has it or not.
+  bool InputForm(const proto::Node& node, int input, bool marked) const {
+    return marked && TakesMarks(node, input) && has_[node.inputs(input)];
+  }
+
+  void Want() {
+    wanted_.back()[true] = true;
+    for (int at = graph_.nodes_size() - 1; at >= 0; --at) {
+      const proto::Node& node = graph_.nodes(at);
+      for (const bool marked : {false, true}) {
+        for (int i = 0; wanted_[at][marked] && i < node.inputs_size(); ++i) {
+          wanted_[node.inputs(i)][InputForm(node, i, marked)] = true;
+        }
+      }
+    }
+  }
+
+  proto::Node Form(int at, bool marked) const {
+    proto::Node node = graph_.nodes(at);
+    for (int i = 0; i < node.inputs_size(); ++i) {
+      node.set_inputs(i, places_[node.inputs(i)][InputForm(graph_.nodes(at), i, marked)]);
+    }
+    if (marked && !inputs_have_[at]) MarkOf(node)->set_boolean(true);
+    if (marked && inputs_have_[at] && node.op() == kProjectOp) KeepColumn(node);
+    return node;
+  }
+
+  static void KeepColumn(proto::Node& project) {
+    std::vector<std::string> columns = ProjectedColumns(project);
+    if (std::find(columns.begin(), columns.end(), kColumn) != columns.end()) return;
+    columns.emplace_back(kColumn);
+    SetProjectedColumns(project, columns);
+  }
+
+  proto::Graph& graph_;
+  std::vector<bool> inputs_have_;  // of each node: whether an input could have the column
+  std::vector<bool> has_;          // and the node itself
+  // Of each node, by whether it has the column: a node of which both are used becomes two.
+  std::vector<std::array<bool, 2>> wanted_;
+  std::vector<std::array<uint32_t, 2>> places_;
+};
 
 }  // namespace
 
-void MarkPadding(proto::Graph& graph) { Mark(graph, graph.nodes_size() - 1); }
+void MarkPadding(proto::Graph& graph) { Marker(graph).Run(); }
 
 }  // namespace headrace::ir

@@ -8,8 +8,9 @@
 namespace headrace::ir {
 
 // Lets the first operator on the way up from each source that can (it has an attribute `mark_padding`) make the column
-// `_pad`, and projections keep it. Of inputs that are joined side by side, the first one's marks serve. `graph` is
-// canonical. It comes before the passes, which keep columns in their order.
+// `_pad`, and projections keep it. Of inputs that are joined side by side, the first one's marks serve; a node that
+// also stands below another of them is there once more, without the column. `graph` is canonical. It comes before the
+// passes, which keep columns in their order.
 void MarkPadding(proto::Graph& graph);
 
 }  // namespace headrace::ir

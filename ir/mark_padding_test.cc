@@ -120,6 +120,24 @@ TEST_F(MarkPaddingTest, SideBySideTheMarkComesAboveWhereTheFirstInputHasNone) {
             "#4  mark(#3, mark_padding=True)\n");
 }
 
+TEST_F(MarkPaddingTest, SideBySideTheOtherInputsHaveNoColumnWhereTheyAreTheFirst) {
+  builder_.Add("numbers");
+  builder_.Add("shuffle", {0}, {{"window", IntValue(4)}});
+  builder_.Add("mark", {1});
+  Project(2, {"value"});
+  builder_.Add("rename", {3}, {{"mapping", PairsValue({{"value", "again"}})}});
+  builder_.Add("zip", {3, 4});
+  EXPECT_EQ(Marked(),
+            "#0  numbers(stop=10)\n"
+            "#1  shuffle(#0, seed=None, window=4)  salt 1\n"
+            "#2  mark(#1, mark_padding=False)\n"
+            "#3  mark(#1, mark_padding=True)\n"
+            "#4  project(#2, columns=('value',))\n"
+            "#5  project(#3, columns=('value', '_pad'))\n"
+            "#6  rename(#4, mapping={'value': 'again'})\n"
+            "#7  zip(#5, #6)\n");
+}
+
 TEST_F(MarkPaddingTest, OneAfterTheOtherEachInputMarks) {
   builder_.Add("numbers");
   builder_.Add("mark", {0});

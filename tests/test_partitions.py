@@ -127,6 +127,19 @@ def test_padding_is_marked_once_for_two_users(optimize):
     assert [batch["_pad"].tolist() for batch in found] == [[False, False], [True]] * 2
 
 
+@pytest.mark.parametrize("optimize", [True, False])
+def test_padding_is_marked_where_batches_are_zipped_with_themselves(optimize):
+    numbers = hr.Range(5, shuffle=True).batch(2)
+    pairs = numbers.zip(numbers.rename({"value": "again"}))
+    for rank in range(2):
+        plain = list(numbers.iterate(shard=(rank, 2), even="pad", optimize=optimize))
+        found = list(pairs.iterate(shard=(rank, 2), even="pad", optimize=optimize))
+        for batch, pair in zip(plain, found, strict=True):
+            assert list(pair) == ["value", "_pad", "again"]
+            assert pair["_pad"].tolist() == batch["_pad"].tolist()
+            assert pair["value"].tolist() == pair["again"].tolist() == batch["value"].tolist()
+
+
 @pytest.mark.parametrize("even", ["drop", "pad"])
 @pytest.mark.parametrize("world", [1, 3])
 def test_even_needs_a_known_number_of_rows(even, world, data: pathlib.Path):
