@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBlock = 32;  // elements summed at once
 
-// A vector of one pixel; the fourth lane is of no use.
+// A vector of one pixel; the fourth lane is unused.
 typedef float Four __attribute__((vector_size(16)));
 
 // One row from `count` rows of bytes.
@@ -91,7 +91,7 @@ Box AntialiasLoop::Plan(int width, int height) {
 
 void AntialiasLoop::Run(const Pixels& pixels, const float* scale, const float* shift, float* planes) {
   const int elements = columns_.size * 3;
-  // With room for what weights of zero read.
+  // With room for the values read with weights of zero.
   row_.assign(elements + 3 * columns_.taps + 4, 0.0f);
   for (int y = 0; y < kSide; ++y) {
     SumRows(pixels.data + rows_.first[y] * pixels.row_bytes, pixels.row_bytes,

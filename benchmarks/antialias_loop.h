@@ -1,7 +1,7 @@
-// Validation by hand: of a picture whose shorter side becomes 256 by Pillow's bilinear filter, the 224 × 224 in the
-// middle, normalised into planes. A row of the result is summed from the rows of the picture in float, then along
-// itself, so that all but the picture stays in the first cache; nothing is rounded in between.
-// Memory is used again for every picture. Belongs to one thread.
+// Validation by hand: the picture's shorter side becomes 256 by Pillow's bilinear filter, and the central 224 × 224 are
+// normalised into planes. A row of the result is summed from the rows of the picture in float, then along itself, so
+// that everything but the picture stays in the L1 cache; nothing is rounded in between.
+// Memory is reused for every picture. Belongs to one thread.
 #ifndef HEADRACE_BENCHMARKS_ANTIALIAS_LOOP_H_
 #define HEADRACE_BENCHMARKS_ANTIALIAS_LOOP_H_
 
@@ -16,17 +16,17 @@ class AntialiasLoop {
   static constexpr int kShorterSide = 256;
   static constexpr int kSide = 224;
 
-  // Makes the weights for a picture of this size; returns what of it is read.
+  // Makes the weights for a picture of this size; returns the part of it that is read.
   Box Plan(int width, int height);
   // `pixels` is that part. Channel c becomes level · scale[c] + shift[c], at planes + c · kSide · kSide.
   void Run(const Pixels& pixels, const float* scale, const float* shift, float* planes);
 
  private:
-  // Of each position of the result along an axis.
+  // For each position of the result along an axis.
   struct Axis {
-    int begin = 0;  // of the part that is read
+    int begin = 0;  // start of the part that is read
     int size = 0;
-    int taps = 0;            // weights of a position, with zeros behind
+    int taps = 0;            // weights per position, padded with zeros
     std::vector<int> first;  // counted from `begin`
     std::vector<int> count;
     std::vector<float> weights;

@@ -1,8 +1,8 @@
-"""Images a second with pictures in a cache: the epoch that fills it, and later ones; the hand-written loop beside.
+"""Images per second with pictures in a cache: the epoch that fills it, and later ones; and of the hand-written loop.
 
 The training pipeline of images.py: without a cache, with `cache()` between Decode and RandomResizedCrop
-(antialias=False), and with the one that the engine puts in by itself. The pictures
-are taken several times over, so that an epoch is long enough to measure, as long as all of them fit into the cache.
+(antialias=False), and with the automatic cache. The pictures are taken several times over, so that an epoch is long
+enough to measure, as long as all of them fit into the cache.
 """
 
 import argparse
@@ -16,11 +16,11 @@ import time
 import images
 import measuring
 
-CACHES = ("none", "by hand", "by itself")
+CACHES = ("none", "by hand", "automatic")
 
 
 def run_pipeline(folder: str, epochs: int, cache: str, memory: str, explain: bool) -> None:
-    """Prints images a second of the first epoch and the median of the later ones, as JSON."""
+    """Prints images per second of the first epoch and the median of the later ones, as JSON."""
     import headrace as hr
     from headrace import vision as V
 
@@ -32,7 +32,7 @@ def run_pipeline(folder: str, epochs: int, cache: str, memory: str, explain: boo
     dataset = decoded.map(kernels, "image").repeat(epochs).batch(images.BATCH)
     rows = len(hr.ImageFolder(folder))
     rates = []
-    off = [] if cache == "by itself" else ["insert_caches"]
+    off = [] if cache == "automatic" else ["insert_caches"]
     with dataset.iterate(memory=memory, disabled_passes=off) as batches:
         begin, given = time.perf_counter(), 0
         for batch in batches:
@@ -47,13 +47,13 @@ def run_pipeline(folder: str, epochs: int, cache: str, memory: str, explain: boo
 
 
 def several_times(folder: pathlib.Path, copies: int, target: pathlib.Path) -> None:
-    """Links to the pictures of all class folders, each under so many names."""
+    """Links to the pictures of all class folders, each under several names."""
     for picture in folder.glob("*/**/*"):
         if picture.is_file():
-            place = target / picture.parent.name
-            place.mkdir(exist_ok=True)
+            links = target / picture.parent.name
+            links.mkdir(exist_ok=True)
             for number in range(copies):
-                (place / f"{number}-{picture.name}").symlink_to(picture.resolve())
+                (links / f"{number}-{picture.name}").symlink_to(picture.resolve())
 
 
 def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
@@ -76,7 +76,7 @@ def alternate(folder: pathlib.Path, options: argparse.Namespace) -> None:
     for name, values in rates.items():
         print(f"{name:>15}: {measuring.summary(values)}")
     pairs = [(f"{cache}, {epochs}", f"none, {epochs}") for cache in CACHES[1:] for epochs in ("first", "later")]
-    for over, under in (*pairs, ("by itself, later", "loop")):
+    for over, under in (*pairs, ("automatic, later", "loop")):
         ratio = statistics.median(rates[over]) / statistics.median(rates[under])
         print(f"{over} / {under}: {ratio:.2f} of the medians")
 
@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=5, help="how many times over the pictures are taken")
     parser.add_argument("--memory", default="4GiB", help="of iterate(); the cache takes half of it")
     parser.add_argument("--threads", type=int, default=2, help="of the loop")
-    parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
+    parser.add_argument("--loop", help="the built //benchmarks:loop; default: bazel-bin's")
     parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the first round")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--cache", choices=CACHES, default=CACHES[0], help=argparse.SUPPRESS)

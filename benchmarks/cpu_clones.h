@@ -1,8 +1,8 @@
-// Compiles a loop once for CPUs with AVX2 and FMA and once for all, as a programmer would who writes no intrinsics.
+// Compiles a loop once for CPUs with AVX2 and FMA and once for all, the usual way without intrinsics.
 #ifndef HEADRACE_BENCHMARKS_CPU_CLONES_H_
 #define HEADRACE_BENCHMARKS_CPU_CLONES_H_
 
-// Which CPU it is, is asked before main, which is too early for ThreadSanitizer.
+// The CPU is detected before main, which is too early for ThreadSanitizer.
 #ifdef __SANITIZE_THREAD__
 #define HEADRACE_CPU_CLONES
 #else

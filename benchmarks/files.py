@@ -1,8 +1,8 @@
-"""Files a second without decoding: hr.Files over files of 110 KB in the page cache, given as memoryview and as bytes, and
-a hand-written loop, in turn.
+"""Files per second without decoding: hr.Files over files of 110 KB in the page cache, given as memoryview and as bytes,
+and a hand-written loop, in alternation.
 
-Aim: at least 0.8 of the loop on as many threads as there are cores. The loop reads into a buffer that it uses again and
-hands nothing over; see read_loop.cc. Each run has a process of its own. The files are 1,000 under many names.
+Aim: at least 0.8 of the loop on as many threads as there are cores. The loop reads into a buffer that it reuses and
+hands nothing over; see read_loop.cc. Each run has its own process. The files are 1,000 under many names.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def write_files(folder: pathlib.Path, size: int, count: int) -> None:
 
 
 def run_pipeline(folder: str, bytes_as: str, files: int, warm_up: int, explain: bool) -> None:
-    """Prints files a second as JSON; each comes as one row with its path and its bytes."""
+    """Prints files per second as JSON; each file is one row with its path and its bytes."""
     import headrace as hr
 
     with hr.Files(f"{folder}/*.bin").iterate(bytes_as=bytes_as) as rows:
@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("--warm-up", type=int, default=5_000, help="files before the clock starts")
     parser.add_argument("--bytes", type=int, default=110_000, help="of each file")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of the loop")
-    parser.add_argument("--loop", help="the built //benchmarks:read_loop; bazel-bin's where not given")
+    parser.add_argument("--loop", help="the built //benchmarks:read_loop; default: bazel-bin's")
     parser.add_argument("--explain", action="store_true", help="print the first round's report")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--bytes-as", help=argparse.SUPPRESS)

@@ -1,6 +1,6 @@
 """The first batch: from iter() to the first 32 pictures, over many files that were listed once before.
 
-Aim: not more than those 32 decodes and 50 ms. The many files are links to a few photographs. They are listed once in
+Aim: at most those 32 decodes and 50 ms. The many files are links to a few photographs. They are listed once in
 each process, or read from a saved listing; then comes the first batch, and that of another data set over them.
 """
 
@@ -30,9 +30,9 @@ def link_many(target: pathlib.Path, files: int) -> None:
 def run_pipeline(folder: str, saved: bool) -> None:
     """Prints seconds as JSON: for the listing, from iter() to the first batch, and the same of another data set.
 
-    The listing is the one that the first run saved, or made anew; in the process it is kept.
+    The listing is made, or loaded from the file of the first run; the process keeps it.
     """
-    # Loaded in any program that trains; a pipeline loads it only when it starts.
+    # Any training program has loaded it; a pipeline loads it only when it starts.
     import numpy  # noqa: F401
 
     import headrace as hr
@@ -72,7 +72,7 @@ def main() -> None:
         for name, files in (("few", CLASSES), ("many", options.files)):
             folders[name].mkdir()
             link_many(folders[name], files)
-        # A listing is kept where times of change can tell that nothing happened since; they are coarse.
+        # A listing is kept only if change times, which are coarse, can show that nothing changed since.
         time.sleep(3)
         child = ["--saved"] if options.saved else []
         runs: dict[str, list[dict[str, float]]] = {name: [] for name in folders}

@@ -1,5 +1,5 @@
-// What one hop through a Connector costs: one item at a time and in runs, on one thread and between two.
-// "Time" is wall time for one item.
+// Measures one hop through a Connector: one item at a time and in runs, on one thread and between two. "Time" is wall
+// time for one item.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -65,7 +65,7 @@ void OneThreadInRuns(benchmark::State& state) {
 BENCHMARK_TEMPLATE(OneThreadInRuns, Number)->ArgName("run")->Arg(8)->Arg(64);
 BENCHMARK_TEMPLATE(OneThreadInRuns, Message)->ArgName("run")->Arg(64);
 
-// Producers take the next number whenever there is a place; this thread pops. Ends by closing.
+// Producers take the next number whenever there is a slot; this thread pops. Ends by closing.
 template <typename Item>
 void Throughput(benchmark::State& state) {
   Connector<Item> connector(static_cast<int>(state.range(0)));
@@ -95,7 +95,7 @@ BENCHMARK_TEMPLATE(Throughput, Number)
     ->UseRealTime();
 BENCHMARK_TEMPLATE(Throughput, Message)->ArgNames({"window", "producers"})->Args({256, 1})->UseRealTime();
 
-// There and back: two connectors with one place each, so that every item waits for the other thread.
+// There and back: two connectors with one slot each, so that every item waits for the other thread.
 void PingPong(benchmark::State& state) {
   Connector<Number> there(1);
   Connector<Number> back(1);

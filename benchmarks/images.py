@@ -1,9 +1,9 @@
-"""Images a second: our pipeline and the hand-written loop over the same files, in turn, each in a process of its own.
+"""Images per second: our pipeline and the hand-written loop over the same files, in alternation, in separate processes.
 
 Both decode JPEG, crop and resize to 224 (antialias=False), flip, normalise to CHW float32 and fill batches of 32.
 The loop is measured twice, decoding every picture fully and decoding the crop only; see loop.h.
 With --validation both resize the shorter side to 256 with antialias and cut out the centre instead.
-The pipeline makes every row anew, as the loop does, unless --keep lets it keep what it may.
+The pipeline makes every row anew, as the loop does, unless --keep allows the automatic cache.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def run_pipeline(
     memory: str | None,
     explain: bool,
 ) -> None:
-    """Prints images a second as JSON; warmed up with as many images as the loop is."""
+    """Prints images per second as JSON; warmed up with as many images as the loop."""
     import headrace as hr
     from headrace import vision as V
 
@@ -120,9 +120,9 @@ def main() -> None:
     parser.add_argument(
         "--validation", action="store_true", help="resize256-center224 with antialias, in the pipeline and in the loop"
     )
-    parser.add_argument("--keep", action="store_true", help="let the pipeline keep rows for later epochs by itself")
+    parser.add_argument("--keep", action="store_true", help="allow the pipeline's automatic cache")
     parser.add_argument("--memory", help="measure the pipeline under this budget, too: 64MiB")
-    parser.add_argument("--loop", help="the built //benchmarks:loop; bazel-bin's where not given")
+    parser.add_argument("--loop", help="the built //benchmarks:loop; default: bazel-bin's")
     parser.add_argument("--explain", action="store_true", help="print the pipeline's report of the last round")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""What `import headrace` costs: wall time over starting Python, and the size installed. Aims: 120 ms, 40 MB."""
+"""The cost of `import headrace`: wall time beyond starting Python, and the installed size. Aims: 120 ms, 40 MB."""
 
 import argparse
 import importlib.util
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=11)
     rounds = parser.parse_args().rounds
     size = installed_bytes()
-    milliseconds("import headrace", 1)  # what is read from the disk, and compiled, the first time
+    milliseconds("import headrace", 1)  # the first import reads from the disk, and compiles
     start = milliseconds("pass", rounds)
     numpy = milliseconds("import numpy", rounds)
     headrace = milliseconds("import headrace", rounds)

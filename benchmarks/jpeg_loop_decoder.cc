@@ -54,7 +54,7 @@ bool JpegLoopDecoder::Decode(const Box* box, Pixels& pixels) {
   int rows = static_cast<int>(info_.output_height);
   int skipped_columns = 0;
   if (box != nullptr) {
-    // Upsampling a column takes its neighbours: with one more on each side the crop's own are exact.
+    // Upsampling a column reads its neighbours: with one more on each side the crop's own are exact.
     const int first = std::max(box->left - 1, 0);
     JDIMENSION left = first;
     JDIMENSION width = std::min(box->left + box->width + 1, image_width) - first;
@@ -79,7 +79,7 @@ bool JpegLoopDecoder::Decode(const Box* box, Pixels& pixels) {
 }
 
 void JpegLoopDecoder::ReadRows(int rows, size_t row_bytes) {
-  // Grows only: a vector resized for every picture would clear it every time.
+  // Only grows: a vector resized for every picture would be cleared every time.
   const size_t bytes = row_bytes * rows;
   if (pixels_.size() < bytes) pixels_.resize(bytes);
   JSAMPROW pointers[kRowsACall];

@@ -1,4 +1,4 @@
-// libjpeg-turbo as a loop uses it: one decompressor and one pixel buffer, used again for every file.
+// libjpeg-turbo for the hand-written loop: one decompressor and one pixel buffer, reused for every file.
 // Belongs to one thread.
 #ifndef HEADRACE_BENCHMARKS_JPEG_LOOP_DECODER_H_
 #define HEADRACE_BENCHMARKS_JPEG_LOOP_DECODER_H_
@@ -35,7 +35,7 @@ class JpegLoopDecoder {
   ~JpegLoopDecoder();
   JpegLoopDecoder(const JpegLoopDecoder&) = delete;
 
-  // Reads the header; false where this is no JPEG. `file` must stay until Decode or Abort.
+  // Reads the header; false if this is not a JPEG. `file` must live until Decode or Abort.
   bool Begin(std::string_view file, int& width, int& height);
   bool DecodeAll(Pixels& pixels);
   // Only the box: columns outside are not transformed, rows outside not even unpacked further than needed.

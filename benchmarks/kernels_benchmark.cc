@@ -1,4 +1,4 @@
-// What the hot loops of the image kernels cost, on one thread, without decoding: "Time" is for one image.
+// Measures the hot loops of the image kernels, on one thread, without decoding: "Time" is for one image.
 #include <cstdint>
 #include <string>
 
@@ -54,7 +54,7 @@ BENCHMARK_CAPTURE(Resampling, bilinear_float32, DType::kFloat32, Filter::kBiline
     ->Args({375, 500, 1})
     ->Args({375, 500, 3});
 
-// The end of a training pipeline: mirror image, normalise, channels first.
+// The end of a training pipeline: flip, normalise, channels first.
 void NormalizedPlanes(benchmark::State& state) {
   const Image image = RandomImage(DType::kUInt8, kSide, kSide, 3);
   PixelPass pass;

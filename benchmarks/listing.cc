@@ -1,4 +1,4 @@
-// listing DIR [--save FILE]: how long ImageFolder's listing of DIR takes, and reading it back from FILE.
+// listing DIR [--save FILE]: measures ImageFolder's listing of DIR, and reading it back from FILE.
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -15,7 +15,7 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
 
 absl::Status Measure(const std::string& folder, const std::string& saved) {
   const headrace::FileSystem& files = *headrace::LocalFileSystem();
-  // The second time what lies in the folders is in memory.
+  // In the second round the folders are in the page cache.
   for (int round = 0; round < 2; ++round) {
     const headrace::ImageListingOptions options;
     const auto begin = std::chrono::steady_clock::now();

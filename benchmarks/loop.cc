@@ -95,7 +95,7 @@ Box RandomBox(int width, int height, RowRandom& random) {
   return {(width - w) / 2, (height - h) / 2, w, h};
 }
 
-// Bytes of one channel's row to floats.
+// Converts the bytes of one channel's row to floats.
 HEADRACE_CPU_CLONES void NormalizeRow(const uint8_t* from, int width, float scale, float shift, float* to) {
   for (int x = 0; x < width; ++x) to[x] = static_cast<float>(from[x]) * scale + shift;
 }
@@ -113,12 +113,12 @@ void NormalizeToPlanes(const cv::Mat& image, bool flip, float* planes) {
   }
 }
 
-// Memory for the batches, used in turn. A place is taken once the batch that was there before is complete.
+// Memory for the batches, used in turn. A slot is taken once the batch that was there before is complete.
 class Batches {
  public:
   Batches() : memory_(kBatchesInMemory * kBatch * kImageFloats) {}
 
-  float* TakePlace(int64_t& number) {
+  float* TakeSlot(int64_t& number) {
     number = next_.fetch_add(1, std::memory_order_relaxed);
     const int64_t batch = number / kBatch;
     std::atomic<int64_t>& complete = complete_[batch % kBatchesInMemory];
@@ -127,8 +127,8 @@ class Batches {
          seen = complete.load(std::memory_order_acquire)) {
       complete.wait(seen, std::memory_order_acquire);
     }
-    const size_t place = number % (kBatchesInMemory * kBatch);
-    return memory_.data() + place * kImageFloats;
+    const size_t slot = number % (kBatchesInMemory * kBatch);
+    return memory_.data() + slot * kImageFloats;
   }
   void Complete(int64_t number) {
     std::atomic<int64_t>& complete = complete_[number / kBatch % kBatchesInMemory];
@@ -166,7 +166,7 @@ class LoopThread {
  public:
   explicit LoopThread(Shared& shared) : shared_(shared) {}
 
-  // Until the images, or the time, are over.
+  // Runs until the images are done, or the time is over.
   void Run(int64_t until_image, std::chrono::steady_clock::time_point until_time) {
     while (true) {
       if (until_image < 0 && std::chrono::steady_clock::now() >= until_time) return;
@@ -193,10 +193,10 @@ class LoopThread {
       flip = random.Uniform() < 0.5;
       if (!CropAndResize(box)) return false;
     }
-    int64_t place = 0;
-    float* target = shared_.batches.TakePlace(place);
+    int64_t slot = 0;
+    float* target = shared_.batches.TakeSlot(slot);
     NormalizeToPlanes(small_, flip, target);
-    Complete(number, place, target);
+    Complete(number, slot, target);
     return true;
   }
 
@@ -209,16 +209,16 @@ class LoopThread {
       scale[c] = 1 / kDeviation[c];
       shift[c] = -kMean[c] * scale[c];
     }
-    int64_t place = 0;
-    float* target = shared_.batches.TakePlace(place);
+    int64_t slot = 0;
+    float* target = shared_.batches.TakeSlot(slot);
     antialias_.Run(pixels, scale.data(), shift.data(), target);
-    Complete(number, place, target);
+    Complete(number, slot, target);
     return true;
   }
 
-  void Complete(int64_t number, int64_t place, const float* image) {
+  void Complete(int64_t number, int64_t slot, const float* image) {
     if (shared_.checksum) shared_.sum.fetch_add(SumOf(image, number));
-    shared_.batches.Complete(place);
+    shared_.batches.Complete(slot);
   }
 
   bool CropAndResize(const Box& box) {
@@ -266,7 +266,7 @@ absl::StatusOr<LoopResult> RunLoop(const LoopOptions& options, bool checksum) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin;
   Clock::time_point until;
-  // The last thread to come in from the warm-up starts the clock for all.
+  // The last thread to finish its warm-up starts the clock for all.
   std::barrier start(options.threads, [&]() noexcept {
     shared.next_image = 0;
     shared.images = 0;

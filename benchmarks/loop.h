@@ -1,6 +1,6 @@
-// The yardstick: what a careful programmer gets from libjpeg-turbo and OpenCV with a plain loop over the files, without
-// an engine. Each thread takes the next file, reads, decodes, crops, resizes, flips and normalises it and writes it
-// where the next place of a batch is, in order of completion.
+// The hand-written loop that the engine is compared with: libjpeg-turbo and OpenCV with a plain loop over the files,
+// without an engine. Each thread takes the next file, reads, decodes, crops, resizes, flips and normalises it and
+// writes it to the next slot of a batch, in order of completion.
 // Thread contract: RunLoop starts its threads and joins them; calls share nothing.
 #ifndef HEADRACE_BENCHMARKS_LOOP_H_
 #define HEADRACE_BENCHMARKS_LOOP_H_
@@ -14,7 +14,7 @@ namespace headrace {
 
 enum class LoopWork {
   kFullDecode,          // decode the whole picture, then random-resized-crop 224, flip, normalise
-  kCropWhileDecoding,   // the same result from the crop's part of the file alone
+  kCropWhileDecoding,   // the same result, decoding only the crop's part of the file
   kResize256Center224,  // decode, shorter side to 256 by OpenCV, centre 224, normalise
   kValidation,          // the same with Pillow's filter, decoding no more than the centre needs
 };
@@ -33,7 +33,7 @@ struct LoopResult {
   int64_t images = 0;
   int64_t unreadable = 0;  // not JPEG after all
   double seconds = 0;
-  // Of what the images became, whatever the threads: equal work gives an equal sum.
+  // A checksum of the results, independent of the threads: equal work gives an equal sum.
   uint64_t checksum = 0;
 };
 

@@ -1,5 +1,6 @@
 // loop DIR [--threads N] [--images N | --seconds S] [--warm-up N] [--crop | --resize256-center224 | --validation]
-// [--rounds N] Prints one line a round: images a second, and what was done.
+// [--rounds N]
+// Prints one line per round: images per second, and the work done.
 #include <cstdlib>
 #include <iostream>
 #include <string>

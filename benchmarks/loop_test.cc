@@ -37,7 +37,7 @@ TEST(Loop, DoesEveryImage) {
   EXPECT_GT(result.seconds, 0);
 }
 
-// A yardstick that did less work, or other work with more threads, would measure nothing.
+// A loop that did less work, or other work with more threads, would be no comparison.
 TEST(Loop, CropWhileDecodingGivesTheSamePixels) {
   const LoopResult full = Loop60(LoopWork::kFullDecode, 1);
   EXPECT_NE(full.checksum, 0u);
@@ -57,7 +57,7 @@ std::vector<std::string> Photos() {
   return photos;
 }
 
-// Levels of the pipeline's own kernels, (224, 224, 3).
+// The values of the pipeline's own kernels, (224, 224, 3).
 Tensor ByKernels(const std::string& photo) {
   Tensor image = *Tensor::CopyBytes(DType::kBytes, photo);
   image = *fixture::RunKernel("Decode", {}, image);

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a process of its own for each measurement, medians and spreads, and test pictures."""
+"""Code that benchmarks share: separate processes for measurements, medians and spreads, and test pictures."""
 
 import json
 import os
@@ -16,9 +16,9 @@ MEBIBYTE = 1 << 20
 
 
 def in_own_process(script: str, *arguments: object, environment: Mapping[str, str] | None = None) -> Any:
-    """Runs this script once more with `arguments`, and `environment` besides its own; what it prints, read as JSON.
+    """Runs this script again with `arguments`, and `environment` added to its own; returns its output, read as JSON.
 
-    Without the threads of NumPy's OpenBLAS, which keep a core busy for a while after NumPy is loaded.
+    Disables the threads of NumPy's OpenBLAS, which keep a core busy for a while after NumPy is loaded.
     """
     command = [sys.executable, os.path.abspath(script), *map(str, arguments)]
     variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **(environment or {})}
@@ -29,7 +29,7 @@ def in_own_process(script: str, *arguments: object, environment: Mapping[str, st
 
 
 def spread(values: Sequence[float]) -> float:
-    """From the lowest to the highest, as a part of the median."""
+    """The difference of the highest and the lowest value, as a fraction of the median."""
     return (max(values) - min(values)) / statistics.median(values)
 
 
@@ -38,7 +38,7 @@ def summary(values: Sequence[float], digits: int = 0) -> str:
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
-    """Of figures taken in turn: of the medians, and round by round."""
+    """The ratio of figures measured in alternation: of the medians, and round by round."""
     rounds = [our / their for our, their in zip(ours, theirs, strict=True)]
     return (
         f"{statistics.median(ours) / statistics.median(theirs):.3f} of the medians; "
@@ -47,7 +47,7 @@ def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
 
 
 def resident_bytes() -> int:
-    """What this process holds of the machine's memory now."""
+    """The resident memory of this process."""
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -58,7 +58,7 @@ def peak_resident_bytes() -> int:
 
 
 def with_class_folders(folder: pathlib.Path, use: Callable[[pathlib.Path], None]) -> None:
-    """Calls `use` with the folder, or, where it holds pictures directly, with class folders of links to them.
+    """Calls `use` with the folder or, if it holds pictures directly, with class folders of links to them.
 
     The class is the part of a name before the first "_", as ImageNet names its files.
     """
@@ -69,7 +69,7 @@ def with_class_folders(folder: pathlib.Path, use: Callable[[pathlib.Path], None]
         return
     with tempfile.TemporaryDirectory(prefix="headrace_") as temporary:
         for entry in folder.iterdir():
-            place = pathlib.Path(temporary) / entry.name.split("_")[0].split(".")[0]
-            place.mkdir(exist_ok=True)
-            (place / entry.name).symlink_to(entry.resolve())
+            link_folder = pathlib.Path(temporary) / entry.name.split("_")[0].split(".")[0]
+            link_folder.mkdir(exist_ok=True)
+            (link_folder / entry.name).symlink_to(entry.resolve())
         use(pathlib.Path(temporary))

@@ -1,4 +1,4 @@
-"""Memory: how far the process grows over what it held after import, and whether it still grows after 50 epochs.
+"""Memory: how far the process grows after the import, and whether it still grows after 50 epochs.
 
 Aims: growth at most the budget and 64 MiB; none over the epochs.
 """
@@ -12,11 +12,11 @@ import sys
 import measuring
 
 PROCESS_ALLOWANCE = 64 * measuring.MEBIBYTE
-SETTLED = 20  # epochs after which growth would be a leak: until then threads come up and the allocator fills
+SETTLED = 20  # epochs after which growth would be a leak: before, threads start and the allocator fills
 
 
 def run_pipeline(folder: str, budget: int, epochs: int) -> None:
-    """Prints resident sizes in bytes as JSON. Holds no batch, so nothing is the user's."""
+    """Prints resident sizes in bytes as JSON. Holds no batch, so that no memory is the user's."""
     import headrace as hr
     from headrace import vision as V
 

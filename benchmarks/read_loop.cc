@@ -1,6 +1,5 @@
-// read_loop DIR [--threads N] [--files N] [--warm-up N]: files a second of a plain loop over the files of a folder.
-// Each thread takes the next one, opens it, asks for its size, reads it into the buffer that it used before, and closes
-// it.
+// read_loop DIR [--threads N] [--files N] [--warm-up N]: files per second of a plain loop over the files of a folder.
+// Each thread takes the next file, opens it, stats it, reads it into the buffer that it used before, and closes it.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,7 +50,7 @@ bool Parse(int argc, char** argv, Arguments& arguments) {
   return !arguments.folder.empty();
 }
 
-// Bytes read; -1: it could not be.
+// The number of bytes read; -1: it could not be read.
 int64_t ReadFile(const std::string& path, std::vector<char>& buffer) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return -1;

@@ -1,6 +1,6 @@
-"""Reading ahead: images and files a second with a delay added to every open and every read, beside the page cache.
+"""Reading ahead: images and files per second with a delay added to every open and every read, and from the page cache.
 
-Aim: images a second stay within 5% with 5 ms added. Each run has a process of its own; they come in turn. `--plot`
+Aim: images per second stay within 5% with 5 ms added. Each run has its own process; runs alternate. `--plot`
 draws how the number of outstanding reads settles (needs matplotlib); without it the steps are printed.
 """
 
@@ -34,10 +34,10 @@ def dataset_of(work: str, folder: str) -> Any:
 
 
 def run_pipeline(work: str, folder: str, rows: int, warm_up: int, explain: bool) -> None:
-    """Prints rows a second after the warm-up, and from the start the batches' times and the steps, as JSON."""
+    """Prints rows per second after the warm-up and, from the start, the batches' times and the steps, as JSON."""
     dataset = dataset_of(work, folder).repeat().batch(BATCH)
     start = time.perf_counter()
-    # Rows that were kept would be read no more.
+    # Cached rows would not be read again.
     with dataset.iterate(disabled_passes=["insert_caches"]) as batches:
         times = []
         for _ in range(-(-(warm_up + rows) // BATCH)):
@@ -80,7 +80,7 @@ def plot(runs: dict[str, dict[str, Any]], path: str) -> None:
 
 
 def slow_disk(library: pathlib.Path, delay_ms: float) -> dict[str, str]:
-    """What a process runs with so that its opens and reads take that much longer."""
+    """The environment in which the opens and reads of a process take that much longer."""
     microseconds = str(round(delay_ms * 1e3))
     return {"LD_PRELOAD": str(library), "SLOW_FILES_OPEN_US": microseconds, "SLOW_FILES_READ_US": microseconds}
 

@@ -1,4 +1,4 @@
-"""What a row costs that needs no work: nanoseconds of wall time a row through Range, map, shuffle and batch."""
+"""The cost of a row that needs no work: nanoseconds of wall time per row through Range, map, shuffle and batch."""
 
 import argparse
 import json
@@ -7,7 +7,7 @@ import time
 
 import measuring
 
-# How the same pipeline is run; explain() beside each figure shows what that meant.
+# Options for the same pipeline; explain() with each figure shows their effect.
 VARIANTS: dict[str, dict[str, object]] = {
     "as the engine chooses": {},
     "one row a message": {"group": 1},
@@ -17,7 +17,7 @@ VARIANTS: dict[str, dict[str, object]] = {
 
 
 def run_pipeline(rows: int, variant: str) -> None:
-    """Prints nanoseconds a row as JSON; the first tenth of the rows is not counted."""
+    """Prints nanoseconds per row as JSON; the first tenth of the rows is not counted."""
     import headrace as hr
     from headrace import transforms as T
 

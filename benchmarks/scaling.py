@@ -1,8 +1,8 @@
-"""How the cost of light rows grows with their number, with the operators they pass and with the workers.
+"""How the cost of light rows grows with their number, with the number of operators and with the workers.
 
-A line must be straight: what a row costs at the end of 10 million is what it costs at the end of 100,000, the 64th
-operator costs what the second does, and more workers than cores cost nothing. Each time is the least of the rounds, for
-all that disturbs a run makes it longer.
+Growth must be linear: a row costs the same at the end of 10 million as at the end of 100,000, the 64th operator costs
+as much as the second, and more workers than cores cost nothing. Each time is the minimum of the rounds, because any
+disturbance makes a run longer.
 """
 
 import argparse
@@ -21,7 +21,7 @@ WORKER_ROWS = 4_000_000
 
 def run_pipeline(rows: int, operators: int, workers: int | None, group: int | None) -> None:
     """Prints seconds to the first batch and to the end, and the growth of resident memory in bytes, as JSON."""
-    # What NumPy starts when it is loaded is not the pipeline's.
+    # Loads NumPy first, because the threads that it starts are not the pipeline's.
     import numpy  # noqa: F401
 
     import headrace as hr
@@ -59,7 +59,7 @@ class Measured:
 
 
 def measure(rounds: int, points: dict[int, list[object]], group: int | None) -> dict[int, Measured]:
-    """Runs all points in turn, round by round, so that a slow minute of the machine is no single point's."""
+    """Runs all points in turn, round by round, so that a slow minute of the machine does not affect a single point."""
     runs: dict[int, list[dict[str, float]]] = {point: [] for point in points}
     given = ["--group", group] if group else []
     for _ in range(rounds):
@@ -72,7 +72,7 @@ def measure(rounds: int, points: dict[int, list[object]], group: int | None) -> 
 
 
 def print_slopes(measured: dict[int, Measured]) -> None:
-    """What one more row costs between neighbours."""
+    """The cost of one more row between neighbouring points."""
     counts = list(measured)
     slopes = []
     for low, high in zip(counts, counts[1:], strict=False):
@@ -82,7 +82,7 @@ def print_slopes(measured: dict[int, Measured]) -> None:
 
 
 def print_line(measured: dict[int, Measured], rows: int) -> None:
-    """The straight line through the times, and how far they are from it."""
+    """The straight line through the times, and their deviation from it."""
     slope, start = statistics.linear_regression(list(measured), [point.seconds for point in measured.values()])
     off = max(abs(point.seconds / (start + slope * count) - 1) for count, point in measured.items())
     print(f"  {slope / rows * 1e9:.1f} ns a row and operator; no time is further than {off:.0%} from the straight line")

@@ -1,5 +1,5 @@
-// Takes a mutex that others hold for about a microsecond at a time: tries for that long before it sleeps, for putting a
-// thread to sleep and waking it costs tens of them.
+// Locks a mutex that others hold for about a microsecond at a time: tries for that long before it sleeps, because
+// putting a thread to sleep and waking it costs tens of microseconds.
 // Thread contract: any thread.
 #ifndef HEADRACE_CORE_BRIEF_LOCK_H_
 #define HEADRACE_CORE_BRIEF_LOCK_H_

@@ -14,8 +14,9 @@ namespace headrace {
 namespace {
 
 constexpr size_t kMapFrom = size_t{1} << 20;       // blocks this large are mapped
-constexpr int64_t kKeepAlways = int64_t{8} << 20;  // kept for the next taker whatever the budgets
-// Kept beyond open budgets: a batch that the user gives back is the next one's memory, where pipelines hold the rest.
+constexpr int64_t kKeepAlways = int64_t{8} << 20;  // kept for reuse whatever the budgets
+// Kept beyond open budgets: the memory of a batch that the user frees is reused for the next one, even while pipelines
+// hold the rest.
 constexpr int64_t kKeepBeyond = int64_t{24} << 20;
 constexpr size_t kHeader = 64;
 constexpr int kLocalClasses = 5;  // up to 1 KiB: kept by each thread
@@ -40,13 +41,13 @@ class SystemMemory : public Allocator {
 
 thread_local TaskMemory* current_task = nullptr;
 
-// Holds what users were given: it is no pipeline's any more, and takes no room from what pools keep for pipelines.
+// Holds the buffers given to users: they belong to no pipeline, and do not reduce what pools keep for pipelines.
 MemoryAccount* UsersAccount() {
   static MemoryAccount* const account = MemoryAccount::Open();
   return account;
 }
 
-// To the pipeline whose task runs here; null: to none.
+// Charges the pipeline of the running task; null: there is none.
 MemoryAccount* ChargeToTask(int64_t bytes) {
   TaskMemory* const task = current_task;
   if (task == nullptr || task->account() == nullptr) return nullptr;
@@ -54,7 +55,7 @@ MemoryAccount* ChargeToTask(int64_t bytes) {
   return task->account();
 }
 
-// Through the running task where it is the account's, which sums up.
+// Releases through the running task, which sums up, if the account is the task's.
 void TakeOff(MemoryAccount* account, int64_t bytes) {
   if (account == nullptr) return;
   TaskMemory* const task = current_task;
@@ -120,8 +121,8 @@ void Buffer::Unref() {
   delete release;
 }
 
-// What a task was handed is held for its pipeline as if it were made there. Where no bytes are named, somebody else
-// counts them.
+// Memory handed to a task is charged to its pipeline as if it were allocated there. If the number of bytes is 0, the
+// caller charges them.
 BufferRef BufferRef::Foreign(void* data, size_t bytes, std::function<void()> release) {
   auto kept = std::make_unique<std::function<void()>>(std::move(release));
   void* memory = std::aligned_alloc(kBufferAlignment, kHeader);
@@ -134,8 +135,8 @@ BufferRef BufferRef::Foreign(void* data, size_t bytes, std::function<void()> rel
   return Adopt(buffer);
 }
 
-// A thread's own few buffers of the small classes of the global pool. Half of an overfull class goes to the
-// shared bins, so that memory made by one thread and freed by another comes back.
+// A thread's own few buffers of the small classes of the global pool. Half of an overfull class goes to the shared
+// bins, so that memory made by one thread and freed by another is reused.
 class LocalBufferCache {
  public:
   ~LocalBufferCache() {
@@ -199,7 +200,7 @@ BufferPool& BufferPool::Current() {
   return task != nullptr ? *task->pool() : Global();
 }
 
-// Four classes to each doubling from 1 KiB on (at most a quarter is wasted), one for each power of two below.
+// Four classes for each doubling from 1 KiB on (at most a quarter is wasted), one for each power of two below.
 int BufferPool::ClassOf(size_t bytes) {
   if (bytes <= 1024) return bytes <= 64 ? 0 : std::bit_width(bytes - 1) - 6;
   const int doubling = std::bit_width(bytes - 1) - 1;  // 2^doubling < bytes ≤ 2^(doubling + 1)
@@ -244,7 +245,7 @@ Buffer* BufferPool::TakeKept(int size_class) {
 
 Buffer* BufferPool::Make(int size_class) {
   const size_t capacity = ClassBytes(size_class);
-  // Makes room first: what is kept for nobody should not stand beside what is needed.
+  // Frees kept memory first, so that it does not add to the memory needed now.
   if (capacity >= kMapFrom && kept_bytes() > 0)
     Trim(std::max<int64_t>(0, KeepLimit() - static_cast<int64_t>(capacity)));
   void* memory = allocator_->Allocate(capacity + kHeader);
@@ -265,7 +266,7 @@ Buffer* BufferPool::Make(int size_class) {
 }
 
 void BufferPool::Recycle(Buffer* buffer) {
-  // A thread that is not here may have the lists in hand. The child has other memory, and soon ends.
+  // A thread that does not exist here may hold the lists. The child has its own memory, and soon ends.
   if (LostInFork()) return;
   TakeOff(buffer->account_.exchange(nullptr, std::memory_order_relaxed),
           static_cast<int64_t>(buffer->capacity_ + kHeader));

@@ -1,8 +1,8 @@
-// Memory has owners. A Buffer is a reference-counted, 64-byte-aligned run of bytes; it comes from a
-// BufferPool over a replaceable Allocator and is charged to the MemoryAccount of the pipeline whose
-// task made it, until it is freed or handed to the user.
-// Thread contract: everything here may be used from any thread, but a TaskMemory belongs to one.
-// Giving a buffer back needs no lock of Python's and may happen after the pipeline is gone.
+// Memory has owners. A Buffer is a reference-counted, 64-byte-aligned block of bytes. It comes from a BufferPool over a
+// replaceable Allocator, and is charged to the MemoryAccount of the pipeline whose task made it, until it is freed or
+// handed to the user.
+// Thread contract: any thread, except that a TaskMemory belongs to one thread. Freeing a buffer needs no lock of
+// Python's and may happen after the pipeline is gone.
 #ifndef HEADRACE_CORE_BUFFER_H_
 #define HEADRACE_CORE_BUFFER_H_
 
@@ -22,36 +22,36 @@ namespace headrace {
 
 inline constexpr size_t kBufferAlignment = 64;
 
-// Where pools get memory from. Must be thread-safe.
+// The source of memory for pools. Must be thread-safe.
 class Allocator {
  public:
   virtual ~Allocator() = default;
-  // At least `bytes`, aligned to kBufferAlignment; nullptr when there is none.
+  // At least `bytes`, aligned to kBufferAlignment; nullptr if there is no memory.
   virtual void* Allocate(size_t bytes) = 0;
   virtual void Free(void* memory, size_t bytes) = 0;
 };
 
-// The C library for small blocks, mmap for large ones (so that they go back to the system).
+// The C library for small blocks, mmap for large ones (so that they are returned to the system).
 Allocator* SystemAllocator();
 
 // The bytes that one pipeline holds. Outlives its pipeline while a buffer is charged to it.
 class MemoryAccount {
  public:
-  // Accounts free themselves: once Close() was called and nothing is charged any more.
+  // An account deletes itself once Close() was called and nothing is charged any more.
   static MemoryAccount* Open() { return new MemoryAccount; }
   void Close();
 
   int64_t held() const { return held_.load(std::memory_order_relaxed); }
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   void Charge(int64_t bytes);
-  // Charges only what stays within `limit`.
+  // Charges only if the sum stays within `limit`.
   bool TryCharge(int64_t bytes, int64_t limit);
 
  private:
   void Owe(int64_t bytes, int64_t held);
   MemoryAccount() = default;
   ~MemoryAccount() = default;
-  // One is owed for being open, so that the last charge gone after Close() frees the account.
+  // Owed while the account is open, so that the last release after Close() deletes it.
   static constexpr int64_t kOpen = int64_t{1} << 60;
   std::atomic<int64_t> owed_{kOpen};
   std::atomic<int64_t> held_{0};
@@ -65,7 +65,7 @@ class Buffer {
  public:
   uint8_t* data() const { return data_; }
   size_t capacity() const { return capacity_; }
-  // Takes the buffer off its account: its owner is the user from now on.
+  // Takes the buffer off its account: from now on the user owns it.
   void HandOver();
 
  private:
@@ -80,7 +80,7 @@ class Buffer {
   size_t capacity_ = 0;
   std::atomic<MemoryAccount*> account_{nullptr};
   BufferPool* pool_ = nullptr;                // null: foreign memory
-  std::function<void()>* release_ = nullptr;  // of foreign memory
+  std::function<void()>* release_ = nullptr;  // for foreign memory
 };
 
 class BufferRef {
@@ -103,7 +103,7 @@ class BufferRef {
     ref.buffer_ = buffer;
     return ref;
   }
-  // Memory that somebody else owns; `release` runs when the last reference goes, on any thread.
+  // Foreign memory; `release` runs when the last reference goes, on any thread.
   static BufferRef Foreign(void* data, size_t bytes, std::function<void()> release);
 
   Buffer* get() const { return buffer_; }
@@ -115,23 +115,23 @@ class BufferRef {
   Buffer* buffer_ = nullptr;
 };
 
-// Keeps freed buffers by size class for the next taker, up to a limit: what the open budgets leave.
+// Keeps freed buffers by size class for reuse, up to a limit: the rest of the open budgets.
 class BufferPool {
  public:
   explicit BufferPool(Allocator* allocator) : allocator_(allocator) {}
   BufferPool(const BufferPool&) = delete;
 
   static BufferPool& Global();
-  // The pool of the running task, else the global one.
+  // The pool of the running task, or else the global one.
   static BufferPool& Current();
 
   // Null when the allocator has no memory. Contents are not initialised.
   BufferRef Allocate(size_t bytes);
 
-  // Open pipelines lend the pool their budgets; freed memory is kept within what they leave.
+  // Open pipelines lend the pool their budgets; it keeps freed memory within the part they do not use.
   void AddBudget(int64_t bytes);
   void RemoveBudget(int64_t bytes);
-  // Gives kept memory back until at most `bytes` are kept.
+  // Frees kept memory until at most `bytes` are kept.
   void Trim(int64_t bytes);
 
   int64_t outstanding_bytes() const { return outstanding_.load(std::memory_order_relaxed); }
@@ -163,8 +163,8 @@ class BufferPool {
   std::atomic<int64_t> budget_{0};
 };
 
-// While it lives on a thread, buffers made and freed there are charged to `account` in one sum, on
-// top of a reservation taken beforehand: one atomic a task instead of one a buffer.
+// During its life on a thread, buffers made and freed there are charged to `account` as one sum, on top of a
+// reservation made beforehand: one atomic operation per task instead of one per buffer.
 class TaskMemory {
  public:
   TaskMemory(BufferPool* pool, MemoryAccount* account, int64_t reserved);
@@ -174,12 +174,12 @@ class TaskMemory {
   static TaskMemory* Current();
   BufferPool* pool() const { return pool_; }
   MemoryAccount* account() const { return account_; }
-  // The most that buffers made here and alive at once took, in bytes.
+  // The most bytes of buffers made here that were alive at once.
   int64_t peak() const { return peak_; }
   void Add(int64_t bytes) {
     live_ += bytes;
     peak_ = std::max(peak_, live_);
-    // Charges what the reservation does not cover at once, for others look at the account.
+    // Charges what exceeds the reservation at once, because other threads read the account.
     if (live_ > charged_) {
       account_->Charge(live_ - charged_);
       charged_ = live_;

@@ -351,7 +351,7 @@ TEST(MemoryAccount, OutlivesItsPipelineWhileABufferIsCharged) {
   }
 }
 
-// Buffers made by some threads and freed by others, small and large, of the global pool and of its own.
+// Buffers allocated by some threads and freed by others, small and large, from the global pool and from its own.
 TEST(BufferPool, ThreadsPassBuffersOn) {
   OwnPool own;
   const Account account;

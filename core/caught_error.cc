@@ -14,7 +14,7 @@ const absl::Status& NoMemory() {
       ResourceError("the machine has no more memory: give the process more, or iterate(memory=…) less"));
   return *error;
 }
-// Made while there is memory.
+// Made while there is still memory.
 [[maybe_unused]] const absl::Status& made_early = NoMemory();
 
 bool LacksResources(const std::error_code& code) {

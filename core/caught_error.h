@@ -1,5 +1,5 @@
-// What the standard library throws, as an error value: so that no exception gets to the top of a thread or out of a
-// function that must not throw.
+// Converts exceptions of the standard library to error values, so that no exception leaves a thread or a function that
+// must not throw.
 // Thread contract: any thread, within a catch handler.
 #ifndef HEADRACE_CORE_CAUGHT_ERROR_H_
 #define HEADRACE_CORE_CAUGHT_ERROR_H_
@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-// Of the exception being handled: kResource where memory or threads ran out (which needs no memory), else kInternal
-// with what it says.
+// For the exception being handled: kResource if memory or threads ran out (which needs no memory), else kInternal with
+// its message.
 absl::Status CaughtError();
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-// Nanoseconds, for counters only: no result depends on them. Safe from any thread.
+// Nanoseconds, only for statistics: no result depends on them. Safe from any thread.
 #ifndef HEADRACE_CORE_CLOCK_H_
 #define HEADRACE_CORE_CLOCK_H_
 
@@ -21,7 +21,7 @@ inline uint64_t CpuNs(clockid_t clock) {
   clock_gettime(clock, &used);
   return static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
 }
-// That this thread, or all of the process, worked.
+// CPU time of this thread, or of the whole process.
 inline uint64_t ThreadCpuNs() { return CpuNs(CLOCK_THREAD_CPUTIME_ID); }
 inline uint64_t ProcessCpuNs() { return CpuNs(CLOCK_PROCESS_CPUTIME_ID); }
 

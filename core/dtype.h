@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-// The numbers stand in saved graphs: append, never renumber.
+// The numbers are part of saved graphs: append, never renumber.
 enum class DType : uint8_t {
   kUnknown = 0,  // only before a pipeline runs: a Python function's result
   kBool = 1,

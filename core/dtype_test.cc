@@ -5,7 +5,7 @@
 namespace headrace {
 namespace {
 
-// The numbers and names stand in saved graphs.
+// The numbers and names are part of saved graphs.
 TEST(DType, KeepsItsNumbersAndNames) {
   const std::pair<std::string_view, size_t> types[] = {{"unknown", 0}, {"bool", 1},    {"int8", 1},    {"int16", 2},
                                                        {"int32", 4},   {"int64", 8},   {"uint8", 1},   {"uint16", 2},

@@ -1,5 +1,5 @@
-// Errors are values: an absl::Status that carries a kind (one Python exception type each) and the
-// fields that tell a user where it happened. User errors and internal errors are different kinds.
+// Errors are values: an absl::Status that carries a kind (each with its Python exception type) and fields that tell a
+// user where it happened. User errors and internal errors are different kinds.
 // Statuses are immutable once passed on; safe from any thread.
 #ifndef HEADRACE_CORE_ERROR_H_
 #define HEADRACE_CORE_ERROR_H_
@@ -22,7 +22,7 @@ enum class ErrorKind {
   kResource,     // the memory budget or a limit of the machine
   kUnsupported,  // not possible here, or not with these options
   kClosed,       // used after close()
-  kInternal,     // a fault of Headrace's own
+  kInternal,     // a bug in Headrace
 };
 
 std::string_view ErrorKindName(ErrorKind kind);
@@ -58,19 +58,19 @@ absl::Status InternalError(const Parts&... parts) {
   return MakeError(ErrorKind::kInternal, Cat(parts...));
 }
 
-// A status not made here (absl's own) maps to the nearest kind; unknown codes are internal.
+// A status made elsewhere (absl's own) maps to the nearest kind; unknown codes are internal.
 ErrorKind KindOf(const absl::Status& status);
 
-// Where an error happened. Every field is optional: "" when not known.
+// Where an error happened. Every field is optional: "" if not known.
 enum class ErrorField {
   kOperator,  // "map[1] Resize"
   kLocation,  // the user's line: "train.py:12"
   kRow,       // "epoch 0, row 17"
-  kFile,      // the path, with record or byte offset where there is one
+  kFile,      // the path, with record or byte offset if there is one
   kFunction,  // handle of the Python exception kept by the pipeline
 };
 
-// Sets the field unless it is set already: the innermost place knows best.
+// Sets the field unless it is set already: the innermost caller has the best information.
 void AddErrorField(absl::Status& status, ErrorField field, std::string_view value);
 std::string GetErrorField(const absl::Status& status, ErrorField field);
 

@@ -1,12 +1,12 @@
-// Whether this process was forked from one whose engine had threads. They are not here, and what they had locked stays
-// locked.
+// Whether this process was forked from one whose engine had threads. The threads do not exist here, and their locks
+// stay locked.
 // Thread contract: any thread.
 #ifndef HEADRACE_CORE_FORK_WATCH_H_
 #define HEADRACE_CORE_FORK_WATCH_H_
 
 namespace headrace {
 
-// Said before the first thread starts.
+// Called before the first thread starts.
 void WatchForks();
 bool LostInFork();
 

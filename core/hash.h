@@ -1,5 +1,5 @@
-// A 64-bit hash of bytes that is the same in every version and on every machine, for fingerprints and checksums.
-// It guards against accidents, not against malice. A pure function.
+// A 64-bit hash of bytes that is the same in every version and on every machine, for fingerprints and checksums. It
+// detects accidents, not attacks. A pure function.
 #ifndef HEADRACE_CORE_HASH_H_
 #define HEADRACE_CORE_HASH_H_
 

@@ -1,5 +1,5 @@
-// Bytes that a library takes for itself while it works on a row, charged to the pipeline like buffers, and before they
-// are taken: other tasks wait for what is left, and the stage reserves as much for its next rows.
+// Charges bytes that a library allocates for a row to the pipeline, like buffers, before they are allocated: other
+// tasks wait for the rest, and the stage reserves as much for its next rows.
 // Thread contract: made and destroyed by one thread, within one task.
 #ifndef HEADRACE_CORE_MEMORY_RESERVATION_H_
 #define HEADRACE_CORE_MEMORY_RESERVATION_H_
@@ -12,7 +12,7 @@ namespace headrace {
 
 class MemoryReservation {
  public:
-  // Nothing is charged outside of a task.
+  // Outside of a task nothing is charged.
   explicit MemoryReservation(int64_t bytes) : task_(TaskMemory::Current()), bytes_(bytes) {
     if (task_ != nullptr && task_->account() != nullptr) task_->Add(bytes_);
   }

@@ -1,6 +1,6 @@
-// Allocates a result where it is used next: in the row's slot of its batch where the result has the slot's dtype and
-// shape, else in memory of its own. A result that lies elsewhere is copied into the batch later, so the slot is an
-// optimization. Intermediate values are allocated by Tensor::Allocate, or one of them would take the slot.
+// Allocates a result where it is used next: in the row's batch slot if the result has the slot's dtype and shape,
+// otherwise in its own memory. A result elsewhere is copied into the batch later, so the slot is an optimization.
+// Intermediate values are allocated by Tensor::Allocate, or one of them would take the slot.
 // Thread contract: used by one thread.
 #ifndef HEADRACE_CORE_OUTPUT_ALLOCATOR_H_
 #define HEADRACE_CORE_OUTPUT_ALLOCATOR_H_
@@ -15,12 +15,12 @@ namespace headrace {
 
 class OutputAllocator {
  public:
-  // Without a slot.
+  // Has no slot.
   OutputAllocator() = default;
-  // An invalid tensor: without a slot.
+  // An invalid tensor: no slot.
   explicit OutputAllocator(Tensor slot);
 
-  // Row-major and not initialised. The slot is given out once. Fails as Tensor::Allocate does.
+  // Row-major and not initialised. The slot is used only once. Fails as Tensor::Allocate does.
   absl::StatusOr<Tensor> Allocate(DType dtype, absl::Span<const int64_t> shape);
 
  private:

@@ -6,7 +6,7 @@
 namespace headrace {
 
 uint64_t RowRandom::Below(uint64_t bound) {
-  // Rejects the few values that would make the low results likelier.
+  // Rejects the few values that would make the low results more likely.
   while (true) {
     const unsigned __int128 product = static_cast<unsigned __int128>(Next64()) * bound;
     const uint64_t low = static_cast<uint64_t>(product);

@@ -1,7 +1,6 @@
-// Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011). A stream is named by (seed, salt, row identity) and by nothing else, so a
-// row's draws do not depend on threads, ranks, position or restarts.
-// A RowRandom is one row's stream: cheap to make, used by one thread.
+// Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// A stream is determined by (seed, salt, row identity) alone, so a row's draws do not depend on threads, ranks,
+// position or restarts. A RowRandom is one row's stream: cheap to make, used by one thread.
 #ifndef HEADRACE_CORE_PHILOX_H_
 #define HEADRACE_CORE_PHILOX_H_
 
@@ -33,7 +32,7 @@ inline PhiloxBlock Philox4x32(PhiloxBlock counter, std::array<uint32_t, 2> key) 
 class RowRandom {
  public:
   RowRandom(uint64_t seed, uint64_t salt, const RowId& id) : RowRandom(KeyOf(seed, salt, id.epoch), id.key) {}
-  // Of many rows of one epoch, with their KeyOf.
+  // For many rows of one epoch, with their KeyOf.
   RowRandom(uint64_t key, uint64_t row) : key_(key), row_(row) {}
   static uint64_t KeyOf(uint64_t seed, uint64_t salt, uint64_t epoch) { return KeyOf(StreamOf(seed, salt), epoch); }
   static uint64_t KeyOf(uint64_t stream, uint64_t epoch) { return MixKey(stream, epoch); }
@@ -53,14 +52,14 @@ class RowRandom {
     const uint64_t low = Next32();
     return low | static_cast<uint64_t>(Next32()) << 32;
   }
-  // In [0, 1), 53 bits.
+  // Uniform in [0, 1), 53 bits.
   double Uniform() { return static_cast<double>(Next64() >> 11) * 0x1.0p-53; }
   double Uniform(double low, double high) { return low + (high - low) * Uniform(); }
-  // In [0, bound), unbiased (Lemire's multiply with rejection); bound ≥ 1.
+  // Uniform in [0, bound), unbiased (Lemire's multiply with rejection); bound ≥ 1.
   uint64_t Below(uint64_t bound);
   // Standard normal (Box and Muller).
   double Normal();
-  // Names the stream for a generator outside, such as NumPy's.
+  // The name of the stream for an external generator, such as NumPy's.
   uint64_t key() const { return key_; }
   uint64_t row() const { return row_; }
 
@@ -72,7 +71,7 @@ class RowRandom {
   int used_ = 4;
 };
 
-// The first Uniform of the rows `first`, `first` + 1, … of an epoch, each of its own stream, with the epoch's KeyOf.
+// The first Uniform of the rows `first`, `first` + 1, … of an epoch, each from its own stream, with the epoch's KeyOf.
 void UniformOfRows(uint64_t key, uint64_t first, absl::Span<double> draws);
 
 }  // namespace headrace

@@ -85,7 +85,7 @@ TEST(RowRandom, UniformAndNormalHaveTheirMoments) {
   double sum = 0, squares = 0, normal_sum = 0, normal_squares = 0;
   double least = 1, most = 0;
   for (int i = 0; i < kDraws; ++i) {
-    // One draw of each row: rows are independent, too.
+    // One draw for each row: rows are independent as well.
     RowRandom random(3, 4, {0, static_cast<uint64_t>(i), false});
     const double value = random.Uniform();
     least = std::min(least, value);

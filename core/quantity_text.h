@@ -1,4 +1,4 @@
-// Bytes and seconds as people read them: "3.0 KiB", "12.5 ms". Pure functions.
+// Bytes and seconds in readable form: "3.0 KiB", "12.5 ms". Pure functions.
 #ifndef HEADRACE_CORE_QUANTITY_TEXT_H_
 #define HEADRACE_CORE_QUANTITY_TEXT_H_
 

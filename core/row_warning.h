@@ -1,5 +1,5 @@
-// What a kernel has to say of a row that it makes all the same, such as a picture whose damaged data left out pixels.
-// The operator that runs kernels opens a RowWarning around a row; the kernel raises it from wherever it works.
+// A warning about a row that a kernel makes in spite of a fault, such as a picture whose damaged data lack pixels. The
+// operator that runs kernels opens a RowWarning around a row; the kernel raises it at any depth of its calls.
 // Thread contract: made, raised, read and destroyed by one thread.
 #ifndef HEADRACE_CORE_ROW_WARNING_H_
 #define HEADRACE_CORE_ROW_WARNING_H_
@@ -14,10 +14,10 @@ class RowWarning {
   ~RowWarning();
   RowWarning(const RowWarning&) = delete;
 
-  // Says `text` of the row that this thread works on; the first one stands. Outside of a row it is lost.
+  // Sets the warning of the row that this thread works on to `text`, unless it has one. Ignored outside of a row.
   static void Raise(std::string text);
 
-  // "": there is nothing to say.
+  // "": no warning.
   const std::string& text() const { return text_; }
 
  private:

@@ -1,6 +1,6 @@
-// Lets long work on one row end early when nobody wants its result any more: a pipeline that is closed while a large
-// picture is decoded. The engine sets one around each task; a kernel asks between pieces of its work.
-// Thread contract: made, asked and destroyed by one thread; the flag may be set by any.
+// Ends long work on one row early if its result is no longer needed: a pipeline is closed while a large picture is
+// decoded. The engine sets a signal around each task; a kernel checks it between pieces of its work.
+// Thread contract: made, checked and destroyed by one thread; the flag may be set by any.
 #ifndef HEADRACE_CORE_STOP_SIGNAL_H_
 #define HEADRACE_CORE_STOP_SIGNAL_H_
 
@@ -12,14 +12,14 @@ namespace headrace {
 
 class StopSignal {
  public:
-  // `stop` outlives the signal.
+  // `stop` must outlive the signal.
   explicit StopSignal(const std::atomic<bool>* stop);
   ~StopSignal();
   StopSignal(const StopSignal&) = delete;
 
-  // Whether the work that this thread does should end; false outside of a task.
+  // Whether the work of this thread should end; false outside of a task.
   static bool Raised();
-  // What work that ended for it returns, of kind kClosed. Nobody sees it: the pipeline is closed.
+  // The result of work that ended early, of kind kClosed. It is never shown, because the pipeline is closed.
   static absl::Status Error();
 
  private:

@@ -14,7 +14,7 @@ absl::Status NoMemory(size_t bytes) {
   return ResourceError("the machine has no memory for a tensor of ", bytes, " bytes");
 }
 
-// Copies an n-dimensional strided block to row-major memory; the innermost contiguous run at once.
+// Copies an n-dimensional strided block to row-major memory, the innermost contiguous run at once.
 void CopyStrided(const uint8_t* source, absl::Span<const int64_t> shape, absl::Span<const int64_t> strides, size_t item,
                  uint8_t*& target) {
   if (shape.empty()) {
@@ -27,7 +27,7 @@ void CopyStrided(const uint8_t* source, absl::Span<const int64_t> shape, absl::S
     target += item * shape[0];
     return;
   }
-  // Merges the last two axes where they lie without a gap.
+  // Merges the last two axes if they are contiguous.
   if (shape.size() == 2 && strides[1] == static_cast<int64_t>(item) && strides[0] == shape[1] * strides[1]) {
     std::memcpy(target, source, item * shape[0] * shape[1]);
     target += item * shape[0] * shape[1];

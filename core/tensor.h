@@ -1,6 +1,6 @@
-// A Tensor is a typed, shaped view of a shared Buffer; copying one copies no data.
-// Thread contract: a value; the bytes may be read from any thread and written only while the writer
-// holds the one reference (fresh from Allocate).
+// A Tensor is a typed, shaped view of a shared Buffer; copying it copies no data.
+// Thread contract: a value; the bytes may be read from any thread, and written only by a thread that holds the only
+// reference (fresh from Allocate).
 #ifndef HEADRACE_CORE_TENSOR_H_
 #define HEADRACE_CORE_TENSOR_H_
 
@@ -26,17 +26,17 @@ int64_t ElementCount(absl::Span<const int64_t> shape);
 
 class Tensor {
  public:
-  // No tensor: dtype kUnknown.
+  // An invalid tensor: dtype kUnknown.
   Tensor() = default;
 
-  // Row-major and not initialised. Fails with kResource when there is no memory. Not for variable-length types.
+  // Row-major and not initialised. Fails with kResource if there is no memory. Not for variable-length types.
   static absl::StatusOr<Tensor> Allocate(DType dtype, absl::Span<const int64_t> shape);
-  // Views `buffer` from `data` on, row-major.
+  // A row-major view of `buffer` from `data` on.
   static Tensor View(DType dtype, absl::Span<const int64_t> shape, BufferRef buffer, const void* data);
-  // One byte string of the length given: shape ().
+  // One byte string of the given length: shape ().
   static Tensor ViewBytes(DType dtype, BufferRef buffer, const void* data, size_t bytes);
   static absl::StatusOr<Tensor> CopyBytes(DType dtype, std::string_view bytes);
-  // Byte strings of the shape given, in row-major order, copied into one buffer with a table of ends.
+  // Byte strings of the given shape, in row-major order, copied into one buffer with a table of ends.
   static absl::StatusOr<Tensor> CopyBytesArray(DType dtype, absl::Span<const int64_t> shape,
                                                absl::Span<const std::string_view> elements);
   // Shape (). T is one of the fixed-size types of DTypeOf.
@@ -49,10 +49,10 @@ class Tensor {
   int rank() const { return static_cast<int>(shape_.size()); }
   int64_t dim(int axis) const { return shape_[axis]; }
   int64_t elements() const { return ElementCount(shape_); }
-  // In bytes, one an axis; empty when row-major.
+  // In bytes, one per axis; empty if row-major.
   const Shape& strides() const { return strides_; }
   bool contiguous() const { return strides_.empty(); }
-  // In bytes, also where row-major.
+  // In bytes, even if row-major.
   int64_t stride(int axis) const;
   // Payload: elements times item size, or the length of all byte strings.
   size_t bytes() const;
@@ -69,7 +69,7 @@ class Tensor {
     return reinterpret_cast<T*>(data_);
   }
 
-  // Element i in row-major order, of a tensor of bytes or strings.
+  // Element i in row-major order, for a tensor of bytes or strings.
   std::string_view bytes_at(int64_t i) const;
   std::string_view bytes_value() const { return bytes_at(0); }
   template <typename T>
@@ -79,12 +79,12 @@ class Tensor {
     return result;
   }
 
-  // Views; no bytes move.
-  Tensor Index(int64_t i) const;                              // first axis taken away
+  // Views; no bytes are copied.
+  Tensor Index(int64_t i) const;                              // drops the first axis
   Tensor Slice(int axis, int64_t begin, int64_t size) const;  // fixed-size types
   // Same elements, same order; needs a contiguous tensor and an equal number of elements.
   Tensor Reshape(absl::Span<const int64_t> shape) const;
-  // Itself where row-major, else a copy.
+  // The tensor itself if row-major, else a copy.
   absl::StatusOr<Tensor> Contiguous() const;
   // Copies the elements, row-major, to `target` (elements times item size; fixed-size types).
   void CopyTo(void* target) const;
@@ -94,7 +94,7 @@ class Tensor {
 
   // Takes the memory off its pipeline's account.
   void HandOver() const;
-  // Bytes of the buffers behind, for accounts; a shared buffer counts fully.
+  // The size of the underlying buffers, for accounts; a shared buffer counts fully.
   size_t footprint() const {
     return (buffer_ ? buffer_->capacity() : 0) + (ends_buffer_ ? ends_buffer_->capacity() : 0);
   }
@@ -110,11 +110,11 @@ class Tensor {
   BufferRef ends_buffer_;
 };
 
-// Rows of equal dtype and shape joined along a new first axis, by one copy each. Byte strings of shape () become an
-// array of shape (n). Fails with kGraph where dtypes or shapes differ, naming both.
+// Joins rows of equal dtype and shape along a new first axis, by one copy each. Byte strings of shape () become an
+// array of shape (n). Fails with kGraph if dtypes or shapes differ, naming both.
 absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> rows);
 
-// Equal dtype, shape and bytes.
+// Whether dtype, shape and bytes are equal.
 bool TensorsEqual(const Tensor& a, const Tensor& b);
 
 template <typename T>

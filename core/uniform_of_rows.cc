@@ -23,7 +23,7 @@ void DrawUniforms(uint64_t key, uint64_t first, size_t count, double* draws) {
   const auto multiplier1 = hn::Set(halves, 0xCD9E8D57u);
   const size_t step = hn::Lanes(words);
   for (; i + step <= count; i += step) {
-    // Of each lane the lower half counts alone; the upper one may hold anything.
+    // Only the lower half of each lane is significant.
     auto counter0 = hn::Iota(words, first + i);
     auto counter1 = hn::ShiftRight<32>(counter0);
     auto counter2 = hn::Zero(words);

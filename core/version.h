@@ -1,4 +1,4 @@
-// The version of Headrace, as the Python package says it, too.
+// The version of Headrace, which the Python package also reports.
 #ifndef HEADRACE_CORE_VERSION_H_
 #define HEADRACE_CORE_VERSION_H_
 

@@ -1,6 +1,6 @@
-// Attribute values of one node or step. After validation every declared attribute is there with its
-// declared type, so the getters need no error path (a missing name is a fault of ours and dies with a message).
-// A value; read-only once made.
+// Attribute values of one node or step. After validation every declared attribute is present with its declared type, so
+// the getters need no error path (a missing name is a bug and aborts with a message).
+// A value; immutable once made.
 #ifndef HEADRACE_IR_ATTRIBUTES_H_
 #define HEADRACE_IR_ATTRIBUTES_H_
 
@@ -19,13 +19,13 @@
 
 namespace headrace::ir {
 
-// As it was given: of an attribute that keeps whole numbers whole.
+// A number as it was given: for attributes that keep whole numbers whole.
 using Number = std::variant<int64_t, double>;
 
 class Attributes {
  public:
   Attributes() = default;
-  // From the wire: values as they stand.
+  // Takes the values of a proto unchanged.
   static Attributes Of(const proto::Node& node);
   static Attributes Of(const proto::Step& step);
 

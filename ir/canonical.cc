@@ -17,7 +17,7 @@ namespace {
 const std::string& NameOf(const proto::Node& node) { return node.op(); }
 const std::string& NameOf(const proto::Step& step) { return step.kernel(); }
 
-// Attributes as the upgraders take them.
+// Attributes in the form of the upgrade functions.
 using Named = std::vector<std::pair<std::string, proto::Value>>;
 
 template <typename Operator>
@@ -130,9 +130,9 @@ class SaltGiver {
 
   uint64_t SaltOf(const proto::Step& step, std::map<uint32_t, uint64_t>& salt_of_group) {
     if (step.group() == 0) return Unused();
-    auto [place, first] = salt_of_group.try_emplace(step.group(), 0);
-    if (first) place->second = Unused();
-    return place->second;
+    auto [salt, first] = salt_of_group.try_emplace(step.group(), 0);
+    if (first) salt->second = Unused();
+    return salt->second;
   }
 
   uint64_t Unused() {

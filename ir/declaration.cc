@@ -19,7 +19,7 @@ namespace {
 Attribute SeedAttribute() {
   return {.name = "seed",
           .type = AttributeType::kInt,
-          .doc = "Seed of this operator's own; None takes the pipeline's.",
+          .doc = "This operator's own seed; None: the pipeline's.",
           .default_value = "None",
           .nullable = true};
 }
@@ -77,7 +77,7 @@ const Attribute* Declaration::FindAttribute(std::string_view attribute) const {
 }
 
 Registry& Registry::Global() {
-  // Never destroyed: threads may still look things up while the process exits.
+  // Never destroyed, because threads may use it while the process exits.
   static Registry* registry = new Registry;
   return *registry;
 }
@@ -89,15 +89,15 @@ void Registry::Register(Declaration declaration) {
     declaration.attributes.push_back(SeedAttribute());
   }
   CheckDefaults(declaration);
-  auto place = std::lower_bound(declarations_.begin(), declarations_.end(), declaration.name,
+  auto found = std::lower_bound(declarations_.begin(), declarations_.end(), declaration.name,
                                 [](const auto& known, const std::string& name) { return known->name < name; });
-  declarations_.insert(place, std::make_unique<Declaration>(std::move(declaration)));
+  declarations_.insert(found, std::make_unique<Declaration>(std::move(declaration)));
 }
 
 const Declaration* Registry::Find(std::string_view name) const {
-  auto place = std::lower_bound(declarations_.begin(), declarations_.end(), name,
+  auto found = std::lower_bound(declarations_.begin(), declarations_.end(), name,
                                 [](const auto& known, std::string_view wanted) { return known->name < wanted; });
-  return place != declarations_.end() && (*place)->name == name ? place->get() : nullptr;
+  return found != declarations_.end() && (*found)->name == name ? found->get() : nullptr;
 }
 
 std::vector<const Declaration*> Registry::All() const {

@@ -1,6 +1,6 @@
-// One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python
-// class, the type stub, validation, serialization, the reference page and error messages derive from it.
-// Declarations are made before main (REGISTER macros of engine/ and kernels/) and read-only afterwards.
+// One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python class, the
+// type stub, validation, serialization, the reference page and error messages derive from the declaration.
+// Declarations are made before main (REGISTER macros of engine/ and kernels/) and immutable afterwards.
 #ifndef HEADRACE_IR_DECLARATION_H_
 #define HEADRACE_IR_DECLARATION_H_
 
@@ -27,7 +27,7 @@ class Value;  // of graph.proto
 enum class Role {
   kKernel,  // tensors of a row to tensors of that row, inside map
   kSource,  // no input
-  kRow,     // any worker may run any row
+  kRow,     // stateless: any worker may run any row
   kStream,  // one message at a time, in order
 };
 
@@ -57,19 +57,19 @@ struct Attribute {
   std::optional<double> minimum = {};
   std::optional<double> maximum = {};
   bool exclusive_minimum = false;
-  std::vector<std::string> choices = {};  // of texts
-  // Allowed lengths of lists; empty: any. A lone number is given to every place of the longest (Resize(256) is
-  // declared by {2} with `broadcast`) where broadcast is set; becomes a list of one otherwise.
+  std::vector<std::string> choices = {};  // for texts
+  // Allowed lengths of lists; empty: any. With `broadcast`, a single number fills the longest length (Resize(256) is
+  // declared by {2} with `broadcast`); otherwise it becomes a list of one.
   std::vector<int> lengths = {};
   bool broadcast = false;
-  // Of a real number, or a list of them: whole ones stay whole, and Attributes::Number tells them apart. For what
-  // shall stand in a column of any dtype: not every int64 is a double.
+  // For real numbers and lists of them: whole numbers stay whole, and Attributes::Number distinguishes them. For values
+  // that are stored in a column of any dtype: not every int64 is a double.
   bool keeps_whole = false;
-  // Changes speed alone, never results: takes no part in the graph's hash.
+  // Changes only speed, never results; excluded from the graph's hash.
   bool tuning = false;
-  // Of texts: Python takes path objects, too.
+  // For texts: Python also accepts path objects.
   bool path = false;
-  // No parameter in Python: the engine sets it where an option of iterate() asks for it.
+  // Not a parameter in Python: the engine sets it for an option of iterate().
   bool hidden = false;
 };
 
@@ -81,21 +81,21 @@ struct Traits {
   bool geometric = false;     // moves or resamples pixels
   bool pointwise = false;     // each output element from one input element
   bool layout = false;        // changes the order of an image's axes and nothing else
-  bool indexed = false;       // a source with random access, or an op that acts on indices alone over such
+  bool indexed = false;       // a source with random access, or an op over such sources that only acts on indices
   bool file_io = false;       // reads files: runs on threads of its own
-  bool python = false;        // calls the user's Python
+  bool python = false;        // calls the user's Python function
   bool ordered = false;       // must see the rows one after the other, in order
-  bool light = false;         // does so little that it should share a stage
-  // For the optimizer. Each says that the op looks no further than it says, and passes columns and identities on.
-  bool by_position = false;   // drops or reorders rows by where they stand alone
-  bool selects = false;       // keeps or drops each row by the row alone
+  bool light = false;         // so cheap that it should share a stage
+  // For the optimizer. Each says that the op depends on nothing else, and keeps columns and identities.
+  bool by_position = false;   // drops or reorders rows by their positions alone
+  bool selects = false;       // keeps or drops each row by that row alone
   bool one_to_many = false;   // makes several rows of one, which travel together
-  bool by_row = false;        // wants its rows one a message
-  bool repeats = false;       // gives each row any number of times, under identities of their own
+  bool by_row = false;        // needs its rows one per message
+  bool repeats = false;       // gives each row any number of times, under new identities
   bool side_by_side = false;  // row i is made of row i of each input
 };
 
-// Gives rows of its input as they are, in whatever order: each once, several times or not at all.
+// Gives rows of its input unchanged, in any order: each once, several times or not at all.
 inline bool PassesRows(const Traits& traits) { return traits.repeats || traits.selects || traits.by_position; }
 
 // Attribute values of one node or step, by name; checked and with defaults filled in, so getters cannot fail.
@@ -105,30 +105,30 @@ using InferKernel = std::function<absl::StatusOr<std::vector<ColumnType>>(const 
                                                                           absl::Span<const ColumnType> inputs)>;
 using InferOp = std::function<absl::StatusOr<Schema>(const Attributes& attributes, absl::Span<const Schema> inputs)>;
 using ColumnSet = std::set<std::string, std::less<>>;
-// The columns of each input that an op needs for the columns `wanted` of its output and for its own decisions
-// (a filter's expression); one set an input.
+// The columns of each input that an op needs for the columns `wanted` of its output and for its own decisions (a
+// filter's expression); one set per input.
 using Reads = std::function<std::vector<ColumnSet>(const Attributes& attributes, absl::Span<const Schema> inputs,
                                                    const ColumnSet& wanted)>;
-// Whether the op gives the rows of its only input as they come: nobody could tell whether it is there. `most_rows` as
-// MostRows has it.
+// Whether the op returns the rows of its only input unchanged, so that removing it has no effect. `most_rows` is that
+// of MostRows.
 using IsIdentity = std::function<bool(const Attributes& attributes, absl::Span<const Schema> inputs,
                                       absl::Span<const std::optional<uint64_t>> most_rows)>;
-// Whether the kernel gives its only input as it is for every row of that type, and fails for none.
+// Whether the kernel returns its only input unchanged for every row of that type, and never fails.
 using IsKernelIdentity = std::function<bool(const Attributes& attributes, absl::Span<const ColumnType> inputs)>;
-// No epoch has more rows than this, on any rank, where its inputs have no more than given; nullopt: not known.
+// The most rows of any epoch on any rank, if its inputs have no more than given; nullopt: not known.
 using MostRows = std::function<std::optional<uint64_t>(const Attributes& attributes,
                                                        absl::Span<const std::optional<uint64_t>> inputs)>;
 // From this version's node or step to the next version's, in place; `from` is the version upgraded.
 using Upgrade = std::function<absl::Status(int from, std::vector<std::pair<std::string, proto::Value>>& attributes)>;
 
-// Of ops whose output has the columns of their first input, such as shuffle and take.
+// For ops whose output has the columns of their first input, such as shuffle and take.
 InferOp PassesSchema();
-// Of ops that drop rows.
+// For ops that drop rows.
 MostRows NoMoreRows();
-// Of ops that pass columns on by name and look into none: of each input, what it has of the columns wanted.
+// For ops that pass columns on by name and read none: for each input, its part of the wanted columns.
 Reads PassesColumns();
 
-// What a kernel is tried on by the tests that hold for every kernel.
+// The input of the tests that run every kernel.
 enum class SampleInput {
   kImage,    // uint8 (60, 80, 3)
   kEncoded,  // a JPEG: bytes ()
@@ -136,15 +136,15 @@ enum class SampleInput {
 };
 std::string_view SampleInputName(SampleInput input);  // "image"
 
-// Attributes and inputs with which a kernel gives something other than zeros.
+// Attributes and inputs for which a kernel returns something other than zeros.
 struct Sample {
   // Name and value in Python's notation, as default_value; at least those without a default.
   std::vector<std::pair<std::string, std::string>> attributes = {};
-  std::vector<SampleInput> inputs = {};  // one a column
+  std::vector<SampleInput> inputs = {};  // one per column
 };
 
-// How an operator is called in Python where that is not one parameter an attribute: it takes Python's own objects, or
-// reads its arguments as one of Python's own functions does.
+// The Python signature of an operator whose parameters are not exactly its attributes: because it takes Python objects,
+// or reads its arguments like a function of Python.
 struct PythonSignature {
   struct Parameter {
     std::string name = {};
@@ -160,29 +160,29 @@ struct Declaration {
   int version = 1;
   Role role = Role::kKernel;
   std::string summary = {};  // one sentence
-  std::string doc = {};      // more: shapes, dtypes, units, ranges, errors, where the definition comes from
+  std::string doc = {};      // further text: shapes, dtypes, units, ranges, errors, the source of the definition
   // Number of inputs: columns for a kernel, datasets for an op. max_inputs < 0: any number.
   int min_inputs = 1;
   int max_inputs = 1;
   // Register adds `seed` where traits.random is set: None takes the pipeline's.
   std::vector<Attribute> attributes = {};
   Traits traits = {};
-  // Where the Python class lives: "vision", "transforms" (kernels), "" (sources: headrace.NAME),
-  // "dataset" (methods of Dataset, under `python_name`).
+  // The module of the Python class: "vision", "transforms" (kernels), "" (sources: headrace.NAME), "dataset" (methods
+  // of Dataset, under `python_name`).
   std::string python_module = {};
-  std::string python_name = {};  // of methods: "batch"; empty: `name`
-  PythonSignature python = {};   // without `parameters`: one an attribute
+  std::string python_name = {};  // for methods: "batch"; empty: `name`
+  PythonSignature python = {};   // without `parameters`: one parameter per attribute
   std::string example = {};      // a line or more of Python, run by a test
-  Sample sample = {};            // of kernels
+  Sample sample = {};            // for kernels
   InferKernel infer_kernel = {};
   InferOp infer = {};
   Upgrade upgrade = {};
-  // Of ops; unset: every column is read, so the optimizer drops none below.
+  // For ops; unset: every column is read, so the optimizer drops none below.
   Reads reads = {};
-  // Unset: never one.
+  // Unset: never an identity.
   IsIdentity is_identity = {};
   IsKernelIdentity is_kernel_identity = {};
-  // Unset: as many as its input where it is one to one, not known otherwise.
+  // Unset: as many as its input if it is one to one, otherwise not known.
   MostRows most_rows = {};
 
   const Attribute* FindAttribute(std::string_view attribute) const;
@@ -192,7 +192,7 @@ struct Declaration {
 class Registry {
  public:
   static Registry& Global();
-  // Dies with a message where a name is declared twice or a default does not fit its type: a fault of ours.
+  // Aborts with a message if a name is declared twice or a default does not fit its type, which are bugs.
   void Register(Declaration declaration);
   const Declaration* Find(std::string_view name) const;
   std::vector<const Declaration*> All() const;  // sorted by name

@@ -1,4 +1,4 @@
-// A graph for people: a line for every operator, and Graphviz. Pure functions.
+// Shows a graph to people: a line for every operator, and Graphviz. Pure functions.
 #ifndef HEADRACE_IR_DUMP_H_
 #define HEADRACE_IR_DUMP_H_
 

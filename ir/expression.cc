@@ -48,7 +48,7 @@ const Function* FindFunction(std::string_view name) {
 bool IsNumber(DType dtype) { return IsInteger(dtype) || IsFloating(dtype); }
 bool IsSigned(DType dtype) { return dtype >= DType::kInt8 && dtype <= DType::kInt64; }
 
-// A dtype and whether a literal gave it; kUnknown fits everywhere.
+// A dtype, and whether it comes from a literal; kUnknown matches any.
 absl::StatusOr<Operand> LiteralOperand(const proto::Value& value) {
   switch (value.kind_case()) {
     case proto::Value::kBoolean:
@@ -202,7 +202,7 @@ std::string CallText(const proto::Call& call) {
   return text + ")";
 }
 
-// Of two column dtypes: the smallest that holds both, by NumPy's rules.
+// For two column dtypes: the smallest that holds both, by NumPy's rules.
 DType Promote(DType a, DType b) {
   if (a == b) return a;
   if (IsFloating(a) && IsFloating(b)) {
@@ -221,7 +221,7 @@ DType Promote(DType a, DType b) {
   return kNextSigned[static_cast<int>(without) - static_cast<int>(DType::kUInt8)];
 }
 
-// A literal is weak: it takes the column's dtype unless it is real and the column whole.
+// A literal is weak: it takes the column's dtype, unless the literal is real and the column of whole numbers.
 DType PromoteOperands(Operand a, Operand b) {
   if (a.literal == b.literal) return Promote(a.dtype, b.dtype);
   const DType column = a.literal ? b.dtype : a.dtype;
@@ -285,7 +285,7 @@ bool CannotFail(const proto::Expression& expression, const Schema& schema) {
   const proto::Call& call = expression.call();
   const bool divides = call.function() == "//" || call.function() == "%";
   if (divides && !IsFloating(type->dtype)) return false;
-  // The second operand of "in" is a list, and no expression.
+  // The second operand of "in" is a list, not an expression.
   if (call.function() == "in") return CannotFail(call.arguments(0), schema);
   return std::all_of(call.arguments().begin(), call.arguments().end(),
                      [&](const proto::Expression& argument) { return CannotFail(argument, schema); });

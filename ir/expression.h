@@ -1,6 +1,7 @@
-// Column expressions: their type over a schema, the columns they read, and their text. Pure functions.
-// Numbers follow NumPy with weak Python literals: a column of int32 plus 1 stays int32, plus 0.5 becomes float64;
-// "/" gives float64 (float32 stays), float16 and bfloat16 are computed as float32. Comparisons are exact.
+// Column expressions: their type over a schema, the columns they read, and their text. Numbers follow NumPy with weak
+// Python literals: a column of int32 plus 1 stays int32, plus 0.5 becomes float64; "/" gives float64 (float32 stays),
+// float16 and bfloat16 are computed as float32. Comparisons are exact.
+// Pure functions.
 #ifndef HEADRACE_IR_EXPRESSION_H_
 #define HEADRACE_IR_EXPRESSION_H_
 
@@ -16,15 +17,15 @@ namespace headrace::ir {
 
 proto::Expression ColumnExpression(std::string_view column);
 proto::Expression LiteralExpression(proto::Value value);
-// `arguments` one or two.
+// One or two `arguments`.
 proto::Expression CallExpression(std::string_view function, proto::Expression first);
 proto::Expression CallExpression(std::string_view function, proto::Expression first, proto::Expression second);
 
-// kGraph for an expression deeper than kDeepestExpression (ir/graph_depth.h), for a missing column, a column that is no
-// scalar, an unknown function, or types that do not go together. A column of unknown type is taken as fitting.
+// kGraph for an expression deeper than kDeepestExpression (ir/graph_depth.h), a missing column, a column that is not a
+// scalar, an unknown function, or types that do not match. A column of unknown type matches any.
 absl::StatusOr<ColumnType> InferExpression(const proto::Expression& expression, const Schema& schema);
 
-// kGraph: of an expression deeper than kDeepestExpression.
+// kGraph: the error of an expression deeper than kDeepestExpression.
 absl::Status TooDeepExpression();
 
 // The dtype of `function` applied to operands of these dtypes; `literal` operands are weak. Shared with evaluation.
@@ -34,7 +35,7 @@ struct Operand {
 };
 absl::StatusOr<DType> ArithmeticDType(std::string_view function, Operand a, Operand b);
 
-// Whether no row of the schema makes it fail: every type is known, and no whole number is divided.
+// Whether it cannot fail for any row of the schema: every type is known, and no whole number is divided.
 bool CannotFail(const proto::Expression& expression, const Schema& schema);
 
 ColumnSet ExpressionColumns(const proto::Expression& expression);

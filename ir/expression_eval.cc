@@ -17,7 +17,7 @@ using Wide = __int128;
 struct Scalar {
   DType dtype = DType::kUnknown;
   bool literal = false;
-  Wide whole = 0;  // of bools too
+  Wide whole = 0;  // also of bools
   double real = 0;
   std::string_view text;
 };
@@ -104,7 +104,7 @@ double AsReal(const Scalar& scalar) {
   return IsFloating(scalar.dtype) ? scalar.real : static_cast<double>(scalar.whole);
 }
 
-// Between a whole number of 64 bits and a real, without rounding either.
+// Compares a whole number of 64 bits with a real, without rounding either.
 std::partial_ordering CompareExactly(Wide whole, double real) {
   if (std::isnan(real)) return std::partial_ordering::unordered;
   constexpr double kBeyond = 0x1p65;
@@ -116,7 +116,7 @@ std::partial_ordering CompareExactly(Wide whole, double real) {
   return floor < real ? std::partial_ordering::less : std::partial_ordering::equivalent;
 }
 
-// A literal is rounded to the smaller float that it stands beside, as NumPy does.
+// A literal is rounded to the smaller float type of the other operand, as NumPy does.
 double RealBeside(const Scalar& scalar, const Scalar& other) {
   const bool round = scalar.literal && !other.literal && IsNarrowFloat(other.dtype);
   return round ? static_cast<double>(static_cast<float>(scalar.real)) : scalar.real;
@@ -160,14 +160,14 @@ absl::StatusOr<Wide> ComputeWhole(std::string_view function, Wide a, Wide b) {
   using Bits = unsigned __int128;
   if (function == "+") return a + b;
   if (function == "-") return a - b;
-  // Multiplies bits, which wrap where signed numbers may not.
+  // Multiplies as unsigned bits, because overflow of signed numbers is undefined.
   if (function == "*") return static_cast<Wide>(static_cast<Bits>(a) * static_cast<Bits>(b));
   if (b == 0) return DataError("division of ", static_cast<int64_t>(a), " by zero in an expression");
   const Wide quotient = FloorDivide(a, b);
   return function == "//" ? quotient : a - quotient * b;
 }
 
-// As Python does: the sign is the divisor's.
+// As in Python, the sign is the divisor's.
 double RealModulo(double a, double b) {
   const double rest = std::fmod(a, b);
   if (rest == 0) return std::copysign(0.0, b);
@@ -338,7 +338,7 @@ absl::StatusOr<Tensor> ToTensor(const Scalar& scalar) {
 }  // namespace
 
 absl::StatusOr<Tensor> EvaluateExpression(const proto::Expression& expression, const ColumnLookup& lookup) {
-  // Passes a lone column on as it is, without a copy.
+  // Returns a single column unchanged, without a copy.
   HEADRACE_ASSIGN_OR_RETURN(const Scalar scalar, Evaluator(lookup).Evaluate(expression));
   if (expression.has_column()) return *lookup(expression.column());
   return ToTensor(scalar);

@@ -1,4 +1,4 @@
-// Any expression over a row that has a scalar of each dtype: typed, folded, written and computed, the same by all.
+// Fuzzes expressions over a row that has a scalar of each dtype: typing, folding, writing and evaluating must agree.
 #include <google/protobuf/io/coded_stream.h>
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct Row {
   std::map<std::string, Tensor, std::less<>> tensors;
 };
 
-// The bits, so that NaN equals itself.
+// Compares bits, so that NaN equals itself.
 std::string Bits(const Tensor& tensor) {
   if (IsVariableLength(tensor.dtype())) return std::string(tensor.bytes_value());
   std::string bits(tensor.bytes(), '\0');

@@ -75,7 +75,7 @@ absl::Status CheckForm(const proto::Graph& graph) {
   return CheckVersions(graph);
 }
 
-// Keeps the first thing that protobuf finds wrong.
+// Keeps the first error that protobuf reports.
 class FirstError : public pb::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
@@ -110,7 +110,7 @@ std::string SerializeGraph(const proto::Graph& graph) {
 }
 
 absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes) {
-  // Keeps protobuf from writing to the user's terminal: our error says it all.
+  // Keeps protobuf from writing to the user's terminal, as our error contains everything.
   const pb::LogSilencer silence;
   if (bytes.empty()) return GraphError("the graph is empty: 0 bytes");
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
@@ -144,7 +144,8 @@ absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text) {
   if (!parser.ParseFromString(std::string(text), &graph)) {
     return GraphError("this is not the text of a Headrace graph: ", error.text());
   }
-  // Reads the bytes that it stands for: what they cannot say, such as strings that are not UTF-8, text cannot either.
+  // Checks the text through the bytes of its graph, because text can hold what bytes cannot, such as strings that are
+  // not UTF-8.
   return ParseGraph(SerializeGraph(graph));
 }
 

@@ -1,5 +1,6 @@
-// The graph's written forms: bytes (a .hrg file), text and JSON, each read back with the same checks. Pure functions.
-// Reading checks form and versions only; Validate checks what the graph says.
+// The graph's written forms: bytes (a .hrg file), text and JSON, all read with the same checks. Reading checks form and
+// versions only; Validate checks the meaning.
+// Pure functions.
 #ifndef HEADRACE_IR_GRAPH_H_
 #define HEADRACE_IR_GRAPH_H_
 
@@ -18,7 +19,7 @@ inline constexpr uint32_t kFormat = 1;
 // The op whose node carries steps.
 inline constexpr std::string_view kMapOp = "map";
 
-// The same bytes for the same graph, always.
+// Deterministic: equal graphs give equal bytes.
 std::string SerializeGraph(const proto::Graph& graph);
 // kGraph for damaged bytes, for a newer format or operator version, and for any field this version does not know.
 absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes);
@@ -26,18 +27,18 @@ absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes);
 std::string GraphToText(const proto::Graph& graph);
 absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text);
 
-// As ir/graph_json.h says.
+// See ir/graph_json.h.
 std::string GraphToJson(const proto::Graph& graph);
 absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json);
 
-// kGraph where an operator's version is above its declaration's; unknown operators are left to Validate.
+// kGraph if an operator's version is above its declaration's; unknown operators are left to Validate.
 absl::Status CheckVersions(const proto::Graph& graph);
 
-// The user's functions and arrays that the graph refers to, each once, in order. Not empty: the graph runs only where
-// they are given.
+// The user's functions and arrays that the graph names, each once, in order. If there are any, the graph runs only with
+// bindings for them.
 std::vector<std::string> References(const proto::Graph& graph);
 
-// "train.py:12"; "" where not known.
+// "train.py:12"; "" if not known.
 std::string LocationText(const proto::Location& location);
 
 }  // namespace headrace::ir

@@ -1,4 +1,4 @@
-// Any bytes as a graph's.
+// Fuzzes the bytes of a graph.
 #include <cstddef>
 #include <cstdint>
 

@@ -23,7 +23,7 @@ void DropTuning(const std::string& name, Attributes* attributes) {
   attributes->erase(std::remove_if(attributes->begin(), attributes->end(), tunes), attributes->end());
 }
 
-// Eight bytes at a time, little-endian, the last padded with zeros; the length goes first.
+// Hashes eight bytes at a time, little-endian, the last padded with zeros; the length goes first.
 GraphHash HashBytes(std::string_view bytes) {
   GraphHash hash{MixKey(0x68656164, bytes.size()), MixKey(0x72616365, bytes.size())};
   for (size_t start = 0; start < bytes.size(); start += 8) {
@@ -36,7 +36,7 @@ GraphHash HashBytes(std::string_view bytes) {
   return hash;
 }
 
-// What makes results: no places in scripts, no settings of speed, no marks of the optimizer's.
+// Only the parts that determine results: no lines of scripts, no tuning settings, no marks of the optimizer.
 proto::Graph Bare(const proto::Graph& graph) {
   proto::Graph bare = graph;
   bare.clear_producer();
@@ -70,12 +70,12 @@ GraphHash SubgraphHash(const proto::Graph& graph, int node) {
   below.mutable_nodes()->DeleteSubrange(node + 1, graph.nodes_size() - node - 1);
   proto::Graph alone = below;
   alone.clear_nodes();
-  std::vector<uint32_t> places(below.nodes_size());
+  std::vector<uint32_t> ids(below.nodes_size());
   for (const int at : PostOrder(below)) {
-    places[at] = static_cast<uint32_t>(alone.nodes_size());
+    ids[at] = static_cast<uint32_t>(alone.nodes_size());
     proto::Node* copy = alone.add_nodes();
     *copy = below.nodes(at);
-    for (uint32_t& input : *copy->mutable_inputs()) input = places[input];
+    for (uint32_t& input : *copy->mutable_inputs()) input = ids[input];
   }
   return UserGraphHash(alone);
 }

@@ -1,5 +1,6 @@
-// The name of a user's graph in states: equal for graphs that give the same rows in the same order for a seed.
-// Pure functions; the same bits in every version of Headrace, for states outlive it.
+// The name of a user's graph in states: equal for graphs that give the same rows in the same order for a seed. The bits
+// are the same in every version of Headrace, because states outlive a version.
+// Pure functions.
 #ifndef HEADRACE_IR_GRAPH_HASH_H_
 #define HEADRACE_IR_GRAPH_HASH_H_
 
@@ -20,11 +21,11 @@ struct GraphHash {
 // 32 hexadecimal digits.
 std::string HashText(const GraphHash& hash);
 
-// Of a canonical graph. Locations, producer, seed and attributes that only tune speed take no part.
+// For a canonical graph. Excludes locations, producer, seed and attributes that only tune speed.
 GraphHash UserGraphHash(const proto::Graph& graph);
-// Of what the node gives: of it and all below it.
+// Covers the node and all nodes below it, which determine its rows.
 GraphHash SubgraphHash(const proto::Graph& graph, int node);
-// Of each node alone, of the same parts: says where two graphs differ.
+// The hash of each node alone, over the same parts: shows where two graphs differ.
 std::vector<uint32_t> NodeHashes(const proto::Graph& graph);
 
 }  // namespace headrace::ir

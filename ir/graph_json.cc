@@ -29,7 +29,7 @@ Json RealToJson(double real) {
 
 Json MessageToJson(const pb::Message& message);
 
-// One value of a field; `index` of a repeated one.
+// One value of a field; `index` for a repeated one.
 Json ValueToJson(const pb::Message& message, const pb::FieldDescriptor* field, std::optional<int> index) {
   const pb::Reflection& from = *message.GetReflection();
   const auto get = [&](auto single, auto repeated) -> decltype(auto) {
@@ -89,7 +89,7 @@ std::optional<double> RealFromJson(const Json& json) {
   return whole && std::isfinite(real) ? std::optional(real) : std::nullopt;
 }
 
-// Whole numbers may be written as such, as 3.0, and in strings.
+// A whole number may be written as such, as 3.0, or in a string.
 template <typename T>
 std::optional<T> WholeFromJson(const Json& json) {
   if (json.is_string()) {

@@ -1,6 +1,7 @@
 // A graph's JSON, in protobuf's mapping (https://protobuf.dev/programming-guides/json/): fields by their names in
-// graph.proto, 64-bit numbers as strings. protobuf's own writer gives up below some thirty nested expressions. Pure
-// functions.
+// graph.proto, 64-bit numbers as strings. Written here because protobuf's own writer fails beyond some thirty nested
+// expressions.
+// Pure functions.
 #ifndef HEADRACE_IR_GRAPH_JSON_H_
 #define HEADRACE_IR_GRAPH_JSON_H_
 
@@ -14,9 +15,9 @@ namespace headrace::ir {
 
 std::string WriteJson(const proto::Graph& graph);
 
-// Reads what WriteJson writes, and what else the mapping allows but `null` in lists: camelCase names, numbers as
-// strings, fields left out. kGraph with the place for what is no JSON, and with the field for what the graph does not
-// have, or not so.
+// Reads what WriteJson writes, and everything else that the mapping allows except `null` in lists: camelCase names,
+// numbers as strings, missing fields. kGraph with the line and column of invalid JSON, or with the field that the graph
+// does not have, or has with another type.
 absl::Status ReadJson(std::string_view json, proto::Graph& graph);
 
 }  // namespace headrace::ir

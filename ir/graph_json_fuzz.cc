@@ -1,4 +1,4 @@
-// Any JSON as a graph's.
+// Fuzzes the JSON of a graph.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Any text as a graph's.
+// Fuzzes the text of a graph.
 #include <cstddef>
 #include <cstdint>
 

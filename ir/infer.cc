@@ -36,14 +36,14 @@ absl::StatusOr<std::vector<ColumnType>> StepOutputs(const proto::Step& step, abs
   if (declaration->infer_kernel == nullptr) return std::vector<ColumnType>(step.outputs_size());
   absl::StatusOr<std::vector<ColumnType>> outputs = declaration->infer_kernel(Attributes::Of(step), inputs);
   if (outputs.ok()) return outputs;
-  // Says which columns it was given: kernels know types alone.
+  // Adds the columns that it was given, because kernels know only types.
   std::string columns;
   for (const std::string& name : step.inputs()) Append(columns, columns.empty() ? "\"" : ", \"", name, "\"");
   return MakeError(KindOf(outputs.status()), Cat(step.inputs_size() == 1 ? "column " : "columns ", columns, ": ",
                                                  std::string(outputs.status().message())));
 }
 
-// What is known of the outputs of a step that is not right: their names.
+// The outputs of a broken step: only their names are known.
 void GiveUnknownOutputs(const proto::Step& step, Schema& schema) {
   for (const std::string& name : step.outputs()) SetColumn(schema, name, ColumnType::Unknown());
 }
@@ -74,7 +74,7 @@ class Inferrer {
 
   void InferAt(int position) {
     const proto::Node& node = graph_.nodes(position);
-    // Goes on with a map whose own attributes are wrong: its columns depend on its steps alone.
+    // Continues with a map whose own attributes are wrong: its columns depend only on its steps.
     if (Broken(position, -1) && node.op() != kMapOp) return;
     std::optional<std::vector<Schema>> inputs = InputsOf(position);
     if (!inputs.has_value()) return;

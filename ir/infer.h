@@ -1,4 +1,4 @@
-// Column names, types and shapes of every node, before anything runs. Pure functions over canonical graphs.
+// Infers column names, types and shapes of every node before anything runs. Pure functions over canonical graphs.
 #ifndef HEADRACE_IR_INFER_H_
 #define HEADRACE_IR_INFER_H_
 
@@ -14,23 +14,23 @@
 namespace headrace::ir {
 
 struct Inference {
-  // By node; nullopt where a mistake, here or below, leaves nothing to go by.
+  // By node; nullopt if a mistake, here or below, prevents it.
   std::vector<std::optional<Schema>> schemas;
   std::vector<Mistake> mistakes;
 };
 
-// Nodes and steps that `broken` names (by node and step) are not inferred, as their attributes cannot be trusted: a
+// Nodes and steps named in `broken` (by node and step) are not inferred, because their attributes cannot be trusted: a
 // broken step gives columns of unknown type, so that the steps after it are still checked.
 Inference Infer(const proto::Graph& graph, absl::Span<const Mistake> broken = {});
 
-// The schema of every node; fails as Validate would for mistakes of columns and types. Of a validated graph.
+// The schema of every node; fails as Validate would for mistakes in columns and types. For a validated graph.
 absl::StatusOr<std::vector<Schema>> InferSchemas(const proto::Graph& graph);
-// Of the last node.
+// The schema of the last node.
 absl::StatusOr<Schema> ResultSchema(const proto::Graph& graph);
-// Of one node over its inputs.
+// The schema of one node, given those of its inputs.
 absl::StatusOr<Schema> InferNode(const proto::Node& node, absl::Span<const Schema> inputs);
-// Brings the running schema of a map past one more step: outputs replace columns of their name or stand at the end. On
-// an error it is as it was.
+// Applies one more step to the running schema of a map: outputs replace columns of the same name or are appended.
+// Leaves it unchanged on an error.
 absl::Status ApplyStep(const proto::Step& step, Schema& schema);
 
 // "map Resize", "batch".

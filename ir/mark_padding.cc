@@ -31,7 +31,7 @@ bool TakesMarks(const proto::Node& node, int input) {
 
 class Marker {
  public:
-  explicit Marker(proto::Graph& graph) : graph_(graph), wanted_(graph.nodes_size()), places_(graph.nodes_size()) {
+  explicit Marker(proto::Graph& graph) : graph_(graph), wanted_(graph.nodes_size()), new_ids_(graph.nodes_size()) {
     for (proto::Node& node : *graph_.mutable_nodes()) {
       inputs_have_.push_back(InputsHave(node));
       has_.push_back(inputs_have_.back() || MarkOf(node) != nullptr);
@@ -46,7 +46,7 @@ class Marker {
       for (const bool marked : {false, true}) {
         if (!wanted_[at][marked]) continue;
         *nodes.Add() = Form(at, marked);
-        places_[at][marked] = nodes.size() - 1;
+        new_ids_[at][marked] = nodes.size() - 1;
       }
     }
     graph_.mutable_nodes()->Swap(&nodes);
@@ -60,7 +60,7 @@ class Marker {
     return false;
   }
 
-  // Whether that input is to have the column, where the node has it or not.
+  // Whether that input must have the column, given whether the node has it.
   bool InputForm(const proto::Node& node, int input, bool marked) const {
     return marked && TakesMarks(node, input) && has_[node.inputs(input)];
   }
@@ -80,7 +80,7 @@ class Marker {
   proto::Node Form(int at, bool marked) const {
     proto::Node node = graph_.nodes(at);
     for (int i = 0; i < node.inputs_size(); ++i) {
-      node.set_inputs(i, places_[node.inputs(i)][InputForm(graph_.nodes(at), i, marked)]);
+      node.set_inputs(i, new_ids_[node.inputs(i)][InputForm(graph_.nodes(at), i, marked)]);
     }
     if (marked && !inputs_have_[at]) MarkOf(node)->set_boolean(true);
     if (marked && inputs_have_[at] && node.op() == kProjectOp) KeepColumn(node);
@@ -95,11 +95,11 @@ class Marker {
   }
 
   proto::Graph& graph_;
-  std::vector<bool> inputs_have_;  // of each node: whether an input could have the column
-  std::vector<bool> has_;          // and the node itself
-  // Of each node, by whether it has the column: a node of which both are used becomes two.
+  std::vector<bool> inputs_have_;  // for each node: whether an input can have the column
+  std::vector<bool> has_;          // and whether the node itself can
+  // For each node, by whether it has the column: a node of which both forms are used becomes two.
   std::vector<std::array<bool, 2>> wanted_;
-  std::vector<std::array<uint32_t, 2>> places_;
+  std::vector<std::array<uint32_t, 2>> new_ids_;
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Makes a graph tell rows from their repetitions, where every rank is padded to as many rows as the others have.
-// A pure function.
+// Makes a graph mark repeated rows, for runs that pad every rank to the same number of rows. A pure function.
 #ifndef HEADRACE_IR_MARK_PADDING_H_
 #define HEADRACE_IR_MARK_PADDING_H_
 
@@ -7,10 +6,9 @@
 
 namespace headrace::ir {
 
-// Lets the first operator on the way up from each source that can (it has an attribute `mark_padding`) make the column
-// `_pad`, and projections keep it. Of inputs that are joined side by side, the first one's marks serve; a node that
-// also stands below another of them is there once more, without the column. `graph` is canonical. It comes before the
-// passes, which keep columns in their order.
+// From each source up, the first operator with an attribute `mark_padding` makes the column `_pad`, and projections
+// keep it. If inputs are joined side by side, the first one has the column; a node that is also below another of them
+// is duplicated without it. `graph` is canonical. Runs before the passes, which keep columns in their order.
 void MarkPadding(proto::Graph& graph);
 
 }  // namespace headrace::ir

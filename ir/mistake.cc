@@ -5,9 +5,9 @@
 namespace headrace::ir {
 namespace {
 
-// More than one screen helps nobody.
+// A longer list would not fit on a screen.
 constexpr size_t kShown = 20;
-// A longer location (a deep path) pushes no other line to the right.
+// A longer location (a deep path) does not indent the other lines further.
 constexpr size_t kWidestLocation = 40;
 
 std::string Line(const Mistake& mistake, size_t width) {

@@ -1,4 +1,4 @@
-// What is wrong with a pipeline as written, for one message that shows every mistake at once. Plain values.
+// A mistake in a pipeline as written, for one message that lists all mistakes. Plain values.
 #ifndef HEADRACE_IR_MISTAKE_H_
 #define HEADRACE_IR_MISTAKE_H_
 
@@ -14,15 +14,15 @@
 namespace headrace::ir {
 
 struct Mistake {
-  std::string location;  // "train.py:12"; "" where not known
-  std::string op;        // "batch", "map Resize"; "" of the graph as a whole
+  std::string location;  // "train.py:12"; "" if not known
+  std::string op;        // "batch", "map Resize"; "" for the graph as a whole
   std::string message;   // "size is 0; it must be at least 1"
   ErrorKind kind = ErrorKind::kGraph;
-  int node = -1;  // position in the graph; -1: the graph as a whole
-  int step = -1;  // position in the node; -1: the node itself
+  int node = -1;  // node id in the graph; -1: the graph as a whole
+  int step = -1;  // index in the node; -1: the node itself
 };
 
-// OK for none. Else one error of the first mistake's kind:
+// OK if there are none. Otherwise one error of the first mistake's kind:
 //   2 mistakes in the pipeline:
 //     train.py:12  batch: size is 0; it must be at least 1
 //     train.py:9   map Resize: no column "imge"; did you mean "image"? (columns: image, label)

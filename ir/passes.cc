@@ -35,7 +35,7 @@ absl::Status CheckNames(absl::Span<const std::string> off) {
   return absl::OkStatus();
 }
 
-// The pass's graph where it still gives the columns it should.
+// The pass's graph, if its result still has the expected columns.
 absl::StatusOr<proto::Graph> RunChecked(const Pass& pass, const proto::Graph& before) {
   HEADRACE_ASSIGN_OR_RETURN(Schema expected, ResultSchema(before));
   HEADRACE_ASSIGN_OR_RETURN(proto::Graph after, pass.run(before));
@@ -65,64 +65,58 @@ PassTrace RunTraced(const Pass& pass, bool off, proto::Graph& graph) {
 
 const std::vector<Pass>& AllPasses() {
   static const auto* passes = new std::vector<Pass>{
-      {"fold_constants", "Computes what filters say of constants alone once, and not for every row.", FoldConstants,
-       "Constants in expressions are computed by the evaluator that would compute them for every row, so that the "
-       "result is the same; what would be an error of a row stays. `and` and `or` with a constant side become the "
-       "other side, or the constant where the other side would not be looked at or cannot fail."},
-      {"remove_identities",
-       "Leaves out what changes nothing: skip(0), a project of all columns, a cast to the same type.", RemoveIdentities,
-       "Operators and kernels say themselves when they give what they get. Takes and skips go only where they act on "
-       "indices: elsewhere their counters stand in states. What keeps two operators on indices apart leaves a project "
-       "behind, so that rows are dealt to ranks where they were. repeat(1) stays, as it changes the keys of rows."},
-      {"push_down", "Moves what drops rows and columns towards the source, so that less is computed.", PushDown,
+      {"fold_constants", "Computes constant subexpressions of filters once instead of for every row.", FoldConstants,
+       "The evaluator that would run for every row computes the constants, so the result is the same; a subexpression "
+       "that fails stays, as an error of a row. `and` and `or` with a constant side become the other side, or the "
+       "constant if the other side would not be evaluated or cannot fail."},
+      {"remove_identities", "Removes what changes nothing: skip(0), a project of all columns, a cast to the same type.",
+       RemoveIdentities,
+       "Operators and kernels declare when they return their input unchanged. Takes and skips are removed only if they "
+       "act on indices: elsewhere their counters are part of states. An operator that keeps two operators on indices "
+       "apart is replaced by a project, so that rows are dealt to ranks at the same point. repeat(1) stays, as it "
+       "changes the keys of rows."},
+      {"push_down", "Moves operators that drop rows and columns towards the source, so that less is computed.",
+       PushDown,
        "take, skip and filter go below maps, filter below project, project and rename below maps and shuffles. A map "
-       "gives one row for each, in the same place and with the same identity, so rows and draws are the same. Where a "
-       "take would come to act on indices, a project keeps it from them, and ranks take what they took. A filter "
-       "passes no map that writes what it reads, and none that calls Python. Errors of rows that a filter or skip "
-       "drops go with the work: nobody reads them."},
-      {"commute_shuffle", "Shuffles what maps are made from, such as encoded pictures, and not what they make.",
+       "gives one row for each row, at the same position and with the same identity, so rows and draws are the same. "
+       "If a take would come to act on indices, a project prevents it, and ranks take the same rows as before. A "
+       "filter does not pass a map that writes a column it reads, or that calls Python. Errors of rows that a filter "
+       "or skip drops disappear with the work, because those rows are unused."},
+      {"commute_shuffle", "Shuffles the inputs of maps, such as encoded pictures, instead of their results.",
        CommuteShuffle,
-       "shuffle(window) orders rows by their positions, and a map changes none, so one may come before the other. It "
-       "stays above a Python function that is called in order, above unbatch, and where the rows are not known to be "
-       "larger after the map."},
+       "shuffle(window) orders rows by their positions, and a map changes none, so the order of the two may change. "
+       "The shuffle stays above a Python function that is called in order, above unbatch, and above a map unless rows "
+       "are known to be larger after it."},
       {"drop_unread_columns", "Drops columns that nothing reads, and the steps that make them, as early as possible.",
        DropUnreadColumns,
-       "Sources that can choose their columns choose fewer, steps whose outputs nobody reads go, and what is still "
-       "unread is dropped where it comes up. Calls of Python stay, for what they do besides. Errors of what is not "
-       "made "
-       "any more go with it: nobody reads them."},
-      {"merge_maps", "Makes neighbouring maps one, so that a row passes through them in one go.", MergeMaps,
-       "The kernels are the same, in the same order, with the same draws. Maps that call Python in order stay apart, "
-       "each being a stage with a thread of its own, and so do maps with other caps on workers and maps that two "
-       "operators use. Maps whose Python functions may be called in any order become one with each other."},
+       "Sources that can choose their columns choose fewer, steps whose outputs are unused are removed, and other "
+       "unread columns are dropped where they first appear. Calls of Python stay, because of their side effects. "
+       "Errors of columns that are no longer made disappear with them."},
+      {"merge_maps", "Merges neighbouring maps, so that a row passes through them at once.", MergeMaps,
+       "The kernels are the same, in the same order, with the same draws. Maps that call Python in order stay "
+       "separate, because each is a stage with a thread of its own, and so do maps with different caps on workers and "
+       "maps that two operators use. Maps whose Python functions may be called in any order are merged with each "
+       "other."},
       {"fuse_image",
-       "Does what follows on one image in one pass over its pixels: decodes only what the crops leave, and writes "
-       "values "
-       "straight into their place.",
+       "Runs consecutive kernels on one image as one pass over its pixels: decodes only what the crops keep, and "
+       "writes values straight into the result.",
        FuseImage,
-       "A decoder, kernels that move pixels and kernels that compute each value are marked where they follow each "
-       "other "
-       "on one column. Each still draws from its own stream, and the result has the bits of the kernels run one by "
-       "one. "
-       "Where the one pass fails, those say what is wrong. Damage in a part of a picture that no crop looks at goes "
-       "unnoticed: nobody reads it."},
+       "A decode kernel, geometric kernels and pixel kernels are marked if they follow each other on one column. Each "
+       "still draws from its own stream, and the result has the bits of the kernels run one by one. If the fused pass "
+       "fails, they run and report the error. Damage in a part of a picture that no crop keeps goes unnoticed."},
       {"insert_caches",
-       "Marks where rows of several epochs may be kept: before and after the steps that give the same in each.",
+       "Marks where rows may be kept for later epochs: before and after the steps that give the same in each epoch.",
        InsertCaches,
-       "Whether a cache stands at one of the places, and at which, follows from what the first rows cost and take, "
-       "from "
-       "the memory and from the number of epochs; explain() says it. Places are in maps over sources with random "
-       "access, "
-       "up to the first step that draws or calls Python. There are none over arrays of the user's, which may be "
-       "written "
-       "to, nor where a cache was put by hand above or below."},
-      {"group_rows",
-       "Lets light rows travel together, so that what is paid for a message is paid for many rows at once.", GroupRows,
-       "Sources are marked; the engine measures what a row costs each stage and lets as many travel in a message as "
-       "the "
-       "slowest stage does in 20 microseconds, up to 256 and 32 KiB: one alone where rows are heavy, as pictures are. "
-       "Every operator gives the same for rows that come together as for rows that come alone. Below Python functions, "
-       "caches and unbatch rows travel alone."},
+       "The engine chooses one of these cache points, or none, by the time and size of the first rows, the memory and "
+       "the number of epochs; explain() says which. Cache points are in maps over sources with random access, up to "
+       "the first step that draws or calls Python. There are none over the user's arrays, which may be written to, nor "
+       "if there is a cache() above or below."},
+      {"group_rows", "Lets light rows travel in groups, so that the cost of a message is paid once for many rows.",
+       GroupRows,
+       "Sources are marked; the engine measures the cost of a row in each stage and lets as many rows travel in a "
+       "message as the slowest stage processes in 20 microseconds, up to 256 rows and 32 KiB; heavy rows, such as "
+       "pictures, travel alone. Every operator gives the same result for rows in groups as for single rows. Below "
+       "Python functions, caches and unbatch rows travel alone."},
   };
   return *passes;
 }

@@ -1,6 +1,6 @@
 // The optimizer: named passes from graph to graph, in a fixed order. Rows, their order and the result's columns are the
-// same with every pass on or off; only work that nobody would see is saved. Pure functions; the user's graph stays as
-// it is.
+// same with every pass on or off; a pass saves only unused work. The user's graph is not changed.
+// Pure functions.
 #ifndef HEADRACE_IR_PASSES_H_
 #define HEADRACE_IR_PASSES_H_
 
@@ -17,9 +17,9 @@ namespace headrace::ir {
 struct Pass {
   std::string name;
   std::string doc;  // one sentence
-  // Of a valid canonical graph, to another.
+  // From a valid canonical graph to another.
   std::function<absl::StatusOr<proto::Graph>(const proto::Graph& graph)> run;
-  // What it does and where it does nothing, and why the result is the same.
+  // What it does, when it does nothing, and why the result is the same.
   std::string details = {};
 };
 
@@ -32,16 +32,16 @@ struct PassTrace {
   std::string after_text;
   bool changed = false;
   bool off = false;
-  // Why the pass's graph was not taken: a fault of the pass, which costs speed alone. "" as a rule.
+  // Why the pass's graph was rejected: a bug in the pass, which only costs speed. Usually "".
   std::string problem;
 };
 
 struct Optimized {
   proto::Graph graph;
-  std::vector<PassTrace> trace;  // one a pass
+  std::vector<PassTrace> trace;  // one per pass
 };
 
-// Runs every pass not named in `off`; kGraph for a name in `off` that no pass has.
+// Runs every pass not named in `off`; kGraph if `off` names an unknown pass.
 absl::StatusOr<Optimized> Optimize(const proto::Graph& graph, absl::Span<const std::string> off = {});
 
 }  // namespace headrace::ir

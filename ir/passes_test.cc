@@ -137,7 +137,7 @@ TEST(DropUnreadColumns, KeepsTheOrderOfColumnsThatStepsReplace) {
   GraphBuilder builder;
   builder.Add("pictures", {}, Columns({"image", "label", "path"}));
   builder.Add("map", {0});
-  builder.Step("Negate", {"label"}, {"image"});  // reads no image, but stands in its place
+  builder.Step("Negate", {"label"}, {"image"});  // reads no image, but replaces it
   builder.Add("project", {1}, Columns({"image", "label"}));
   builder.Add("batch", {2}, Size(2));
   EXPECT_NE(DumpOptimized(builder).find("pictures(columns=('image', 'label'))"), std::string::npos);
@@ -295,8 +295,8 @@ TEST(Passes, ShowTheGraphBeforeAndAfterEach) {
   for (const Pass& pass : AllPasses()) EXPECT_FALSE(pass.doc.empty());
 }
 
-// Says in words what each column of the result is computed from, and what decides which rows there are: two graphs that
-// say the same compute the same.
+// Describes what each column of the result is computed from, and what decides which rows there are: graphs with equal
+// descriptions compute the same.
 class Meaning {
  public:
   explicit Meaning(const proto::Graph& graph) : graph_(graph), of_node_(graph.nodes_size()) {}

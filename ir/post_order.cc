@@ -8,7 +8,7 @@ std::vector<int> PostOrder(const proto::Graph& graph) {
   std::vector<int> order;
   if (graph.nodes().empty()) return order;
   std::vector<bool> seen(graph.nodes_size());
-  // A stack of its own, as a chain may be longer than a thread's stack is deep: (node, inputs visited).
+  // An explicit stack, because a chain may be too long for recursion: (node, inputs visited).
   std::vector<std::pair<int, int>> open = {{graph.nodes_size() - 1, 0}};
   seen.back() = true;
   while (!open.empty()) {

@@ -9,7 +9,7 @@
 
 namespace headrace::ir {
 
-// Positions of the nodes that the last one needs. Inputs that are not below their user's position are passed over.
+// Ids of the nodes that the last one needs. Skips inputs whose id is not below their user's.
 std::vector<int> PostOrder(const proto::Graph& graph);
 
 }  // namespace headrace::ir

@@ -39,7 +39,7 @@ std::string Number(const std::optional<double>& value) {
   return whole ? std::to_string(static_cast<int64_t>(*value)) : FloatText(*value);
 }
 
-// One object or list, its members on lines of their own or in one line.
+// One object or list, with one member per line or all in one line.
 std::string Object(const std::vector<std::pair<std::string, std::string>>& members) {
   const auto member = [](std::string* out, const auto& pair) { Append(*out, Quoted(pair.first), ": ", pair.second); };
   return Cat("{", absl::StrJoin(members, ", ", member), "}");

@@ -1,5 +1,5 @@
-// All declarations as JSON, from which the Python generator makes classes, stubs and the reference page.
-// A pure function over the registry; sorted by name, the same text for the same declarations.
+// All declarations as JSON, from which the Python generator makes classes, stubs and the reference page. Sorted by
+// name; the same declarations give the same text. A pure function over the registry.
 #ifndef HEADRACE_IR_REFERENCE_H_
 #define HEADRACE_IR_REFERENCE_H_
 

@@ -1,4 +1,4 @@
-// Column types on the wire and off it. Pure functions.
+// Converts column types to and from protos. Pure functions.
 #ifndef HEADRACE_IR_SCHEMA_PROTO_H_
 #define HEADRACE_IR_SCHEMA_PROTO_H_
 
@@ -11,7 +11,7 @@ namespace headrace::ir {
 proto::ColumnType TypeToProto(const ColumnType& type);
 proto::Columns SchemaToProto(const Schema& schema);
 
-// kGraph where a dtype is unknown to us, a dimension is below -1 or a name stands twice.
+// kGraph if a dtype is unknown, a dimension is below -1 or a name occurs twice.
 absl::StatusOr<ColumnType> TypeFromProto(const proto::ColumnType& type);
 absl::StatusOr<Schema> SchemaFromProto(const proto::Columns& columns);
 

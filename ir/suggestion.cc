@@ -10,7 +10,7 @@
 namespace headrace::ir {
 namespace {
 
-// Longer names are nobody's misspelling, and a hostile one would cost time.
+// Longer names are no misspellings, and an untrusted one would cost time.
 constexpr size_t kLongestName = 100;
 constexpr size_t kColumnsListed = 12;
 

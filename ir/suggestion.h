@@ -1,4 +1,4 @@
-// What the user may have meant: the nearest of the names that exist. Pure functions.
+// Suggests the name that a user may have meant: the nearest of the existing names. Pure functions.
 #ifndef HEADRACE_IR_SUGGESTION_H_
 #define HEADRACE_IR_SUGGESTION_H_
 
@@ -13,10 +13,10 @@
 
 namespace headrace::ir {
 
-// The candidate that differs in the fewest edits, if it is near enough to be meant; upper and lower case count as one.
+// The candidate with the fewest edits, if it is near enough; ignores case.
 std::optional<std::string> Nearest(std::string_view name, absl::Span<const std::string> candidates);
 
-// `; did you mean "image"?`, or "" where nothing is near.
+// `; did you mean "image"?`, or "" if nothing is near.
 std::string DidYouMean(std::string_view name, absl::Span<const std::string> candidates);
 
 // The column, or kGraph: `no column "imge"; did you mean "image"? (columns: image, label)`.

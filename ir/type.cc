@@ -30,7 +30,7 @@ std::string ElementName(const ColumnType& type) {
 
 }  // namespace
 
-// Stands here because GCC 12 warns of the moved Shape where this is inlined.
+// Not inline, because GCC 12 then warns of the moved Shape.
 ColumnType ColumnType::Of(DType dtype, Shape shape) { return {dtype, std::move(shape), false, false, {}}; }
 
 bool ColumnType::fully_known() const {
@@ -73,13 +73,13 @@ Columns::Columns(std::initializer_list<Column> columns) {
 void Columns::push_back(Column column) {
   columns_.push_back(std::move(column));
   if (columns_.size() <= kFewColumns) return;
-  for (size_t i = places_.size(); i < columns_.size(); ++i) places_.emplace(columns_[i].name, static_cast<int>(i));
+  for (size_t i = indices_.size(); i < columns_.size(); ++i) indices_.emplace(columns_[i].name, static_cast<int>(i));
 }
 
 int Columns::IndexOf(std::string_view name) const {
-  if (!places_.empty()) {
-    const auto found = places_.find(name);
-    return found == places_.end() ? -1 : found->second;
+  if (!indices_.empty()) {
+    const auto found = indices_.find(name);
+    return found == indices_.end() ? -1 : found->second;
   }
   const auto found = std::find_if(begin(), end(), [&](const Column& column) { return column.name == name; });
   return found == end() ? -1 : static_cast<int>(found - begin());

@@ -31,13 +31,13 @@ struct ColumnType {
   static ColumnType Of(DType dtype, Shape shape);
   static ColumnType AnyShape(DType dtype) { return {dtype, std::nullopt, false, false, {}}; }
   static ColumnType Unknown() { return {}; }
-  // Every row has this dtype and shape: a batch can keep places for them.
+  // Every row has this dtype and shape, so a batch can allocate slots for rows.
   bool fully_known() const;
 
   friend bool operator==(const ColumnType&, const ColumnType&) = default;
 };
 
-// True for the dtype declared, if one is, and the shape, where it is known.
+// True if the dtype equals the declared one, if any, and the shape fits as far as it is known.
 bool FitsType(const ColumnType& type, DType dtype, absl::Span<const int64_t> shape);
 
 // "uint8 (None, None, 3)", "float32 of any shape", "unknown".
@@ -49,7 +49,7 @@ struct Column {
   friend bool operator==(const Column&, const Column&) = default;
 };
 
-// In their order, and by names, which are unique, however many there are.
+// Columns in their order, and by name. Names are unique, and lookup is fast for any number of columns.
 class Columns {
  public:
   using const_iterator = std::vector<Column>::const_iterator;
@@ -58,20 +58,20 @@ class Columns {
   Columns(std::initializer_list<Column> columns);
 
   void push_back(Column column);
-  ColumnType& type(size_t place) { return columns_[place].type; }
+  ColumnType& type(size_t index) { return columns_[index].type; }
   int IndexOf(std::string_view name) const;  // -1: none
 
   size_t size() const { return columns_.size(); }
   bool empty() const { return columns_.empty(); }
-  const Column& operator[](size_t place) const { return columns_[place]; }
+  const Column& operator[](size_t index) const { return columns_[index]; }
   const_iterator begin() const { return columns_.begin(); }
   const_iterator end() const { return columns_.end(); }
   friend bool operator==(const Columns& a, const Columns& b) { return a.columns_ == b.columns_; }
 
  private:
   std::vector<Column> columns_;
-  // Empty while there are few, which are looked through sooner.
-  std::map<std::string, int, std::less<>> places_;
+  // Empty for few columns, where a linear search is faster.
+  std::map<std::string, int, std::less<>> indices_;
 };
 
 struct Schema {
@@ -83,7 +83,7 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// A row of these tensors is one of the schema: as many, each of its column's type.
+// Whether the tensors are a row of the schema: as many, each of its column's type.
 bool FitsSchema(const Schema& schema, absl::Span<const Tensor> row);
 
 }  // namespace headrace::ir

@@ -41,7 +41,7 @@ bool CountFits(int count, const Declaration& declaration) {
   return count >= declaration.min_inputs && (declaration.max_inputs < 0 || count <= declaration.max_inputs);
 }
 
-// How many operators run once the graph is a tree, cut off above what is allowed.
+// The number of operators once the graph is a tree, capped just above the limit.
 int64_t TreeSize(const proto::Graph& graph) {
   std::vector<int64_t> sizes(graph.nodes_size(), 1);
   for (int i = 0; i < graph.nodes_size(); ++i) {
@@ -52,7 +52,7 @@ int64_t TreeSize(const proto::Graph& graph) {
   return sizes.back();
 }
 
-// Operators from a source up to the result, at most.
+// The most operators on a path from a source to the result.
 int DepthOf(const proto::Graph& graph) {
   std::vector<int> depths(graph.nodes_size(), 1);
   for (int i = 0; i < graph.nodes_size(); ++i) {
@@ -168,7 +168,7 @@ class Validator {
     for (const std::string& wrong : CheckValue(*declared, attribute.value())) Add(Cat(declared->name, " ", wrong));
   }
 
-  // Of the node or step that is looked at.
+  // For the current node or step.
   void Add(std::string message) {
     if (step_ < 0) return AddNodeMistake(std::move(message));
     const proto::Node& node = graph_.nodes(node_);

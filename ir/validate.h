@@ -1,4 +1,4 @@
-// Finds everything wrong with a pipeline before it runs: structure, attributes, columns and types. Pure functions.
+// Finds all mistakes in a pipeline before it runs: structure, attributes, columns and types. Pure functions.
 #ifndef HEADRACE_IR_VALIDATE_H_
 #define HEADRACE_IR_VALIDATE_H_
 
@@ -10,13 +10,13 @@
 
 namespace headrace::ir {
 
-// Of a canonical graph. In the order of nodes and steps; each mistake once, and nothing that only follows from another.
+// For a canonical graph. In the order of nodes and steps; each mistake once, without mistakes that follow from another.
 std::vector<Mistake> FindMistakes(const proto::Graph& graph);
 
 // FindMistakes as one error.
 absl::Status Validate(const proto::Graph& graph);
 
-// A graph runs as a tree, a node once for every use: more operators than this are refused.
+// A graph runs as a tree, with a node for every use: more operators than this are refused.
 inline constexpr int64_t kMostOperators = 100'000;
 
 }  // namespace headrace::ir

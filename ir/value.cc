@@ -43,7 +43,7 @@ Kind KindOfType(AttributeType type) {
   return Kind::KIND_NOT_SET;
 }
 
-// The kind that the attribute's values have on the wire, or one of them.
+// The proto kind of the attribute's values, or one of several.
 bool HasKind(const Attribute& attribute, Kind kind) {
   const Kind wanted = KindOfType(attribute.type);
   if (kind == wanted) return true;
@@ -55,8 +55,8 @@ bool IsEmptyList(const proto::Value& value) {
          (value.has_reals() && value.reals().values().empty()) || (value.has_texts() && value.texts().values().empty());
 }
 
-// How many places a lone number fills.
-int Places(const Attribute& attribute) {
+// The number of elements that a single number fills.
+int FilledLength(const Attribute& attribute) {
   if (!attribute.broadcast || attribute.lengths.empty()) return 1;
   return *std::max_element(attribute.lengths.begin(), attribute.lengths.end());
 }
@@ -66,16 +66,16 @@ void FitReals(const Attribute& attribute, proto::Value& value) {
     const std::vector<double> reals(value.integers().values().begin(), value.integers().values().end());
     value = FloatsValue(reals);
   } else if (value.has_integer() && attribute.keeps_whole) {
-    value = IntsValue(std::vector<int64_t>(Places(attribute), value.integer()));
+    value = IntsValue(std::vector<int64_t>(FilledLength(attribute), value.integer()));
   } else if (value.has_integer() || value.has_real()) {
     const double number = value.has_real() ? value.real() : static_cast<double>(value.integer());
-    value = FloatsValue(std::vector<double>(Places(attribute), number));
+    value = FloatsValue(std::vector<double>(FilledLength(attribute), number));
   }
 }
 
 std::string LengthsText(const std::vector<int>& lengths) { return absl::StrJoin(lengths, " or "); }
 
-// Appends what is wrong with one number; `shown` is the whole value where the number is one of a list.
+// Appends the mistakes of one number; `shown` is the whole value if the number is an element of a list.
 void CheckBounds(const Attribute& attribute, double number, const std::string& shown, std::vector<std::string>& wrong) {
   if (std::isnan(number) && (attribute.minimum.has_value() || attribute.maximum.has_value())) {
     wrong.push_back(Cat("is ", shown, "; it must be a number"));
@@ -130,7 +130,7 @@ void CheckList(const Attribute& attribute, const Values& values, const std::stri
     } else {
       CheckBounds(attribute, static_cast<double>(value), shown, wrong);
     }
-    // Says it once, however many elements share the mistake.
+    // Reports it once, however many elements share the mistake.
     if (wrong.size() > before) return;
   }
 }
@@ -166,7 +166,7 @@ void CheckContent(const Attribute& attribute, const proto::Value& value, std::ve
       if (value.reference().name().empty()) wrong.push_back("refers to a function without a name");
       return;
     case AttributeType::kBool:
-    case AttributeType::kExpression:  // checked against the columns it reads, when types are inferred
+    case AttributeType::kExpression:  // checked against the columns it reads, during type inference
       return;
   }
 }
@@ -316,7 +316,7 @@ void FitValue(const Attribute& attribute, proto::Value& value) {
       if (value.has_integer()) value = FloatValue(static_cast<double>(value.integer()));
       return;
     case AttributeType::kInts:
-      if (value.has_integer()) value = IntsValue(std::vector<int64_t>(Places(attribute), value.integer()));
+      if (value.has_integer()) value = IntsValue(std::vector<int64_t>(FilledLength(attribute), value.integer()));
       if (IsEmptyList(value)) value = IntsValue({});
       return;
     case AttributeType::kFloats:

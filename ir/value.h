@@ -1,4 +1,4 @@
-// Attribute values: making them, and fitting them to what a declaration asks for. Pure functions.
+// Attribute values: makes them, and fits them to their declarations. Pure functions.
 #ifndef HEADRACE_IR_VALUE_H_
 #define HEADRACE_IR_VALUE_H_
 
@@ -20,7 +20,7 @@ proto::Value NoneValue();
 proto::Value BoolValue(bool value);
 proto::Value IntValue(int64_t value);
 proto::Value FloatValue(double value);
-proto::Value StringValue(std::string_view value);  // also dtypes, by name
+proto::Value StringValue(std::string_view value);  // also for dtypes, by name
 proto::Value IntsValue(absl::Span<const int64_t> values);
 proto::Value FloatsValue(absl::Span<const double> values);
 proto::Value StringsValue(absl::Span<const std::string> values);
@@ -29,20 +29,20 @@ proto::Value ExpressionValue(proto::Expression expression);
 proto::Value ReferenceValue(std::string_view name);
 proto::Value ColumnsValue(const Schema& schema);
 
-// As the Python stubs say it: "int", "Sequence[float]", "dict[str, str]", "Expression".
+// As in the Python stubs: "int", "Sequence[float]", "dict[str, str]", "Expression".
 std::string_view AttributeTypeName(AttributeType type);
 // For messages: "a whole number", "a list of numbers".
 std::string_view AttributeTypeInWords(AttributeType type);
 
-// Brings a value to the declared type where nothing is lost: a whole number to a real one, a lone number to a list.
-// Leaves what does not fit as it is; CheckValue says why.
+// Converts a value to the declared type if that loses nothing: a whole number to a real one, a single number to a list.
+// Leaves other values unchanged; CheckValue reports them.
 void FitValue(const Attribute& attribute, proto::Value& value);
 
-// Everything wrong with a fitted value: type, None, bounds, length, choices, dtype names. Each message reads on after
-// the attribute's name: "is 0; it must be at least 1".
+// All mistakes of a fitted value: type, None, bounds, length, choices, dtype names. Each message continues a sentence
+// that begins with the attribute's name: "is 0; it must be at least 1".
 std::vector<std::string> CheckValue(const Attribute& attribute, const proto::Value& value);
 
-// The declared default, fitted; kInternal where it does not parse or fit.
+// The declared default, fitted; kInternal if it does not parse or fit.
 absl::StatusOr<proto::Value> DefaultValue(const Attribute& attribute);
 
 }  // namespace headrace::ir

@@ -40,7 +40,7 @@ std::string ColumnsText(const proto::Columns& columns) {
   return result + "}";
 }
 
-// Reads one literal; nothing in it is deeper than a list of literals.
+// Reads one literal; the deepest is a list of literals.
 class LiteralReader {
  public:
   explicit LiteralReader(std::string_view text) : rest_(text) {}
@@ -95,7 +95,7 @@ class LiteralReader {
       if (std::string_view("0123456789+-.eE_").find(c) == std::string_view::npos) break;
       if (c != '_') digits += c;
     }
-    // Drops the sign that from_chars does not know.
+    // Drops the plus sign, which from_chars does not accept.
     if (!digits.empty() && digits[0] == '+') digits.erase(0, 1);
     const bool whole = digits.find_first_of(".eE") == std::string::npos;
     std::optional<proto::Value> value = whole ? Whole(digits) : Real(digits);

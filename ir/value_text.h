@@ -1,5 +1,4 @@
-// Values and expressions in Python's notation: how declarations write defaults, and how messages and dumps show values.
-// Pure functions.
+// Values and expressions in Python's notation, for the defaults of declarations, messages and dumps. Pure functions.
 #ifndef HEADRACE_IR_VALUE_TEXT_H_
 #define HEADRACE_IR_VALUE_TEXT_H_
 
@@ -18,8 +17,8 @@ std::string FloatText(double value);
 // In single quotes, with Python's escapes.
 std::string StringText(std::string_view text);
 
-// Reads what ValueText writes, references, expressions and columns excepted, and lists in square brackets. A list of
-// whole numbers and reals is one of reals; an empty list is one of whole numbers until it is fitted to a type.
+// Reads what ValueText writes, except references, expressions and columns, and lists in square brackets. A list of
+// whole numbers and reals is a list of reals; an empty list is one of whole numbers until it is fitted to a type.
 absl::StatusOr<proto::Value> ParseValue(std::string_view text);
 
 }  // namespace headrace::ir

@@ -116,7 +116,7 @@ TEST(Registry, EveryKernelInfersWhatItGives) {
         const ir::ColumnType& type = (*inferred)[i];
         EXPECT_TRUE(Agrees(type, (*outputs)[i]))
             << "infers " << ir::TypeName(type) << " and gives " << (*outputs)[i].TypeName();
-        // Where all is known of the input, all is known of the output; a picture's size is known to nobody.
+        // If the input type is fully known, so is the output type, except for the size of a decoded picture.
         EXPECT_TRUE(known > 0 || kernel->traits.decodes || type.fully_known());
       }
     }

@@ -1,4 +1,4 @@
-// Caches that the engine puts into maps by itself: wherever they come to stand, rows are those of the plain run.
+// Tests automatic caches: at every cache point, rows are those of the plain run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -341,7 +341,7 @@ TEST_F(Pictures, AreTheSameFromEachPoint) {
   std::printf("HEADRACE-COUNT fuzz=%d\nHEADRACE-COUNT variants=%d\n", static_cast<int>(kChains), runs);
 }
 
-// Where nothing is put in their place, they are the user's own to write to.
+// If no cached row replaces them, the user may write to them.
 TEST_F(Pictures, AreTheUsersOwn) {
   GraphBuilder builder;
   builder.Add("ImageFolder", {}, {{"root", StringValue(folder_.path())}});

@@ -19,14 +19,16 @@ class BatchOperator : public StreamOperator {
         mark_padding_(arguments.attributes.Bool("mark_padding")),
         batch_(size_, arguments.inputs[0].Names(), PaddingOf(arguments)) {}
 
-  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override { return CheckRowsOfMessage(words[0]); }
+  absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
+    return CheckRowsOfMessage(counters[0]);
+  }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override {
     epoch_ = epoch;
     before_ = inputs;
-    // Counted again as they are skipped.
+    // Counted again as rows are skipped.
     used_ = 0;
-    skip_ = words[0];
+    skip_ = counters[0];
   }
 
   void Receive(int /*input*/, Message message, Outbox& out) override {
@@ -62,7 +64,7 @@ class BatchOperator : public StreamOperator {
       const int count = std::min(rows - row, size_ - batch_.rows());
       used_ += static_cast<uint64_t>(count);
       row += count;
-      // Moves the checkpoint on once the whole message is used, for checkpoint count whole messages.
+      // Advances the checkpoint once the whole message is used, as checkpoints count whole messages.
       if (row == rows && block.end == End::kNone) MoveCheckpoint(block);
       batch_.Add(block, row - count, count);
       if (batch_.rows() == size_) GiveBatch(out);
@@ -111,8 +113,8 @@ class BatchOperator : public StreamOperator {
   const bool drop_remainder_;
   const bool mark_padding_;
   RowBatch batch_;
-  Checkpoint before_;  // of the message before the one being used
-  uint64_t used_ = 0;  // rows of that one
+  Checkpoint before_;  // after the message before the current one
+  uint64_t used_ = 0;  // rows used of the current message
   uint64_t skip_ = 0;  // rows used before a restart
   uint64_t epoch_ = 0;
   bool failed_ = false;
@@ -176,7 +178,7 @@ const OpRegistration registration(
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           // Rows of the message after the checkpoint that are used up.
+           // Rows used of the message after the checkpoint.
            properties.checkpoint_counters = 1;
            properties.batch_rows = arguments.attributes.Int("size");
            properties.takes_batch_slots = !arguments.attributes.Bool("pad");

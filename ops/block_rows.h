@@ -17,11 +17,11 @@ inline void KeepRows(Block& block, absl::Span<const int> rows) {
     for (int row : rows) kept.Append(column.TakeRow(row));
     column = std::move(kept);
   }
-  int place = 0;
+  int to = 0;
   for (int row : rows) {
-    block.ids[place] = block.ids[row];
-    if (place != row) block.provenances[place] = std::move(block.provenances[row]);
-    ++place;
+    block.ids[to] = block.ids[row];
+    if (to != row) block.provenances[to] = std::move(block.provenances[row]);
+    ++to;
   }
   block.ids.resize(rows.size());
   block.provenances.resize(rows.size());

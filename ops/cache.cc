@@ -13,8 +13,8 @@
 namespace headrace {
 namespace {
 
-// Over an indexed source and operators one to one with it: keeps each row by its key. The source looks here first.
-// A transparent one leaves the epochs of rows as they are.
+// For an indexed source and operators one to one with it: keeps each row by its key. The source looks here first. A
+// transparent cache keeps the epochs of rows.
 class KeyedCache : public RowOperator {
  public:
   KeyedCache(std::shared_ptr<RowCache> cache, uint64_t epoch_cycle, bool transparent)
@@ -45,8 +45,8 @@ class KeyedCache : public RowOperator {
   const bool transparent_;
 };
 
-// Over anything else: the first whole epoch fills it, message by message, and the later ones are given from it. Where
-// not all fits, it keeps nothing and passes every epoch on.
+// For any other input: the first whole epoch fills the cache, message by message, and later epochs are served from it.
+// If the epoch does not fit, it keeps nothing and passes every epoch on.
 class OrderedCache : public StreamOperator {
  public:
   OrderedCache(std::shared_ptr<RowCache> cache, const OpArguments& arguments)
@@ -55,12 +55,12 @@ class OrderedCache : public StreamOperator {
   std::shared_ptr<RowCache> row_cache() const override { return cache_; }
   void SetLastEpoch(uint64_t epoch) override { last_epoch_ = epoch; }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*counters*/, const Checkpoint& inputs) override {
     epoch_ = epoch;
     checkpoint_ = inputs;
     width_ = inputs.size();
-    // An epoch that goes on somewhere in its middle is not whole.
-    whole_ = std::all_of(inputs.begin(), inputs.end(), [](uint64_t word) { return word == 0; });
+    // An epoch resumed in its middle is not whole.
+    whole_ = std::all_of(inputs.begin(), inputs.end(), [](uint64_t counter) { return counter == 0; });
     complete_ = ReadEnd();
     given_from_cache_ = complete_ && whole_;
   }
@@ -91,10 +91,10 @@ class OrderedCache : public StreamOperator {
     }
     Message message = FindMessage();
     if (message == nullptr) {
-      // All or nothing: without one message the others are of no use.
+      // All or nothing: if one message is missing, the others are useless.
       cache_->Discard();
       out.Give(MakeErrorMessage(epoch_, checkpoint_, DamagedCacheError(name_)));
-      // Nothing follows an error that is delivered; where it is not wanted, the mark does.
+      // Nothing follows a delivered error; if it is not delivered, the end-of-epoch marker follows.
       number_ = count_;
       return;
     }
@@ -110,12 +110,12 @@ class OrderedCache : public StreamOperator {
     return std::none_of(block.ids.begin(), block.ids.end(), [](const RowId& id) { return id.changed; });
   }
 
-  // The key of the record that says how many messages an epoch has; written last.
+  // The key of the record with the number of messages of an epoch; written last.
   static constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
-  // Epochs that the input is told to leave out at a time.
+  // Epochs that the input is told to skip at a time.
   static constexpr uint64_t kLeftOut = 1 << 16;
 
-  // Null: it is damaged, or gone.
+  // Null if the message is damaged or gone.
   Message FindMessage() const {
     std::vector<Tensor> tensors;
     if (!cache_->Find(number_, tensors)) return nullptr;
@@ -185,16 +185,16 @@ class OrderedCache : public StreamOperator {
   const std::string name_;
   const ir::Schema schema_;
   const uint64_t cycle_;
-  size_t width_ = 0;  // of the checkpoint below
+  size_t width_ = 0;  // counters of the checkpoint below
   uint64_t last_epoch_ = 0;
   uint64_t epoch_ = 0;
-  uint64_t finished_ = 0;  // epochs below it are not wanted
-  uint64_t number_ = 0;    // of the next message in the epoch
-  bool whole_ = true;      // the epoch was received from its start, and all of it
+  uint64_t finished_ = 0;  // epochs below it are not needed
+  uint64_t number_ = 0;    // index of the next message in the epoch
+  bool whole_ = true;      // the epoch was received completely, from its start
   bool complete_ = false;  // the cache holds an epoch of `count_` messages
   bool given_from_cache_ = false;
   uint64_t count_ = 0;
-  Checkpoint checkpoint_;  // after the message given last
+  Checkpoint checkpoint_;  // after the last message given
   Checkpoint end_checkpoint_;
 };
 
@@ -224,16 +224,15 @@ const OpRegistration registration(
         .role = ir::Role::kStream,
         .summary = "Keeps the rows of its input, so that later epochs need not make them again.",
         .doc =
-            "Its input runs as in epoch 0 in every epoch: what is random or shuffled below it is drawn once, what "
-            "stands above it is drawn anew in each epoch. A transparent one changes no row and no order; below it, "
-            "the source's own shuffle alone may be random.\n"
+            "Its input runs as in epoch 0 in every epoch: operators below it draw once, operators above it draw anew "
+            "in each epoch. A transparent cache changes no row and no order; below it, only the source's own shuffle "
+            "may be random.\n"
             "Over a source with random access and maps (Range, Numpy, ImageFolder, Files; take, skip, concat, zip of "
-            "them; map, project, rename) it keeps rows by their keys, and where not all fit, a share of them that is "
-            "settled by the first rows; the others are made anew each time. Over anything else it keeps the first "
-            "whole epoch in its order, or nothing where that does not fit.\n"
-            "Memory counts against that of iterate(memory=), and its rows wait for the next iterator of the same "
-            "dataset "
-            "object. Files in a directory last: later runs find what has the same operators, settings and data below.",
+            "them; map, project, rename) it keeps rows by their keys. If not all fit, it keeps a share of them, which "
+            "the first rows settle; the others are made again each time. Over anything else it keeps the first whole "
+            "epoch in its order, or nothing if that does not fit.\n"
+            "Its memory counts in iterate(memory=), and its rows are kept for the next iterator of the same dataset "
+            "object. Files in a directory last: later runs with the same operators, settings and data below find them.",
         .attributes =
             {{.name = "memory",
               .doc = "Memory in bytes; at most three quarters of iterate(memory=) are taken; None: half of it.",
@@ -243,13 +242,13 @@ const OpRegistration registration(
               .tuning = true},
              {.name = "directory",
               .type = ir::AttributeType::kString,
-              .doc = "A folder for rows that later runs shall find, too, and for what does not fit into memory; not "
-                     "over Python functions.",
+              .doc = "A folder for rows that later runs find again, and for rows that do not fit into memory; not over "
+                     "Python functions.",
               .default_value = "None",
               .nullable = true,
               .tuning = true},
              {.name = "disk",
-              .doc = "What the files may take, in bytes; None: half of what is free there.",
+              .doc = "The most bytes of the files; None: half of the free space there.",
               .default_value = "None",
               .nullable = true,
               .minimum = 0,
@@ -257,7 +256,7 @@ const OpRegistration registration(
              {.name = "transparent",
               .type = ir::AttributeType::kBool,
               .doc = "Let the input run its own epochs, so that shuffle=True of a source draws a new order in each; "
-                     "only where rows are kept by key and no step below draws.",
+                     "only if rows are kept by key and no step below draws.",
               .default_value = "False"}},
         .traits = {.one_to_one = true, .light = true, .by_row = true},
         .python_module = "dataset",
@@ -266,11 +265,12 @@ const OpRegistration registration(
                            "int | str | None = None, transparent: bool = False",
              .docs =
                  {{"memory",
-                   "Memory: bytes, or a text such as \"1GiB\"; at most three quarters of iterate(memory=) are taken; "
-                   "None: half of it."},
+                   "The most memory: bytes, or a text such as \"1GiB\"; at most three quarters of iterate(memory=) are "
+                   "taken; None: half of it."},
                   {"directory"},
                   {"disk",
-                   "What the files may take: bytes, or a text such as \"100GB\"; None: half of what is free there."},
+                   "The most bytes of the files: a number, or a text such as \"100GB\"; None: half of the free "
+                   "space there."},
                   {"transparent"}},
              .body = "return hosted.cached(self, memory, directory, disk, transparent)"},
         .example = "ds.cache(\"1GiB\")",
@@ -291,7 +291,7 @@ const OpRegistration registration(
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           // Below one that is not transparent every epoch has the rows of epoch 0.
+           // Below a cache that is not transparent every epoch has the rows of epoch 0.
            if (!arguments.attributes.Bool("transparent")) properties.input_cycle = 1;
          }});
 

@@ -33,13 +33,14 @@ void Reorder(const std::vector<int>& indices, absl::InlinedVector<BlockColumn, 2
   columns = std::move(ordered);
 }
 
-// Needs no words of its own: inputs that are done with an epoch go on at their end of it and give their mark again.
+// Has no counters of its own: inputs that are done with an epoch resume at its end and send its end-of-epoch marker
+// again.
 class ConcatOperator : public StreamOperator {
  public:
   explicit ConcatOperator(ColumnIndices indices)
       : batch_slots_(std::move(indices)), widths_(batch_slots_.size(), 0), next_epoch_(batch_slots_.size(), 0) {}
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*counters*/, const Checkpoint& inputs) override {
     epoch_ = epoch;
     next_epoch_.assign(next_epoch_.size(), epoch);
     checkpoint_ = inputs;
@@ -66,7 +67,8 @@ class ConcatOperator : public StreamOperator {
   }
 
  private:
-  // Checkpoint of all inputs stand in a row; how many each has, its messages say.
+  // The checkpoint is the concatenation of those of all inputs; the number of counters of each is known from its
+  // messages.
   void NoteCheckpoint(size_t input, const Block& block) {
     if (block.end == End::kError) return;
     widths_[input] = block.checkpoint.size();
@@ -88,8 +90,8 @@ class ConcatOperator : public StreamOperator {
   }
 
   const ColumnIndices batch_slots_;
-  std::vector<size_t> widths_;        // of each input's checkpoint
-  std::vector<uint64_t> next_epoch_;  // of each input: those below are over
+  std::vector<size_t> widths_;        // counters of each input's checkpoint
+  std::vector<uint64_t> next_epoch_;  // of each input: epochs below are over
   Checkpoint checkpoint_;
   uint64_t epoch_ = 0;
   int current_ = 0;
@@ -97,7 +99,7 @@ class ConcatOperator : public StreamOperator {
 
 class ConcatenatedSource : public IndexedSource {
  public:
-  // Positions of all inputs together have numbers of 64 bits.
+  // The positions of all inputs together must fit in 64 bits.
   static absl::Status Check(const IndexedSources& inputs) {
     uint64_t size = 0;
     for (const auto& input : inputs) {
@@ -145,10 +147,10 @@ class ConcatenatedSource : public IndexedSource {
 
   const IndexedSources inputs_;
   const ColumnIndices batch_slots_;
-  std::vector<uint64_t> ends_;  // of each input's positions
+  std::vector<uint64_t> ends_;  // the end of each input's positions
 };
 
-// What holds for rows of either type; where the types have nothing in common, an error.
+// The narrowest type that covers both; an error if they have nothing in common.
 absl::Status Widen(const std::string& name, size_t input, const ir::ColumnType& other, ir::ColumnType& type) {
   const bool unknown = type.dtype == DType::kUnknown || other.dtype == DType::kUnknown;
   if (type.fields != other.fields || (!unknown && type.dtype != other.dtype)) {
@@ -187,7 +189,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& /*attributes*/, absl::Spa
   return schema;
 }
 
-// The same columns of each input, and one at least, for orders may differ.
+// The same columns of each input, because their orders may differ, and at least one.
 std::vector<ir::ColumnSet> Reads(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs,
                                  const ir::ColumnSet& wanted) {
   ir::ColumnSet reads = wanted;
@@ -220,8 +222,8 @@ const OpRegistration registration(
         .role = ir::Role::kStream,
         .summary = "Gives the rows of several data sets, one after the other.",
         .doc = "The inputs must have the same columns, of the same dtypes; where shapes differ, that dimension is "
-               "unknown afterwards. Columns stand in the order of the first input. A row's key is its own mixed with "
-               "the number of its input. Over sources with random access it is one, too, so a shuffle of it is whole.",
+               "unknown afterwards. Columns have the order of the first input. A row's key is its own mixed with the "
+               "number of its input. Over sources with random access it has random access, too.",
         .min_inputs = 2,
         .max_inputs = -1,
         .traits = {.indexed = true},

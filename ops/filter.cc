@@ -13,7 +13,7 @@
 namespace headrace {
 namespace {
 
-// Says of one row whether it stays. Thread contract: Keeps from many threads at once.
+// Decides for one row whether it stays. Thread contract: Keeps is called from many threads at once.
 class Condition {
  public:
   virtual ~Condition() = default;
@@ -201,8 +201,8 @@ const OpRegistration registration(
                        "predicate: Expression | Callable[..., Any], columns: str | Sequence[str] | None = None",
                    .docs = {{"predicate",
                              "Which rows stay: a column expression such as `hr.col(\"label\") < 10`, which the engine "
-                             "computes, or a Python function that returns True for them. Where it has a parameter "
-                             "`rng`, it is given a numpy.random.Generator of the row's own."},
+                             "computes, or a Python function that returns True for them. If it has a parameter `rng`, "
+                             "it gets a numpy.random.Generator for the row."},
                             {"columns", "The columns that a Python function gets, in this order; None: all."}},
                    .body = "return hosted.filtered(self, predicate, columns)"},
         .example = "ds.filter(hr.col(\"label\") < 10)",

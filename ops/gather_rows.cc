@@ -9,34 +9,34 @@ namespace headrace {
 namespace {
 
 template <size_t kBytes>
-void CopyFixed(absl::Span<const RowPlace> rows, size_t column, uint8_t* target) {
-  for (const RowPlace& row : rows) {
+void CopyFixed(absl::Span<const RowInBlock> rows, size_t column, uint8_t* target) {
+  for (const RowInBlock& row : rows) {
     std::memcpy(target, row.block->columns[column].stack().raw() + static_cast<size_t>(row.row) * kBytes, kBytes);
     target += kBytes;
   }
 }
 
-void CopyRows(absl::Span<const RowPlace> rows, size_t column, size_t bytes, uint8_t* target) {
+void CopyRows(absl::Span<const RowInBlock> rows, size_t column, size_t bytes, uint8_t* target) {
   if (bytes == 8) return CopyFixed<8>(rows, column, target);
   if (bytes == 4) return CopyFixed<4>(rows, column, target);
-  for (const RowPlace& row : rows) {
+  for (const RowInBlock& row : rows) {
     std::memcpy(target, row.block->columns[column].stack().raw() + static_cast<size_t>(row.row) * bytes, bytes);
     target += bytes;
   }
 }
 
-BlockColumn MoveColumn(absl::Span<const RowPlace> rows, size_t column) {
+BlockColumn MoveColumn(absl::Span<const RowInBlock> rows, size_t column) {
   BlockColumn joined;
-  for (const RowPlace& row : rows) joined.Append(row.block->columns[column].TakeRow(row.row));
+  for (const RowInBlock& row : rows) joined.Append(row.block->columns[column].TakeRow(row.row));
   return joined;
 }
 
-BlockColumn CopyColumn(absl::Span<const RowPlace> rows, size_t column) {
+BlockColumn CopyColumn(absl::Span<const RowInBlock> rows, size_t column) {
   const Tensor& like = rows[0].block->columns[column].stack();
   Shape shape = like.shape();
   shape[0] = static_cast<int64_t>(rows.size());
   absl::StatusOr<Tensor> joined = Tensor::Allocate(like.dtype(), shape);
-  // Goes without a piece of its own where there is no memory for it.
+  // Leaves the column in pieces if there is no memory to join it.
   if (!joined.ok()) return MoveColumn(rows, column);
   CopyRows(rows, column, joined->bytes() / rows.size(), joined->mutable_raw());
   return BlockColumn::Stacked(*std::move(joined));
@@ -54,7 +54,7 @@ std::optional<RunTypes> RunTypesOf(const Block& block) {
   return types;
 }
 
-Message GatherRows(absl::Span<const RowPlace> rows, bool same_runs) {
+Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs) {
   auto joined = std::make_unique<Block>();
   joined->ids.resize(rows.size());
   joined->provenances.resize(rows.size());
@@ -68,7 +68,7 @@ Message GatherRows(absl::Span<const RowPlace> rows, bool same_runs) {
     joined->columns.push_back(same_runs ? CopyColumn(rows, c) : MoveColumn(rows, c));
   }
   if (rows.size() > 1) return joined;
-  // A row alone goes on as what it was found or read as.
+  // A single row keeps its flag `cached`.
   joined->cached = rows[0].block->cached;
   joined->source_key = rows[0].block->source_key;
   return joined;

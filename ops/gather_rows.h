@@ -1,4 +1,4 @@
-// Joins rows of several blocks to a new one. Thread contract: on the thread that owns the blocks.
+// Joins rows of several blocks into a new block. Thread contract: on the thread that owns the blocks.
 #ifndef HEADRACE_OPS_GATHER_ROWS_H_
 #define HEADRACE_OPS_GATHER_ROWS_H_
 
@@ -11,19 +11,19 @@
 
 namespace headrace {
 
-struct RowPlace {
+struct RowInBlock {
   Block* block;
   int row;
 };
 
-// Type and shape of a row, by column.
+// The type and shape of a row, by column.
 using RunTypes = absl::InlinedVector<std::pair<DType, Shape>, 2>;
-// Of a block whose columns are each in one piece; else nullopt.
+// Those of a block whose columns are each contiguous; else nullopt.
 std::optional<RunTypes> RunTypesOf(const Block& block);
 
-// The rows in the order given, with their identities and without checkpoint. `same_runs`: all blocks have the same
-// RunTypes, and columns become one piece by copies; else rows are moved out.
-Message GatherRows(absl::Span<const RowPlace> rows, bool same_runs);
+// Joins the rows in the order given, with their identities and without a checkpoint. `same_runs`: all blocks have the
+// same RunTypes, and columns become contiguous by copies; otherwise rows are moved one by one.
+Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs);
 
 }  // namespace headrace
 

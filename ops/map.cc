@@ -28,7 +28,7 @@ constexpr std::string_view kPythonFunction = "PythonFunction";
 // The tensors of one row, by column.
 using Row = absl::InlinedVector<Tensor, 2>;
 
-// One step made ready: a kernel or a function of the user's, and the places of its columns.
+// One step made ready: a kernel or a Python function, and the indices of its columns.
 struct BoundStep {
   std::unique_ptr<Kernel> kernel;
   std::shared_ptr<HostFunction> function;
@@ -39,26 +39,26 @@ struct BoundStep {
   uint64_t salt = 0;
   uint64_t stream = 0;   // of both
   std::string name;      // "map[1] Resize"
-  std::string location;  // of the step, where it has its own
+  std::string location;  // of the step, if it has its own
 };
 
-// Steps that run as one, by their numbers; more than one where the optimizer fused them.
+// Steps that run as one, by their indices; several if the optimizer fused them.
 struct Action {
   std::vector<size_t> steps;
   std::optional<FusedImage> fused = {};
-  int last_of = -1;  // the column that it is the last to write; -1: none, or several
+  int last_of = -1;  // the column for which it is the last writer; -1: none, or several
 };
 
-// The work before a place at which rows may be kept, and after it.
+// The work before a cache point, and after it.
 struct Halves {
   std::vector<Action> first;
   std::vector<Action> rest;
-  std::vector<int> columns;  // of the row at the place, as far as anything reads them
+  std::vector<int> columns;  // of the row at the cache point, as far as they are read
 };
 
 class MapOperator : public RowOperator {
  public:
-  // `halves`: one for each place of `cache`, which may be null.
+  // `halves`: one for each cache point of `cache`, which may be null.
   MapOperator(std::vector<BoundStep> steps, std::vector<Action> actions, std::vector<Halves> halves,
               std::shared_ptr<AutomaticCache> cache, std::shared_ptr<RowWarnings> warnings, size_t columns)
       : steps_(std::move(steps)),
@@ -77,7 +77,7 @@ class MapOperator : public RowOperator {
 
   void Apply(Block& block) const override {
     if (block.rows() == 0) {
-      // Leaves no columns of the input's, for those above go by the output's.
+      // Leaves no columns of the input, because operators above use the output's.
       block.columns.clear();
       block.cached = nullptr;
       return;
@@ -105,8 +105,8 @@ class MapOperator : public RowOperator {
  private:
   bool keeps() const { return cache_ != nullptr && cache_->rows() != nullptr; }
 
-  // All rows in one call of each kernel. False, and nothing done, where they do not lie in one piece, or one fails:
-  // which one, they say one by one.
+  // Applies each kernel to all rows in one call. Returns false without effect if they are not contiguous, or if one
+  // fails: row by row the failing one is found.
   bool ApplyToStacks(Block& block) const {
     Row stacks(columns_);
     for (size_t c = 0; c < block.columns.size(); ++c) {
@@ -139,14 +139,14 @@ class MapOperator : public RowOperator {
     return RunAll(actions_, block, i, true, row, inputs);
   }
 
-  // Stops at the place to keep the row, or to measure.
+  // Stops at the cache point to keep the row, or to measure.
   absl::Status MakeInHalves(const AutomaticCache::Turn& turn, const Block& block, int i, Row& row, Row& inputs) const {
     const Halves& halves = halves_[turn.point];
     const Row start = row;
     const uint64_t below_ns = block.made_ns / static_cast<uint64_t>(block.rows());
     const uint64_t started = NowNs();
     if (!RunAll(halves.first, block, i, false, row, inputs).ok()) {
-      // What fails here need not fail where a picture is looked at in part.
+      // A failure here need not be one if only a part of the picture is decoded.
       row = start;
       if (turn.measured) cache_->Add(turn.point, std::nullopt);
       return RunAll(actions_, block, i, true, row, inputs);
@@ -166,7 +166,7 @@ class MapOperator : public RowOperator {
     return status;
   }
 
-  // Goes on with a row that was found.
+  // Continues with a cached row.
   absl::Status Resume(const Block& block, int i, Row& row, Row& inputs) const {
     std::vector<Tensor> found(std::make_move_iterator(row.begin()), std::make_move_iterator(row.end()));
     const int point = cache_->PointOfFound(found);
@@ -179,7 +179,7 @@ class MapOperator : public RowOperator {
     return CopyShared(found, block, row);
   }
 
-  // Gives the row memory of its own where it would be the cache's, which nobody may write to.
+  // Copies a row whose memory belongs to the cache, because a cached row must not be written to.
   static absl::Status CopyShared(absl::Span<const Tensor> found, const Block& block, Row& row) {
     for (size_t c = 0; c < row.size(); ++c) {
       if (IsVariableLength(row[c].dtype())) continue;
@@ -195,7 +195,7 @@ class MapOperator : public RowOperator {
     return absl::OkStatus();
   }
 
-  // Where the column of the block's row goes; invalid: nowhere.
+  // The batch slot of the column in the block's row; an invalid tensor if there is none.
   static Tensor SlotOf(const Block& block, int column) {
     return block.batch_memory != nullptr && column >= 0 ? block.batch_memory->SlotOf(column, block.batch_slot)
                                                         : Tensor();
@@ -218,7 +218,7 @@ class MapOperator : public RowOperator {
         column = *std::move(result);
         return absl::OkStatus();
       }
-      // Lets the plain steps say what is wrong, and where.
+      // Runs the plain steps to report the error and the failing step.
     }
     OutputAllocator intermediate;
     for (const size_t at : action.steps) {
@@ -261,7 +261,7 @@ class MapOperator : public RowOperator {
   const std::vector<Action> actions_;
   const std::vector<Halves> halves_;
   const std::shared_ptr<AutomaticCache> cache_;
-  const std::shared_ptr<RowWarnings> warnings_;  // null: no step warns
+  const std::shared_ptr<RowWarnings> warnings_;  // null: no step gives warnings
   const size_t columns_;
   bool for_stacks_ = false;
 };
@@ -272,7 +272,7 @@ std::optional<FusedImage> Fuse(const std::vector<BoundStep>& steps, const std::v
   return FusedImage::Make(parts);
 }
 
-// Says of each action whether it is the last to write a column.
+// Sets for each action the column for which it is the last writer.
 void NoteLast(const std::vector<BoundStep>& steps, std::vector<Action>& actions) {
   std::map<int, Action*> last;
   for (Action& action : actions) {
@@ -283,7 +283,7 @@ void NoteLast(const std::vector<BoundStep>& steps, std::vector<Action>& actions)
   }
 }
 
-// The steps in the order in which they run: those fused together in the place of their first.
+// The steps in the order in which they run; fused steps run at the index of their first.
 std::vector<Action> ActionsOf(const ir::proto::Node& map, const std::vector<BoundStep>& steps) {
   std::vector<Action> actions;
   std::map<uint32_t, size_t> action_of;
@@ -304,7 +304,7 @@ std::vector<Action> ActionsOf(const ir::proto::Node& map, const std::vector<Boun
   return actions;
 }
 
-// What of the actions lies from step `begin` to before step `end`, in their order.
+// The parts of the actions from step `begin` to before step `end`, in order.
 std::vector<Action> Between(const std::vector<BoundStep>& steps, const std::vector<Action>& actions, size_t begin,
                             size_t end) {
   std::vector<Action> part;
@@ -322,7 +322,7 @@ std::vector<Action> Between(const std::vector<BoundStep>& steps, const std::vect
   return part;
 }
 
-// The columns of a row at the point that a later step reads, or the result is.
+// The columns of a row at the point that a later step reads, or that the result contains.
 std::vector<int> ColumnsAt(const std::vector<BoundStep>& steps, size_t point, size_t inputs, size_t columns) {
   std::vector<bool> made(columns, false);
   std::fill_n(made.begin(), std::min(inputs, columns), true);
@@ -354,7 +354,7 @@ absl::Status BindFunction(const ir::Attributes& attributes, const OpArguments& a
   return absl::OkStatus();
 }
 
-// The map that the user wrote the step in, where passes have made one of several.
+// The map in which the user wrote the step, if passes have merged several.
 std::string NameOfMap(const ir::proto::Step& step, const OpArguments& arguments) {
   return step.user_node() > 0 ? Cat(arguments.node->op(), "[", step.user_node() - 1, "]") : arguments.name;
 }
@@ -385,7 +385,8 @@ absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArgument
   return made;
 }
 
-// `schema` is the row's after the steps before the point: what it has of the result's columns stands as it does there.
+// `schema` is that of the row after the steps before the point. The columns of the result that it contains are already
+// final.
 AutomaticCache::Point PointAt(const OpArguments& arguments, size_t point, const std::vector<int>& columns,
                               const ir::Schema& schema) {
   AutomaticCache::Point described;
@@ -489,7 +490,7 @@ const OpRegistration registration(
         .summary = "Applies kernels, or Python functions, to columns of every row.",
         .doc = "Kernels run in the order given. A kernel of one input is applied to each of several columns with the "
                "same random draws, so that an image and its mask agree; a kernel or function of several inputs gets "
-               "them all. Results replace the columns, or go to those named as output. Errors name the row.",
+               "them all. Results replace the columns, or go to the output columns. Errors name the row.",
         .traits = {.one_to_one = true},
         .python_module = "dataset",
         .python = {.parameters = "kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None = "
@@ -497,11 +498,11 @@ const OpRegistration registration(
                    .docs = {{"kernels",
                              "A kernel or a Python function, or a list of them, applied one after the other. A "
                              "function gets the columns as arrays (byte strings as bytes, texts as str) and returns "
-                             "one array, or a tuple of as many as there are output columns; where it has a parameter "
-                             "`rng`, it is given a numpy.random.Generator of the row's own."},
+                             "one array, or a tuple of as many as there are output columns; if it has a parameter "
+                             "`rng`, it gets a numpy.random.Generator for the row."},
                             {"columns", "The column, or columns, that the first kernel reads."},
-                            {"output", "Where results go; None: they replace `columns`."},
-                            {"ordered", "Whether Python functions are called in row order; else in any order."}},
+                            {"output", "The columns for the results; None: they replace `columns`."},
+                            {"ordered", "Whether Python functions are called in row order; otherwise in any order."}},
                    .body = "return hosted.mapped(self, kernels, columns, output, ordered)"},
         .example = "ds.map([V.Decode(), V.Resize((8, 8))], \"image\")",
     },

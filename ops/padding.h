@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-// Rows of one dtype; kGraph where ranks differ, or where byte strings have a shape to pad.
+// Joins rows of one dtype; kGraph if ranks differ, or if byte strings have a shape to pad.
 absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value);
 
 }  // namespace headrace

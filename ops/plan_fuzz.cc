@@ -1,4 +1,4 @@
-// Any bytes as a graph of the operators and kernels that there are: checked, optimized and planned. No file is there.
+// Fuzzes graphs of the registered operators and kernels: any bytes are checked, optimized and planned. No file exists.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

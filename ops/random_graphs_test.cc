@@ -1,5 +1,5 @@
-// Random trees of operators against a model of a few lines each, run in every way: what one operator does to marks,
-// errors, checkpoint and FinishEpoch must suit every other.
+// Random trees of operators against a model of a few lines each, run in every way: the markers, errors, checkpoints and
+// FinishEpoch of each operator must suit every other.
 #include <gtest/gtest.h>
 
 #include <algorithm>

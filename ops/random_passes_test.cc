@@ -44,7 +44,7 @@ class RandomPipeline {
   }
 
   const ir::proto::Graph& graph() const { return builder_.raw(); }
-  // Rows that fail may be dropped unseen, and then rows of a shuffle stand elsewhere.
+  // The errors of dropped rows may disappear, which moves the rows of a shuffle.
   bool may_hide_errors() const { return hides_; }
   bool reorders_after_failure() const { return reorders_after_failure_; }
   // May be always true, so that more is known of the rows where it is gone.
@@ -314,7 +314,7 @@ class Comparison {
     Check(threaded, "all passes, threads");
   }
 
-  // Over several epochs, with maps that keep rows by themselves.
+  // Over several epochs, with automatic caches.
   void Kept(int point) {
     options_.endless = true;
     options_.optimize = false;
@@ -368,7 +368,7 @@ class Comparison {
       EXPECT_EQ(result.error, reference_.error) << how;
       return;
     }
-    // An error of rows that nobody reads may be gone, and the rows behind it come.
+    // An error of unused rows may be gone, and then the rows behind it come.
     if (pipeline_.reorders_after_failure()) return;
     ASSERT_GE(result.rows.size(), reference_.rows.size()) << how;
     const auto end = result.rows.begin() + static_cast<std::ptrdiff_t>(reference_.rows.size());

@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-// Names stand in the schema alone, so rows pass as they are.
+// Names are only in the schema, so rows pass unchanged.
 class RenameOperator : public RowOperator {
  public:
   void Apply(Block& /*block*/) const override {}
@@ -50,7 +50,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                  const ir::ColumnSet& wanted) {
   const Names names = MappingOf(attributes);
-  // Keeps what it names itself: a mapping of a column that is gone would be a mistake.
+  // Keeps the columns that it names itself: a mapping of a missing column would be a mistake.
   ir::ColumnSet reads;
   for (const ir::Column& column : inputs[0].columns) {
     if (names.count(column.name) > 0 || wanted.count(column.name) > 0) reads.insert(column.name);

@@ -8,12 +8,12 @@
 namespace headrace {
 namespace {
 
-// Runs the child at epochs e·n + pass (endless: e·2³² + pass) and swallows its marks, so that a batch above crosses
-// them. Rows are given out as (e, key mixed with pass).
+// Runs the child at epochs e·n + pass (endless: e·2³² + pass) and drops its end-of-epoch markers, so that a batch above
+// crosses them. Rows are given the identity (e, key mixed with pass).
 class RepeatOperator : public StreamOperator {
  public:
-  // Numbers that an epoch has for its passes where it is endless. It uses all but the last, so that an endless repeat
-  // of endless repeats counts to no more than EpochRange::kMost.
+  // The number of passes reserved for an endless epoch. It uses all but the last, so that an endless repeat of endless
+  // repeats counts to at most EpochRange::kMost.
   static constexpr uint64_t kEndlessNumbers = uint64_t{1} << 32;
 
   RepeatOperator(std::optional<uint64_t> count, uint64_t epoch_cycle)
@@ -23,14 +23,14 @@ class RepeatOperator : public StreamOperator {
         cycle_(epoch_cycle) {}
 
   std::optional<int64_t> expected_bytes() const override { return 0; }
-  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
-    if (words[0] <= last_pass_) return absl::OkStatus();
-    return CounterError("stood at pass ", words[0], " of 0 to ", last_pass_);
+  absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
+    if (counters[0] <= last_pass_) return absl::OkStatus();
+    return CounterError("stood at pass ", counters[0], " of 0 to ", last_pass_);
   }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*counters*/, const Checkpoint& /*inputs*/) override {
     next_epoch_ = epoch;
-    // A pass that goes on has had rows before, or it would not have been checkpointed.
+    // A resumed pass had rows before, or it would not be in a checkpoint.
     rows_in_pass_ = 1;
   }
 
@@ -64,7 +64,7 @@ class RepeatOperator : public StreamOperator {
       return;
     }
     block.end = End::kNone;
-    // Says where to go on: at the start of the next pass.
+    // Resumes at the start of the next pass.
     block.checkpoint.assign(block.checkpoint.size(), 0);
     block.checkpoint.back() = pass + 1;
     if (!endless_ || !nothing) return;
@@ -72,12 +72,12 @@ class RepeatOperator : public StreamOperator {
     block.error = GraphError("repeat() without a count never ends over a data set that gives no rows");
   }
 
-  const uint64_t numbers_;  // of passes, in an epoch
+  const uint64_t numbers_;  // passes reserved per epoch
   const uint64_t last_pass_;
   const bool endless_;
   const uint64_t cycle_;
   uint64_t next_epoch_ = 0;
-  uint64_t wanted_from_ = 0;  // epochs below it are not wanted
+  uint64_t wanted_from_ = 0;  // epochs below it are not needed
   uint64_t rows_in_pass_ = 0;
 };
 
@@ -123,11 +123,11 @@ const OpRegistration registration(
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           // The pass that is running.
+           // The current pass.
            properties.checkpoint_counters = 1;
            properties.epochs = PassesOf(arguments);
            properties.passes_rows = true;
-           // Passes of a cycle are numbered one after the other; where they are beyond 64 bits, none comes again.
+           // The passes of a cycle have consecutive numbers; if they exceed 64 bits, none recurs.
            uint64_t cycle = 0;
            const bool beyond = __builtin_mul_overflow(arguments.epoch_cycle, properties.epochs.stride, &cycle);
            properties.input_cycle = beyond ? 0 : cycle;

@@ -67,7 +67,7 @@ TEST(Repeat, WithinAnEndlessOneMayBeEndless) {
   RunSpec spec;
   spec.epochs = 1;
   EXPECT_THAT(RunEveryWay(Nested(2), spec).Ints(), ElementsAre(0, 1, 0, 0));
-  // Twice in a concat, pulled: whoever has enough of an epoch must be heard, whatever its number.
+  // Twice in a concat, pulled: FinishEpoch must reach it, whatever the epoch's number.
   GraphBuilder builder = Nested(2);
   builder.Add("concat", {4, 4});
   EXPECT_THAT(RunEveryWay(builder, spec).Ints(), ElementsAre(0, 1, 0, 0, 0, 1, 0, 0));

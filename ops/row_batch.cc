@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-// Batches up to this size get their memory at once; larger ones grow, for the epoch may end before they are full.
+// Batches up to this size get their memory at once; larger ones grow, because the epoch may end before they are full.
 constexpr size_t kAtOnceBytes = size_t{256} << 20;
 constexpr size_t kFirstBytes = size_t{16} << 10;
 
@@ -68,7 +68,7 @@ absl::Status RowBatch::AddTo(GrowingColumn& column, Tensor row) {
   return absl::OkStatus();
 }
 
-absl::Status RowBatch::FollowPlaces(const Block& block) {
+absl::Status RowBatch::FollowSlots(const Block& block) {
   if (ids_.empty() && block.batch_memory != nullptr && block.batch_slot == 0 && block.rows() == 1) {
     memory_ = block.batch_memory;
     for (size_t c = 0; c < columns_.size(); ++c) {
@@ -81,7 +81,7 @@ absl::Status RowBatch::FollowPlaces(const Block& block) {
   return memory_ == nullptr || promised ? absl::OkStatus() : LeaveMemory();
 }
 
-// A row did not come as promised: what is written there from now on might be another row's slot.
+// A row did not arrive as promised: memory written from now on might be another row's slot.
 absl::Status RowBatch::LeaveMemory() {
   memory_.reset();
   for (GrowingColumn& column : columns_) {
@@ -108,7 +108,7 @@ void RowBatch::NameColumn(size_t column, const Provenance& provenance) {
 }
 
 void RowBatch::AddRow(Block& block, int row) {
-  if (failed_.ok()) failed_ = FollowPlaces(block);
+  if (failed_.ok()) failed_ = FollowSlots(block);
   for (size_t c = 0; c < columns_.size() && failed_.ok(); ++c) {
     failed_ = AddTo(columns_[c], block.columns[c].TakeRow(row));
     if (!failed_.ok()) NameColumn(c, block.provenances[row]);
@@ -166,7 +166,7 @@ absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
   return block;
 }
 
-// The first row takes the memory of all, unless it comes in its slot; rows that wait are copied at the end.
+// The first row takes the memory of all rows, unless it is already in its slot; rows that wait are copied at the end.
 std::optional<int64_t> RowBatch::expected_bytes() const {
   const auto grows = [this](const GrowingColumn& column) {
     return column.whole.valid() && column.whole.dim(0) < size_;

@@ -1,6 +1,7 @@
-// Rows on their way into a batch: each is copied to its slot as it comes, so that its own memory goes back at once;
-// those that were written into their slot already stay there. Rows that are padded, or of variable length, wait until
-// the batch is full. Thread contract: one thread.
+// Collects the rows of a batch. Each row is copied into its batch slot when it arrives, so that its own memory is freed
+// at once; rows that were written into their slot stay there. Rows that are padded, or of variable length, wait until
+// the batch is full.
+// Thread contract: one thread.
 #ifndef HEADRACE_OPS_ROW_BATCH_H_
 #define HEADRACE_OPS_ROW_BATCH_H_
 
@@ -16,38 +17,39 @@ namespace headrace {
 
 class RowBatch {
  public:
-  // `padding`: what rows are padded with to the largest in the batch; nullopt: rows must agree.
+  // `padding`: the value that pads rows to the largest of the batch; nullopt: rows must agree.
   RowBatch(int size, std::vector<std::string> names, std::optional<ir::Number> padding)
       : size_(size), names_(std::move(names)), padding_(padding) {}
 
-  // Takes `count` rows from row `from` on out of the block, no more than are lacking. What is wrong with them Take
-  // says.
+  // Takes `count` rows of the block, starting at row `from`, at most as many as the batch lacks. Take reports their
+  // errors.
   void Add(Block& block, int from, int count);
-  // One row made of those added, or an error that names the column and both shapes. Empties the batch either way.
+  // Joins the added rows into one row, or returns an error that names the column and both shapes. Empties the batch in
+  // either case.
   absl::StatusOr<Message> Take(uint64_t epoch, bool mark_padding);
   void Clear();
 
   int rows() const { return static_cast<int>(ids_.size()); }
   const RowId& first_id() const { return ids_[0]; }
   size_t held_bytes() const { return held_bytes_; }
-  // Bytes that more rows are expected to take besides; nullopt: nothing tells.
+  // The further bytes that the missing rows are expected to take; nullopt: not known.
   std::optional<int64_t> expected_bytes() const;
   bool pads() const { return padding_.has_value(); }
 
  private:
   struct GrowingColumn {
     Tensor whole;              // (capacity, …), being filled
-    std::vector<Tensor> rows;  // those that wait
+    std::vector<Tensor> rows;  // the rows that wait
   };
-  // Goes on in the memory that the rows were promised, as long as they come as promised.
-  absl::Status FollowPlaces(const Block& block);
+  // Continues in the memory promised to the rows, as long as they arrive as promised.
+  absl::Status FollowSlots(const Block& block);
   absl::Status LeaveMemory();
   absl::Status AddTo(GrowingColumn& column, Tensor row);
-  // Rows of a column in one piece, of fixed size, by one copy.
+  // Adds contiguous rows of fixed size by one copy.
   absl::Status AddRun(GrowingColumn& column, const Tensor& rows);
   void AddRow(Block& block, int row);
   void NameColumn(size_t column, const Provenance& provenance);
-  // Sees that `more` rows like `row` go with those there, and have room.
+  // Checks that `more` rows like `row` match the rows before them, and makes room.
   absl::Status Fit(GrowingColumn& column, const Tensor& row, int64_t more);
   absl::Status Grow(GrowingColumn& column, const Tensor& row, int64_t more);
   absl::StatusOr<Tensor> TakeColumn(GrowingColumn& column);
@@ -56,7 +58,7 @@ class RowBatch {
   const std::vector<std::string> names_;
   const std::optional<ir::Number> padding_;
   std::vector<GrowingColumn> columns_;
-  std::shared_ptr<BatchMemory> memory_;  // in which the rows so far lie; null: in the batch's own
+  std::shared_ptr<BatchMemory> memory_;  // the memory of the rows so far; null: the batch's own
   std::vector<RowId> ids_;
   Provenance origin_;
   absl::Status failed_;

@@ -15,10 +15,10 @@ namespace headrace {
 namespace {
 
 // Sends rows in the order of their keys p + u(p)·window, u drawn from the position p. The buffer is a function of
-// positions, so it is never saved: a restart begins at the first position not yet given out and reads at most
-// `window` rows again. Messages are kept as they came until the last of their rows is gone.
-// Each rank draws numbers of its own: with the same ones, rows that stood side by side before they were sharded would
-// always meet in the same step.
+// positions, so it is never saved: a restart begins at the first position not yet given out and reads at most `window`
+// rows again. A message is kept whole until the last of its rows is gone.
+// Each rank draws its own numbers: with equal numbers, rows that were adjacent before sharding would always meet in the
+// same step.
 class ShuffleOperator : public StreamOperator {
  public:
   explicit ShuffleOperator(const OpArguments& arguments)
@@ -28,20 +28,20 @@ class ShuffleOperator : public StreamOperator {
         order_(window_),
         slots_(1) {}
 
-  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
-    HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(words[0]));
-    if (words[1] > kLastPosition) return CounterError("read ", words[1], " rows");
-    // Only rows of the window behind it leave before a row.
-    if (words[2] >= words[1] && words[2] - words[1] <= window_) return absl::OkStatus();
-    return CounterError("gave ", words[2], " rows and kept the one at ", words[1], " with a window of ", window_);
+  absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
+    HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(counters[0]));
+    if (counters[1] > kLastPosition) return CounterError("read ", counters[1], " rows");
+    // Before a row only rows of the window behind it can leave.
+    if (counters[2] >= counters[1] && counters[2] - counters[1] <= window_) return absl::OkStatus();
+    return CounterError("gave ", counters[2], " rows and kept the one at ", counters[1], " with a window of ", window_);
   }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override {
     epoch_ = epoch;
-    skip_input_ = words[0];
-    first_ = position_ = words[1];
-    given_ = words[2];
-    // What stood before the first position kept is given out; so are this many of those that come now.
+    skip_input_ = counters[0];
+    first_ = position_ = counters[1];
+    given_ = counters[2];
+    // Rows before the first kept position were given out, and so were this many of those that come now.
     skip_output_ = given_ - first_;
     before_ = inputs;
     order_.Restart(position_);
@@ -58,7 +58,7 @@ class ShuffleOperator : public StreamOperator {
     Checkpoint after = message->checkpoint;
     if (skipped < rows || message->end == End::kError) Keep(std::move(message), skipped);
     before_ = std::move(after);
-    // As many came, so as many may go: more is owed only when the epoch ends.
+    // As many rows as came may leave; more are due only when the epoch ends.
     if (owes()) Continue(out);
   }
 
@@ -91,9 +91,9 @@ class ShuffleOperator : public StreamOperator {
     Checkpoint before;  // of the message before
     size_t bytes = 0;
     int left = 0;       // rows and errors
-    uint64_t runs = 0;  // the same for messages of the same RunTypes; 0: it has none
+    uint64_t runs = 0;  // equal for messages of equal RunTypes; 0: it has none
   };
-  // Where the row of a position is; the row behind the last one of a message is its error.
+  // The location of the row of a position; the position behind the last row of a message is its error.
   struct Slot {
     Kept* kept = nullptr;  // null: gone
     int row = 0;
@@ -152,7 +152,7 @@ class ShuffleOperator : public StreamOperator {
     for (uint64_t p = first_; p < position_; ++p) SlotOf(p) = old[p & (old.size() - 1)];
   }
 
-  // After the end, when nothing can come before any more.
+  // After the end of the input, when no row can come before those due.
   void FillDue(size_t rows) {
     const size_t there = due_.size() - due_given_;
     if (there < rows) order_.TakeBelow(std::numeric_limits<uint64_t>::max(), rows - there, due_);
@@ -162,7 +162,7 @@ class ShuffleOperator : public StreamOperator {
     const size_t most = std::min(due_.size() - due_given_, static_cast<size_t>(group_));
     const absl::Span<const uint64_t> due = absl::MakeConstSpan(due_).subspan(due_given_, most);
     const auto error = std::find_if(due.begin(), due.end(), [this](uint64_t p) { return SlotOf(p).error(); });
-    // An error goes alone.
+    // An error is sent alone.
     const size_t rows = std::max<size_t>(1, static_cast<size_t>(error - due.begin()));
     Message message = error == due.begin() ? TakeError(due[0]) : TakeRows(due.subspan(0, rows));
     for (const uint64_t position : due.subspan(0, rows)) Release(position);
@@ -179,7 +179,7 @@ class ShuffleOperator : public StreamOperator {
 
   Message TakeRows(absl::Span<const uint64_t> positions) {
     Block& first = *SlotOf(positions[0]).kept->message;
-    // Moves a message of one row as it is.
+    // Moves a message of one row unchanged.
     if (positions.size() == 1 && first.rows() == 1 && first.end == End::kNone) {
       return std::move(SlotOf(positions[0]).kept->message);
     }
@@ -235,18 +235,18 @@ class ShuffleOperator : public StreamOperator {
   const uint64_t window_;
   const uint64_t stream_;
   const uint64_t cycle_;
-  WindowOrder order_;          // of the positions kept, but for those due
-  std::deque<Kept> kept_;      // in the order in which they came
-  std::vector<Slot> slots_;    // of positions first_ … position_ - 1, modulo their number, a power of two
-  std::vector<uint64_t> due_;  // positions in the order in which they go
+  WindowOrder order_;          // the kept positions that are not due yet
+  std::deque<Kept> kept_;      // in order of arrival
+  std::vector<Slot> slots_;    // slots of positions first_ … position_ - 1, modulo their number, a power of two
+  std::vector<uint64_t> due_;  // positions in the order in which they leave
   size_t due_given_ = 0;
-  RunTypes run_types_;  // of the last message that has some
+  RunTypes run_types_;  // those of the last message that has them
   uint64_t runs_ = 0;   // how often they changed
-  std::vector<RowPlace> rows_;
+  std::vector<RowInBlock> rows_;
   std::vector<double> keys_;
-  int group_ = 1;          // rows that came together last
-  uint64_t first_ = 0;     // no position before it is kept
-  uint64_t position_ = 0;  // of the next row
+  int group_ = 1;          // rows of the last group
+  uint64_t first_ = 0;     // no earlier position is kept
+  uint64_t position_ = 0;  // position of the next row
   uint64_t given_ = 0;
   uint64_t skip_input_ = 0;
   uint64_t skip_output_ = 0;
@@ -263,10 +263,10 @@ const OpRegistration registration(
         .role = ir::Role::kStream,
         .summary = "Mixes the order of rows within a window.",
         .doc =
-            "The row at position p of the epoch gets the key p + u·window with u drawn uniformly from [0, 1), and "
-            "rows leave in the order of their keys; at most `window` rows are held. A restart reads at most `window` "
-            "rows again. With shards each rank draws apart. Where a source has an attribute `shuffle` of its own, that "
-            "one is better: it mixes the whole epoch, makes every order equally likely, and holds no rows.",
+            "The row at position p of the epoch gets the key p + u·window with u drawn uniformly from [0, 1), and rows "
+            "leave in the order of their keys; at most `window` rows are held. A restart reads at most `window` rows "
+            "again. With shards each rank draws independently. If the source has an attribute `shuffle`, prefer that: "
+            "it shuffles the whole epoch, makes every order equally likely, and holds no rows.",
         .attributes = {{.name = "window", .doc = "How far a row may move, in rows.", .minimum = 1, .maximum = 1e12}},
         .traits = {.random = true, .one_to_one = true, .by_position = true},
         .python_module = "dataset",
@@ -279,8 +279,8 @@ const OpRegistration registration(
      },
      .properties =
          [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
-           // Rows used of what comes after the checkpoint below, the position of the row after that, and how many rows
-           // were given out.
+           // Rows used of the input after the checkpoint below, the position of the row after that, and the number of
+           // rows given out.
            properties.checkpoint_counters = 3;
          }});
 

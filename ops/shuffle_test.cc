@@ -109,7 +109,7 @@ TEST(Shuffle, GivesEveryOrderAsOftenAsItsKeysSay) {
   }
 }
 
-// Else rows that stand side by side would meet in every epoch, whatever the ranks.
+// Otherwise adjacent rows would meet in every epoch, whatever the ranks.
 TEST(Shuffle, MixesTheRowsOfEachRankAnotherWay) {
   if (!kCountsChances) GTEST_SKIP();
   constexpr uint64_t kEpochs = 6000;

@@ -14,15 +14,15 @@ class SkipOperator : public StreamOperator {
   explicit SkipOperator(uint64_t count) : count_(count) {}
 
   std::optional<int64_t> expected_bytes() const override { return 0; }
-  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
-    return words[0] <= count_ ? absl::OkStatus() : CounterError("left out ", words[0], " rows of ", count_);
+  absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
+    return counters[0] <= count_ ? absl::OkStatus() : CounterError("left out ", counters[0], " rows of ", count_);
   }
 
-  void Start(uint64_t /*epoch*/, absl::Span<const uint64_t> words, const Checkpoint& /*inputs*/) override {
-    skipped_ = words[0];
+  void Start(uint64_t /*epoch*/, absl::Span<const uint64_t> counters, const Checkpoint& /*inputs*/) override {
+    skipped_ = counters[0];
   }
 
-  // Passes on the error of a row to be left out, too: what else its message held is not known any more.
+  // Also passes on the error of a skipped row: it is not known what else its message held.
   void Receive(int /*input*/, Message message, Outbox& out) override {
     const uint64_t drop = std::min(count_ - skipped_, static_cast<uint64_t>(message->rows()));
     if (drop > 0) message = message->TakeRest(static_cast<int>(drop));
@@ -67,9 +67,9 @@ const OpRegistration registration(
         .name = "skip",
         .role = ir::Role::kStream,
         .summary = "Leaves out the first `count` rows of every epoch.",
-        .doc = "Over a source with random access it acts on indices, before rows are sharded, and what is left "
-               "out is never read; elsewhere each rank leaves out `count` rows of its own. Whether an error in one of "
-               "them shows is not promised.",
+        .doc = "Over a source with random access it acts on indices, before rows are sharded, and skipped rows are "
+               "never read; elsewhere each rank leaves out `count` rows of its own. An error in a skipped row may or "
+               "may not be raised.",
         .attributes = {{.name = "count", .doc = "Rows to leave out.", .minimum = 0}},
         .traits = {.indexed = true, .light = true, .by_position = true},
         .python_module = "dataset",

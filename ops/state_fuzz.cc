@@ -1,4 +1,4 @@
-// Any numbers as a state's: those of a few pipelines, with right names, hashes and checksum; and any bytes as a state.
+// Fuzzes states: any numbers with the right names, hashes and checksum, for a few pipelines; and any bytes as a state.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ using ir::IntValue;
 
 constexpr int kRowsBefore = 2;
 constexpr int kMostRows = 100;
-// Numbers such as "a million rows were used of this message" make work that is long, but ends when it is asked to.
+// Counters such as "a million rows were used of this message" cause long work, which ends when it is asked to.
 constexpr auto kPatience = std::chrono::milliseconds(50);
 
 struct Case {
@@ -75,7 +75,7 @@ class Cases {
   std::vector<Case> cases_;
 };
 
-// The numbers of the input in place of the case's own.
+// The case with the counters of the input.
 proto::State Changed(const proto::State& state, const proto::State& input) {
   proto::State changed = input;
   changed.set_graph_high(state.graph_high());

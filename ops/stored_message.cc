@@ -20,7 +20,7 @@ bool Fits(absl::Span<const Tensor> tensors, const ir::Schema& schema, size_t che
   if (names.dtype() != DType::kString || names.rank() != 1) return false;
   if (held.dtype() != DType::kInt64 || held.rank() != 1 || held.dim(0) < 2) return false;
   const int64_t rows = held.data<int64_t>()[0];
-  // The names are there, so that their number cannot make a product wrap round.
+  // The names exist, so their number cannot make a product wrap.
   if (rows < 1 || rows != names.dim(0) || held.data<int64_t>()[1] != static_cast<int64_t>(checkpoint)) return false;
   if (held.dim(0) != 2 + static_cast<int64_t>(checkpoint) + rows * kNumbersOfRow) return false;
   const size_t columns = schema.columns.size();

@@ -1,4 +1,4 @@
-// A message as the tensors of one record, as caches keep those that come in their order. Pure functions.
+// Converts a message to the tensors of one cache record and back, for caches in order. Pure functions.
 #ifndef HEADRACE_OPS_STORED_MESSAGE_H_
 #define HEADRACE_OPS_STORED_MESSAGE_H_
 
@@ -13,11 +13,12 @@
 
 namespace headrace {
 
-// Those of its rows, then numbers (rows, checkpoint, ids, provenances) and the names of files. Of a message with rows.
+// The tensors of the rows, then numbers (rows, checkpoint, ids, provenances) and file names. The message must have
+// rows.
 absl::StatusOr<std::vector<Tensor>> WriteMessage(const Block& block);
 
-// Of a message with these columns and so many checkpoint, whose rows are of `row_epoch`; null where the tensors, which
-// may come from anybody, are no such message.
+// The message with these columns and a checkpoint of that many counters, whose rows are of `row_epoch`. Null if the
+// tensors, which are untrusted, are no such message.
 Message ReadMessage(std::vector<Tensor> tensors, const ir::Schema& schema, size_t checkpoint, uint64_t epoch,
                     uint64_t row_epoch);
 

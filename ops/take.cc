@@ -12,17 +12,17 @@ class TakeOperator : public StreamOperator {
   explicit TakeOperator(uint64_t count) : count_(count) {}
 
   std::optional<int64_t> expected_bytes() const override { return 0; }
-  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
-    return words[0] <= count_ ? absl::OkStatus() : CounterError("gave ", words[0], " rows of ", count_);
+  absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
+    return counters[0] <= count_ ? absl::OkStatus() : CounterError("gave ", counters[0], " rows of ", count_);
   }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
-    given_ = words[0];
+    given_ = counters[0];
   }
 
   void Receive(int input, Message message, Outbox& out) override {
-    // Drops what is left of an epoch that has its mark, and that mark's twin from below.
+    // Drops the rest of an epoch whose end-of-epoch marker was sent, including the marker from below.
     if (message->epoch < epoch_) return;
     epoch_ = message->epoch;
     const uint64_t room = count_ - given_;
@@ -89,9 +89,8 @@ const OpRegistration registration(
         .name = "take",
         .role = ir::Role::kStream,
         .summary = "Gives the first `count` rows of every epoch.",
-        .doc = "Over a source with random access it acts on indices, before rows are sharded; elsewhere each "
-               "rank takes `count` rows of its own. What comes after is not read, and its errors are not part of the "
-               "result.",
+        .doc = "Over a source with random access it acts on indices, before rows are sharded; elsewhere each rank "
+               "takes `count` rows of its own. Later rows are not read, and their errors are not part of the result.",
         .attributes = {{.name = "count", .doc = "Rows to give.", .minimum = 0}},
         .traits = {.indexed = true, .light = true, .by_position = true},
         .python_module = "dataset",

@@ -62,7 +62,7 @@ TEST(Take, OnRowsIsEachRanksOwn) {
   EXPECT_THAT(ranks[1].Ints(), ElementsAre(1, 3, 5));
 }
 
-// The error of a row that nobody reads is not part of the result.
+// The error of an unused row is not part of the result.
 TEST(Take, DropsErrorsBeyondItsEnd) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(5)}});

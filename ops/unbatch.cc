@@ -23,7 +23,7 @@ class UnbatchOperator : public RowOperator {
       parts.back()->checkpoint = before;
       parts.back()->checkpoint.push_back(given + 1);
       if (parts.back()->end == End::kError) {
-        // Nothing after the failed row counts but the end of the epoch.
+        // After the failed row only the end of the epoch counts.
         if (message->end == End::kEpoch) parts.push_back(MakeMark(message->epoch, EndCheckpoint(*message)));
         return;
       }
@@ -123,7 +123,7 @@ const OpRegistration registration(
         .python_module = "dataset",
         .example = "ds.unbatch()",
         .infer = Infer,
-        // Reads all columns: their lengths must agree whether anybody reads them or not.
+        // Reads all columns, because their lengths must agree even if they are unused.
     },
     {.row = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
        return std::make_unique<UnbatchOperator>(arguments.inputs[0].Names());

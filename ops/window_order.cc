@@ -6,15 +6,15 @@
 namespace headrace {
 namespace {
 
-// Buckets of larger windows are wider than one row instead.
+// For larger windows buckets are wider than one row instead.
 constexpr uint64_t kMostBuckets = uint64_t{1} << 18;
 constexpr size_t kFewestEntries = 64;
 
 }  // namespace
 
 WindowOrder::WindowOrder(uint64_t window) : window_(window), entries_(kFewestEntries) {
-  // Keys reach from the bucket of the first position added at once to that of window + 1 beyond the last, which a ring
-  // must tell apart.
+  // Keys reach from the bucket of the first position added at once to that of window + 1 beyond the last; the ring must
+  // keep these apart.
   const auto reach = [this] { return ((window_ + kMostAtOnce) >> width_bits_) + 3; };
   while (reach() > kMostBuckets) ++width_bits_;
   size_t buckets = 4;

@@ -1,6 +1,6 @@
-// The order in which shuffle(window) gives rows out: by keys p + u·window, u drawn from the position p, equal keys by
-// position. A calendar queue (Brown, "Calendar queues", CACM 1988): keys fall into buckets one row wide, or wider where
-// the window is large, so that adding a row and taking the next one cost the same whatever the window.
+// The order in which shuffle(window) returns rows: by keys p + u·window, u drawn from the position p, equal keys by
+// position. A calendar queue (Brown, "Calendar queues", CACM 1988): buckets are one row wide, or wider for large
+// windows, so that adding and taking a row cost the same whatever the window.
 // Thread contract: one thread.
 #ifndef HEADRACE_OPS_WINDOW_ORDER_H_
 #define HEADRACE_OPS_WINDOW_ORDER_H_
@@ -15,18 +15,18 @@ namespace headrace {
 
 class WindowOrder {
  public:
-  // Rows that may be added before any is taken.
+  // Rows that may be added before rows are taken.
   static constexpr size_t kMostAtOnce = 256;
 
   // `window` ≥ 1, in rows.
   explicit WindowOrder(uint64_t window);
 
-  // Adds positions first, first + 1, …, which follow those added before; each key is from the position to `window`
-  // more. Whoever adds takes all that may go before it adds again.
+  // Adds the positions first, first + 1, …, which follow those added before. Each key lies between its position and
+  // `window` beyond it. The caller takes all positions that are ready before it adds more.
   void Add(uint64_t first, absl::Span<const double> keys);
-  // Appends to `taken`, in order, the positions that none from `limit` on can precede, whose keys are not below it
-  // either; stops once it has `most` of them or a few more. `limit` never falls. Of a window wider than 2^18 rows they
-  // may come a few rows late.
+  // Appends to `taken`, in order, the positions whose keys are below `limit`, and which no position from `limit` on can
+  // precede. Stops after `most` of them or a few more. `limit` never falls. With a window wider than 2^18 rows they may
+  // come a few rows late.
   void TakeBelow(uint64_t limit, size_t most, std::vector<uint64_t>& taken);
   bool empty() const { return size_ == 0; }
   // Forgets everything; positions go on from `position`.
@@ -49,8 +49,8 @@ class WindowOrder {
   std::vector<uint64_t> heads_;  // positions by bucket modulo their number, a power of two
   std::vector<Entry> entries_;   // by position modulo their number, a power of two
   uint64_t size_ = 0;
-  uint64_t bucket_ = 0;  // the next one to open
-  uint64_t start_ = 0;   // no position before it is here
+  uint64_t bucket_ = 0;  // the next bucket to open
+  uint64_t start_ = 0;   // positions before it are gone
 };
 
 }  // namespace headrace

@@ -45,7 +45,7 @@ TEST(WindowOrder, BreaksTiesByPosition) {
   EXPECT_EQ(TakeBelow(order, kEnd), (std::vector<uint64_t>{7, 8, 9}));
 }
 
-// Keys may come to window more than the position by rounding.
+// By rounding, a key may be `window` more than its position.
 TEST(WindowOrder, TakesTheLargestKey) {
   for (const uint64_t window : {1u, 2u, 3u, 100u, 261885u, 261886u, 262142u, 1000000u}) {
     WindowOrder order(window);

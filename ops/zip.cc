@@ -20,7 +20,7 @@ void AppendRows(BlockColumn& target, BlockColumn& source, int from, int rows) {
   for (int row = from; row < from + rows; ++row) target.Append(source.TakeRow(row));
 }
 
-// One input of a zip: the message held, and where in its input it stands.
+// One input of a zip: the current message, and the position of the next row in it.
 class ZipInput {
  public:
   void Start(uint64_t used) { used_ = skip_ = used; }
@@ -34,7 +34,7 @@ class ZipInput {
     LetGoIfUsedUp();
   }
 
-  // What stands at the front is a row, an error or the end, unless nothing is held.
+  // Unless it is empty, the front is a row, an error or the end of the epoch.
   bool empty() const { return held_ == nullptr; }
   int rows() const { return held_->rows() - row_; }
   bool at_end() const { return held_ && rows() == 0 && held_->end == End::kEpoch; }
@@ -53,14 +53,14 @@ class ZipInput {
     LetGoIfUsedUp();
     return error;
   }
-  // Drops what is held of epochs up to `epoch` but their mark.
+  // Drops what is held of epochs up to `epoch`, except the end-of-epoch marker.
   void DropRows(uint64_t epoch) {
     if (!held_ || held_->epoch > epoch) return;
     row_ = held_->rows();
     if (held_->end == End::kError) held_->end = End::kNone;
     LetGoIfUsedUp();
   }
-  // True where the mark of `epoch` has come with what was held.
+  // True if the end-of-epoch marker of `epoch` was already held.
   bool StartNext(uint64_t epoch) {
     const bool marked = held_ && held_->end == End::kEpoch && held_->epoch >= epoch;
     held_.reset();
@@ -69,7 +69,7 @@ class ZipInput {
     return marked;
   }
 
-  // Appends where the input stands; `start` is where it stood first.
+  // Appends the input's checkpoint; `start` is the one it started from.
   void AppendCheckpoint(Checkpoint::const_iterator start, Checkpoint& checkpoint) const {
     if (moved_) start = before_.begin();
     checkpoint.insert(checkpoint.end(), start, start + static_cast<std::ptrdiff_t>(*width_));
@@ -87,28 +87,29 @@ class ZipInput {
   }
 
   Message held_;
-  int row_ = 0;        // the next one of the message held
-  Checkpoint before_;  // of the message before, once one was used up
+  int row_ = 0;        // the next row of the current message
+  Checkpoint before_;  // the checkpoint before the current message, once one was used up
   bool moved_ = false;
   uint64_t used_ = 0;  // rows used since
-  uint64_t skip_ = 0;  // rows used before a restart that are still to come
+  uint64_t skip_ = 0;  // rows used before a restart that will come again
   std::optional<size_t> width_;
 };
 
-// Row i of the result is row i of every input. An end at row i wins over an error there, as nobody reads that row.
+// Row i of the result is row i of every input. An end at row i takes precedence over an error there, because that row
+// is unused.
 class ZipOperator : public StreamOperator {
  public:
   explicit ZipOperator(size_t inputs) : inputs_(inputs) {}
 
-  absl::Status CheckCounters(absl::Span<const uint64_t> words) const override {
-    for (const uint64_t used : words) HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(used));
+  absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
+    for (const uint64_t used : counters) HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(used));
     return absl::OkStatus();
   }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override {
     epoch_ = epoch;
     start_ = inputs;
-    for (size_t i = 0; i < inputs_.size(); ++i) inputs_[i].Start(words[i]);
+    for (size_t i = 0; i < inputs_.size(); ++i) inputs_[i].Start(counters[i]);
   }
 
   int wants() const override {
@@ -128,7 +129,7 @@ class ZipOperator : public StreamOperator {
     for (ZipInput& input : inputs_) input.DropRows(epoch);
   }
 
-  // What it holds are parts of the row that comes next, which passes however large it is.
+  // The rows it holds are parts of the next row, which passes however large it is.
   std::optional<int64_t> expected_bytes() const override { return 0; }
 
  private:
@@ -201,7 +202,7 @@ class ZipOperator : public StreamOperator {
     }
   }
 
-  // The width of each input's checkpoint is known once it has sent something; until all have, nothing was used.
+  // The width of each input's checkpoint is known once it has sent a message; until all have, nothing was used.
   Checkpoint CheckpointNow() const {
     Checkpoint checkpoint;
     const auto known = [](const ZipInput& input) { return input.width().has_value(); };
@@ -219,7 +220,7 @@ class ZipOperator : public StreamOperator {
   }
 
   std::vector<ZipInput> inputs_;
-  Checkpoint start_;  // of all inputs, in a row
+  Checkpoint start_;  // the checkpoints of all inputs, concatenated
   uint64_t epoch_ = 0;
 };
 
@@ -306,8 +307,8 @@ const OpRegistration registration(
         .role = ir::Role::kStream,
         .summary = "Joins the columns of several data sets, row by row.",
         .doc = "Row i has the columns of row i of every input, so no two inputs may have a column of the same name. An "
-               "epoch ends with the shortest input. A row's key is mixed of those of its rows. Over sources with "
-               "random access it is one, too; elsewhere, with shards, the inputs must be sharded alike.",
+               "epoch ends with the shortest input. A row's key is a mix of the keys of its rows. Over sources with "
+               "random access it has random access, too; elsewhere, with shards, the inputs must be sharded alike.",
         .min_inputs = 2,
         .max_inputs = -1,
         .traits = {.indexed = true, .side_by_side = true},
@@ -325,7 +326,7 @@ const OpRegistration registration(
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           // Of each input: rows used of what comes after its checkpoint.
+           // For each input: rows used after its checkpoint.
            properties.checkpoint_counters = static_cast<int>(arguments.inputs.size());
          },
      .cardinality = Shortest});

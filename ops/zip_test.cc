@@ -96,7 +96,7 @@ TEST_P(Zip, GivesTheFirstInputsErrorOfOneRow) {
   EXPECT_EQ(GetErrorField(ran.error, ErrorField::kLocation), "test.py:2");
 }
 
-// The row at which the other input has ended is nobody's.
+// The row at which the other input has ended is unused.
 TEST_P(Zip, DropsErrorsBeyondTheShortest) {
   Side left = Left(7);
   left.fails = {3, 4};

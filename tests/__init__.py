@@ -1,1 +1,1 @@
-"""What crosses rooms: whole pipelines, from Python to batches."""
+"""Tests across rooms: whole pipelines, from Python to batches."""

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share."""
+"""Fixtures of the end-to-end tests."""
 
 import concurrent.futures
 import gc
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def pipeline_threads() -> list[str]:
-    """Of this process, those that belong to one pipeline: the shared pools stay until it ends."""
+    """Threads of this process that belong to one pipeline; the shared pools stay until the process ends."""
     names = []
     for task in os.listdir("/proc/self/task"):
         try:
@@ -39,7 +39,7 @@ def eventually(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
 
 @pytest.fixture(autouse=True)
 def no_threads_left() -> Iterator[None]:
-    """Every test leaves no thread of a pipeline behind."""
+    """Checks that a test leaves no thread of a pipeline behind."""
     yield
     if pipeline_threads():
         gc.collect()
@@ -53,7 +53,7 @@ def photos() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory, photos: pathlib.Path) -> pathlib.Path:
-    """The files that the pipelines read."""
+    """The files for the pipelines."""
     folder = tmp_path_factory.mktemp("data")
     write_data(folder, photos)
     return folder

@@ -1,4 +1,4 @@
-"""The pipelines that must give the same answer everywhere, and the files that they read."""
+"""Pipelines that must give the same results in every way of running them, and their files."""
 
 import ast
 import io
@@ -38,7 +38,7 @@ def _write_texts(folder: pathlib.Path) -> None:
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
-    """Files of which one in the middle cannot be read as what it claims to be."""
+    """Files, of which one in the middle is not of the format that its name says."""
     pictures = folder / "damaged/class"
     pictures.mkdir(parents=True)
     whole = (folder / "photos/animals/cat-eyes.jpg").read_bytes()
@@ -51,7 +51,7 @@ def _write_damaged(folder: pathlib.Path) -> None:
 
 
 def _write_recovered(folder: pathlib.Path) -> None:
-    """Pictures of which libjpeg makes up a part: scans that are missing, data that are damaged, no end marker."""
+    """Pictures of which libjpeg invents a part: missing scans, damaged data, no end marker."""
     pictures = folder / "recovered/class"
     pictures.mkdir(parents=True)
     with PIL.Image.open(folder / "photos/animals/cat-eyes.jpg") as picture:
@@ -310,7 +310,7 @@ def emptied(data: pathlib.Path) -> hr.Dataset:
 
 
 def cached_pictures(data: pathlib.Path) -> hr.Dataset:
-    """With room for some of the pictures alone."""
+    """A cache with room for only some of the pictures."""
     return (
         hr.ImageFolder(data / "photos", shuffle=True)
         .map([V.Decode(), V.RandomCrop(48)], "image")

@@ -1,4 +1,4 @@
-"""Random pipelines, each with a model in plain Python of what it must give."""
+"""Random pipelines, each with a model in plain Python of its rows."""
 
 import dataclasses
 import random
@@ -21,7 +21,7 @@ LAST_EPOCH = 2**64 - 2
 
 
 class Draws(Protocol):
-    """Where a recipe's choices come from."""
+    """The source of a recipe's choices."""
 
     def integer(self, least: int, most: int) -> int: ...
 
@@ -55,7 +55,7 @@ class RandomDraws:
 
 
 class Unmodelled(Exception):
-    """The model does not say what comes: a shuffle moved the rows, or one of them is an error."""
+    """The model does not know the rows: a shuffle moved them, or one of them is an error."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,7 +217,7 @@ def cached(recipe: Recipe, memory: int | None) -> Recipe:
 
 
 def counted(recipe: Recipe, numbers: int, last_pass: int) -> int:
-    """The last epoch of a repeat that numbers its passes so many an epoch."""
+    """The last epoch of a repeat with so many numbers of passes per epoch."""
     return (recipe.last_epoch - last_pass) // numbers if recipe.last_epoch >= last_pass else -1
 
 
@@ -235,7 +235,7 @@ def repeated_endlessly(recipe: Recipe, count: int) -> Recipe:
     def model() -> Rows:
         rows = recipe.model()
         if not rows:
-            raise Unmodelled  # an error, but where nothing is taken
+            raise Unmodelled  # an error, unless nothing is taken
         return (rows * count)[:count]
 
     return dataclasses.replace(
@@ -309,7 +309,7 @@ MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "failing"]
 
 
 def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
-    """One operator more."""
+    """Adds one operator."""
     ways: list[Callable[[], Recipe]] = [
         lambda: mapped(recipe, draws.choice(MAPS)),
         lambda: shuffled(recipe, draws.choice([draws.integer(1, 12), 1000])),

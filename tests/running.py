@@ -1,4 +1,4 @@
-"""What a run of a pipeline gave, in a form that can be compared, kept and sent to another process."""
+"""The outcome of a run, in a form that can be compared, stored and sent to another process."""
 
 import dataclasses
 import hashlib
@@ -17,7 +17,7 @@ LONGEST_SHOWN = 128
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """An error, by everything that a user may rely on."""
+    """An error, reduced to the parts that a user may rely on."""
 
     kind: str
     message: str
@@ -79,7 +79,7 @@ def read(iterator: Iterator[dict[str, Any]], most: int | None = None) -> Outcome
         try:
             next(iterator)
         except hr.Error as again:
-            # Without the cause, whose traceback would keep what the function held.
+            # Without the cause, whose traceback would keep objects of the function alive.
             assert Failure.of(again) == dataclasses.replace(outcome.failure, cause=repr(None))
         else:
             raise AssertionError("the iterator went on after its error") from error
@@ -92,7 +92,7 @@ def read_all(dataset: hr.Dataset, **options: Any) -> Outcome:
 
 
 def read_restoring(dataset: hr.Dataset, step: int = 1, **options: Any) -> tuple[Outcome, int]:
-    """Reads `step` rows at a time, each time from the state of the iterator before; and how many there were."""
+    """Reads `step` rows at a time, each time from the state of the previous iterator; also returns their number."""
     outcome = Outcome([])
     generations = 0
     state = None
@@ -108,7 +108,7 @@ def read_restoring(dataset: hr.Dataset, step: int = 1, **options: Any) -> tuple[
 
 
 def assert_same(expected: Outcome, found: Outcome) -> None:
-    """Says where they part, not all that they hold."""
+    """Describes the first difference, not all contents."""
     for position, (one, two) in enumerate(zip(expected.rows, found.rows, strict=False)):
         assert one == two, f"row {position} differs"
     assert found.failure == expected.failure
@@ -116,5 +116,5 @@ def assert_same(expected: Outcome, found: Outcome) -> None:
 
 
 def rest_from_state(build: Callable[..., hr.Dataset], arguments: tuple[Any, ...], state: bytes) -> Outcome:
-    """For another process: builds the pipeline there and goes on from the state."""
+    """Runs in another process: builds the pipeline there and resumes from the state."""
     return read_all(build(*arguments), state=state)

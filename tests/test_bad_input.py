@@ -1,4 +1,4 @@
-"""Bad input, end to end: a clear error where the user can act on it, what came before it, and a process that lives on."""
+"""Bad input, end to end: a clear error that the user can act on, the rows before it, and a process that goes on."""
 
 import pathlib
 import resource
@@ -19,7 +19,7 @@ Case = tuple[Callable[[pathlib.Path], hr.Dataset], type[hr.Error], list[str], in
 
 
 def folder_of(tmp_path: pathlib.Path, photos: pathlib.Path) -> pathlib.Path:
-    """Two classes of six pictures, the last but one not written yet."""
+    """Two classes of six pictures, of which the last but one is not written yet."""
     source = photos / "animals/cat-eyes.jpg"
     for name in ("a", "b"):
         (tmp_path / "set" / name).mkdir(parents=True)
@@ -39,8 +39,8 @@ def huge_png() -> bytes:
 
 
 def huge_jpeg(whole: bytes) -> bytes:
-    place = whole.index(b"\xff\xc0") + 5
-    return (whole[:place] + struct.pack(">HH", 60_000, 60_000) + whole[place + 4 :])[:2048]
+    offset = whole.index(b"\xff\xc0") + 5
+    return (whole[:offset] + struct.pack(">HH", 60_000, 60_000) + whole[offset + 4 :])[:2048]
 
 
 def largest_resident() -> int:
@@ -71,7 +71,7 @@ def test_a_damaged_picture(damage, executor, tmp_path, photos):
     with pytest.raises(hr.DataError) as caught:
         for batch in pictures(folder).iterate(executor=executor):
             good.append(batch["label"].tolist())
-    # The complete batches before it: rows 0 … 7 of 12, the culprit being row 9.
+    # The complete batches before it: rows 0 … 7 of 12, the failing row being row 9.
     assert good == [[0, 0], [0, 0], [0, 0], [1, 1]]
     for message in messages:
         assert caught.match(message)
@@ -80,7 +80,7 @@ def test_a_damaged_picture(damage, executor, tmp_path, photos):
     assert pathlib.Path(__file__).name in caught.value.location
     assert caught.value.row
     assert len(str(caught.value).splitlines()) < 12
-    # The user mends it, and the same data set runs.
+    # The user repairs it, and the same data set runs.
     shutil.copy(folder / "a/0.jpg", culprit)
     assert len(read_all(pictures(folder)).rows) == 6
 
@@ -91,14 +91,14 @@ def test_a_huge_header_takes_no_memory(tmp_path, photos):
         before = largest_resident()
         with pytest.raises(hr.DataError):
             list(hr.Numpy({"image": np.array([contents], object)}).map(V.Decode(), "image"))
-        # Of the 10.8 GB that the header promises.
+        # Less than the 10.8 GB for the size in the header.
         assert largest_resident() - before < 100 << 20
 
 
 NUMBERS = hr.Range(10)
 PAIRS = {"image": np.zeros((4, 8, 8, 3), np.uint8), "label": np.arange(4)}
 
-# Mistakes that show before anything runs: what is asked, which kind of error, and what its message must name.
+# Mistakes found before anything runs: the call, the kind of error, and what its message must name.
 MISTAKES: dict[str, tuple[Callable[[pathlib.Path], object], type[hr.Error], list[str]]] = {
     "missing folder": (lambda at: hr.ImageFolder(at / "nowhere"), hr.NotFoundError, ["nowhere"]),
     "missing files": (lambda at: hr.Files(str(at / "*.nothing")), hr.NotFoundError, [r"\*\.nothing"]),
@@ -129,7 +129,7 @@ def test_a_mistake_is_told_before_anything_runs(mistake, tmp_path):
         make(tmp_path).iterate()
     for message in messages:
         assert caught.match(message)
-    # Where it stands in the user's script: in the message, for several mistakes are told at once.
+    # The line of the script is in the message, because several mistakes are reported at once.
     assert pathlib.Path(__file__).name in str(caught.value)
     assert len(list(NUMBERS.batch(5))) == 2
 

@@ -1,4 +1,4 @@
-"""tools/check/build_cache.py: what is kept of compiled files, and what goes."""
+"""tools/check/build_cache.py: which build results are kept and which are deleted."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""benchmarks/compare: the protocol between it and its peers, and what it writes, with peers that need nothing."""
+"""benchmarks/compare: its protocol with the peers, and its output, with peers that need nothing."""
 
 import json
 import os

@@ -1,7 +1,7 @@
-"""The documentation: its examples run and print what it shows, what it quotes stands in the code, its links lead somewhere.
+"""The documentation: its examples run and print what it shows, quoted code is in its file, its links exist.
 
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
-A ```text block shows what the block before it prints; `…` in it stands for anything. Words after the language say more:
+A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
 ```python no-run is not run, ```text varies is not compared. A ```cpp block names its file in its first line.
 """
 
@@ -61,7 +61,7 @@ def run_block(block: Block, namespace: dict[str, object]) -> str:
 
 
 def shows(shown: str, printed: str) -> bool:
-    """Whether they agree but for `…`, line numbers of the script and blanks at the ends of lines."""
+    """Whether they agree, except for `…`, line numbers of the script and trailing blanks."""
 
     def plain(text: str) -> str:
         lines = [line.rstrip() for line in text.strip("\n").splitlines()]
@@ -73,7 +73,7 @@ def shows(shown: str, printed: str) -> bool:
 
 @pytest.fixture
 def folder(tmp_path: pathlib.Path, photos: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A working folder with what the examples read: `photos`, `masks` of the same names, and `corpus`."""
+    """A working folder with the files of the examples: `photos`, `masks` of the same names, and `corpus`."""
     from PIL import Image
 
     for picture in sorted(photos.glob("*/*.jpg")):
@@ -114,7 +114,7 @@ def run_page(page: pathlib.Path, namespace: dict[str, object]) -> None:
                 pytest.fail(f"{where}: {type(error).__name__}: {error}")
             ran += 1
         elif block.language == "text" and "varies" not in block.words:
-            assert printed is not None, f"{where}: nothing has run that could have printed this"
+            assert printed is not None, f"{where}: no block before it printed anything"
             assert shows(block.text, printed), f"{where} shows\n{block.text}\nbut this is printed:\n{printed}"
             compared += 1
     print(f"HEADRACE-COUNT examples={ran} outputs={compared}")
@@ -140,7 +140,7 @@ def test_quoted_code_stands_in_its_file(page: pathlib.Path) -> None:
         assert file.is_file(), f"{where}: the first line must name a file, not {name!r}"
         code = file.read_text()
         for part in quoted.split("…\n"):
-            assert part.strip("\n") in code, f"{where}: this does not stand in {name}:\n{part}"
+            assert part.strip("\n") in code, f"{where}: this is not in {name}:\n{part}"
 
 
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)(?:#[^)]*)?\)")

@@ -1,6 +1,6 @@
-"""One call of the engine fails, each in turn: an error of the right kind or the right rows, and nothing is left behind.
+"""One call of the engine fails, each in turn: an error of the right kind or the right rows, and no leak.
 
-Threads and operations on files; engine/exec/exhaustion_test.cc does the same to allocations.
+Covers threads and file operations; engine/exec/exhaustion_test.cc does the same for allocations.
 """
 
 import os
@@ -35,7 +35,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def points(library: pathlib.Path, pipeline: str, kind: str, first: int, last: int) -> tuple[int, bool]:
-    """How many calls failed, and whether there were no more."""
+    """How many calls failed, and whether they were all."""
     done = subprocess.run(
         [sys.executable, str(RUN), pipeline, kind, str(first), "1", str(last)],
         env=os.environ | {"LD_PRELOAD": str(library), "OPENBLAS_NUM_THREADS": "1"},

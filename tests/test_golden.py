@@ -1,4 +1,4 @@
-"""The kernels' golden data are what the scripts beside the tests make."""
+"""The kernels' golden data equal the output of the scripts beside the tests."""
 
 import filecmp
 import pathlib

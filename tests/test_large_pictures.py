@@ -1,4 +1,4 @@
-"""Memory: pictures of 12 megapixels within a budget of 64 MiB, and nothing that grows."""
+"""Memory: pictures of 12 megapixels within a budget of 64 MiB, and no growth over epochs."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(scope="module")
 def progressive(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """libjpeg takes as much again for one of these, and the C library keeps it as long as it likes."""
+    """libjpeg allocates as much again for one of these, and the C library may keep that memory."""
     return write_pictures(tmp_path_factory.mktemp("progressive"), progressive=4)
 
 
@@ -104,7 +104,7 @@ def test_12_megapixels_in_64_mib(large, unbounded, executor, workers):
 
 
 def test_less_than_one_picture_still_runs(progressive):
-    """The message that is due everywhere may alone overdraw the budget."""
+    """Only the message that is due everywhere may overdraw the budget."""
     found = measure(progressive, "1MiB", "threads", 0)
     assert found["hash"] == measure(progressive, "2GiB", "threads", 0)["hash"]
     # One picture, and as much again inside libjpeg for the progressive one.
@@ -145,12 +145,12 @@ print(*sizes)
 @pytest.mark.parametrize("way", ["iter", "iterate"])
 def test_epochs_do_not_grow(photos, way):
     command = [sys.executable, "-c", EPOCHS, str(photos), way]
-    # How many arenas the C library makes depends on which threads meet in it, and so on the load of the machine.
+    # The number of the C library's arenas depends on which threads allocate at once, and so on the load of the machine.
     environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
     sizes = np.array([int(size) for size in done.stdout.split()])
-    # Pools and the allocator take their sizes in the first epochs; 50 more add nothing.
+    # Pools and the allocator reach their sizes in the first epochs; 50 more add nothing.
     middle, end = np.median(sizes[50:75]), np.median(sizes[125:])
     assert end - middle < 4 * MIB, sizes[::10] // MIB
 

@@ -1,4 +1,4 @@
-"""Which tests tools/loop finds for a path."""
+"""The tests that tools/loop finds for a path."""
 
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""Many pipelines in one process: they share the cores, finish all, and keep their errors to themselves."""
+"""Many pipelines in one process: they share the cores, all finish, and an error affects only its own."""
 
 import collections
 import pathlib
@@ -26,7 +26,7 @@ TOGETHER = [
 
 
 def run_together(jobs: list[Any]) -> list[Any]:
-    """Calls each on a thread of its own, all beginning at once."""
+    """Calls each function on a thread of its own, all starting at once."""
     gate = threading.Barrier(len(jobs))
     results: list[Any] = [None] * len(jobs)
 
@@ -62,8 +62,8 @@ def test_eight_at_once(options, data: pathlib.Path):
             print("HEADRACE-COUNT variants=1")
 
 
-def test_one_that_is_left_standing_holds_up_nobody(data: pathlib.Path):
-    """Its windows fill up; the others go on. Then it does, too."""
+def test_an_unread_pipeline_blocks_no_other(data: pathlib.Path):
+    """A pipeline that is not read fills its windows while the others go on, and can then go on too."""
     build = PIPELINES["training"]
     whole = read_all(build(data), seed=SEED, epoch=EPOCH)
     standing = [build(data).iterate(seed=SEED, epoch=EPOCH) for _ in range(10)]
@@ -97,14 +97,14 @@ def test_a_slow_function_holds_up_nobody():
 
 
 def test_each_gets_its_share():
-    """Of several alike, none waits until the others are done."""
+    """Among equal pipelines, none waits until the others are done."""
     build = lambda: hr.ImageFolder(ROOT / "examples/photos").map(hr.vision.Decode(), "image").repeat(4)  # noqa: E731
     order: list[int] = []
     lock = threading.Lock()
 
     def job(number: int) -> Any:
         def run() -> None:
-            # Rows that are found need no share.
+            # Cached rows need no share of the cores.
             for _ in build().iterate(window=2, workers=2, disabled_passes=["insert_caches"]):
                 with lock:
                     order.append(number)
@@ -113,13 +113,13 @@ def test_each_gets_its_share():
 
     run_together([job(number) for number in range(4)])
     assert collections.Counter(order) == {number: 48 for number in range(4)}
-    # When the first is done, the slowest has had a good part, too.
-    done = next(place for place in range(len(order)) if max(collections.Counter(order[: place + 1]).values()) == 48)
+    # When the first is done, the slowest has done a good part as well.
+    done = next(at for at in range(len(order)) if max(collections.Counter(order[: at + 1]).values()) == 48)
     assert min(collections.Counter(order[: done + 1])[number] for number in range(4)) >= 12
 
 
 def test_a_hundred_at_once_leave_nothing():
-    list(hr.Range(1).iterate())  # starts what serves all pipelines
+    list(hr.Range(1).iterate())  # starts the shared pools
     before = threading.active_count()
     iterators = [hr.Range(100).shuffle(10).map(lambda value: value, "value").iterate() for _ in range(100)]
     for iterator in iterators:

@@ -1,4 +1,4 @@
-"""tools/new_op: what it writes has the form of the repository, and says what is left to write."""
+"""tools/new_op: its output passes the repository's style checks, and says what is left to write."""
 
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""Ranks part the rows: each once, whatever their number, and also when it changes on the way."""
+"""Ranks divide the rows: each row comes once, whatever the number of ranks, even if it changes during an epoch."""
 
 import collections
 import functools
@@ -20,7 +20,7 @@ bounded = settings(
 
 
 def values(dataset: hr.Dataset, column: str = "value", **options) -> list[int]:
-    """The rows, batches laid end to end."""
+    """The rows of all batches."""
     with dataset.iterate(**options) as iterator:
         return [number for row in iterator for number in np.atleast_1d(row[column]).tolist()]
 
@@ -105,12 +105,12 @@ def test_even_makes_ranks_alike(source, world, size):
     turns = -(-len(whole) // world)
     for rank in ranks:
         positions = range(rank, turns * world, world)
-        # Padding wraps to the start, and says so.
+        # Padding wraps to the start, and is marked.
         assert rows[rank] == [(whole[position % len(whole)], position >= len(whole)) for position in positions]
 
 
 def test_padding_draws_anew():
-    """A row given twice so that ranks step alike is not the same picture twice."""
+    """A row that is repeated to pad a rank is not the same picture twice."""
     pictures = np.random.default_rng(0).integers(0, 256, (3, 12, 12, 1), np.uint8)
     dataset = hr.Numpy({"image": pictures, "number": np.arange(3)}).map(V.RandomCrop(4), "image").batch(1)
     rows = [next(dataset.iterate(shard=(rank, 8), even="pad")) for rank in range(8)]
@@ -169,7 +169,7 @@ def test_zip_of_inputs_dealt_otherwise_is_refused(dataset, culprit):
 
 @st.composite
 def restarts(draw: st.DrawFn) -> list[tuple[int, int]]:
-    """Numbers of ranks, each with the batches that every rank then gives."""
+    """Numbers of ranks, each with the number of batches that every rank then reads."""
     return [(draw(st.integers(1, 5)), draw(st.integers(0, 3))) for _ in range(draw(st.integers(1, 3)))]
 
 
@@ -215,7 +215,7 @@ def test_restoring_with_other_ranks_loses_no_row(source, size, count, phases, la
 @pytest.mark.parametrize("even", ["off", "pad", "drop"])
 @pytest.mark.parametrize("last_world", [2, 3])
 def test_a_finished_epoch_leaves_nothing_to_other_ranks(last_world, even):
-    """A rank may have a row less in its last batch than the others had in theirs."""
+    """A rank's last batch may have one row less than those of other ranks."""
     dataset = hr.Range(10).batch(2)
     for rank in range(3):
         with dataset.iterate(shard=(rank, 3), even=even) as iterator:

@@ -1,4 +1,4 @@
-"""Random pipelines: they give what the model gives, and the same however they are run."""
+"""Random pipelines: their rows are those of the model, in every way of running them."""
 
 import collections
 from typing import Any
@@ -31,7 +31,7 @@ def values(dataset: hr.Dataset, **options: Any) -> Rows:
 
 
 def read_in_parts(recipe: Recipe, steps: list[int], ways: list[dict[str, Any]], **run: Any) -> Outcome:
-    """Goes on from state to state, as many rows each time as the steps say, then to the end."""
+    """Resumes from state to state after the numbers of rows in `steps`, then reads to the end."""
     outcome = Outcome([])
     state = None
     for number, step in enumerate([*steps, None]):
@@ -55,7 +55,7 @@ WAYS: list[dict[str, Any]] = [
 
 
 def epochs_of_one_engine(recipe: Recipe, seed: int) -> None:
-    """As a training loop runs them: the engine of an epoch serves the next."""
+    """Runs epochs like a training loop: the engine of an epoch serves the next."""
     dataset = recipe.build().with_seed(seed)
     for epoch in range(min(3, recipe.last_epoch + 1)):
         dataset.epoch = epoch
@@ -66,7 +66,7 @@ def epochs_of_one_engine(recipe: Recipe, seed: int) -> None:
 
 
 def refused_as_uncounted(recipe: Recipe, **run: Any) -> bool:
-    """Of an epoch whose passes have no numbers: it must be refused."""
+    """An epoch whose passes have no numbers must be refused."""
     if run["epoch"] <= recipe.last_epoch:
         return False
     with pytest.raises(hr.UnsupportedError, match=f"epoch {run['epoch']} cannot be counted"):
@@ -74,7 +74,7 @@ def refused_as_uncounted(recipe: Recipe, **run: Any) -> bool:
     return True
 
 
-# The first ones, and those around which numbers have another sign or width.
+# The first epochs, and those at limits of number types.
 EPOCHS = st.integers(0, 2) | st.sampled_from([2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 2])
 
 

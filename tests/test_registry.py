@@ -1,4 +1,4 @@
-"""Every operator that is declared takes part in what holds for all: the comparison of variants, the docs, saving."""
+"""Every declared operator is covered by the common tests: the comparison of variants, the docs, saving."""
 
 import json
 import pathlib
@@ -86,7 +86,7 @@ def test_a_saved_pipeline_gives_the_same(name, form, data: pathlib.Path, tmp_pat
     assert again._graph().hash == dataset._graph().hash
     assert again.schema == dataset.schema
     assert_same(read_all(dataset, seed=SEED, epoch=EPOCH), read_all(again, seed=SEED, epoch=EPOCH))
-    # A state fits both, for they are one graph.
+    # A state fits both, because they are the same graph.
     with dataset.iterate(seed=SEED) as iterator:
         state = iterator.state()
     assert_same(read_all(dataset, state=state), read_all(again, state=state))
@@ -94,14 +94,14 @@ def test_a_saved_pipeline_gives_the_same(name, form, data: pathlib.Path, tmp_pat
 
 
 def test_only_an_operators_own_file_knows_its_name():
-    """What the engine asks of an operator is a property, which another operator could have, too."""
+    """The engine depends on properties of operators, which any operator could have, never on names."""
     literals = {f'"{name}"' for name, each in OPERATORS.items() if each["role"] != "kernel"}
     found = []
     for path in sorted((ROOT / "engine").rglob("*")):
         if path.suffix not in (".cc", ".h") or path.stem.endswith("_test") or "testing" in path.parts:
             continue
         code = "\n".join(line.partition("//")[0] for line in path.read_text().splitlines())
-        # Attributes may be called as operators are.
+        # Attributes may have the names of operators.
         code = re.sub(r'name\(\) == "\w+"', "", code)
         found += [f"{path.relative_to(ROOT)}: {literal}" for literal in sorted(literals) if literal in code]
     assert found == []

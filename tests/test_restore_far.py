@@ -1,4 +1,4 @@
-"""Restoring deep in a large source does no more work on rows than the windows hold, and states are small."""
+"""Restoring far into a large source works on no more rows than the windows hold, and states are small."""
 
 import collections
 import io
@@ -18,7 +18,7 @@ REACHED = 900_000
 BATCH = 100
 WINDOW = 8
 SHUFFLED = 500
-# A message may wait in every place of the connectors below the batches, and the next batches need rows of their own.
+# A message may wait in every slot of the connectors below the batches, and the next batches need their own rows.
 MOST = 12 * BATCH
 calls: collections.Counter[str] = collections.Counter()
 
@@ -40,14 +40,14 @@ def two_sources() -> hr.Dataset:
     return both.zip(hr.Numpy({"other": np.arange(TOTAL)}, shuffle=True))
 
 
-# One row for one: a thousandth of the ranks gets to row 900,000 with a thousandth of the work.
+# One row in, one row out: a rank of a thousand gets to row 900,000 with a thousandth of the work.
 EXACT: dict[str, Callable[[], hr.Dataset]] = {
     "function": lambda: hr.Range(TOTAL, shuffle=True).map(counted, "value"),
     "function in any order": lambda: hr.Range(TOTAL).map(counted, "value", ordered=False),
     "decoded pictures": lambda: pictures().map(V.RandomCrop(20), "image").map(counted, "value"),
     "indices of several sources": lambda: two_sources().map(counted, "value"),
 }
-# Which row stands where is known only from what came before.
+# The position of a row depends on all rows before it.
 SHUFFLES: dict[str, Callable[[], hr.Dataset]] = {
     "shuffle above map": lambda: hr.Range(TOTAL).map(T.TypeCast("float32"), "value").shuffle(SHUFFLED),
     "map above shuffle": lambda: hr.Range(TOTAL, shuffle=True).shuffle(SHUFFLED).map(T.TypeCast("float32"), "value"),
@@ -55,7 +55,7 @@ SHUFFLES: dict[str, Callable[[], hr.Dataset]] = {
 
 
 def rows_worked_on(iterator: hr.Iterator) -> int:
-    """Of the stage that has worked on most."""
+    """The rows of the stage that worked on most."""
     return max(stage["rows"] for stage in iterator.report()["stages"])
 
 
@@ -96,13 +96,13 @@ def test_a_shuffle_reads_its_window_again(name, executor):
     assert len(state) <= 1024
     with dataset.iterate(state=state, window=WINDOW, group=1, executor=executor) as iterator:
         found = [next(iterator)["value"].tolist() for _ in range(3)]
-        # What may be kept, once again what was read ahead to keep it, and the windows.
+        # The rows that may be kept, as many rows read ahead, and the windows.
         assert rows_worked_on(iterator) <= 2 * SHUFFLED + MOST
     assert found == expected
 
 
 def test_states_stay_small(data: pathlib.Path):
-    """Whatever the number of operators and files."""
+    """States are small whatever the number of operators and files."""
     deep = hr.ImageFolder(data / "photos", shuffle=True).project("label")
     for _ in range(8):
         deep = deep.shuffle(3).repeat(2).batch(2).unbatch()
@@ -114,7 +114,7 @@ def test_states_stay_small(data: pathlib.Path):
 
 
 def test_damaged_states_are_refused_or_say_so():
-    """No damage makes the process fall; a state that is taken for good gives rows of the pipeline."""
+    """No damage crashes the process; a damaged state that is accepted gives rows of the pipeline."""
     dataset = hr.Range(300, shuffle=True).shuffle(7).batch(4)
     rows = {number for row in dataset for number in row["value"].tolist()}
     with dataset.iterate() as iterator:

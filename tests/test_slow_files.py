@@ -14,7 +14,7 @@ from tests.faults import preload
 
 @pytest.fixture(scope="module")
 def slow_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[concurrent.futures.Executor]:
-    """A process in which each open and each read of the engine's takes a millisecond longer."""
+    """A process in which each open and each read of the engine takes a millisecond longer."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("LD_PRELOAD", str(preload.build("slow_files", tmp_path_factory.mktemp("slow"))))
         environment.setenv("SLOW_FILES_OPEN_US", "1000")

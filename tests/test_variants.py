@@ -1,4 +1,4 @@
-"""The same answer everywhere: every pipeline gives the same bytes, and the same error, however it is run."""
+"""Every pipeline gives the same bytes, and the same error, in every way of running it."""
 
 import concurrent.futures
 import functools

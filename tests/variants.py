@@ -1,4 +1,4 @@
-"""The ways to run a pipeline that must not change a byte of what it gives."""
+"""The ways to run a pipeline that must not change a byte of its result."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def restored_every(step: int, **options: Any) -> Variant:
 
 
 def restored_across_executors(dataset: hr.Dataset, **run: Any) -> Outcome:
-    """Each state is taken by an iterator that runs otherwise than the one that goes on from it."""
+    """Each state is taken by an iterator with other options than the iterator that resumes from it."""
     ways: list[dict[str, Any]] = [
         {},
         {"executor": "pull"},
@@ -46,16 +46,16 @@ def restored_across_executors(dataset: hr.Dataset, **run: Any) -> Outcome:
 
 
 def iterated(dataset: hr.Dataset, seed: int, epoch: int) -> Outcome:
-    """As a training loop does it: `for row in dataset`, after other epochs by the same engine."""
+    """Like a training loop: `for row in dataset`, after other epochs by the same engine."""
     return _after_another_epoch(dataset.with_seed(seed), epoch)
 
 
-def kept_at(place: int) -> Variant:
-    """As `iterated`, with maps that keep their rows at the place, so that the second epoch goes on from there."""
+def kept_at(point: int) -> Variant:
+    """As `iterated`, with maps that keep their rows at the cache point, from which the second epoch continues."""
 
     def run(dataset: hr.Dataset, seed: int, epoch: int) -> Outcome:
         with_seed = dataset.with_seed(seed)
-        options = {"epoch": epoch - 1, "endless": True, "forced_cache_point": place}
+        options = {"epoch": epoch - 1, "endless": True, "forced_cache_point": point}
         with_seed._park(start(*with_seed._bound_graph(options)))
         return _after_another_epoch(with_seed, epoch)
 

@@ -1,10 +1,10 @@
-"""One measurement of one peer, in a process and with an interpreter of its own. Prints JSON as its last line.
+"""One measurement of one peer, in its own process and with its own interpreter. Prints JSON as its last line.
 
     python child.py PEERS NAME prepare FOLDER SCRATCH
     python child.py PEERS NAME images DATA WORKERS WARM_UP IMAGES
     python child.py PEERS NAME rows COUNT WORKERS
 
-PEERS is the folder of the modules that say how each peer does the work; see peers/README.md.
+PEERS is the folder of the modules that implement the work for each peer; see peers/README.md.
 """
 
 import importlib
@@ -27,7 +27,7 @@ def peer_module(peers: str, name: str) -> Any:
     if spec is None or spec.loader is None or not pathlib.Path(peers, f"{name}.py").is_file():
         raise SystemExit(f"there is no peer {name} in {peers}")
     module = importlib.util.module_from_spec(spec)
-    # Under its name, for peers that start processes, which look up their functions by it.
+    # Registered by name, because processes started by a peer look up its functions by it.
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
@@ -40,7 +40,7 @@ def check_batch(batch: Any) -> None:
 
 
 def images(peer: Any, data: str, workers: int, warm_up: int, count: int) -> dict[str, Any]:
-    """`data` is what prepare() gave, or the folder."""
+    """`data` is what prepare() returned, or the folder."""
     begin = time.perf_counter()
     for module in peer.MODULES:
         importlib.import_module(module)
@@ -90,7 +90,7 @@ def main() -> None:
     else:
         result = rows(peer, *map(int, arguments)) if hasattr(peer, "rows") else {"ns_per_row": None}
     print("\n" + json.dumps(result), flush=True)
-    # Threads and processes of some peers do not end by themselves.
+    # Threads and processes of some peers do not end on their own.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""Headrace and its peers, side by side: the same work on the same files, in turn, each in an environment of its own.
+"""Compares Headrace with its peers: the same work on the same files, in alternation, each in its own environment.
 
 Installs every peer from PyPI into a virtual environment (once), lets each write the file it needs, then measures all of
 them round by round, and prints the table. With --out, the page, the plot and the figures are written to a folder, which
@@ -28,9 +28,9 @@ import process_tree  # noqa: E402
 import table  # noqa: E402
 from child import peer_module  # noqa: E402
 
-# Of each picture, so that an epoch is long enough for those that pause at its end.
+# Links to each picture, so that an epoch is long enough for peers that pause at its end.
 LINKS = 16
-# Others may keep so much of the machine busy when figures are to be kept.
+# Cores that other processes may keep busy if the figures are to be kept.
 QUIET = 0.3
 SAMPLE_S = 0.25
 PLOT_REQUIREMENTS = ("matplotlib==3.10.7",)
@@ -41,7 +41,7 @@ class PeerError(Exception):
 
 
 def last_line(text: str) -> str:
-    """The last line of an error that says something; colours are taken out."""
+    """The last meaningful line of an error, without colours."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()]
     telling = [line for line in lines if re.search(r"^(\w+\.)*\w+(Error|Exception)\b.*:|^ERROR:", line)] or [
         line for line in lines if line and not line.startswith("note:")
@@ -76,7 +76,7 @@ def megabytes_of(*folders: pathlib.Path) -> float:
 
 
 def packages_of(venv: pathlib.Path) -> list[pathlib.Path]:
-    """What pip brought, but for pip itself."""
+    """The size of everything that pip installed, except pip itself."""
     return [
         entry
         for site in venv.glob("lib/python*/site-packages")
@@ -86,7 +86,7 @@ def packages_of(venv: pathlib.Path) -> list[pathlib.Path]:
 
 
 def make_environment(venv: pathlib.Path, requirements: tuple[str, ...]) -> None:
-    """Does nothing where the same requirements were installed before."""
+    """Does nothing if the same requirements were installed before."""
     done = venv / "installed.json"
     if done.is_file() and json.loads(done.read_text()) == list(requirements):
         return
@@ -121,7 +121,7 @@ def install(peer: Peer, venvs: pathlib.Path) -> None:
 
 
 class MemoryWatch:
-    """The most that a process and its descendants held while it ran."""
+    """The most memory that a process and its descendants held while it ran."""
 
     def __init__(self, pid: int) -> None:
         self.peak = 0
@@ -143,7 +143,7 @@ class MemoryWatch:
 
 
 def run_child(peer: Peer, peers: pathlib.Path, task: str, *arguments: object, timeout: float = 900) -> dict[str, Any]:
-    """What the child printed, and the peak of its memory."""
+    """The child's output, and its peak memory."""
     command = [str(peer.python), str(HERE / "child.py"), str(peers), peer.name, task, *map(str, arguments)]
     environment = dict(os.environ)
     if peer.module.REQUIREMENTS:
@@ -167,7 +167,7 @@ def run_child(peer: Peer, peers: pathlib.Path, task: str, *arguments: object, ti
 
 
 def link_pictures(folder: pathlib.Path, target: pathlib.Path) -> tuple[int, float]:
-    """Class folders with LINKS links to each picture. The class is the part of the name before "_" where the folder has
+    """Class folders with LINKS links to each picture. The class is the part of the name before "_" if the folder has
     no class folders. Returns the number of pictures and their size in MB."""
     files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in (".jpeg", ".jpg"))
     if not files:
@@ -190,7 +190,7 @@ def measure(peer: Peer, peers: pathlib.Path, options: argparse.Namespace) -> Non
 
 
 def guarded(peer: Peer, step: Any, *arguments: Any) -> None:
-    """A peer that fails is left out from then on, and the reason goes into the table."""
+    """Measures all peers; one that fails is left out from then on, and the reason goes into the table."""
     try:
         step(peer, *arguments)
     except (PeerError, subprocess.CalledProcessError, json.JSONDecodeError, IndexError) as error:
@@ -249,7 +249,7 @@ def compare(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def write(results: dict[str, Any], out: pathlib.Path, venvs: pathlib.Path) -> None:
-    """compare.json, compare.svg where matplotlib can be had, and compare.md."""
+    """Writes compare.json, compare.svg if matplotlib can be installed, and compare.md."""
     out.mkdir(parents=True, exist_ok=True)
     figures = out / "compare.json"
     figures.write_text(json.dumps(results, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine on which the figures were measured."""
 
 import datetime
 import os
@@ -26,5 +26,5 @@ def describe() -> dict[str, Any]:
 
 
 def busy_cores() -> float:
-    """How many cores others kept busy over the last minute."""
+    """The number of cores that other processes kept busy over the last minute."""
     return os.getloadavg()[0]

@@ -1,4 +1,4 @@
-"""Draws compare.json's images a second as an SVG: python plot.py RESULTS OUTPUT. Needs matplotlib."""
+"""Draws compare.json's images per second as an SVG: python plot.py RESULTS OUTPUT. Needs matplotlib."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""What a process and all that it started use: CPU seconds and memory, read from /proc."""
+"""The CPU seconds and memory of a process and its descendants, read from /proc."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ def processes(root: int) -> list[int]:
 
 
 def cpu_seconds(root: int) -> float:
-    """Of the living ones, and of those that have ended and were waited for."""
+    """CPU seconds of the living processes, and of those that have ended and were waited for."""
     ticks = 0
     for pid in processes(root):
         try:
@@ -33,7 +33,7 @@ def cpu_seconds(root: int) -> float:
 
 
 def memory_bytes(root: int) -> int:
-    """What they hold together; what several share counts once."""
+    """The memory of all processes; shared pages count once."""
     total = 0
     for pid in processes(root):
         try:

@@ -1,4 +1,4 @@
-"""The page that shows the results: a table, what was measured on what, and how each peer was set up."""
+"""Writes the page of results: a table, the measurements and machine, and the settings of each peer."""
 
 import statistics
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def _number(value: float | None, digits: int = 0) -> str:
 
 
 def rate(peer: dict[str, Any]) -> float:
-    """Median images a second; 0 where there is none."""
+    """Median images per second; 0 if there is none."""
     return _median(peer.get("runs", []), "images_per_s") or 0.0
 
 
@@ -59,7 +59,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def table(peers: Sequence[dict[str, Any]]) -> str:
-    """Fastest first; those that could not be measured last, with the reason."""
+    """Fastest first; peers that could not be measured last, with the reason."""
     heads = [name + (f" ({extra})" if extra else "") for name, extra in COLUMNS]
     lines = [_line(heads), _line(["---", "---", *["--:"] * (len(heads) - 2)])]
     for peer in sorted(peers, key=lambda peer: (-rate(peer), peer["title"])):
@@ -82,7 +82,7 @@ def page(results: dict[str, Any], plot: str | None) -> str:
     note = f"\nNot every run came to its end:\n\n{failures}\n" if failures else ""
     return f"""# Headrace and its peers
 
-Written by `benchmarks/compare/compare.py`; [the figures of every round](compare.json). Each measurement is a process of its own, the peers take turns,
+Written by `benchmarks/compare/compare.py`; [the figures of every round](compare.json). Each measurement is a separate process, the peers alternate,
 and the table shows medians over {settings["rounds"]} rounds, with the spread from the lowest to the highest.
 {picture}
 {table(results["peers"])}
@@ -90,12 +90,12 @@ and the table shows medians over {settings["rounds"]} rounds, with the spread fr
 - Work: {settings["pictures"]} JPEG files, {settings["megabytes"]:.0f} MB, each linked {settings["links"]} times to make an epoch; decode, random-resized-crop to 224, flip,
   normalise, float32 CHW, batches of 32. {settings["images"]:,} images are timed after {settings["warm_up"]:,}, from the page cache.
 - A row: a number through a map that casts it, a shuffle, and batches of 256; {settings["rows"]:,} rows.
-- Peak memory is that of all processes together, shared pages counted once, sampled four times a second. CPU seconds are of the timed part.
-- The first batch is timed from the call that makes the pipeline, after the imports. Installed is everything that pip brought.
+- Peak memory is the sum over all processes, with shared pages counted once, sampled four times a second. CPU seconds cover the timed part.
+- The first batch is timed from the call that makes the pipeline, after the imports. Installed is everything that pip installed.
 - Machine: {machine["cpu"]}, {machine["cores"]} cores, {machine["memory_gib"]} GiB, Linux {machine["kernel"]}, Python {machine["python"]}; {machine["date"]}.
-  Every peer was given {settings["workers"]} workers where it asks.
+  Every peer with such a setting had {settings["workers"]} workers.
 
-How each is set up:
+Settings:
 
 {setups}
 """

@@ -11,13 +11,13 @@ RATIO = (3 / 4, 4 / 3)
 # In the units of the pixels, 0 to 255.
 MEAN = (123.675, 116.28, 103.53)
 STD = (58.395, 57.12, 57.375)
-# Of the rows that need no work.
+# The batch size of the rows that need no work.
 ROWS_A_BATCH = 256
 SHUFFLE_WINDOW = 1000
 
 
 def pictures(folder: str) -> list[str]:
-    """Files of class folders, in order."""
+    """The files of all class folders, in order."""
     return sorted(str(file) for file in pathlib.Path(folder).glob("*/*") if file.is_file())
 
 

@@ -1,4 +1,4 @@
-// Pearson's chi-square test, for tests of random numbers: how far counts lie from what chance would give.
+// Pearson's chi-square test, for tests of random numbers: how far counts deviate from their expectation.
 // Pure functions.
 #ifndef HEADRACE_CORE_TESTING_CHI_SQUARE_H_
 #define HEADRACE_CORE_TESTING_CHI_SQUARE_H_
@@ -9,11 +9,11 @@
 
 namespace headrace {
 
-// A test fails beyond so many standard deviations on either side: chance goes there once in 15,000 tests, and a test
-// with fixed seeds always gives the same answer.
+// A test fails beyond so many standard deviations on either side: by chance once in 15,000 tests, and a test with fixed
+// seeds always has the same result.
 inline constexpr double kMostDeviation = 4.0;
 
-// Chances are counted on one thread and come out the same under a sanitizer, where they would take minutes:
+// Statistical tests run on one thread, give the same results under a sanitizer, and would take minutes there:
 // `if (!kCountsChances) GTEST_SKIP();`.
 #ifdef HEADRACE_SANITIZER
 inline constexpr bool kCountsChances = false;
@@ -21,13 +21,13 @@ inline constexpr bool kCountsChances = false;
 inline constexpr bool kCountsChances = true;
 #endif
 
-// In standard deviations of a normal distribution, to which chi-square is brought by Wilson and Hilferty's cube root
-// ("The distribution of chi-square", PNAS 1931). Above 0: counts are further from the expectation than chance makes
-// them; below 0: nearer. `freedom`: how many counts are free.
+// In standard deviations of a normal distribution, to which chi-square is converted by Wilson and Hilferty's cube root
+// ("The distribution of chi-square", PNAS 1931). Above 0: counts deviate more from the expectation than by chance;
+// below 0: less. `freedom`: the number of independent counts.
 double ChiSquareDeviationOf(double chi_square, double freedom);
-// Of counts that add up to what is expected: all but one are free.
+// For counts whose sum equals the expected one: all but one are independent.
 double ChiSquareDeviation(absl::Span<const int64_t> counts, absl::Span<const double> expected);
-// All counts are equally likely.
+// For counts that are expected to be equal.
 double ChiSquareDeviation(absl::Span<const int64_t> counts);
 
 }  // namespace headrace

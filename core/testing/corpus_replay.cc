@@ -1,4 +1,4 @@
-// The main function of a fuzz test that is built without libFuzzer: gives it every file of its corpus once.
+// The main function of a fuzz test that is built without libFuzzer: runs it once on every file of its corpus.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   int files = 0;
   for (int i = 1; i < argc; ++i) {
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      // Names the file first: what it brings down leaves no second chance.
+      // Prints the name first, because a crash leaves no second chance.
       std::printf("%s\n", entry.path().c_str());
       std::fflush(stdout);
       std::ifstream file(entry.path(), std::ios::binary);

@@ -1,5 +1,5 @@
-// What must hold in a fuzz test, which has no test framework: stops the process where it does not, so that the fuzzer
-// keeps the input. Pure function.
+// Assertions for fuzz tests, which have no test framework: aborts the process, so that the fuzzer keeps the input. Pure
+// function.
 #ifndef HEADRACE_CORE_TESTING_REQUIRE_H_
 #define HEADRACE_CORE_TESTING_REQUIRE_H_
 

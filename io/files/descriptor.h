@@ -1,4 +1,4 @@
-// An open file's number, closed with its owner. A value that moves; used by one thread at a time.
+// A file descriptor that its owner closes. A movable value; used by one thread at a time.
 #ifndef HEADRACE_IO_FILES_DESCRIPTOR_H_
 #define HEADRACE_IO_FILES_DESCRIPTOR_H_
 
@@ -19,7 +19,7 @@ class Descriptor {
   ~Descriptor() {
     if (number_ >= 0) close(number_);
   }
-  // Tries again where a signal came in between, as the program's own threads get them; not open, and errno, on failure.
+  // Retries after a signal of the program's own threads. On failure not open, with errno set.
   static Descriptor Open(const std::string& path, int flags, mode_t mode = 0) {
     while (true) {
       const int number = open(path.c_str(), flags | O_CLOEXEC, mode);

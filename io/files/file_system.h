@@ -1,7 +1,7 @@
-// Bytes in. A FileSystem reads whole files, ranges and folders; everything in io/ goes through one, so that tests can
-// inject delays and faults and a remote store is one more implementation. Paths use '/'; links are followed; only
-// regular files are read, and none is waited for; a path with a NUL in it is refused (kGraph). Listing and looking at
-// files end with kClosed where the thread's Interrupt says so (io/files/interrupt.h).
+// Bytes in. A FileSystem reads whole files, ranges and folders; all code in io/ goes through one, so that tests can
+// inject delays and faults, and a remote store is one more implementation. Paths use '/'; links are followed; only
+// regular files are read, without blocking on others; a path with a NUL in it is refused (kGraph). Listing and stat
+// calls end with kClosed if the thread's Interrupt is wanted (io/files/interrupt.h).
 // Thread contract: a FileSystem may be used from any thread at once; a File belongs to one thread at a time.
 #ifndef HEADRACE_IO_FILES_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_FILE_SYSTEM_H_
@@ -21,33 +21,33 @@ namespace headrace {
 enum class EntryType {
   kFile,
   kFolder,
-  kBrokenLink,  // a link whose target is not there
+  kBrokenLink,  // a link without a target
   kOther,       // devices, pipes, sockets
 };
 
 struct FileStat {
   EntryType type = EntryType::kFile;
   int64_t size = 0;
-  // Since 1970, when its bytes, its entries, its name or its rights were changed last; nobody can set it back, as
-  // `rsync -a` and `tar` do with times of modification. 0 where the file system does not say.
+  // The last change of its bytes, entries, name or permissions, since 1970; unlike modification times it cannot be set
+  // back, as `rsync -a` and `tar` do. 0 if the file system does not know it.
   int64_t changed_ns = 0;
-  // Two equal ones are the same folder under two names; empty where no link can make a circle.
+  // Two equal identities are one folder under two names; empty where links cannot make a cycle.
   std::string identity;
 };
 
 struct FolderEntry {
   std::string name;
-  EntryType type = EntryType::kFile;  // of the target, where the entry is a link
+  EntryType type = EntryType::kFile;  // of the target, if the entry is a link
   bool link = false;
-  int64_t size = -1;  // of files, where asked for or known anyway
+  int64_t size = -1;  // for files, if requested or known anyway
 };
 
 class File {
  public:
   virtual ~File() = default;
-  // Bytes read into `target`; fewer than its size only at the file's end.
+  // Reads bytes into `target`; fewer than its size only at the file's end.
   virtual absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) = 0;
-  // In bytes, as it is now.
+  // The current size, in bytes.
   virtual absl::StatusOr<int64_t> Size() const = 0;
 };
 
@@ -55,27 +55,28 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // The whole file as it is now, in one buffer of the running task's pool; kData where its size changes meanwhile.
+  // The whole file with its current bytes, in one buffer of the running task's pool; kData if its size changes
+  // meanwhile.
   virtual absl::StatusOr<Tensor> Read(const std::string& path) const = 0;
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const = 0;
-  // What is missing is kNotFound without a reason; MissingPathError looks for one.
+  // A missing path is kNotFound without a reason; MissingPathError finds the reason.
   virtual absl::StatusOr<FileStat> Stat(const std::string& path) const = 0;
-  // In no order; without "." and "..".
+  // In any order; without "." and "..".
   virtual absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes = false) const = 0;
-  // Puts a whole file in place: readers see the old one or the new one, never a part.
+  // Replaces a whole file: readers see the old one or the new one, never a part.
   virtual absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
 
-  // `bytes` from `offset` on; kData where the file ends before.
+  // `bytes` from `offset` on; kData if the file ends before.
   absl::StatusOr<Tensor> ReadRange(const std::string& path, int64_t offset, int64_t bytes) const;
 };
 
 // The machine's own files. Lives as long as the process.
 const FileSystem* LocalFileSystem();
 
-// kGraph where a path holds a NUL, before which the system would end it. `what` names it: "the pattern".
+// kGraph if a path contains a NUL, where the system would end it. `what` names it: "the pattern".
 absl::Status CheckNoNul(std::string_view what, std::string_view path);
 
-// kData: the file was written to while it was read, and had `before` bytes when that began.
+// kData: the file was written to during the read, and had `before` bytes at its start.
 absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after);
 
 // "photos/" and "cat" to "photos/cat".

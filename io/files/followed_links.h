@@ -1,5 +1,6 @@
-// Walks follow symbolic links, so a link may lead back to a folder above it, and links within linked folders may lead
-// to one folder by very many ways: 25 folders with two links each make 33 million paths. Both end a walk.
+// Stops endless walks. Walks follow symbolic links, so a link may lead back to a folder above it, and links in linked
+// folders may reach one folder by very many paths: 25 folders with two links each make 33 million. Either ends the walk
+// with an error.
 // Thread contract: belongs to one walk, on one thread.
 #ifndef HEADRACE_IO_FILES_FOLLOWED_LINKS_H_
 #define HEADRACE_IO_FILES_FOLLOWED_LINKS_H_
@@ -14,13 +15,13 @@ namespace headrace {
 
 class FollowedLinks {
  public:
-  // Ways to one folder that a walk takes.
+  // The most paths by which a walk enters one folder.
   static constexpr int kMostWays = 10'000;
 
   explicit FollowedLinks(const FileSystem& files) : files_(files) {}
 
-  // Before the walk enters root/relative, which is a link to a folder. kNotFound where that is one of the folders above
-  // it, root included, or was entered by too many ways.
+  // Called before the walk enters root/relative, which is a link to a folder. kNotFound if that is one of the folders
+  // above it, including root, or was entered by too many paths.
   absl::Status Enter(const std::string& root, std::string_view relative);
 
  private:

@@ -21,7 +21,7 @@ TEST(FollowedLinks, RefusesOneThatLeadsBack) {
   EXPECT_THAT(std::string(links.Enter(folder.path(), "a/b/up").message()), HasSubstr("round in a circle"));
 }
 
-// Links within linked folders make more ways than anybody can walk.
+// Links within linked folders make more paths than a walk can visit.
 TEST(FollowedLinks, BoundsTheWaysToAFolder) {
   TemporaryFolder folder;
   folder.MakeFolder("target");

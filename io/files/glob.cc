@@ -22,7 +22,7 @@ std::vector<std::string> PartsOf(std::string_view pattern) {
     const size_t slash = pattern.find('/');
     const std::string_view part = pattern.substr(0, slash);
     pattern.remove_prefix(slash == std::string_view::npos ? pattern.size() : slash + 1);
-    // Two ** beside each other say no more than one, and would find everything twice.
+    // A second ** means the same as one, and would find everything twice.
     const bool again = part == "**" && !parts.empty() && parts.back() == "**";
     if (!part.empty() && !again) parts.emplace_back(part);
   }
@@ -41,7 +41,7 @@ class Walk {
   }
 
  private:
-  // Where a ** began, so that a link below can be seen to lead back.
+  // The folder where a ** began, to detect a link below that leads back.
   using StarRoot = std::optional<std::string>;
 
   absl::Status Expand(const std::string& folder, size_t i, const StarRoot& star_root) {
@@ -105,7 +105,7 @@ class Walk {
     return absl::OkStatus();
   }
 
-  // Null where no such folder is. Keeps the last one, for the part behind a ** begins in the same folder.
+  // Null if there is no such folder. Keeps the last one, because the part behind a ** begins in the same folder.
   absl::StatusOr<Entries> List(const std::string& folder) {
     if (listed_ != nullptr && listed_folder_ == folder) return listed_;
     const std::string path = folder.empty() ? "." : folder;

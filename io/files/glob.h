@@ -1,6 +1,6 @@
-// Files by pattern. In one part of a path, * stands for any characters, ? for one, [abc] and [a-z] for one of those,
-// [!abc] for one of the others; a part ** stands for any number of folders, none included. [*] is a plain star.
-// As in Python's glob, a leading dot must be written out, and links are followed.
+// Finds files by pattern. In one part of a path, * matches any characters, ? one, [abc] and [a-z] one of those, [!abc]
+// one of the others; a part ** matches any number of folders, including none. [*] is a plain star. As in Python's glob,
+// a leading dot must be written out, and links are followed.
 // Thread contract: functions without state; safe from any thread.
 #ifndef HEADRACE_IO_FILES_GLOB_H_
 #define HEADRACE_IO_FILES_GLOB_H_
@@ -15,11 +15,12 @@
 
 namespace headrace {
 
-// The files that match any of the patterns, each once, in byte order; folders, pipes, sockets and devices are passed
-// over. A pattern without matches is an error, kNotFound, that says how far it led.
+// The files that match any of the patterns, each once, in byte order; folders, pipes, sockets and devices are skipped.
+// A pattern without matches is an error, kNotFound, that names the part of it that exists.
 absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::string> patterns);
 
-// One part of a path against one part of a pattern. Characters are UTF-8's; a byte that is not counts as one.
+// Matches one part of a path against one part of a pattern. Characters are UTF-8's; a byte that is not valid counts as
+// one.
 bool MatchesPattern(std::string_view pattern, std::string_view name);
 
 }  // namespace headrace

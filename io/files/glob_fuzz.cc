@@ -1,4 +1,4 @@
-// Any pattern against any name: ends, and a name matches itself once its signs are put in brackets.
+// Fuzzes patterns and names: matching ends, and a name matches itself once its special characters are in brackets.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

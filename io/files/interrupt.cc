@@ -8,7 +8,7 @@ namespace headrace {
 namespace {
 
 thread_local Interrupt* current = nullptr;
-// Only follows it: asks for nothing by itself.
+// The thread only follows the interrupt and never calls `wanted`.
 thread_local bool follows = false;
 
 }  // namespace

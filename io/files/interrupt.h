@@ -1,6 +1,6 @@
-// Lets whoever waits for a listing give it up, as Ctrl-C does: while an Interrupt stands on a thread, the file system's
-// calls there that list and look at files ask it, and end with kClosed once it says so.
-// Thread contract: made, asked and destroyed on one thread; others may follow it while it stands.
+// Ends a listing early, as for Ctrl-C: while an Interrupt exists on a thread, file-system calls of the thread that list
+// and stat files ask it, and return kClosed once it is wanted.
+// Thread contract: made, asked and destroyed on one thread; other threads may follow it during its life.
 #ifndef HEADRACE_IO_FILES_INTERRUPT_H_
 #define HEADRACE_IO_FILES_INTERRUPT_H_
 
@@ -16,17 +16,17 @@ class Interrupt {
  public:
   static constexpr std::chrono::milliseconds kInterval{50};
 
-  // `wanted` is called on this thread alone, at most once an interval, and not again once it was true.
+  // `wanted` is called on this thread only, at most once per interval, and not again after it returned true.
   explicit Interrupt(std::function<bool()> wanted);
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
 
-  // kClosed once the interrupt of the calling thread was wanted; OK where none stands.
+  // kClosed once the interrupt of the calling thread was wanted; OK if there is none.
   static absl::Status Check();
   // Of the calling thread; null: none.
   static Interrupt* Current();
 
-  // For a thread that works for the one on which `interrupt` stands; null: none does.
+  // For a thread that works for the thread of `interrupt`; null: no interrupt.
   class Follow {
    public:
     explicit Follow(Interrupt* interrupt);

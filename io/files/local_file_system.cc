@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr int64_t kManyPages = 64 << 10;
-// Entries of a folder after which it looks whether the listing is still wanted.
+// The number of entries of a folder after which it checks the interrupt.
 constexpr size_t kEntriesAtOnce = 64;
 
 std::string SystemMessage(int error) { return std::generic_category().message(error); }
@@ -35,7 +35,7 @@ absl::Status NotARegularFile(const std::string& path) {
   return UnsupportedError(path, " is a pipe, a socket or a device, where a file is expected");
 }
 
-// What the system's error number means for the one who named the path. `verb` as in "read" or "list".
+// Turns the system's error number into an error for the user who named the path. `verb` as in "read" or "list".
 absl::Status SystemError(const FileSystem& files, const std::string& path, std::string_view verb, int error) {
   switch (error) {
     case ENOENT:
@@ -81,7 +81,7 @@ FileStat FromSystem(const struct stat& from) {
   return stat;
 }
 
-// Reads until `target` is full or the file ends. errno as a negative number on failure.
+// Reads until `target` is full or the file ends. Returns a negative errno on failure.
 int64_t ReadFully(int descriptor, int64_t offset, absl::Span<uint8_t> target) {
   size_t done = 0;
   while (done < target.size()) {
@@ -138,7 +138,8 @@ class Local : public FileSystem {
     BufferRef buffer = BufferPool::Current().Allocate(size);
     if (!buffer) return ResourceError("no memory for ", path, " (", size, " bytes)");
     uint8_t* data = buffer->data();
-    // Begins a page, as what the system copies does, where the buffer has room: a twentieth faster than just behind.
+    // Begins at a page if the buffer has room, as the kernel copies from pages: a twentieth faster than an unaligned
+    // start.
     const size_t gap = size >= kManyPages ? -reinterpret_cast<uintptr_t>(data) % kPage : 0;
     if (gap + static_cast<size_t>(size) <= buffer->capacity()) data += gap;
     const int64_t read = ReadFully(descriptor.get(), 0, absl::MakeSpan(data, size));
@@ -160,7 +161,7 @@ class Local : public FileSystem {
     struct stat from;
     if (stat(path.c_str(), &from) == 0) return FromSystem(from);
     const int error = errno;
-    // Explains nothing: the explanation itself stats the folders above.
+    // Does not explain the error, because the explanation itself stats the folders above.
     if (error == ENOENT || error == ENOTDIR) return NotFoundError(path, ": not found");
     return SystemError(*this, path, "look at", error);
   }
@@ -171,7 +172,7 @@ class Local : public FileSystem {
  private:
   absl::StatusOr<Descriptor> OpenRegular(const std::string& path, struct stat& stat) const {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
-    // O_NONBLOCK so that a named pipe in the folder cannot hang the reader; regular files do not know it.
+    // O_NONBLOCK so that a named pipe in the folder cannot block the reader; it has no effect on regular files.
     Descriptor descriptor = Descriptor::Open(path, O_RDONLY | O_NONBLOCK);
     if (!descriptor.is_open()) return SystemError(*this, path, "read", errno);
     if (fstat(descriptor.get(), &stat) != 0) return SystemError(*this, path, "read", errno);
@@ -181,7 +182,7 @@ class Local : public FileSystem {
   }
 };
 
-// Fills in what the folder itself does not say. False when the entry vanished meanwhile.
+// Fills in what the folder does not contain. False if the entry vanished meanwhile.
 bool Complete(int folder, bool sizes, unsigned char known, FolderEntry& entry) {
   struct stat stat;
   if (known == DT_UNKNOWN) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostNamesCompared = 20000;  // an error message must not cost more than the work
 
-// Letters put in, taken out or changed to make one of the other (Levenshtein).
+// Characters inserted, deleted or changed to make one of the other (Levenshtein).
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -31,7 +31,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 
 std::optional<std::string> NearestName(std::string_view wanted, const std::vector<FolderEntry>& entries) {
   const size_t limit = std::max<size_t>(2, wanted.size() / 3);
-  std::optional<std::pair<size_t, std::string>> nearest;  // ties go by name, for a folder is listed in no order
+  std::optional<std::pair<size_t, std::string>> nearest;  // ties go by name, because a folder is listed in any order
   for (size_t i = 0; i < std::min(entries.size(), kMostNamesCompared); ++i) {
     std::pair<size_t, std::string> candidate(EditDistance(wanted, entries[i].name), entries[i].name);
     if (candidate.first <= limit && (!nearest || candidate < *nearest)) nearest = std::move(candidate);
@@ -58,7 +58,7 @@ absl::Status MissingPathError(const FileSystem& files, const std::string& path) 
   std::string_view missing = path;
   while (missing.size() > 1 && missing.back() == '/') missing.remove_suffix(1);
   std::string parent(ParentOf(missing));
-  // Walks up to the part that exists, so that the message names the first one that does not.
+  // Walks up to the part that exists, so that the message names the first part that does not.
   while (!parent.empty() && parent != "/" && !files.Stat(parent).ok()) {
     missing = missing.substr(0, parent.size());
     parent = ParentOf(missing);

@@ -1,5 +1,6 @@
-// Many paths in one run of memory: a million of them are two allocations, not a million strings.
-// Thread contract: filled by one thread; const afterwards and readable from any. Views live as long as the arena and
+// Many paths in one block of memory: a million of them are two allocations, not a million strings.
+// Thread contract: filled by one thread; const afterwards and readable from any. Views are valid until the next Add,
+// and as long as the arena.
 // only until the next Add.
 #ifndef HEADRACE_IO_FILES_PATH_ARENA_H_
 #define HEADRACE_IO_FILES_PATH_ARENA_H_
@@ -17,13 +18,13 @@ namespace headrace {
 class PathArena {
  public:
   PathArena() = default;
-  // Of parts as ends() and text() gave them; nothing where they do not fit together.
+  // Restores an arena from ends() and text(); nullopt if they do not match.
   static std::optional<PathArena> FromParts(std::vector<uint64_t> ends, std::string text);
 
   void Reserve(int64_t paths, int64_t bytes);
   void Add(std::string_view path);
   void Append(const PathArena& other);
-  // Puts the paths into byte order and drops repeated ones.
+  // Sorts the paths in byte order and drops duplicates.
   void SortUnique();
 
   int64_t size() const { return static_cast<int64_t>(ends_.size()); }

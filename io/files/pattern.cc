@@ -7,7 +7,7 @@
 namespace headrace {
 namespace {
 
-// Takes one UTF-8 character off the front; a byte that begins none is taken alone.
+// Takes one UTF-8 character off the front; an invalid byte is taken alone.
 std::string_view TakeCharacter(std::string_view& text) {
   const auto first = static_cast<unsigned char>(text[0]);
   size_t bytes = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -20,15 +20,15 @@ std::string_view TakeCharacter(std::string_view& text) {
   return character;
 }
 
-// The end of the class that `pattern` begins with, or 0: a bracket that is not closed is a plain character.
-// The first character belongs to the class even where it is ']'.
+// The end of the bracket class that begins `pattern`, or 0: a bracket that is not closed is a plain character. The
+// first character belongs to the class even if it is ']'.
 size_t ClassBytes(std::string_view pattern) {
   const size_t first = pattern.size() > 1 && (pattern[1] == '!' || pattern[1] == '^') ? 2 : 1;
   const size_t close = first + 1 <= pattern.size() ? pattern.find(']', first + 1) : std::string_view::npos;
   return close == std::string_view::npos ? 0 : close + 1;
 }
 
-// `members` stands between the brackets. UTF-8's byte order is the order of its characters.
+// `members` is the text between the brackets. The byte order of UTF-8 is the order of its characters.
 bool ClassHas(std::string_view members, std::string_view character) {
   const bool others = members[0] == '!' || members[0] == '^';
   if (others) members.remove_prefix(1);
@@ -45,7 +45,7 @@ bool ClassHas(std::string_view members, std::string_view character) {
   return found != others;
 }
 
-// Matches one character of the pattern that is no star; takes it off both.
+// Matches one character of the pattern that is not a star; takes it off both.
 bool TakeOne(std::string_view& pattern, std::string_view& name) {
   if (pattern.empty() || name.empty()) return false;
   const std::string_view character = TakeCharacter(name);
@@ -64,7 +64,7 @@ bool TakeOne(std::string_view& pattern, std::string_view& name) {
 
 bool MatchesPattern(std::string_view pattern, std::string_view name) {
   if (!name.empty() && name[0] == '.' && (pattern.empty() || pattern[0] != '.')) return false;
-  // Goes back to the last star only: an earlier one that took more could gain nothing.
+  // Backtracks only to the last star: an earlier one that took more could gain nothing.
   std::optional<std::string_view> after_star;
   std::string_view star_name;
   while (true) {

@@ -19,14 +19,14 @@
 namespace headrace {
 namespace {
 
-constexpr size_t kMostNamed = 5;  // in a message
+constexpr size_t kMostNamed = 5;  // the most names in a message
 
-// One class folder's pictures in byte order, as one worker found them.
+// One class folder's pictures in byte order, found by one worker.
 struct ClassPictures {
   PathArena paths;
   std::vector<int64_t> sizes;
   uint64_t hash = 0;
-  std::map<std::string, int64_t> others;  // extension to number of files left out
+  std::map<std::string, int64_t> others;  // skipped files by extension
   std::vector<FolderStamp> folders;
   absl::Status status;
 };
@@ -93,7 +93,7 @@ std::string DescribeOthers(const std::map<std::string, int64_t>& others) {
 
 void AddStamp(const FileSystem& files, const std::string& folder, std::vector<FolderStamp>& stamps) {
   absl::StatusOr<FileStat> stat = files.Stat(folder);
-  // Why it is missing is for the call that lists it to say.
+  // The call that lists it reports why it is missing.
   if (!stat.ok()) return;
   stamps.push_back({folder, stat->changed_ns, std::move(stat->identity)});
 }
@@ -178,7 +178,7 @@ std::vector<ClassPictures> WalkClasses(const FileSystem& files, const std::strin
     for (size_t i = next.fetch_add(1); i < classes.size(); i = next.fetch_add(1)) {
       const std::string root = JoinPath(folder, classes[i].name);
       pictures[i] = ClassWalk(files, root, extensions).Run();
-      // Lets the others end soon; those before this class are being walked already.
+      // Makes the other workers end soon; classes before this one are already being walked.
       if (!pictures[i].status.ok()) next.store(classes.size());
     }
   };
@@ -193,11 +193,11 @@ std::vector<ClassPictures> WalkClasses(const FileSystem& files, const std::strin
       helpers.push_back(std::async(std::launch::async, help));
     }
   } catch (const std::system_error&) {
-    // The machine has no more threads: those there are do the work.
+    // The machine has no more threads: the existing ones do the work.
   }
   work();
   for (std::future<void>& helper : helpers) {
-    // Asks for the helpers, which hear of an interrupt from this thread alone.
+    // Checks the interrupt for the helpers, which cannot check it themselves.
     while (helper.wait_for(Interrupt::kInterval) != std::future_status::ready) Interrupt::Check().IgnoreError();
     helper.get();
   }
@@ -251,7 +251,7 @@ absl::StatusOr<std::vector<ImageClass>> FindClasses(const FileSystem& files, con
   return classes;
 }
 
-// Nothing at all is an error whatever the options say; an empty class is one unless allowed.
+// No pictures at all are an error whatever the options; an empty class is one unless allowed.
 absl::Status CheckPictures(const std::string& folder, const std::vector<ImageClass>& classes,
                            const std::vector<ClassPictures>& pictures, const std::vector<std::string>& extensions,
                            bool allow_empty) {

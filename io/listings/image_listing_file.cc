@@ -1,10 +1,10 @@
-// A listing's file, all numbers little-endian:
+// The file format of a listing, all numbers little-endian:
 //   magic (8 bytes), version (u32), payload bytes (u64), hash of the payload (u64), payload:
 //   options hash, fingerprint, classes, pictures, bytes of paths (u64 each);
-//   a class each: label (i32), bytes of its name (u32), end (u64), name;
-//   a picture each: end of its path (u64); a picture each: bytes of its file (i64);
+//   per class: label (i32), bytes of its name (u32), end (u64), name;
+//   per picture: end of its path (u64); per picture: bytes of its file (i64);
 //   the paths, relative to their class's folder.
-// Whatever a payload holds is looked at before it is believed: no path leads out of the folder.
+// Every value of a payload is checked before use: no path leads out of the folder.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -26,7 +26,7 @@ void Put(std::string& text, T value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-// Takes pieces off the front; once one is not there, everything after is empty too.
+// Takes pieces off the front; after a missing piece all further ones are empty too.
 class Pieces {
  public:
   explicit Pieces(std::string_view rest) : rest_(rest) {}
@@ -57,7 +57,7 @@ absl::Status Damaged(const std::string& path, std::string_view how) {
   return DataError(path, " is a damaged listing (", how, "): delete it and list the folder again");
 }
 
-// The payload, once header and hash are right.
+// The payload, if header and hash are correct.
 absl::StatusOr<std::string_view> CheckedPayload(const std::string& path, std::string_view bytes) {
   if (bytes.substr(0, kMagic.size()) != kMagic) {
     return DataError(path, " is not a listing that Headrace saved: give the path of one, or of a new file");
@@ -85,7 +85,7 @@ bool IsFolderName(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos && !HasNul(name);
 }
 
-// A part of the path is "..".
+// Whether a part of the path is "..".
 bool LeadsUp(std::string_view path) {
   while (true) {
     const size_t slash = path.find('/');
@@ -95,10 +95,10 @@ bool LeadsUp(std::string_view path) {
   }
 }
 
-// All lead from their class's folder down.
+// Whether all paths lead from their class's folder down.
 bool StayBelow(const PathArena& paths) {
   if (HasNul(paths.text())) return false;
-  // Spares most listings a look at each path.
+  // Avoids checking each path of most listings.
   if (paths.text().find("..") == std::string_view::npos) return true;
   for (int64_t i = 0; i < paths.size(); ++i) {
     if (LeadsUp(paths[i])) return false;
@@ -163,7 +163,7 @@ absl::StatusOr<ImageListing> ImageListing::Load(const FileSystem& files, const s
     begin = owner.end;
     listing.classes_.push_back(std::move(owner));
   }
-  // Divides, for a product could wrap round.
+  // Divides, because a product could wrap.
   if (!pieces.whole() || pictures > pieces.left() / 16) return Damaged(path, "its counts do not fit its length");
   std::vector<uint64_t> ends(pictures);
   const std::string_view ends_bytes = pieces.Take(8 * pictures);

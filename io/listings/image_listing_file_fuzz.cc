@@ -1,4 +1,4 @@
-// Any bytes as the payload of a listing, behind a right header: refused, or a listing whose paths all lead down.
+// Fuzzes the payload of a listing, behind a valid header: it is refused, or all paths of the listing lead down.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ using headrace::ImageListing;
 constexpr size_t kHead = 28;  // magic, version, bytes, hash
 constexpr size_t kOptions = 8;
 
-// The head and the hash of the options that a listing of today has.
+// The head, and the hash of the options, of a current listing.
 std::string Head() {
   const headrace::TemporaryFolder folder;
   folder.Write("photos/cat/1.jpg");

@@ -106,7 +106,7 @@ TEST(ImageListing, RefusesLinksThatLeadBack) {
   }
 }
 
-// A folder behind each of two links, and again, makes more paths than anybody can walk.
+// A folder behind each of two links, and again, makes more paths than a walk can visit.
 void FanOut(const TemporaryFolder& folder, int levels) {
   for (int i = 0; i < levels; ++i) {
     folder.MakeFolder(Cat("levels/", i));
@@ -266,7 +266,7 @@ TEST(ImageListing, FingerprintsWhatARowDependsOn) {
   EXPECT_NE(before, List(folder / "b")->fingerprint());
 }
 
-// The hash must stay what it is: fingerprints stand in saved states.
+// The hash must not change, because fingerprints are part of saved states.
 TEST(ImageListing, HashesAsEver) {
   EXPECT_EQ(HashBytes(""), 10992944619873892687ULL);
   EXPECT_EQ(HashBytes("headrace", 1), 8186187681600773117ULL);
@@ -383,7 +383,7 @@ TEST_F(SavedListing, SurvivesAnyBytesBehindARightChecksum) {
           bytes.insert(at, 1 + random() % 9, static_cast<char>(random()));
           break;
         default:
-          // A whole number at the place of a count or a length.
+          // A whole number at the offset of a count or a length.
           const uint64_t number = random() >> (random() % 64);
           if (at + 8 <= bytes.size()) std::memcpy(&bytes[at / 4 * 4 + 8 <= bytes.size() ? at / 4 * 4 : at], &number, 8);
       }

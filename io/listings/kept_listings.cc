@@ -9,9 +9,9 @@
 namespace headrace {
 namespace {
 
-// Times of change are as coarse as this on some file systems.
+// The coarsest change times of known file systems.
 constexpr int64_t kCoarseNs = 2'000'000'000;
-// To look at more folders than these takes too long.
+// Checking more folders takes too long.
 constexpr size_t kMostFolders = 20'000;
 
 bool SameOptions(const ImageListingOptions& a, const ImageListingOptions& b) {
@@ -75,7 +75,7 @@ absl::StatusOr<std::shared_ptr<const ImageListing>> KeptListings::Get(const File
     return found->listing;
   }
   const int64_t began_ns = now_ns_();
-  // Looks at the file before it is read: what changes later shows.
+  // Stats the file before it is read, so that a later change is noticed.
   const absl::StatusOr<FileStat> file = saved != nullptr ? files.Stat(*saved) : NotFoundError("no file is named");
   const bool load = file.ok();
   HEADRACE_ASSIGN_OR_RETURN(ImageListing listing, load ? ImageListing::Load(files, *saved, folder, options)

@@ -1,11 +1,10 @@
-// The listings that this process made last, for the next iteration over the same folder: a walk over a million files
-// takes seconds, a look at its folders milliseconds. A listing is given again while each of its folders is the same
-// one and was not changed since, so that files added, removed or renamed are seen. One that was read from a file is
-// given again while that file is unchanged. Sizes are those at the time of the walk: whoever finds a file that has
-// another one has the listing forgotten.
-// Bounded: the latest few are kept, and none whose folders are too many to look at, or were changed so short before
-// the walk that their times could not tell of another change.
-// Thread contract: any thread; no lock is held while files are looked at.
+// Keeps the last listings of this process for the next iteration over the same folder: a walk over a million files
+// takes seconds, checking its folders milliseconds. A kept listing is reused while each of its folders is the same and
+// unchanged, so that added, removed and renamed files are seen. A listing read from a file is reused while that file is
+// unchanged. Sizes are those at the time of the walk: a reader that finds another size makes the listing be forgotten.
+// Bounded: only the last few listings are kept, and none with too many folders to check, or with folders changed so
+// shortly before the walk that their change times could not show another change.
+// Thread contract: any thread; no lock is held during file operations.
 #ifndef HEADRACE_IO_LISTINGS_KEPT_LISTINGS_H_
 #define HEADRACE_IO_LISTINGS_KEPT_LISTINGS_H_
 
@@ -25,23 +24,22 @@ class KeptListings {
  public:
   static constexpr size_t kMost = 4;
 
-  // `now_ns`: since 1970, as file systems count; a test may replace it.
+  // `now_ns`: since 1970, on the clock of file systems; replaceable in tests.
   explicit KeptListings(std::function<int64_t()> now_ns = SystemNow);
   static KeptListings& OfProcess();
 
-  // As ImageListing::Make; or, with the path of a file that keeps the listing, as Load where it exists, and Make and
-  // Save where it does not.
+  // As ImageListing::Make. With the path of a saved listing: as Load if the file exists, otherwise as Make and Save.
   absl::StatusOr<std::shared_ptr<const ImageListing>> Get(const FileSystem& files, const std::string& folder,
                                                           const ImageListingOptions& options,
                                                           const std::string* saved = nullptr);
-  // Lets the next one be made anew.
+  // Makes the next Get list again.
   void Forget(const ImageListing* listing);
 
  private:
   struct Kept {
     const FileSystem* files;
     std::string folder;
-    std::string saved;  // empty: none
+    std::string saved;  // empty: not saved
     ImageListingOptions options;
     std::vector<FolderStamp> stamps;  // of the folders, or of the file
     std::shared_ptr<const ImageListing> listing;
@@ -54,7 +52,7 @@ class KeptListings {
 
   const std::function<int64_t()> now_ns_;
   std::mutex mutex_;
-  std::deque<std::shared_ptr<const Kept>> kept_;  // the latest first
+  std::deque<std::shared_ptr<const Kept>> kept_;  // the newest first
 };
 
 }  // namespace headrace

@@ -127,7 +127,7 @@ TEST_F(Kept, IsGivenAgainWhereItsFileIsUnchanged) {
   EXPECT_EQ(reads_, 1);
   EXPECT_EQ(GetSaved(), read);
   EXPECT_EQ(reads_, 0);
-  // It is believed as it stands.
+  // It is trusted as it is.
   folder_.Write("photos/dog/new.jpg", "new");
   EXPECT_EQ(GetSaved(), read);
   Restore("listing");

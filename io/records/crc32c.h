@@ -1,5 +1,5 @@
-// CRC-32C (Castagnoli), the checksum of records on disk: with the CPU's instruction where it has one, and by a table
-// elsewhere. A pure function.
+// CRC-32C (Castagnoli), the checksum of records on disk: with the CPU's instruction if it has one, otherwise by a
+// table. A pure function.
 #ifndef HEADRACE_IO_RECORDS_CRC32C_H_
 #define HEADRACE_IO_RECORDS_CRC32C_H_
 
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// `before` is the checksum of the bytes that went before, 0 at the start.
+// `before` is the checksum of the preceding bytes, 0 at the start.
 uint32_t Crc32c(const void* data, size_t bytes, uint32_t before = 0);
 
 // The same without the CPU's instruction.

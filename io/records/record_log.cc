@@ -30,13 +30,13 @@ constexpr uint32_t kRecordMagic = 0x63657248;        // "Hrec"
 constexpr std::string_view kLogEnd = ".rows";
 constexpr std::string_view kListEnd = ".list";
 constexpr std::string_view kDraftEnd = ".draft";
-// Files up to this size are merged, and so many bytes of them at a time.
+// Files up to this size are merged, up to this many bytes at a time.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;
 constexpr int64_t kMergedBytes = int64_t{256} << 20;
-// Of a list that is believed; a file with more records is gone through.
+// For a list that is trusted; a file with more records is scanned.
 constexpr uint64_t kMostListed = uint64_t{1} << 26;
 
-// Bytes as they stand in files, little-endian.
+// The layout of bytes in files, little-endian.
 struct FileHead {
   uint64_t magic = kFileMagic;
   uint64_t name = 0;
@@ -53,7 +53,7 @@ struct ListHead {
   uint64_t magic = kListMagic;
   uint64_t name = 0;
   uint64_t count = 0;
-  int64_t covered = 0;    // bytes of the file that the list is of
+  int64_t covered = 0;    // bytes of the file that the list covers
   uint32_t checksum = 0;  // of the entries
   uint32_t nothing = 0;
 };
@@ -96,26 +96,26 @@ bool WriteAt(int descriptor, int64_t offset, const void* source, size_t bytes) {
   return true;
 }
 
-// Of a regular file; nullopt: it is none, or cannot be looked at.
+// The size of a regular file; nullopt: it is not one, or stat fails.
 std::optional<int64_t> SizeOf(int descriptor) {
   struct stat status{};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return status.st_size;
 }
 
-// Does not wait for what stands on the other side of a pipe.
+// Does not block on the other end of a pipe.
 Descriptor OpenToRead(const std::string& path) { return Descriptor::Open(path, O_RDONLY | O_NONBLOCK); }
 
-// Nobody writes to the file, or takes it away, while the descriptor is open.
+// Nobody else writes to or deletes the file while the descriptor is open.
 bool Lock(const Descriptor& descriptor) { return flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0; }
 
-// Not open where somebody else has locked it. For writing, as some file systems lock nothing else.
+// Not open if another writer has locked it. Opened for writing, because some file systems only lock such files.
 Descriptor OpenLocked(const std::string& path) {
   Descriptor descriptor = Descriptor::Open(path, O_RDWR | O_NONBLOCK);
   return descriptor.is_open() && Lock(descriptor) ? std::move(descriptor) : Descriptor(-1);
 }
 
-// Asks the file itself only where the folder does not say, or it is a link.
+// Stats the file only if the folder does not tell its type, or it is a link.
 bool IsRegularFile(const dirent& entry, const std::string& path) {
   if (entry.d_type != DT_UNKNOWN && entry.d_type != DT_LNK) return entry.d_type == DT_REG;
   struct stat status{};
@@ -129,7 +129,7 @@ std::string ListPath(const std::string& path) {
 }
 
 void Delete(const std::string& path) {
-  // The list first: without its file it would stay for ever.
+  // The list first: without its file it would stay forever.
   unlink(ListPath(path).c_str());
   unlink(path.c_str());
 }
@@ -140,12 +140,12 @@ std::string NewFileName() {
   return Cat("/", absl::Hex(number, absl::kZeroPad16), kLogEnd);
 }
 
-// A file that is locked before anybody else can see it under its own name; not open where that cannot be.
+// A file that is locked before others can see it under its own name; not open if that fails.
 Descriptor MakeLocked(const std::string& path, const FileHead& head) {
   const std::string draft = Cat(path, kDraftEnd);
   Descriptor descriptor = Descriptor::Open(draft, O_RDWR | O_CREAT | O_EXCL, 0666);
   if (!descriptor.is_open()) return descriptor;
-  // Goes on without a lock where the file system has none: nobody merges there, either.
+  // Continues without a lock if the file system has none: then no process merges there either.
   Lock(descriptor);
   if (WriteAt(descriptor.get(), 0, &head, sizeof(head)) && rename(draft.c_str(), path.c_str()) == 0) return descriptor;
   unlink(draft.c_str());
@@ -174,11 +174,11 @@ RecordLog::~RecordLog() {
   try {
     Finish();
   } catch (const std::bad_alloc&) {
-    // The list is an index that whoever opens the folder next does without.
+    // The list is only an index: a process that opens the folder next works without it.
   }
 }
 
-// By the system's calls: the library's iterator ends the process where there is no memory.
+// Uses system calls, because the library's iterator ends the process if memory runs out.
 absl::StatusOr<std::vector<std::string>> RecordLog::ListFiles() const {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder_.c_str()), closedir);
   std::vector<std::string> paths;
@@ -209,7 +209,7 @@ std::optional<RecordLog::Contents> RecordLog::ReadContents(const std::string& pa
     if (head.magic != kRecordMagic || head.own_checksum != HeadChecksum(head)) break;
     from += static_cast<int64_t>(sizeof(head));
     if (head.length > static_cast<uint64_t>(*size - from)) break;
-    contents.records.emplace_back(head.key, Place{0, head.checksum, from, head.length});
+    contents.records.emplace_back(head.key, Location{0, head.checksum, from, head.length});
     from += static_cast<int64_t>(head.length);
   }
   return contents;
@@ -235,7 +235,7 @@ int64_t RecordLog::ReadList(const File& file, Contents& contents) const {
   });
   if (!fit) return kNothing;
   for (const ListEntry& entry : entries) {
-    contents.records.emplace_back(entry.key, Place{0, entry.checksum, entry.offset, entry.length});
+    contents.records.emplace_back(entry.key, Location{0, entry.checksum, entry.offset, entry.length});
   }
   return head.covered;
 }
@@ -245,9 +245,9 @@ void RecordLog::AdoptLocked(Contents contents) {
   const int64_t bytes = contents.file.size;
   files_.push_back(std::move(contents.file));
   bytes_ += bytes;
-  for (auto& [key, place] : contents.records) {
-    place.file = number;
-    if (!places_.try_emplace(key, place).second) spares_[key].push_back(place);
+  for (auto& [key, location] : contents.records) {
+    location.file = number;
+    if (!locations_.try_emplace(key, location).second) spares_[key].push_back(location);
   }
 }
 
@@ -301,15 +301,15 @@ void RecordLog::LoseLocked(absl::Span<const uint32_t> files) {
     files_[number].gone = true;
     bytes_ -= files_[number].size;
   }
-  const auto gone = [this](const Place& place) { return files_[place.file].gone; };
-  for (auto& [key, places] : spares_) std::erase_if(places, gone);
+  const auto gone = [this](const Location& location) { return files_[location.file].gone; };
+  for (auto& [key, locations] : spares_) std::erase_if(locations, gone);
   std::erase_if(spares_, [](const auto& each) { return each.second.empty(); });
   std::vector<uint64_t> lost;
-  for (const auto& [key, place] : places_) {
-    if (gone(place)) lost.push_back(key);
+  for (const auto& [key, location] : locations_) {
+    if (gone(location)) lost.push_back(key);
   }
   for (const uint64_t key : lost) {
-    places_.erase(key);
+    locations_.erase(key);
     UseSpareLocked(key);
   }
   std::erase_if(open_, [this](const auto& open) { return files_[open.first].gone; });
@@ -323,7 +323,7 @@ void RecordLog::MergeSmallFiles() {
   if (small.size() <= kMostSmall) return;
   std::sort(small.begin(), small.end(), [this](uint32_t a, uint32_t b) { return files_[a].size < files_[b].size; });
   std::map<uint32_t, std::vector<uint64_t>> keys;
-  for (const auto& [key, place] : places_) keys[place.file].push_back(key);
+  for (const auto& [key, location] : locations_) keys[location.file].push_back(key);
   std::vector<uint32_t> merged;
   int64_t bytes = 0;
   for (const uint32_t number : small) {
@@ -335,11 +335,11 @@ void RecordLog::MergeSmallFiles() {
   LoseLocked(merged);
 }
 
-// Copies what no other file holds. Killed in between, it leaves records twice, which do no harm.
+// Copies records that no other file holds. If it is killed, some records exist twice, which is harmless.
 bool RecordLog::Merge(uint32_t file, absl::Span<const uint64_t> keys) {
   const std::string path = files_[file].path;
   const Descriptor descriptor = OpenLocked(path);
-  // Somebody writes to it, or did after it was read.
+  // Another process writes to it, or did after it was read.
   if (!descriptor.is_open() || SizeOf(descriptor.get()) != files_[file].size) return false;
   for (const uint64_t key : keys) {
     if (!Copy(descriptor.get(), key)) return false;
@@ -348,59 +348,59 @@ bool RecordLog::Merge(uint32_t file, absl::Span<const uint64_t> keys) {
   return true;
 }
 
-// True where nothing is left to copy: what was found damaged is forgotten.
+// True if nothing is left to copy: a damaged record is forgotten.
 bool RecordLog::Copy(int from, uint64_t key) {
-  const Place place = places_.at(key);
-  std::vector<uint8_t> bytes(place.length);
-  const bool good =
-      ReadAt(from, place.offset, bytes.data(), bytes.size()) && Crc32c(bytes.data(), bytes.size()) == place.checksum;
+  const Location location = locations_.at(key);
+  std::vector<uint8_t> bytes(location.length);
+  const bool good = ReadAt(from, location.offset, bytes.data(), bytes.size()) &&
+                    Crc32c(bytes.data(), bytes.size()) == location.checksum;
   if (!good) {
-    Forget(key, place);
+    Forget(key, location);
     return true;
   }
-  const std::optional<Place> copy = Write(key, bytes, false);
+  const std::optional<Location> copy = Write(key, bytes, false);
   if (!copy.has_value()) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
-  places_[key] = *copy;
+  locations_[key] = *copy;
   return true;
 }
 
 std::optional<size_t> RecordLog::Find(uint64_t key) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = places_.find(key);
-  if (found == places_.end()) return std::nullopt;
+  const auto found = locations_.find(key);
+  if (found == locations_.end()) return std::nullopt;
   return found->second.length;
 }
 
 bool RecordLog::Read(uint64_t key, absl::Span<uint8_t> bytes) {
   for (bool listed = false;;) {
-    Place place;
+    Location location;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      const auto found = places_.find(key);
-      if (found == places_.end() || found->second.length != bytes.size()) return false;
-      place = found->second;
+      const auto found = locations_.find(key);
+      if (found == locations_.end() || found->second.length != bytes.size()) return false;
+      location = found->second;
     }
     int error = 0;
-    if (const SharedDescriptor descriptor = OpenForReading(place.file, error)) {
-      const bool good = ReadAt(descriptor->get(), place.offset, bytes.data(), bytes.size()) &&
-                        Crc32c(bytes.data(), bytes.size()) == place.checksum;
+    if (const SharedDescriptor descriptor = OpenForReading(location.file, error)) {
+      const bool good = ReadAt(descriptor->get(), location.offset, bytes.data(), bytes.size()) &&
+                        Crc32c(bytes.data(), bytes.size()) == location.checksum;
       if (good) return true;
-      Forget(key, place);
+      Forget(key, location);
       continue;
     }
-    // Too many files are open elsewhere in the process: this one is still there.
+    // Too many files are open elsewhere in the process: this file still exists.
     if (error == EMFILE || error == ENFILE || listed) return false;
     ListAnew();
     listed = true;
   }
 }
 
-void RecordLog::Forget(uint64_t key, const Place& place) {
+void RecordLog::Forget(uint64_t key, const Location& location) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = places_.find(key);
-  if (found != places_.end() && found->second.offset == place.offset && found->second.file == place.file) {
-    places_.erase(found);
+  const auto found = locations_.find(key);
+  if (found != locations_.end() && found->second.offset == location.offset && found->second.file == location.file) {
+    locations_.erase(found);
     UseSpareLocked(key);
   }
 }
@@ -408,7 +408,7 @@ void RecordLog::Forget(uint64_t key, const Place& place) {
 void RecordLog::UseSpareLocked(uint64_t key) {
   const auto found = spares_.find(key);
   if (found == spares_.end()) return;
-  places_.emplace(key, found->second.back());
+  locations_.emplace(key, found->second.back());
   found->second.pop_back();
   if (found->second.empty()) spares_.erase(found);
 }
@@ -420,7 +420,7 @@ bool RecordLog::StartWritingLocked() {
   if (!descriptor.is_open()) return false;
   auto shared = std::make_shared<const Descriptor>(std::move(descriptor));
   files_.push_back({path, static_cast<int64_t>(sizeof(head))});
-  // Nothing throws from here on.
+  // No exception from here on.
   own_ = static_cast<int>(files_.size()) - 1;
   own_descriptor_ = std::move(shared);
   bytes_ += static_cast<int64_t>(sizeof(head));
@@ -430,16 +430,16 @@ bool RecordLog::StartWritingLocked() {
 bool RecordLog::Append(uint64_t key, absl::Span<const uint8_t> bytes) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (places_.contains(key)) return true;
+    if (locations_.contains(key)) return true;
   }
-  const std::optional<Place> place = Write(key, bytes, true);
-  if (!place.has_value()) return false;
+  const std::optional<Location> location = Write(key, bytes, true);
+  if (!location.has_value()) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
-  places_.try_emplace(key, *place);
+  locations_.try_emplace(key, *location);
   return true;
 }
 
-std::optional<RecordLog::Place> RecordLog::Write(uint64_t key, absl::Span<const uint8_t> bytes, bool within_limit) {
+std::optional<RecordLog::Location> RecordLog::Write(uint64_t key, absl::Span<const uint8_t> bytes, bool within_limit) {
   RecordHead head;
   head.key = key;
   head.length = bytes.size();
@@ -462,7 +462,7 @@ std::optional<RecordLog::Place> RecordLog::Write(uint64_t key, absl::Span<const 
     bytes_ += whole;
     ++writing_;
   }
-  // The head goes last: what a killed writer leaves before it says nothing.
+  // The head is written last: what a killed writer leaves before it is no record.
   const int64_t body = at + static_cast<int64_t>(sizeof(head));
   const bool written = WriteAt(descriptor->get(), body, bytes.data(), bytes.size()) &&
                        WriteAt(descriptor->get(), at, &head, sizeof(head));
@@ -472,7 +472,7 @@ std::optional<RecordLog::Place> RecordLog::Write(uint64_t key, absl::Span<const 
     failed_ = true;
     return std::nullopt;
   }
-  return Place{static_cast<uint32_t>(own_), head.checksum, body, head.length};
+  return Location{static_cast<uint32_t>(own_), head.checksum, body, head.length};
 }
 
 bool RecordLog::Flush() {
@@ -482,12 +482,13 @@ bool RecordLog::Flush() {
 
 void RecordLog::Finish() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A list made while a record is being written would leave that one out for good: the file is gone through instead.
+  // A list made while a record is being written would omit it for good: the file is scanned instead.
   if (std::exchange(finished_, true) || own_ < 0 || writing_ > 0 || failed()) return;
   const File& file = files_[static_cast<size_t>(own_)];
   std::vector<ListEntry> entries;
-  for (const auto& [key, place] : places_) {
-    if (place.file == static_cast<uint32_t>(own_)) entries.push_back({key, place.offset, place.length, place.checksum});
+  for (const auto& [key, location] : locations_) {
+    if (location.file == static_cast<uint32_t>(own_))
+      entries.push_back({key, location.offset, location.length, location.checksum});
   }
   std::sort(entries.begin(), entries.end(), [](const ListEntry& a, const ListEntry& b) { return a.offset < b.offset; });
   ListHead head;
@@ -517,7 +518,7 @@ void RecordLog::Clear() {
     }
     if (own_ >= 0) Delete(files_[static_cast<size_t>(own_)].path);
     LoseLocked(lost);
-    // Its list would name what is not there.
+    // Its list would name records that are gone.
     finished_ = true;
   }
   for (const std::string& path : paths) {
@@ -533,7 +534,7 @@ size_t RecordLog::open_files() const {
 
 size_t RecordLog::records() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return places_.size();
+  return locations_.size();
 }
 
 }  // namespace headrace

@@ -1,6 +1,6 @@
-// A log and its list of any bytes, whose checksums are made right: what is given out lies within the file.
-// Input: the number of bytes of the list (u16), the list behind its head's magic, name and checksum, and the log behind
-// its head; in the log, each record's magic and checksums are written over with those that it should have.
+// Fuzzes a log and its list, with correct checksums: records that are returned lie within the file.
+// Input: the number of bytes of the list (u16), the list after its head's magic, name and checksum, and the log after
+// its head; in the log, each record's magic and checksums are replaced by the correct ones.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -133,7 +133,7 @@ TEST(RecordLog, SaysWhichFolderCannotBeMade) {
   EXPECT_NE(std::string(log.status().message()).find("file/below"), std::string::npos) << log.status();
 }
 
-// A limit of the system's on the length of files stands for a disk without room.
+// The system's limit on the length of files simulates a full disk.
 TEST(RecordLog, StopsWritingWhereTheDiskIsFull) {
   const TemporaryFolder folder;
   signal(SIGXFSZ, SIG_IGN);

@@ -1,4 +1,4 @@
-// The operators that only choose and name columns, as passes make and read them. Pure functions.
+// The operators that only choose and name columns, made and read for passes. Pure functions.
 #ifndef HEADRACE_IR_PASSES_COLUMN_OPS_H_
 #define HEADRACE_IR_PASSES_COLUMN_OPS_H_
 
@@ -23,7 +23,7 @@ std::vector<std::string> ProjectedColumns(const proto::Node& project);
 void SetProjectedColumns(proto::Node& project, const std::vector<std::string>& columns);
 NewNames RenamedColumns(const proto::Node& rename);
 void SetRenamedColumns(proto::Node& rename, const NewNames& names);
-// What `names` makes of a name: itself where it is not there.
+// The new name, or the name itself if `names` does not have it.
 const std::string& NewName(const NewNames& names, const std::string& name);
 
 }  // namespace headrace::ir

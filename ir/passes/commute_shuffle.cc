@@ -21,7 +21,7 @@ int64_t ValueBytes(const ColumnType& type) {
   return static_cast<int64_t>(ItemSize(type.dtype)) * ElementCount(*type.shape);
 }
 
-// Of a column that maps rewrote; `resized`: some of them change how many elements there are.
+// For a column that maps rewrote; `resized`: some of them change the number of elements.
 bool Grows(const ColumnType& from, const ColumnType& to, bool resized) {
   if (ItemSize(to.dtype) == 0) return false;
   const bool encoded = IsVariableLength(from.dtype);
@@ -37,47 +37,48 @@ class ShuffleMover {
   explicit ShuffleMover(GraphEditor editor) : editor_(std::move(editor)), one_by_one_(editor_.size()) {}
 
   absl::StatusOr<proto::Graph> Run() && {
-    for (int place = 0; place < editor_.size(); ++place) {
-      one_by_one_[place] = OneByOne(place);
-      const Traits& traits = editor_.declaration(place).traits;
-      if (traits.by_position && traits.one_to_one && one_by_one_[place]) Move(place);
+    for (int id = 0; id < editor_.size(); ++id) {
+      one_by_one_[id] = OneByOne(id);
+      const Traits& traits = editor_.declaration(id).traits;
+      if (traits.by_position && traits.one_to_one && one_by_one_[id]) Move(id);
     }
     return std::move(editor_).Finish();
   }
 
  private:
   // Rows come in messages of one.
-  bool OneByOne(int place) const {
-    if (editor_.declaration(place).traits.one_to_many) return false;
-    const auto& inputs = editor_.node(place).inputs();
+  bool OneByOne(int id) const {
+    if (editor_.declaration(id).traits.one_to_many) return false;
+    const auto& inputs = editor_.node(id).inputs();
     return std::all_of(inputs.begin(), inputs.end(), [&](uint32_t input) { return one_by_one_[input]; });
   }
 
-  // Below as many maps as can be, and are worth it together: one that decodes may be followed by one that crops.
-  void Move(int place) {
+  // Moves it below as many maps as possible and worthwhile together: one that decodes may be followed by one that
+  // crops.
+  void Move(int id) {
     int worth = 0;
-    const std::vector<int> maps = MapsBelow(place);
+    const std::vector<int> maps = MapsBelow(id);
     for (size_t i = 0; i < maps.size(); ++i) {
-      if (SmallerBelow(place, maps, i)) worth = static_cast<int>(i) + 1;
+      if (SmallerBelow(id, maps, i)) worth = static_cast<int>(i) + 1;
     }
     for (int i = 0; i < worth; ++i) {
       const int below = maps[static_cast<size_t>(i)];
-      if (!editor_.TradePlaces(place, editor_.node(below), editor_.node(place))) return;
-      place = below;
+      if (!editor_.Swap(id, editor_.node(below), editor_.node(id))) return;
+      id = below;
     }
   }
 
-  std::vector<int> MapsBelow(int place) const {
+  std::vector<int> MapsBelow(int id) const {
     std::vector<int> maps;
-    for (int below = editor_.OwnInput(place); below >= 0; below = editor_.OwnInput(below)) {
+    for (int below = editor_.OwnInput(id); below >= 0; below = editor_.OwnInput(below)) {
       if (editor_.node(below).op() != kMapOp || CallsInOrder(editor_.node(below))) break;
       maps.push_back(below);
     }
     return maps;
   }
 
-  // Whether rows are no larger below the maps up to number `last` (from the top) than above them all.
-  bool SmallerBelow(int place, const std::vector<int>& maps, size_t last) const {
+  // Whether rows are no larger below the maps up to index `last` (from the top) than above them all.
+  bool SmallerBelow(int id, const std::vector<int>& maps, size_t last) const {
     const Schema below = editor_.InputSchemas(maps[last])[0];
     for (const Column& column : below.columns) {
       bool rewritten = false;
@@ -89,7 +90,7 @@ class ShuffleMover {
           resized = resized || Registry::Global().Find(step.kernel())->traits.geometric;
         }
       }
-      if (rewritten && !Grows(column.type, editor_.schema(place).Find(column.name)->type, resized)) return false;
+      if (rewritten && !Grows(column.type, editor_.schema(id).Find(column.name)->type, resized)) return false;
     }
     return true;
   }

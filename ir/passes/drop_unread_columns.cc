@@ -32,7 +32,7 @@ bool AnyIn(const google::protobuf::RepeatedPtrField<std::string>& names, const C
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return set.count(name) > 0; });
 }
 
-// A row has a column: the one that costs least, where none is wanted.
+// A row needs a column: the cheapest, if none is wanted.
 const std::string& Cheapest(const Schema& schema) {
   const auto scalar = std::find_if(schema.columns.begin(), schema.columns.end(), [](const Column& column) {
     return column.type.fully_known() && column.type.shape->empty() && !IsVariableLength(column.type.dtype);
@@ -40,7 +40,7 @@ const std::string& Cheapest(const Schema& schema) {
   return scalar == schema.columns.end() ? schema.columns[0].name : scalar->name;
 }
 
-// The names of the schema that are wanted, in order.
+// The wanted names of the schema, in order.
 std::vector<std::string> Keep(const Schema& schema, const ColumnSet& wanted) {
   std::vector<std::string> names;
   for (const Column& column : schema.columns) {
@@ -52,7 +52,7 @@ std::vector<std::string> Keep(const Schema& schema, const ColumnSet& wanted) {
 
 class ColumnDropper {
  public:
-  // The operators at `read_all` keep all columns of their inputs.
+  // The operators in `read_all` keep all columns of their inputs.
   ColumnDropper(const proto::Graph& graph, const std::vector<Schema>& schemas, const std::set<int>& read_all)
       : graph_(graph),
         schemas_(schemas),
@@ -62,7 +62,7 @@ class ColumnDropper {
         kept_steps_(graph.nodes_size()),
         over_indices_(graph.nodes_size()),
         maps_over_indices_(graph.nodes_size()),
-        place_(graph.nodes_size()) {}
+        new_id_(graph.nodes_size()) {}
 
   absl::StatusOr<proto::Graph> Run() {
     FindConsumers();
@@ -72,7 +72,7 @@ class ColumnDropper {
     return std::move(result_);
   }
 
-  // The operator that does not take its inputs with fewer columns; -1: none.
+  // The operator that does not accept its inputs with fewer columns; -1: none.
   int refused() const { return refused_; }
 
  private:
@@ -94,8 +94,8 @@ class ColumnDropper {
     return declaration != nullptr && declaration->traits.indexed;
   }
 
-  // Rows are dealt to ranks above the operators that act on indices alone. Nothing may come between two of those, nor
-  // may all go away that keeps two apart, or rows would be dealt at another point.
+  // Rows are dealt to ranks above the operators that only act on indices. Nothing may be inserted between two of those,
+  // and an operator that separates two may not be removed, or rows would be dealt at another point.
   bool FeedsIndexed(int position) const {
     const auto& consumers = consumers_[position];
     return std::any_of(consumers.begin(), consumers.end(), [&](int c) { return Indexed(graph_.nodes(c)); });
@@ -141,7 +141,7 @@ class ColumnDropper {
   }
 
   // Walks the steps from the last to the first. A column that a step replaces stays wanted below it even if the step
-  // does not read it: it holds the place, and the order of columns is part of the result.
+  // does not read it: it fixes the index of the column, and the order of columns is part of the result.
   ColumnSet ReadsOfMap(int position) {
     const proto::Node& node = graph_.nodes(position);
     std::vector<bool>& kept = kept_steps_[position];
@@ -154,7 +154,7 @@ class ColumnDropper {
       kept[i] = true;
       for (const std::string& name : added[i]) live.erase(name);
       live.insert(step.inputs().begin(), step.inputs().end());
-      // Keeps in place what stood there before the step.
+      // Keeps the index of columns that existed before the step.
       for (const std::string& name : step.outputs()) {
         if (added[i].count(name) == 0) live.insert(name);
       }
@@ -162,7 +162,7 @@ class ColumnDropper {
     return live;
   }
 
-  // The columns that each step is the first to make.
+  // For each step, the columns that it is the first to make.
   std::vector<ColumnSet> AddedBySteps(int position) const {
     const proto::Node& node = graph_.nodes(position);
     const std::vector<std::string> names = schemas_[node.inputs(0)].Names();
@@ -185,7 +185,7 @@ class ColumnDropper {
 
   absl::Status RebuildNode(int position) {
     proto::Node node = graph_.nodes(position);
-    for (int k = 0; k < node.inputs_size(); ++k) node.set_inputs(k, place_[graph_.nodes(position).inputs(k)]);
+    for (int k = 0; k < node.inputs_size(); ++k) node.set_inputs(k, new_id_[graph_.nodes(position).inputs(k)]);
     if (node.op() == kMapOp && !node.steps().empty()) {
       DropSteps(node, kept_steps_[position]);
       if (node.steps().empty()) return LeaveOut(position, node.inputs(0));
@@ -197,9 +197,9 @@ class ColumnDropper {
     return DropRest(position);
   }
 
-  // Of a map whose steps are all gone. A project stands in for it where it kept operators on indices apart.
+  // Removes a map that has no steps left. A project replaces it if it kept operators on indices apart.
   absl::Status LeaveOut(int position, uint32_t input) {
-    place_[position] = input;
+    new_id_[position] = input;
     if (!maps_over_indices_[position] || !FeedsIndexed(position)) return absl::OkStatus();
     return AppendProject(position, Keep(new_schemas_[input], wanted_[position]));
   }
@@ -222,11 +222,11 @@ class ColumnDropper {
     }
     new_schemas_.push_back(*std::move(schema));
     *result_.add_nodes() = std::move(node);
-    place_[position] = static_cast<uint32_t>(result_.nodes_size() - 1);
+    new_id_[position] = static_cast<uint32_t>(result_.nodes_size() - 1);
     return absl::OkStatus();
   }
 
-  // Puts a project above the node for the columns that nothing above reads.
+  // Adds a project above the node to drop the columns that nothing above reads.
   absl::Status DropRest(int position) {
     const Schema& schema = new_schemas_.back();
     const std::vector<std::string> kept = Keep(schema, wanted_[position]);
@@ -240,7 +240,7 @@ class ColumnDropper {
     proto::Node project;
     project.set_op(std::string(kProjectOp));
     project.set_version(static_cast<uint32_t>(declaration->version));
-    project.add_inputs(place_[position]);
+    project.add_inputs(new_id_[position]);
     proto::Attribute* columns = project.add_attributes();
     columns->set_name(std::string(kProjectColumns));
     *columns->mutable_value() = StringsValue(kept);
@@ -264,10 +264,10 @@ class ColumnDropper {
   std::vector<std::vector<int>> consumers_;
   std::vector<std::vector<bool>> kept_steps_;
   std::vector<bool> over_indices_;       // the node and all below it act on indices alone
-  std::vector<bool> maps_over_indices_;  // a map, and nothing but maps and such below it
+  std::vector<bool> maps_over_indices_;  // a map with only maps and operators on indices below it
   proto::Graph result_;
   std::vector<Schema> new_schemas_;
-  std::vector<uint32_t> place_;  // of each old node in the result
+  std::vector<uint32_t> new_id_;  // node id in the result, by old node id
   int refused_ = -1;
 };
 
@@ -279,7 +279,7 @@ absl::StatusOr<proto::Graph> DropUnreadColumns(const proto::Graph& graph) {
   while (true) {
     ColumnDropper dropper(graph, schemas, read_all);
     absl::StatusOr<proto::Graph> result = dropper.Run();
-    // Tries again where inputs that must agree came to differ, as not every source can leave a column out.
+    // Tries again if inputs that must agree came to differ, because not every source can leave a column out.
     if (result.ok() || dropper.refused() < 0 || !read_all.insert(dropper.refused()).second) return result;
   }
 }

@@ -1,6 +1,6 @@
-// A pass: columns that nothing reads are not made. Sources that can choose their columns choose fewer, steps of a map
-// whose outputs nobody reads go away (calls of the user's Python stay, for what they do besides), and what remains
-// unread is dropped by a project where it comes up. A pure function.
+// A pass: drops columns that nothing reads. Sources that can choose their columns choose fewer, steps of a map whose
+// outputs are unused are removed (except calls of the user's Python, because of their side effects), and a project
+// drops other unread columns where they first appear. A pure function.
 #ifndef HEADRACE_IR_PASSES_DROP_UNREAD_COLUMNS_H_
 #define HEADRACE_IR_PASSES_DROP_UNREAD_COLUMNS_H_
 

@@ -26,7 +26,7 @@ bool GivesBool(const proto::Expression& expression, const Schema& schema) {
   return type.ok() && type->dtype == DType::kBool;
 }
 
-// Of a call whose operands are literals; nullopt where it is an error, or no type that a literal has.
+// The value of a call whose operands are literals; nullopt if it is an error, or has a type that no literal has.
 std::optional<proto::Expression> Computed(const proto::Expression& expression) {
   const absl::StatusOr<Tensor> value = EvaluateExpression(expression, [](std::string_view) { return nullptr; });
   if (!value.ok()) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<proto::Expression> Computed(const proto::Expression& expression) {
   }
 }
 
-// Of "and" or "or", where a constant side decides or does nothing.
+// Simplifies "and" or "or" with a constant side that decides the result or has no effect.
 std::optional<proto::Expression> Simplified(const proto::Call& call, const Schema& schema) {
   const bool decides = call.function() == "or";
   const proto::Expression& first = call.arguments(0);
@@ -63,7 +63,7 @@ proto::Expression Folded(const proto::Expression& expression, const Schema& sche
   if (!expression.has_call()) return expression;
   proto::Expression folded = expression;
   proto::Call& call = *folded.mutable_call();
-  // The second operand of "in" is a list, and no expression.
+  // The second operand of "in" is a list, not an expression.
   const int operands = call.function() == "in" ? 1 : call.arguments_size();
   for (int i = 0; i < operands; ++i) *call.mutable_arguments(i) = Folded(call.arguments(i), schema);
   const bool constant = std::all_of(call.arguments().begin(), call.arguments().begin() + operands, IsLiteral);

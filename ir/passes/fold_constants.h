@@ -1,11 +1,11 @@
-// A pass: what an expression says of constants alone is computed once, and not for every row. Where `and` or `or` has
-// a constant side, the other side stands alone, or goes.
+// A pass: computes constant subexpressions once instead of for every row. If `and` or `or` has a constant side, the
+// result is the other side or a constant.
 //
-// The result is the same because the evaluator itself computes the constants, and because a literal takes part in the
-// rest as the expression did: arithmetic on literals gives one that is as weak, and comparisons give a bool. What the
-// evaluator refuses (a division by zero) stays, to be the error of a row, if one comes to it. `False & x` is False
-// without a look at x, as the evaluator does it; `x & False` is False only where x cannot fail, and `x & True` is x
-// only where x is known to be a bool. A pure function.
+// The result is the same because the same evaluator computes the constants, and because the literal has the type
+// behaviour of the expression it replaces: arithmetic on literals gives an equally weak literal, and comparisons give a
+// bool. An expression that fails (a division by zero) stays, and remains an error of a row. `False & x` becomes False
+// without evaluating x, as in the evaluator; `x & False` becomes False only if x cannot fail, and `x & True` becomes x
+// only if x is known to be a bool. A pure function.
 #ifndef HEADRACE_IR_PASSES_FOLD_CONSTANTS_H_
 #define HEADRACE_IR_PASSES_FOLD_CONSTANTS_H_
 
@@ -17,7 +17,7 @@ namespace headrace::ir {
 
 absl::StatusOr<proto::Graph> FoldConstants(const proto::Graph& graph);
 
-// Over rows of the schema.
+// For rows of the schema.
 proto::Expression Folded(const proto::Expression& expression, const Schema& schema);
 
 }  // namespace headrace::ir

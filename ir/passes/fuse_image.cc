@@ -18,10 +18,10 @@ bool IsImage(const ColumnType& type) {
   return numbers && type.shape.has_value() && (type.shape->size() == 2 || type.shape->size() == 3);
 }
 
-// The run of steps that one column is in.
+// The run of steps on one column.
 struct Run {
   std::vector<int> steps;
-  bool at_values = false;  // past what moves pixels
+  bool at_values = false;  // past the geometric kernels
 };
 
 class StepFuser {
@@ -64,7 +64,7 @@ class StepFuser {
     return true;
   }
 
-  // A run of one is a step like any other.
+  // A run of one step is not fused.
   void Close(const std::string& column) {
     const auto run = runs_.find(column);
     if (run == runs_.end()) return;

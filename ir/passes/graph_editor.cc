@@ -24,81 +24,79 @@ absl::StatusOr<GraphEditor> GraphEditor::Of(const proto::Graph& graph) {
   editor.gone_.resize(size);
   editor.over_indices_.resize(size);
   editor.walled_.resize(size);
-  for (int place = 0; place < editor.size(); ++place) {
-    for (const uint32_t input : editor.nodes_[place].inputs()) editor.users_[input].push_back(place);
-    editor.FindOverIndices(place);
+  for (int id = 0; id < editor.size(); ++id) {
+    for (const uint32_t input : editor.nodes_[id].inputs()) editor.users_[input].push_back(id);
+    editor.FindOverIndices(id);
   }
   return editor;
 }
 
-const Declaration& GraphEditor::declaration(int place) const {
-  return *Registry::Global().Find(nodes_[place].op());  // valid graphs have no others
+const Declaration& GraphEditor::declaration(int id) const {
+  return *Registry::Global().Find(nodes_[id].op());  // valid graphs have no others
 }
 
-std::vector<Schema> GraphEditor::InputSchemas(int place) const {
+std::vector<Schema> GraphEditor::InputSchemas(int id) const {
   std::vector<Schema> inputs;
-  for (const uint32_t input : nodes_[place].inputs()) inputs.push_back(schemas_[input]);
+  for (const uint32_t input : nodes_[id].inputs()) inputs.push_back(schemas_[input]);
   return inputs;
 }
 
-int GraphEditor::OwnInput(int place) const {
-  if (nodes_[place].inputs_size() != 1 || walled_[place]) return -1;
-  const int input = static_cast<int>(nodes_[place].inputs(0));
+int GraphEditor::OwnInput(int id) const {
+  if (nodes_[id].inputs_size() != 1 || walled_[id]) return -1;
+  const int input = static_cast<int>(nodes_[id].inputs(0));
   return users_[input].size() == 1 ? input : -1;
 }
 
-void GraphEditor::FindOverIndices(int place) {
-  const auto& inputs = nodes_[place].inputs();
-  over_indices_[place] =
-      !walled_[place] && declaration(place).traits.indexed &&
-      std::all_of(inputs.begin(), inputs.end(), [&](uint32_t input) { return over_indices_[input]; });
+void GraphEditor::FindOverIndices(int id) {
+  const auto& inputs = nodes_[id].inputs();
+  over_indices_[id] = !walled_[id] && declaration(id).traits.indexed &&
+                      std::all_of(inputs.begin(), inputs.end(), [&](uint32_t input) { return over_indices_[input]; });
 }
 
-bool GraphEditor::FeedsIndexed(int place) const {
-  return std::any_of(users_[place].begin(), users_[place].end(),
-                     [&](int user) { return declaration(user).traits.indexed; });
+bool GraphEditor::FeedsIndexed(int id) const {
+  return std::any_of(users_[id].begin(), users_[id].end(), [&](int user) { return declaration(user).traits.indexed; });
 }
 
-void GraphEditor::Remove(int place) {
-  const int input = static_cast<int>(nodes_[place].inputs(0));
-  const bool moves_dealing = over_indices_[input] && !over_indices_[place] && FeedsIndexed(place);
+void GraphEditor::Remove(int id) {
+  const int input = static_cast<int>(nodes_[id].inputs(0));
+  const bool moves_dealing = over_indices_[input] && !over_indices_[id] && FeedsIndexed(id);
   if (moves_dealing) {
-    const proto::Node wall = ProjectOf(schemas_[input], nodes_[place]);
-    nodes_[place] = wall;
-    nodes_[place].add_inputs(static_cast<uint32_t>(input));
-    walled_[place] = false;
+    const proto::Node wall = ProjectOf(schemas_[input], nodes_[id]);
+    nodes_[id] = wall;
+    nodes_[id].add_inputs(static_cast<uint32_t>(input));
+    walled_[id] = false;
     return;
   }
   std::vector<int>& users = users_[input];
-  users.erase(std::find(users.begin(), users.end(), place));
-  for (const int user : users_[place]) {
+  users.erase(std::find(users.begin(), users.end(), id));
+  for (const int user : users_[id]) {
     for (uint32_t& of_user : *nodes_[user].mutable_inputs()) {
-      if (of_user == static_cast<uint32_t>(place)) of_user = static_cast<uint32_t>(input);
+      if (of_user == static_cast<uint32_t>(id)) of_user = static_cast<uint32_t>(input);
     }
   }
-  users.insert(users.end(), users_[place].begin(), users_[place].end());
-  users_[place].clear();
-  gone_[place] = true;
-  if (root_ == place) root_ = input;
+  users.insert(users.end(), users_[id].begin(), users_[id].end());
+  users_[id].clear();
+  gone_[id] = true;
+  if (root_ == id) root_ = input;
 }
 
-bool GraphEditor::TradePlaces(int place, proto::Node above, proto::Node below) {
-  const int lower = OwnInput(place);
+bool GraphEditor::Swap(int id, proto::Node above, proto::Node below) {
+  const int lower = OwnInput(id);
   const auto source = static_cast<int>(nodes_[lower].inputs(0));
   const absl::StatusOr<Schema> middle = InferNode(below, {schemas_[source]});
   if (!middle.ok()) return false;
   const absl::StatusOr<Schema> top = InferNode(above, {*middle});
-  if (!top.ok() || *top != schemas_[place]) return false;
+  if (!top.ok() || *top != schemas_[id]) return false;
   below.mutable_inputs()->Clear();
   below.add_inputs(static_cast<uint32_t>(source));
   above.mutable_inputs()->Clear();
   above.add_inputs(static_cast<uint32_t>(lower));
   nodes_[lower] = std::move(below);
-  nodes_[place] = std::move(above);
+  nodes_[id] = std::move(above);
   schemas_[lower] = *middle;
   walled_[lower] = walled_[lower] || (declaration(lower).traits.indexed && over_indices_[source]);
   FindOverIndices(lower);
-  FindOverIndices(place);
+  FindOverIndices(id);
   return true;
 }
 
@@ -115,23 +113,23 @@ proto::Node GraphEditor::ProjectOf(const Schema& schema, const proto::Node& stan
 
 absl::StatusOr<proto::Graph> GraphEditor::Finish() && {
   proto::Graph all = frame_;
-  for (int place = 0; place <= root_; ++place) *all.add_nodes() = nodes_[place];
+  for (int id = 0; id <= root_; ++id) *all.add_nodes() = nodes_[id];
   std::vector<int> needed = PostOrder(all);
-  // Leaves operators where they stood, as far as they are needed.
+  // Keeps the order of the operators that are still needed.
   std::sort(needed.begin(), needed.end());
   proto::Graph graph = frame_;
   std::vector<uint32_t> position(nodes_.size());
-  for (const int place : needed) {
-    proto::Node node = nodes_[place];
+  for (const int id : needed) {
+    proto::Node node = nodes_[id];
     for (uint32_t& input : *node.mutable_inputs()) input = position[input];
-    if (walled_[place]) {
-      proto::Node wall = ProjectOf(schemas_[nodes_[place].inputs(0)], node);
+    if (walled_[id]) {
+      proto::Node wall = ProjectOf(schemas_[nodes_[id].inputs(0)], node);
       wall.add_inputs(node.inputs(0));
       *graph.add_nodes() = std::move(wall);
       node.set_inputs(0, static_cast<uint32_t>(graph.nodes_size() - 1));
     }
     *graph.add_nodes() = std::move(node);
-    position[place] = static_cast<uint32_t>(graph.nodes_size() - 1);
+    position[id] = static_cast<uint32_t>(graph.nodes_size() - 1);
   }
   HEADRACE_RETURN_IF_ERROR(Canonicalize(graph));
   return graph;

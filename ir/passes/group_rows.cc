@@ -13,7 +13,7 @@ bool GoesByRow(const proto::Node& node) {
   if (declaration == nullptr) return true;
   const Traits& traits = declaration->traits;
   if (traits.one_to_many || traits.by_row) return true;
-  // A source that refers to the user's arrays calls nothing.
+  // A source that refers to the user's arrays makes no call.
   return node.inputs().empty() ? traits.python : CallsPython(node);
 }
 
@@ -21,7 +21,7 @@ bool GoesByRow(const proto::Node& node) {
 
 absl::StatusOr<proto::Graph> GroupRows(const proto::Graph& graph) {
   proto::Graph result = graph;
-  // Goes from the result down: what stands above a node is known when it is reached.
+  // Goes from the result down: the operators above a node are known when it is reached.
   std::vector<bool> by_row(graph.nodes_size());
   for (int i = graph.nodes_size() - 1; i >= 0; --i) {
     proto::Node& node = *result.mutable_nodes(i);

@@ -9,7 +9,7 @@
 namespace headrace::ir {
 namespace {
 
-// The places of the nodes marked.
+// Ids of the marked nodes.
 std::vector<int> Marked(const GraphBuilder& builder) {
   const proto::Graph graph = *GroupRows(builder.Canonical());
   std::vector<int> marked;

@@ -24,12 +24,12 @@ int LeadingSteps(const proto::Node& map) {
   return static_cast<int>(std::find_if_not(steps.begin(), steps.end(), SameInEachEpoch) - steps.begin());
 }
 
-// What is known of the rows that a node gives.
+// Properties of the rows of a node.
 struct Rows {
-  bool same = false;      // known by keys, and the same in each epoch
+  bool same = false;      // identified by keys, and the same in each epoch
   bool shuffled = false;  // in another order in each epoch
-  bool cached = false;    // a cache stands here or below
-  int marked = -1;        // the map here or below that has places
+  bool cached = false;    // there is a cache here or below
+  int marked = -1;        // the map here or below that has cache points
 };
 
 class Marker {
@@ -38,48 +38,48 @@ class Marker {
 
   void Mark() {
     FindFeedingCaches();
-    for (int place = 0; place < graph_.nodes_size(); ++place) MarkAt(place);
+    for (int id = 0; id < graph_.nodes_size(); ++id) MarkAt(id);
   }
 
  private:
   void FindFeedingCaches() {
     feeds_cache_.assign(graph_.nodes_size(), false);
-    for (int place = graph_.nodes_size() - 1; place >= 0; --place) {
-      const proto::Node& node = graph_.nodes(place);
-      if (node.op() != kCacheOp && !feeds_cache_[place]) continue;
+    for (int id = graph_.nodes_size() - 1; id >= 0; --id) {
+      const proto::Node& node = graph_.nodes(id);
+      if (node.op() != kCacheOp && !feeds_cache_[id]) continue;
       for (const uint32_t input : node.inputs()) feeds_cache_[input] = true;
     }
   }
 
-  void MarkAt(int place) {
-    proto::Node& node = *graph_.mutable_nodes(place);
-    Rows& rows = rows_[place];
+  void MarkAt(int id) {
+    proto::Node& node = *graph_.mutable_nodes(id);
+    Rows& rows = rows_[id];
     for (const uint32_t input : node.inputs()) {
       rows.shuffled |= rows_[input].shuffled;
       rows.cached |= rows_[input].cached;
     }
     rows.cached |= node.op() == kCacheOp;
-    if (editor_.over_indices(place)) return OverIndices(node, rows);
+    if (editor_.over_indices(id)) return OverIndices(node, rows);
     if (node.inputs_size() != 1) return;
     const Rows& below = rows_[node.inputs(0)];
-    const Traits& traits = editor_.declaration(place).traits;
-    const bool row_by_row = traits.one_to_one && editor_.declaration(place).role == Role::kRow;
-    if (!(row_by_row || PassesRows(traits)) || !below.same || rows.cached || feeds_cache_[place]) return;
+    const Traits& traits = editor_.declaration(id).traits;
+    const bool row_by_row = traits.one_to_one && editor_.declaration(id).role == Role::kRow;
+    if (!(row_by_row || PassesRows(traits)) || !below.same || rows.cached || feeds_cache_[id]) return;
     const int leading = LeadingSteps(node);
     rows.same = !ActsBesides(node) && leading == node.steps_size();
     rows.marked = below.marked;
-    // A place before the first step is one after the last of the map below.
+    // A cache point before the first step equals the one after the last step of the map below.
     if (node.op() != kMapOp || (leading == 0 && below.marked >= 0)) return;
     if (below.marked >= 0) graph_.mutable_nodes(below.marked)->clear_cache_points();
     node.set_cache_points(static_cast<uint32_t>(leading + 1));
-    rows.marked = place;
+    rows.marked = id;
   }
 
   void OverIndices(const proto::Node& node, Rows& rows) const {
-    // What the user gave may be written to between epochs: ActsBesides counts references.
+    // The user may write to arrays between epochs: ActsBesides counts references.
     bool same = !ActsBesides(node);
     for (const uint32_t input : node.inputs()) same &= rows_[input].same;
-    // Pairs of shuffled rows are others in each epoch.
+    // Pairs of shuffled rows differ in each epoch.
     same &= !Registry::Global().Find(node.op())->traits.side_by_side || !rows.shuffled;
     rows.same = same;
     rows.shuffled |= node.salt() != 0;

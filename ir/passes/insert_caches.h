@@ -1,7 +1,7 @@
-// Marks the places in maps at which a cache may stand: before the first step and after each one, as long as all that
-// is done to a row up to there gives the same in every epoch. Between the source and the map there may be what drops,
-// repeats or shuffles rows, for a row is kept as what the source has it for. It changes nothing else: whether a cache
-// comes to stand at one of them is settled when the first rows were measured (engine/cache/automatic_cache.h).
+// A pass: marks cache points in maps: before the first step and after each one, as long as all steps up to there give
+// the same result in every epoch. Operators between the source and the map may drop, repeat or shuffle rows, because a
+// row is cached under its key in the source. Nothing else changes: the engine chooses one of the cache points, or none,
+// once the first rows were measured (engine/cache/automatic_cache.h).
 #ifndef HEADRACE_IR_PASSES_INSERT_CACHES_H_
 #define HEADRACE_IR_PASSES_INSERT_CACHES_H_
 

@@ -11,11 +11,11 @@ namespace {
 GraphBuilder::Given Count(int64_t count) { return {{"count", IntValue(count)}}; }
 
 // Of each node.
-std::vector<uint32_t> Places(const GraphBuilder& builder) {
-  std::vector<uint32_t> places;
+std::vector<uint32_t> CachePoints(const GraphBuilder& builder) {
+  std::vector<uint32_t> points;
   const proto::Graph graph = *InsertCaches(builder.Canonical());
-  for (const proto::Node& node : graph.nodes()) places.push_back(node.cache_points());
-  return places;
+  for (const proto::Node& node : graph.nodes()) points.push_back(node.cache_points());
+  return points;
 }
 
 using Expected = std::vector<uint32_t>;
@@ -28,7 +28,7 @@ TEST(InsertCaches, MarksTheStepsBeforeTheFirstDraw) {
   builder.Step("Negate", {"image"}, {"image"});
   builder.Step("Flip", {"image"}, {"image"});
   builder.Step("Negate", {"image"}, {"image"});
-  EXPECT_EQ(Places(builder), (Expected{0, 3}));
+  EXPECT_EQ(CachePoints(builder), (Expected{0, 3}));
 }
 
 TEST(InsertCaches, MarksNothingAfterPython) {
@@ -39,7 +39,7 @@ TEST(InsertCaches, MarksNothingAfterPython) {
   builder.Step("Negate", {"image"}, {"image"});
   builder.Add("map", {1});
   builder.Step("Negate", {"image"}, {"image"});
-  EXPECT_EQ(Places(builder), (Expected{0, 1, 0}));
+  EXPECT_EQ(CachePoints(builder), (Expected{0, 1, 0}));
 }
 
 TEST(InsertCaches, MarksOneOfSeveralMaps) {
@@ -54,14 +54,14 @@ TEST(InsertCaches, MarksOneOfSeveralMaps) {
   builder.Step("Flip", {"image"}, {"image"});
   builder.Add("map", {4});
   builder.Step("Negate", {"image"}, {"image"});
-  EXPECT_EQ(Places(builder), (Expected{0, 0, 0, 0, 2, 0}));
+  EXPECT_EQ(CachePoints(builder), (Expected{0, 0, 0, 0, 2, 0}));
   GraphBuilder apart;
   apart.Add("pictures");
   apart.Add("map", {0});
   apart.Step("Negate", {"image"}, {"image"});
   apart.Add("map", {1});
   apart.Step("Flip", {"image"}, {"image"});
-  EXPECT_EQ(Places(apart), (Expected{0, 2, 0})) << "the place after the lower one's last step";
+  EXPECT_EQ(CachePoints(apart), (Expected{0, 2, 0})) << "the cache point after the lower one's last step";
 }
 
 TEST(InsertCaches, MarksAboveWhatDropsRepeatsAndShufflesRows) {
@@ -70,7 +70,7 @@ TEST(InsertCaches, MarksAboveWhatDropsRepeatsAndShufflesRows) {
   shuffled.Add("shuffle", {0}, {{"window", IntValue(3)}});
   shuffled.Add("map", {1});
   shuffled.Step("Negate", {"image"}, {"image"});
-  EXPECT_EQ(Places(shuffled), (Expected{0, 0, 2}));
+  EXPECT_EQ(CachePoints(shuffled), (Expected{0, 0, 2}));
   GraphBuilder builder;
   builder.Add("pictures");
   builder.Add("repeat", {0}, Count(3));
@@ -84,7 +84,7 @@ TEST(InsertCaches, MarksAboveWhatDropsRepeatsAndShufflesRows) {
   builder.Add("repeat", {4}, Count(2));
   builder.Add("map", {5});
   builder.Step("Negate", {"image"}, {"image"});
-  EXPECT_EQ(Places(builder), (Expected{0, 0, 0, 0, 2, 0, 0})) << "nothing after a draw";
+  EXPECT_EQ(CachePoints(builder), (Expected{0, 0, 0, 0, 2, 0, 0})) << "nothing after a draw";
 }
 
 TEST(InsertCaches, MarksNothingWhereRowsHaveNoKeys) {
@@ -93,7 +93,7 @@ TEST(InsertCaches, MarksNothingWhereRowsHaveNoKeys) {
   builder.Add("batch", {0}, {{"size", IntValue(3)}});
   builder.Add("map", {1});
   builder.Step("Negate", {"image"}, {"image"});
-  EXPECT_EQ(Places(builder), (Expected{0, 0, 0}));
+  EXPECT_EQ(CachePoints(builder), (Expected{0, 0, 0}));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ bool CanMerge(const proto::Node& below, const proto::Node& above) {
   return below.version() == above.version() && below.salt() == 0 && above.salt() == 0 && SameAttributes(below, above);
 }
 
-// Errors name the line of a step's own map still.
+// Errors still name the line of the step's original map.
 void NoteLocations(proto::Node& map) {
   for (proto::Step& step : *map.mutable_steps()) {
     if (!step.has_location() && map.has_location()) *step.mutable_location() = map.location();
@@ -40,11 +40,11 @@ absl::StatusOr<proto::Graph> MergeMaps(const proto::Graph& graph) {
   }
   proto::Graph result = graph;
   result.clear_nodes();
-  std::vector<uint32_t> place(graph.nodes_size());
+  std::vector<uint32_t> new_id(graph.nodes_size());
   for (int i = 0; i < graph.nodes_size(); ++i) {
     proto::Node node = graph.nodes(i);
-    for (uint32_t& input : *node.mutable_inputs()) input = place[input];
-    // The node below may be a merged one itself: it stands in the result.
+    for (uint32_t& input : *node.mutable_inputs()) input = new_id[input];
+    // The node below may be a merged one: look it up in the result.
     const bool only_use = node.inputs_size() == 1 && uses[graph.nodes(i).inputs(0)] == 1;
     proto::Node* below = only_use ? result.mutable_nodes(node.inputs(0)) : nullptr;
     if (below != nullptr && CanMerge(*below, node)) {
@@ -52,11 +52,11 @@ absl::StatusOr<proto::Graph> MergeMaps(const proto::Graph& graph) {
       NoteLocations(node);
       below->mutable_steps()->MergeFrom(node.steps());
       *below->mutable_location() = node.location();
-      place[i] = node.inputs(0);
+      new_id[i] = node.inputs(0);
       continue;
     }
     *result.add_nodes() = std::move(node);
-    place[i] = static_cast<uint32_t>(result.nodes_size() - 1);
+    new_id[i] = static_cast<uint32_t>(result.nodes_size() - 1);
   }
   return result;
 }

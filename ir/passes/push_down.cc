@@ -21,7 +21,7 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether a row's expressions give a value for every row of the schema.
+// Whether the node's expression cannot fail for any row of the schema.
 bool NeverFails(const proto::Node& node, const Schema& schema) {
   return std::all_of(node.attributes().begin(), node.attributes().end(), [&](const proto::Attribute& attribute) {
     return !attribute.value().has_expression() || CannotFail(attribute.value().expression(), schema);
@@ -38,65 +38,65 @@ class Pusher {
   explicit Pusher(GraphEditor editor) : editor_(std::move(editor)) {}
 
   absl::StatusOr<proto::Graph> Run() && {
-    // What has come further down may let others follow it: goes on until nothing moves.
+    // An operator that moved down may let others follow it: repeats until nothing moves.
     for (bool moved = true; moved;) {
       moved = false;
-      for (int place = 0; place < editor_.size(); ++place) {
-        for (int at = place; at >= 0 && PushOnce(at); at = editor_.OwnInput(at)) moved = true;
+      for (int id = 0; id < editor_.size(); ++id) {
+        for (int at = id; at >= 0 && PushOnce(at); at = editor_.OwnInput(at)) moved = true;
       }
     }
     return std::move(editor_).Finish();
   }
 
  private:
-  // Moves the operator at the place below its input, where that changes nothing.
-  bool PushOnce(int place) {
-    const int below = editor_.gone(place) ? -1 : editor_.OwnInput(place);
+  // Moves the node below its input, if the result stays the same.
+  bool PushOnce(int id) {
+    const int below = editor_.gone(id) ? -1 : editor_.OwnInput(id);
     if (below < 0 || editor_.node(below).inputs_size() != 1) return false;
-    const proto::Node& node = editor_.node(place);
-    const Traits& traits = editor_.declaration(place).traits;
-    if (node.op() == kProjectOp) return PushProject(place, below);
-    if (node.op() == kRenameOp) return PushRename(place, below);
-    if (traits.by_position && !traits.one_to_one) return PushByPosition(place, below);
-    if (traits.selects) return PushSelection(place, below);
+    const proto::Node& node = editor_.node(id);
+    const Traits& traits = editor_.declaration(id).traits;
+    if (node.op() == kProjectOp) return PushProject(id, below);
+    if (node.op() == kRenameOp) return PushRename(id, below);
+    if (traits.by_position && !traits.one_to_one) return PushByPosition(id, below);
+    if (traits.selects) return PushSelection(id, below);
     return false;
   }
 
-  bool IsMap(int place) const { return editor_.node(place).op() == kMapOp; }
-  bool IsRowByRow(int place) const {
-    const Declaration& declaration = editor_.declaration(place);
+  bool IsMap(int id) const { return editor_.node(id).op() == kMapOp; }
+  bool IsRowByRow(int id) const {
+    const Declaration& declaration = editor_.declaration(id);
     return declaration.role == Role::kRow && declaration.traits.one_to_one;
   }
-  bool Reorders(int place) const {
-    const Traits& traits = editor_.declaration(place).traits;
+  bool Reorders(int id) const {
+    const Traits& traits = editor_.declaration(id).traits;
     return traits.by_position && traits.one_to_one;
   }
-  bool Trade(int place, int below) { return editor_.TradePlaces(place, editor_.node(below), editor_.node(place)); }
+  bool Swap(int id, int below) { return editor_.Swap(id, editor_.node(below), editor_.node(id)); }
 
-  bool PushByPosition(int place, int below) {
+  bool PushByPosition(int id, int below) {
     if (!IsRowByRow(below)) return false;
     const auto source = static_cast<int>(editor_.node(below).inputs(0));
-    // A project or rename does no work that would be worth a project in its place.
+    // A project or rename is so cheap that an added project would save nothing.
     if (editor_.over_indices(source) && editor_.declaration(below).traits.light) return false;
-    if (!DropsOnlyTheEnd(place) && ActsBesides(editor_.node(below))) return false;
-    return Trade(place, below);
+    if (!DropsOnlyTheEnd(id) && ActsBesides(editor_.node(below))) return false;
+    return Swap(id, below);
   }
 
-  // Of operators that drop rows by position: those that give no fewer rows where they are given more. A take has a most
-  // of its own.
-  bool DropsOnlyTheEnd(int place) const {
-    const Declaration& declaration = editor_.declaration(place);
+  // For operators that drop rows by position: whether more input rows never mean fewer output rows. A take has its own
+  // maximum.
+  bool DropsOnlyTheEnd(int id) const {
+    const Declaration& declaration = editor_.declaration(id);
     if (declaration.most_rows == nullptr) return false;
     const std::optional<uint64_t> unknown;
-    return declaration.most_rows(Attributes::Of(editor_.node(place)), {unknown}).has_value();
+    return declaration.most_rows(Attributes::Of(editor_.node(id)), {unknown}).has_value();
   }
 
-  bool PushSelection(int place, int below) {
-    const proto::Node& node = editor_.node(place);
-    const Declaration& declaration = editor_.declaration(place);
+  bool PushSelection(int id, int below) {
+    const proto::Node& node = editor_.node(id);
+    const Declaration& declaration = editor_.declaration(id);
     const Schema schema = editor_.schema(below);
     if (ActsBesides(node) || declaration.reads == nullptr || !NeverFails(node, schema)) return false;
-    if (editor_.node(below).op() == kProjectOp) return Trade(place, below);
+    if (editor_.node(below).op() == kProjectOp) return Swap(id, below);
     if (!IsMap(below) || ActsBesides(editor_.node(below))) return false;
     const ColumnSet reads = OwnReads(declaration, node, schema);
     for (const proto::Step& step : editor_.node(below).steps()) {
@@ -104,22 +104,22 @@ class Pusher {
         if (reads.count(output) > 0) return false;
       }
     }
-    return Trade(place, below);
+    return Swap(id, below);
   }
 
-  bool PushProject(int place, int below) {
+  bool PushProject(int id, int below) {
     if (editor_.node(below).op() == kProjectOp) {
       editor_.Remove(below);
       return true;
     }
-    if (editor_.node(below).op() == kRenameOp) return PushProjectBelowRename(place, below);
-    if (Reorders(below)) return Trade(place, below);
-    return IsMap(below) && PushProjectBelowMap(place, below);
+    if (editor_.node(below).op() == kRenameOp) return PushProjectBelowRename(id, below);
+    if (Reorders(below)) return Swap(id, below);
+    return IsMap(below) && PushProjectBelowMap(id, below);
   }
 
-  // The map must write in place alone: a column that it adds stands at the end, wherever the project puts it.
-  bool PushProjectBelowMap(int place, int below) {
-    const std::vector<std::string> kept = ProjectedColumns(editor_.node(place));
+  // The map must only replace columns: a column that it adds is the last one, wherever the project puts it.
+  bool PushProjectBelowMap(int id, int below) {
+    const std::vector<std::string> kept = ProjectedColumns(editor_.node(id));
     const Schema source = editor_.InputSchemas(below)[0];
     for (const proto::Step& step : editor_.node(below).steps()) {
       for (const std::string& input : step.inputs()) {
@@ -129,11 +129,11 @@ class Pusher {
         if (!Contains(kept, output) || source.Find(output) == nullptr) return false;
       }
     }
-    return Trade(place, below);
+    return Swap(id, below);
   }
 
-  bool PushProjectBelowRename(int place, int below) {
-    proto::Node project = editor_.node(place);
+  bool PushProjectBelowRename(int id, int below) {
+    proto::Node project = editor_.node(id);
     proto::Node rename = editor_.node(below);
     const NewNames names = RenamedColumns(rename);
     const std::vector<std::string> kept = ProjectedColumns(project);
@@ -148,31 +148,31 @@ class Pusher {
     }
     SetProjectedColumns(project, old);
     SetRenamedColumns(rename, still);
-    return editor_.TradePlaces(place, std::move(rename), std::move(project));
+    return editor_.Swap(id, std::move(rename), std::move(project));
   }
 
-  bool PushRename(int place, int below) {
-    if (editor_.node(below).op() == kRenameOp) return JoinRenames(place, below);
-    if (Reorders(below)) return Trade(place, below);
-    return IsMap(below) && PushRenameBelowMap(place, below);
+  bool PushRename(int id, int below) {
+    if (editor_.node(below).op() == kRenameOp) return JoinRenames(id, below);
+    if (Reorders(below)) return Swap(id, below);
+    return IsMap(below) && PushRenameBelowMap(id, below);
   }
 
-  bool JoinRenames(int place, int below) {
+  bool JoinRenames(int id, int below) {
     const NewNames first = RenamedColumns(editor_.node(below));
-    const NewNames second = RenamedColumns(editor_.node(place));
+    const NewNames second = RenamedColumns(editor_.node(id));
     NewNames both;
     for (const std::string& name : editor_.InputSchemas(below)[0].Names()) {
       const std::string& renamed = NewName(second, NewName(first, name));
       if (renamed != name) both[name] = renamed;
     }
-    SetRenamedColumns(editor_.mutable_node(place), both);
+    SetRenamedColumns(editor_.mutable_node(id), both);
     editor_.Remove(below);
     return true;
   }
 
-  // Every column that the map has ever held is in its result, so each has a new name of its own.
-  bool PushRenameBelowMap(int place, int below) {
-    proto::Node rename = editor_.node(place);
+  // Every column that the map ever had is in its result, so each has its own new name.
+  bool PushRenameBelowMap(int id, int below) {
+    proto::Node rename = editor_.node(id);
     proto::Node map = editor_.node(below);
     const NewNames names = RenamedColumns(rename);
     NewNames of_source;
@@ -184,7 +184,7 @@ class Pusher {
       for (std::string& output : *step.mutable_outputs()) output = std::string(NewName(names, output));
     }
     SetRenamedColumns(rename, of_source);
-    return editor_.TradePlaces(place, std::move(map), std::move(rename));
+    return editor_.Swap(id, std::move(map), std::move(rename));
   }
 
   GraphEditor editor_;

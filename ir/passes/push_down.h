@@ -1,27 +1,27 @@
-// A pass: what makes rows fewer or narrower moves towards the source, so that what stands above does less. Where an
-// operator stands right above one that nothing else uses:
+// A pass: moves operators that drop rows or columns towards the source, so that operators above them do less. Applies
+// to an operator directly above one that nothing else uses:
 //
 //   take, skip (`by_position`)  go below  map, project, rename (one row in, one row out)
 //   filter (`selects`)          goes below  map, project
-//   project                     goes below  map, rename, shuffle; takes the place of another project
-//   rename                      goes below  map, shuffle; becomes one with another rename
+//   project                     goes below  map, rename, shuffle; replaces another project
+//   rename                      goes below  map, shuffle; merges with another rename
 //
 // Why the result is the same:
-// - Rows and order. A map changes neither how many rows there are nor their order nor their identities, so positions
-//   mean the same below it, and draws, which hang on identities, are the same. A filter goes below only where the map
-//   writes no column that it reads. A project goes below only where the map reads and writes nothing but what it
-//   keeps, and the order of columns stays. Below a rename, the columns of a project are called by their old names; a
-//   map above a rename calls its columns by the new ones.
-// - Shards. Rows are dealt above the operators that act on indices alone. A take right above such would become one of
-//   them and count over all ranks: a project of all columns is put in between, and each rank takes its own rows still.
-//   A project or rename never goes below a take or skip, which might keep it from the indices.
-// - Errors. Rows beyond a take raise none either way. Those that a skip or filter drops are not computed by the map any
-//   more, so that their errors go: nobody reads these rows, and errors of work that nobody reads are no part of the
-//   result. A filter that may itself fail (it divides whole numbers, or types are not known) stays where it is, as
-//   another error could come first.
-// - Python. A filter or skip does not go below a map that calls the user's Python, or gives other results each time:
-//   how often that runs can be seen. A take does: what lies beyond it may run or not anyway. A filter that calls Python
-//   stays.
+// - Rows and order. A map changes neither the number of rows nor their order nor their identities, so positions are the
+//   same below it, and so are draws, which depend on identities. A filter goes below a map only if the map writes no
+//   column that the filter reads. A project goes below a map only if the map reads and writes only columns that the
+//   project keeps, and the order of columns stays. Below a rename, a project uses the old names of columns; a map above
+//   a rename uses the new ones.
+// - Shards. Rows are dealt above the operators that only act on indices. A take directly above these would become one
+//   of them and count over all ranks: a project of all columns is inserted between, so that each rank still takes its
+//   own rows. A project or rename never goes below a take or skip, which it might keep from the indices.
+// - Errors. Rows beyond a take raise no error either way. Rows that a skip or filter drops are no longer computed by
+//   the map, so their errors disappear: the rows are unused, and errors of unused work are not part of the result. A
+//   filter that may itself fail (it divides whole numbers, or types are not known) does not move, because another error
+//   could come first.
+// - Python. A filter or skip does not go below a map that calls the user's Python, or that gives different results each
+//   time: the number of calls is visible. A take does: rows beyond it may or may not run anyway. A filter that calls
+//   Python does not move.
 // - States. Operators with counters never pass each other, so that states fit whichever passes are on.
 // A pure function.
 #ifndef HEADRACE_IR_PASSES_PUSH_DOWN_H_

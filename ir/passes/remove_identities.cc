@@ -29,48 +29,48 @@ class IdentityRemover {
   explicit IdentityRemover(GraphEditor editor) : editor_(std::move(editor)), most_rows_(editor_.size()) {}
 
   absl::StatusOr<proto::Graph> Run() && {
-    for (int place = 0; place < editor_.size(); ++place) {
-      const RowBounds bounds = InputBounds(place);
-      most_rows_[place] = MostRowsOf(place, bounds);
-      if (editor_.node(place).op() == kMapOp) HEADRACE_RETURN_IF_ERROR(RemoveSteps(place));
-      if (IsIdentityAt(place, bounds)) editor_.Remove(place);
+    for (int id = 0; id < editor_.size(); ++id) {
+      const RowBounds bounds = InputBounds(id);
+      most_rows_[id] = MostRowsOf(id, bounds);
+      if (editor_.node(id).op() == kMapOp) HEADRACE_RETURN_IF_ERROR(RemoveSteps(id));
+      if (IsIdentityAt(id, bounds)) editor_.Remove(id);
     }
     return std::move(editor_).Finish();
   }
 
  private:
-  RowBounds InputBounds(int place) const {
+  RowBounds InputBounds(int id) const {
     RowBounds bounds;
-    for (const uint32_t input : editor_.node(place).inputs()) bounds.push_back(most_rows_[input]);
+    for (const uint32_t input : editor_.node(id).inputs()) bounds.push_back(most_rows_[input]);
     return bounds;
   }
 
-  std::optional<uint64_t> MostRowsOf(int place, const RowBounds& inputs) const {
-    const Declaration& declaration = editor_.declaration(place);
+  std::optional<uint64_t> MostRowsOf(int id, const RowBounds& inputs) const {
+    const Declaration& declaration = editor_.declaration(id);
     if (declaration.most_rows != nullptr) {
-      return declaration.most_rows(Attributes::Of(editor_.node(place)), inputs);
+      return declaration.most_rows(Attributes::Of(editor_.node(id)), inputs);
     }
     return declaration.traits.one_to_one && inputs.size() == 1 ? inputs[0] : std::nullopt;
   }
 
-  bool IsIdentityAt(int place, const RowBounds& bounds) const {
-    const proto::Node& node = editor_.node(place);
+  bool IsIdentityAt(int id, const RowBounds& bounds) const {
+    const proto::Node& node = editor_.node(id);
     if (node.inputs_size() != 1) return false;
     if (node.op() == kMapOp) return node.steps().empty();
-    const Declaration& declaration = editor_.declaration(place);
-    const bool counts = declaration.role == Role::kStream && !editor_.over_indices(place);
+    const Declaration& declaration = editor_.declaration(id);
+    const bool counts = declaration.role == Role::kStream && !editor_.over_indices(id);
     if (declaration.is_identity == nullptr || counts) return false;
-    return declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(place), bounds);
+    return declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(id), bounds);
   }
 
-  absl::Status RemoveSteps(int place) {
-    Schema schema = editor_.InputSchemas(place)[0];
+  absl::Status RemoveSteps(int id) {
+    Schema schema = editor_.InputSchemas(id)[0];
     google::protobuf::RepeatedPtrField<proto::Step> kept;
-    for (const proto::Step& step : editor_.node(place).steps()) {
+    for (const proto::Step& step : editor_.node(id).steps()) {
       if (!IsIdentity(step, schema)) *kept.Add() = step;
       HEADRACE_RETURN_IF_ERROR(ApplyStep(step, schema));
     }
-    editor_.mutable_node(place).mutable_steps()->Swap(&kept);
+    editor_.mutable_node(id).mutable_steps()->Swap(&kept);
     return absl::OkStatus();
   }
 

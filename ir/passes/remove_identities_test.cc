@@ -31,7 +31,7 @@ TEST(RemoveIdentities, OverIndices) {
             "#2  skip(#1, count=1)\n");
 }
 
-// A state holds the words of a skip that counts rows.
+// A state holds the counter of a skip that counts rows.
 TEST(RemoveIdentities, KeepsWhatCountsRows) {
   GraphBuilder builder;
   builder.Add("fixed");

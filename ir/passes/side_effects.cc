@@ -49,7 +49,7 @@ bool CallsPython(const proto::Node& node) {
 bool CallsInOrder(const proto::Node& node) {
   if (!CallsPython(node)) return false;
   const bool by_steps = Registry::Global().Find(node.op()) != nullptr && !node.steps().empty();
-  // A function that an operator of its own calls is called in order: it has no attribute to say otherwise.
+  // A function of another operator than map is called in order: there is no attribute to say otherwise.
   if (!by_steps) return true;
   return std::any_of(node.steps().begin(), node.steps().end(),
                      [](const proto::Step& step) { return CallsPython(step) && InOrder(step); });

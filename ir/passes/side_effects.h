@@ -1,4 +1,4 @@
-// What an operator does besides giving its rows, so that passes know what must be run, and how often. Pure functions.
+// The side effects of an operator, which limit what passes may leave out or repeat. Pure functions.
 #ifndef HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
 #define HEADRACE_IR_PASSES_SIDE_EFFECTS_H_
 
@@ -6,13 +6,13 @@
 
 namespace headrace::ir {
 
-// Whether running the step for fewer rows, or not at all, could be noticed by more than its outputs: it calls the
-// user's Python, or gives other results each time.
+// Whether running the step for fewer rows, or not at all, would be visible by more than its outputs: it calls the
+// user's Python, or gives different results each time.
 bool ActsBesides(const proto::Step& step);
-// Of the operator, or one of its steps.
+// For the operator, or one of its steps.
 bool ActsBesides(const proto::Node& node);
 
-// Whether it calls the user's Python: by its kernels, or as it refers to a function.
+// Whether it calls the user's Python: its kernels do, or it refers to a function.
 bool CallsPython(const proto::Step& step);
 bool CallsPython(const proto::Node& node);
 // Whether it calls the user's Python in the order of the rows.

@@ -284,7 +284,7 @@ void DeclareKernels() {
                      .python_module = "vision",
                      .example = "V.Resize(256)",
                      .infer_kernel = InferResize,
-                     // Version 1 said `mode`.
+                     // Version 1 called it `mode`.
                      .upgrade =
                          [](int, std::vector<std::pair<std::string, proto::Value>>& attributes) {
                            for (auto& [name, value] : attributes) {
@@ -318,7 +318,7 @@ void DeclareKernels() {
        .traits = {.deterministic = false, .python = true}});
 }
 
-// Appends random nodes, each on one that nothing uses yet, so that all are reachable.
+// Appends random nodes, each on a node without users, so that all are reachable.
 class RandomBuilder {
  public:
   explicit RandomBuilder(uint64_t seed) : random_(seed) {}
@@ -340,7 +340,7 @@ class RandomBuilder {
     return builder_.Add("numbers", {}, {{"stop", IntValue(static_cast<int64_t>(Below(100)))}});
   }
 
-  // Two users of one node, and a second source.
+  // A node with two users, and a second source.
   uint32_t ZipWithItself(uint32_t top) {
     const uint32_t left = builder_.Add("project", {top}, {{"columns", StringsValue({"image", "path"})}});
     uint32_t right = Below(2) == 0 ? AddMap(top) : top;

@@ -1,4 +1,4 @@
-// Small operators that the tests of this room declare, and graphs of them. For tests alone; one thread.
+// Small operators for the tests of this room, and graphs of them. Only for tests; one thread.
 #ifndef HEADRACE_IR_TESTING_FAKE_OPS_H_
 #define HEADRACE_IR_TESTING_FAKE_OPS_H_
 
@@ -14,11 +14,11 @@
 
 namespace headrace::ir {
 
-// Once for the process: pictures(columns=) gives image, label, path, big; fixed gives image, label; numbers(stop) gives
-// value, square; encoded gives image (bytes), label; map, batch(size), shuffle(window), take(count), skip(count),
-// project(columns), rename(mapping), filter(predicate), zip, split (one to many), same (two inputs of the same
-// columns). At most 3 rows come of fixed. Kernels: Decode, Resize(size, interpolation), Flip(probability), Negate,
-// Join, Call(ordered) (Python).
+// Declares, once per process: pictures(columns=), which gives image, label, path, big; fixed, which gives image, label,
+// at most 3 rows; numbers(stop), which gives value, square; encoded, which gives image (bytes), label; map,
+// batch(size), shuffle(window), take(count), skip(count), project(columns), rename(mapping), filter(predicate), zip,
+// split (one to many), same (two inputs of the same columns). Kernels: Decode, Resize(size, interpolation),
+// Flip(probability), Negate, Join, Call(ordered) (Python).
 void DeclareFakeOps();
 
 // Builds graphs node by node; lines of "train.py" count from 1.
@@ -27,13 +27,13 @@ class GraphBuilder {
   using Given = std::vector<std::pair<std::string, proto::Value>>;
 
   GraphBuilder();
-  // Returns the node's position.
+  // Returns the node's id.
   uint32_t Add(std::string_view op, std::vector<uint32_t> inputs = {}, const Given& attributes = {});
-  // To the node added last, which should be a map.
+  // Adds a step to the last node, which should be a map.
   GraphBuilder& Step(std::string_view kernel, std::vector<std::string> inputs, std::vector<std::string> outputs,
                      const Given& attributes = {}, uint32_t group = 0);
   proto::Graph& graph() { return graph_; }
-  // Canonicalized; aborts where that fails.
+  // The canonical graph; aborts if there is none.
   proto::Graph Canonical() const;
 
  private:

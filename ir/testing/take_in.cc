@@ -14,7 +14,7 @@
 namespace headrace::ir {
 namespace {
 
-// In text, which does not tell one NaN from another.
+// Compares texts, in which all NaNs are equal.
 bool IsSame(const absl::StatusOr<proto::Graph>& read, const std::string& text) {
   return read.ok() && GraphToText(*read) == text;
 }

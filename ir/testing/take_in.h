@@ -1,4 +1,4 @@
-// Takes in a graph from outside as front ends do: reads, checks, optimizes and writes it. For tests alone; one thread.
+// Processes an untrusted graph as front ends do: reads, checks, optimizes and writes it. Only for tests; one thread.
 #ifndef HEADRACE_IR_TESTING_TAKE_IN_H_
 #define HEADRACE_IR_TESTING_TAKE_IN_H_
 
@@ -9,8 +9,8 @@ namespace headrace::ir {
 
 enum class TakenIn { kRefused, kRead, kValid };
 
-// How far `graph`, as it was read, gets. Stops the process where a valid graph cannot be optimized, or is not what its
-// own bytes, text and JSON say.
+// How far `graph`, as it was read, gets. Aborts if a valid graph cannot be optimized, or differs from what its own
+// bytes, text and JSON give.
 TakenIn TakeIn(absl::StatusOr<proto::Graph> graph);
 
 }  // namespace headrace::ir

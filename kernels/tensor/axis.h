@@ -1,4 +1,5 @@
-// One axis of a tensor seen as (outer, axis, inner): what is before it, itself, and what is behind. Plain functions.
+// Views one axis of a tensor as (outer, axis, inner): the axes before it, itself, and the axes behind it. Plain
+// functions.
 #ifndef HEADRACE_KERNELS_TENSOR_AXIS_H_
 #define HEADRACE_KERNELS_TENSOR_AXIS_H_
 
@@ -11,7 +12,7 @@
 
 namespace headrace {
 
-// Counts a negative axis from the last, as NumPy does. Fails with kGraph where there is no such axis.
+// Counts a negative axis from the last, as NumPy does. Fails with kGraph if there is no such axis.
 inline absl::StatusOr<int> ResolveAxis(int64_t axis, int rank) {
   const int64_t resolved = axis < 0 ? axis + rank : axis;
   if (resolved >= 0 && resolved < rank) return static_cast<int>(resolved);

@@ -10,7 +10,7 @@ namespace {
 
 bool DimsAgree(int64_t a, int64_t b) { return a == b || a == ir::kUnknownDim || b == ir::kUnknownDim; }
 
-// Joins `shape` into `joined` along the axis; false where they do not fit. Knows unknown dimensions.
+// Joins `shape` into `joined` along the axis; false if they do not match. Supports unknown dimensions.
 bool JoinShape(absl::Span<const int64_t> shape, int axis, Shape& joined) {
   if (shape.size() != joined.size()) return false;
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
@@ -104,7 +104,7 @@ const KernelRegistration registration{
      .summary = "Joins several columns of a row along one axis.",
      .doc = "Takes one or more tensors of one dtype (any) whose other dimensions are equal, and gives one tensor: "
             "numpy.concatenate.\n"
-            "Errors: dtypes or shapes that do not fit, naming both; scalars; an axis that does not exist.",
+            "Errors: dtypes or shapes that do not match, naming both; scalars; an axis that does not exist.",
      .max_inputs = -1,
      .attributes = {{.name = "axis",
                      .type = ir::AttributeType::kInt,

@@ -17,8 +17,8 @@
 namespace headrace {
 namespace {
 
-// The type that holds every value of T: conversions go through it, so that there are few loops a type and not one for
-// each pair of types.
+// A type that holds every value of T: conversions go through it, so that each type needs few loops, not one for each
+// pair.
 template <typename T>
 using WideOf = std::conditional_t<kIsHalf<T> || std::is_floating_point_v<T>, double,
                                   std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
@@ -26,7 +26,7 @@ using WideOf = std::conditional_t<kIsHalf<T> || std::is_floating_point_v<T>, dou
 template <typename T>
 inline constexpr bool kFitsFloat = kIsHalf<T> || std::is_same_v<T, float> || (std::is_integral_v<T> && sizeof(T) <= 2);
 
-// Whether From goes through float instead, half as wide, with the same result.
+// Whether From goes through float, half as wide, with the same result.
 template <typename From>
 bool ThroughFloat(DType to) {
   if (!kFitsFloat<From>) return false;
@@ -34,7 +34,7 @@ bool ThroughFloat(DType to) {
   return !std::is_integral_v<From> && ItemSize(to) <= 2;
 }
 
-constexpr int64_t kBlock = 512;  // elements that stay in the first cache
+constexpr int64_t kBlock = 512;  // elements that fit in the L1 cache
 
 }  // namespace
 }  // namespace headrace
@@ -46,7 +46,7 @@ namespace headrace {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A plain loop serves every pair of types; compilers make of it what one would write by hand.
+// A plain loop for every pair of types: compilers vectorize it well.
 template <typename To, typename From>
 HWY_INLINE void Loop(const From* HWY_RESTRICT source, int64_t count, To* HWY_RESTRICT target) {
   for (int64_t i = 0; i < count; ++i) target[i] = ConvertNumber<To>(source[i]);

@@ -1,4 +1,4 @@
-// Conversion of numbers from one type to another, by the rules of TypeCast. Safe from any thread.
+// Converts numbers from one type to another, by the rules of TypeCast. Safe from any thread.
 #ifndef HEADRACE_KERNELS_TENSOR_CONVERT_H_
 #define HEADRACE_KERNELS_TENSOR_CONVERT_H_
 

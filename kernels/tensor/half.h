@@ -11,8 +11,8 @@ namespace headrace {
 
 namespace half_internal {
 
-// Rounds to float so that a second rounding to fewer bits gives what one rounding would: inexact results get an odd
-// last bit ("round to odd", Boldo and Melquiond 2008).
+// Rounds to float such that a second rounding to fewer bits gives the same as a single rounding: inexact results get an
+// odd last bit ("round to odd", Boldo and Melquiond 2008).
 inline float ToOdd(double value) {
   const float nearest = static_cast<float>(value);
   if (!std::isfinite(nearest) || static_cast<double>(nearest) == value) return nearest;
@@ -28,7 +28,7 @@ inline uint16_t HalfBits(float value) {
   if (magnitude > 0x7f800000) return static_cast<uint16_t>(sign | 0x7e00);   // not a number
   if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // rounds beyond 65504: infinity
   if (magnitude < 0x38800000) {
-    // Adds a number whose last bit is the smallest half's, so that the hardware rounds there.
+    // Adds a number whose last bit is the smallest half's, so that the hardware rounds at that bit.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000));
   }

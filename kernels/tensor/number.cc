@@ -11,7 +11,7 @@ namespace headrace {
 
 namespace {
 
-// Of whole and of real numbers alike, without rounding either.
+// For whole and real numbers, without rounding either.
 template <typename T, typename Given>
 bool IsSame(T stored, Given given) {
   if constexpr (std::is_same_v<Given, double>) {
@@ -46,7 +46,7 @@ void RepeatElement(const void* element, size_t item, int64_t count, void* target
   const size_t bytes = item * static_cast<size_t>(count);
   if (bytes == 0) return;
   std::memcpy(out, element, item);
-  // Doubles what is filled: few calls whatever the count.
+  // Doubles the filled part: few calls whatever the count.
   for (size_t filled = item; filled < bytes;) {
     const size_t step = std::min(filled, bytes - filled);
     std::memcpy(out + filled, out, step);

@@ -1,5 +1,5 @@
-// Numbers of a type known only at run time: picks the C++ type of a DType, converts between them, and stores a number
-// given by the user. Pure functions; safe from any thread.
+// Numbers of a type known only at run time: selects the C++ type of a DType, converts between types, and stores a
+// number given by the user. Pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_TENSOR_NUMBER_H_
 #define HEADRACE_KERNELS_TENSOR_NUMBER_H_
 
@@ -20,7 +20,7 @@ struct NumberType {
   using type = T;
 };
 
-// Calls `visit(NumberType<T>())` for the C++ type of a fixed-size dtype; false for the others.
+// Calls `visit(NumberType<T>())` for the C++ type of a fixed-size dtype; returns false for other dtypes.
 template <typename Visit>
 bool VisitNumber(DType dtype, Visit visit) {
   switch (dtype) {
@@ -74,8 +74,8 @@ bool VisitNumber(DType dtype, Visit visit) {
 template <typename T>
 inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-// Integers wrap as in C and NumPy. A float that does not fit an integer type takes its nearest value, and NaN becomes
-// 0, where C leaves it open. Anything but zero is true.
+// Integers wrap as in C and NumPy. A float that does not fit an integer type becomes the nearest value, and NaN becomes
+// 0; both are undefined in C. Anything but zero is true.
 template <typename To, typename From>
 To ConvertNumber(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -98,7 +98,7 @@ To ConvertNumber(From value) {
   }
 }
 
-// Writes `value` as one element. Fails with kGraph, naming `attribute`, where the dtype cannot hold it exactly (a
+// Writes `value` as one element. Fails with kGraph, naming `attribute`, if the dtype cannot hold it exactly (a
 // floating-point dtype may round it).
 absl::Status StoreNumber(std::string_view attribute, ir::Number value, DType dtype, void* target);
 

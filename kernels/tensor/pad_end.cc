@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-constexpr int64_t kKeep = -1;  // leaves an axis as it is
+constexpr int64_t kKeep = -1;  // keeps the length of an axis
 
 absl::Status DoesNotFit(std::string_view input, absl::Span<const int64_t> wanted) {
   return GraphError("cannot pad ", input, " to ", ShapeName(wanted),
@@ -82,7 +82,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 bool AddsNothing(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
   const ir::ColumnType& type = inputs[0];
   const std::vector<int64_t> wanted = attributes.Ints("shape");
-  // The value must suit the dtype even where it stands nowhere: Infer has seen that, where it knew the dtype.
+  // The value must fit the dtype even if nothing is padded: Infer has checked that if it knew the dtype.
   if (!type.shape || type.dtype == DType::kUnknown || type.shape->size() != wanted.size()) return false;
   return std::equal(wanted.begin(), wanted.end(), type.shape->begin(),
                     [](int64_t length, int64_t size) { return length == kKeep || length == size; });
@@ -90,10 +90,10 @@ bool AddsNothing(const ir::Attributes& attributes, absl::Span<const ir::ColumnTy
 
 const KernelRegistration registration{
     {.name = "PadEnd",
-     .summary = "Makes tensors of different lengths equal by adding to their ends.",
+     .summary = "Pads tensors of different lengths at their ends to equal lengths.",
      .doc =
-         "Takes numbers of any type and gives the same type of shape `shape`, the input standing at the beginning of "
-         "each axis and `value` behind it.\n"
+         "Takes numbers of any type and gives the same type of shape `shape`, with the input at the beginning of each "
+         "axis and `value` behind it.\n"
          "Errors: another number of axes, an axis longer than wanted (nothing is cut off; see Slice), a value that the "
          "type cannot hold, bytes or strings.",
      .attributes = {{.name = "shape",
@@ -102,7 +102,7 @@ const KernelRegistration registration{
                      .minimum = -1},
                     {.name = "value",
                      .type = ir::AttributeType::kFloat,
-                     .doc = "What stands behind the input.",
+                     .doc = "The padding behind the input.",
                      .default_value = "0",
                      .keeps_whole = true}},
      .python_module = "transforms",

@@ -30,7 +30,7 @@ struct Positions {
   int64_t count = 0;
 };
 
-// Counts negative ends from the last element and cuts both off at the axis, as Python does.
+// Counts negative ends from the last element and limits both to the axis, as Python does.
 Positions PositionsIn(const SliceRange& range, int64_t size) {
   const auto at = [&](std::optional<int64_t> end, int64_t otherwise) {
     if (!end) return otherwise;
@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{type};
 }
 
-// Of every row, whatever its length where that is not known: the rank must be, for without the axis it is an error.
+// For every row, even of unknown length; but the rank must be known, because a missing axis is an error.
 bool TakesEverything(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
   const ir::ColumnType& type = inputs[0];
   if (!type.shape) return false;
@@ -139,7 +139,7 @@ const KernelRegistration registration{
                      .nullable = true},
                     {.name = "step",
                      .type = ir::AttributeType::kInt,
-                     .doc = "How far apart the positions kept are.",
+                     .doc = "The distance of consecutive kept positions.",
                      .default_value = "1",
                      .minimum = 1},
                     {.name = "axis",

@@ -8,7 +8,7 @@ from kernels.testdata.golden import save
 
 
 def main() -> None:
-    # Bits of reals near every border that rounding to 16 bits has.
+    # Bits of reals near every boundary of rounding to 16 bits.
     random = np.random.default_rng(5)
     singles = random.integers(0, 2**32, 3000, dtype=np.uint32).view(np.float32)
     singles = np.concatenate([singles, (2.0 ** random.uniform(-27, 17, 1000)).astype(np.float32)])

@@ -1,6 +1,6 @@
-"""What the scripts share that make the kernels' golden data.
+"""Code shared by the scripts that make the kernels' golden data.
 
-The script x_golden.py stands beside the test x_test.cc and makes what that test reads from kernels/testdata, from the
+The script x_golden.py is beside the test x_test.cc and makes the files that the test reads from kernels/testdata, from the
 photographs in examples/photos and from other people's code: Pillow decodes and resamples, OpenCV resizes, NumPy pads and
 converts, and torchvision's documented formulas, written out, draw boxes. Random numbers come from a second
 implementation of Philox, so that the tests also hold the random streams still.
@@ -32,13 +32,13 @@ def write(name: str, data: bytes) -> None:
 
 
 def photo(name: str, size: tuple[int, int]) -> Image.Image:
-    """A thumbnail of (width, height), out of the middle of a photograph."""
+    """A thumbnail of (width, height) from the middle of a photograph."""
     with Image.open(PHOTOS / name) as image:
         return ImageOps.fit(image.convert("RGB"), size, Image.Resampling.LANCZOS)
 
 
 def source() -> np.ndarray:
-    """The image that most kernels are tried on: uint8 (60, 80, 3)."""
+    """The input of most kernels' tests: uint8 (60, 80, 3)."""
     return np.asarray(photo("people/astronaut.jpg", (80, 60)))
 
 

@@ -13,8 +13,8 @@ namespace {
 constexpr ir::Number kZeros[] = {int64_t{0}};
 constexpr absl::Span<const ir::Number> kZero(kZeros);
 
-// Where a window of `size` begins so that the middles meet. Rounds as torchvision: half to even inside, and the odd
-// pixel of padding goes to the end.
+// The begin of a window of `size` whose centre is that of the image. Rounds as torchvision: half to even inside, and
+// the odd pixel of padding is at the end.
 int64_t CenteredBegin(int64_t image_size, int64_t size) {
   if (size > image_size) return -((size - image_size) / 2);
   return static_cast<int64_t>(std::nearbyint(static_cast<double>(image_size - size) / 2.0));
@@ -46,9 +46,7 @@ const KernelRegistration registration{
     {.name = "CenterCrop",
      .summary = "Cuts a rectangle out of the middle of an image.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "
-            "width of "
-            "`size`. Where the image is smaller it is surrounded by zeros. Follows torchvision's CenterCrop to the "
-            "pixel.\n"
+            "width of `size`. A smaller image is padded with zeros. Follows torchvision's CenterCrop to the pixel.\n"
             "Errors: another rank, bytes or strings, and an image without pixels.",
      .attributes = {{.name = "size",
                      .type = ir::AttributeType::kInts,

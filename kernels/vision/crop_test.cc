@@ -73,7 +73,7 @@ TEST(RandomCrop, EqualsTorchvisionWithTheRowsDraws) {
   }
 }
 
-// Nine places, and the next row's, which has nothing to do with it.
+// Nine positions, and the next row's, which is independent.
 TEST(RandomCrop, ReachesEveryPlaceEquallyOften) {
   Tensor places = *Tensor::Allocate(DType::kInt32, {5, 6});
   for (int32_t i = 0; i < 30; ++i) places.mutable_data<int32_t>()[i] = i % 6 < 3 && i < 18 ? i / 6 * 3 + i % 6 : 1000;

@@ -123,15 +123,15 @@ const KernelRegistration registration{
          "and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour type and depth, "
          "interlaced or not; of 16 bits the higher 8 are kept, palettes are resolved, colour profiles and gamma are "
          "not applied.\n"
-         "scale=2, 4 or 8 takes a JPEG's height and width down while it is decoded, which costs less than decoding and "
-         "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so nothing chooses "
-         "it but you. `max_pixels` counts the picture's own pixels.\n"
-         "Errors: empty bytes; bytes that are neither; a picture of more than `max_pixels`, refused from its header; "
-         "a PNG with scale > 1; headers or tables that are wrong; a JPEG component without its first scan; data too "
-         "short for the picture; a file without its end marker that lacks pixels; a damaged PNG. Damaged data of a "
-         "JPEG that has its end marker give the pixels that libjpeg recovers, and a warning that `explain()` counts "
-         "and names. Faults that lose no pixel (stray bytes between segments, a missing end marker after the last "
-         "row) are accepted.",
+         "scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than decoding and "
+         "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so it is used only "
+         "if you choose it. `max_pixels` counts the picture's own pixels.\n"
+         "Errors: empty bytes; bytes of neither format; a picture of more than `max_pixels`, refused from its header; "
+         "a PNG with scale > 1; wrong headers or tables; a JPEG component without its first scan; data too short for "
+         "the picture; a file without its end marker that lacks pixels; a damaged PNG. Damaged data of a JPEG that has "
+         "its end marker give the pixels that libjpeg recovers, and a warning that `explain()` counts and names. "
+         "Faults that lose no pixel (stray bytes between segments, a missing end marker after the last row) are "
+         "accepted.",
      .attributes = {{.name = "mode",
                      .type = ir::AttributeType::kString,
                      .doc = "RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged: "

@@ -1,4 +1,4 @@
-"""Golden data of decode_test.cc: encoded pictures, and what Pillow makes of them."""
+"""Golden data of decode_test.cc: encoded pictures, and Pillow's pixels."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def pngs() -> None:
         save(f"{name}.png.L", decoded(data, "L"))
     save("rgba.png.unchanged", np.asarray(rgba))
     save("grey_alpha.png.unchanged", np.asarray(rgba.convert("LA")))
-    # Pillow opens 16-bit grey as numbers of 16 bits and its conversions to 8 have changed; the higher byte is the rule.
+    # Pillow opens 16-bit grey as 16-bit numbers and its conversions to 8 bits have changed; ours takes the higher byte.
     write("grey_16_bits.png", png_file(53, 37, 16, 0, False, [row.astype(">u2").tobytes() for row in deep_grey]))
     save("grey_16_bits.png.L", (deep_grey >> 8).astype(np.uint8)[..., None])
     write("orientation_6.png", with_orientation(image, 6, "PNG"))

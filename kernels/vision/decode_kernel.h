@@ -1,4 +1,4 @@
-// A kernel that decodes an image, or only the part of it that the caller chooses once the size is known.
+// A kernel that decodes an image, or only a part of it that the caller chooses once the size is known.
 // Thread contract: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_DECODE_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_DECODE_KERNEL_H_
@@ -16,26 +16,26 @@ namespace headrace {
 
 struct DecodedPart {
   Image image;
-  Window held;  // which part of the picture it is
+  Window held;  // the position of the decoded part in the picture
 };
 
-// The part wanted of a picture.
+// The wanted part of a picture.
 struct WantedPart {
-  // Converts, since most callers want pixels for what follows.
+  // Implicit, because most callers want the pixels for further steps.
   WantedPart(const Window& window) : window(window) {}
   WantedPart(const Window& window, OutputAllocator* output) : window(window), output(output) {}
 
   Window window;
-  OutputAllocator* output = nullptr;  // allocates the pixels where they are the row's result
+  OutputAllocator* output = nullptr;  // allocates the pixels if they are the row's result
 };
 
-// The part wanted of a picture of this size; an error ends the decoding.
+// Chooses the wanted part of a picture of this size; an error ends the decoding.
 using ChoosePart = absl::FunctionRef<absl::StatusOr<WantedPart>(int64_t height, int64_t width)>;
 
 class DecodeKernel : public UnaryKernel {
  public:
-  // At least the part chosen, with the pixels that Apply gives; an error if and only if Apply gives one, or `choose`
-  // does. Raises a RowWarning where what was read is damaged; damage beyond the part may not be seen.
+  // At least the chosen part, with the pixels of Apply; an error if and only if Apply gives one, or `choose` does.
+  // Raises a RowWarning if the decoded data is damaged; damage outside of the part may go unnoticed.
   virtual absl::StatusOr<DecodedPart> ApplyPart(const Tensor& input, const ChoosePart& choose) const = 0;
 };
 

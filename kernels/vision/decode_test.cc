@@ -202,7 +202,7 @@ TEST(Decode, EndsWhenTheSignalIsRaised) {
   for (const char* name : {"rgb.png", "baseline_420.jpg"}) {
     EXPECT_EQ(KindOf(RunKernel("Decode", {}, Encoded(name)).status()), ErrorKind::kClosed) << name;
   }
-  // Within the reading, where nothing was asked before.
+  // During the read, where nothing was checked before.
   const auto all = [](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
     return Window{0, 0, height, width};
   };

@@ -13,7 +13,7 @@ constexpr uint32_t kOrientationTag = 0x0112;
 constexpr uint32_t kShortType = 3;
 constexpr size_t kEntryBytes = 12;
 
-// Numbers of a TIFF block in its own byte order; 0 beyond the end.
+// Reads numbers of a TIFF block in its byte order; 0 beyond the end.
 class TiffReader {
  public:
   explicit TiffReader(std::string_view block) : block_(block), big_endian_(block.starts_with("MM")) {}
@@ -33,7 +33,7 @@ class TiffReader {
   bool big_endian_;
 };
 
-// Copies pixels of kChannels bytes from one walk over the image to row-major order.
+// Copies pixels of kChannels bytes to row-major order.
 template <int kChannels>
 void CopyTurned(const uint8_t* start, int64_t row_step, int64_t column_step, int64_t height, int64_t width,
                 int64_t channels, uint8_t* target) {
@@ -69,7 +69,7 @@ absl::StatusOr<Tensor> Oriented(Tensor image, int orientation, OutputAllocator& 
   const int64_t height = image.dim(0);
   const int64_t width = image.dim(1);
   const int64_t channels = image.dim(2);
-  // From 5 on the axes are swapped: a row of the result walks along a column of the image.
+  // From 5 on the axes are swapped: a row of the result is a column of the image.
   const bool swapped = SwapsAxes(orientation);
   const bool flip_rows = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const bool flip_columns = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;

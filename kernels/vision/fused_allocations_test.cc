@@ -1,7 +1,6 @@
-// What a picture costs beside its pixels, once a thread has made some: memory taken from the heap and bytes copied, of
-// a training and of a validation pipeline fused into one pass that writes into a batch.
-// Takes the place of malloc, of which operator new is a caller; memcpy and memmove are wrapped by the linker where our
-// own code calls them.
+// The cost of a picture beyond its pixels, once a thread has made some: heap memory allocated and bytes copied, for a
+// training and a validation pipeline fused into one pass that writes into a batch.
+// Replaces malloc, which operator new calls; the linker wraps memcpy and memmove where our own code calls them.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
-// A run of vision kernels as one pass over the pixels: what is cut out is chosen before decoding, resizing reads the
-// decoded part, and mirror images, arithmetic and layout are done while the result is written. The plain kernels are
-// its specification: the bits are theirs.
-// Made once and const afterwards; Apply is safe from any thread.
+// A run of vision kernels as one pass over the pixels: the part to cut out is chosen before decoding, resizing reads
+// the decoded part, and flips, arithmetic and layout are done while the result is written. The plain kernels are the
+// specification: the pass gives the same bits.
+// Thread contract: made once and const afterwards; Apply is safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_FUSED_IMAGE_H_
 #define HEADRACE_KERNELS_VISION_FUSED_IMAGE_H_
 
@@ -25,15 +25,15 @@ namespace headrace {
 class FusedImage {
  public:
   struct Part {
-    const Kernel* kernel = nullptr;  // outlives the pass
+    const Kernel* kernel = nullptr;  // must outlive the pass
     uint64_t seed = 0;
     uint64_t salt = 0;
   };
-  // A decoder or none, then kernels that move pixels, then those that work on each value. Nullopt: not such a run.
+  // An optional decode kernel, then geometric kernels, then pixel kernels. Nullopt: the parts are no such run.
   static std::optional<FusedImage> Make(absl::Span<const Part> parts);
 
-  // Fails where a plain kernel would; which error that is, the plain kernels say. What is wrong with a picture beyond
-  // what is read of it is not noticed. The result is allocated by `output` unless it is a view.
+  // Fails if a plain kernel would; the plain kernels then report the error. Damage outside of the decoded part goes
+  // unnoticed. The result is allocated by `output` unless it is a view.
   absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const;
 
  private:

@@ -1,5 +1,5 @@
-// A kernel that moves pixels (cuts, resizing, mirror images) and does nothing else. It says where they go before any
-// pixel is read, so that the fused pass can join several of them.
+// A kernel that only moves pixels (cuts, resizing, flips). It plans its moves before any pixel is read, so that the
+// fused pass can join several of them.
 // Thread contract: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_GEOMETRIC_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_GEOMETRIC_KERNEL_H_
@@ -18,7 +18,7 @@ class GeometricKernel : public UnaryKernel {
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const final;
 
   virtual PixelTypes accepted() const = 0;
-  // Adds what it does with one image, and draws what it draws. Fails with kGraph where the size does not suit it.
+  // Draws its random numbers and adds its moves for one image. Fails with kGraph if it does not support the size.
   virtual absl::Status Plan(RowRandom& random, MovePlan& plan) const = 0;
 };
 

@@ -18,11 +18,11 @@ absl::Status WrongChannels(std::string_view got) {
   return GraphError("needs an image of 1 channel or 3 (red, green, blue); got ", got);
 }
 
-// In this order of operations, each rounded to float32.
+// Computed in this order, each operation rounded to float32.
 float LumaOf(const float* rgb) { return 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2]; }
 uint8_t LumaOf(const uint8_t* rgb) { return Luma(rgb); }
 
-// kColour: three channels in, else one.
+// kColour: three input channels, else one.
 template <bool kColour, typename T>
 void GrayRow(const T* row, int64_t width, int64_t output_channels, T* target) {
   for (int64_t x = 0; x < width; ++x) {
@@ -87,11 +87,11 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 
 const KernelRegistration registration{
     {.name = "Grayscale",
-     .summary = "Turns a colour image into shades of grey.",
+     .summary = "Converts a colour image to greyscale.",
      .doc = "Takes uint8 or float32 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and "
             "gives the same dtype of shape (H, W, output_channels); values stay in the units of the input.\n"
             "For uint8 the luma is that of Pillow's convert('L'), bit for bit: (19595 R + 38470 G + 7471 B + 32768) / "
-            "65536, cut off; torchvision gives the same for Pillow images, and for tensors a value that may be one "
+            "65536, truncated; torchvision gives the same for Pillow images, and for tensors a value that may be one "
             "less. For float32 it is 0.299 R + 0.587 G + 0.114 B. An image of one channel keeps its values.\n"
             "Errors: another number of channels, another dtype or rank, an image without pixels, and output_channels "
             "other than 1 and 3.",

@@ -16,7 +16,7 @@ class Hwc2Chw : public PixelKernel {
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kFixedSize));
     const Shape shape = {image.channels, image.height, image.width};
-    // One channel lies the same way already.
+    // With one channel the layouts are equal.
     if (image.channels == 1 && input.contiguous()) return input.Reshape(shape);
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(image.dtype(), shape));
     const auto item = static_cast<int64_t>(ItemSize(image.dtype()));
@@ -41,10 +41,9 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::S
 const KernelRegistration registration{
     {.name = "HWC2CHW",
      .summary = "Moves the channels of an image to the front.",
-     .doc =
-         "Takes numbers of any type, of shape (H, W, C), and gives the same type of shape (C, H, W), as PyTorch wants "
-         "images; (H, W) becomes (1, H, W).\n"
-         "Errors: another rank, bytes or strings.",
+     .doc = "Takes numbers of any type, of shape (H, W, C), and gives the same type of shape (C, H, W), as PyTorch "
+            "expects images; (H, W) becomes (1, H, W).\n"
+            "Errors: another rank, bytes or strings.",
      .traits = {.layout = true},
      .python_module = "vision",
      .example = "V.HWC2CHW()",

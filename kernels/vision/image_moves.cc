@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-// A view of a part keeps the whole picture alive; it may be this many times the part.
+// A view of a part keeps the whole picture alive; the picture may be this many times as large.
 constexpr size_t kKeptAlive = 4;
 
 bool Inside(const Window& window, int64_t height, int64_t width) {
@@ -16,7 +16,7 @@ bool Inside(const Window& window, int64_t height, int64_t width) {
          window.left + window.width <= width;
 }
 
-// The window `inner`, counted from `outer`, counted from where `outer` is.
+// The window `inner`, relative to `outer`, in the coordinates of `outer`.
 Window Within(const Window& outer, const Window& inner) {
   return {outer.top + inner.top, outer.left + inner.left, inner.height, inner.width};
 }
@@ -118,7 +118,7 @@ absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window
   const auto allocator = [&]() -> OutputAllocator& { return moves.size() == 1 ? output : intermediate; };
   const Window& source = plan.source();
   if (needed.height != source.height || needed.width != source.width) {
-    // Resizes from less than the whole source.
+    // Resizes from a part of the source.
     const Origin origin = {needed.top - source.top, needed.left - source.left};
     HEADRACE_ASSIGN_OR_RETURN(
         moved, ImageFrom(Resized({moved, origin, source.height, source.width}, moves[0].height, moves[0].width,

@@ -1,6 +1,7 @@
-// Where the pixels of an image go: cuts, resizing and mirror images, listed before any pixel is read. Each
-// GeometricKernel adds to the list; alone it is carried out at once, in a run of kernels the lists are joined, so that
-// a decoder is asked for no more than what the first of them cuts out. Plain values; safe from any thread.
+// A plan of cuts, resizings and flips of an image, made before any pixel is read. Each GeometricKernel adds to the
+// plan. A kernel alone carries its plan out at once; a run of kernels joins the plans, so that a decoder has to decode
+// no more than the first cuts keep.
+// Plain values; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_IMAGE_MOVES_H_
 #define HEADRACE_KERNELS_VISION_IMAGE_MOVES_H_
 
@@ -18,10 +19,10 @@ namespace headrace {
 
 struct ImageMove {
   enum class Kind { kCut, kResize, kFlipLeftRight, kFlipTopBottom } kind = Kind::kCut;
-  // Of the image as the moves before leave it; of a resizing: the part of the result that is kept.
+  // On the image after the earlier moves; for a resizing: the part of the result that is kept.
   Window window = {};
   Border border = Border::kConstant;
-  absl::Span<const ir::Number> fill = {};  // the kernel's own
+  absl::Span<const ir::Number> fill = {};  // owned by the kernel
   int64_t height = 0;                      // of the whole resized image
   int64_t width = 0;
   Resizing resizing = {};
@@ -29,32 +30,32 @@ struct ImageMove {
 
 class MovePlan {
  public:
-  // Of an image of this size.
+  // For an image of this size.
   MovePlan(int64_t height, int64_t width) : source_{0, 0, height, width}, height_(height), width_(width) {}
 
-  // As the moves so far leave it.
+  // After the moves so far.
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
 
-  // Whether an image of this size, for which the plan was made, stays as it is.
+  // Whether the plan leaves an image of this size, for which it was made, unchanged.
   bool Keeps(int64_t height, int64_t width) const;
 
-  // What lies beyond the image is filled by the border's rule; `fill` must live as long as the plan.
+  // Pixels beyond the image are filled by the border's rule; `fill` must outlive the plan.
   void Cut(const Window& window, Border border, absl::Span<const ir::Number> fill);
   void Resize(int64_t height, int64_t width, Resizing resizing);
   void FlipLeftRight() { Flip(ImageMove::Kind::kFlipLeftRight); }
   void FlipTopBottom() { Flip(ImageMove::Kind::kFlipTopBottom); }
 
-  // Takes the last mirror images off, for whoever writes the pixels can do them on the way.
+  // Removes the last flips, because the writer of the pixels can do them on the way.
   struct Flips {
     bool left_right = false;
     bool top_bottom = false;
   };
   Flips TakeLastFlips();
 
-  // What the moves stand on: cuts that come before all others move nothing, they only say what to look at.
+  // The window of the first moves: cuts before all other moves only choose the part to read.
   const Window& source() const { return source_; }
-  // The part of the image that is read at all; inside `source()`.
+  // The part of the image that is actually read; inside `source()`.
   Window Needed() const;
   absl::Span<const ImageMove> moves() const { return moves_; }
 
@@ -67,12 +68,13 @@ class MovePlan {
   absl::InlinedVector<ImageMove, 4> moves_;
 };
 
-// Carries out the plan on the part `held` of the image for which it was made; `image` is that part, and holds what is
-// needed: `needed` is plan.Needed(). May give a view; else the result is allocated by `output`.
+// Carries out the plan. `image` is the part `held` of the planned image, and contains `needed`, which is plan.Needed().
+// May return a view; otherwise the result is allocated by `output`.
 absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window& needed, const MovePlan& plan,
                             OutputAllocator& output);
 
-// The image as a tensor: a view, unless that would keep much more alive than it shows; then a copy made by `output`.
+// The image as a tensor: a view, unless that would keep much more memory alive than it needs; then a copy made by
+// `output`.
 absl::StatusOr<Tensor> TensorOf(const Image& image, OutputAllocator& output);
 
 }  // namespace headrace

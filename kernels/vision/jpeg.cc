@@ -21,18 +21,19 @@
 namespace headrace {
 namespace {
 
-// Blocks that all scans of a file may visit: so many a byte, for the picture of one colour that packs best needs about
-// ten scans at eight blocks a byte; and in any case so many times those of the picture.
+// Blocks that all scans of a file may visit, per byte: the picture of one colour that compresses best needs about ten
+// scans at eight blocks per byte. In any case scans may visit the picture's blocks kPasses times.
 constexpr int64_t kBlocksPerByte = 128;
 constexpr int64_t kPasses = 16;
-// Arithmetic coding packs one colour into nothing: pictures of so few blocks may have any number of bytes.
+// Arithmetic coding compresses one colour to almost nothing: pictures of up to this many blocks may have any number of
+// bytes.
 constexpr int64_t kArithmeticBlocks = 1 << 18;
 constexpr int kRowsAtOnce = 16;
-// Of the picture at its own size, left out before the stop signal is looked at again.
+// Pixels of the unscaled picture that are skipped before the stop signal is checked again.
 constexpr int64_t kPixelsSkippedAtOnce = 1 << 23;
 constexpr int kExifMarker = JPEG_APP0 + 1;
 
-// What ended the work, besides a fault in the data.
+// The reason why the work ended early, other than a fault in the data.
 enum class Ending { kFault, kStopped, kNoMemory };
 
 // libjpeg reports errors by longjmp. So no C++ object with a destructor lives in a function that calls setjmp, and
@@ -47,11 +48,11 @@ struct Session {
   bool damaged;
   bool strict;          // damage ends the work
   bool scans;           // a picture of several scans is being read, all of them before the first row
-  unsigned scanned;     // a bit for each component that a scan was seen of
+  unsigned scanned;     // a bit for each component that had a scan
   int64_t blocks;       // visited by scans
   int64_t most_blocks;  // that scans may visit
   char message[JMSG_LENGTH_MAX];
-  char damage[JMSG_LENGTH_MAX];  // the first
+  char damage[JMSG_LENGTH_MAX];  // the first fault
 };
 
 Session& SessionOf(j_common_ptr libjpeg) { return *static_cast<Session*>(libjpeg->client_data); }
@@ -78,7 +79,7 @@ void NoteDamage(j_common_ptr libjpeg) {
 
 bool InScan(const jpeg_decompress_struct& libjpeg) { return libjpeg.input_iMCU_row < libjpeg.total_iMCU_rows; }
 
-// libjpeg goes on with made-up pixels after some faults in the data: those are damage. Others, such as stray bytes
+// After some faults in the data libjpeg continues with invented pixels: those are damage. Others, such as stray bytes
 // between segments or odd headers, lose nothing and are ignored.
 void Warn(j_common_ptr common, int level) {
   if (level >= 0) return;
@@ -93,7 +94,7 @@ void Warn(j_common_ptr common, int level) {
       break;
     case JWRN_JPEG_EOF:
       SessionOf(common).ended_early = true;
-      // Arithmetic data that end early decode as if zeros followed, without a further warning.
+      // Arithmetic data that end early are decoded as if zeros followed, without a further warning.
       if (libjpeg.arith_code && InScan(libjpeg)) NoteDamage(common);
       break;
     default:
@@ -101,7 +102,7 @@ void Warn(j_common_ptr common, int level) {
   }
 }
 
-// Of the next row of MCUs that the scan will visit.
+// The blocks of the next row of MCUs that the scan will visit.
 int64_t BlocksOfRow(const jpeg_decompress_struct& libjpeg) {
   const int64_t rows = libjpeg.comps_in_scan == 1 ? libjpeg.cur_comp_info[0]->v_samp_factor : 1;
   return rows * libjpeg.MCUs_per_row * libjpeg.blocks_in_MCU;
@@ -117,14 +118,14 @@ void CountScan(Session& session) {
   }
 }
 
-// Called by libjpeg before each row of MCUs of a scan, and before rows are given out.
+// Called by libjpeg before each row of MCUs of a scan, and before rows are returned.
 void Watch(j_common_ptr common) {
   Session& session = SessionOf(common);
   if (StopSignal::Raised()) StopFor(session, Ending::kStopped, "stopped");
   if (session.scans) CountScan(session);
 }
 
-// Computes also the size of what decoding gives.
+// Also computes the size of the decoded picture.
 bool ReadHeader(Session& session, std::string_view bytes, bool keep_exif, int scale) {
   if (setjmp(session.jump) != 0) return false;
   jpeg_create_decompress(&session.libjpeg);
@@ -138,7 +139,7 @@ bool ReadHeader(Session& session, std::string_view bytes, bool keep_exif, int sc
   return true;
 }
 
-// Of all components, those that only pad the last row and column of MCUs left out.
+// The blocks of all components, without those that only pad the last row and column of MCUs.
 int64_t BlocksOf(const jpeg_decompress_struct& header) {
   int64_t blocks = 0;
   for (int i = 0; i < header.num_components; ++i) {
@@ -148,8 +149,8 @@ int64_t BlocksOf(const jpeg_decompress_struct& header) {
   return blocks;
 }
 
-// Refuses a picture that cannot be in so few bytes, before memory is taken for it. A block takes a Huffman code for its
-// mean, and another where its other coefficients are in the same scan, and no code has less than a bit.
+// Refuses a picture that cannot be in so few bytes, before memory is allocated for it. A block takes a Huffman code for
+// its mean, and another if its other coefficients are in the same scan, and a code has at least one bit.
 absl::Status CheckBytes(const jpeg_decompress_struct& header, size_t bytes) {
   const int64_t blocks = BlocksOf(header);
   if (header.arith_code && blocks <= kArithmeticBlocks) return absl::OkStatus();
@@ -171,7 +172,7 @@ int64_t CoefficientBytes(const jpeg_decompress_struct& header) {
   return bytes;
 }
 
-// Turns libjpeg's rows into the tensor's where libjpeg cannot itself.
+// Converts libjpeg's rows to the tensor's if libjpeg cannot do it.
 using ConvertRow = void (*)(const uint8_t* from, int64_t width, uint8_t* to);
 
 void CmykToGrey(const uint8_t* from, int64_t width, uint8_t* to) {
@@ -212,9 +213,9 @@ struct Columns {
   JDIMENSION width;
 };
 
-// Whether libjpeg gives single columns the pixels that they have in whole rows. After leaving out columns it takes
-// every component to be as many samples wide as its sampling factor says, which is wrong where the scaled transform
-// made it larger but not as large as the picture.
+// Whether libjpeg gives single columns the same pixels as in whole rows. After skipping columns it assumes that every
+// component is as many samples wide as its sampling factor says, which is wrong if the scaled transform made it larger
+// but not as large as the picture.
 bool ColumnsCanGo(const jpeg_decompress_struct& header) {
   for (int i = 0; i < header.num_components; ++i) {
     const jpeg_component_info& component = header.comp_info[i];
@@ -227,9 +228,9 @@ bool ColumnsCanGo(const jpeg_decompress_struct& header) {
   return true;
 }
 
-// The columns to ask libjpeg for. Smooth upsampling of a column takes its neighbours: with one more on each side the
-// part's own are exact. Where a component is left with hardly any sample a row, libjpeg upsamples in another way, so
-// each gets two at least.
+// The columns to request from libjpeg. Smooth upsampling of a column reads its neighbours: with one more on each side
+// the part's own are exact. If a component has hardly any samples per row, libjpeg upsamples in another way, so each
+// gets at least two.
 Columns ColumnsFor(const jpeg_decompress_struct& header, const Window& part) {
   const int64_t image_width = header.output_width;
   if (!ColumnsCanGo(header)) return {0, header.output_width};
@@ -239,7 +240,7 @@ Columns ColumnsFor(const jpeg_decompress_struct& header, const Window& part) {
   return {static_cast<JDIMENSION>(left), static_cast<JDIMENSION>(right - left)};
 }
 
-// Reads the tables, and of a picture of several scans all of them.
+// Reads the tables and, for a picture of several scans, all scans.
 bool Begin(Session& session, const Plan& plan) {
   if (setjmp(session.jump) != 0) return false;
   session.libjpeg.out_color_space = plan.space;
@@ -249,8 +250,8 @@ bool Begin(Session& session, const Plan& plan) {
   return true;
 }
 
-// Leaves out what lies above and beside the part. `held` becomes what the rows will hold: libjpeg cuts columns off by
-// whole blocks alone.
+// Skips the pixels above and beside the part. `held` becomes the range of the returned rows: libjpeg skips columns only
+// by whole blocks.
 bool MoveTo(Session& session, const Window& part, Window& held) {
   if (setjmp(session.jump) != 0) return false;
   jpeg_decompress_struct& libjpeg = session.libjpeg;
@@ -309,7 +310,7 @@ int OrientationOf(const jpeg_decompress_struct& header) {
   return 1;
 }
 
-// What scans are missing from a picture of several.
+// The scans that are present in a picture of several.
 struct Scans {
   bool first = true;  // every component has its first
   bool all = true;    // every coefficient is known to its last bit
@@ -354,7 +355,7 @@ class JpegReader {
     if (!MakePlan(header, options.mode, plan)) {
       return DataError("the JPEG has ", header.num_components, " channels; those of 1, 3 or 4 can be decoded");
     }
-    // Taken before libjpeg's own memory goes.
+    // Read before libjpeg's own memory is freed.
     const int orientation = options.orientation ? OrientationOf(header) : 1;
     if (orientation != 1) return Turned(plan, whole, orientation, choose);
     HEADRACE_ASSIGN_OR_RETURN(const WantedPart part, choose(whole.height, whole.width));
@@ -382,7 +383,7 @@ class JpegReader {
       if (!scans.first) return DataError("the JPEG lacks the first scan of a component");
     }
     Window held;
-    // Smoothing of blocks, which libjpeg does where scans are missing, looks at neighbours beyond a part.
+    // If scans are missing, libjpeg smooths blocks, which reads neighbours beyond a part.
     if (!MoveTo(session_, complete && scans.all ? part : whole, held)) return Failed("");
     HEADRACE_ASSIGN_OR_RETURN(Tensor rows, output.Allocate(DType::kUInt8, {held.height, held.width, plan.channels}));
     if (!ReadRows(session_, plan, held, rows.mutable_raw())) return Failed("");
@@ -390,8 +391,8 @@ class JpegReader {
     return DecodedPart{Cropped(image, part.top - held.top, part.left - held.left, part.height, part.width), part};
   }
 
-  // Whether libjpeg meets the end marker before the end of the bytes while it reads the one scan: it passes over no two
-  // bytes that look like one.
+  // Whether libjpeg meets the end marker before the end of the bytes while it reads the one scan: it skips no two bytes
+  // that look like a marker.
   bool HasEndMarker() const {
     const std::string_view scan = bytes_.substr(bytes_.size() - session_.libjpeg.src->bytes_in_buffer);
     return scan.rfind("\xFF\xD9") != std::string_view::npos;

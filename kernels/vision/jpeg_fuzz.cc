@@ -1,5 +1,6 @@
-// JPEGs, and what resembles them: crop against whole. The corpus has every sampling, with scans in one, apart,
-// progressive and missing. libFuzzer does not see into libjpeg and would merge most of them away: leave them.
+// Fuzzes JPEGs, valid and damaged: compares a part with the whole. The corpus has every sampling, with scans in one,
+// separate, progressive and missing. libFuzzer does not instrument libjpeg and would merge most of them away: keep
+// them.
 #include <cstddef>
 #include <cstdint>
 

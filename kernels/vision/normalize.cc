@@ -41,7 +41,7 @@ class Normalize : public PixelKernel {
     HEADRACE_RETURN_IF_ERROR(CheckChannels(image.channels));
     HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(DType::kFloat32, input.shape()));
     const NormalizePattern pattern(mean_, deviation_, image.channels);
-    // Takes rows that lie without a gap as one.
+    // Processes contiguous rows as one.
     const bool dense = image.row_stride == image.width * image.pixel_bytes();
     const int64_t rows = dense ? 1 : image.height;
     const int64_t count = image.width * image.channels * (dense ? image.height : 1);
@@ -93,18 +93,16 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 const KernelRegistration registration{
     {.name = "Normalize",
      .summary = "Subtracts the mean from every channel and divides by the standard deviation.",
-     .doc =
-         "Takes uint8 or float32 of shape (H, W, C) or (H, W), or (C, H, W) with layout='CHW', and gives float32 of "
-         "the "
-         "same shape: (x - mean) / std, computed in float32. `mean` and `std` are in the units of the input: nothing "
-         "is divided by 255 in secret, so for uint8 they lie between 0 and 255.\n"
-         "Errors: a number of means or deviations that is not the number of channels, another dtype or rank.",
+     .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W), or (C, H, W) with layout='CHW', and gives float32 of "
+            "the same shape: (x - mean) / std, computed in float32. `mean` and `std` are in the units of the input: "
+            "nothing is divided by 255 implicitly, so for uint8 they lie between 0 and 255.\n"
+            "Errors: a number of means or deviations that is not the number of channels, another dtype or rank.",
      .attributes = {{.name = "mean",
                      .type = ir::AttributeType::kFloats,
-                     .doc = "One number, or one a channel, in the units of the input."},
+                     .doc = "One number, or one per channel, in the units of the input."},
                     {.name = "std",
                      .type = ir::AttributeType::kFloats,
-                     .doc = "One number, or one a channel, in the units of the input.",
+                     .doc = "One number, or one per channel, in the units of the input.",
                      .minimum = 0,
                      .exclusive_minimum = true},
                     {.name = "layout",

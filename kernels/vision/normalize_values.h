@@ -1,5 +1,5 @@
-// (x - mean) / deviation over a run of values, in float32: rounded after each of the two, so that the bits are the same
-// on every CPU. Safe from any thread.
+// (x - mean) / deviation over a run of values, in float32: rounded after each of the two operations, so that the bits
+// are the same on every CPU. Safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_NORMALIZE_VALUES_H_
 #define HEADRACE_KERNELS_VISION_NORMALIZE_VALUES_H_
 
@@ -11,20 +11,20 @@
 
 namespace headrace {
 
-// Means and deviations of neighbouring values, repeated so often that vectors of 16 fit.
+// Means and deviations of consecutive values, repeated to a length that suits vectors of 16.
 struct NormalizePattern {
-  // One value, or one a channel, for values whose channels lie side by side.
+  // One value, or one per channel, for interleaved channels.
   NormalizePattern(const std::vector<float>& mean, const std::vector<float>& deviation, int64_t channels);
 
-  static constexpr int64_t kUsualLength = 48;  // of 1, 2, 3 and 4 channels
+  static constexpr int64_t kUsualLength = 48;  // a multiple of 1, 2, 3 and 4 channels
   absl::InlinedVector<float, kUsualLength> mean;
   absl::InlinedVector<float, kUsualLength> deviation;
 };
 
-// `dtype`: uint8 or float32. The first value is the pattern's first.
+// `dtype`: uint8 or float32. The first value corresponds to the pattern's first.
 void NormalizeValues(const uint8_t* source, DType dtype, int64_t count, const NormalizePattern& pattern, float* target);
 
-// All by the same mean and deviation.
+// All with the same mean and deviation.
 void NormalizeValues(const uint8_t* source, DType dtype, int64_t count, float mean, float deviation, float* target);
 
 }  // namespace headrace

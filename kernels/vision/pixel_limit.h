@@ -1,4 +1,4 @@
-// Refuses pictures above a number of pixels, from their header, before memory is taken. Safe from any thread.
+// Refuses pictures above a number of pixels, from their header, before memory is allocated. Safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_LIMIT_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_LIMIT_H_
 
@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-// Pillow's: a quarter of a gigabyte of 24-bit pixels, twice.
+// Pillow's limit: twice the number of 24-bit pixels in a quarter of a gigabyte.
 inline constexpr int64_t kDefaultMaxPixels = 178956970;
 
 inline absl::Status CheckPixelLimit(int64_t width, int64_t height, int64_t max_pixels) {

@@ -1,4 +1,4 @@
-// Which channels a decoder gives, and the conversions between them: integer formulas equal to Pillow's. Plain
+// The channels that a decode kernel returns, and conversions between them: integer formulas equal to Pillow's. Plain
 // functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_MODE_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_MODE_H_
@@ -16,8 +16,8 @@ enum class PixelMode {
 struct DecodeOptions {
   PixelMode mode = PixelMode::kRgb;
   bool orientation = false;  // applies the EXIF orientation
-  int64_t max_pixels = -1;   // of the picture at its own size; -1: no limit
-  int scale = 1;             // 2, 4, 8: decodes to a half, quarter, eighth of height and width; JPEG alone
+  int64_t max_pixels = -1;   // before scaling; -1: no limit
+  int scale = 1;             // 2, 4, 8: decodes to a half, quarter, eighth of height and width; only JPEG
 };
 
 // ITU-R 601-2 luma in 16-bit fixed point, as Pillow's convert("L").
@@ -25,7 +25,7 @@ inline uint8_t Luma(const uint8_t* rgb) {
   return static_cast<uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
 }
 
-// `count` pixels; `step` bytes from one to the next in `rgb`, whose first three are read. May work in place.
+// Converts `count` pixels, `step` bytes apart in `rgb`, of which the first three bytes are read. May work in place.
 inline void LumaRow(const uint8_t* rgb, int64_t count, int step, uint8_t* grey) {
   for (int64_t i = 0; i < count; ++i) grey[i] = Luma(rgb + i * step);
 }
@@ -36,7 +36,7 @@ inline uint32_t MultiplyBytes(uint32_t a, uint32_t b) {
   return ((product >> 8) + product) >> 8;
 }
 
-// From inverted CMYK, as Adobe writes it and Pillow reads it: 255 is no ink. May not work in place.
+// Converts inverted CMYK, as written by Adobe and read by Pillow: 255 is no ink. May not work in place.
 inline void InvertedCmykToRgbRow(const uint8_t* cmyk, int64_t count, uint8_t* rgb) {
   for (int64_t i = 0; i < count; ++i, cmyk += 4, rgb += 3) {
     const uint32_t white = cmyk[3];

@@ -20,7 +20,7 @@ size_t Aligned(size_t bytes) { return (bytes + kWidest - 1) / kWidest * kWidest;
 
 }  // namespace
 
-// One image on its way through a pass: what is the same for all its rows, and room for one row.
+// One image during a pass: the data common to all its rows, and scratch memory for one row.
 class PixelRows {
  public:
   PixelRows(const PixelPass& pass, const Image& image, MovePlan::Flips flips, Tensor& output)
@@ -55,10 +55,10 @@ class PixelRows {
   }
 
  private:
-  // Values that one pass over the steps takes: a row, or one channel of it.
+  // The values per pass over the steps: a row, or one channel of it.
   int64_t RunLength() const { return pass_.channels_first_ ? image_.width : image_.width * image_.channels; }
 
-  // Kept by the thread: a row needs no memory of its own.
+  // Kept by the thread, so that a row needs no allocation.
   static std::vector<uint8_t>& Room() {
     thread_local std::vector<uint8_t> room;
     return room;
@@ -116,7 +116,7 @@ class PixelRows {
   const MovePlan::Flips flips_;
   Tensor& output_;
   const int64_t item_;
-  absl::InlinedVector<NormalizePattern, 1> patterns_;  // of each normalising step, where channels lie side by side
+  absl::InlinedVector<NormalizePattern, 1> patterns_;  // for each normalising step, with interleaved channels
   uint8_t* mirrored_;
   uint8_t* split_;
   uint8_t* between_[2];

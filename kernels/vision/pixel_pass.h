@@ -1,7 +1,7 @@
-// What is done to the values of an image on its way out: conversions, arithmetic per channel and the change of layout,
-// carried out row by row while a row is in the first cache, so that the pixels are read and written once. The bits are
-// those of the kernels run one after the other.
-// Made once and const afterwards; Run is safe from any thread.
+// The operations on the values of an image while the result is written: conversions, arithmetic per channel and the
+// change of layout. They are done row by row while a row is in the L1 cache, so that the pixels are read and written
+// once. The bits are those of the kernels run one after the other.
+// Thread contract: made once and const afterwards; Run is safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_PASS_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_PASS_H_
 
@@ -19,7 +19,7 @@ namespace headrace {
 
 class PixelPass {
  public:
-  // (x - mean) / deviation to float32; one value, or one a channel. False: cannot follow what is there.
+  // (x - mean) / deviation to float32; one value, or one per channel. False: cannot follow the earlier steps.
   bool Normalize(std::vector<float> mean, std::vector<float> deviation);
   // x · scale + shift to float32.
   bool Scale(float scale, float shift);
@@ -28,7 +28,7 @@ class PixelPass {
   bool MoveChannelsFirst();
   bool channels_first() const { return channels_first_; }
 
-  // Of uint8 or float32. Fails with kGraph where the number of channels does not suit a step.
+  // For uint8 or float32. Fails with kGraph if a step does not support the number of channels.
   absl::StatusOr<Tensor> Run(const Image& image, MovePlan::Flips flips, OutputAllocator& output) const;
 
  private:
@@ -39,7 +39,7 @@ class PixelPass {
     std::vector<float> deviation = {};
     float scale = 1;
     float shift = 0;
-    DType dtype = DType::kFloat32;  // of what it gives
+    DType dtype = DType::kFloat32;  // of the result
   };
   // Steps that compute take uint8 and float32.
   bool GivesOtherType() const { return !steps_.empty() && steps_.back().dtype != DType::kFloat32; }
@@ -51,7 +51,7 @@ class PixelPass {
 // A kernel that computes each value from one value, or changes the layout.
 class PixelKernel : public UnaryKernel {
  public:
-  // Adds what it does. False: it cannot be a part of this pass.
+  // Adds its operation. False: it cannot be a part of this pass.
   virtual bool AddTo(PixelPass& pass) const = 0;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kSignature{"\x89PNG\r\n\x1a\n", 8};
 constexpr png_alloc_size_t kMostChunkBytes = 8 << 20;
-// Deflate packs 258 bytes into two bits at best.
+// Deflate compresses 258 bytes to two bits at best.
 constexpr int64_t kBestPacking = 1032;
 constexpr int64_t kRowsAtOnce = 16;
 
@@ -80,7 +80,7 @@ bool ReadHeader(Session& session, bool keep_exif) {
   if (session.info == nullptr) return false;
   png_set_read_fn(session.libpng, &session, ReadBytes);
   png_set_chunk_malloc_max(session.libpng, kMostChunkBytes);
-  // Passes over texts, profiles and the like: nothing reads them, and some unpack to megabytes.
+  // Skips texts, profiles and the like: nothing reads them, and some unpack to megabytes.
   png_set_keep_unknown_chunks(session.libpng, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   static constexpr png_byte kExifChunk[] = {'e', 'X', 'I', 'f', '\0'};
   if (keep_exif) png_set_keep_unknown_chunks(session.libpng, PNG_HANDLE_CHUNK_AS_DEFAULT, kExifChunk, 1);
@@ -102,8 +102,8 @@ int FileChannels(png_byte color, bool transparent) {
 }
 
 struct Plan {
-  int file_channels;  // as the file has them, once a palette is resolved
-  int png_channels;   // as libpng gives them
+  int file_channels;  // those of the file, after a palette is resolved
+  int png_channels;   // those that libpng returns
   int channels;       // of the tensor
 };
 
@@ -116,7 +116,7 @@ Plan MakePlan(const Session& session, PixelMode mode) {
   return {file, 3, 3};
 }
 
-// Asks libpng for 8-bit channels, as many as planned, and returns the number of passes.
+// Configures libpng for 8-bit channels, as many as planned, and returns the number of passes.
 int Transform(png_structp libpng, png_infop info, const Plan& plan) {
   png_set_strip_16(libpng);
   png_set_expand(libpng);
@@ -127,7 +127,7 @@ int Transform(png_structp libpng, png_infop info, const Plan& plan) {
   return passes;
 }
 
-// `pixels` has room for libpng's channels; turned into grey in place afterwards where that is asked for.
+// `pixels` has room for libpng's channels; converted to grey in place afterwards on request.
 bool ReadPixels(Session& session, const Plan& plan, int64_t height, int64_t width, uint8_t* pixels) {
   if (setjmp(session.jump) != 0) return false;
   const int passes = Transform(session.libpng, session.info, plan);
@@ -185,7 +185,7 @@ class PngReader {
     return grey;
   }
 
-  // Refuses a picture that cannot be in so few bytes, before memory is taken for it.
+  // Refuses a picture that cannot be in so few bytes, before memory is allocated for it.
   absl::Status CheckBytes(int64_t width, int64_t height) const {
     const int64_t bits = png_get_bit_depth(session_.libpng, session_.info);
     const int64_t unpacked = width * height * bits * png_get_channels(session_.libpng, session_.info) / 8;

@@ -1,4 +1,4 @@
-// Decodes PNG through libpng to 8 bits a channel. Pure functions; libpng's memory lives for one call. Safe from any
+// Decodes PNG with libpng to 8 bits per channel. Pure functions; libpng's memory lives for one call. Safe from any
 // thread.
 #ifndef HEADRACE_KERNELS_VISION_PNG_H_
 #define HEADRACE_KERNELS_VISION_PNG_H_
@@ -13,10 +13,10 @@ namespace headrace {
 
 bool LooksLikePng(std::string_view bytes);
 
-// All of it, whatever part is chosen, for the rows of a PNG build on those above: uint8 (H, W, C). All colour types and
-// depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour profiles are not applied. Fails with
-// kData where the bytes are not a whole PNG, or are too few to hold one of its size; kClosed where StopSignal is
-// raised, kResource where memory is lacking.
+// The whole picture, whatever part is chosen, because the rows of a PNG depend on those above: uint8 (H, W, C). All
+// colour types and depths, interlaced or not; of 16 bits the higher 8 are kept; gamma and colour profiles are not
+// applied. Fails with kData if the bytes are not a whole PNG, or are too few for a picture of its size; kClosed if
+// StopSignal is raised, kResource if memory is lacking.
 absl::StatusOr<DecodedPart> DecodePng(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
-// PNGs, and what resembles them: crop against whole. The checksums of chunks are computed anew, or hardly any change
-// would come beyond them.
+// Fuzzes PNGs, valid and damaged: compares a part with the whole. The checksums of chunks are recomputed, or hardly any
+// change would get past them.
 #include <zlib.h>
 
 #include <cstddef>

@@ -25,7 +25,7 @@ class RandomCrop : public GeometricKernel {
     Margins margins = margins_;
     int64_t height = margins.top + plan.height() + margins.bottom;
     int64_t width = margins.left + plan.width() + margins.right;
-    // Adds what is missing on both sides, as torchvision does.
+    // Adds the missing pixels on both sides, as torchvision does.
     if (pad_if_needed_ && width < size_[1]) {
       margins.left += size_[1] - width;
       width = 2 * size_[1] - width;
@@ -38,7 +38,7 @@ class RandomCrop : public GeometricKernel {
       return GraphError("the crop (", size_[0], ", ", size_[1], ") is larger than the image (", height, ", ", width,
                         margins_.Any() ? ") with its padding" : ")", "; use pad_if_needed=True, or resize first");
     }
-    // Draws both numbers always, so that what follows in the stream does not depend on the image.
+    // Always draws both numbers, so that the rest of the stream does not depend on the image.
     const int64_t top = static_cast<int64_t>(random.Below(height - size_[0] + 1));
     const int64_t left = static_cast<int64_t>(random.Below(width - size_[1] + 1));
     plan.Cut({top - margins.top, left - margins.left, size_[0], size_[1]}, border_, fill_);
@@ -69,10 +69,9 @@ ir::Attribute OptionalPadding() {
 
 const KernelRegistration registration{
     {.name = "RandomCrop",
-     .summary = "Cuts a rectangle out of an image at a random place.",
+     .summary = "Cuts a rectangle out of an image at a random position.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "
-            "width of "
-            "`size`. The image is padded first where that is asked for; every place inside is equally likely. Follows "
+            "width of `size`. The image is padded first on request; all positions inside are equally likely. Follows "
             "torchvision's RandomCrop.\n"
             "Errors: an image smaller than the crop (unless pad_if_needed), another rank, bytes or strings.",
      .attributes = {{.name = "size",

@@ -18,7 +18,7 @@ constexpr int kAttempts = 10;
 // Rounds half to even, as Python does.
 int64_t Rounded(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
 
-// Nullopt where none of the attempts fits.
+// Nullopt if none of the attempts fits.
 std::optional<Window> DrawErased(const Image& image, Interval scale, Interval ratio, RowRandom& random) {
   const double area = static_cast<double>(image.height) * static_cast<double>(image.width);
   const Interval log_ratio = {std::log(ratio.low), std::log(ratio.high)};
@@ -81,9 +81,9 @@ const KernelRegistration registration{
      .summary = "Erases a random rectangle in some rows, chosen at random.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, with a "
             "rectangle of `value` with probability `p`. The rectangle is drawn as torchvision's RandomErasing draws "
-            "it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its place uniform; it must be "
-            "smaller than the image on both sides, and after ten that are not, the image stays as it is. torchvision's "
-            "value='random' is not offered.\n"
+            "it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its position uniform; it must "
+            "be smaller than the image on both sides, and after ten that are not, the image stays as it is. "
+            "torchvision's value='random' is not offered.\n"
             "Errors: a value that the type cannot hold, a number of values that is not the number of channels, an "
             "interval that ends before it begins, another rank, bytes or strings.",
      .attributes = {{.name = "p",
@@ -108,7 +108,7 @@ const KernelRegistration registration{
                      .lengths = {2}},
                     {.name = "value",
                      .type = ir::AttributeType::kFloats,
-                     .doc = "What erased pixels hold: one number, or one a channel, in the units of the input.",
+                     .doc = "What erased pixels hold: one number, or one per channel, in the units of the input.",
                      .default_value = "0",
                      .keeps_whole = true}},
      .traits = {.random = true},

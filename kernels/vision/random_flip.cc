@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-// Along one axis: the move that the plan is asked for.
+// Along one axis, by the corresponding move of the plan.
 template <void (MovePlan::*kFlip)()>
 class RandomFlip : public GeometricKernel {
  public:

@@ -49,9 +49,9 @@ const KernelRegistration registration{
      .summary = "Cuts a random rectangle out of an image and resizes it.",
      .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with the height and width of "
             "`size`; values stay in the units of the input. The rectangle is drawn as torchvision's RandomResizedCrop "
-            "draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its place uniform; after "
-            "ten "
-            "that do not fit, the largest rectangle of an allowed ratio in the middle. Resizing is Resize's.\n"
+            "draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its position uniform; "
+            "after ten that do not fit, the largest rectangle of an allowed ratio in the middle. Resizing is "
+            "Resize's.\n"
             "Errors: another dtype or rank, an image without pixels, and an interval that ends before it begins.",
      .attributes = {{.name = "size",
                      .type = ir::AttributeType::kInts,

@@ -1,4 +1,4 @@
-"""Golden data of random_resized_crop_test.cc: boxes drawn after torchvision's source, and what is resized from them."""
+"""Golden data of random_resized_crop_test.cc: boxes drawn after torchvision's source, and images resized from them."""
 
 from __future__ import annotations
 

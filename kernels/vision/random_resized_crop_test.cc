@@ -76,8 +76,8 @@ size_t PartOf(double number, size_t parts) {
   return std::min(parts - 1, static_cast<size_t>(number * static_cast<double>(parts)));
 }
 
-// Of images so large that every box fits and rounding moves nothing: area and logarithm of the ratio are uniform and
-// have nothing to do with each other, nor have the two places, nor the next row's box.
+// For images so large that every box fits and rounding has no effect: area and logarithm of the ratio are uniform and
+// independent, and so are the two coordinates, and the next row's box.
 TEST(DrawResizedCropBox, DrawsAreaRatioAndPlaceUniformly) {
   constexpr int64_t kSide = 40'000'000;
   for (const fixture::RowAxis& axis : fixture::kRowAxes) {
@@ -128,7 +128,7 @@ TEST(RandomResizedCrop, CutsAndResizes) {
   }
 }
 
-// An image and its mask, two columns of one row, must be cut alike.
+// An image and its mask, two columns of one row, must be cropped alike.
 TEST(RandomResizedCrop, CutsColumnsOfOneRowAlike) {
   const Tensor source = Golden("source");
   Tensor mask = *Tensor::Allocate(DType::kUInt8, {60, 80});

@@ -24,7 +24,7 @@ double Weight(Filter filter, double x) {
   return 0.0;
 }
 
-// How positions of the output fall on an axis of the input.
+// Maps positions of the output to an axis of the input.
 struct Axis {
   Axis(Filter filter, int64_t in, int64_t out)
       : in_size(static_cast<int>(in)), scale(static_cast<double>(in) / static_cast<double>(out)) {
@@ -35,7 +35,7 @@ struct Axis {
   int taps() const { return static_cast<int>(std::ceil(support)) * 2 + 1; }
   double Center(int64_t at) const { return (static_cast<double>(at) + 0.5) * scale; }
   int First(int64_t at) const { return std::max(static_cast<int>(Center(at) - support + 0.5), 0); }
-  // The first that is not read any more.
+  // One past the last that is read.
   int Last(int64_t at) const { return std::min(static_cast<int>(Center(at) + support + 0.5), in_size); }
 
   int in_size;
@@ -51,18 +51,18 @@ void CopyRows(const Image& image, uint8_t* target) {
   for (int64_t y = 0; y < image.height; ++y) std::memcpy(target + y * row_bytes, image.row(y), row_bytes);
 }
 
-// Pillow 13 takes the columns first where the height shrinks by more than twice what the width does; earlier versions
-// never did. Rounding between the passes makes the order show.
+// Pillow 13 filters columns first if the height shrinks by more than twice as much as the width; earlier versions never
+// did. Rounding between the passes makes the order visible.
 bool ColumnsFirst(const SourcePart& source, int64_t height, int64_t width) {
   const int64_t shrink = source.height - height;
   return shrink > 0 && shrink > 2 * (source.width - width);
 }
 
-// What both passes are made from; taps count from where the image lies in the source.
+// The inputs of both passes; positions of taps count from the image's origin in the source.
 struct Passes {
   const Image& image;
-  FilterTaps& rows;          // of each row of the result, along a column
-  FilterTaps& columns;       // of each column of the result, along a row
+  FilterTaps& rows;          // for each row of the result, along a column
+  FilterTaps& columns;       // for each column of the result, along a row
   AxisRange needed_columns;  // of the image
   int64_t height;            // of the result
   int64_t width;
@@ -77,7 +77,7 @@ template <typename T>
 absl::Status RowsThenColumns(const Passes& passes, T* target) {
   const Image& image = passes.image;
   const int64_t elements = passes.width * image.channels;
-  // Filters along rows only those that the second pass will read.
+  // Filters along rows only the rows that the second pass will read.
   const int64_t first_row = passes.rows.first.front();
   const int64_t rows = passes.rows.first.back() + passes.rows.count.back() - first_row;
   HEADRACE_ASSIGN_OR_RETURN(Tensor between, Tensor::Allocate(image.dtype(), {rows, elements}));
@@ -105,7 +105,7 @@ absl::Status ColumnsThenRows(const Passes& passes, T* target) {
 
 enum class Along { kRow, kColumn };
 
-// In the thread's own memory, or in `large` where that would keep too much.
+// In the thread's own memory, or in `large` if that would keep too much.
 FilterTaps& TapsFor(Along along, Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin,
                     FilterTaps& large) {
   thread_local FilterTaps kept[2];
@@ -148,7 +148,7 @@ absl::Status ResampleTo(const SourcePart& source, Filter filter, int64_t height,
   return RowsThenColumns(passes, target);
 }
 
-// Where each new pixel's centre lies; -1 cannot occur. Adds up as Pillow does, so that rounding falls alike.
+// The source pixel at each new pixel's centre; -1 cannot occur. Adds up as Pillow does, so that rounding is the same.
 std::vector<int64_t> NearestIndices(int64_t in_size, int64_t out_size) {
   const double scale = static_cast<double>(in_size) / static_cast<double>(out_size);
   std::vector<int64_t> indices(out_size);

@@ -17,23 +17,23 @@ namespace headrace {
 
 enum class Filter { kBox, kBilinear, kBicubic };
 
-// A piece of an axis.
+// A part of an axis.
 struct AxisRange {
   int64_t begin = 0;
   int64_t size = 0;
 };
-// What of an axis of `in_size` is read for the piece `out` of the axis resampled to `out_size`.
+// The part of an axis of `in_size` that is read for the part `out` of the axis resampled to `out_size`.
 AxisRange NeededAlongAxis(Filter filter, int64_t in_size, int64_t out_size, AxisRange out);
-// Fills `taps`, whose memory is used again; of the same piece, and positions of the input count from `in_begin`.
+// Fills `taps`, whose memory is reused, for the same part; positions of the input count from `in_begin`.
 void MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange out, int64_t in_begin,
                     FilterTaps& taps);
 
-// Where something lies in a larger image.
+// The position of a part in a larger image.
 struct Origin {
   int64_t top = 0;
   int64_t left = 0;
 };
-// An image of which only a part is there.
+// A part of an image, with its position in the whole.
 struct SourcePart {
   Image image;  // the part
   Origin origin;
@@ -42,11 +42,11 @@ struct SourcePart {
 };
 
 // The part `part` of the source resampled to `height` × `width`. uint8 or float32, any number of channels. A pass along
-// an axis whose size stays is skipped, as Pillow does. Of the source at least what NeededAlongAxis says must be there.
+// an axis of unchanged size is skipped, as in Pillow. The source must contain at least the range of NeededAlongAxis.
 absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t height, int64_t width,
                                 const Window& part, OutputAllocator& output);
 
-// Pillow's NEAREST: the pixel under the centre of each new one.
+// Pillow's NEAREST: the pixel at the centre of each new one.
 absl::StatusOr<Tensor> ResampleNearest(const Image& image, int64_t height, int64_t width, OutputAllocator& output);
 
 }  // namespace headrace

@@ -21,7 +21,7 @@ constexpr int32_t kHalf = 1 << (kPrecisionBits - 1);
 // Vectors multiply 16-bit numbers, so a weight is taken as high · 2^11 + low: the sum of both parts is exact.
 constexpr int kLowBits = 11;
 
-// What a pass reads, in plain pointers.
+// The input of a pass, as plain pointers.
 template <typename Weight>
 struct TapsView {
   const int* first;
@@ -30,8 +30,9 @@ struct TapsView {
   int taps;
 };
 
-// The weights of two neighbours at a time, as a vector multiplies them: of each position `pairs` times the high parts
-// and the low parts. As many at every position, with zeros, so that no branch depends on the position.
+// The weights of two neighbours at a time, in the form in which a vector multiplies them: for each position `pairs`
+// high parts and low parts. Every position has the same number, padded with zeros, so that no branch depends on the
+// position.
 struct PairedWeights {
   const uint32_t* words;
   int64_t pairs;
@@ -50,7 +51,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kBlock = 32;                  // elements of a row summed at once
-constexpr int64_t kMostInterleaved = 2048;  // pixels of a row of one channel that are filtered with others
+constexpr int64_t kMostInterleaved = 2048;  // pixels per row of one channel that are filtered together with others
 
 template <typename T>
 struct Sum;
@@ -127,12 +128,12 @@ HWY_INLINE void AlongRows(const PixelRun& source, int64_t begin_row, int64_t row
 
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
 
-// Vectors of one or two blocks of 16 bytes. Wider ones are slower here: a block more is a load and a move more.
+// Vectors of one or two blocks of 16 bytes. Wider ones are slower here: one more block is one more load and move.
 using Bytes = hn::CappedTag<uint8_t, 32>;
 using Words = hn::Repartition<int16_t, Bytes>;
 using Sums = hn::Repartition<int32_t, Bytes>;
 
-// In the pass along rows each block belongs to a row of its own.
+// In the pass along rows each block belongs to another row.
 constexpr int kRows = HWY_MAX_BYTES == 16 ? 1 : 2;
 
 // 16 bytes of each row, from `offset` on.
@@ -145,7 +146,7 @@ HWY_INLINE hn::Vec<Bytes> LoadRows(const uint8_t* const* rows, int64_t offset) {
 #endif
 }
 
-// Bytes of two neighbouring pixels as 16-bit numbers, channel by channel: 255 gives the zero of the higher half.
+// Bytes of two neighbouring pixels as 16-bit numbers, channel by channel: index 255 gives the zero of the higher half.
 template <int kChannels>
 HWY_INLINE hn::Vec<Bytes> PairOrder() {
   alignas(16) static constexpr uint8_t kThree[16] = {0, 255, 3, 255, 1,   255, 4,   255,
@@ -186,7 +187,7 @@ HWY_INLINE TwoSums SumOfPairs(const uint8_t* const* rows, int64_t offset, const 
           hn::ShiftRight<kPrecisionBits>(hn::Add(hn::ShiftLeft<kLowBits>(high.other), low.other))};
 }
 
-// One position of twice kRows rows; stores `kStored` bytes a row.
+// One position of twice kRows rows; stores `kStored` bytes per row.
 template <int kChannels, int kPairs, int kStored>
 HWY_INLINE void OnePosition(const uint8_t* const* rows, const int* first, const PairedWeights& weights, int64_t x,
                             hn::Vec<Bytes> order, uint8_t* const* targets) {
@@ -194,7 +195,7 @@ HWY_INLINE void OnePosition(const uint8_t* const* rows, const int* first, const 
   const hn::Rebind<uint8_t, Words> packed_bytes;
   const TwoSums sums = SumOfPairs<kChannels, kPairs>(rows, static_cast<int64_t>(first[x]) * kChannels,
                                                      weights.words + x * weights.pairs * 2, weights.pairs, order);
-  // Saturates to 0 … 255 within each block: a pixel of the one row, then a pixel of the other.
+  // Saturates to 0 … 255 within each block: a pixel of one row, then a pixel of the other.
   alignas(64) uint8_t pixels[8 * kRows];
   hn::Store(hn::DemoteTo(packed_bytes, hn::ReorderDemote2To(words, sums.one, sums.other)), packed_bytes, pixels);
   for (int i = 0; i < kRows; ++i) {
@@ -207,7 +208,7 @@ template <int kChannels, int kPairs>
 HWY_INLINE void AlongSomeRows(const uint8_t* const* rows, const int* first, const PairedWeights& weights, int64_t end,
                               uint8_t* const* targets) {
   const auto order = PairOrder<kChannels>();
-  // Stores a byte too many where the next pixel mends it.
+  // Each pixel but the last stores one byte too many, which the next pixel overwrites.
   for (int64_t x = 0; x + 1 < end; ++x) OnePosition<kChannels, kPairs, 4>(rows, first, weights, x, order, targets);
   if (end > 0) OnePosition<kChannels, kPairs, kChannels>(rows, first, weights, end - 1, order, targets);
 }
@@ -228,7 +229,7 @@ HWY_INLINE void AlongSomeRows(const uint8_t* const* rows, const int* first, cons
   }
 }
 
-// Positions before the first whose last load ends beyond the row.
+// Positions before the first whose last load exceeds the row.
 HWY_INLINE int64_t SafePositions(const TapsView<int32_t>& taps, int64_t positions, int64_t pairs, int64_t row_bytes,
                                  int64_t channels) {
   const int64_t read = (pairs - 1) * 2 * channels + 16;
@@ -255,7 +256,7 @@ HWY_INLINE int64_t AlongGroupsOfRows(const PixelRun& source, int64_t rows, const
   return y;
 }
 
-// Four rows of bytes to one of four channels.
+// Interleaves four rows of bytes to one of four channels.
 HWY_INLINE void Interleave(const uint8_t* row, int64_t stride, int64_t width, uint8_t* target) {
   const hn::FixedTag<uint8_t, 16> block;
   int64_t x = 0;
@@ -286,7 +287,7 @@ HWY_INLINE void Deinterleave(const uint8_t* source, int64_t width, uint8_t* row,
 HWY_INLINE int64_t AlongGroupsOfGreyRows(const PixelRun& source, int64_t rows, const TapsView<int32_t>& taps,
                                          const PairedWeights& weights, int64_t width, uint8_t* target) {
   if (source.width > kMostInterleaved || width > kMostInterleaved) return 0;
-  // The last loads go up to 16 bytes and a pair of pixels beyond a row.
+  // The last loads read up to 16 bytes and a pair of pixels beyond a row.
   alignas(64) uint8_t interleaved[2 * kRows][4 * kMostInterleaved + 64];
   alignas(64) uint8_t filtered[2 * kRows][4 * kMostInterleaved];
   const uint8_t* sources[2 * kRows];
@@ -377,13 +378,13 @@ HWY_INLINE void SumOfRows(const uint8_t* row, int64_t stride, int count, const u
 #endif
 }
 
-// Needs a vector's elements at least; returns whether there were.
+// Needs at least a vector's elements; returns whether there were.
 HWY_INLINE bool AlongColumnOfBytes(const uint8_t* source, int64_t stride, int count, const uint32_t* weights,
                                    int64_t elements, uint8_t* target) {
   const auto step = static_cast<int64_t>(hn::Lanes(Bytes()));
   if (elements < step) return false;
   for (int64_t x = 0; x + step <= elements; x += step) SumOfRows(source + x, stride, count, weights, target + x);
-  // Sums the last ones, where they fill no vector, with some of those before once more.
+  // If the last ones fill no vector, sums them together with some of those before once more.
   const int64_t last = elements - step;
   if (elements % step != 0) SumOfRows(source + last, stride, count, weights, target + last);
   return true;
@@ -399,7 +400,7 @@ HWY_INLINE bool AlongColumnOfBytes(const uint8_t*, int64_t, int, const uint32_t*
 
 #endif
 
-// One row of the result. A plain loop: compilers make of it what one would write by hand.
+// One row of the result. A plain loop: compilers vectorize it well.
 template <typename T>
 HWY_INLINE void AlongColumn(const uint8_t* source, int64_t stride, int count, const typename Sum<T>::weight* weights,
                             int64_t elements, T* target) {
@@ -473,7 +474,7 @@ TapsView<double> ViewOf(const FilterTaps& taps) {
   return {taps.first.data(), taps.count.data(), taps.weights.data(), taps.taps};
 }
 
-// Weights as integers, one by one and in pairs.
+// Weights as integers, single and in pairs.
 class FixedWeights {
  public:
   void Set(const FilterTaps& taps) {
@@ -509,7 +510,7 @@ class FixedWeights {
   std::vector<uint32_t> words_;
 };
 
-// The thread's own, or `large` where that would keep too much.
+// The thread's own, or `large` if that would keep too much.
 const FixedWeights& WeightsOf(const FilterTaps& taps, FixedWeights& large) {
   thread_local FixedWeights kept;
   FixedWeights& weights = taps.weights.size() <= FilterTaps::kMostKept ? kept : large;

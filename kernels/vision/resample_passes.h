@@ -1,6 +1,6 @@
 // The two passes of a separable filter, along rows and along columns: each value of the result is a weighted sum of
-// neighbours. uint8 in 22-bit fixed point, float32 summed in double, in the order of the neighbours; the bits are the
-// same on every CPU. Pure functions; safe from any thread.
+// neighbours. uint8 is computed in 22-bit fixed point, float32 is summed in double, in the order of the neighbours; the
+// bits are the same on every CPU. Pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
 #define HEADRACE_KERNELS_VISION_RESAMPLE_PASSES_H_
 
@@ -10,19 +10,19 @@
 
 namespace headrace {
 
-// How each position of the output gathers from an axis of the input: `count[i]` neighbours from `first[i]` on, weighted
-// by weights[i * taps …].
+// The input of each output position along an axis: `count[i]` neighbours from `first[i]` on, weighted by weights[i *
+// taps …].
 struct FilterTaps {
   int taps = 0;
   std::vector<int> first;
   std::vector<int> count;
   std::vector<double> weights;
 
-  // A thread keeps memory for this many, so that a row needs none of its own.
+  // A thread keeps memory for up to this many, so that a row needs no allocation.
   static constexpr size_t kMostKept = size_t{1} << 15;
 };
 
-// Rows of pixels, `stride` bytes from one to the next.
+// Rows of pixels, `stride` bytes apart.
 struct PixelRun {
   const uint8_t* pixels = nullptr;
   int64_t stride = 0;
@@ -30,11 +30,11 @@ struct PixelRun {
   int64_t channels = 0;
 };
 
-// `rows` rows, each filtered along itself; the results lie without a gap.
+// Filters each of `rows` rows along itself; the results are contiguous.
 void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, uint8_t* target);
 void FilterRows(const PixelRun& source, int64_t rows, const FilterTaps& taps, float* target);
 
-// Whole rows weighted and summed, one for each position of the taps.
+// Weighted sums of whole rows, one for each position of the taps.
 void FilterColumns(const PixelRun& source, const FilterTaps& taps, uint8_t* target);
 void FilterColumns(const PixelRun& source, const FilterTaps& taps, float* target);
 

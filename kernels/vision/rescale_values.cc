@@ -12,7 +12,7 @@ namespace headrace {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A plain loop serves every type; compilers make of it what one would write by hand.
+// A plain loop for every type: compilers vectorize it well.
 template <typename T>
 HWY_INLINE void Loop(const T* HWY_RESTRICT source, int64_t count, float scale, float shift,
                      float* HWY_RESTRICT target) {

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kMaxSide = 65535;
 constexpr int64_t kMaxOpenCvChannels = 4;
 
-// Our engine owns the threads: OpenCV starts none.
+// The engine owns the threads: OpenCV starts none.
 void KeepOpenCvOnThisThread() {
   static const bool done = (cv::setNumThreads(0), true);
   static_cast<void>(done);
@@ -36,7 +36,7 @@ int OpenCvInterpolation(Interpolation interpolation) {
   return cv::INTER_LINEAR;
 }
 
-// Pillow's, of all but nearest.
+// Pillow's filters, for all interpolations but nearest.
 Filter FilterOf(Interpolation interpolation) {
   if (interpolation == Interpolation::kArea) return Filter::kBox;
   return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
@@ -113,14 +113,14 @@ ir::Attribute AntialiasAttribute() {
 
 namespace {
 
-// The size of the attribute for an image: a lone number is the shorter side, and the shape is kept.
+// The size of the attribute for an image: a single number is the shorter side, and the aspect ratio is kept.
 struct TargetSize {
   int64_t height;
   int64_t width;
 };
 TargetSize TargetSizeOf(const std::vector<int64_t>& size, int64_t height, int64_t width) {
   if (size.size() == 2) return {size[0], size[1]};
-  // Cuts the fraction off as torchvision does.
+  // Truncates the fraction as torchvision does.
   if (height <= width) return {size[0], std::max<int64_t>(size[0] * width / height, 1)};
   return {std::max<int64_t>(size[0] * height / width, 1), size[0]};
 }
@@ -173,8 +173,8 @@ const KernelRegistration registration{
          "Errors: another dtype or rank, and an image without pixels.",
      .attributes = {{.name = "size",
                      .type = ir::AttributeType::kInts,
-                     .doc = "(height, width), or one number: the shorter side, the longer following in proportion (its "
-                            "fraction cut off, as torchvision does).",
+                     .doc = "(height, width), or one number: the shorter side, the longer side following in proportion "
+                            "(truncated, as torchvision does).",
                      .minimum = 1,
                      .maximum = kMaxSide,
                      .lengths = {1, 2}},

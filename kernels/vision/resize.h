@@ -1,5 +1,5 @@
-// Resizing by any of the interpolations, with Pillow's filters (antialias) or OpenCV's cv::resize, and the attributes
-// that choose. Reads any view of an image, so a crop is resized without being copied. Safe from any thread.
+// Resizes by any of the interpolations, with Pillow's filters (antialias) or OpenCV's cv::resize; and the attributes
+// that choose them. Reads any view of an image, so a crop is resized without a copy. Safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_RESIZE_H_
 #define HEADRACE_KERNELS_VISION_RESIZE_H_
 
@@ -25,12 +25,12 @@ struct Resizing {
 
   // From the attributes below.
   static Resizing Of(const ir::Attributes& attributes);
-  // A part of the result can be made alone, with the same bits.
+  // Whether a part of the result can be made alone, with the same bits.
   bool CanGivePart() const { return antialias && interpolation != Interpolation::kNearest; }
 };
 
-// The part of a source of `source_height` × `source_width` from which the part `part` of it, resized to `height` ×
-// `width`, is made.
+// The part of a source of `source_height` × `source_width` that is read for the part `part` of the result of `height` ×
+// `width`.
 Window NeededToResize(int64_t source_height, int64_t source_width, int64_t height, int64_t width, const Window& part,
                       Resizing resizing);
 

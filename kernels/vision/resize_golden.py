@@ -1,4 +1,4 @@
-"""Golden data of resize_test.cc: what Pillow and OpenCV make of an image."""
+"""Golden data of resize_test.cc: images resized by Pillow and OpenCV."""
 
 from __future__ import annotations
 

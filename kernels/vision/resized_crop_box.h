@@ -1,5 +1,5 @@
-// The random rectangle of RandomResizedCrop, as torchvision draws it. A function of the image's size and the row's
-// stream alone, so images of one size in one row are cut alike. Safe from any thread.
+// The random rectangle of RandomResizedCrop, as torchvision draws it. Depends only on the image's size and the row's
+// stream, so images of one size in one row are cropped alike. Safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_RESIZED_CROP_BOX_H_
 #define HEADRACE_KERNELS_VISION_RESIZED_CROP_BOX_H_
 
@@ -22,7 +22,7 @@ struct CropBox {
 };
 
 struct Interval {
-  // From an attribute of two numbers. Fails with kGraph where it ends before it begins.
+  // From an attribute of two numbers. Fails with kGraph if it ends before it begins.
   static absl::StatusOr<Interval> Of(const ir::Attributes& attributes, std::string_view name);
 
   double low = 0;

@@ -27,7 +27,7 @@ HWY_INLINE void ReverseEach(const uint8_t* source, int64_t width, int64_t pixel_
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Which bytes of a block of 16 make its whole pixels in the other order, the first `unused` left out.
+// The indices that reverse the whole pixels of a block of 16 bytes, without the first `unused` bytes.
 template <int kBytes>
 constexpr std::array<uint8_t, 16> OrderInBlock(int unused) {
   std::array<uint8_t, 16> order = {};
@@ -37,7 +37,7 @@ constexpr std::array<uint8_t, 16> OrderInBlock(int unused) {
   return order;
 }
 
-// Pixels that fill blocks: as many at once as a vector holds. Returns the pixels done.
+// Pixels that fill blocks, a vector at a time. Returns the pixels done.
 template <int kBytes>
 HWY_INLINE int64_t ReverseVectors(const uint8_t* source, int64_t width, uint8_t* target) {
   alignas(16) static constexpr std::array<uint8_t, 16> kOrder = OrderInBlock<kBytes>(0);
@@ -52,8 +52,8 @@ HWY_INLINE int64_t ReverseVectors(const uint8_t* source, int64_t width, uint8_t*
   return x;
 }
 
-// Others, a block at once: each load begins early and each store ends late, which the next one mends, so the last few
-// pixels are not done. Returns the pixels done.
+// Other pixels, one block at a time: each load begins early and each store ends late, which the next one overwrites, so
+// the last few pixels are not done. Returns the pixels done.
 template <int kBytes>
 HWY_INLINE int64_t ReverseBlocks(const uint8_t* source, int64_t width, uint8_t* target) {
   constexpr int kPixels = 16 / kBytes;

@@ -1,4 +1,4 @@
-// Writes a row of pixels back to front. Safe from any thread.
+// Writes the pixels of a row in reverse order. Safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_REVERSE_ROW_H_
 #define HEADRACE_KERNELS_VISION_REVERSE_ROW_H_
 

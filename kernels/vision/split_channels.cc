@@ -26,7 +26,7 @@ HWY_INLINE void SplitThreeOneByOne(const T* HWY_RESTRICT source, int64_t x, int6
 template <typename T>
 HWY_INLINE void SplitThree(const T* HWY_RESTRICT source, int64_t width, T* HWY_RESTRICT first, T* HWY_RESTRICT second,
                            T* HWY_RESTRICT third) {
-  // Blocks of 16 bytes: wider vectors would be put together from them.
+  // Blocks of 16 bytes: wider vectors would be assembled from them.
   const hn::CappedTag<T, 16 / sizeof(T)> block;
   const auto step = static_cast<int64_t>(hn::Lanes(block));
   int64_t x = 0;

@@ -1,4 +1,4 @@
-// Takes pixels apart into one run a channel. Safe from any thread.
+// Splits interleaved pixels into one run per channel. Safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_SPLIT_CHANNELS_H_
 #define HEADRACE_KERNELS_VISION_SPLIT_CHANNELS_H_
 

@@ -1,4 +1,4 @@
-// Normalize, Rescale and HWC2CHW: what stands between pixels and a training step.
+// Tests Normalize, Rescale and HWC2CHW, the last kernels before a training step.
 #include <string>
 #include <vector>
 

@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-// One row of the window over the image's row `source` (null: nothing of the image is in it).
+// One row of the window over the image's row `source` (null: no part of the image is in it).
 class RowCopy {
  public:
   RowCopy(const Image& image, const Window& window, Border border, const std::vector<uint8_t>& pixel)
@@ -41,9 +41,9 @@ class RowCopy {
   const Window& window_;
   const std::vector<uint8_t>& pixel_;
   int64_t pixel_bytes_;
-  int64_t begin_;  // columns [begin, end) of the window lie on the image
+  int64_t begin_;  // columns [begin, end) of the window are on the image
   int64_t end_;
-  std::vector<int64_t> outside_;  // where the other columns read, from left to right
+  std::vector<int64_t> outside_;  // the source positions of the other columns, from left to right
 };
 
 }  // namespace
@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<uint8_t>> PixelOf(std::string_view attribute, absl::S
                                              const Image& image) {
   if (values.size() != 1 && static_cast<int64_t>(values.size()) != image.channels) {
     return GraphError(attribute, " has ", values.size(), " values, but the image has ", image.channels,
-                      " channels: give one value, or one a channel");
+                      " channels: give one value, or one per channel");
   }
   const size_t item = ItemSize(image.dtype());
   std::vector<uint8_t> pixel(image.pixel_bytes());
@@ -79,7 +79,7 @@ int64_t BorderIndex(int64_t at, int64_t size, Border border) {
   if (border == Border::kConstant) return -1;
   if (border == Border::kEdge) return std::clamp<int64_t>(at, 0, size - 1);
   if (border == Border::kReflect && size == 1) return 0;
-  // Folds the axis back and forth; a reflection does not repeat the border, a symmetry does.
+  // Folds the axis back and forth; reflect does not repeat the border, symmetric does.
   const int64_t period = border == Border::kReflect ? 2 * (size - 1) : 2 * size;
   const int64_t folded = ((at % period) + period) % period;
   if (folded < size) return folded;
@@ -121,7 +121,7 @@ ir::Attribute FillAttribute() {
   return {.name = "fill",
           .type = ir::AttributeType::kFloats,
           .doc =
-              "What new pixels hold where the border is constant: one number, or one a channel, in the units of the "
+              "What new pixels hold where the border is constant: one number, or one per channel, in the units of the "
               "input.",
           .default_value = "0",
           .keeps_whole = true};

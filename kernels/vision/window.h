@@ -1,5 +1,5 @@
-// A window is a rectangle over an image that may reach beyond its borders: crops, padding and both at once are one
-// copy. What lies outside is filled by the border's rule. Pure functions; safe from any thread.
+// A window is a rectangle over an image that may extend beyond its borders: a crop, padding or both are one copy.
+// Pixels outside are filled by the border's rule. Pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_WINDOW_H_
 #define HEADRACE_KERNELS_VISION_WINDOW_H_
 
@@ -33,22 +33,22 @@ enum class Border {
 };
 Border BorderOf(std::string_view name);
 
-// Where the window's position `at` (from -size·k to beyond) reads an axis of `size`; -1: filled.
+// The position on an axis of `size` that the window reads at `at` (from -size·k to beyond); -1: filled.
 int64_t BorderIndex(int64_t at, int64_t size, Border border);
 
-// The bytes of one pixel, from one number for all channels or one a channel. Fails with kGraph, naming `attribute`,
-// where their number or the image's dtype does not suit them.
+// The bytes of one pixel, from one number for all channels or one per channel. Fails with kGraph, naming `attribute`,
+// if their number or the image's dtype does not match.
 absl::StatusOr<std::vector<uint8_t>> PixelOf(std::string_view attribute, absl::Span<const ir::Number> values,
                                              const Image& image);
 // Repeats the pixel `count` times.
 void FillRun(const std::vector<uint8_t>& pixel, int64_t count, uint8_t* target);
 
-// A copy of what the window shows. `fill` is one number for all channels or one a channel; it must fit
-// the image's dtype.
+// A copy of the image under the window. `fill` is one number for all channels or one per channel; it must fit the
+// image's dtype.
 absl::StatusOr<Tensor> Windowed(const Image& image, const Window& window, Border border,
                                 absl::Span<const ir::Number> fill, OutputAllocator& output);
 
-// Space around an image, from torchvision's notation: one number for all sides, (left and right, top and bottom), or
+// Margins around an image, in torchvision's notation: one number for all sides, (left and right, top and bottom), or
 // (left, top, right, bottom).
 struct Margins {
   int64_t left = 0;
@@ -60,7 +60,7 @@ struct Margins {
 };
 Margins MarginsOf(absl::Span<const int64_t> padding);
 
-// The attributes that say so, declared once.
+// The attributes for margins and borders, declared once.
 ir::Attribute PaddingAttribute();
 ir::Attribute FillAttribute();
 ir::Attribute BorderAttribute();

@@ -1,5 +1,5 @@
-// The columns that a source can give, of which the attribute `columns` chooses some, in its order: those that nothing
-// reads are not made. A value; safe from any thread.
+// The columns that a source offers and the attribute `columns`, which chooses some of them, in its order. Columns that
+// nothing reads are not made. A value; safe from any thread.
 #ifndef HEADRACE_OPS_SOURCE_COLUMN_CHOICE_H_
 #define HEADRACE_OPS_SOURCE_COLUMN_CHOICE_H_
 
@@ -16,12 +16,12 @@ namespace headrace {
 
 class ColumnChoice {
  public:
-  // The first `given` columns are what a user gets who does not choose.
+  // The first `given` columns are the default choice.
   ColumnChoice(ir::Columns columns, size_t given) : all_{std::move(columns)}, given_(given) {}
 
   ir::Attribute Declare() const;
   absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes) const;
-  // For each column of `output`, its number among all.
+  // For each column of `output`, its index among all columns.
   std::vector<int> Fields(const ir::Schema& output) const;
 
  private:

@@ -1,4 +1,4 @@
-// The attribute `patterns` of sources that read files, and the files found by it. Values; safe from any thread.
+// The attribute `patterns` of sources that read files, and the files that match. Values; safe from any thread.
 #ifndef HEADRACE_OPS_SOURCE_FILE_PATTERNS_H_
 #define HEADRACE_OPS_SOURCE_FILE_PATTERNS_H_
 
@@ -14,14 +14,14 @@ namespace headrace {
 struct MatchedFiles {
   PathArena paths;  // in byte order, each once
   std::vector<int64_t> sizes;
-  // Of paths and sizes; not of what the files hold.
+  // Covers paths and sizes, not the contents of the files.
   Fingerprint fingerprint;
 };
 
 ir::Attribute DeclarePatterns();
-// kGraph where there are none, or one is no path.
+// kGraph if there are no patterns, or one is not a path.
 absl::Status CheckPatterns(const ir::Attributes& attributes);
-// `source` names the op in fingerprints.
+// `source` is the operator's name in the fingerprint.
 absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_view source,
                                         const ir::Attributes& attributes);
 

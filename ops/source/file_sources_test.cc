@@ -117,7 +117,7 @@ TEST(FileSources, KnowNoOtherFileSystemThanThePipelines) {
   }
 }
 
-// Files that the pipeline reads, and what stands before each read.
+// The files of the pipeline, with a callback before each read.
 class ReadsAhead : public ::testing::Test {
  protected:
   ReadsAhead() {

@@ -17,22 +17,22 @@ class GeneratorSource : public StreamSource {
         name_(arguments.attributes.ReferenceName("function")),
         columns_(arguments.output.columns) {}
 
-  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
+  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override {
     epoch_ = epoch;
-    return iterator_->Start(epoch, words[0]);
+    return iterator_->Start(epoch, counters[0]);
   }
 
-  absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) override {
+  absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) override {
     HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> row, iterator_->Next());
     end = row.empty();
     if (end) return absl::OkStatus();
-    const uint64_t index = words[0]++;
+    const uint64_t index = counters[0]++;
     HEADRACE_RETURN_IF_ERROR(Check(row, index));
     AppendRow(block, {epoch_, index}, {nullptr, static_cast<int64_t>(index), -1}, row);
     return absl::OkStatus();
   }
 
-  // Nothing tells what a function will give before it is called.
+  // The rows of a function are not known before it is called.
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     fingerprints.push_back({Cat("Generator ", name_), 0, 0});
   }
@@ -80,8 +80,8 @@ const OpRegistration registration(
         .role = ir::Role::kSource,
         .summary = "Gives the rows of a Python iterator, a new one each epoch.",
         .doc = "The function is called for each epoch, as function(epoch) or function(), and returns an iterator over "
-               "rows: dicts, or one value where there is one column. It runs on a thread of its own, and no earlier "
-               "than the epoch is asked for. A row's key is its number. To go on within an epoch, the rows before are "
+               "rows: dicts, or single values if there is one column. It runs on a thread of its own, and not before "
+               "the epoch is requested. A row's key is its number. To resume within an epoch, the earlier rows are "
                "made again and dropped, unless the iterator has a method seek(row).",
         .min_inputs = 0,
         .max_inputs = 0,
@@ -95,9 +95,9 @@ const OpRegistration registration(
         .python =
             {.parameters = "function: Callable[..., Iterable[Any]], columns: Columns",
              .docs = {{"function",
-                       "Gives a new iterator for an epoch: called with the epoch where it takes an argument, and with "
-                       "`start=`, the number of rows to leave out, where it has such a parameter. Where it has none, "
-                       "and the iterator has no method `seek(row)`, a restart reads again what came before."},
+                       "Returns a new iterator for an epoch: called with the epoch if it takes an argument, and with "
+                       "`start=`, the number of rows to skip, if it has such a parameter. If it has none, and the "
+                       "iterator has no method `seek(row)`, a restart reads the earlier rows again."},
                       {"columns",
                        "Names of the columns, or a dict from name to dtype, or to (dtype, shape): {\"x\": \"float32\", "
                        "\"image\": (\"uint8\", (None, None, 3))}. A row is a dict, or a tuple in this order."}},

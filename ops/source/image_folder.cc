@@ -123,13 +123,12 @@ const OpRegistration registration(
         .name = "ImageFolder",
         .version = RowOrder::kVersion,
         .role = ir::Role::kSource,
-        .summary = "Gives the pictures of a folder that holds one folder a class.",
-        .doc = "Columns: `image` (bytes as they stand in the file), `label` (int32: classes numbered by name from 0); "
-               "on request `path` (string) and `index` (int64: the row's number in the listing). All pictures beneath "
-               "a class folder belong to that class, those in folders within it, too; symbolic links are followed, "
-               "pipes, sockets "
-               "and devices passed over. "
-               "Rows stand in order of class name, then path, both in byte order; a row's key is its index.",
+        .summary = "Gives the pictures of a folder that holds one folder per class.",
+        .doc = "Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on request "
+               "`path` (string) and `index` (int64: the row's number in the listing). All pictures below a class "
+               "folder belong to that class, including those in subfolders; symbolic links are followed, and pipes, "
+               "sockets and devices are skipped. Rows are in order of class name, then path, both in byte order; a "
+               "row's key is its index.",
         .min_inputs = 0,
         .max_inputs = 0,
         .attributes = {{.name = "root",
@@ -139,7 +138,7 @@ const OpRegistration registration(
                        RowOrder::Declare(),
                        {.name = "extensions",
                         .type = ir::AttributeType::kStrings,
-                        .doc = "Ends of file names that make a picture, in upper or lower case.",
+                        .doc = "File name endings of pictures, in upper or lower case.",
                         .default_value = "('.jpg', '.jpeg', '.png')"},
                        {.name = "classes",
                         .type = ir::AttributeType::kPairs,
@@ -148,12 +147,12 @@ const OpRegistration registration(
                         .nullable = true},
                        {.name = "allow_empty",
                         .type = ir::AttributeType::kBool,
-                        .doc = "Take a class folder without pictures for what it is, not for an error.",
+                        .doc = "Accept class folders without pictures, which are otherwise an error.",
                         .default_value = "False"},
                        Choice().Declare(),
                        {.name = "listing",
                         .type = ir::AttributeType::kString,
-                        .doc = "A file that keeps the listing: believed where it exists, written where it does not.",
+                        .doc = "A file that keeps the listing: trusted if it exists, written if it does not.",
                         .default_value = "None",
                         .nullable = true,
                         .path = true}},

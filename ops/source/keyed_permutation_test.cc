@@ -70,15 +70,15 @@ TEST(KeyedPermutation, SpreadsTheRowsOfLargeSources) {
       std::vector<int64_t> counts(64);
       for (uint64_t draw = 0; draw < 20'000; ++draw) {
         const KeyedPermutation permutation(size, RowRandom::KeyOf(1, size, draw));
-        const auto place = static_cast<double>(permutation.At(position)) / static_cast<double>(size);
-        ++counts[static_cast<size_t>(place * 64)];
+        const auto share = static_cast<double>(permutation.At(position)) / static_cast<double>(size);
+        ++counts[static_cast<size_t>(share * 64)];
       }
       EXPECT_LT(std::abs(ChiSquareDeviation(counts)), kMostDeviation) << position << " of " << size;
     }
   }
 }
 
-// Rows that stand side by side go apart: the distance of their indices is any.
+// Adjacent rows are separated: the distance of their indices is uniform.
 TEST(KeyedPermutation, SeparatesNeighbours) {
   constexpr uint64_t kSize = 1'281'167;
   const KeyedPermutation permutation(kSize, RowRandom::KeyOf(1, 2, 3));

@@ -1,4 +1,4 @@
-// Files as they are read: what they hold now, whatever size was listed. A pure function.
+// Reads a listed file with its current contents, whatever size was listed. A pure function.
 #ifndef HEADRACE_OPS_SOURCE_LISTED_FILE_H_
 #define HEADRACE_OPS_SOURCE_LISTED_FILE_H_
 
@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-// All bytes of the file; sets `changed` where they are not as many as `listed`.
+// All bytes of the file; sets `changed` if their number is not `listed`.
 inline absl::StatusOr<Tensor> ReadListed(const FileSystem& files, const std::string& path, int64_t listed,
                                          bool& changed) {
   absl::StatusOr<Tensor> read = files.Read(path);

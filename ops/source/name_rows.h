@@ -1,4 +1,4 @@
-// Identities and provenances of rows that are known by their index alone. A pure function.
+// Sets identities and provenances of rows that are identified by their index alone. A pure function.
 #ifndef HEADRACE_OPS_SOURCE_NAME_ROWS_H_
 #define HEADRACE_OPS_SOURCE_NAME_ROWS_H_
 
@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-// For a block without rows.
+// The block has no rows yet.
 inline void NameRows(const RowOrder::Indices& indices, uint64_t epoch, Block& block) {
   block.ids.resize(indices.size());
   block.provenances.resize(indices.size());

@@ -18,7 +18,7 @@
 namespace headrace {
 namespace {
 
-// Arrays up to this size are hashed whole; of larger ones, runs of bytes evenly spread.
+// Arrays up to this size are hashed completely; of larger ones, evenly spread samples.
 constexpr size_t kHashedWhole = 1 << 20;
 constexpr size_t kHashedRun = 256;
 
@@ -41,7 +41,7 @@ uint64_t HashElements(const Tensor& array, uint64_t hash) {
   return HashBytes({bytes + array.bytes() - kHashedRun, kHashedRun}, hash);
 }
 
-// The array's own memory where the rows lie side by side.
+// The array's own memory if the rows are contiguous.
 absl::StatusOr<BlockColumn> RowsOf(const Tensor& array, const RowOrder::Indices& indices, bool side_by_side) {
   const auto count = static_cast<int64_t>(indices.size());
   if (IsVariableLength(array.dtype())) {
@@ -108,7 +108,7 @@ class NumpySource : public IndexedSource {
   const RowOrder order_;
 };
 
-// The same array behind a buffer that counts no bytes: the user's memory is not the pipeline's, and a row must not
+// The same array in a buffer that counts no bytes: the user's memory is not charged to the pipeline, and a row must not
 // count as the whole array.
 Tensor Uncounted(const Tensor& array) {
   if (IsVariableLength(array.dtype())) return array;

@@ -18,7 +18,7 @@ struct Bounds {
   static Bounds Of(const ir::Attributes& attributes) {
     return {attributes.Int("start"), attributes.Int("stop"), attributes.Int("step")};
   }
-  // As Python's len(range(start, stop, step)); unsigned, for the span may exceed int64.
+  // As Python's len(range(start, stop, step)); unsigned, because the span may exceed int64.
   uint64_t size() const {
     if (step > 0) return stop <= start ? 0 : (Distance(start, stop) - 1) / static_cast<uint64_t>(step) + 1;
     return stop >= start ? 0 : (Distance(stop, start) - 1) / (uint64_t{0} - static_cast<uint64_t>(step)) + 1;
@@ -89,7 +89,7 @@ const OpRegistration registration(
         .max_inputs = 0,
         .attributes = {{.name = "start", .doc = "The first value.", .default_value = "0"},
                        {.name = "stop", .doc = "The first value left out."},
-                       {.name = "step", .doc = "From one value to the next; not 0.", .default_value = "1"},
+                       {.name = "step", .doc = "The difference of consecutive values; not 0.", .default_value = "1"},
                        RowOrder::Declare()},
         .traits = {.random = true, .indexed = true},
         .python =
@@ -97,7 +97,7 @@ const OpRegistration registration(
                            "None = None",
              .docs =
                  {{"start",
-                   "The first value; where it is the only argument, the first value left out, as in Python's range."},
+                   "The first value; if it is the only argument, the end, which is left out, as in Python's range."},
                   {"stop"},
                   {"step"},
                   {"shuffle"},

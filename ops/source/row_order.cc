@@ -13,7 +13,7 @@ namespace headrace {
 void RowOrder::Slot::Replace(std::shared_ptr<const UniformPermutation> permutation) {
   const std::lock_guard<std::mutex> lock(replacing_);
   if (held_ == permutation) return;
-  // Who announces himself from now on finds nothing; who did before is done within a few hundred rows.
+  // Readers that register from now on find nothing; earlier readers finish within a few hundred rows.
   here_.store(nullptr, std::memory_order_seq_cst);
   while (readers_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
   const UniformPermutation* const now = permutation.get();
@@ -32,7 +32,7 @@ void RowOrder::Slot::Hold(std::shared_ptr<const UniformPermutation> permutation)
 RowOrder::RowOrder(uint64_t size, bool shuffle, uint64_t seed, uint64_t salt)
     : size_(size), shuffle_(shuffle), stream_(RowRandom::StreamOf(seed, salt)) {}
 
-// Calls `read` with the epoch's permutation, whichever kind it is.
+// Calls `read` with the epoch's permutation, of either kind.
 template <typename Read>
 void RowOrder::WithPermutation(uint64_t epoch, Read read) const {
   const uint64_t key = RowRandom::KeyOf(stream_, epoch);
@@ -67,7 +67,7 @@ RowOrder::Indices RowOrder::IndicesAt(uint64_t epoch, uint64_t position, uint64_
 ir::Attribute RowOrder::Declare() {
   return {.name = "shuffle",
           .type = ir::AttributeType::kBool,
-          .doc = "Give the rows in an order drawn anew each epoch; every order is equally likely.",
+          .doc = "Shuffle the rows: each epoch has a new order, and all orders are equally likely.",
           .default_value = "False"};
 }
 

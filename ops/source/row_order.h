@@ -1,7 +1,8 @@
-// The order in which an indexed source gives its rows: as they are, or by a permutation that is another one each epoch.
-// Of up to UniformPermutation::kMostRows rows it is written out once an epoch, each permutation equally likely; larger
-// ones are keyed permutations and take no memory.
-// Thread contract: any thread. Whoever reads an epoch that was met before takes no lock; the epochs met last are kept.
+// The row order of an indexed source: unchanged, or a permutation that differs in each epoch. For up to
+// UniformPermutation::kMostRows rows the permutation is stored, once per epoch, and all permutations are equally
+// likely; more rows have a keyed permutation, which takes no memory.
+// Thread contract: any thread. Reading the permutation of a recent epoch takes no lock; those of the last epochs are
+// kept.
 #ifndef HEADRACE_OPS_SOURCE_ROW_ORDER_H_
 #define HEADRACE_OPS_SOURCE_ROW_ORDER_H_
 
@@ -25,31 +26,31 @@ namespace headrace {
 class RowOrder {
  public:
   RowOrder(uint64_t size, bool shuffle, uint64_t seed, uint64_t salt);
-  // Of an op with the attribute `shuffle`.
+  // For an operator with the attribute `shuffle`.
   RowOrder(uint64_t size, const OpArguments& arguments)
       : RowOrder(size, arguments.attributes.Bool("shuffle"), arguments.seed, arguments.salt) {}
   RowOrder(const RowOrder&) = delete;
 
   uint64_t IndexAt(uint64_t epoch, uint64_t position) const;
-  // Of the positions `position`, `position` + `step`, …
+  // The indices of the positions `position`, `position` + `step`, …
   using Indices = absl::InlinedVector<uint64_t, 256>;
   Indices IndicesAt(uint64_t epoch, uint64_t position, uint64_t step, int count) const;
   bool in_order() const { return !shuffle_; }
 
   // The declaration of `shuffle`, the same for every indexed source.
   static ir::Attribute Declare();
-  // Of the sources that have it: shuffled rows came in another order before.
+  // The version of the sources with `shuffle`: before it, shuffled rows had another order.
   static constexpr int kVersion = 2;
-  // An ir::Upgrade: what is not shuffled stays as it is, what is shuffled is refused.
+  // An ir::Upgrade: accepts graphs without shuffling unchanged, refuses shuffled ones.
   static absl::Status Upgrade(int from, std::vector<std::pair<std::string, ir::proto::Value>>& attributes);
 
  private:
-  // The permutation of an epoch, for those who announce themselves first. It is replaced by another epoch's when nobody
-  // reads it.
+  // The permutation of one epoch, for readers that register first. It is replaced by that of another epoch when it has
+  // no readers.
   class Slot {
    public:
     ~Slot() { Hold(nullptr); }
-    // Calls `read` with the permutation of this key and returns true, if it is here.
+    // If the permutation of this key is here, calls `read` with it and returns true.
     template <typename Read>
     bool TryRead(uint64_t key, Read read) {
       readers_.fetch_add(1, std::memory_order_seq_cst);
@@ -62,7 +63,7 @@ class RowOrder {
     void Replace(std::shared_ptr<const UniformPermutation> permutation);
 
    private:
-    // Charges it to the pipeline whose task this is.
+    // Charges the permutation to the pipeline of the running task.
     void Hold(std::shared_ptr<const UniformPermutation> permutation);
 
     std::mutex replacing_;
@@ -78,7 +79,7 @@ class RowOrder {
   const uint64_t size_;
   const bool shuffle_;
   const uint64_t stream_;
-  // Of epochs that follow each other: one is begun while the last rows of the other are read.
+  // For two consecutive epochs: one begins while the last rows of the other are read.
   mutable std::array<Slot, 2> slots_;
 };
 

@@ -129,7 +129,7 @@ TEST(RowOrder, IsTheSameForEveryThread) {
   }
 }
 
-// Two epochs are kept, on the account of whoever read them first.
+// Two epochs are kept, charged to their first readers.
 TEST(RowOrder, CountsItsMemory) {
   MemoryAccount* const account = MemoryAccount::Open();
   {

@@ -19,25 +19,26 @@ class TextSource : public StreamSource {
  public:
   TextSource(const FileSystem* system, MatchedFiles files) : system_(system), files_(std::move(files)) {}
 
-  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
-    if (words[1] > static_cast<uint64_t>(files_.paths.size()) || words[2] > kLargestFile) {
-      return CounterError("had read file ", words[1], " up to byte ", words[2], " of ", files_.paths.size(), " files");
+  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override {
+    if (counters[1] > static_cast<uint64_t>(files_.paths.size()) || counters[2] > kLargestFile) {
+      return CounterError("had read file ", counters[1], " up to byte ", counters[2], " of ", files_.paths.size(),
+                          " files");
     }
     epoch_ = epoch;
-    number_ = words[1];
-    return OpenAt(words[2]);
+    number_ = counters[1];
+    return OpenAt(counters[2]);
   }
 
-  absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) override {
+  absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) override {
     end = false;
     while (reader_) {
       const uint64_t offset = reader_->offset();
       absl::StatusOr<std::optional<std::string_view>> line = reader_->Next();
       if (!line.ok()) return Located(std::move(line).status(), offset);
       if (line->has_value()) {
-        words[0] += 1;
-        words[1] = number_;
-        words[2] = reader_->offset();
+        counters[0] += 1;
+        counters[1] = number_;
+        counters[2] = reader_->offset();
         return Append(**line, offset, block);
       }
       ++number_;
@@ -82,7 +83,7 @@ class TextSource : public StreamSource {
   const FileSystem* const system_;
   const MatchedFiles files_;
   uint64_t epoch_ = 0;
-  uint64_t number_ = 0;  // of the file
+  uint64_t number_ = 0;  // index of the file
   std::shared_ptr<const std::string> path_;
   std::unique_ptr<LineReader> reader_;
 };

@@ -11,14 +11,14 @@
 namespace headrace {
 namespace {
 
-// One that is being made, or was.
+// A permutation that is being made, or is complete.
 struct Made {
   std::once_flag once;
   std::optional<UniformPermutation> permutation;
 };
 
 std::shared_ptr<Made> FindOrAdd(uint64_t size, uint64_t key) {
-  // Never destroyed: threads may outlive the end of main.
+  // Never destroyed, because threads may outlive the end of main.
   static auto* const mutex = new std::mutex;
   static auto* const all = new std::map<std::pair<uint64_t, uint64_t>, std::weak_ptr<Made>>;
   const std::lock_guard<std::mutex> lock(*mutex);

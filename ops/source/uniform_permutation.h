@@ -1,5 +1,5 @@
-// A permutation of 0 … size-1, written out, each as likely as any other: Fisher and Yates' shuffle (Durstenfeld,
-// "Algorithm 235: Random permutation", CACM 1964) by numbers of Philox without bias, which its key names.
+// A stored permutation of 0 … size-1; all are equally likely. Made by Fisher and Yates' shuffle (Durstenfeld,
+// "Algorithm 235: Random permutation", CACM 1964) with unbiased numbers of the Philox stream that its key names.
 // Immutable; safe from any thread.
 #ifndef HEADRACE_OPS_SOURCE_UNIFORM_PERMUTATION_H_
 #define HEADRACE_OPS_SOURCE_UNIFORM_PERMUTATION_H_
@@ -13,13 +13,13 @@ namespace headrace {
 
 class UniformPermutation {
  public:
-  // Made in half a millisecond, and 128 KiB large.
+  // Takes half a millisecond to make, and 128 KiB.
   static constexpr uint64_t kMostRows = uint64_t{1} << 16;
 
   // size ≤ kMostRows.
   UniformPermutation(uint64_t size, uint64_t key);
 
-  // Made once for all who hold it at the same time, in whichever pipeline; the others wait for the one that makes it.
+  // Concurrent users share one permutation, across pipelines; while one thread makes it, the others wait.
   static std::shared_ptr<const UniformPermutation> Shared(uint64_t size, uint64_t key);
 
   // The index at `position`; position < size.

@@ -1,5 +1,5 @@
-// What tests bind to a graph in place of the user's Python: arrays, functions and iterators. Used by the test's thread,
-// but for what the engine calls.
+// Replaces the user's Python in tests: arrays, functions and iterators to bind to a graph. Used by the test's thread,
+// except for the calls of the engine.
 #ifndef HEADRACE_OPS_TESTING_FAKE_HOST_H_
 #define HEADRACE_OPS_TESTING_FAKE_HOST_H_
 
@@ -53,7 +53,7 @@ class FakeFunction : public HostFunction {
   Body body_;
 };
 
-// Gives row(epoch, i) for i = 0, 1, … until it is empty; seeks.
+// Returns row(epoch, i) for i = 0, 1, … until it is empty; can seek.
 class FakeIterator : public HostIterator {
  public:
   using Row = std::function<absl::StatusOr<std::vector<Tensor>>(uint64_t epoch, uint64_t i)>;

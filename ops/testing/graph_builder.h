@@ -1,5 +1,5 @@
-// Graphs by hand, for tests of operators: GraphBuilder().Add("Range", {}, {{"stop", IntValue(3)}}) and so on; the last
-// node added gives the result. Used by one thread.
+// Builds graphs in tests of operators: GraphBuilder().Add("Range", {}, {{"stop", IntValue(3)}}) and so on; the last
+// node added is the result. Used by one thread.
 #ifndef HEADRACE_OPS_TESTING_GRAPH_BUILDER_H_
 #define HEADRACE_OPS_TESTING_GRAPH_BUILDER_H_
 
@@ -19,15 +19,15 @@ class GraphBuilder {
  public:
   using Given = std::vector<std::pair<std::string, ir::proto::Value>>;
 
-  // The number of the node; its line in "test.py" is that number plus one.
+  // Returns the node's id; its line in "test.py" is that id plus one.
   uint32_t Add(std::string_view op, std::vector<uint32_t> inputs = {}, const Given& attributes = {});
-  // Of the node added last.
+  // Adds a step to the last node.
   GraphBuilder& Step(std::string_view kernel, std::vector<std::string> inputs, std::vector<std::string> outputs,
                      const Given& attributes = {});
 
-  // Canonical and validated.
+  // The canonical, validated graph.
   absl::StatusOr<ir::proto::Graph> Build() const;
-  // As it was built, with what is not said left out.
+  // The graph as built, without defaults.
   const ir::proto::Graph& raw() const { return graph_; }
 
  private:

@@ -7,7 +7,7 @@
 namespace headrace {
 namespace {
 
-// Its number among all permutations of its size (Lehmer's code).
+// Its rank among all permutations of its size (Lehmer's code).
 uint64_t RankOf(const DrawnPermutation& permutation) {
   uint64_t rank = 0;
   for (size_t i = 0; i < permutation.size(); ++i) {
@@ -83,7 +83,7 @@ double FixedPointsDeviation(int draws, const DrawPermutation& permutation) {
     for (uint64_t position = 0; position < drawn.size(); ++position) fixed += drawn[position] == position ? 1 : 0;
     ++counts[std::min<size_t>(fixed, 3)];
   }
-  // Poisson's distribution of mean 1, which that of ten rows meets to seven digits.
+  // Poisson's distribution of mean 1; that of ten rows equals it to seven digits.
   constexpr double kNone = 0.36787944117144233;
   std::vector<double> expected = {kNone, kNone, kNone / 2, 1 - 2.5 * kNone};
   for (double& part : expected) part *= draws;
@@ -91,10 +91,10 @@ double FixedPointsDeviation(int draws, const DrawPermutation& permutation) {
 }
 
 DrawnPermutation Between(const DrawnPermutation& first, const DrawnPermutation& second) {
-  DrawnPermutation place(second.size());
-  for (uint64_t position = 0; position < second.size(); ++position) place[second[position]] = position;
+  DrawnPermutation position_of(second.size());
+  for (uint64_t position = 0; position < second.size(); ++position) position_of[second[position]] = position;
   DrawnPermutation between;
-  for (const uint64_t index : first) between.push_back(place[index]);
+  for (const uint64_t index : first) between.push_back(position_of[index]);
   return between;
 }
 

@@ -99,7 +99,7 @@ void ExpectSame(const Ran& reference, size_t from, const Ran& other, std::string
   EXPECT_EQ(DescribeError(other.error), DescribeError(reference.error)) << how;
 }
 
-// Adds the runs compared up for ./test, which sums up these lines of all tests.
+// Counts the runs compared; ./test sums up these lines of all tests.
 class RunCount {
  public:
   ~RunCount() { std::printf("HEADRACE-COUNT variants=%d\n", runs_); }
@@ -136,7 +136,7 @@ void CheckThreads(const ir::proto::Graph& graph, const RunSpec& spec, const Ran&
   CheckRun(graph, options, reference, 0, "little memory");
 }
 
-// Rows that travel together, from sources that allow it.
+// Runs with rows in groups, for sources that allow it.
 void CheckGroups(const ir::proto::Graph& grouped, const RunSpec& spec, const Ran& reference) {
   PipelineOptions options = OptionsOf(spec);
   options.group = 2;
@@ -177,7 +177,7 @@ void CheckRestarts(const ir::proto::Graph& graph, const ir::proto::Graph& groupe
     }
     ExpectSame(reference, i + 1, *ran, how);
     run_count.Add();
-    // Goes on with rows in groups, and from there without.
+    // Resumes with rows in groups, and from there without.
     ran = RunOnce(grouped, RestartAt(reference.rows[i].after, together));
     if (!ran.ok()) {
       ADD_FAILURE() << how << ", rows by fours: " << DescribeError(ran.status());

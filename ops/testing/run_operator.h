@@ -1,7 +1,7 @@
-// Runs a small graph in every way the engine knows and compares: an operator's test says what the rows are, and the
-// harness that they are the same pulled and threaded, with one worker and several, with the narrowest window, with
-// little memory, with rows that travel in groups, and when restarted after every row, once and twice. Used by the
-// test's thread.
+// Runs a small graph in every way the engine offers and compares the rows. The test of an operator gives the expected
+// rows; the harness checks that they are the same pulled and threaded, with one worker and several, with the narrowest
+// window, with little memory, with rows in groups, and when restarted after every row, once and twice.
+// Used by the test's thread.
 #ifndef HEADRACE_OPS_TESTING_RUN_OPERATOR_H_
 #define HEADRACE_OPS_TESTING_RUN_OPERATOR_H_
 
@@ -22,7 +22,7 @@ struct RanRow {
   RowId id;
   std::string text;  // "value=3, label=1"
   std::vector<Tensor> columns;
-  Position after;  // where to go on after this row
+  Position after;  // the state after this row
 };
 
 struct Ran {
@@ -33,7 +33,7 @@ struct Ran {
 
   std::vector<std::string> Texts(uint64_t epoch = 0) const;
   std::vector<uint64_t> Keys(uint64_t epoch = 0) const;
-  // Of a column of whole numbers of shape (), in order of the rows.
+  // The values of a column of whole numbers of shape (), in row order.
   std::vector<int64_t> Ints(int column = 0, uint64_t epoch = 0) const;
 };
 
@@ -46,28 +46,28 @@ struct RunSpec {
   HostBindings bindings;
   uint64_t seed = 7;
   ShardAssignment shard;
-  // Of the run with little memory.
+  // The budget of the run with little memory.
   int64_t little_memory = 1 << 16;
-  // Restarts are tried at every so many rows, and of those with threads, too, at every so many.
+  // Restarts are tried every so many rows, and with threads every so many of those.
   int restart_every = 1;
   int threaded_restart_every = 5;
-  // Not -1: maps keep rows at this cache point by themselves, but for the run that the others are compared with.
+  // If not -1: maps have an automatic cache at this cache point, except in the reference run.
   int kept_point = -1;
 };
 
 // The options of a plain, pulled run.
 PipelineOptions OptionsOf(const RunSpec& spec);
 
-// Runs to the end of `options.epochs` or the first error; fails where no pipeline can be made, or it stands still.
+// Runs to the end of `options.epochs` or the first error; fails if no pipeline can be made, or it stalls.
 absl::StatusOr<Ran> RunOnce(const ir::proto::Graph& graph, PipelineOptions options);
 
-// The pulled run, after all the others were found equal to it (gtest expectations say which was not).
+// The pulled run. gtest expectations check that all the others equal it and name one that does not.
 Ran RunEveryWay(const GraphBuilder& builder, const RunSpec& spec = {});
 
-// What building, or making the pipeline, says against it; "" when nothing.
+// The error of building the graph or making the pipeline; "" if there is none.
 std::string Refusal(const GraphBuilder& builder, const RunSpec& spec = {});
 
-// Rows of each rank of `world`, each rank run every way; rank r first at [r].
+// The rows of each rank of `world`, each run in every way; element r is rank r.
 std::vector<Ran> RunRanks(const GraphBuilder& builder, uint64_t world, RunSpec spec = {});
 
 }  // namespace headrace

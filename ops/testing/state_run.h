@@ -1,4 +1,4 @@
-// Takes states of small graphs, and goes on from them. For tests alone; one thread, on which the pipeline runs, too.
+// Takes states of small graphs and resumes from them. Only for tests; one thread, on which the pipeline also runs.
 #ifndef HEADRACE_OPS_TESTING_STATE_RUN_H_
 #define HEADRACE_OPS_TESTING_STATE_RUN_H_
 
@@ -12,13 +12,14 @@
 
 namespace headrace {
 
-// Stops the process where the graph does not give so many rows.
+// Aborts the process if the graph gives fewer rows.
 proto::State StateAfter(const ir::proto::Graph& graph, int rows);
 
-// To go on from the state, sealed, on this thread.
+// Options to resume from the state, sealed, on this thread.
 IterateOptions FromState(const proto::State& state);
 
-// At most `most` rows, so that endless ones end, and for each no longer than `patience`; OK where there are no more.
+// Reads at most `most` rows, since a graph may be endless, and waits at most `patience` for each; OK if there are no
+// more.
 absl::Status ReadAll(absl::StatusOr<std::unique_ptr<Iteration>> iteration, int most,
                      std::chrono::nanoseconds patience = std::chrono::seconds(5));
 

@@ -1,4 +1,4 @@
-// Three operators for tests alone: `test_group` sends rows on in messages of several, `test_fail` fails rows by value,
+// Three operators for tests only: `test_group` sends rows on in messages of several, `test_fail` fails rows by value,
 // `test_counted` counts them.
 #include <algorithm>
 #include <memory>
@@ -35,7 +35,7 @@ class Group : public StreamOperator {
   }
 
  private:
-  // Rows, and the terminator, come into one message.
+  // Joins rows and the terminator into one message.
   void Join(Block& block) {
     if (held_->columns.empty()) held_->columns.resize(block.columns.size());
     for (int row = 0; row < block.rows(); ++row) {
@@ -90,7 +90,7 @@ const OpRegistration kGroup(
      .role = ir::Role::kStream,
      .summary = "Sends rows on in messages of several, for tests.",
      .attributes = {{.name = "rows", .doc = "Rows of a message.", .default_value = "3", .minimum = 1}},
-     .traits = {.one_to_many = true},  // as of unbatch, rows of one message fall with an error among them
+     .traits = {.one_to_many = true},  // as in unbatch, rows of one message are lost with an error among them
      .python_module = "test",
      .infer = ir::PassesSchema(),
      .reads = ir::PassesColumns()},

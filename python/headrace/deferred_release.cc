@@ -5,27 +5,27 @@
 namespace headrace::python {
 namespace {
 
-// Buffers may come back after the interpreter is gone.
+// Buffers may be returned after the interpreter is gone.
 std::atomic<void*> released{nullptr};
 
 }  // namespace
 
-void HeldObject::ReleaseLater(Place* place) {
+void HeldObject::ReleaseLater(Node* node) {
   void* last = released.load(std::memory_order_relaxed);
   do {
-    place->next = static_cast<Place*>(last);
-  } while (!released.compare_exchange_weak(last, place, std::memory_order_release, std::memory_order_relaxed));
+    node->next = static_cast<Node*>(last);
+  } while (!released.compare_exchange_weak(last, node, std::memory_order_release, std::memory_order_relaxed));
 }
 
 void ReleaseNow() {
   if (released.load(std::memory_order_relaxed) == nullptr) return;
-  auto* place = static_cast<HeldObject::Place*>(released.exchange(nullptr, std::memory_order_acquire));
-  // A destructor may be the user's own Python, and may come back here.
-  while (place != nullptr) {
-    HeldObject::Place* const next = place->next;
-    Py_XDECREF(place->object);
-    delete place;
-    place = next;
+  auto* node = static_cast<HeldObject::Node*>(released.exchange(nullptr, std::memory_order_acquire));
+  // A destructor may run the user's Python, which may call this function again.
+  while (node != nullptr) {
+    HeldObject::Node* const next = node->next;
+    Py_XDECREF(node->object);
+    delete node;
+    node = next;
   }
 }
 

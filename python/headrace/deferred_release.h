@@ -1,8 +1,8 @@
-// Lets go of Python objects from threads that do not hold the GIL: they are put on a list, which is emptied whenever
-// somebody who holds the GIL comes by. So a worker never waits for the GIL to free memory, and nothing touches an
-// interpreter that is going away.
-// Thread contract: ~HeldObject from any thread, and also where there is no memory; it takes no lock, so that a child
-// that was forked meanwhile finds none taken. The rest with the GIL held.
+// Releases Python objects from threads that do not hold the GIL: it appends them to a list, which the next thread with
+// the GIL empties. So a worker never waits for the GIL to free memory, and nothing touches an interpreter that is
+// shutting down.
+// Thread contract: ~HeldObject from any thread, even without free memory; it takes no lock, so that a child forked
+// meanwhile finds none taken. Everything else with the GIL held.
 #ifndef HEADRACE_PYTHON_HEADRACE_DEFERRED_RELEASE_H_
 #define HEADRACE_PYTHON_HEADRACE_DEFERRED_RELEASE_H_
 
@@ -14,37 +14,37 @@ namespace headrace::python {
 
 void ReleaseNow();
 
-// One reference that may be dropped on any thread.
+// One reference that may be released on any thread.
 class __attribute__((visibility("hidden"))) HeldObject {
  public:
   HeldObject() = default;
-  explicit HeldObject(pybind11::object object) : place_(object ? new Place : nullptr) {
-    if (place_ != nullptr) place_->object = object.release().ptr();
+  explicit HeldObject(pybind11::object object) : node_(object ? new Node : nullptr) {
+    if (node_ != nullptr) node_->object = object.release().ptr();
   }
-  HeldObject(HeldObject&& other) noexcept : place_(std::exchange(other.place_, nullptr)) {}
+  HeldObject(HeldObject&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   HeldObject& operator=(HeldObject&& other) noexcept {
-    std::swap(place_, other.place_);
+    std::swap(node_, other.node_);
     return *this;
   }
   ~HeldObject() {
-    if (place_ != nullptr) ReleaseLater(place_);
+    if (node_ != nullptr) ReleaseLater(node_);
   }
-  pybind11::handle get() const { return place_ == nullptr ? nullptr : place_->object; }
+  pybind11::handle get() const { return node_ == nullptr ? nullptr : node_->object; }
   pybind11::object Take() {
-    PyObject* const object = place_ == nullptr ? nullptr : std::exchange(place_->object, nullptr);
+    PyObject* const object = node_ == nullptr ? nullptr : std::exchange(node_->object, nullptr);
     return pybind11::reinterpret_steal<pybind11::object>(object);
   }
 
  private:
   friend void ReleaseNow();
-  // On the list, too: to be put there takes no memory.
-  struct Place {
+  // Also the list's node, so that appending needs no memory.
+  struct Node {
     PyObject* object = nullptr;
-    Place* next = nullptr;
+    Node* next = nullptr;
   };
-  static void ReleaseLater(Place* place);
+  static void ReleaseLater(Node* node);
 
-  Place* place_ = nullptr;
+  Node* node_ = nullptr;
 };
 
 }  // namespace headrace::python

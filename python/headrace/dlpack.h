@@ -1,4 +1,4 @@
-// DLPack 1.0: the C structures by which array libraries lend each other memory (github.com/dmlc/dlpack). Plain data.
+// DLPack 1.0: the C structs by which array libraries share memory (github.com/dmlc/dlpack). Plain data.
 #ifndef HEADRACE_PYTHON_HEADRACE_DLPACK_H_
 #define HEADRACE_PYTHON_HEADRACE_DLPACK_H_
 

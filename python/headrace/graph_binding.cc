@@ -22,15 +22,15 @@ namespace {
 
 namespace py = pybind11;
 
-// An operator of a graph that is still being written; its inputs are known to Python alone.
+// An operator of a graph under construction; only Python knows its inputs.
 struct __attribute__((visibility("hidden"))) BoundNode {
   ir::proto::Node node;
 };
 
-using Place = std::tuple<std::string, int>;
-// kernel, attributes, inputs, outputs, group, place
+using ScriptLine = std::tuple<std::string, int>;
+// kernel, attributes, inputs, outputs, group, line
 using GivenStep =
-    std::tuple<std::string, py::dict, std::vector<std::string>, std::vector<std::string>, uint32_t, Place>;
+    std::tuple<std::string, py::dict, std::vector<std::string>, std::vector<std::string>, uint32_t, ScriptLine>;
 
 template <typename Operator>
 void AddAttributes(const std::string& op_name, const py::dict& attributes, Operator& op) {
@@ -42,17 +42,17 @@ void AddAttributes(const std::string& op_name, const py::dict& attributes, Opera
   }
 }
 
-void SetPlace(const Place& place, ir::proto::Location* location) {
-  location->set_file(std::get<0>(place));
-  location->set_line(std::get<1>(place));
+void SetLocation(const ScriptLine& line, ir::proto::Location* location) {
+  location->set_file(std::get<0>(line));
+  location->set_line(std::get<1>(line));
 }
 
 BoundNode MakeNode(const std::string& op, const py::dict& attributes, const std::vector<GivenStep>& steps,
-                   const Place& place) {
+                   const ScriptLine& line) {
   BoundNode bound;
   bound.node.set_op(op);
   AddAttributes(op, attributes, bound.node);
-  SetPlace(place, bound.node.mutable_location());
+  SetLocation(line, bound.node.mutable_location());
   for (const auto& [kernel, step_attributes, inputs, outputs, group, step_place] : steps) {
     ir::proto::Step* step = bound.node.add_steps();
     step->set_kernel(kernel);
@@ -60,7 +60,7 @@ BoundNode MakeNode(const std::string& op, const py::dict& attributes, const std:
     step->mutable_inputs()->Add(inputs.begin(), inputs.end());
     step->mutable_outputs()->Add(outputs.begin(), outputs.end());
     step->set_group(group);
-    SetPlace(step_place, step->mutable_location());
+    SetLocation(step_place, step->mutable_location());
   }
   return bound;
 }
@@ -88,7 +88,7 @@ std::string WithoutNumber(const std::string& name) {
   return name.substr(0, hash);
 }
 
-// Numbers uses of a name in the order of the graph, so that the same script gives the same names in every process.
+// Numbers the uses of a name in the order of the graph, so that the same script gives the same names in every process.
 void NameReferences(BoundGraph& bound) {
   std::map<std::string, int> uses;
   for (ir::proto::Node& node : *bound.graph.mutable_nodes()) {
@@ -127,7 +127,7 @@ BoundGraph OfParsed(absl::StatusOr<ir::proto::Graph> parsed) {
   return bound;
 }
 
-// [(node, inputs)], as MakeGraph takes them.
+// [(node, inputs)], in the form that MakeGraph takes.
 py::list NodesOf(const BoundGraph& bound) {
   py::list nodes;
   for (const ir::proto::Node& node : bound.graph.nodes()) {
@@ -154,7 +154,7 @@ py::object ShapeTuple(const std::optional<Shape>& shape) {
   return dimensions;
 }
 
-// The columns that a source of the user's own declares.
+// The columns that a source written by the user declares.
 std::vector<std::string> DeclaredColumns(const BoundNode& bound) {
   std::vector<std::string> names;
   for (const ir::proto::Attribute& attribute : bound.node.attributes()) {
@@ -176,7 +176,7 @@ py::list SchemaList(const ir::Schema& schema) {
 
 void BindGraph(py::module_& module) {
   py::class_<BoundNode>(module, "Node")
-      .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("place"))
+      .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"))
       .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
       .def_property_readonly("references", &ReferencesOf)
       .def_property_readonly("steps",

@@ -1,4 +1,4 @@
-// Data graphs from Python: values, expressions, nodes and graphs.
+// Makes graphs from Python: values, expressions, nodes and graphs.
 // Thread contract: with the GIL held.
 #ifndef HEADRACE_PYTHON_HEADRACE_GRAPH_BINDING_H_
 #define HEADRACE_PYTHON_HEADRACE_GRAPH_BINDING_H_
@@ -16,11 +16,11 @@ namespace headrace::python {
 // A canonical graph.
 struct __attribute__((visibility("hidden"))) BoundGraph {
   ir::proto::Graph graph;
-  // Names given to the references of the nodes, in the order of nodes, steps and attributes.
+  // Names of the references, in the order of nodes, steps and attributes.
   std::vector<std::string> references;
 };
 
-// [(name, dtype, shape)], shape None where the rank is unknown, dimensions None where unknown.
+// [(name, dtype, shape)], shape None if the rank is unknown, dimensions None if unknown.
 pybind11::list SchemaList(const ir::Schema& schema);
 
 void BindGraph(pybind11::module_& module);

@@ -18,7 +18,7 @@ namespace {
 
 namespace py = pybind11;
 
-// Named by the row alone, so that what a function draws depends on nothing else.
+// Seeded by the row alone, so that a function's draws depend on nothing else.
 py::object GeneratorOf(const RowRandom& random) {
   const py::module_ numpy_random = py::module_::import("numpy.random");
   py::array_t<uint64_t> key(2);
@@ -34,7 +34,7 @@ std::string NameOf(const py::handle& callable) {
   return py::str(py::type::of(callable).attr("__name__"));
 }
 
-// Calls by which the user's own code runs: they may come back when the interpreter goes away.
+// For calls that run the user's own code: they may return while the interpreter shuts down.
 py::object Called(const py::handle& callable, const py::tuple& arguments, const py::dict& named) {
   PyObject* result = StayAtExit([&] { return PyObject_Call(callable.ptr(), arguments.ptr(), named.ptr()); });
   if (result == nullptr) throw py::error_already_set();
@@ -54,7 +54,7 @@ py::object NextOf(const py::handle& iterator) {
   return py::reinterpret_steal<py::object>(value);
 }
 
-// Takes the values out, so that an array that nobody else knows is held by us alone.
+// Takes the values out, so that an array without other references is held only here.
 std::vector<Tensor> TensorsOfTuple(py::object tuple, OutputAllocator& output) {
   const py::list values = py::reinterpret_steal<py::list>(PySequence_List(tuple.ptr()));
   if (!values) throw py::error_already_set();
@@ -114,21 +114,21 @@ class PythonFunction : public HostFunction {
 
   const std::string name_;
   const std::shared_ptr<UserObjects> objects_;
-  const size_t callable_;  // its place
+  const size_t callable_;  // its index in objects
   const bool wants_rng_;
   const bool predicate_;
 };
 
 struct IteratorOptions {
   std::string name;
-  bool epoch_given;  // the callable takes the epoch
-  bool start_given;  // the callable takes start=, and can seek
+  bool epoch_given;  // the callable has a parameter for the epoch
+  bool start_given;  // the callable has a parameter `start`, and can seek
   std::vector<std::string> columns;
 };
 
 class PythonIterator : public HostIterator {
  public:
-  // `callable`: its place among the objects.
+  // `callable`: its index in the objects.
   PythonIterator(size_t callable, IteratorOptions options, std::shared_ptr<UserObjects> objects)
       : options_(std::move(options)),
         objects_(std::move(objects)),
@@ -225,13 +225,13 @@ class PythonIterator : public HostIterator {
 
   const IteratorOptions options_;
   const std::shared_ptr<UserObjects> objects_;
-  const size_t callable_;  // its place
-  const size_t iterator_;  // the place of the one that this epoch goes through
+  const size_t callable_;  // its index in objects
+  const size_t iterator_;  // the index of this epoch's iterator
 };
 
 HostArrays ArraysOf(const py::dict& columns) {
   HostArrays arrays;
-  // They are the user's, even where a function of his gives them to a pipeline of its own while it runs.
+  // Arrays belong to the user, even if his function passes them to a pipeline of its own while it runs.
   const TaskMemory uncounted(&BufferPool::Current(), nullptr, 0);
   for (const auto& [name, array] : columns) {
     const std::string column = py::str(name);

@@ -1,5 +1,5 @@
-// The user's Python functions, iterators and arrays, as the engine takes them.
-// Thread contract: made and dropped with the GIL held or not; calls take the GIL themselves.
+// Adapts the user's Python functions, iterators and arrays to the engine.
+// Thread contract: made and dropped with or without the GIL; calls take the GIL themselves.
 #ifndef HEADRACE_PYTHON_HEADRACE_HOST_BINDING_H_
 #define HEADRACE_PYTHON_HEADRACE_HOST_BINDING_H_
 
@@ -12,9 +12,9 @@
 
 namespace headrace::python {
 
-// From name to what it stands for: ("function", callable, wants_rng, predicate),
-// ("iterator", callable, epoch_given, start_given, column names) or ("arrays", {column: array}). All but the arrays,
-// and what the user's code raises, stands in `objects`; once that is cleared, calls give kClosed.
+// From a name to its object: ("function", callable, wants_rng, predicate), ("iterator", callable, epoch_given,
+// start_given, column names) or ("arrays", {column: array}). Everything but the arrays, and the exceptions of the
+// user's code, is held by `objects`; once that is cleared, calls return kClosed.
 HostBindings BindingsOf(const pybind11::dict& references, const std::shared_ptr<UserObjects>& objects);
 
 }  // namespace headrace::python

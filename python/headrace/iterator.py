@@ -203,7 +203,7 @@ class Iterator:
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "an Iterator cannot be copied or pickled, for it is one run; ds.iterate(state=it.state()) makes another that "
-            "goes on from the same place"
+            "goes on from the same position"
         )
 
     def __enter__(self) -> Self:

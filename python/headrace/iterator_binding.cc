@@ -35,9 +35,9 @@ namespace {
 namespace py = pybind11;
 using Clock = std::chrono::steady_clock;
 
-// Signals (Ctrl-C) are seen between slices of waiting.
+// Signals (Ctrl-C) are handled between slices of waiting.
 constexpr std::chrono::milliseconds kSlice{50};
-// The longest that Close waits for functions of the user's to return, and for another thread to leave Next.
+// The longest time that Close waits for functions of the user to return, and for another thread to leave Next.
 constexpr std::chrono::milliseconds kPatience{750};
 
 template <typename T>
@@ -98,7 +98,7 @@ py::dict StageDict(const StageReport& stage) {
   return dict;
 }
 
-// A warning, and no exception: what was closed is closed.
+// A warning, not an exception, because the pipeline is closed in any case.
 void WarnOf(const UserCalls& calls) try {
   const std::vector<std::string> left_behind = calls.Running();
   if (left_behind.empty() || _Py_IsFinalizing() != 0) return;
@@ -109,10 +109,10 @@ void WarnOf(const UserCalls& calls) try {
   constexpr Py_ssize_t kOfWhoCloses = 4;
   if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), kOfWhoCloses) < 0) PyErr_WriteUnraisable(nullptr);
 } catch (const std::bad_alloc&) {
-  // Goes without, where there is no memory to say so.
+  // No warning if there is no memory for it.
 }
 
-// Runs what may list folders, which takes a while, without the GIL; ends it where a signal's handler raises (Ctrl-C).
+// Runs work that may list folders, which takes long, without the GIL; ends it if a signal's handler raises (Ctrl-C).
 template <typename Work>
 auto Listing(const Work& work) {
   std::optional<py::error_already_set> raised;
@@ -149,7 +149,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
 
   ~BoundIteration() {
-    // Joins nobody: the threads of the pipeline are in the parent.
+    // Joins no thread: the threads of the pipeline are in the parent.
     if (inherited()) {
       iteration_.release();
       return;
@@ -166,7 +166,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
   BoundIteration(const BoundIteration&) = delete;
 
-  // The one thread that takes a row, while it does.
+  // Marks this thread as the one that takes a row, during its life.
   class Turn {
    public:
     explicit Turn(BoundIteration& iteration) : iteration_(iteration) {
@@ -185,8 +185,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     BoundIteration& iteration_;
   };
 
-  // The row that waits to be given, or the next one, as a dict; None at an epoch's end, until the next one is asked
-  // for. The row waits until Given is called: whatever is raised on its way to the user, it is not lost.
+  // The fetched row, or the next one, as a dict; None at an epoch's end, until the next epoch is requested. The row
+  // stays fetched until Given is called: an exception on its way to the user does not lose it.
   py::object Next() {
     CheckProcess();
     ReleaseNow();
@@ -213,7 +213,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     ++given_;
   }
 
-  // Tells it to end, and does not wait.
+  // Tells it to end, without waiting.
   void Stop() {
     if (inherited()) return;
     const Unlocked unlocked;
@@ -224,7 +224,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     if (!inherited()) CloseWithin(std::chrono::nanoseconds(static_cast<int64_t>(patience_s * 1e9)));
   }
 
-  // What Python's garbage collector asks for.
+  // For Python's garbage collector.
   int Traverse(visitproc visit, void* arg) const { return objects_->Traverse(visit, arg); }
   void LetGo() { objects_->Clear(); }
 
@@ -245,18 +245,18 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     CheckProcess();
     return py::bytes(ValueOrRaise(iteration_->State(), &objects_->raised()));
   }
-  // Made by the process that this one was forked from. Its threads are there, and its locks may be held for ever.
+  // Made by the process from which this one was forked. Its threads are there, and its locks may be held forever.
   bool inherited() const { return getpid() != process_; }
-  // When the Turn began that has not ended, on the clock of time.monotonic(); 0: none.
+  // The start of the current Turn, on the clock of time.monotonic(); 0: none.
   uint64_t waiting_since_ns() const { return waiting_since_ns_.load(std::memory_order_relaxed); }
-  // The pipeline gave an error, and would give it again.
+  // The pipeline returned an error, and would return it again.
   bool failed() const { return failed_; }
   uint64_t epoch() const { return iteration_->epoch(); }
   uint64_t delivered() const {
     CheckProcess();
     return iteration_->delivered();
   }
-  // Rows since the epoch was asked for.
+  // Rows given since the start of the epoch.
   uint64_t given() const { return given_; }
   py::list schema() const { return SchemaList(iteration_->schema()); }
 
@@ -266,7 +266,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return ExplainRun(iteration_->report());
   }
 
-  // The trace and the page, of an iteration that was closed.
+  // The trace and the page, for a closed iteration.
   py::tuple Profile() const {
     CheckProcess();
     std::string trace;
@@ -341,7 +341,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     objects_->Clear();
   }
 
-  // Lets a thread that waited for a row come back to Python: at the interpreter's end it must not be in C++ any more.
+  // Lets a thread that waited for a row return to Python, because it must not be in C++ at the interpreter's end.
   void WaitUntilLeft(Clock::time_point until) const {
     while (user_.load() != std::thread::id() && user_.load() != std::this_thread::get_id() && Clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -365,14 +365,14 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return ValueOrRaise(std::move(outcome), &objects_->raised());
   }
 
-  // Goes on with the column that could not be made before.
+  // Continues with the first column that is not converted yet.
   py::object WaitingRow() {
     if (!row_columns_) row_columns_ = py::dict();
     for (; columns_made_ < row_.columns.size(); ++columns_made_) {
       Tensor& tensor = row_.columns[columns_made_];
       row_columns_[names_[columns_made_]] =
           lends_ ? DLPackOf(tensor, bytes_) : ArrayOf(tensor, Access::kWhereAlone, bytes_);
-      // Leaves the array as the only holder.
+      // Leaves the array as the only owner.
       const Tensor made = std::move(tensor);
     }
     return row_columns_;
@@ -384,7 +384,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   const bool lends_;  // through DLPack
   std::unique_ptr<Iteration> iteration_;
   std::vector<py::str> names_;
-  // The row fetched last, and what is made of it so far.
+  // The fetched row, and its columns converted so far.
   ResultRow row_;
   py::object row_columns_;
   size_t columns_made_ = 0;
@@ -398,7 +398,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   bool failed_ = false;
 };
 
-// An attribute, by a name that is made once.
+// An attribute, by a name that is interned once.
 template <const char* kName>
 py::object Attribute(const py::handle& object) {
   static PyObject* const name = PyUnicode_InternFromString(kName);
@@ -419,8 +419,8 @@ py::object NextOrFail(const py::object& iterator, const py::object& engine, Boun
   }
 }
 
-// Iterator.__next__. Not in Python, between two instructions of which Ctrl-C may take the row on its way to the loop.
-// Calls what there is in Python where more is to do than to give the row, which waits meanwhile.
+// Iterator.__next__. Not written in Python, where Ctrl-C could take the row between two instructions on its way to the
+// loop. Calls Python code if there is more to do than to return the row, which stays fetched meanwhile.
 py::object GiveNext(const py::object& iterator) {
   const py::object engine = Attribute<kEngine>(iterator);
   if (engine.is_none()) return iterator.attr("_raise_why_over")();
@@ -444,7 +444,7 @@ std::string Explain(const BoundGraph& graph, const py::dict& options, const py::
   return ValueOrRaise(Listing([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
 }
 
-// Rows; None where not known, -1 where endless.
+// The number of rows; None if not known, -1 if endless.
 py::object Count(const BoundGraph& graph, const py::dict& references) {
   const auto objects = std::make_shared<UserObjects>();
   const HostBindings bindings = BindingsOf(references, objects);
@@ -454,7 +454,7 @@ py::object Count(const BoundGraph& graph, const py::dict& references) {
   return py::int_(rows.rows);
 }
 
-// Null while its constructor runs, which lets other threads collect.
+// Null during its constructor, in which other threads may run the garbage collector.
 BoundIteration* IterationIn(PyObject* self) {
   const auto held = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
   return held.holder_constructed() ? held.value_ptr<BoundIteration>() : nullptr;

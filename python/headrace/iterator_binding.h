@@ -1,4 +1,4 @@
-// A running pipeline as Python holds it. Thread contract: with the GIL held, which is let go while waiting and closing.
+// A running pipeline for Python. Thread contract: with the GIL held, which is released while waiting and closing.
 #ifndef HEADRACE_PYTHON_HEADRACE_ITERATOR_BINDING_H_
 #define HEADRACE_PYTHON_HEADRACE_ITERATOR_BINDING_H_
 

@@ -44,28 +44,28 @@ class Methods:
     ) -> Dataset:
         """Keeps the rows of its input, so that later epochs need not make them again.
 
-        Its input runs as in epoch 0 in every epoch: what is random or shuffled below it is drawn once, what
-        stands above it is drawn anew in each epoch. A transparent one changes no row and no order; below
-        it, the source's own shuffle alone may be random.
+        Its input runs as in epoch 0 in every epoch: operators below it draw once, operators above it draw
+        anew in each epoch. A transparent cache changes no row and no order; below it, only the source's own
+        shuffle may be random.
 
         Over a source with random access and maps (Range, Numpy, ImageFolder, Files; take, skip, concat, zip
-        of them; map, project, rename) it keeps rows by their keys, and where not all fit, a share of them
-        that is settled by the first rows; the others are made anew each time. Over anything else it keeps
-        the first whole epoch in its order, or nothing where that does not fit.
+        of them; map, project, rename) it keeps rows by their keys. If not all fit, it keeps a share of
+        them, which the first rows settle; the others are made again each time. Over anything else it keeps
+        the first whole epoch in its order, or nothing if that does not fit.
 
-        Memory counts against that of iterate(memory=), and its rows wait for the next iterator of the same
-        dataset object. Files in a directory last: later runs find what has the same operators, settings and
-        data below.
+        Its memory counts in iterate(memory=), and its rows are kept for the next iterator of the same
+        dataset object. Files in a directory last: later runs with the same operators, settings and data
+        below find them.
 
         Args:
-            memory: Memory: bytes, or a text such as "1GiB"; at most three quarters of iterate(memory=)
-                are taken; None: half of it.
-            directory: A folder for rows that later runs shall find, too, and for what does not fit into
+            memory: The most memory: bytes, or a text such as "1GiB"; at most three quarters of
+                iterate(memory=) are taken; None: half of it.
+            directory: A folder for rows that later runs find again, and for rows that do not fit into
                 memory; not over Python functions.
-            disk: What the files may take: bytes, or a text such as "100GB"; None: half of what is free
-                there.
+            disk: The most bytes of the files: a number, or a text such as "100GB"; None: half of the
+                free space there.
             transparent: Let the input run its own epochs, so that shuffle=True of a source draws a new
-                order in each; only where rows are kept by key and no step below draws.
+                order in each; only if rows are kept by key and no step below draws.
 
         Example:
             ds.cache("1GiB")
@@ -76,9 +76,8 @@ class Methods:
         """Gives the rows of several data sets, one after the other.
 
         The inputs must have the same columns, of the same dtypes; where shapes differ, that dimension is
-        unknown afterwards. Columns stand in the order of the first input. A row's key is its own mixed with
-        the number of its input. Over sources with random access it is one, too, so a shuffle of it is
-        whole.
+        unknown afterwards. Columns have the order of the first input. A row's key is its own mixed with the
+        number of its input. Over sources with random access it has random access, too.
 
         Args:
             others: The other datasets, at least one.
@@ -97,8 +96,8 @@ class Methods:
 
         Args:
             predicate: Which rows stay: a column expression such as `hr.col("label") < 10`, which the
-                engine computes, or a Python function that returns True for them. Where it has a
-                parameter `rng`, it is given a numpy.random.Generator of the row's own.
+                engine computes, or a Python function that returns True for them. If it has a parameter
+                `rng`, it gets a numpy.random.Generator for the row.
             columns: The columns that a Python function gets, in this order; None: all.
 
         Example:
@@ -118,16 +117,16 @@ class Methods:
 
         Kernels run in the order given. A kernel of one input is applied to each of several columns with the
         same random draws, so that an image and its mask agree; a kernel or function of several inputs gets
-        them all. Results replace the columns, or go to those named as output. Errors name the row.
+        them all. Results replace the columns, or go to the output columns. Errors name the row.
 
         Args:
             kernels: A kernel or a Python function, or a list of them, applied one after the other. A
                 function gets the columns as arrays (byte strings as bytes, texts as str) and returns
-                one array, or a tuple of as many as there are output columns; where it has a parameter
-                `rng`, it is given a numpy.random.Generator of the row's own.
+                one array, or a tuple of as many as there are output columns; if it has a parameter
+                `rng`, it gets a numpy.random.Generator for the row.
             columns: The column, or columns, that the first kernel reads.
-            output: Where results go; None: they replace `columns`.
-            ordered: Whether Python functions are called in row order; else in any order.
+            output: The columns for the results; None: they replace `columns`.
+            ordered: Whether Python functions are called in row order; otherwise in any order.
 
         Example:
             ds.map([V.Decode(), V.Resize((8, 8))], "image")
@@ -179,13 +178,13 @@ class Methods:
 
         The row at position p of the epoch gets the key p + u·window with u drawn uniformly from [0, 1), and
         rows leave in the order of their keys; at most `window` rows are held. A restart reads at most
-        `window` rows again. With shards each rank draws apart. Where a source has an attribute `shuffle` of
-        its own, that one is better: it mixes the whole epoch, makes every order equally likely, and holds
-        no rows.
+        `window` rows again. With shards each rank draws independently. If the source has an attribute
+        `shuffle`, prefer that: it shuffles the whole epoch, makes every order equally likely, and holds no
+        rows.
 
         Args:
             window: How far a row may move, in rows (at least 1, at most 1,000,000,000,000).
-            seed: Seed of this operator's own; None takes the pipeline's.
+            seed: This operator's own seed; None: the pipeline's.
 
         Example:
             ds.shuffle(1000)
@@ -195,9 +194,9 @@ class Methods:
     def skip(self, count: int) -> Dataset:
         """Leaves out the first `count` rows of every epoch.
 
-        Over a source with random access it acts on indices, before rows are sharded, and what is left out
-        is never read; elsewhere each rank leaves out `count` rows of its own. Whether an error in one of
-        them shows is not promised.
+        Over a source with random access it acts on indices, before rows are sharded, and skipped rows are
+        never read; elsewhere each rank leaves out `count` rows of its own. An error in a skipped row may or
+        may not be raised.
 
         Args:
             count: Rows to leave out (at least 0).
@@ -211,8 +210,7 @@ class Methods:
         """Gives the first `count` rows of every epoch.
 
         Over a source with random access it acts on indices, before rows are sharded; elsewhere each rank
-        takes `count` rows of its own. What comes after is not read, and its errors are not part of the
-        result.
+        takes `count` rows of its own. Later rows are not read, and their errors are not part of the result.
 
         Args:
             count: Rows to give (at least 0).
@@ -238,8 +236,9 @@ class Methods:
         """Joins the columns of several data sets, row by row.
 
         Row i has the columns of row i of every input, so no two inputs may have a column of the same name.
-        An epoch ends with the shortest input. A row's key is mixed of those of its rows. Over sources with
-        random access it is one, too; elsewhere, with shards, the inputs must be sharded alike.
+        An epoch ends with the shortest input. A row's key is a mix of the keys of its rows. Over sources
+        with random access it has random access, too; elsewhere, with shards, the inputs must be sharded
+        alike.
 
         Args:
             others: The other datasets, at least one.

@@ -1,4 +1,4 @@
-// The module headrace._engine: what the package needs of C++, and nothing that a user should call.
+// The module headrace._engine: what the package needs from C++, and nothing for users to call.
 #include <pybind11/pybind11.h>
 
 #include <exception>
@@ -20,7 +20,7 @@
 
 namespace {
 
-// Lets a lack of memory or threads be a ResourceError wherever it shows; pybind11 translates the rest.
+// Turns lack of memory or threads into a ResourceError in every call; pybind11 translates other exceptions.
 void RaiseLack(std::exception_ptr thrown) {
   absl::Status lack;
   try {
@@ -39,8 +39,8 @@ void RaiseLack(std::exception_ptr thrown) {
 
 }  // namespace
 
-// As PYBIND11_MODULE writes it, but that it looks at the interpreter before pybind11 waits for a lock which a
-// subinterpreter's thread holds.
+// As in PYBIND11_MODULE, except that it checks the interpreter before pybind11 waits for a lock that a subinterpreter's
+// thread holds.
 static int pybind11_exec__engine(PyObject* module);
 
 extern "C" PYBIND11_EXPORT PyObject* PyInit__engine() {

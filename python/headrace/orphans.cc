@@ -18,7 +18,7 @@ struct Ending {
   int count = 0;
 };
 
-// Never destroyed: threads may end late.
+// Never destroyed, because threads may end late.
 Ending& TheEnding() {
   static auto* const ending = new Ending;
   return *ending;
@@ -37,7 +37,7 @@ void DestroyAndSaySo(Iteration* iteration) {
   ending.all_ended.notify_all();
 }
 
-// Leaves signals to the threads of the program: one that begins in here inherits what its maker blocks.
+// Leaves signals to the threads of the program: a thread started within its life inherits the blocked signals.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -52,7 +52,7 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// False: the machine has no more threads, or no memory. It stays, stopped.
+// False: the machine has no more threads, or no memory. Then the iteration is leaked, stopped.
 bool DestroyOnAThread(std::unique_ptr<Iteration> iteration, void (*destroy)(Iteration*)) {
   const BlockedSignals blocked;
   Iteration* const orphan = iteration.release();

@@ -26,9 +26,9 @@ class Files(Dataset):
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
             matches nothing is an error.
-        shuffle: Give the rows in an order drawn anew each epoch; every order is equally likely.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         columns: Columns to give, of path, data; None: path, data.
-        seed: Seed of this operator's own; None takes the pipeline's.
+        seed: This operator's own seed; None: the pipeline's.
 
     Example:
         hr.Files("photos/**/*.jpg")
@@ -49,15 +49,15 @@ class Generator(Dataset):
     """Gives the rows of a Python iterator, a new one each epoch.
 
     The function is called for each epoch, as function(epoch) or function(), and returns an iterator
-    over rows: dicts, or one value where there is one column. It runs on a thread of its own, and no
-    earlier than the epoch is asked for. A row's key is its number. To go on within an epoch, the rows
-    before are made again and dropped, unless the iterator has a method seek(row).
+    over rows: dicts, or single values if there is one column. It runs on a thread of its own, and not
+    before the epoch is requested. A row's key is its number. To resume within an epoch, the earlier
+    rows are made again and dropped, unless the iterator has a method seek(row).
 
     Args:
-        function: Gives a new iterator for an epoch: called with the epoch where it takes an
-            argument, and with `start=`, the number of rows to leave out, where it has such a
-            parameter. Where it has none, and the iterator has no method `seek(row)`, a restart
-            reads again what came before.
+        function: Returns a new iterator for an epoch: called with the epoch if it takes an
+            argument, and with `start=`, the number of rows to skip, if it has such a parameter. If
+            it has none, and the iterator has no method `seek(row)`, a restart reads the earlier
+            rows again.
         columns: Names of the columns, or a dict from name to dtype, or to (dtype, shape): {"x":
             "float32", "image": ("uint8", (None, None, 3))}. A row is a dict, or a tuple in this
             order.
@@ -71,23 +71,23 @@ class Generator(Dataset):
 
 
 class ImageFolder(Dataset):
-    """Gives the pictures of a folder that holds one folder a class.
+    """Gives the pictures of a folder that holds one folder per class.
 
-    Columns: `image` (bytes as they stand in the file), `label` (int32: classes numbered by name from
-    0); on request `path` (string) and `index` (int64: the row's number in the listing). All pictures
-    beneath a class folder belong to that class, those in folders within it, too; symbolic links are
-    followed, pipes, sockets and devices passed over. Rows stand in order of class name, then path, both
-    in byte order; a row's key is its index.
+    Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on
+    request `path` (string) and `index` (int64: the row's number in the listing). All pictures below a
+    class folder belong to that class, including those in subfolders; symbolic links are followed, and
+    pipes, sockets and devices are skipped. Rows are in order of class name, then path, both in byte
+    order; a row's key is its index.
 
     Args:
         root: The folder that holds the class folders.
-        shuffle: Give the rows in an order drawn anew each epoch; every order is equally likely.
-        extensions: Ends of file names that make a picture, in upper or lower case.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        extensions: File name endings of pictures, in upper or lower case.
         classes: Labels of the classes to read, by folder name; None: all folders, numbered by name.
-        allow_empty: Take a class folder without pictures for what it is, not for an error.
+        allow_empty: Accept class folders without pictures, which are otherwise an error.
         columns: Columns to give, of image, label, path, index; None: image, label.
-        listing: A file that keeps the listing: believed where it exists, written where it does not.
-        seed: Seed of this operator's own; None takes the pipeline's.
+        listing: A file that keeps the listing: trusted if it exists, written if it does not.
+        seed: This operator's own seed; None: the pipeline's.
 
     Example:
         hr.ImageFolder("photos/", shuffle=True)
@@ -130,8 +130,8 @@ class Numpy(Dataset):
     Args:
         arrays: Columns with arrays of equal first axis; or one array, which becomes the column
             `data`. They are shared, not copied: do not change them while a pipeline runs.
-        shuffle: Give the rows in an order drawn anew each epoch; every order is equally likely.
-        seed: Seed of this operator's own; None takes the pipeline's.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This operator's own seed; None: the pipeline's.
 
     Example:
         hr.Numpy({"x": np.arange(10)}, shuffle=True)
@@ -147,12 +147,12 @@ class Range(Dataset):
     Column `value`: int64, shape (). A row's key is its index.
 
     Args:
-        start: The first value; where it is the only argument, the first value left out, as in
+        start: The first value; if it is the only argument, the end, which is left out, as in
             Python's range.
         stop: The first value left out.
-        step: From one value to the next; not 0.
-        shuffle: Give the rows in an order drawn anew each epoch; every order is equally likely.
-        seed: Seed of this operator's own; None takes the pipeline's.
+        step: The difference of consecutive values; not 0.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This operator's own seed; None: the pipeline's.
 
     Example:
         hr.Range(10)

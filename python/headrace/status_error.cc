@@ -10,8 +10,8 @@ void SetField(const py::object& error, const char* name, const absl::Status& sta
   if (!value.empty()) error.attr(name) = LooseText(value);
 }
 
-// The line of the innermost frame: where the user's code stood.
-std::string PlaceOf(const py::object& exception) {
+// The line of the innermost frame, in the user's code.
+std::string LineOf(const py::object& exception) {
   py::object trace = py::reinterpret_steal<py::object>(PyException_GetTraceback(exception.ptr()));
   if (!trace) return "";
   while (!trace.attr("tb_next").is_none()) trace = trace.attr("tb_next");
@@ -28,12 +28,12 @@ py::str LooseText(std::string_view bytes) {
 
 absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_view function) {
   py::object exception = raised.value();
-  // By Python's own hand, for a class may refuse to have its attributes set.
+  // Through the C API, because a class may refuse to have its attributes set.
   if (raised.trace()) PyException_SetTraceback(exception.ptr(), raised.trace().ptr());
   std::string text;
   try {
     text = Cat(std::string(py::str(py::type::of(exception).attr("__name__"))), ": ", std::string(py::str(exception)),
-               PlaceOf(exception));
+               LineOf(exception));
   } catch (py::error_already_set&) {
     text = "an exception that cannot be shown";
   }
@@ -63,7 +63,7 @@ void RaisedExceptions::Clear() { exceptions_.clear(); }
 void Raise(const absl::Status& status, RaisedExceptions* raised) {
   py::object cause = py::none();
   if (raised != nullptr) cause = raised->Take(GetErrorField(status, ErrorField::kFunction));
-  // Ctrl-C and sys.exit() are not errors of the function they met.
+  // Ctrl-C and sys.exit() are not errors of the function that they interrupt.
   if (!cause.is_none() && PyObject_IsInstance(cause.ptr(), PyExc_Exception) == 0) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
     throw py::error_already_set();

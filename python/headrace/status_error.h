@@ -1,4 +1,4 @@
-// From a Status to the Python exception of its kind, with its fields as attributes.
+// Converts a Status to the Python exception of its kind, with its fields as attributes.
 // Thread contract: with the GIL held; RaisedExceptions may be destroyed on any thread.
 #ifndef HEADRACE_PYTHON_HEADRACE_STATUS_ERROR_H_
 #define HEADRACE_PYTHON_HEADRACE_STATUS_ERROR_H_
@@ -16,26 +16,26 @@
 
 namespace headrace::python {
 
-// What the user's functions raised in one pipeline, until an error that carries the handle reaches the user. Tracebacks
-// hold frames, and frames whatever the user's functions and loops hold, so nothing is kept longer.
+// The exceptions of the user's functions in one pipeline, until an error that carries the handle reaches the user.
+// Tracebacks keep frames alive, and frames all objects of the user's functions and loops, so nothing is kept longer.
 class __attribute__((visibility("hidden"))) RaisedExceptions {
  public:
-  // A FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.
+  // Returns a FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.
   absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
-  // Gives the exception away; None: it is not there, or no more.
+  // Returns the exception and forgets it; None if it is not kept.
   pybind11::object Take(const std::string& handle);
   // As tp_traverse.
   int Traverse(visitproc visit, void* arg) const;
   void Clear();
 
  private:
-  // Enough for every row that is on its way when a pipeline fails.
+  // Enough for every row in progress when a pipeline fails.
   static constexpr size_t kMost = 1000;
   std::map<std::string, HeldObject> exceptions_;
   uint64_t next_ = 0;
 };
 
-// Of bytes that may not be UTF-8, as in paths: such a one is written as "\\xff".
+// For bytes that may not be UTF-8, as in paths: an invalid byte is written as "\\xff".
 pybind11::str LooseText(std::string_view bytes);
 
 [[noreturn]] void Raise(const absl::Status& status, RaisedExceptions* raised = nullptr);

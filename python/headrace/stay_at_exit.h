@@ -1,6 +1,6 @@
-// While the interpreter goes away, Python ends every other thread that asks for the GIL, by pthread_exit: in the middle
-// of C++ that would run destructors which need the GIL, and end the process where one must not throw. Such a thread
-// waits for the end of the process instead.
+// Keeps threads from being ended in the middle of C++. At exit, Python ends every other thread that requests the GIL,
+// by pthread_exit: in C++ that would run destructors which need the GIL, and end the process in one that must not
+// throw. Such a thread waits for the end of the process instead.
 // Thread contract: any thread.
 #ifndef HEADRACE_PYTHON_HEADRACE_STAY_AT_EXIT_H_
 #define HEADRACE_PYTHON_HEADRACE_STAY_AT_EXIT_H_
@@ -10,7 +10,7 @@
 
 namespace headrace::python {
 
-// Runs `body`, which calls Python. Nothing that has a destructor may stand in it besides.
+// Runs `body`, which calls Python. `body` must not contain other objects with destructors.
 template <typename Body>
 auto StayAtExit(Body body) -> decltype(body()) {
   try {

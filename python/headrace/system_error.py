@@ -1,4 +1,4 @@
-"""What the system says of a file, as an error of Headrace's: the kinds are those of io/files/local_file_system.cc."""
+"""Converts an OSError about a file to an error of Headrace, of the kinds in io/files/local_file_system.cc."""
 
 import errno
 
@@ -22,6 +22,6 @@ _KINDS: dict[type[Error], tuple[int, ...]] = {
 
 
 def system_error(what: str, raised: OSError) -> Error:
-    """`what` reads on with the system's message: "cannot save to a.hrg"."""
+    """The system's message is appended to `what`: "cannot save to a.hrg"."""
     kind = next((kind for kind, numbers in _KINDS.items() if raised.errno in numbers), DataError)
     return kind(f"{what}: {raised.strerror or raised}")

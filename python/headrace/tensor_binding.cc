@@ -19,7 +19,7 @@ namespace {
 
 namespace py = pybind11;
 
-// Shared memory costs a capsule, a list entry and a lock; of a value in a row, below this a copy is cheaper.
+// Sharing memory costs a capsule, a list entry and a lock; for values in a row smaller than this a copy is cheaper.
 constexpr py::ssize_t kSmall = 1024;
 
 py::dtype NumpyType(DType dtype) {
@@ -78,11 +78,11 @@ py::object StringOf(const Tensor& tensor, int64_t element, Bytes bytes) {
 py::object StringArray(const Tensor& tensor, Bytes bytes) {
   if (tensor.rank() == 0) return StringOf(tensor, 0, bytes);
   const py::array array(py::dtype("O"), std::vector<py::ssize_t>(tensor.shape().begin(), tensor.shape().end()));
-  auto** place = static_cast<PyObject**>(
+  auto** items = static_cast<PyObject**>(
       py::detail::array_proxy(array.ptr())->data == nullptr ? nullptr : const_cast<void*>(array.data()));
   const int64_t elements = tensor.elements();
   for (int64_t i = 0; i < elements; ++i) {
-    PyObject* before = std::exchange(place[i], StringOf(tensor, i, bytes).release().ptr());
+    PyObject* before = std::exchange(items[i], StringOf(tensor, i, bytes).release().ptr());
     Py_XDECREF(before);
   }
   return array;
@@ -119,7 +119,7 @@ struct Lent {
   }
 };
 
-// A capsule that nobody took still owns what it lends: takers rename it.
+// An unused capsule still owns what it lends: consumers rename it.
 template <typename Managed>
 void DropUntaken(PyObject* capsule, const char* name) {
   if (PyCapsule_IsValid(capsule, name) == 0) return;
@@ -127,7 +127,7 @@ void DropUntaken(PyObject* capsule, const char* name) {
   managed->deleter(managed);
 }
 
-// Of (major, minor).
+// The major version of (major, minor).
 int MajorOf(const py::object& version) {
   if (version.is_none()) return 0;
   PyObject* major = PyTuple_Check(version.ptr()) && PyTuple_GET_SIZE(version.ptr()) == 2
@@ -188,7 +188,7 @@ DType DTypeOfArray(const py::array& array) {
   const std::string name = py::str(type.attr("name"));
   const std::optional<DType> dtype = DTypeFromName(name);
   const bool held = dtype.has_value() && !IsVariableLength(*dtype) && *dtype != DType::kUnknown;
-  // A name alone does not say it: libraries may bring dtypes of their own.
+  // Checks more than the name, because libraries may define their own dtypes.
   if (!held || static_cast<size_t>(type.itemsize()) != ItemSize(*dtype)) {
     throw py::type_error("no column can hold dtype " + name +
                          " (bool, integers, floats up to float64, bytes and str can be held)");
@@ -207,7 +207,7 @@ std::string_view BytesView(const py::handle& bytes) {
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-// Of an object, `S` or `U` array: every element bytes, or every element str.
+// From an object, `S` or `U` array: every element bytes, or every element str.
 Tensor TensorOfStrings(const py::array& array) {
   const py::list elements = array.attr("reshape")(-1).attr("tolist")();
   std::vector<std::string_view> views;
@@ -222,7 +222,7 @@ Tensor TensorOfStrings(const py::array& array) {
     }
     views.push_back(all_bytes ? BytesView(element) : Utf8(element));
   }
-  // Of no elements, the array's own type decides.
+  // Without elements, the array's own type decides.
   const bool text = views.empty() ? array.dtype().kind() != 'S' : all_text;
   const Shape shape(array.shape(), array.shape() + array.ndim());
   return ValueOrRaise(Tensor::CopyBytesArray(text ? DType::kString : DType::kBytes, shape, views));
@@ -230,7 +230,7 @@ Tensor TensorOfStrings(const py::array& array) {
 
 bool IsPlainArray(const py::handle& value) { return Py_TYPE(value.ptr()) == py::detail::npy_api::get().PyArray_Type_; }
 
-// A fresh result has one reference from the caller, whose `value` we hold, and none else.
+// A fresh result has one reference from the caller, whose `value` we hold, and no other.
 bool OwnedAlone(const py::array& array) { return array.owndata() && Py_REFCNT(array.ptr()) == 1; }
 
 Tensor TensorOfArray(py::array array, Sharing sharing, OutputAllocator& output) {
@@ -290,7 +290,7 @@ Tensor TensorOf(py::object value, Sharing sharing, OutputAllocator& output) {
   }
   if (value.is_none()) throw py::type_error("None is no value for a column (does a function lack its return?)");
   if (IsPlainArray(value)) return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing, output);
-  // Of a subclass, whose methods may say anything, NumPy's own view: it is not alone.
+  // For a subclass, whose methods may return anything, NumPy's own view, which is not the only reference.
   const bool array = py::isinstance<py::array>(value);
   py::object plain = py::module_::import("numpy").attr("asarray")(value);
   if (!IsPlainArray(plain)) throw py::type_error("numpy.asarray gave no array");

@@ -1,4 +1,4 @@
-// Tensors to NumPy arrays and back, sharing memory where that is safe.
+// Converts tensors to NumPy arrays and back, sharing memory where that is safe.
 // Thread contract: with the GIL held.
 #ifndef HEADRACE_PYTHON_HEADRACE_TENSOR_BINDING_H_
 #define HEADRACE_PYTHON_HEADRACE_TENSOR_BINDING_H_
@@ -13,17 +13,17 @@ namespace headrace::python {
 
 enum class Access {
   kReadOnly,
-  kWhereAlone,  // writable where nobody else holds the memory
+  kWhereAlone,  // writable if nothing else holds the memory
 };
 
-// How byte strings are given out.
+// The Python type of byte strings.
 enum class Bytes {
   kCopied,  // as bytes
   kViewed,  // as read-only memoryviews, which share the tensor's memory and keep it
 };
 
-// Numbers: an array that shares the tensor's memory and keeps it alive. One byte string: bytes, or a view of
-// it; one string: str; arrays of them: object arrays. Raises UnsupportedError for bfloat16 where ml_dtypes is not
+// For numbers: an array that shares the tensor's memory and keeps it alive. For one byte string: bytes, or a view of
+// it; for one string: str; for arrays of them: object arrays. Raises UnsupportedError for bfloat16 if ml_dtypes is not
 // installed.
 pybind11::object ArrayOf(const Tensor& tensor, Access access, Bytes bytes = Bytes::kCopied);
 
@@ -32,10 +32,10 @@ pybind11::object DLPackOf(const Tensor& tensor, Bytes bytes);
 
 enum class Sharing {
   kAlways,      // the user promises not to change it
-  kWhereAlone,  // where the value given is the only reference to memory of its own
+  kWhereAlone,  // if the given value is the only reference to its own memory
 };
 
-// Of arrays, numbers, bytes, str, and what numpy.asarray takes. What is copied is allocated by `output` where one is
+// From arrays, numbers, bytes, str, and everything that numpy.asarray takes. Copies are allocated by `output` if it is
 // given. Raises Python exceptions.
 Tensor TensorOf(pybind11::object value, Sharing sharing);
 Tensor TensorOf(pybind11::object value, Sharing sharing, OutputAllocator& output);

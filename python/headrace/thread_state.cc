@@ -9,15 +9,15 @@ namespace {
 
 class KeptState {
  public:
-  // Not by PyGILState_Ensure, which ends the process where there is no memory. Python finds the state by the thread.
+  // Not by PyGILState_Ensure, which ends the process if there is no memory. Python finds the state by the thread.
   bool Make() {
     if (state_ == nullptr && MemoryForOne()) state_ = PyThreadState_New(PyInterpreterState_Main());
     return state_ != nullptr;
   }
   bool made() const { return state_ != nullptr; }
-  // Runs while whoever ends the thread waits for it without the GIL.
+  // Runs while another thread waits for the end of this one, without the GIL.
   ~KeptState() {
-    // Nothing is left to give back to an interpreter that goes away.
+    // An interpreter that is shutting down needs nothing back.
     if (state_ == nullptr || Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0) return;
     StayAtExit([this] {
       PyEval_RestoreThread(state_);
@@ -27,8 +27,8 @@ class KeptState {
   }
 
  private:
-  // Python 3.11 does not look whether its allocation succeeded: takes as much, with what is set besides, and gives it
-  // back to this thread's arena.
+  // Python 3.11 does not check its allocation: allocates as much, including further fields, and frees it to this
+  // thread's arena.
   static bool MemoryForOne() {
     void* const memory = PyMem_RawMalloc(2 * sizeof(PyThreadState));
     PyMem_RawFree(memory);
@@ -43,7 +43,7 @@ thread_local KeptState kept;
 }  // namespace
 
 bool KeepThreadState() {
-  // Python's own thread, or kept already.
+  // Python's own thread, or already kept.
   return PyGILState_GetThisThreadState() != nullptr || kept.Make();
 }
 

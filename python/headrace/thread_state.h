@@ -1,6 +1,6 @@
-// Python's idea of a thread that is not Python's: kept as long as the thread lives, so that what user code stores by
-// thread (threading.local) is there at the next call, and a call does not pay for making it.
-// Thread contract: on the thread in question, without the GIL or with it.
+// Keeps Python's state of an engine thread as long as the thread lives, so that data that user code stores by thread
+// (threading.local) is there at the next call, and a call does not pay for making the state.
+// Thread contract: on the thread in question, with or without the GIL.
 #ifndef HEADRACE_PYTHON_HEADRACE_THREAD_STATE_H_
 #define HEADRACE_PYTHON_HEADRACE_THREAD_STATE_H_
 
@@ -8,7 +8,7 @@ namespace headrace::python {
 
 // False: there is no memory for it.
 bool KeepThreadState();
-// This thread is no thread of Python's.
+// This thread was not started by Python.
 bool OnEnginesThread();
 
 }  // namespace headrace::python

@@ -21,7 +21,7 @@ class Concatenate(Kernel):
     Takes one or more tensors of one dtype (any) whose other dimensions are equal, and gives one tensor:
     numpy.concatenate.
 
-    Errors: dtypes or shapes that do not fit, naming both; scalars; an axis that does not exist.
+    Errors: dtypes or shapes that do not match, naming both; scalars; an axis that does not exist.
 
     Args:
         axis: Which axis; negative ones count from the last.
@@ -76,17 +76,17 @@ class OneHot(Kernel):
 
 
 class PadEnd(Kernel):
-    """Makes tensors of different lengths equal by adding to their ends.
+    """Pads tensors of different lengths at their ends to equal lengths.
 
-    Takes numbers of any type and gives the same type of shape `shape`, the input standing at the
-    beginning of each axis and `value` behind it.
+    Takes numbers of any type and gives the same type of shape `shape`, with the input at the beginning
+    of each axis and `value` behind it.
 
     Errors: another number of axes, an axis longer than wanted (nothing is cut off; see Slice), a value
     that the type cannot hold, bytes or strings.
 
     Args:
         shape: The length of each axis; -1 leaves one as it is (at least -1).
-        value: What stands behind the input.
+        value: The padding behind the input.
 
     Example:
         T.PadEnd((128,), value=-1)
@@ -108,7 +108,7 @@ class Slice(Kernel):
     Args:
         start: The first position kept; None: the first there is.
         stop: The position after the last kept; None: the end.
-        step: How far apart the positions kept are (at least 1).
+        step: The distance of consecutive kept positions (at least 1).
         axis: Which axis; negative ones count from the last.
 
     Example:

@@ -1,4 +1,4 @@
-// Lets go of the GIL for a block of code that waits or works without Python.
+// Releases the GIL for a block of code that waits or works without Python.
 // Thread contract: made and destroyed by one thread, which holds the GIL around it.
 #ifndef HEADRACE_PYTHON_HEADRACE_UNLOCKED_H_
 #define HEADRACE_PYTHON_HEADRACE_UNLOCKED_H_
@@ -12,11 +12,11 @@ namespace headrace::python {
 
 class Unlocked {
  public:
-  // While the interpreter is going away its last thread keeps the GIL: nobody else may have it any more.
+  // While the interpreter shuts down its last thread keeps the GIL: no other thread may take it any more.
   Unlocked() : state_(_Py_IsFinalizing() != 0 ? nullptr : PyEval_SaveThread()) {}
   ~Unlocked() {
     if (state_ == nullptr) return;
-    // A daemon thread at the interpreter's end: it ends soon by itself.
+    // A daemon thread at the interpreter's end: the process ends it soon.
     while (_Py_IsFinalizing() != 0) pause();
     StayAtExit([this] { PyEval_RestoreThread(state_); });
   }

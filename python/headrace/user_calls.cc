@@ -24,12 +24,12 @@ class Gil {
   const PyGILState_STATE state_;
 };
 
-// The thread is the only one of its process, and nobody waits for what it makes.
+// The thread is the only one of its process, and nothing waits for its result.
 bool AloneAfterFork() { return WorkerPool::LostInFork() && OnEnginesThread(); }
 
 [[noreturn]] void EndChild(const std::string& name) {
   if (PyErr_Occurred() != nullptr) {
-    // Does not come back from SystemExit.
+    // Does not return for SystemExit.
     PyErr_Print();
   } else {
     PySys_FormatStderr(

@@ -12,13 +12,13 @@ size_t UserObjects::Add(py::object object) {
   return objects_.size() - 1;
 }
 
-py::object UserObjects::At(size_t place) const { return py::reinterpret_borrow<py::object>(objects_[place].get()); }
+py::object UserObjects::At(size_t index) const { return py::reinterpret_borrow<py::object>(objects_[index].get()); }
 
-void UserObjects::Set(size_t place, py::object object) {
+void UserObjects::Set(size_t index, py::object object) {
   if (cleared_) return;
-  // Lets go of what stood there once the place holds the new one, for that may run the user's code.
-  const py::object before = objects_[place].Take();
-  objects_[place] = HeldObject(std::move(object));
+  // Releases the old object only after the new one is stored, because that may run the user's code.
+  const py::object before = objects_[index].Take();
+  objects_[index] = HeldObject(std::move(object));
 }
 
 int UserObjects::Traverse(visitproc visit, void* arg) const {

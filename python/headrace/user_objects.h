@@ -1,7 +1,7 @@
-// The user's Python objects that one pipeline holds: functions, what they gave and go through, and what they raised.
-// They stand in one place so that Python's garbage collector sees them: it frees a pipeline that is held by an object
-// that the pipeline itself holds, as with `map(self.augment)` where `self` keeps the iterator.
-// Arrays are not among them: NumPy's take no part in garbage collection, and rows in the user's hands share them.
+// The user's Python objects that one pipeline holds: functions, their iterators and results, and the exceptions they
+// raised. One container makes them visible to Python's garbage collector, which can free a pipeline held by an object
+// that the pipeline itself holds, as with `map(self.augment)` if `self` keeps the iterator. It does not hold arrays:
+// NumPy's arrays take no part in garbage collection, and rows in the user's hands share them.
 // Thread contract: with the GIL held; may be destroyed on any thread.
 #ifndef HEADRACE_PYTHON_HEADRACE_USER_OBJECTS_H_
 #define HEADRACE_PYTHON_HEADRACE_USER_OBJECTS_H_
@@ -21,13 +21,13 @@ namespace headrace::python {
 
 class __attribute__((visibility("hidden"))) UserObjects {
  public:
-  // Returns where it stands from now on. A null object keeps the place.
+  // Returns its index. A null object reserves an index.
   size_t Add(pybind11::object object);
-  // A reference of the caller's own, as the object may be let go of while it is used; null: there is none any more.
-  pybind11::object At(size_t place) const;
-  void Set(size_t place, pybind11::object object);
+  // A new reference, because the object may be released while it is used; null: it was released.
+  pybind11::object At(size_t index) const;
+  void Set(size_t index, pybind11::object object);
   RaisedExceptions& raised() { return raised_; }
-  // As UserCalls'. This one from any thread, without the GIL, too.
+  // As UserCalls'. Also from any thread, without the GIL.
   absl::Status Call(const std::string& name, absl::FunctionRef<absl::Status()> body) {
     return calls_.Call(name, raised_, body);
   }
@@ -35,7 +35,7 @@ class __attribute__((visibility("hidden"))) UserObjects {
 
   // As tp_traverse.
   int Traverse(visitproc visit, void* arg) const;
-  // Lets go of all of them, for good: what is added later is let go of at once.
+  // Releases all of them, permanently: objects added later are released at once.
   void Clear();
 
  private:

@@ -24,7 +24,7 @@ using ir::proto::Value;
 
 constexpr size_t kShownBytes = 200;
 
-// Of what Python says as it refuses a conversion, in our own words; what else the user's code raises goes to him.
+// Rewords the error of Python when it refuses a conversion; other exceptions of the user's code are passed on.
 template <typename Convert>
 auto Converted(const py::handle& value, std::string_view refusal, Convert convert) {
   try {
@@ -37,7 +37,7 @@ auto Converted(const py::handle& value, std::string_view refusal, Convert conver
   throw py::value_error(Cat(ShownValue(value), " ", refusal));
 }
 
-// A new reference, or what Python raised.
+// A new reference, or the exception of Python.
 py::object Checked(PyObject* object) {
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(object);
@@ -91,13 +91,13 @@ std::string DTypeText(const py::handle& value) {
   });
 }
 
-// The Python object behind a NumPy scalar, or an array without axes; null: it is neither, or has none.
+// The Python object in a NumPy scalar, or in an array without axes; null if there is none.
 py::object ItemOf(const py::handle& value) {
   const bool single =
       py::hasattr(value, "item") && py::hasattr(value, "ndim") && py::object(value.attr("ndim")).equal(py::int_(0));
   if (!single) return {};
   py::object item = value.attr("item")();
-  // An extended float gives itself, and an array of objects may hold one.
+  // An extended float returns itself, and an array of objects may contain one.
   return py::hasattr(item, "ndim") ? py::object() : item;
 }
 
@@ -145,7 +145,7 @@ BoundExpression ExpressionOf(const py::handle& value) {
   return {ir::LiteralExpression(ValueOf(value))};
 }
 
-// Refuses what is too deep here, before anything walks it.
+// Refuses an expression that is too deep, before any code walks it.
 BoundExpression Call(const std::string& function, const py::args& arguments) {
   BoundExpression call;
   call.expression.mutable_call()->set_function(function);
@@ -159,7 +159,7 @@ BoundExpression Call(const std::string& function, const py::args& arguments) {
   return call;
 }
 
-// Of (dtype name, shape or None).
+// From (dtype name, shape or None).
 ir::ColumnType TypeOf(const std::string& dtype_name, const py::object& shape) {
   const std::optional<DType> dtype = DTypeFromName(dtype_name);
   if (!dtype.has_value()) throw py::value_error(Cat("no dtype \"", dtype_name, "\""));

@@ -1,4 +1,4 @@
-// Attribute values from Python. Thread contract: with the GIL held.
+// Converts attribute values from Python. Thread contract: with the GIL held.
 #ifndef HEADRACE_PYTHON_HEADRACE_VALUE_CONVERSION_H_
 #define HEADRACE_PYTHON_HEADRACE_VALUE_CONVERSION_H_
 
@@ -13,29 +13,29 @@
 
 namespace headrace::python {
 
-// A column expression, as hr.col() makes them.
+// A column expression, as made by hr.col().
 struct __attribute__((visibility("hidden"))) BoundExpression {
   ir::proto::Expression expression;
   int depth = 1;  // at most ir::kDeepestExpression
 };
 
-// Stands for a Python function or arrays; the graph makes the name unique.
+// A reference to a Python function or to arrays; the graph makes the name unique.
 struct __attribute__((visibility("hidden"))) BoundReference {
   std::string name;
 };
 
-// Columns with their types, as a source of the user's own declares them.
+// Columns with their types, as declared for a source written by the user.
 struct __attribute__((visibility("hidden"))) BoundColumns {
   ir::proto::Columns columns;
 };
 
-// For messages: its repr, cut where it is long.
+// For messages: its repr, shortened if it is long.
 std::string ShownValue(const pybind11::handle& value);
 
-// Throws value_error for what no attribute can hold; whether it fits this one is for validation to say.
+// Throws value_error for a value that no attribute can hold; validation checks whether it fits this one.
 ir::proto::Value ValueOf(const pybind11::handle& value);
 
-// Lets what `convert` throws as value_error reach the user as a GraphError about `what`.
+// Turns a value_error thrown by `convert` into a GraphError about `what`.
 template <typename Convert>
 auto RaisingGraphErrors(std::string_view what, Convert convert) {
   try {

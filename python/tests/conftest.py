@@ -1,4 +1,4 @@
-"""What the tests of the package share."""
+"""Fixtures of the package's tests."""
 
 import gc
 import os
@@ -20,7 +20,7 @@ def photos() -> pathlib.Path:
 
 
 def thread_names() -> list[str]:
-    """Of this process, those that the engine started."""
+    """The threads of this process that the engine started."""
     names = []
     for task in os.listdir("/proc/self/task"):
         try:
@@ -33,7 +33,7 @@ def thread_names() -> list[str]:
 
 
 def pipeline_threads() -> list[str]:
-    """Those that belong to one pipeline: the shared pools stay until the process ends."""
+    """The threads that belong to one pipeline; the shared pools stay until the process ends."""
     return [name for name in thread_names() if name not in ("headrace-cpu", "headrace-io", "headrace-watch")]
 
 
@@ -47,12 +47,12 @@ def eventually(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
 
 
 def run_python(code: str, *arguments: str, timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
-    """A process of its own; fails when it hangs."""
+    """Runs it in a separate process; fails if it hangs."""
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=timeout)
 
 
 def values(dataset, column="value") -> list:
-    """The rows of a column, batches laid end to end."""
+    """The rows of a column over all batches."""
     rows: list = []
     for row in dataset:
         rows.extend(np.atleast_1d(row[column]).tolist())
@@ -61,7 +61,7 @@ def values(dataset, column="value") -> list:
 
 @pytest.fixture(autouse=True)
 def no_threads_left():
-    """Every test leaves no thread of a pipeline behind, but for what a failed test's traceback holds on to."""
+    """Checks that a test leaves no pipeline's thread behind, except those that a failed test's traceback holds."""
     before = len(pipeline_threads())
     yield
     gc.collect()

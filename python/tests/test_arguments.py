@@ -1,5 +1,5 @@
-"""Whatever is given for whatever argument of the public surface: a pipeline, or an error of ours with a sentence in it.
-Never a crash or a hang, nor the words of what lies beneath."""
+"""Any value for any argument of the public API gives a pipeline, or one of our errors with a sentence in it. Never a crash
+or a hang, nor a message of an underlying library."""
 
 import ast
 import decimal
@@ -31,11 +31,11 @@ PIXELS = np.arange(4 * 60 * 80 * 3, dtype=np.uint32).astype(np.uint8).reshape(4,
 
 
 class Mine(Exception):
-    """What the objects below raise: it comes through as it is."""
+    """The exception of the objects below, which is passed on unchanged."""
 
 
 class Refusing:
-    """Raises whatever it is asked."""
+    """Raises on every operation."""
 
     def refuse(self, *_: Any) -> Any:
         raise Mine
@@ -49,7 +49,7 @@ class Unshowable:
 
 
 class NotWhatItSays:
-    """Has the names that are looked for, and nothing behind them."""
+    """Has the expected attribute names, with useless values."""
 
     ndim = 0
     shape = ()
@@ -69,7 +69,7 @@ class NotWhatItSays:
 
 
 def itself(kind: type) -> Any:
-    """A container that holds itself."""
+    """A container that contains itself."""
     if kind is list:
         nested: list[Any] = []
         nested.append(nested)
@@ -181,7 +181,7 @@ SAMPLES: dict[str, np.ndarray] = {
 
 
 def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[str, Any]]:
-    """How a kernel is called over the sample of its declaration, and the sample's arguments."""
+    """A call of a kernel on the sample of its declaration, and the sample's arguments."""
     kernel = getattr({"vision": V, "transforms": T}[operator["python_module"]], operator["name"])
     sample = operator["sample"]
     dataset = hr.Numpy({"value": SAMPLES[sample["inputs"][0]]})
@@ -190,7 +190,7 @@ def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[st
     return lambda **arguments: dataset.map(kernel(**arguments), "value", outputs), given
 
 
-# Of each: how it is called, and arguments that are right.
+# For each: how it is called, and valid arguments.
 SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Files": (hr.Files, {"patterns": "*.txt"}),
     "Generator": (hr.Generator, {"function": lambda: iter([1, 2]), "columns": "value"}),
@@ -227,7 +227,7 @@ KERNELS = {
     for operator in json.loads(_engine.declarations())["operators"]
     if operator["sample"]["inputs"]
 }
-# Over images, where a lone number is no shape: over vectors PadEnd makes rows of all the gigabytes it is asked for.
+# Over images, where a single number is no shape: over vectors PadEnd would make rows of many gigabytes.
 KERNELS["PadEnd"] = (
     lambda **given: hr.Numpy({"value": PIXELS}).map(T.PadEnd(**given), "value"),
     {"shape": (60, 80, 3)},
@@ -261,14 +261,14 @@ def test_the_table_is_whole():
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A folder to be read and written in."""
+    """A folder to read from and write to."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.txt").write_text("a line\n")
     numbers().save("saved.hrg")
 
 
 def use(found: Any) -> None:
-    """Asks everything that a pipeline can be asked, and runs a little of it."""
+    """Calls every method of a pipeline, and runs a few rows."""
     if isinstance(found, hr.Iterator):
         with found:
             list(itertools.islice(found, 3))

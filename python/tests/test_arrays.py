@@ -1,4 +1,4 @@
-"""Arrays are what their memory says, whatever their own methods tell."""
+"""Arrays are read by their memory, whatever their own methods return."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from headrace import vision as V
 
 
 class Lying(np.ndarray):
-    """Says that it is one small array, whatever it is."""
+    """Pretends to be one small array."""
 
     def lie(self, *_, **__):
         return np.zeros(1, np.float32)
@@ -85,7 +85,7 @@ def test_a_tuple_that_lies_about_its_length():
 
 
 def test_ten_thousand_columns():
-    """What took a time that grew with the square of them would take minutes."""
+    """Work that is quadratic in the number of columns would take minutes."""
     count = 10_000
     table = {f"c{i}": np.arange(20) for i in range(count)}
     wide = hr.Numpy(table)

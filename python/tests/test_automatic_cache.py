@@ -1,4 +1,4 @@
-"""Caches that the engine puts in by itself: they change no byte, and say what they do."""
+"""Automatic caches: they change no byte, and explain() describes them."""
 
 import re
 from collections.abc import Iterator as PythonIterator
@@ -18,12 +18,12 @@ def pictures(photos: str) -> hr.Dataset:
 
 @pytest.fixture
 def forced(monkeypatch: pytest.MonkeyPatch) -> PythonIterator[Any]:
-    """Rows are kept at the place given, whatever they cost."""
+    """Keeps rows at the given cache point, whatever they cost."""
     bound_graph = hr.Dataset._bound_graph
 
-    def force(place: int) -> None:
+    def force(point: int) -> None:
         def bound(dataset: hr.Dataset, *given: dict[str, Any]) -> tuple[Any, ...]:
-            return bound_graph(dataset, *({**options, "forced_cache_point": place} for options in given))
+            return bound_graph(dataset, *({**options, "forced_cache_point": point} for options in given))
 
         monkeypatch.setattr(hr.Dataset, "_bound_graph", bound)
 
@@ -34,10 +34,10 @@ def images(batches: hr.Iterator) -> list[np.ndarray]:
     return [batch["image"] for batch in batches]
 
 
-@pytest.mark.parametrize("place", [-1, 0, 1, 2])
-def test_three_epochs_have_the_bytes_of_the_plain_run(photos, forced, place):
+@pytest.mark.parametrize("point", [-1, 0, 1, 2])
+def test_three_epochs_have_the_bytes_of_the_plain_run(photos, forced, point):
     plain = [images(pictures(photos).batch(5).iterate(epoch=epoch, optimize=False)) for epoch in range(3)]
-    forced(place)
+    forced(point)
     dataset = pictures(photos).batch(5)
     for epoch in range(3):
         for ours, theirs in zip(images(iter(dataset)), plain[epoch], strict=True):
@@ -69,21 +69,21 @@ def test_rows_that_were_found_are_no_reads(photos, forced):
     assert len(images(passes)) == 60 * counted
     source = passes.report()["stages"][-1]
     assert source["rows"] == 60 * counted
-    # All but those that were on their way before the first were kept.
+    # All except the rows that were in flight before the first ones were kept.
     assert 20 * counted < source["found_rows"] < 60 * counted
     assert 0 < source["found_bytes"] < source["bytes"]
 
 
-@pytest.mark.parametrize("place", [-1, 0, 1, 2])
-def test_above_what_passes_rows_are_the_bytes_of_the_plain_run(photos, forced, place):
+@pytest.mark.parametrize("point", [-1, 0, 1, 2])
+def test_above_what_passes_rows_are_the_bytes_of_the_plain_run(photos, forced, point):
     kernels = [V.Decode(), V.Resize((40, 50)), V.RandomCrop(32), V.RandomHorizontalFlip()]
     passes = hr.ImageFolder(photos, shuffle=True).repeat(20).shuffle(7).filter(hr.col("label") > 0)
     passes = passes.map(kernels, "image")
     plain = images(passes.iterate(optimize=False))
-    forced(place)
+    forced(point)
     ours = passes.iterate()
     assert all(np.array_equal(mine, other) for mine, other in zip(images(ours), plain, strict=True))
-    if place >= 0:
+    if point >= 0:
         assert re.search(r"cache in map\[4\] after? ?.*; [1-9]\d* found", ours.explain()), ours.explain()
 
 
@@ -97,8 +97,8 @@ def test_one_epoch_keeps_nothing_and_says_so(photos, forced):
 
 
 def test_rows_are_the_users_own(photos, forced):
-    for place in (0, 1, 2):
-        forced(place)
+    for point in (0, 1, 2):
+        forced(point)
         dataset = hr.ImageFolder(photos).map([V.Decode(), V.CenterCrop(20)], "image")
         for _ in range(3):
             for row in dataset:

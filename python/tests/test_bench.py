@@ -1,4 +1,4 @@
-"""`headrace bench`: what it measures, prints and refuses. Figures are checked for being there, not for their size."""
+"""`headrace bench`: what it measures, prints and refuses. Tests check that figures exist, not their values."""
 
 import json
 
@@ -71,8 +71,8 @@ def test_a_slow_loop_is_the_limit(capsys, tmp_path):
 def test_the_text_names_every_part_and_stage(capsys, saved):
     assert main(["bench", saved, "--batches", "2"]) == 0
     shown = capsys.readouterr().out
-    for words in ("images a second", "first batch after", "memory:", "map (Decode", "ImageFolder[0]", "batch[2]"):
-        assert words in shown
+    for text in ("images a second", "first batch after", "memory:", "map (Decode", "ImageFolder[0]", "batch[2]"):
+        assert text in shown
 
 
 def test_python_functions_are_refused_with_their_names(capsys, tmp_path):

@@ -1,4 +1,4 @@
-"""Caches, as a user sees them: what they keep, where, for how long, and what they say about it."""
+"""Caches from a user's view: what they keep, where, for how long, and what explain() says about it."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ from headrace import _engine
 
 
 class Calls:
-    """A function of a row that counts how often it is called."""
+    """A function of a row that counts its calls."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -157,5 +157,5 @@ def test_a_state_does_not_depend_on_the_cache(tmp_path: pathlib.Path):
 
 
 def test_the_engine_and_the_package_are_of_one_version():
-    """Files of a cache are named by it."""
+    """It is part of the names of a cache's files."""
     assert _engine.version == hr.__version__

@@ -1,4 +1,4 @@
-"""Pipelines take part in Python's garbage collection: one that an object of its own holds on to is freed with it."""
+"""Pipelines support Python's garbage collection: one that is held by one of its own objects is freed with it."""
 
 import contextlib
 import gc
@@ -14,7 +14,7 @@ import headrace as hr
 
 @pytest.fixture(autouse=True)
 def only_when_asked():
-    """No collection but those that a test asks for."""
+    """Disables collections other than those of a test."""
     gc.collect()
     gc.disable()
     yield
@@ -22,7 +22,7 @@ def only_when_asked():
 
 
 class Owner:
-    """Keeps what runs its own methods."""
+    """Holds the pipeline that calls its methods."""
 
     def same(self, x):
         return x
@@ -59,7 +59,7 @@ OWNED = {
 
 
 def collected(made: weakref.ref) -> bool:
-    """A function that runs just then keeps its owner: another collection finds it."""
+    """A running function keeps its owner alive: a later collection frees it."""
 
     def gone() -> bool:
         gc.collect()
@@ -103,7 +103,7 @@ def test_an_owner_whose_function_failed_is_freed():
 @pytest.mark.parametrize("options", [{}, {"executor": "pull"}])
 @pytest.mark.parametrize("source", [lambda f: hr.Range(9).map(f, "value"), lambda f: hr.Generator(f, "value")])
 def test_an_error_that_was_dealt_with_keeps_nothing(options, source):
-    """Without a collection: no error stays where its traceback leads back to it."""
+    """Freed without a collection: no error is kept by objects of its own traceback."""
 
     def fail(x=None):
         held = np.ones(1000)
@@ -178,7 +178,7 @@ def test_a_run_that_was_collected_has_said_how_it_went():
 
 
 def test_a_collection_on_a_pipelines_own_thread_frees_it():
-    """The function that collects does not know its pipeline, whose owner is nobody's."""
+    """The function that collects does not hold its pipeline, whose owner has no references."""
     dropped, ended = threading.Event(), threading.Event()
 
     def collect(x):
@@ -197,12 +197,12 @@ def test_a_collection_on_a_pipelines_own_thread_frees_it():
         del owner
         dropped.set()
         assert ended.wait(30), "the thread waits for itself"
-    list(hr.Range(2))  # whoever comes by lets go of what is left
+    list(hr.Range(2))  # the next thread with the GIL releases the rest
     assert eventually(lambda: pipeline_threads() == [])
 
 
 def test_collections_at_any_moment():
-    """While pipelines are made, run and dropped on other threads."""
+    """Collects while other threads make, run and drop pipelines."""
     over = threading.Event()
 
     def collect():

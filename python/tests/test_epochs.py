@@ -129,7 +129,7 @@ def test_one_engine_serves_epoch_after_epoch():
     pipeline = hr.Generator(rows, {"value": "int64"})
     for epoch in range(3):
         assert values(pipeline) == [0, 1, 2, 3, 4]
-        # None of the user's code runs for an epoch that is not asked for yet.
+        # No user code runs for an epoch that was not requested yet.
         assert begun == list(range(epoch + 1))
 
 

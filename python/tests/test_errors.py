@@ -1,4 +1,4 @@
-"""What bad input gets: an error that names the culprit, after the complete batches before it, the process alive."""
+"""Bad input: an error that names its cause, after the complete batches before it, and the process goes on."""
 
 import os
 import resource
@@ -23,7 +23,7 @@ def line_of(text: str) -> int:
 
 @pytest.fixture
 def folder(photos, tmp_path):
-    """Four pictures of two classes, to be spoilt."""
+    """Four pictures of two classes, for tests to damage."""
     for target, source in [("a/0.jpg", "animals/cat.jpg"), ("a/1.jpg", "people/astronaut.jpg")]:
         (tmp_path / target).parent.mkdir(exist_ok=True)
         shutil.copy(photos / source, tmp_path / target)
@@ -57,7 +57,7 @@ def test_kinds_are_errors_and_pythons_own_where_there_is_one():
     assert issubclass(hr.ResourceError, MemoryError)
 
 
-# ---- what section 7 of the first issue names ----
+# ---- bad input, by case ----
 
 
 def test_missing_folder(tmp_path):
@@ -118,7 +118,7 @@ def test_file_that_is_no_picture(folder):
     rows, error = rows_and_error(decoded(folder).batch(2), hr.DataError)
     assert [len(row["label"]) for row in rows] == [2]
     assert "b/2.jpg" in error.file
-    # The process and other pipelines are as they were.
+    # The process and other pipelines are not affected.
     assert values(hr.Range(3)) == [0, 1, 2]
 
 

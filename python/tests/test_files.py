@@ -1,4 +1,4 @@
-"""Files as they come, change and go while pipelines run over them."""
+"""Files that are added, changed and removed while pipelines run over them."""
 
 import os
 import pathlib
@@ -181,7 +181,7 @@ def test_a_damaged_cache_in_order_makes_its_rows_again(tmp_path: pathlib.Path):
     looped = pipeline()
     for _ in range(3):
         assert [batch["value"].tolist() for batch in looped] == expected
-    # The second loop kept them anew, and the engine of the third runs ahead.
+    # The second loop kept them again, and the engine of the third runs ahead.
     assert re.search(r"\d+ found, 41 made", looped.explain())
 
 
@@ -191,7 +191,7 @@ class Alarm(Exception):
 
 @pytest.fixture
 def alarm() -> Iterator[None]:
-    """In a moment a signal's handler raises, as Ctrl-C's does."""
+    """Soon a signal's handler raises, as for Ctrl-C."""
 
     def ring(*_: object) -> None:
         raise Alarm
@@ -205,7 +205,7 @@ def alarm() -> Iterator[None]:
 
 @pytest.fixture
 def endless(tmp_path: pathlib.Path) -> pathlib.Path:
-    """Links within linked folders: many seconds of walking, though no folder is reached in too many ways."""
+    """Links within linked folders: many seconds of walking, although no folder has too many paths."""
     for group in range(60):
         for level in range(12):
             folder = tmp_path / f"levels/{group}/{level}"

@@ -92,7 +92,7 @@ def test_rng_is_the_rows_own():
     assert len({tuple(row) for row in first}) == 20
     assert draws() == draws(workers=1) == draws(executor="pull") == draws(window=1) == first
     assert draws(seed=1) != first and draws(epoch=1) != first
-    # By the row, not by the place: shuffled, each row draws what it drew.
+    # By the row, not by its position: shuffled, each row has the same draws.
     by_row = {}
     for row in hr.Range(20).shuffle(20).map(lambda x, rng: (x, rng.random(3)), "value", ["value", "noise"]):
         by_row[int(row["value"])] = row["noise"]

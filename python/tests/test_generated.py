@@ -1,4 +1,4 @@
-"""What is generated from the declarations is fresh, and complete."""
+"""The files generated from the declarations are up to date and complete."""
 
 import importlib.util
 import inspect
@@ -63,7 +63,7 @@ def page() -> str:
 
 @pytest.mark.parametrize("op", OPERATORS, ids=NAMES)
 def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
-    """Examples make a dataset or a kernel; what they make survives a round trip through the graph."""
+    """Examples make a dataset or a kernel that survives a round trip through the graph."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "photos").symlink_to(photos)
     (tmp_path / "corpus").mkdir()

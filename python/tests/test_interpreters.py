@@ -1,4 +1,4 @@
-"""A second interpreter in the process is told that it cannot have the engine."""
+"""A second interpreter in the process cannot import the engine, and gets an error that says so."""
 
 import pytest
 from conftest import run_python

@@ -1,4 +1,4 @@
-"""A row that was not given out is not lost, whatever is raised on its way: the next `next()` gives it, and a state goes on
+"""A row whose `next()` is interrupted by an exception is not lost: the following `next()` returns it, and a state resumes
 with it."""
 
 import os
@@ -35,7 +35,7 @@ def interrupt_later(seconds: float) -> None:
 
 
 def loop(it, given: list) -> None:
-    """Ctrl-C is seen between calls: there is none from where the row is given to where it is kept."""
+    """Ctrl-C is handled between calls: there is none between giving the row and storing it."""
     for row in it:
         given.append(row)
 
@@ -83,7 +83,7 @@ def test_ctrl_c_again_and_again_loses_nothing():
 
 
 class Interrupter:
-    """Raises at the n-th instruction that Python runs in the package, from when it is entered."""
+    """Raises at the n-th Python instruction in the package after it is entered."""
 
     def __init__(self, at: int) -> None:
         self.left = at
@@ -106,7 +106,7 @@ class Interrupter:
 
 
 def interrupted_at(call: int, at: int, looped: bool) -> bool:
-    """Goes through an epoch, and interrupts one call of `next` at one of Python's instructions; false: it has fewer."""
+    """Reads an epoch, and interrupts one call of `next` at one Python instruction; false: it has fewer."""
     dataset = hr.Range(3)
     it = iter(dataset) if looped else dataset.iterate()
     given: list[int] = []
@@ -119,7 +119,7 @@ def interrupted_at(call: int, at: int, looped: bool) -> bool:
         except KeyboardInterrupt:
             interrupted = True
             rest = numbers(list(hr.Range(3).iterate(state=it.state())))
-            # At the end it is the next epoch's.
+            # At the end it is that of the next epoch.
             assert len(given) == 3 or rest == list(range(len(given), 3)), (call, at)
             continue
         except StopIteration:
@@ -134,7 +134,7 @@ def interrupted_at(call: int, at: int, looped: bool) -> bool:
 
 @pytest.mark.parametrize("looped", [False, True])
 def test_an_interrupt_at_any_instruction_loses_no_row_and_no_end(looped):
-    """Rows that are given as they come meet no instruction of Python's in the package."""
+    """Rows that are returned unchanged run no Python instruction in the package."""
     found = []
     for call in range(4):
         at = 1
@@ -194,7 +194,7 @@ def test_two_threads_never_get_the_same_row():
         while True:
             try:
                 rows.append(int(next(it)["value"]))
-            except hr.UnsupportedError:  # the other one is at it
+            except hr.UnsupportedError:  # the other thread is taking a row
                 continue
             except StopIteration:
                 return
@@ -261,6 +261,6 @@ def test_a_signal_handler_that_raises_loses_nothing():
         done = run_python(FROM_A_HANDLER, timeout=60)
         if done.returncode == 0:
             break
-        # The alarm came where the program itself stood outside of its try.
+        # The alarm came while the program itself was outside of its try.
         assert "Stop" in done.stderr, done.stderr
     assert done.stdout.strip() == "all", done.stderr

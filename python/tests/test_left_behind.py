@@ -1,4 +1,4 @@
-"""Functions of the user's that do not return hold up nobody: they are named and left behind. Each case is a process of
+"""Functions of the user that do not return block no other work: they are named and left behind. Each case is a process of
 its own with a limit, for what fails here hangs."""
 
 import time
@@ -6,7 +6,7 @@ import time
 import pytest
 from conftest import run_python
 
-# A thread beside the program may be late on a machine that is busy; a hang is for ever.
+# Another thread may be late on a busy machine; a hang lasts forever.
 LIMIT_S = 40.0
 
 BLOCKED = """
@@ -33,7 +33,7 @@ def wait_until(condition):
         assert time.monotonic() < until
         time.sleep(0.002)
 
-# Says when somebody waits for it.
+# Prints when a thread waits for it.
 def somebody_waits():
     wait_until(lambda: any(frame.f_code.co_name == "stuck_here" for frame in all_frames()))
 
@@ -85,7 +85,7 @@ print([str(each.message) for each in caught])
 
 
 def test_the_function_may_come_back():
-    """Its thread ends then, and what the pipeline held is given back."""
+    """Its thread ends then, and the pipeline's memory is returned."""
     run("""
 import gc
 from headrace import _engine
@@ -149,7 +149,7 @@ print(time.time(), flush=True)
 
 
 def test_the_end_of_the_program_while_the_function_comes_back():
-    """It comes back at about the moment that the interpreter goes away."""
+    """It returns at about the moment at which the interpreter shuts down."""
     for tenth in range(6):
         run(f"""
 def slow(x):

@@ -1,4 +1,4 @@
-"""Whose memory it is: arrays in, arrays out, and what is left."""
+"""Ownership of memory: arrays in, arrays out, and leaks."""
 
 import gc
 import pathlib

@@ -1,4 +1,4 @@
-"""Profiles: the trace and the page that they write, and that they change nothing."""
+"""Profiles: their trace and page, and that they change no row."""
 
 import html.parser
 import json
@@ -65,7 +65,7 @@ def test_tasks_of_a_thread_do_not_overlap(photos, tmp_path):
     for event in sorted(tasks, key=lambda event: event["ts"]):
         assert event["ts"] >= ends.get(event["tid"], 0) - 0.01
         ends[event["tid"]] = event["ts"] + event["dur"]
-    # Whoever waits may work meanwhile: a viewer draws that inside the wait.
+    # A waiting thread may run tasks: a viewer draws them inside the wait.
     for event in tasks:
         if event["tid"] == waits[0]["tid"]:
             wait = max((wait for wait in waits if wait["ts"] <= event["ts"] + 0.01), key=lambda wait: wait["ts"])

@@ -1,4 +1,4 @@
-"""What an iterator says of its run, while it goes on and after."""
+"""The report of an iterator, during its run and after."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Graphs in files: written whole or not at all, read back the same, and refused where they are not what they say."""
+"""Graphs in files: written completely or not at all, read back unchanged, and refused if they are damaged."""
 
 import errno
 import functools

@@ -1,4 +1,4 @@
-"""Every way to end a pipeline ends it within a second, with no thread and no memory left."""
+"""Every way to end a pipeline ends it within a second, and leaves no thread and no memory."""
 
 import gc
 import os
@@ -16,7 +16,7 @@ from headrace import _engine
 
 
 def napping(seconds: float = 0.02) -> hr.Dataset:
-    """Works without end: a Python thread, workers and full queues."""
+    """An endless pipeline: a Python thread, workers and full queues."""
 
     def nap(x):
         time.sleep(seconds)
@@ -59,7 +59,7 @@ def interruptible():
 
 
 class Later:
-    """An iterator that functions of its own know, which may run before it has its name."""
+    """An iterator that its own functions use, which may run before the variable is set."""
 
     def __init__(self) -> None:
         self._it: hr.Iterator | None = None
@@ -151,7 +151,7 @@ def test_a_collection_inside_a_function_frees_the_iterator_that_runs_it():
         assert collected.wait(30), "the function waits for itself"
     finally:
         gc.enable()
-    # Ends with the next one that comes by.
+    # Ends with the next thread that takes the GIL.
     with Stopwatch():
         assert len(list(hr.Range(4).batch(2))) == 2
 
@@ -396,7 +396,7 @@ def test_many_threads_each_with_a_pipeline():
 
 
 def test_many_threads_loop_over_one_dataset():
-    """Whatever an engine that waits for the next loop goes to, it is one loop's alone."""
+    """An engine that waits for the next loop serves only one loop."""
     pipeline = hr.Range(8).batch(4)
     wrong: list = []
 
@@ -487,7 +487,7 @@ def test_a_forked_child_gets_an_error(child, leave):
 
 
 def test_a_forked_child_asks_the_run_of_its_parent_nothing(tmp_path):
-    """Whatever locks the parent's threads held at the fork stay locked in the child."""
+    """Locks that the parent's threads held at the fork stay locked in the child."""
     code = """
 import os, pathlib, sys
 import headrace as hr

@@ -1,4 +1,4 @@
-"""A loop that waits for too long is told what is at work, whoever works, and nothing else tells it."""
+"""A loop that waits for too long gets a warning that names the running tasks, whichever thread runs them."""
 
 import gc
 import os
@@ -55,7 +55,7 @@ def test_each_of_many_by_its_own_time(capfd: pytest.CaptureFixture[str]) -> None
 
 
 class Reading:
-    """An engine whose caller reads a file in Next, and does not come back."""
+    """An engine whose caller reads a file in Next, and does not return."""
 
     waiting_since_ns = 0
 
@@ -94,7 +94,7 @@ def test_survives_a_broken_stderr(monkeypatch: pytest.MonkeyPatch, capfd: pytest
 
 
 def test_forgets_what_is_closed_or_gone() -> None:
-    gc.collect()  # else an iterator of an earlier test may go here, and a new one get its id
+    gc.collect()  # otherwise an iterator of an earlier test may be freed here, and a new one get its id
     before = set(stall_watch._watched)
     closed, left = stuck_at().iterate(), stuck_at().iterate()
     assert len(set(stall_watch._watched) - before) == 2

@@ -1,4 +1,4 @@
-"""States: taken at any batch, restored as often as one likes, here and elsewhere."""
+"""States: taken at any batch, restored any number of times, in this process and others."""
 
 import os
 
@@ -40,7 +40,7 @@ def test_restored_at_every_batch(name):
 
 @pytest.mark.parametrize("name", PIPELINES)
 def test_restored_again_and_again(name):
-    """Each iterator gives one batch and hands its state to the next."""
+    """Each iterator gives one batch and passes its state to the next."""
     whole = [batch["value"].tolist() for batch in PIPELINES[name]().iterate(seed=1)]
     state, found = None, []
     for step in range(len(whole)):
@@ -155,7 +155,7 @@ def test_changed_arrays_are_refused():
 
 
 def test_restoring_late_reads_few_rows():
-    """At row 900,000 of 1,000,000 nothing before it is read again but what the windows hold."""
+    """At row 900,000 of 1,000,000 only the rows in the windows are read again."""
     pipeline = hr.Range(1_000_000).map(T.TypeCast("float32"), "value").shuffle(100).batch(100)
     it = pipeline.iterate()
     for _ in range(9000):
@@ -252,7 +252,7 @@ def test_decoded_pictures_go_on(photos):
 
 
 def test_damaged_states_are_refused():
-    """Whatever bit changed: rows of another place would go unnoticed."""
+    """Any changed bit is found: rows of another position would go unnoticed."""
     it = hr.Range(6).repeat(2).iterate()
     next(it)
     state = it.state()

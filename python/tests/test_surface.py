@@ -1,4 +1,4 @@
-"""The surface as the design fixes it."""
+"""The public API."""
 
 import json
 import pathlib
@@ -178,7 +178,7 @@ def test_bytes_as_views_of_the_engines_memory(tmp_path):
     with files.iterate(bytes_as="memoryview") as rows:
         views = [row["data"] for row in rows]
         assert rows.state()
-    # Outlive the iterator, whose memory is not used again as long as they do.
+    # Outlive the iterator, whose memory is not reused as long as they exist.
     for _ in files:
         pass
     for number, view in enumerate(views):
@@ -323,7 +323,7 @@ def test_dlpack_lends_memory():
     assert np.from_dlpack(lent).tolist() == [9, 1, 2, 3]
     capsule = lent.__dlpack__()
     assert "dltensor" in repr(capsule)
-    del capsule  # nobody took it: it frees what it holds
+    del capsule  # unused: it frees what it holds
     half = next(hr.Range(3).map(T.TypeCast("bfloat16"), "value").batch(3).iterate(as_="dlpack"))["value"]
     assert (half.dtype, half.shape) == ("bfloat16", (3,))
 

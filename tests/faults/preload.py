@@ -1,4 +1,4 @@
-"""Libraries of this folder that stand between the engine and the C library, for processes started with LD_PRELOAD."""
+"""Libraries of this folder that intercept the engine's calls of the C library, for processes with LD_PRELOAD."""
 
 import pathlib
 import subprocess

@@ -2,7 +2,7 @@
 
     LD_PRELOAD=failing_calls.so python tests/faults/run.py PIPELINE KIND FIRST STEP LAST
 
-Prints `point N` before each point and `done N` after the last there was. What must hold at each: the right rows, or an
+Prints `point N` before each point and `done N` after the last one. Checks at each point: the right rows, or an
 error of the right kind after a part of them; then the same pipeline gives the right rows, and no thread or descriptor is
 left.
 """
@@ -30,7 +30,7 @@ from tests.conftest import eventually, pipeline_threads  # noqa: E402
 from tests.running import Outcome, frozen_row  # noqa: E402
 
 KINDS = {"memory": 0, "thread": 1, "file": 2}
-# What a failed call may end in; without an error the rows are right.
+# Permitted errors after a failed call; without an error the rows are right.
 ALLOWED: dict[str, tuple[type[Exception], ...]] = {
     "memory": (hr.ResourceError, MemoryError),
     "thread": (hr.ResourceError,),
@@ -94,7 +94,7 @@ def functions(folder: pathlib.Path) -> Outcome:
 
 
 def saved_and_restored(folder: pathlib.Path) -> Outcome:
-    """The graph through a file, the run through a state, the listing through another file."""
+    """Saves the graph, the state and the listing to files and reads them back."""
     pictures = hr.ImageFolder(folder / "photos", listing=folder / "listing", columns=["path", "label"])
     pictures.batch(1).save(folder / "graph")
     dataset = hr.load(folder / "graph")
@@ -129,7 +129,7 @@ class Faults:
         self._calls.FailingCallsArm.argtypes = [ctypes.c_int, ctypes.c_int64]
 
     def run(self, run: Run, folder: pathlib.Path, kind: str, point: int) -> tuple[Outcome | Exception, int]:
-        """What the run gave, and how many calls there were."""
+        """The outcome of the run, and the number of calls."""
         result: Outcome | Exception
         self._calls.FailingCallsArm(KINDS[kind], point)
         try:
@@ -146,7 +146,7 @@ class Faults:
 
 
 def forget(folder: pathlib.Path) -> None:
-    """Listings are kept by the process while a folder stays as it is; each run lists anew."""
+    """Changes the folder, because the process keeps listings of unchanged folders and each run must list again."""
     os.utime(folder / "photos")
     (folder / "listing").unlink(missing_ok=True)
 
@@ -162,8 +162,8 @@ def check(result: Outcome | Exception, expected: Outcome, kind: str) -> str | No
 
 
 def run_points(run: Run, kind: str, faults: Faults, folder: pathlib.Path, points: Iterable[int]) -> tuple[bool, bool]:
-    """Whether each was as it must be, and whether there were no more points."""
-    # A thread that the process starts once can fail only before there is one.
+    """Whether every point had a permitted outcome, and whether these were all points."""
+    # A thread that the process starts once can fail only before it exists.
     expected = run(folder) if kind != "thread" else Outcome([])
     opened = descriptors()
     right = True
@@ -178,7 +178,7 @@ def run_points(run: Run, kind: str, faults: Faults, folder: pathlib.Path, points
         again, _ = faults.run(run, folder, kind, 0)
         expected = expected if expected.rows else again
         wrong = check(result, expected, kind) or check(again, expected, kind)
-        del result, again  # an error's traceback keeps what its frames hold
+        del result, again  # an error's traceback keeps the objects of its frames alive
         gc.collect()
         if not eventually(lambda: pipeline_threads() == []):
             wrong = f"{wrong or ''} threads left: {pipeline_threads()}"
@@ -192,7 +192,7 @@ def run_points(run: Run, kind: str, faults: Faults, folder: pathlib.Path, points
 
 
 def in_child(work: Callable[[], tuple[bool, bool]]) -> tuple[bool, bool]:
-    """What `work` gives in a process forked from this one, in which nothing has run yet."""
+    """The result of `work` in a process forked from this one, in which nothing has run yet."""
     child = os.fork()
     if child == 0:
         status = 4
@@ -219,7 +219,7 @@ def main() -> int:
         points = range(first, last + 1, step)
         if kind != "thread":
             return int(not run_points(run, kind, faults, folder, points)[0])
-        # Most threads are made once in a process.
+        # Most threads are started once per process.
         all_right = True
         for point in points:
             right, ended = in_child(functools.partial(run_points, run, kind, faults, folder, [point]))

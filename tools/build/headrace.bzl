@@ -1,6 +1,6 @@
-"""Rules for Headrace's own C++: one place for the warnings and the floating-point rules that all rooms share."""
+"""Rules for Headrace's own C++, with the warnings and the floating-point rules that all rooms share."""
 
-# -ffp-contract=off: a*b+c contracted into one FMA gives other bits on other CPUs, and bits are promised.
+# -ffp-contract=off: a*b+c contracted into one FMA gives different bits on different CPUs, and bits are guaranteed.
 _COPTS = ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
 
 def headrace_cc_library(name, copts = [], **kwargs):
@@ -44,7 +44,7 @@ def headrace_py_extension(name, copts = [], deps = [], **kwargs):
         # pybind11's own namespace is hidden, and a class with hidden members must be hidden itself.
         copts = _COPTS + ["-fvisibility=hidden"] + copts,
         deps = deps + ["@python//:pybind11"],
-        # The linker keeps private what Python does not look up: two modules with Abseil inside do not meet, and calls
+        # The linker hides symbols that Python does not look up: two modules with Abseil inside do not clash, and calls
         # within the module need no table.
         linkopts = ["-Wl,--version-script=$(location //tools/build:python_module.lds)"],
         additional_linker_inputs = ["//tools/build:python_module.lds"],

@@ -1,26 +1,26 @@
-"""Keeps the folder of compiled files (.bazelrc's --disk_cache) from growing without end: Bazel 4.2 never deletes from it.
+"""Bounds the size of the build cache (.bazelrc's --disk_cache): Bazel 4.2 never deletes from it.
 
-What a build finds missing there is compiled again, so any file may go at any time, also while a build runs.
+A build compiles missing files again, so any file may be deleted at any time, even during a build.
 """
 
 import pathlib
 import stat
 
 FOLDER = pathlib.Path("~/.cache/headrace-bazel").expanduser()
-# What a few clean runs of ./test leave, each of another version.
+# The size after a few clean runs of ./test, each of another version.
 LARGEST = 16_000_000_000
 
 
 def trim(folder: pathlib.Path, largest: int) -> int:
-    """Deletes the files used longest ago until `folder` holds at most `largest` bytes, and returns the bytes freed.
+    """Deletes the least recently used files until `folder` holds at most `largest` bytes, and returns the bytes freed.
 
-    The system notes reads about once a day, so "longest ago" is true to a day.
+    The system records reads about once a day, so the order is accurate to a day.
     """
     files = []
     for path in folder.rglob("*"):
         try:
             status = path.lstat()
-        except FileNotFoundError:  # another build is at work
+        except FileNotFoundError:  # another build is running
             continue
         if stat.S_ISREG(status.st_mode):
             files.append((max(status.st_atime, status.st_mtime), status.st_size, path))

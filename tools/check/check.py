@@ -1,6 +1,6 @@
 """Runs every check and test of the repository and sums up; ./test calls it after the set-up.
 
-All checks run, whatever fails before them. Tests of either language report what they covered by printing lines such as
+All checks run, even after a failure. Tests of either language report their coverage by printing lines such as
 `HEADRACE-COUNT schedules=10000 variants=8`; the numbers are added up by kind over everything that ran.
 """
 
@@ -27,21 +27,21 @@ import fuzz
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TORCH = "2.13.0"
 CPP_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops", "python", "tests", "benchmarks", "examples"]
-# Where threads meet, and where memory is handled by hand.
+# Targets with threads, and targets with manual memory management.
 TSAN_ROOMS = ["core", "io", "engine", "ops"]
 ASAN_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops"]
-# The rooms of the engine: each may see those before it.
+# The rooms of the engine: each may depend on those before it.
 ENGINE_ROOMS = ["operator", "plan", "cache", "exec", "report"]
-# A room, and targets that it must not see.
+# A room, and targets that must not be visible to it.
 FORBIDDEN = [("core", "//engine/..."), ("io/files", "//io/records/..."), ("kernels", "//io/...")] + [
     (f"engine/{room}", f"//engine/{later}/...") for room, later in itertools.combinations(ENGINE_ROOMS, 2)
 ]
-# Of each fuzz test.
+# Seconds for each fuzz test.
 FUZZ_SECONDS = 5
 LONG_FUZZ_SECONDS = 300
 SOAK_SECONDS = 30
 LONG_SOAK_SECONDS = 600
-# Tests that are printed of each check, with their times.
+# The number of slowest tests that are printed for each check.
 SLOWEST = 10
 ALWAYS_COUNTED = ["variants", "schedules", "fuzz"]
 BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
@@ -60,7 +60,7 @@ class Result:
 class Checks:
     def __init__(self) -> None:
         self.results: list[Result] = []
-        # Seconds and name of each test that ran, by the check.
+        # Seconds and name of each test that ran, by check.
         self.times: dict[str, list[tuple[float, str]]] = {}
         self.counts: collections.Counter[str] = collections.Counter({kind: 0 for kind in ALWAYS_COUNTED})
 
@@ -69,7 +69,7 @@ class Checks:
         started = time.monotonic()
         try:
             result = check(name)
-        except Exception as error:  # a broken check is a failed one, and the others still run
+        except Exception as error:  # an exception fails this check, and the others still run
             print(f"{name}: {type(error).__name__}: {error}")
             result = Result(name, failed=1, note="the check itself broke")
         result.seconds = time.monotonic() - started
@@ -113,7 +113,7 @@ class Checks:
                     cwd=ROOT,
                 )
                 targets, cached = self.read_events(events, result, self.times.setdefault(name, []))
-            # Bazel fails for more than tests: a target that does not build, a BUILD file that does not load.
+            # Bazel also fails if a target does not build, or a BUILD file does not load.
             if done.returncode and not result.failed:
                 result.failed = 1
             result.note = f"{targets} targets" + (
@@ -149,7 +149,7 @@ class Checks:
             if outcome["status"] in ("PASSED", "FLAKY"):
                 result.passed += max(good, 1)
             else:
-                # A crash or a time-out leaves no XML, or one that knows of no failure.
+                # A crash or a time-out leaves no XML, or one without a failure.
                 result.passed += good
                 result.failed += max(bad, 1)
         return targets, cached
@@ -168,7 +168,7 @@ class Checks:
         return good, bad
 
     def pytest(self, with_torch: bool):
-        """One process for each folder: neither keeps both cores of a small machine busy."""
+        """Runs one process for each folder, as neither keeps both cores of a small machine busy."""
 
         def check(name: str) -> Result:
             result = Result(name)
@@ -209,7 +209,7 @@ class Checks:
         return list(xml.etree.ElementTree.parse(report).getroot().iter("testcase")) if report.exists() else []
 
     def forbidden_dependencies(self, name: str) -> Result:
-        """Passes where the build refuses targets of rooms that want one of a room they may not know."""
+        """Passes if the build refuses targets that depend on a room which must not be visible to theirs."""
         refused = sum(self.is_refused(room, wanted) for room, wanted in FORBIDDEN)
         return Result(name, refused, len(FORBIDDEN) - refused)
 

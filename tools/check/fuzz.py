@@ -1,7 +1,7 @@
 """Builds the fuzz tests with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and runs them.
 
-A fuzz test is a target of the rule headrace_cc_fuzz_test. Its corpus stands in corpus/NAME beside it, a dictionary, if
-there is one, in corpus/NAME.dict. What runs find is kept in .fuzz/NAME, and inputs that fail in .fuzz/failed/NAME.
+A fuzz test is a target of the rule headrace_cc_fuzz_test. Its corpus is in corpus/NAME beside it, an optional
+dictionary in corpus/NAME.dict. New inputs are kept in .fuzz/NAME, and inputs that fail in .fuzz/failed/NAME.
 """
 
 import argparse
@@ -19,11 +19,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".fuzz"
 BAZEL = shlex.split(os.environ.get("HEADRACE_BAZEL", "bazel"))
 QUIET = ["--noshow_progress", "--ui_event_filters=-info"]
-# An input that takes longer, or more memory, is a failure like a crash. Sanitizers cost a factor of about ten.
+# An input that exceeds these limits is a failure like a crash. Sanitizers cost a factor of about ten.
 SECONDS_AN_INPUT = 10
 MEMORY_MB = 2048
 LONGEST_INPUT = 16_384
-# With names of functions from binutils, which is there anyhow.
+# Function names come from binutils, which is installed anyway.
 ENVIRONMENT = {
     **os.environ,
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:external_symbolizer_path=/usr/bin/addr2line",
@@ -60,12 +60,12 @@ class Target:
 class Outcome:
     target: Target
     executions: int
-    # "" where nothing was found; else libFuzzer's output.
+    # "" without a failure; else libFuzzer's output.
     failure: str
 
 
 def find_targets(names: list[str]) -> list[Target]:
-    """All fuzz tests, or those of these names; ValueError where there is none of a name."""
+    """All fuzz tests, or those of these names; ValueError for an unknown name."""
     query = [*BAZEL, "query", "--noshow_progress", "attr(tags, fuzz, kind(cc_test, //...))"]
     found = subprocess.run(query, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     targets = [Target(label) for label in sorted(found.stdout.split())]
@@ -77,7 +77,7 @@ def find_targets(names: list[str]) -> list[Target]:
 
 
 def build(targets: list[Target]) -> pathlib.Path:
-    """Returns the folder that holds the binaries; subprocess.CalledProcessError where one does not build."""
+    """Returns the folder of the binaries; subprocess.CalledProcessError if one does not build."""
     labels = [target.label for target in targets]
     subprocess.run([*BAZEL, "build", "--config=fuzz", *QUIET, *labels], cwd=ROOT, check=True)
     where = subprocess.run(
@@ -91,11 +91,11 @@ def binary_of(folder: pathlib.Path, target: Target) -> pathlib.Path:
 
 
 def run(folder: pathlib.Path, target: Target, seconds: int) -> Outcome:
-    """Lets one fuzz test look for new inputs, starting from its corpus and from what earlier runs found."""
+    """Lets one fuzz test search for new inputs, starting from its corpus and from inputs of earlier runs."""
     found = KEPT / target.name
     failed = KEPT / "failed" / target.name
-    for place in (found, failed, target.corpus):
-        place.mkdir(parents=True, exist_ok=True)
+    for each in (found, failed, target.corpus):
+        each.mkdir(parents=True, exist_ok=True)
     limits = [f"-timeout={SECONDS_AN_INPUT}", f"-rss_limit_mb={MEMORY_MB}", f"-max_len={LONGEST_INPUT}"]
     with tempfile.TemporaryDirectory() as workplace:
         done = subprocess.run(
@@ -130,10 +130,10 @@ def report(outcome: Outcome) -> None:
 
 
 def merge(folder: pathlib.Path, target: Target) -> None:
-    """Makes the checked-in corpus anew: of it and of what runs found, the fewest and smallest files with all coverage."""
+    """Minimizes the checked-in corpus: of its files and new inputs, keeps the fewest and smallest with all coverage."""
     target.corpus.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.corpus.parent) as place:
-        merged = pathlib.Path(place, target.name)
+    with tempfile.TemporaryDirectory(dir=target.corpus.parent) as scratch:
+        merged = pathlib.Path(scratch, target.name)
         merged.mkdir(parents=True)
         sources = [path for path in (target.corpus, KEPT / target.name) if path.is_dir()]
         command = [

@@ -1,8 +1,8 @@
-"""The loop of editing, building and testing one part: formats what changed since the last commit and runs its tests.
+"""The loop of editing, building and testing one part: formats files changed since the last commit and runs their tests.
 
 A PATH is a folder (kernels/vision: all tests in it), or a file with or without its suffix (kernels/vision/resize: its
-test, or all tests of its folder where it has none of its own). Without a PATH, the files that changed say which. Python
-tests are run by pytest, after the engine module is built.
+test, or all tests of its folder if it has none). Without a PATH, the changed files. pytest runs Python tests after the
+engine module is built.
 """
 
 import argparse
@@ -21,7 +21,7 @@ CPP = (".cc", ".cu", ".h")
 
 
 def changed_files(root: pathlib.Path) -> list[pathlib.Path]:
-    """What differs from the last commit and still exists, relative to the root."""
+    """Files that differ from the last commit and still exist, relative to the root."""
     command = ["git", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"]
     found = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE, text=True)
     paths = [pathlib.Path(entry[3:]) for entry in found.stdout.split("\0") if entry]
@@ -40,7 +40,7 @@ def format_files(root: pathlib.Path, files: Iterable[pathlib.Path]) -> None:
 
 
 def package_of(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path | None:
-    """The nearest folder with a BUILD file, at or above the path; None where the top-level one is the nearest."""
+    """The nearest folder with a BUILD file, at or above the path; None if that is the top-level one."""
     for folder in (path, *path.parents):
         if folder != pathlib.Path() and (root / folder / "BUILD").is_file():
             return folder
@@ -48,12 +48,12 @@ def package_of(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path | None:
 
 
 def stem_of(path: pathlib.Path) -> pathlib.Path:
-    """kernels/vision/resize of kernels/vision/resize.cc and of kernels/vision/resize_test.cc."""
+    """kernels/vision/resize for kernels/vision/resize.cc and for kernels/vision/resize_test.cc."""
     return path.with_name(re.sub(r"(_test|_fuzz)?(\.\w+)?$", "", path.name))
 
 
 def query_of(root: pathlib.Path, path: pathlib.Path) -> str | None:
-    """The Bazel query for the C++ tests that belong to the path; None where there are none."""
+    """The Bazel query for the C++ tests of the path; None if there are none."""
     package = package_of(root, path)
     if (root / path).is_dir():
         if not any((root / path).rglob("*_test.cc")) and not any((root / path).rglob("*_fuzz.cc")):
@@ -71,14 +71,14 @@ def query_of(root: pathlib.Path, path: pathlib.Path) -> str | None:
 
 
 def is_python(root: pathlib.Path, path: pathlib.Path) -> bool:
-    """Whether pytest runs it: a file of tests, or a folder that holds such files and no C++ tests."""
+    """Whether pytest runs the path: a file of tests, or a folder with such files and no C++ tests."""
     if (root / path).is_dir():
         return query_of(root, path) is None and any((root / path).rglob("test_*.py"))
     return path.suffix == ".py" and path.name.startswith("test_")
 
 
 def relative(root: pathlib.Path, given: str) -> pathlib.Path:
-    """ValueError where there is nothing of that name, nor of that name with a suffix."""
+    """ValueError if neither the path nor the path with a suffix exists."""
     path = pathlib.Path(os.path.relpath(os.path.join(root, given), root))
     if not (root / path).exists() and not list((root / path.parent).glob(path.name + "[._]*")):
         raise ValueError(f"there is no {given}, nor a file that begins so")
@@ -89,7 +89,7 @@ def run_bazel(queries: list[str], options: list[str]) -> int:
     query = [*BAZEL, "query", "--noshow_progress", "--ui_event_filters=-info", " + ".join(queries)]
     targets = subprocess.run(query, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     if not targets:
-        print("no test stands beside")
+        print("no test beside")
         return 1
     command = [*BAZEL, "test", *options, "--ui_event_filters=-info", "--test_verbose_timeout_warnings=no", *targets]
     return subprocess.run(command, cwd=ROOT).returncode
@@ -122,7 +122,7 @@ def main() -> int:
     python = [str(path) for path in paths if is_python(ROOT, path)]
     queries = [query for path in paths if not is_python(ROOT, path) if (query := query_of(ROOT, path)) is not None]
     if not python and not queries:
-        print("no test stands beside " + (", ".join(map(str, paths)) or "what changed"))
+        print("no test beside " + (", ".join(map(str, paths)) or "what changed"))
         return 1
     failed = False
     if queries:

@@ -1,5 +1,5 @@
-"""Files that are replaced while they are read, under a cache in a folder that all processes share: what a row holds was in
-the file, and once nothing changes any more an epoch gives what lies there.
+"""Files that are replaced while they are read, with a cache in a folder that all processes share: every row has bytes
+that the file had, and once files stop changing an epoch gives their current bytes.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ VERSIONS = 200
 
 
 def contents(version: int) -> bytes:
-    """Every version has a size of its own, as a change that keeps the size is not seen."""
+    """Every version has its own size, because a change that keeps the size is not noticed."""
     return bytes([version]) * (1000 + 617 * version)
 
 
@@ -34,7 +34,7 @@ class Changing:
         part.replace(self._path(number))
 
     def _write_in_place(self, number: int, version: int) -> None:
-        """As `cp` does."""
+        """Overwrites the file in place, as `cp` does."""
         with self._path(number).open("wb") as file:
             whole = contents(version)
             for start in range(0, len(whole), 4096):

@@ -1,4 +1,4 @@
-"""The pipelines that a soak runs, each drawn from a number: every process that draws the number gets the same one."""
+"""The pipelines of a soak, each drawn from a number: every process gets the same pipeline for a number."""
 
 import dataclasses
 import pathlib
@@ -17,17 +17,17 @@ from tests.pipelines import PIPELINES
 
 EPOCHS = 4
 
-# A pipeline that is given a folder keeps rows there, one that is given None makes them anew.
+# With a folder the pipeline keeps rows there, with None it makes all rows anew.
 Build = Callable[[pathlib.Path | None], hr.Dataset]
 
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """A pipeline and what fixes its rows."""
+    """A pipeline and the options that determine its rows."""
 
     text: str
     build: Build
-    # Of `iterate`: the seed, the epoch and the shard.
+    # Options of `iterate`: the seed, the epoch and the shard.
     run: dict[str, Any]
 
 
@@ -60,7 +60,7 @@ def _of_a_recipe(rng: random.Random, data: pathlib.Path) -> tuple[str, Build]:
 
 
 def _with_a_cache(rng: random.Random, data: pathlib.Path) -> tuple[str, Build]:
-    """Rows in a folder that all processes share."""
+    """A pipeline with a cache in a folder that all processes share."""
     name = rng.choice(sorted(KEPT))
     size, memory = rng.choice([16, 24, 40]), rng.choice(["0", "20KiB", "1MiB"])
     return f"{name}({size}, {memory})", lambda folder: KEPT[name](data, size, memory, folder)
@@ -89,7 +89,7 @@ KEPT = {build.__name__: build for build in (kept_pictures, kept_files, kept_in_o
 
 
 def _of_damaged_pictures(rng: random.Random, data: pathlib.Path) -> tuple[str, Build]:
-    """Among whole pictures, some with bytes that are changed or missing: the error or the pixels are the same always."""
+    """Good and damaged pictures, with changed or missing bytes: the error or the pixels are always the same."""
     number = rng.randrange(1 << 30)
     folder = data / f"damage/{number}"
     if not folder.is_dir():
@@ -103,10 +103,10 @@ def _of_damaged_pictures(rng: random.Random, data: pathlib.Path) -> tuple[str, B
 
 
 def write_damaged_pictures(rng: random.Random, data: pathlib.Path, folder: pathlib.Path) -> None:
-    """Made beside its place and moved there whole, for another process may want the same folder."""
+    """Makes the folder elsewhere and renames it, because another process may need the same folder."""
     photos = sorted((data / "photos").rglob("*.jpg"))
     folder.parent.mkdir(exist_ok=True)
-    # Under a new name each time: an interrupt or a lack of memory may have left one that is not whole.
+    # Under a new name each time: an interrupt or a lack of memory may have left an incomplete one.
     made = pathlib.Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
     (made / "class").mkdir()
     for index in range(8):
@@ -123,7 +123,7 @@ def write_damaged_pictures(rng: random.Random, data: pathlib.Path, folder: pathl
 
 
 def resharded(number: int) -> hr.Dataset:
-    """Rows that can be dealt anew over another number of ranks."""
+    """A pipeline whose rows can be dealt again to another number of ranks."""
     rng = random.Random(number)
     numbers = hr.Range(rng.randrange(20, 200), shuffle=rng.random() < 0.7)
     if rng.random() < 0.5:
@@ -134,7 +134,7 @@ def resharded(number: int) -> hr.Dataset:
 
 
 def way(rng: random.Random, folder: pathlib.Path) -> dict[str, Any]:
-    """How to run: options of `iterate` that change no byte."""
+    """Random options of `iterate` that change no byte."""
     options: dict[str, Any] = {
         "executor": rng.choice(["threads", "threads", "threads", "pull"]),
         "optimize": rng.random() < 0.8,

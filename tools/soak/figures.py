@@ -1,4 +1,4 @@
-"""What a process holds: resident memory, threads, descriptors; and what it does while nothing is asked of it."""
+"""The resources of a process: resident memory, threads, descriptors, and CPU time while idle."""
 
 import gc
 import os
@@ -8,17 +8,17 @@ import time
 
 Figures = dict[str, float]
 
-# What the last third of a run may hold more than the middle one: medians, as a pool that fills in the beginning is no leak.
+# Permitted growth from the middle third of a run to the last: medians, as a pool that fills at the start is no leak.
 MOST_GROWTH = {"resident_mib": 32.0, "threads": 0.0, "descriptors": 0.0}
-# Of a core, while no pipeline is open.
+# Fraction of a core, while no pipeline is open.
 MOST_IDLE_CPU = 0.05
 IDLE_SECONDS = 0.2
-# Fewer say nothing: pools are still filling.
+# Fewer samples show nothing: pools are still filling.
 FEWEST_TO_JUDGE = 60
 
 
 def measure() -> Figures:
-    """Of this process, with no pipeline open."""
+    """The figures of this process, with no pipeline open."""
     gc.collect()
     before = time.process_time()
     time.sleep(IDLE_SECONDS)
@@ -37,7 +37,7 @@ def median(name: str, series: list[Figures]) -> float:
 
 
 def judge(series: list[Figures]) -> list[str]:
-    """What is not as it must be, one sentence each."""
+    """The violations of the limits, one sentence each."""
     if len(series) < FEWEST_TO_JUDGE:
         return []
     third = len(series) // 3
@@ -53,7 +53,7 @@ def judge(series: list[Figures]) -> list[str]:
 
 
 def text(series: list[Figures]) -> str:
-    """The first, the middle and the last, for people."""
+    """The first, the middle and the last figures as text."""
     if not series:
         return "no figures"
     shown = [series[0], series[len(series) // 2], series[-1]]

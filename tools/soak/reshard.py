@@ -1,5 +1,5 @@
-"""One epoch shared by ranks whose number changes on the way: all ranks give as many batches, the state of one of them
-serves the next world, and with every world each row comes once.
+"""One epoch shared by ranks whose number changes: all ranks read the same number of batches, the state of one of them
+serves the next world, and over all worlds each row comes once.
 """
 
 import base64
@@ -21,18 +21,18 @@ EPOCH = 1
 class Reshard:
     def __init__(self, root: pathlib.Path, folder: pathlib.Path, seed: int) -> None:
         self._cache = root / "cache"
-        self._place = folder / "place.json"
-        self.place: dict[str, Any] = {"generation": 0, "given": [], "state": None}
-        if self._place.exists():
-            self.place = json.loads(self._place.read_text())
-        self._name = f"{seed} {folder.name} {self.place['generation']}"
+        self._progress_file = folder / "progress.json"
+        self.progress: dict[str, Any] = {"generation": 0, "given": [], "state": None}
+        if self._progress_file.exists():
+            self.progress = json.loads(self._progress_file.read_text())
+        self._name = f"{seed} {folder.name} {self.progress['generation']}"
         self._dataset = resharded(random.Random(self._name).randrange(1 << 40))
 
     def leg(self, rng: random.Random) -> Report:
-        """Reads what is left in a new world, and goes on after a few batches of it."""
+        """Reads the rest in a new world, and changes the world again after a few batches."""
         world, steps = rng.randrange(1, 5), rng.choice([1, 2, 5, 20])
-        state = base64.b64decode(self.place["state"]) if self.place["state"] else None
-        begun, rests, states = list(self.place["given"]), [], []
+        state = base64.b64decode(self.progress["state"]) if self.progress["state"] else None
+        begun, rests, states = list(self.progress["given"]), [], []
         for rank in range(world):
             options = way(rng, self._cache) | ({} if state else {"epoch": EPOCH})
             with self._dataset.iterate(shard=(rank, world), state=state, **options) as iterator:
@@ -42,11 +42,11 @@ class Reshard:
         self._check(begun + sum(rests, []), world)
         report = {"legs": 1, "reshards": int(state is not None), "rows": len(begun)}
         if all(rests):
-            self.place |= {"given": begun, "state": base64.b64encode(rng.choice(states)).decode()}
+            self.progress |= {"given": begun, "state": base64.b64encode(rng.choice(states)).decode()}
         else:
-            self.place = {"generation": self.place["generation"] + 1, "given": [], "state": None}
+            self.progress = {"generation": self.progress["generation"] + 1, "given": [], "state": None}
             report["chains"] = 1
-        write(self._place, self.place)
+        write(self._progress_file, self.progress)
         return report
 
     def _check(self, found: list[int], world: int) -> None:

@@ -1,9 +1,9 @@
 """Soaks the engine: processes that share files and caches run random pipelines, while they are killed, interrupted and
-starved. Every row is compared with what one plain run gave. ./soak calls it after the set-up.
+starved. Every row is compared with one plain run. ./soak calls it after the set-up.
 
-What it does to them: SIGKILL and Ctrl-C at random moments, 1,024 descriptors, small budgets, address space that runs out,
+Stress: SIGKILL and Ctrl-C at random moments, 1,024 descriptors, small budgets, address space that runs out,
 states restored in other processes with other workers and other numbers of ranks, files replaced while they are read,
-damaged pictures. One process is never killed; its resident memory, threads, descriptors and idle CPU must stay as they are.
+damaged pictures. One process is never killed; its resident memory, threads, descriptors and idle CPU must not grow.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from tools.soak import figures  # noqa: E402
 DESCRIPTORS = 1024
 SECONDS_WITHOUT_A_WORD = 180.0
 PART_SHORT_OF_MEMORY = 0.3
-# What the C library says when a process that is short of memory has none for a thread's own data: nobody can catch it.
+# Messages of the C library if there is no memory for a thread's own data, an error that cannot be caught.
 LIBRARY_GAVE_UP = [
     "cannot allocate memory for thread-local data",
     "failed to register TLS destructor",
@@ -49,7 +49,7 @@ class Process:
     popen: subprocess.Popen[bytes]
     errors: IO[bytes]
     line: bytes = b""
-    # Has said something, so it handles signals.
+    # It has printed something, so it handles signals.
     ready: bool = False
     heard: float = dataclasses.field(default_factory=time.monotonic)
     measured: list[figures.Figures] = dataclasses.field(default_factory=list)

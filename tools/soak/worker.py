@@ -1,6 +1,6 @@
-"""One process of a soak: goes from chain to chain until it is told to stop, is killed or finds a row that is wrong.
+"""One process of a soak: works on one chain after the other until it is told to stop, is killed or finds a wrong row.
 
-Says what it did in lines of JSON on its standard output.
+Prints its progress as lines of JSON.
 """
 
 import argparse
@@ -31,7 +31,7 @@ SECONDS_BETWEEN_FIGURES = 2.0
 
 
 class Interrupts:
-    """Ctrl-C that reaches Headrace alone: between its own lines the worker counts rows, where an exception would lose one."""
+    """Ctrl-C that only reaches Headrace: while the worker itself counts rows, an exception would lose one."""
 
     def __init__(self) -> None:
         self._armed = False
@@ -55,7 +55,7 @@ def say(report: Report) -> None:
 
 
 def limit_memory(more: int) -> None:
-    """Lets the process take no more than so many bytes of address space beyond what it has now."""
+    """Limits the address space of the process to so many bytes more than now."""
     pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + more
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -68,7 +68,7 @@ class Worker:
         self._interrupts = Interrupts()
 
     def leg(self) -> Report | None:
-        """None where another process is at work there."""
+        """None if another process works there."""
         kind, most = self._rng.choice([("chain", CHAINS)] * 6 + [("reshard", RESHARDS), ("changing", CHANGING)])
         if self._short:
             kind, most = "chain", CHAINS
@@ -93,7 +93,7 @@ class Worker:
 
     def run(self) -> None:
         if self._short:
-            # Some of it is gone before the first pipeline, so that threads and buffers fail, too.
+            # A part is used before the first pipeline, so that threads and buffers fail too.
             limit_memory(self._rng.choice([8, 32, 128, 256]) << 20)
         measured = time.monotonic()
         while True:
@@ -113,7 +113,7 @@ def main() -> int:
     parser.add_argument("--short-of-memory", action="store_true")
     given = parser.parse_args()
     worker = Worker(given.folder, given.seed, given.number, given.short_of_memory)
-    # Says where every thread stands when the supervisor finds that nothing moves.
+    # Prints the stack of every thread if the supervisor finds a hang.
     faulthandler.register(signal.SIGUSR1)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:

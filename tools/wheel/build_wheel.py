@@ -1,7 +1,7 @@
-"""Makes the wheel: package files and engine module in, one manylinux wheel out with the shared libraries it needs inside.
+"""Makes a manylinux wheel from the package files and the engine module, with the shared libraries that it needs.
 
-Run by Bazel (see wheel.bzl). Only glibc, libstdc++, libgcc and NumPy stay outside. The libraries are put in here and not
-by auditwheel, which leaves zlib out: its platform tags promise that every system has one.
+Run by Bazel (see wheel.bzl). Only glibc, libstdc++, libgcc and NumPy stay outside. This script adds the libraries, not
+auditwheel, which leaves zlib out: its platform tags promise that every system has zlib.
 """
 
 import argparse
@@ -34,9 +34,9 @@ def run(*command: str | pathlib.Path) -> str:
 
 
 def bundle_libraries(module: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Copies what `module` needs from the system into `folder`, which will lie beside the package, and points to it.
+    """Copies the system libraries that `module` needs to `folder`, which is beside the package in the wheel.
 
-    A copy gets a name of its own, from its contents: another wheel in the same process may carry the same library.
+    A copy is named by its contents: another wheel in the same process may contain the same library.
     """
     found = dict(re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", module), re.MULTILINE))
     bundled = {}

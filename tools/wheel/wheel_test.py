@@ -10,7 +10,7 @@ import sys
 import tempfile
 import zipfile
 
-# What every Linux machine with glibc 2.36 and a C++ runtime has. Anything else must be inside the wheel.
+# The libraries of every Linux machine with glibc 2.36 and a C++ runtime. Any other must be inside the wheel.
 ALLOWED = {
     "ld-linux-x86-64.so.2",
     "libc.so.6",
@@ -45,7 +45,7 @@ for batch in batches:
 
 
 def missing_libraries(wheel: pathlib.Path, folder: pathlib.Path) -> list[str]:
-    """Returns a sentence for each library that is needed and neither inside the wheel nor allowed."""
+    """Returns a sentence for each needed library that is neither inside the wheel nor allowed."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     objects = [path for path in folder.rglob("*") if ".so" in path.name]
@@ -90,7 +90,7 @@ def main() -> int:
 
         run("/usr/bin/python3", "-m", "venv", str(folder / "venv"))
         python = str(folder / "venv/bin/python")
-        # pip keeps the settings of whoever runs this (a proxy, a mirror), the programs after it see nothing of them.
+        # pip gets the caller's settings (a proxy, a mirror); the programs after it do not.
         pip = subprocess.run(
             [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)],
             cwd=folder,

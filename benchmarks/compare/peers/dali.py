@@ -4,7 +4,7 @@ REQUIREMENTS = ("nvidia-dali-cuda120==2.4.0", "numpy")
 DEBIAN: tuple[str, ...] = ()
 MODULES = ("nvidia.dali",)
 SETUP = (
-    "decoders.image_random_crop, which decodes the crop alone; crop_mirror_normalize; a thread a core, queue of 2. "
+    "decoders.image_random_crop, which decodes only the crop; crop_mirror_normalize; a thread per core, queue of 2. "
     "Its rows come from a Python callback for each and are not shuffled"
 )
 

@@ -4,8 +4,8 @@ REQUIREMENTS = ("torch==2.13.0", "numpy", "pillow", "setuptools", "ffcv==1.0.2")
 DEBIAN = ("pkg-config", "libturbojpeg0-dev", "libopencv-dev")
 MODULES = ("ffcv.loader",)
 SETUP = (
-    "its own file, in which every picture is encoded again as JPEG of quality 90; RandomResizedCropRGBImageDecoder; "
-    "a thread a core, the file in memory. Its first batch compiles the pipeline"
+    "its own file, in which every picture is re-encoded as JPEG of quality 90; RandomResizedCropRGBImageDecoder; "
+    "a thread per core, the file in memory. Its first batch compiles the pipeline"
 )
 
 

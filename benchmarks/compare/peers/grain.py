@@ -3,7 +3,7 @@ DISTRIBUTION = "grain"
 REQUIREMENTS = ("grain==0.2.18", "numpy", "opencv-python-headless==5.0.0.93")
 DEBIAN: tuple[str, ...] = ()
 MODULES = ("grain",)
-SETUP = "threads as it chooses; OpenCV with one thread a call for decoding and resizing, which lets go of Python's lock; NumPy for the rest"
+SETUP = "its default number of threads; OpenCV with one thread per call for decoding and resizing, which releases Python's lock; NumPy for the rest"
 
 
 def images(data, workers):

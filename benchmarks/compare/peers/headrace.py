@@ -4,8 +4,8 @@ REQUIREMENTS: tuple[str, ...] = ()
 DEBIAN: tuple[str, ...] = ()
 MODULES = ("headrace",)
 SETUP = (
-    "as the tutorial has it, antialias=False; workers left to the engine; nothing is kept for later epochs "
-    "(insert_caches off), as no peer does by itself"
+    "as the tutorial has it, antialias=False; workers left to the engine; no automatic cache "
+    "(insert_caches off), as no peer has one"
 )
 
 

@@ -3,9 +3,7 @@ DISTRIBUTION = "mindspore"
 REQUIREMENTS = ("mindspore==2.10.0", "numpy==1.26.4", "pillow")
 DEBIAN: tuple[str, ...] = ()
 MODULES = ("mindspore.dataset",)
-SETUP = (
-    "RandomCropDecodeResize, which decodes the crop alone; a worker a core; dictionaries of NumPy arrays without a copy"
-)
+SETUP = "RandomCropDecodeResize, which decodes only the crop; a worker per core; dictionaries of NumPy arrays without a copy"
 
 
 def images(data, workers):

@@ -4,8 +4,8 @@ REQUIREMENTS = ("mxnet==1.9.1", "numpy==1.23.5", "opencv-python-headless==4.8.1.
 DEBIAN: tuple[str, ...] = ()
 MODULES = ("mxnet",)
 SETUP = (
-    "records of the original files, packed by its own im2rec; random_resized_crop; as many threads as it allows, "
-    "which is one less than half of the cores, and at least one"
+    "records of the original files, packed by its own im2rec; random_resized_crop; the most threads that it allows, "
+    "one less than half of the cores, and at least one"
 )
 
 

@@ -4,8 +4,8 @@ REQUIREMENTS = ("spdl==0.8.0", "numpy")
 DEBIAN = ("libavdevice59",)
 MODULES = ("spdl.io", "spdl.pipeline")
 SETUP = (
-    "decoded, cropped, resized (bilinear) and flipped by FFmpeg; normalised by NumPy a batch at a time, "
-    "for it leaves that to the GPU; as many decoding at once as there are cores. Its rows are not shuffled"
+    "decoded, cropped, resized (bilinear) and flipped by FFmpeg; normalised by NumPy one batch at a time, "
+    "because it leaves that to the GPU; as many concurrent decodes as cores. Its rows are not shuffled"
 )
 
 

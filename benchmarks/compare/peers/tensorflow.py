@@ -3,7 +3,9 @@ DISTRIBUTION = "tensorflow-cpu"
 REQUIREMENTS = ("tensorflow-cpu==2.21.0",)
 DEBIAN: tuple[str, ...] = ()
 MODULES = ("tensorflow",)
-SETUP = "AUTOTUNE for map, batch and prefetch; decode_and_crop_jpeg, which decodes the crop alone; bilinear without a filter"
+SETUP = (
+    "AUTOTUNE for map, batch and prefetch; decode_and_crop_jpeg, which decodes only the crop; bilinear without a filter"
+)
 
 
 def images(data, workers):

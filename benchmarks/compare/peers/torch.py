@@ -4,7 +4,7 @@ REQUIREMENTS = ("torch==2.13.0", "torchvision==0.28.0", "pillow", "numpy")
 DEBIAN: tuple[str, ...] = ()
 MODULES = ("torch",)
 SETUP = (
-    "a process a core, kept over epochs, prefetch_factor=4; Pillow and torchvision.transforms, "
+    "a process per core, kept over epochs, prefetch_factor=4; Pillow and torchvision.transforms, "
     "which always filter when they make a picture smaller"
 )
 

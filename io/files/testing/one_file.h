@@ -1,4 +1,4 @@
-// For tests: a file system of one file, in memory; whatever path is named, that is it. Used by one thread.
+// For tests: a file system of one file in memory, which every path names. Used by one thread.
 #ifndef HEADRACE_IO_FILES_TESTING_ONE_FILE_H_
 #define HEADRACE_IO_FILES_TESTING_ONE_FILE_H_
 

@@ -1,4 +1,4 @@
-// For tests: a folder that is gone with the test, and a few ways to fill it. Used by one thread.
+// For tests: a folder that is deleted after the test, and ways to fill it. Used by one thread.
 #ifndef HEADRACE_IO_FILES_TESTING_TEMPORARY_FOLDER_H_
 #define HEADRACE_IO_FILES_TESTING_TEMPORARY_FOLDER_H_
 
@@ -25,7 +25,7 @@ class TemporaryFolder {
   const std::string& path() const { return path_; }
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
 
-  // Makes the folders above, too.
+  // Also makes the folders above.
   std::string Write(std::string_view name, std::string_view bytes = "x") const {
     const std::filesystem::path file = *this / name;
     std::filesystem::create_directories(file.parent_path());

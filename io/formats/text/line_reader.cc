@@ -57,7 +57,7 @@ absl::Status LineReader::ReadMore() {
   buffer_.erase(0, begin_);
   begin_ = 0;
   const size_t held = buffer_.size();
-  // Doubles for long lines, so that they are not searched and copied again and again.
+  // Doubles for long lines, so that they are not searched and copied repeatedly.
   const size_t more = std::max(kChunk, held);
   buffer_.resize(held + more);
   absl::Span<uint8_t> target(reinterpret_cast<uint8_t*>(buffer_.data()) + held, more);

@@ -89,7 +89,7 @@ Counted CountInPlace(const GraphBuilder& builder, PipelineOptions options = {}) 
       const auto value = static_cast<int64_t>(batch.Index(i).data<float>()[0]);
       EXPECT_EQ(batch.Index(i).data<float>()[kWidth - 1], static_cast<float>(value));
       ++counted.rows;
-      for (const auto& [key, place] : Written()) counted.in_place += place == batch.Index(i).raw() ? 1 : 0;
+      for (const auto& [key, slot] : Written()) counted.in_place += slot == batch.Index(i).raw() ? 1 : 0;
     }
   }
   return counted;
@@ -121,7 +121,7 @@ TEST(BatchPlace, BatchesThatCrossPassesToo) {
   builder.Add("batch", {2}, {{"size", IntValue(8)}});
   const Counted counted = CountInPlace(builder);
   EXPECT_EQ(counted.rows, 30);
-  // A place is noted for each number, the last time it was written.
+  // Notes the slot of each number, the last time it was written.
   EXPECT_EQ(counted.in_place, 10);
 }
 
