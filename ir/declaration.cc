@@ -84,7 +84,7 @@ Registry& Registry::Global() {
 
 void Registry::Register(Declaration declaration) {
   if (declaration.name.empty()) Die("an operator", "has no name");
-  if (Find(declaration.name) != nullptr) Die(declaration.name, "stands twice");
+  if (Find(declaration.name) != nullptr) Die(declaration.name, "occurs twice");
   if (declaration.traits.random && declaration.FindAttribute("seed") == nullptr) {
     declaration.attributes.push_back(SeedAttribute());
   }

@@ -34,7 +34,7 @@ TEST(Registry, GivesRandomOperatorsASeed) {
 TEST(RegistryDeathTest, RefusesANameDeclaredTwice) {
   Registry registry;
   registry.Register({.name = "a"});
-  EXPECT_DEATH(registry.Register({.name = "a"}), "the declaration of a stands twice");
+  EXPECT_DEATH(registry.Register({.name = "a"}), "the declaration of a occurs twice");
 }
 
 TEST(RegistryDeathTest, RefusesADefaultThatDoesNotFit) {

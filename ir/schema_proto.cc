@@ -11,7 +11,7 @@ constexpr std::string_view kStruct = "struct";
 absl::StatusOr<ColumnType> ReadType(const proto::ColumnType& wire, int depth);
 
 absl::Status ReadFields(const proto::ColumnType& wire, int depth, ColumnType& type) {
-  if (depth == kDeepestType) return GraphError("structs stand within each other more than ", kDeepestType, " deep");
+  if (depth == kDeepestType) return GraphError("structs are nested more than ", kDeepestType, " deep");
   if (wire.fields().empty()) return GraphError("a struct has no fields");
   for (const proto::Column& field : wire.fields()) {
     HEADRACE_ASSIGN_OR_RETURN(ColumnType field_type, ReadType(field.type(), depth + 1));
@@ -77,7 +77,7 @@ absl::StatusOr<Schema> SchemaFromProto(const proto::Columns& wire) {
   Schema schema;
   for (const proto::Column& column : wire.columns()) {
     if (column.name().empty()) return GraphError("a column has no name");
-    if (schema.Find(column.name()) != nullptr) return GraphError("column \"", column.name(), "\" stands twice");
+    if (schema.Find(column.name()) != nullptr) return GraphError("column \"", column.name(), "\" occurs twice");
     absl::StatusOr<ColumnType> type = TypeFromProto(column.type());
     if (!type.ok()) return GraphError("column \"", column.name(), "\": ", type.status().message());
     schema.columns.push_back({column.name(), *std::move(type)});

@@ -91,7 +91,7 @@ TEST(Schema, FromTheWireIsChecked) {
   EXPECT_FALSE(SchemaFromProto(wire).ok());
   column->mutable_type()->clear_shape();
   *wire.add_columns() = wire.columns(0);
-  EXPECT_EQ(SchemaFromProto(wire).status().message(), "column \"a\" stands twice");
+  EXPECT_EQ(SchemaFromProto(wire).status().message(), "column \"a\" occurs twice");
 }
 
 TEST(Type, OfStructsTooDeepIsRefused) {
@@ -103,7 +103,7 @@ TEST(Type, OfStructsTooDeepIsRefused) {
     outer.add_fields()->mutable_type()->Swap(&type);
     type.Swap(&outer);
   }
-  EXPECT_EQ(TypeFromProto(type).status().message(), "structs stand within each other more than 32 deep");
+  EXPECT_EQ(TypeFromProto(type).status().message(), "structs are nested more than 32 deep");
 }
 
 }  // namespace

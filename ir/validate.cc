@@ -88,8 +88,7 @@ class Validator {
       AddMistake("", "", Cat("it runs as a tree of more than ", kMostOperators, " operators"));
     }
     if (const int depth = DepthOf(graph_); depth > kDeepestGraph) {
-      AddMistake("", "",
-                 Cat("it is ", depth, " operators deep; at most ", kDeepestGraph, " may stand one on the other"));
+      AddMistake("", "", Cat("it is ", depth, " operators deep; at most ", kDeepestGraph, " are allowed"));
     }
     CheckReachable();
   }
@@ -120,8 +119,7 @@ class Validator {
   void CheckInputPositions(const proto::Node& node) {
     for (const uint32_t input : node.inputs()) {
       if (input < static_cast<uint32_t>(node_)) continue;
-      AddNodeMistake(
-          Cat("stands at position ", node_, " and has the operator at ", input, " as input; inputs come first"));
+      AddNodeMistake(Cat("is node ", node_, " and has node ", input, " as input; inputs must come first"));
     }
   }
 

@@ -83,9 +83,8 @@ TEST(Validate, RefusesInputsThatDoNotComeFirst) {
   GraphBuilder builder;
   builder.Add("pictures");
   builder.Add("batch", {1}, {{"size", IntValue(1)}});
-  EXPECT_EQ(Messages(builder),
-            (List{"pictures: its rows go nowhere: the result does not use it",
-                  "batch: stands at position 1 and has the operator at 1 as input; inputs come first"}));
+  EXPECT_EQ(Messages(builder), (List{"pictures: its rows go nowhere: the result does not use it",
+                                     "batch: is node 1 and has node 1 as input; inputs must come first"}));
 }
 
 TEST(Validate, RefusesGraphsThatAreTooDeep) {
@@ -98,7 +97,7 @@ TEST(Validate, RefusesGraphsThatAreTooDeep) {
   GraphBuilder deepest = chain(kDeepestGraph);
   EXPECT_EQ(Messages(deepest), List{});
   GraphBuilder deeper = chain(kDeepestGraph + 1);
-  EXPECT_EQ(Messages(deeper), List{": it is 1001 operators deep; at most 1000 may stand one on the other"});
+  EXPECT_EQ(Messages(deeper), List{": it is 1001 operators deep; at most 1000 are allowed"});
 }
 
 TEST(Validate, RefusesOperatorsThatNothingUses) {

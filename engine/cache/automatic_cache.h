@@ -1,8 +1,8 @@
-// Chooses by itself where in a map rows are kept for later epochs, and keeps them there. A point is a number of steps:
-// a row at point p has gone through the first p. The first rows are made in two goes, up to a point and from there on,
-// the points in turn. From what that took and from the bytes at each point follows which point saves the most of an
-// epoch's work, or that none is worth its memory. A kept row says at which point it is, so that rows kept earlier serve
-// whatever is chosen now. No result depends on the choice.
+// Chooses a cache point of a map, and keeps rows there for later epochs. A point is a number of steps: a row at point p
+// has gone through the first p. The first rows are made in two parts, up to a point and from there on, for each point
+// in turn. Their times, and the bytes at each point, determine which point saves the most of an epoch's work, or that
+// none is worth its memory. A kept row records its point, so that rows kept earlier can be used whatever is chosen
+// later. No result depends on the choice.
 // Thread contract: Open, Decline and Close from one thread, the others from any.
 #ifndef HEADRACE_ENGINE_CACHE_AUTOMATIC_CACHE_H_
 #define HEADRACE_ENGINE_CACHE_AUTOMATIC_CACHE_H_
@@ -30,65 +30,65 @@ class AutomaticCache {
 
   struct Point {
     std::string after;    // the step before it: "Decode"; "the source"
-    std::string columns;  // that a row has there: "0 image, 1 label"
+    std::string columns;  // the columns of a row there: "0 image, 1 label"
     ir::Schema types = {};
   };
   struct Use {
     RowCache::Use rows;
     RowCache::Limits limits;
-    // Rows that are read, and made, at once.
+    // The number of concurrent reads, and of workers.
     double readers = 1;
     double workers = 1;
-    int forced = kNoPoint;  // keeps rows there and measures nothing
+    int forced = kNoPoint;  // keeps rows there without measuring
   };
 
   // `name`: of the map, "map[1]".
   AutomaticCache(std::string name, std::vector<Point> points) : name_(std::move(name)), points_(std::move(points)) {}
 
-  // Until then, it keeps nothing.
+  // Before Open it keeps nothing.
   absl::Status Open(const Use& use);
   void Close();
-  // Operators hold so many bytes of the pipeline's budget: leaves them room. Safe from any thread.
+  // Leaves room for so many bytes of the pipeline's budget that operators hold. Safe from any thread.
   void MakeRoom(int64_t held);
-  // Says in reports why it is not opened.
+  // The reason, for reports, why it is not opened.
   void Decline(std::string why);
-  // Says in reports why nothing goes to the folder that the user named; empty: it does, or none was.
+  // The reason, for reports, why the folder that the user named is not used; empty: it is used, or none was named.
   void LeaveFolder(std::string why) { no_folder_ = std::move(why); }
   // Null until it is opened.
   const std::shared_ptr<RowCache>& rows() const { return rows_; }
   const std::vector<Point>& points() const { return points_; }
 
-  // What to do with a row that was not found.
+  // What to do with a row that is not cached.
   struct Turn {
     int point = kNoPoint;   // where to stop on the way; kNoPoint: nowhere
-    bool measured = false;  // Add is owed
-    bool kept = false;      // to be offered
+    bool measured = false;  // Add must be called
+    bool kept = false;      // offer the row to the cache
   };
   Turn TurnOf(uint64_t key);
   struct Sample {
-    uint64_t below_ns = 0;  // until the row came to the map
-    uint64_t rest_ns = 0;   // from the point on
+    uint64_t below_ns = 0;  // cost of the row before the map
+    uint64_t rest_ns = 0;   // cost from the point on
     size_t bytes = 0;       // at the point
   };
   // Nullopt: the row failed.
   void Add(int point, const std::optional<Sample>& sample);
   void Offer(uint64_t key, int point, std::vector<Tensor> row, uint64_t cost_ns);
-  // The point of a row that was found, and nothing but its columns in `row`; kNoPoint: it is no such row.
+  // The point of a cached row, whose columns alone are left in `row`; kNoPoint: it is no such row.
   int PointOfFound(std::vector<Tensor>& row);
 
   CacheReport report() const;
 
  private:
   enum class State { kMeasuring, kChosen, kNone };
-  // What a row costs where it is kept at a point: the medians of the samples.
+  // The cost of a row that is kept at a point: the medians of the samples.
   struct Cost {
     double below_ns = 0, rest_ns = 0, bytes = 0;
   };
 
   Cost CostAt(size_t point) const;
-  // Parts of an epoch's work that a cache there would save.
+  // The fraction of an epoch's work that a cache there would save.
   double SavedAt(const Cost& none, const Cost& here) const;
-  // A row of a point, and that point.
+  // Whether it is a row at a point, with that point.
   bool Fits(absl::Span<const Tensor> row) const;
   int PointIn(absl::Span<const Tensor> row) const;
   double WorkOf(const Cost& cost) const { return cost.below_ns / use_.readers + cost.rest_ns / use_.workers; }
@@ -108,7 +108,7 @@ class AutomaticCache {
   std::vector<std::vector<Sample>> samples_;
   uint64_t received_ = 0;
   std::string why_;
-  double saved_ns_each_ = 0;  // by a row found
+  double saved_ns_each_ = 0;  // per cached row
 };
 
 }  // namespace headrace

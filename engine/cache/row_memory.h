@@ -1,6 +1,6 @@
-// Memory of rows that are kept. Large ones lie side by side in chunks that ask for huge pages: the first touch of 4 KiB
-// at a time takes as long as decoding much of a picture. The pages of a row go back when its last reference does.
-// Thread contract: any thread; what was given out may outlive it.
+// Memory for cached rows. Large rows are adjacent in chunks that use huge pages: first touching 4 KiB at a time takes
+// as long as decoding much of a picture. The pages of a row are freed with its last reference.
+// Thread contract: any thread; returned memory may outlive it.
 #ifndef HEADRACE_ENGINE_CACHE_ROW_MEMORY_H_
 #define HEADRACE_ENGINE_CACHE_ROW_MEMORY_H_
 
@@ -14,7 +14,7 @@ namespace headrace {
 
 class RowMemory {
  public:
-  // Not initialised, aligned to kBufferAlignment, and of no account. Null where there is no memory.
+  // Not initialised, aligned to kBufferAlignment, and charged to no account. Null if there is no memory.
   BufferRef Allocate(size_t bytes);
 
  private:

@@ -1,5 +1,5 @@
-// The tensors of a row as one run of bytes, to be kept and to be made tensors again. Each tensor begins at a multiple
-// of kBufferAlignment. Pure functions.
+// Converts the tensors of a row to one record of bytes and back. Each tensor begins at a multiple of kBufferAlignment.
+// Pure functions.
 #ifndef HEADRACE_ENGINE_CACHE_ROW_RECORD_H_
 #define HEADRACE_ENGINE_CACHE_ROW_RECORD_H_
 
@@ -16,8 +16,8 @@ namespace headrace {
 size_t RecordBytes(absl::Span<const Tensor> row);
 // `target` has RecordBytes(row) bytes.
 void WriteRecord(absl::Span<const Tensor> row, uint8_t* target);
-// The tensors view `record`, but for arrays of byte strings, which are copied; `hold` makes the reference that keeps it
-// alive, one a tensor. kData where the bytes are no record.
+// The tensors are views of `record`, except for arrays of byte strings, which are copied; `hold` makes a reference that
+// keeps it alive, for each tensor. kData if the bytes are no record.
 absl::StatusOr<std::vector<Tensor>> ReadRecord(absl::Span<const uint8_t> record,
                                                const std::function<BufferRef(size_t bytes)>& hold);
 

@@ -1,5 +1,5 @@
-// Memory for blocks, used again. A block is made on one thread and freed on another, which costs a general allocator a
-// lock each time; here every thread keeps some and exchanges them with the others by the dozen.
+// Reuses the memory of blocks. A block is allocated on one thread and freed on another, which costs a general allocator
+// a lock each time; here every thread keeps some memory and exchanges it with the others a dozen blocks at a time.
 // Thread contract: any thread.
 #ifndef HEADRACE_ENGINE_OPERATOR_BLOCK_MEMORY_H_
 #define HEADRACE_ENGINE_OPERATOR_BLOCK_MEMORY_H_
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// Always of the same number of bytes.
+// `bytes` is the same in all calls.
 void* TakeBlockMemory(size_t bytes);
 void GiveBlockMemory(void* memory);
 

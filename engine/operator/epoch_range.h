@@ -1,4 +1,4 @@
-// The epochs that a pipeline runs, in some operator's own numbers. A plain value.
+// The epochs that a pipeline runs, in the numbers of one operator. A plain value.
 #ifndef HEADRACE_ENGINE_OPERATOR_EPOCH_RANGE_H_
 #define HEADRACE_ENGINE_OPERATOR_EPOCH_RANGE_H_
 
@@ -8,9 +8,9 @@
 namespace headrace {
 
 struct EpochRange {
-  // No epoch of any operator has a higher number, so that the one after it has one, too.
+  // The highest number of an epoch of any operator, chosen so that the next number exists too.
   static constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max() - 1;
-  // As `last` of what is asked for: every epoch that can be counted.
+  // As the `last` of a request: every epoch that can be counted.
   static constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
 
   uint64_t first = 0;

@@ -1,6 +1,6 @@
-// What the user's own language lends a graph: functions, iterators and arrays, bound by the names that the graph
-// holds. The engine knows no Python; these interfaces are implemented where the interpreter is.
-// Thread contract: functions are called from the threads of one stage; each call takes what lock it needs itself.
+// The interfaces to the user's own language: functions, iterators and arrays, bound by the names in the graph. The
+// engine does not depend on Python; the front end implements these interfaces.
+// Thread contract: functions are called from the threads of one stage; each call takes the locks that it needs itself.
 #ifndef HEADRACE_ENGINE_OPERATOR_HOST_H_
 #define HEADRACE_ENGINE_OPERATOR_HOST_H_
 
@@ -24,7 +24,7 @@ namespace headrace {
 class HostFunction {
  public:
   virtual ~HostFunction() = default;
-  // `random` is null unless the function asked for a generator of its own; a single result that is copied is allocated
+  // `random` is null unless the function has a parameter for a generator; a single result that is copied is allocated
   // by `output`.
   virtual absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
                                                    OutputAllocator& output) = 0;
@@ -33,7 +33,7 @@ class HostFunction {
 class HostIterator {
  public:
   virtual ~HostIterator() = default;
-  // Begins the epoch at row `position`; by its own means, or by reading and dropping what comes before.
+  // Begins the epoch at row `position`, by seeking, or by reading and dropping the rows before.
   virtual absl::Status Start(uint64_t epoch, uint64_t position) = 0;
   // The columns of the next row in the declared order; empty: the epoch ends.
   virtual absl::StatusOr<std::vector<Tensor>> Next() = 0;
@@ -46,7 +46,7 @@ struct HostArrays {
 
 struct HostBindings {
   std::map<std::string, std::shared_ptr<HostFunction>, std::less<>> functions;
-  // Made anew for each run, for an iterator has a position.
+  // Made for each run, because an iterator has a position.
   std::map<std::string, std::function<std::shared_ptr<HostIterator>()>, std::less<>> iterators;
   std::map<std::string, HostArrays, std::less<>> arrays;
 };

@@ -1,10 +1,10 @@
-// What an operator is to the engine. Operators own no threads: the engine owns threads, queues, errors, counters and
-// shutdown, so an operator is mostly its own idea. It is one of
+// The interfaces of operators. Operators own no threads: the engine owns threads, queues, errors, counters and
+// shutdown. An operator is one of
 //   - a source with random access (IndexedSource) or one that streams (StreamSource),
 //   - a row operator: stateless, any worker may run any block,
 //   - a stream operator: stateful, one message at a time, in order.
-// Thread contract: IndexedSource::Read and RowOperator::Apply are called from many threads at once; the others from
-// one thread at a time.
+// Thread contract: IndexedSource::Read and RowOperator::Apply are called from many threads at once; the others from one
+// thread at a time.
 #ifndef HEADRACE_ENGINE_OPERATOR_OPERATOR_H_
 #define HEADRACE_ENGINE_OPERATOR_OPERATOR_H_
 
@@ -34,38 +34,38 @@ class AutomaticCache;
 class RowCache;
 class RowWarnings;
 
-// What tells that a source still holds the data it held when a state was taken.
+// Shows whether a source still holds the data of the time when a state was taken.
 struct Fingerprint {
   std::string source;  // "ImageFolder photos/"
   uint64_t count = 0;  // of rows or files
-  uint64_t hash = 0;   // of what they are
+  uint64_t hash = 0;   // a hash that identifies them
 
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-// Rows by position: an order of indices over a reader. Positions count the whole, unsharded epoch.
+// A source of rows by position: an order of indices over a reader. Positions count the whole, unsharded epoch.
 class IndexedSource {
  public:
   virtual ~IndexedSource() = default;
   virtual uint64_t size() const = 0;
   // Appends the row at `position` to the block: id, provenance and columns. On an error nothing is appended.
   virtual absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const = 0;
-  // Appends the `count` rows at `position`, `position` + `step`, … On an error the rows before the one that failed are
-  // in the block. Sources whose rows are light override it with columns in one piece.
+  // Appends the `count` rows at `position`, `position` + `step`, … On an error the rows before the failed one are in
+  // the block. Sources of light rows override it to make contiguous columns.
   virtual absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const;
-  // The id and provenance that Read would give the row; reads nothing.
+  // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
 };
 
-// Rows one after the other.
+// A source of rows in sequence.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
   // Goes to the row after those that its checkpoint counters count; the first is the number of rows read in this epoch.
   // Zeros: the start. After an error the epoch ends: Next is not called.
   virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) = 0;
-  // Appends one row, or sets `end`. Fills in `words` as of after that row.
+  // Appends one row, or sets `end`. Sets `words` to the counters after that row.
   virtual absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
 };
@@ -73,19 +73,19 @@ class StreamSource {
 class RowOperator {
  public:
   virtual ~RowOperator() = default;
-  // Changes the rows in place. A row that fails ends the block: block.Fail(row, status) while the columns of the rows
-  // behind it are as they came. Terminators stay.
+  // Changes the rows in place. A row that fails ends the block: block.Fail(row, status), with the columns of the rows
+  // behind it unchanged. Keeps terminators.
   virtual void Apply(Block& block) const = 0;
-  // Of an operator whose properties say `splits_messages`: makes several blocks of one, in order; the last takes the
-  // terminator. Its one checkpoint counter is the number of rows of the block already given out, on top of the
-  // checkpoint `before` the block came.
+  // For an operator whose properties say `splits_messages`: makes several blocks of one, in order; the last takes the
+  // terminator. Its one checkpoint counter is the number of rows of the block already given out, in addition to the
+  // checkpoint `before` the block.
   virtual void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const;
-  // Where it keeps the rows that come to it. The source looks there first, and a row it finds passes by all operators
-  // between. Null: it keeps none.
+  // The cache of the rows that come to it. The source looks there first, and a row that it finds bypasses all operators
+  // between. Null: it has none.
   virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
-  // What may keep rows for it in its midst; row_cache() is that one's once it is opened. Null: it has no place for one.
+  // Its automatic cache; row_cache() is that cache once it is opened. Null: it has no cache point.
   virtual std::shared_ptr<AutomaticCache> automatic_cache() const { return nullptr; }
-  // Where it counts rows that came with a warning. Null: none of its rows can.
+  // Counts rows with a warning. Null: its rows have none.
   virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
 };
 
@@ -94,53 +94,53 @@ class Outbox {
  public:
   virtual ~Outbox() = default;
   virtual void Give(Message message) = 0;
-  // Asks input `input` to end every epoch up to `epoch`, the input's own count, with one mark.
+  // Tells input `input` to end every epoch up to `epoch`, in the input's numbers, with one end-of-epoch marker.
   virtual void FinishEpoch(int input, uint64_t epoch) = 0;
 };
 
 class StreamOperator {
  public:
   virtual ~StreamOperator() = default;
-  // kState where no checkpoint of this operator has such words: those of a state from outside are asked for before
-  // Start.
+  // kState if no checkpoint of this operator can have these counters. Called before Start for the counters of an
+  // untrusted state.
   virtual absl::Status CheckCounters(absl::Span<const uint64_t> /*words*/) const { return absl::OkStatus(); }
-  // The epoch and counters to go on from, before anything is received; `inputs` is the checkpoint that its inputs go
-  // on from.
+  // The epoch and counters to go on from, before any message; `inputs` is the checkpoint that its inputs go on from.
   virtual void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) = 0;
   // The input whose next message it needs.
   virtual int wants() const { return 0; }
-  // Takes one message. Gives out few for it: what is more it owes, and gives when there is a place.
+  // Takes one message and returns few for it; the rest is returned by later calls, when there is a slot.
   virtual void Receive(int input, Message message, Outbox& out) = 0;
   virtual bool owes() const { return false; }
   virtual void Continue(Outbox& /*out*/) {}
-  // Downstream has enough of all epochs up to `epoch`: drops what it holds of them. The mark follows from below.
+  // Downstream needs nothing more of all epochs up to `epoch`: drops what it holds of them. The end-of-epoch marker
+  // follows from below.
   virtual void Finish(uint64_t /*epoch*/) {}
-  // Bytes that it is expected to take for the next message, besides what it holds and what it is given; nullopt: as
-  // many as ever before.
+  // The bytes that it is expected to allocate for the next message, besides those it holds and is given; nullopt: as
+  // many as the most so far.
   virtual std::optional<int64_t> expected_bytes() const { return std::nullopt; }
-  // Bytes it holds on to between messages.
+  // The bytes that it holds between messages.
   virtual size_t held_bytes() const { return 0; }
-  // Asked after Start: false where it never receives anything, and what lies below shall not begin.
+  // Called after Start: false if it never receives anything, so that operators below must not start.
   virtual bool needs_input() const { return true; }
-  // The last of its own epochs that is wanted; said before Start.
+  // The last of its own epochs that is needed; set before Start.
   virtual void SetLastEpoch(uint64_t /*epoch*/) {}
-  // As a row operator's; it looks there itself.
+  // As for a row operator, except that it looks up rows itself.
   virtual std::shared_ptr<RowCache> row_cache() const { return nullptr; }
 };
 
-// What CheckCounters says of a word that cannot be: "stood at pass 7 of 3".
+// The error of CheckCounters for an impossible counter: "stood at pass 7 of 3".
 template <typename... Parts>
 absl::Status CounterError(const Parts&... parts) {
   return StateError("the state was not taken of this pipeline: it says that the operator ", parts...);
 }
 
-// For words that count rows of one message.
+// For counters of rows of one message.
 inline absl::Status CheckRowsOfMessage(uint64_t rows) {
   if (rows <= static_cast<uint64_t>(std::numeric_limits<int>::max())) return absl::OkStatus();
   return CounterError("used ", rows, " rows of one message");
 }
 
-// Numbers that a user may fix by hand, and what binds a graph to this process.
+// Settings of the run, and the bindings of the graph to this process.
 struct RunOptions {
   std::optional<uint64_t> seed;  // iterate's, else the graph's, else 0
   const HostBindings* bindings = nullptr;
@@ -148,7 +148,7 @@ struct RunOptions {
   uint64_t rank = 0;                            // of the ranks that rows are sharded among
 };
 
-// The epoch whose rows come in `epoch`, where rows come again after `cycle` epochs, as below a cache; 0: they never do.
+// The epoch whose rows come in `epoch`, if rows repeat after `cycle` epochs, as below a cache; 0: they never do.
 inline uint64_t RowEpochOf(uint64_t epoch, uint64_t cycle) { return cycle == 0 ? epoch : epoch % cycle; }
 
 struct OpArguments {
@@ -158,32 +158,32 @@ struct OpArguments {
   ir::Attributes attributes;
   std::vector<ir::Schema> inputs;
   ir::Schema output;
-  uint64_t seed = 0;  // the op's own, else the run's
+  uint64_t seed = 0;  // the operator's own, else the run's
   uint64_t salt = 0;
   const RunOptions* run = nullptr;
-  // RowEpochOf tells by it the epoch of ids and draws.
+  // RowEpochOf converts with it to the epoch of ids and draws.
   uint64_t epoch_cycle = 0;
 };
 
 using IndexedSources = std::vector<std::unique_ptr<IndexedSource>>;
 
-// How an op is made; exactly one of the first four is set. `indexed` is set besides for ops that act on indices alone
-// when all their inputs are indexed.
+// The factories of an operator; exactly one of the first four is set. `indexed` is set in addition for operators that
+// only act on indices if all their inputs are indexed.
 struct OpFactories {
   std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&)> indexed_source = {};
   std::function<absl::StatusOr<std::unique_ptr<StreamSource>>(const OpArguments&)> stream_source = {};
   std::function<absl::StatusOr<std::unique_ptr<RowOperator>>(const OpArguments&)> row = {};
   std::function<absl::StatusOr<std::unique_ptr<StreamOperator>>(const OpArguments&)> stream = {};
   std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&, IndexedSources inputs)> indexed = {};
-  // Set besides, for ops that go by the keys of rows when their input is one to one with an indexed source.
+  // Set in addition for operators that use the keys of rows if their input is one to one with an indexed source.
   std::function<absl::StatusOr<std::unique_ptr<RowOperator>>(const OpArguments&)> keyed = {};
-  // Says what this use of the op is like, on top of the declaration's traits; not set: nothing more.
+  // Sets the properties of this use of the operator, in addition to the declaration's traits; not set: no more.
   std::function<void(const OpArguments&, OperatorProperties& properties)> properties = {};
-  // Rows given out for those taken in; not set: as many as the first input, one to one.
+  // The number of rows given out, from those of the inputs; not set: as many as the first input, one to one.
   std::function<Cardinality(const OpArguments&, absl::Span<const Cardinality> inputs)> cardinality = {};
 };
 
-// Declares an op and says how it is made; at namespace scope in the op's own file.
+// Declares an operator and its factories; at namespace scope in the operator's own file.
 struct OpRegistration {
   OpRegistration(ir::Declaration declaration, OpFactories factories);
 };

@@ -1,5 +1,5 @@
-// What can be said of an operator before it runs: one value, computed once when the plan is made. No property stands
-// for one operator: each says something that another one could say, too.
+// What is known of an operator before it runs: one value, computed once when the plan is made. No property identifies
+// one operator: other operators could have it too.
 // Thread contract: values.
 #ifndef HEADRACE_ENGINE_OPERATOR_OPERATOR_PROPERTIES_H_
 #define HEADRACE_ENGINE_OPERATOR_OPERATOR_PROPERTIES_H_
@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-// Rows in an epoch, as far as it is known before running.
+// The number of rows of an epoch, as far as it is known before the run.
 struct Cardinality {
   enum class Kind { kKnown, kUnknown, kEndless } kind = Kind::kUnknown;
   uint64_t rows = 0;
@@ -21,7 +21,7 @@ struct Cardinality {
   static Cardinality Of(uint64_t rows) { return {Kind::kKnown, rows}; }
   static Cardinality Unknown() { return {}; }
   static Cardinality Endless() { return {Kind::kEndless, 0}; }
-  // Not known where the product is beyond 64 bits.
+  // Not known if the product exceeds 64 bits.
   static Cardinality Product(uint64_t rows, uint64_t times) {
     Cardinality product = Of(0);
     return __builtin_mul_overflow(rows, times, &product.rows) ? Unknown() : product;
@@ -31,47 +31,45 @@ struct Cardinality {
   friend bool operator==(const Cardinality&, const Cardinality&) = default;
 };
 
-// Which epochs of its inputs make up an epoch of an operator: epoch e runs the inputs' epochs from e * stride on,
-// `runs` of them one after the other.
+// Which epochs of its inputs make up an epoch of an operator: epoch e runs `runs` consecutive epochs of the inputs,
+// from e * stride on.
 struct EpochMapping {
   uint64_t stride = 1;
   uint64_t runs = 1;
-  // The checkpoint counter that says how many of those epochs have ended; -1: none does.
+  // The checkpoint counter that counts how many of those epochs have ended; -1: none does.
   int counter = -1;
 
   uint64_t FirstInput(uint64_t epoch) const { return epoch * stride; }
   uint64_t LastInput(uint64_t epoch) const { return epoch * stride + (runs - 1); }
-  // The input's epoch in which the operator goes on with its own `counters`.
+  // The input's epoch in which the operator resumes with its own `counters`.
   uint64_t StartInput(uint64_t epoch, absl::Span<const uint64_t> counters) const {
     return FirstInput(epoch) + (counter < 0 ? 0 : counters[static_cast<size_t>(counter)]);
   }
-  // The last of its own epochs for which the inputs' can be counted.
+  // The last of its own epochs for which the epochs of its inputs can be counted.
   uint64_t Last() const { return (EpochRange::kMost - (runs - 1)) / stride; }
 
   friend bool operator==(const EpochMapping&, const EpochMapping&) = default;
 };
 
 struct OperatorProperties {
-  // The declaration's; an operator may say more exactly of this use of it what holds (map: whether a step calls
-  // Python).
+  // The declaration's; an operator may refine them for this use of it (map: whether a step calls Python).
   ir::Traits traits;
   // Rows of an epoch.
   Cardinality cardinality;
   EpochMapping epochs;
-  // The inputs' rows come again after so many of their epochs, as below a cache; 0: never. Not set: as its own do.
+  // The rows of its inputs repeat after so many of their epochs, as below a cache; 0: never. Not set: as its own rows.
   std::optional<uint64_t> input_cycle;
-  // Counters of its own in a checkpoint.
+  // The number of its own counters in a checkpoint.
   int checkpoint_counters = 0;
-  // Rows of its input that it joins into one, in their order; 0: it forms no batches.
+  // Rows of its input that it joins into one, in order; 0: it forms no batches.
   int64_t batch_rows = 0;
-  // Such rows may be written where they stand in the batch before they come to it.
+  // Its input rows may be written to their slots of the batch in advance.
   bool takes_batch_slots = false;
-  // It makes its result in the block's batch slot, where there is one.
+  // It makes its result in the block's batch slot, if there is one.
   bool writes_batch_slots = false;
-  // Gives out the rows it receives as they are and in their order, up to some row of each epoch; it may take several
-  // epochs for one.
+  // Passes on its input rows unchanged and in order, up to some row of each epoch; it may take several epochs for one.
   bool passes_rows = false;
-  // Makes several messages of one, which it gives out in order.
+  // Makes several messages of one, and returns them in order.
   bool splits_messages = false;
 };
 

@@ -1,4 +1,4 @@
-// Rows of an operator that came with a warning (core/row_warning.h): how many, and the first few by name.
+// Counts the rows of an operator that have a warning (core/row_warning.h), and keeps the first few by name.
 // Thread contract: any thread.
 #ifndef HEADRACE_ENGINE_OPERATOR_ROW_WARNINGS_H_
 #define HEADRACE_ENGINE_OPERATOR_ROW_WARNINGS_H_
@@ -26,7 +26,7 @@ class RowWarnings {
 
   explicit RowWarnings(std::string name) : name_(std::move(name)) {}
 
-  // The row is named by its file, where it has one.
+  // The row is named by its file, if it has one.
   void Add(const RowId& id, const Provenance& provenance, std::string_view text);
   WarningReport report() const;
 

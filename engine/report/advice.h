@@ -1,4 +1,4 @@
-// What held a run up, and what would help: sentences that follow from the numbers of its report. Pure functions.
+// What limited a run, and what would help: sentences derived from its report. Pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_ADVICE_H_
 #define HEADRACE_ENGINE_REPORT_ADVICE_H_
 
@@ -12,11 +12,11 @@ namespace headrace {
 
 enum class LimitKind {
   kNotRun,
-  kConsumer,  // the user's loop: data waited for it
+  kConsumer,  // the user's loop: rows waited for it
   kMemory,    // the budget
   kPython,    // the user's functions, or the lock that they need
   kCpu,       // all workers were busy
-  kWorkers,   // all that iterate(workers=…) allows were
+  kWorkers,   // all workers that iterate(workers=…) allows were busy
   kOrder,     // an operator that takes its rows one after the other
   kDisk,      // all threads that read files were busy
   kWindow,    // stages waited for slots while others waited for rows
@@ -25,12 +25,12 @@ enum class LimitKind {
 
 struct Limit {
   LimitKind kind = LimitKind::kNotRun;
-  std::string stage;     // the one that the sentence is about; may be empty
+  std::string stage;     // the stage of the sentence; may be empty
   std::string sentence;  // "map[1] is the bottleneck: …"
 };
 
 Limit FindLimit(const Report& report);
-// Of a stage that reads files: "a read took 10.2 ms (110.0 KiB), 12.0 MiB/s".
+// For a stage that reads files: "a read took 10.2 ms (110.0 KiB), 12.0 MiB/s".
 std::string ReadText(const Report& report, const StageReport& stage);
 // "consumer", "memory", "python", "cpu", "workers", "order", "disk", "window", "none alone", "not run".
 std::string_view LimitName(LimitKind kind);

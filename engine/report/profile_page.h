@@ -1,5 +1,5 @@
-// A profile as one HTML page that needs nothing else: the tree, where time went, queue levels and threads over time,
-// and advice. Well-formed as XML, too. Pure functions.
+// A profile as one self-contained HTML page: the tree, times, queue levels and threads over time, and advice. Also
+// well-formed XML. Pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_PROFILE_PAGE_H_
 #define HEADRACE_ENGINE_REPORT_PROFILE_PAGE_H_
 

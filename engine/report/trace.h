@@ -1,5 +1,5 @@
-// A profile as a trace in Chrome's JSON format, which Perfetto and chrome://tracing open: a track a thread with its
-// tasks, a track a connector with its level, one of the memory held. Pure functions.
+// A profile as a trace in Chrome's JSON format, for Perfetto and chrome://tracing: a track per thread with its tasks, a
+// track per connector with its level, and one of the memory held. Pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_TRACE_H_
 #define HEADRACE_ENGINE_REPORT_TRACE_H_
 

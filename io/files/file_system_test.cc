@@ -160,7 +160,7 @@ TEST(LocalFileSystem, SaysSoOfBrokenLinksAndCirclesAndPipes) {
   folder.Link("circle", "circle");
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
   EXPECT_THAT(Message(Local().Read(folder / "broken").status()), HasSubstr("symbolic link to something"));
-  EXPECT_THAT(Message(Local().Read(folder / "circle").status()), HasSubstr("round in a circle"));
+  EXPECT_THAT(Message(Local().Read(folder / "circle").status()), HasSubstr("form a cycle"));
   EXPECT_EQ(KindOf(Local().Read(folder / "pipe").status()), ErrorKind::kUnsupported);
 }
 

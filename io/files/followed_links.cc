@@ -19,7 +19,7 @@ absl::Status FollowedLinks::Enter(const std::string& root, std::string_view rela
     HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files_.Stat(above.empty() ? "." : above));
     if (stat.identity != target.identity) continue;
     return NotFoundError(path, " is a symbolic link that leads back to ", above.empty() ? "." : above,
-                         ", round in a circle; remove the link");
+                         ", which makes a cycle; remove the link");
   }
   return absl::OkStatus();
 }

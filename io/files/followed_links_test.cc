@@ -18,7 +18,7 @@ TEST(FollowedLinks, RefusesOneThatLeadsBack) {
   folder.Link(folder / "a/b", "a/down");
   FollowedLinks links(*LocalFileSystem());
   EXPECT_TRUE(links.Enter(folder.path(), "a/down").ok());
-  EXPECT_THAT(std::string(links.Enter(folder.path(), "a/b/up").message()), HasSubstr("round in a circle"));
+  EXPECT_THAT(std::string(links.Enter(folder.path(), "a/b/up").message()), HasSubstr("makes a cycle"));
 }
 
 // Links within linked folders make more paths than a walk can visit.

@@ -184,7 +184,7 @@ TEST_F(GlobTest, FollowsLinksButNotRoundInCircles) {
   folder_.Link("../sub", "other/linked");
   EXPECT_THAT(Find({"other/**/*.jpg"}), ElementsAre("other/f.jpg", "other/linked/c.jpg", "other/linked/deep/d.jpg"));
   folder_.Link("..", "sub/back");
-  EXPECT_THAT(Find({"**/*.jpg"}), ElementsAre(HasSubstr("round in a circle")));
+  EXPECT_THAT(Find({"**/*.jpg"}), ElementsAre(HasSubstr("makes a cycle")));
   EXPECT_THAT(Find({"*/back/a.jpg"}), ElementsAre("sub/back/a.jpg")) << "no ** no walk";
   folder_.Link("nowhere", "broken.jpg");
   std::filesystem::remove(folder_ / "sub/back");

@@ -47,7 +47,7 @@ absl::Status SystemError(const FileSystem& files, const std::string& path, std::
       return NotFoundError(path, ": may not ", verb,
                            " it (permission denied); give this user the right to, or move it");
     case ELOOP:
-      return NotFoundError(path, ": its symbolic links lead round in a circle; remove one of them");
+      return NotFoundError(path, ": its symbolic links form a cycle; remove one of them");
     case ENAMETOOLONG:
       return NotFoundError(path, ": the path is longer than the file system allows");
     case ENXIO:

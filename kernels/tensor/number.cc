@@ -30,7 +30,7 @@ absl::Status Store(std::string_view attribute, Given given, DType dtype, void* t
     if constexpr (std::is_integral_v<T>) fits = IsSame(stored, given);
     std::memcpy(target, &stored, sizeof(T));
   });
-  if (!is_number) return GraphError(attribute, " = ", given, " cannot stand in a column of ", DTypeName(dtype));
+  if (!is_number) return GraphError(attribute, " = ", given, " cannot be stored in a column of ", DTypeName(dtype));
   if (!fits) return GraphError(attribute, " = ", given, " does not fit dtype ", DTypeName(dtype));
   return absl::OkStatus();
 }
