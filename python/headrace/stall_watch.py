@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable
 
 from headrace import _engine
 
@@ -25,8 +26,10 @@ _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.S
 class _Watched:
     """One run, the time of its next check, and the last wait that was reported."""
 
-    def __init__(self, engine: _engine.Iteration, seconds: float) -> None:
-        self.engine = weakref.ref(engine)
+    def __init__(
+        self, engine: _engine.Iteration, seconds: float, on_gone: "Callable[[weakref.ref[_engine.Iteration]], object]"
+    ) -> None:
+        self.engine = weakref.ref(engine, on_gone)
         self.seconds = seconds
         self.due = time.monotonic() + seconds
         self.told_of_ns = 0
@@ -69,8 +72,9 @@ class StallWatch:
 
     def add(self, engine: _engine.Iteration, seconds: float) -> None:
         """Reports each wait for a row of `engine` that is longer than `seconds`, once."""
-        watched = _Watched(engine, seconds)
-        self._watched[id(engine)] = watched
+        key = id(engine)
+        watched = _Watched(engine, seconds, lambda _: self._watched.pop(key, None))
+        self._watched[key] = watched
         if self._starting.acquire(blocking=False):
             self._start()
         if watched.due < self._next_look:

@@ -103,6 +103,16 @@ def test_forgets_what_is_closed_or_gone() -> None:
     assert set(stall_watch._watched) <= before
 
 
+def test_forgets_the_engine_that_waits_for_the_next_epoch_with_its_dataset() -> None:
+    gc.collect()
+    before = set(stall_watch._watched)
+    dataset = stuck_at()
+    list(dataset)
+    assert len(set(stall_watch._watched) - before) == 1
+    del dataset
+    assert set(stall_watch._watched) <= before
+
+
 def test_survives_an_engine_that_cannot_say(capfd: pytest.CaptureFixture[str]) -> None:
     class Mute(Reading):
         def describe_stall(self) -> list[str]:
