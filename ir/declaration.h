@@ -93,6 +93,8 @@ struct Traits {
   bool by_row = false;        // needs its rows one per message
   bool repeats = false;       // gives each row any number of times, under new identities
   bool side_by_side = false;  // row i is made of row i of each input
+
+  friend bool operator==(const Traits&, const Traits&) = default;
 };
 
 // Gives rows of its input unchanged, in any order: each once, several times or not at all.

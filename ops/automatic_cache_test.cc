@@ -10,6 +10,8 @@
 #include <random>
 
 #include "core/error.h"
+#include "engine/plan/plan_text.h"
+#include "engine/plan/planner.h"
 #include "engine/report/explain.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ir/expression.h"
@@ -18,6 +20,7 @@
 #include "ir/passes/insert_caches.h"
 #include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"
+#include "ops/testing/fixed_cache_point.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -86,10 +89,15 @@ int SeenIn(const GraphBuilder& builder, const RunSpec& spec) {
   return counted_rows;
 }
 
-std::unique_ptr<Pipeline> Idle(const GraphBuilder& builder, uint64_t epochs, int point = -1) {
-  PipelineOptions options = OptionsOf(KeptAt(point, epochs));
-  options.idle = true;
-  return *Pipeline::Make(*ir::InsertCaches(*builder.Build()), options);
+// What the plan says, where rows are not light.
+std::string Planned(const ir::proto::Graph& graph, const PipelineOptions& options) {
+  PhysicalPlan plan = *MakePlan(**PreparedGraph::Make(graph, options), options);
+  for (PlannedCache& cache : plan.caches) cache.light = false;
+  return PlanText(plan);
+}
+
+std::string Planned(const GraphBuilder& builder, uint64_t epochs) {
+  return Planned(*ir::InsertCaches(*builder.Build()), OptionsOf(KeptAt(-1, epochs)));
 }
 
 TEST(AutomaticCache, GivesTheSameRowsFromEachPoint) {
@@ -139,11 +147,10 @@ TEST(AutomaticCache, StaysOutOfGroupsAndOfFoldersBelowAWindow) {
   in_folder.cache_folder = folder.path();
   for (auto& [options, why] : {std::pair(&grouped, "as iterate(group=…) sends rows together"),
                                std::pair(&in_folder, "in memory, not in the folder, as a shuffle below would hold")}) {
-    options->idle = true;
-    EXPECT_THAT(ExplainPlan((*Pipeline::Make(graph, *options))->report()), HasSubstr(why));
+    EXPECT_THAT(Planned(graph, *options), HasSubstr(why));
     options->epochs = {0, 0};
   }
-  EXPECT_THAT(ExplainPlan((*Pipeline::Make(graph, in_folder))->report()),
+  EXPECT_THAT(Planned(graph, in_folder),
               HasSubstr("as only one epoch is run, and the folder is left alone, as a shuffle below"));
 }
 
@@ -183,8 +190,8 @@ TEST(AutomaticCache, MeetsNoRowOfOnePassTwice) {
   builder.Add("repeat", {0}, {{"count", IntValue(9)}});
   builder.Add("take", {1}, {{"count", IntValue(20)}});
   AddSteps(builder, 2);
-  EXPECT_THAT(ExplainPlan(Idle(builder, 1, 1)->report()), HasSubstr("as only one epoch is run"));
-  EXPECT_THAT(ExplainPlan(Idle(builder, 2, 1)->report()), HasSubstr("by itself, if the first rows show"));
+  EXPECT_THAT(Planned(builder, 1), HasSubstr("as only one epoch is run"));
+  EXPECT_THAT(Planned(builder, 2), HasSubstr("by itself, if the first rows show"));
 }
 
 TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {
@@ -264,11 +271,14 @@ TEST(AutomaticCache, LastsInAFolder) {
 }
 
 TEST(AutomaticCache, IsExplained) {
-  EXPECT_THAT(ExplainPlan(Idle(Numbers(5), 2, 1)->report()),
-              HasSubstr("cache in map[2]: by itself, if the first rows show"));
-  EXPECT_THAT(ExplainPlan(Idle(Numbers(5), 1, 1)->report()),
-              HasSubstr("map[2]: no cache by itself, as only one epoch is run"));
-  EXPECT_THAT(ExplainPlan(Idle(Numbers(5), 2)->report()), testing::Not(HasSubstr("by itself"))) << "light rows";
+  EXPECT_THAT(Planned(Numbers(5), 2), HasSubstr("cache in map[2]: by itself, if the first rows show"));
+  EXPECT_THAT(Planned(Numbers(5), 1), HasSubstr("map[2]: no cache by itself, as only one epoch is run"));
+  IterateOptions endless;
+  endless.endless = true;
+  endless.bindings = KeptAt(-1).bindings;
+  EXPECT_THAT(ExplainGraph(*Numbers(5).Build(), endless, /*passes=*/false).value(),
+              testing::Not(HasSubstr("by itself")))
+      << "light rows";
 }
 
 // Pictures through random chains of vision kernels.
@@ -328,7 +338,7 @@ TEST_F(Pictures, AreTheSameFromEachPoint) {
     ASSERT_TRUE(expected.ok()) << expected.status();
     for (int point = 0; point <= 9; point += 1 + static_cast<int>(random() % 2)) {
       SCOPED_TRACE(Cat("seed ", seed, ", point ", point));
-      options.forced_cache_point = point;
+      options.choose_cache_point = FixedCachePoint(point);
       options.pull = random() % 2 == 0;
       const absl::StatusOr<Ran> ran = RunOnce(optimized, options);
       ASSERT_TRUE(ran.ok()) << ran.status();

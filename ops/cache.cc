@@ -23,8 +23,7 @@ class KeyedCache : public RowOperator {
   std::shared_ptr<RowCache> row_cache() const override { return cache_; }
 
   void Apply(Block& block) const override {
-    if (block.cached == nullptr) OfferRows(block);
-    block.cached = nullptr;
+    if (!block.TakeFound()) OfferRows(block);
     if (transparent_) return;
     for (RowId& id : block.ids) id.epoch = RowEpochOf(block.epoch, cycle_);
   }
@@ -36,7 +35,7 @@ class KeyedCache : public RowOperator {
       if (block.ids[i].changed) continue;
       row.clear();
       for (const BlockColumn& column : block.columns) row.push_back(column.row(i));
-      cache_->Offer(block.ids[i].key, row, block.made_ns / static_cast<uint64_t>(block.rows()));
+      cache_->Offer(block.ids[i].key, row, block.MadeNsEach());
     }
   }
 
@@ -198,11 +197,15 @@ class OrderedCache : public StreamOperator {
   Checkpoint end_checkpoint_;
 };
 
+std::string FolderOf(const ir::Attributes& attributes) {
+  return attributes.IsNone("directory") ? std::string() : attributes.String("directory");
+}
+
 std::shared_ptr<RowCache> MakeCache(const OpArguments& arguments, bool by_key) {
   const ir::Attributes& attributes = arguments.attributes;
   RowCache::Limits limits;
   if (!attributes.IsNone("memory")) limits.memory = attributes.Int("memory");
-  if (!attributes.IsNone("directory")) limits.folder = attributes.String("directory");
+  limits.folder = FolderOf(attributes);
   if (!attributes.IsNone("disk")) limits.disk = attributes.Int("disk");
   return std::make_shared<RowCache>(arguments.name, by_key, std::move(limits));
 }
@@ -291,6 +294,7 @@ const OpRegistration registration(
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
+           properties.keeps = RowStorage{FolderOf(arguments.attributes)};
            // Below a cache that is not transparent every epoch has the rows of epoch 0.
            if (!arguments.attributes.Bool("transparent")) properties.input_cycle = 1;
          }});

@@ -169,7 +169,7 @@ TEST(Filter, MakesTheNumberOfRowsUnknown) {
   const auto graph = Filtered(0, 9, 1, {{"predicate", ExpressionValue(ThirdOnes())}}).Build();
   const auto pipeline = Pipeline::Make(*graph, OptionsOf({}));
   ASSERT_TRUE(pipeline.ok());
-  EXPECT_EQ((*pipeline)->cardinality().kind, Cardinality::Kind::kUnknown);
+  EXPECT_EQ((*pipeline)->plan().root().properties.cardinality.kind, Cardinality::Kind::kUnknown);
 }
 
 }  // namespace

@@ -68,9 +68,10 @@ Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs) {
     joined->columns.push_back(same_runs ? CopyColumn(rows, c) : MoveColumn(rows, c));
   }
   if (rows.size() > 1) return joined;
-  // A single row keeps its flag `cached`.
-  joined->cached = rows[0].block->cached;
-  joined->source_key = rows[0].block->source_key;
+  // A single row keeps its trail.
+  if (const CacheTrail* trail = rows[0].block->cache_trail.get()) {
+    joined->cache_trail = std::make_unique<CacheTrail>(CacheTrail{trail->found_in, 0, trail->source_key});
+  }
   return joined;
 }
 

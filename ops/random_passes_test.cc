@@ -16,6 +16,7 @@
 #include "ir/expression.h"
 #include "ir/passes.h"
 #include "ops/testing/fake_host.h"
+#include "ops/testing/fixed_cache_point.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -320,7 +321,7 @@ class Comparison {
     options_.optimize = false;
     reference_ = RunWith(pipeline_.graph(), options_);
     options_.optimize = true;
-    options_.forced_cache_point = point;
+    options_.choose_cache_point = FixedCachePoint(point);
     Check(options_, Cat("rows kept at point ", point));
     IterateOptions alone = options_;
     alone.disabled_passes = AllBut("insert_caches");

@@ -66,7 +66,7 @@ TEST(Skip, RefusesANegativeCount) { EXPECT_THAT(Refusal(Skipped(3, -1, 0)), HasS
 TEST(Skip, KnowsItsRows) {
   const auto pipeline = Pipeline::Make(*Skipped(7, 4, 2).Build(), OptionsOf({}));
   ASSERT_TRUE(pipeline.ok());
-  EXPECT_EQ((*pipeline)->cardinality().rows, 3u);
+  EXPECT_EQ((*pipeline)->plan().root().properties.cardinality.rows, 3u);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ def kept_at(point: int) -> Variant:
 
     def run(dataset: hr.Dataset, seed: int, epoch: int) -> Outcome:
         with_seed = dataset.with_seed(seed)
-        options = {"epoch": epoch - 1, "endless": True, "forced_cache_point": point}
+        options = {"epoch": epoch - 1, "endless": True, "choose_cache_point": lambda points: point}
         with_seed._park(start(*with_seed._bound_graph(options)))
         return _after_another_epoch(with_seed, epoch)
 

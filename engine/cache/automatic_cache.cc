@@ -46,8 +46,9 @@ absl::Status AutomaticCache::Open(const Use& use) {
   const uint64_t each = std::clamp(use.rows.rows / (4 * points_.size()), kFewestSamples, kMostSamples);
   wanted_ = each * points_.size();
   state_ = State::kMeasuring;
-  if (use.forced == kNoPoint) return absl::OkStatus();
-  chosen_ = std::min(use.forced, static_cast<int>(points_.size()) - 1);
+  const std::optional<int> chosen = use.choose_point ? use.choose_point(points_) : std::nullopt;
+  if (!chosen.has_value()) return absl::OkStatus();
+  chosen_ = std::clamp(*chosen, 0, static_cast<int>(points_.size()) - 1);
   state_ = State::kChosen;
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,30 +21,30 @@
 #include "absl/types/span.h"
 #include "core/tensor.h"
 #include "engine/cache/row_cache.h"
+#include "engine/operator/operator_properties.h"
 #include "ir/type.h"
 
 namespace headrace {
+
+// Chooses among `points` once, when the cache is opened; nullopt, or no function: the first rows show which one pays.
+using CachePointChoice = std::function<std::optional<int>(absl::Span<const CachePoint> points)>;
 
 class AutomaticCache {
  public:
   static constexpr int kNoPoint = -1;
 
-  struct Point {
-    std::string after;    // the step before it: "Decode"; "the source"
-    std::string columns;  // the columns of a row there: "0 image, 1 label"
-    ir::Schema types = {};
-  };
   struct Use {
     RowCache::Use rows;
     RowCache::Limits limits;
     // The number of concurrent reads, and of workers.
     double readers = 1;
     double workers = 1;
-    int forced = kNoPoint;  // keeps rows there without measuring
+    CachePointChoice choose_point;
   };
 
   // `name`: of the map, "map[1]".
-  AutomaticCache(std::string name, std::vector<Point> points) : name_(std::move(name)), points_(std::move(points)) {}
+  AutomaticCache(std::string name, std::vector<CachePoint> points)
+      : name_(std::move(name)), points_(std::move(points)) {}
 
   // Before Open it keeps nothing.
   absl::Status Open(const Use& use);
@@ -56,7 +57,7 @@ class AutomaticCache {
   void LeaveFolder(std::string why) { no_folder_ = std::move(why); }
   // Null until it is opened.
   const std::shared_ptr<RowCache>& rows() const { return rows_; }
-  const std::vector<Point>& points() const { return points_; }
+  const std::vector<CachePoint>& points() const { return points_; }
 
   // What to do with a row that is not cached.
   struct Turn {
@@ -96,7 +97,7 @@ class AutomaticCache {
   void ChooseNone(std::string why);
 
   const std::string name_;
-  const std::vector<Point> points_;
+  const std::vector<CachePoint> points_;
   Use use_;
   std::string no_folder_;
   std::shared_ptr<RowCache> rows_;

@@ -29,14 +29,13 @@ class AutomaticCacheTest : public ::testing::Test {
     account_->Close();
   }
 
-  void Open(int64_t budget, int forced = AutomaticCache::kNoPoint) {
+  void Open(int64_t budget, int point = AutomaticCache::kNoPoint) {
     if (cache_ != nullptr) cache_->Close();
     cache_ = std::make_unique<AutomaticCache>(
-        "map[1]",
-        std::vector<AutomaticCache::Point>{{"the source", "0 image"}, {"Decode", "0 image"}, {"Resize", "0 image"}});
+        "map[1]", std::vector<CachePoint>{{"the source", "0 image"}, {"Decode", "0 image"}, {"Resize", "0 image"}});
     AutomaticCache::Use use;
     use.rows = {account_, budget, "content", kRows, &shelf_};
-    use.forced = forced;
+    if (point != AutomaticCache::kNoPoint) use.choose_point = [point](absl::Span<const CachePoint>) { return point; };
     ASSERT_TRUE(cache_->Open(use).ok());
   }
 

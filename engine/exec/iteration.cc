@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/exec/sealed_state.h"
+#include "engine/plan/planner.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
 #include "ir/graph_hash.h"
@@ -78,7 +79,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& 
   pipeline.profile = options.profile;
   pipeline.cache_folder = options.cache_folder;
   pipeline.caches_off = options.caches_off;
-  pipeline.forced_cache_point = options.forced_cache_point;
+  pipeline.choose_cache_point = options.choose_cache_point;
   pipeline.bindings = options.bindings;
   pipeline.files = options.files;
   pipeline.shelf = options.shelf;
@@ -144,28 +145,28 @@ absl::Status CheckSources(const proto::State& state, const std::vector<Fingerpri
 }
 
 // What gives the rows: a source, or an op that acts on the indices of several.
-const PlanNode& SourceOf(const PlanNode& instance) {
-  return instance.indexed || instance.inputs.empty() ? instance : SourceOf(*instance.inputs[0]);
+const PlanNode& SourceOf(const PlanNode& node) {
+  return node.indexed || node.inputs.empty() ? node : SourceOf(*node.inputs[0]);
 }
 
 // Rows that a message of the result holds where it is full.
-uint64_t BatchSizeOf(const PlanNode& instance) {
-  if (instance.properties.batch_rows > 0) return static_cast<uint64_t>(instance.properties.batch_rows);
-  return instance.inputs.empty() ? 1 : BatchSizeOf(*instance.inputs[0]);
+uint64_t BatchSizeOf(const PlanNode& node) {
+  if (node.properties.batch_rows > 0) return static_cast<uint64_t>(node.properties.batch_rows);
+  return node.inputs.empty() ? 1 : BatchSizeOf(*node.inputs[0]);
 }
 
 // Rows of the source that all ranks had used, where rows are one to one with what was sharded (batches apart). In more
 // than 64 bits, as nothing holds the numbers of a state to be those of rows.
 using Wide = unsigned __int128;
-Wide RowsUsed(const proto::State& state, const PlanNode& instance) {
+Wide RowsUsed(const proto::State& state, const PlanNode& node) {
   Wide used = state.checkpoint(0);
-  if (SourceOf(instance).indexed == nullptr) {
+  if (SourceOf(node).indexed == nullptr) {
     // A streaming source counts the rows of all ranks that it went past; none yet right after another restart.
     used = (std::max<Wide>(used, state.base()) - state.base() + state.world() - 1) / state.world();
   }
-  used += instance.batched ? state.checkpoint(state.checkpoint_size() - 1) : state.skip_rows();
+  used += node.batched ? state.checkpoint(state.checkpoint_size() - 1) : state.skip_rows();
   // Counts an epoch's last batch as a full one: that of another rank may hold a row more.
-  const uint64_t size = BatchSizeOf(instance);
+  const uint64_t size = BatchSizeOf(node);
   return (used + size - 1) / size * size * state.world();
 }
 
@@ -174,9 +175,9 @@ constexpr uint64_t kMostRows = uint64_t{1} << 62;
 
 // Sets the pipeline to go on where the state was taken. With as many ranks, that is exact; with another number, only
 // where the number of rows delivered says which positions are done.
-absl::Status Restore(const proto::State& state, const PlanNode& instance, const IterateOptions& options,
+absl::Status Restore(const proto::State& state, const PlanNode& node, const IterateOptions& options,
                      PipelineOptions& pipeline) {
-  if (state.layout() != CheckpointLayout(instance) || state.checkpoint_size() != instance.counters) {
+  if (state.layout() != CheckpointLayout(node) || state.checkpoint_size() != node.counters) {
     return StateError(
         "the state's counters are those of other operators than run here: it was taken with other passes "
         "of the optimizer, or by another version of Headrace; give the optimize= and disabled_passes= "
@@ -188,12 +189,12 @@ absl::Status Restore(const proto::State& state, const PlanNode& instance, const 
   pipeline.shard.base = state.base();
   if (state.base() > kMostRows) return StateError("the state says that ", state.base(), " rows were used before");
   if (state.rank() == options.rank && state.world() == options.world) return absl::OkStatus();
-  if (const PlanNode* culprit = FirstInexact(instance); culprit != nullptr) {
+  if (const PlanNode* culprit = FirstInexact(node); culprit != nullptr) {
     return StateError("the state was taken by shard ", state.rank(), " of ", state.world(),
                       " and cannot go on as shard ", options.rank, " of ", options.world, ": with ",
                       culprit->arguments.name, " the number of batches does not say which rows were seen");
   }
-  const Wide base = state.base() + RowsUsed(state, instance);
+  const Wide base = state.base() + RowsUsed(state, node);
   if (base > kMostRows) return StateError("the state says that more rows were used than a data set can have");
   pipeline.shard.base = static_cast<uint64_t>(base);
   pipeline.checkpoint.clear();
@@ -230,13 +231,13 @@ absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Gra
     if (!options.endless) pipeline.epochs.last = state.epoch();
     pipeline.seed = state.seed();
   }
-  const auto restore = [&](const PlanNode& instance, PipelineOptions& target) -> absl::Status {
-    if (options.state.empty()) return absl::OkStatus();
-    HEADRACE_RETURN_IF_ERROR(CheckSources(state, FingerprintsOf(instance)));
-    return Restore(state, instance, options, target);
-  };
-  HEADRACE_ASSIGN_OR_RETURN(iteration->pipeline_,
-                            Pipeline::Make(std::move(optimized.graph), std::move(pipeline), restore));
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PreparedGraph> prepared,
+                            PreparedGraph::Make(std::move(optimized.graph), pipeline));
+  if (!options.state.empty()) {
+    HEADRACE_RETURN_IF_ERROR(CheckSources(state, prepared->fingerprints()));
+    HEADRACE_RETURN_IF_ERROR(Restore(state, prepared->root(), options, pipeline));
+  }
+  HEADRACE_ASSIGN_OR_RETURN(iteration->pipeline_, Pipeline::Make(std::move(prepared), std::move(pipeline)));
   iteration->options_ = std::move(options);
   return iteration;
 }
@@ -301,23 +302,23 @@ void Iteration::Stop() {
 
 absl::StatusOr<std::string> Iteration::State() const {
   const Position position = pipeline_->position();
-  const PipelineOptions& options = pipeline_->options();
+  const PhysicalPlan& plan = pipeline_->plan();
   const ir::GraphHash hash = ir::UserGraphHash(user_graph_);
   proto::State state;
   state.set_graph_high(hash.high);
   state.set_graph_low(hash.low);
   for (uint32_t node : ir::NodeHashes(user_graph_)) state.add_nodes(node);
-  state.set_seed(options.seed.value_or(user_graph_.seed()));
+  state.set_seed(plan.seed);
   state.set_epoch(position.epoch);
   state.set_delivered(position.delivered);
   state.mutable_checkpoint()->Assign(position.checkpoint.begin(), position.checkpoint.end());
   state.set_skip_rows(position.skip_rows);
-  state.set_rank(options.shard.rank);
-  state.set_world(options.shard.world);
+  state.set_rank(plan.shard.rank);
+  state.set_world(plan.shard.world);
   state.set_even(even_);
   // Later epochs start from position 0.
-  if (position.epoch == options.epochs.first) state.set_base(options.shard.base);
-  state.set_layout(pipeline_->checkpoint_layout());
+  if (position.epoch == plan.epochs.first) state.set_base(plan.shard.base);
+  state.set_layout(plan.checkpoint_layout);
   for (const Fingerprint& fingerprint : pipeline_->fingerprints()) {
     proto::Source* source = state.add_sources();
     source->set_count(fingerprint.count);
@@ -331,10 +332,9 @@ absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const Ite
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
   PlannedRun planned;
   HEADRACE_ASSIGN_OR_RETURN(planned.optimized, Optimize(graph, options, shard.even));
-  PipelineOptions pipeline = OptionsOf(options, shard);
-  pipeline.idle = true;
-  HEADRACE_ASSIGN_OR_RETURN(const auto idle, Pipeline::Make(planned.optimized.graph, std::move(pipeline), nullptr));
-  planned.report = idle->report();
+  const PipelineOptions pipeline = OptionsOf(options, shard);
+  HEADRACE_ASSIGN_OR_RETURN(const auto prepared, PreparedGraph::Make(planned.optimized.graph, pipeline));
+  HEADRACE_ASSIGN_OR_RETURN(planned.plan, MakePlan(*prepared, pipeline));
   return planned;
 }
 
@@ -342,8 +342,8 @@ absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const 
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
   RunOptions run;
   run.bindings = &bindings;
-  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> instance, MakePlanNodes(graph, run));
-  return instance->properties.cardinality;
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> node, MakePlanNodes(graph, run));
+  return node->properties.cardinality;
 }
 
 }  // namespace headrace

@@ -37,7 +37,7 @@ struct IterateOptions {
   int64_t profile = 0;                  // as PipelineOptions::profile
   std::string cache_folder;             // as PipelineOptions'
   std::vector<std::string> caches_off;  // as PipelineOptions'
-  int forced_cache_point = -1;          // as PipelineOptions'
+  CachePointChoice choose_cache_point;  // as PipelineOptions'
   HostBindings bindings;
   const FileSystem* files = LocalFileSystem();  // as PipelineOptions::files
   std::shared_ptr<CacheShelf> shelf;            // where caches leave their rows for the next iteration; null: nowhere
@@ -93,8 +93,9 @@ class Iteration {
 // What would run, before it does.
 struct PlannedRun {
   ir::Optimized optimized;
-  Report report;
+  PhysicalPlan plan;
 };
+// Errors as Start, but for states and caches, which it does not open.
 absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const IterateOptions& options);
 // Rows of the result in one epoch.
 absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const HostBindings& bindings);

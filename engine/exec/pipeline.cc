@@ -8,8 +8,11 @@
 #include "core/caught_error.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/fork_watch.h"
 #include "core/text.h"
-#include "engine/exec/tree_builder.h"
+#include "engine/exec/stage_maker.h"
+#include "engine/plan/epoch_limit.h"
+#include "engine/plan/planner.h"
 
 namespace headrace {
 namespace {
@@ -31,11 +34,11 @@ class Pipeline::LaneClient : public PoolClient {
   LaneClient(Pipeline* pipeline, WorkerPool* pool) : pipeline_(pipeline), pool_(pool) {}
 
   bool RunOne() override {
-    thread_local Task task;
     for (Stage* stage : stages_) {
       if (pipeline_->closed()) return false;
-      if (!stage->Claim(task)) continue;
-      RunClaimed(*stage, task, stage->light());
+      Task* const task = stage->Claim();
+      if (task == nullptr) continue;
+      RunClaimed(*stage, *task, stage->light());
       // Lets the user's thread take what is there, which may stand behind this one in the queue for a core.
       if (stage->light() && pipeline_->UserIsLate()) std::this_thread::yield();
       return true;
@@ -45,9 +48,11 @@ class Pipeline::LaneClient : public PoolClient {
   // For the user's thread: one light task, that calls no Python. It looks again for light ones, and then passes on.
   bool RunLight() {
     for (Stage* stage : stages_) {
-      if (stage->options().lane == Lane::kPython || !stage->light() || !stage->Claim(users_task_)) continue;
+      if (stage->plan().lane == Lane::kPython || !stage->light()) continue;
+      Task* const task = stage->Claim();
+      if (task == nullptr) continue;
       passes_on_ = true;
-      RunClaimed(*stage, users_task_, true);
+      RunClaimed(*stage, *task, true);
       return true;
     }
     return false;
@@ -72,7 +77,7 @@ class Pipeline::LaneClient : public PoolClient {
   bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
   WorkerPool* pool() const { return pool_; }
   // Its tasks call the user's Python.
-  bool calls_user() const { return !stages_.empty() && stages_[0]->options().lane == Lane::kPython; }
+  bool calls_user() const { return !stages_.empty() && stages_[0]->plan().lane == Lane::kPython; }
 
  private:
   void RunClaimed(Stage& stage, Task& task, bool light) noexcept {
@@ -91,7 +96,7 @@ class Pipeline::LaneClient : public PoolClient {
   }
   // Reads wait for the disk, each on a thread.
   void GrowFor(const Stage& stage) {
-    if (stage.options().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
+    if (stage.plan().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
   }
   bool HasFullTask() const {
     return std::any_of(stages_.begin(), stages_.end(), [](Stage* stage) { return stage->WorthWaking(); });
@@ -100,34 +105,27 @@ class Pipeline::LaneClient : public PoolClient {
   Pipeline* pipeline_;
   WorkerPool* pool_;
   std::vector<Stage*> stages_;
-  // The user's thread only.
-  Task users_task_;
-  bool passes_on_ = false;
+  bool passes_on_ = false;  // the user's thread only
   static thread_local LaneClient* running_here_;
 };
 thread_local Pipeline::LaneClient* Pipeline::LaneClient::running_here_ = nullptr;
 
-Pipeline::Pipeline(ir::proto::Graph graph, PipelineOptions options)
-    : RunControl(&BufferPool::Global(), options.memory), graph_(std::move(graph)), options_(std::move(options)) {
-  run_.seed = options_.seed;
-  run_.bindings = &options_.bindings;
-  run_.files = options_.files;
-  run_.rank = options_.shard.rank;
+Pipeline::Pipeline(std::unique_ptr<PreparedGraph> prepared, PhysicalPlan plan, PipelineOptions options)
+    : RunControl(&BufferPool::Global(), options.memory),
+      prepared_(std::move(prepared)),
+      plan_(std::move(plan)),
+      options_(std::move(options)) {}
+
+absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph, PipelineOptions options) {
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PreparedGraph> prepared, PreparedGraph::Make(std::move(graph), options));
+  return Make(std::move(prepared), std::move(options));
 }
 
-absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph, PipelineOptions options,
-                                                         const Restore& restore) {
-  if (WorkerPool::LostInFork()) {
-    return UnsupportedError(
-        "this process was forked after Headrace had started its threads, which a fork does not copy: start workers "
-        "with the 'spawn' method, or fork before the first iteration");
-  }
-  std::unique_ptr<Pipeline> pipeline(new Pipeline(std::move(graph), std::move(options)));
-  HEADRACE_ASSIGN_OR_RETURN(pipeline->root_node_, MakePlanNodes(pipeline->graph_, pipeline->run_));
-  if (restore) HEADRACE_RETURN_IF_ERROR(restore(*pipeline->root_node_, pipeline->options_));
-  pipeline->fingerprints_ = FingerprintsOf(*pipeline->root_node_);
-  pipeline->checkpoint_layout_ = CheckpointLayout(*pipeline->root_node_);
-  HEADRACE_RETURN_IF_ERROR(TreeBuilder(*pipeline).Build());
+absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(std::unique_ptr<PreparedGraph> prepared,
+                                                         PipelineOptions options) {
+  HEADRACE_ASSIGN_OR_RETURN(PhysicalPlan plan, MakePlan(*prepared, options));
+  std::unique_ptr<Pipeline> pipeline(new Pipeline(std::move(prepared), std::move(plan), std::move(options)));
+  HEADRACE_RETURN_IF_ERROR(pipeline->OpenCaches());
   HEADRACE_RETURN_IF_ERROR(pipeline->Start());
   return pipeline;
 }
@@ -138,7 +136,21 @@ Pipeline::~Pipeline() {
   }
 }
 
+absl::Status Pipeline::OpenCaches() {
+  if (options_.idle) return absl::OkStatus();
+  RunCaches::Use use{.account = account(),
+                     .shelf = options_.shelf.get(),
+                     .off = options_.caches_off,
+                     .choose_point = options_.choose_cache_point};
+  if (!plan_.pull) {
+    use.readers = WorkerPool::Io().threads();
+    use.workers = WorkerPool::Cpu().threads();
+  }
+  return caches_.Open(plan_, prepared_->nodes(), use);
+}
+
 absl::Status Pipeline::Start() {
+  stages_ = MakeStages(plan_, prepared_->nodes(), this);
   root_ = stages_[0].get();
   for (auto& stage : stages_) stage_order_.push_back(stage.get());
   for (const Stage* stage : stage_order_) {
@@ -147,17 +159,19 @@ absl::Status Pipeline::Start() {
       if (auto warnings = element.row->warnings()) warnings_.push_back(std::move(warnings));
     }
   }
-  const Checkpoint checkpoint(options_.checkpoint.begin(), options_.checkpoint.end());
-  last_checkpoint_ = checkpoint.empty() ? Checkpoint(root_node_->counters, 0) : checkpoint;
-  skip_rows_ = skip_since_checkpoint_ = options_.skip_rows;
-  epoch_ = options_.epochs.first;
-  delivered_ = options_.delivered;
+  last_checkpoint_.assign(plan_.checkpoint.begin(), plan_.checkpoint.end());
+  skip_rows_ = skip_since_checkpoint_ = plan_.skip_rows;
+  epoch_ = plan_.epochs.first;
+  delivered_ = plan_.delivered;
   if (options_.profile > 0) {
     profiler_ = std::make_unique<Profiler>(std::vector<const Stage*>(stage_order_.begin(), stage_order_.end()),
                                            account(), options_.profile);
     set_profiler(profiler_.get());
   }
-  if (options_.pull || options_.idle) return absl::OkStatus();
+  return plan_.pull || options_.idle ? absl::OkStatus() : StartThreads();
+}
+
+absl::Status Pipeline::StartThreads() {
   const auto client_of = [this](WorkerPool* pool) {
     for (auto& client : clients_) {
       if (client->pool() == pool) return client.get();
@@ -165,12 +179,12 @@ absl::Status Pipeline::Start() {
     clients_.push_back(std::make_unique<LaneClient>(this, pool));
     return clients_.back().get();
   };
-  if (options_.workers > WorkerPool::Cpu().threads()) WorkerPool::Cpu().Grow(options_.workers);
+  if (plan_.workers > WorkerPool::Cpu().threads()) WorkerPool::Cpu().Grow(plan_.workers);
   for (Stage* stage : stage_order_) {
-    WorkerPool* pool = stage->options().lane == Lane::kIo ? &WorkerPool::Io() : &WorkerPool::Cpu();
-    if (stage->options().lane == Lane::kPython) {
-      // More of them would find no places for what they make.
-      const int threads = std::min(stage->options().cap, stage->options().window);
+    WorkerPool* pool = stage->plan().lane == Lane::kIo ? &WorkerPool::Io() : &WorkerPool::Cpu();
+    if (stage->plan().lane == Lane::kPython) {
+      // More of them would find no slots for what they make.
+      const int threads = std::min(stage->plan().cap, stage->plan().window);
       own_pools_.push_back(std::make_unique<WorkerPool>("headrace-python", threads));
       pool = own_pools_.back().get();
     }
@@ -207,9 +221,7 @@ int64_t Pipeline::NeedsOfIdle(const Stage* besides) {
   return bytes + unknown * largest;
 }
 
-void Pipeline::MakeRoom(int64_t held) {
-  for (const auto& cache : automatic_caches_) cache->MakeRoom(held);
-}
+void Pipeline::MakeRoom(int64_t held) { caches_.MakeRoom(held); }
 
 void Pipeline::Aborted() {
   if (root_ != nullptr) root_->output().Close();
@@ -238,7 +250,7 @@ bool Pipeline::Join(WorkerPool::Clock::time_point until) {
   // Waits for the user's thread to leave: it was woken, or does a light task. Where it pulls, that may be a function of
   // the user's.
   std::unique_lock<TimedMutex> user(user_mutex_, std::defer_lock);
-  if (!options_.pull) {
+  if (!plan_.pull) {
     user.lock();
   } else if (!user.try_lock_until(until)) {
     return false;
@@ -247,8 +259,7 @@ bool Pipeline::Join(WorkerPool::Clock::time_point until) {
   for (Stage* stage : stage_order_) stage->DropAtRest();
   if (!left) return false;
   own_pools_.clear();
-  for (const auto& cache : caches_) cache->Close();
-  for (const auto& cache : automatic_caches_) cache->Close();
+  caches_.Close();
   ended_ = true;
   nesting_.SetOver();
   return true;
@@ -257,7 +268,7 @@ bool Pipeline::Join(WorkerPool::Clock::time_point until) {
 // Of the engine's own tasks all are waited for: they end soon.
 bool Pipeline::RemoveClients(WorkerPool::Clock::time_point until) {
   // After a fork the threads are not here: waiting for them would last for ever.
-  if (WorkerPool::LostInFork()) return true;
+  if (LostInFork()) return true;
   bool left = true;
   for (const auto& client : clients_) {
     if (client->calls_user()) {
@@ -277,11 +288,11 @@ absl::Status Pipeline::EndError() const {
 bool Pipeline::UserIsLate() const { return waits_.load(std::memory_order_relaxed) && root_->output().queued() > 0; }
 
 bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
-  Task task;
   for (Stage* stage : stages) {
-    if (!stage->Claim(task)) continue;
+    Task* const task = stage->Claim();
+    if (task == nullptr) continue;
     const Nesting::TaskOf here(nesting_);
-    stage->Run(task);
+    stage->Run(*task);
     return true;
   }
   return false;
@@ -347,11 +358,11 @@ bool Pipeline::WaitForResult(std::chrono::nanoseconds limit) {
 
 // Waits for the next block of the result; block_ stays empty when the time is over.
 absl::Status Pipeline::TakeBlock(std::chrono::nanoseconds limit) {
-  if (options_.pull) HEADRACE_RETURN_IF_ERROR(PullUntilReady(limit));
+  if (plan_.pull) HEADRACE_RETURN_IF_ERROR(PullUntilReady(limit));
   bool was_full = false;
   std::optional<Message> message = PopResult(was_full);
   if (!message.has_value()) {
-    if (closed() || options_.pull || limit.count() <= 0 || !WaitForResult(limit)) return absl::OkStatus();
+    if (closed() || plan_.pull || limit.count() <= 0 || !WaitForResult(limit)) return absl::OkStatus();
     message = PopResult(was_full);
   }
   if (was_full) Signal(root_);
@@ -421,14 +432,14 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::Fetch(std::chrono::nanoseconds limit
   Given();
   if (!failed_.ok()) return failed_;
   if (closed()) return EndError();
-  if (WorkerPool::LostInFork()) {
+  if (LostInFork()) {
     return UnsupportedError(
         "this iterator was made before the process forked; make a new one in the child before the "
         "parent starts its own, or start workers with the 'spawn' method");
   }
-  if (epoch_ > options_.epochs.last) {
-    if (epochs_cut_) return UncountedEpoch(epoch_, options_.epochs.last);
-    return UnsupportedError("there is no epoch ", epoch_, " here: the last one is ", options_.epochs.last);
+  if (epoch_ > plan_.epochs.last) {
+    if (plan_.epochs_cut) return UncountedEpoch(epoch_, plan_.epochs.last);
+    return UnsupportedError("there is no epoch ", epoch_, " here: the last one is ", plan_.epochs.last);
   }
   try {
     return FetchRow(limit, row);
@@ -463,7 +474,7 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::FetchRow(std::chrono::nanoseconds li
 
 void Pipeline::Ask(uint64_t epoch) {
   const std::lock_guard<TimedMutex> inside(user_mutex_);
-  if (!closed()) root_->Ask(std::min(epoch, options_.epochs.last));
+  if (!closed()) root_->Ask(std::min(epoch, plan_.epochs.last));
 }
 
 Position Pipeline::position() const {
@@ -471,64 +482,14 @@ Position Pipeline::position() const {
           skip_since_checkpoint_};
 }
 
-std::string Pipeline::position_inexact_because() const {
-  const PlanNode* culprit = FirstInexact(*root_node_);
-  return culprit == nullptr ? std::string() : culprit->arguments.name;
-}
-
-bool Pipeline::DataChanged() const {
-  const absl::StatusOr<std::unique_ptr<PlanNode>> now = MakePlanNodes(graph_, run_);
-  return !now.ok() || FingerprintsOf(**now) != fingerprints_;
-}
-
 Report Pipeline::report() {
   Report report;
-  report.shard = options_.shard;
+  report.shard = plan_.shard;
   for (Stage* stage : stage_order_) {
-    StageReport line;
-    line.name = stage->options().name;
-    line.kind = stage->kind();
-    line.lane = stage->options().lane == Lane::kIo       ? "reads files"
-                : stage->options().lane == Lane::kPython ? "own thread (Python)"
-                                                         : "workers";
-    for (Stage* below = stage->consumer(); below != nullptr; below = below->consumer()) ++line.depth;
-    const StageCounters& counters = stage->counters();
-    const auto seconds = [](const std::atomic<uint64_t>& ns) {
-      return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
-    };
-    line.rows = counters.rows.load(std::memory_order_relaxed);
-    line.bytes = counters.bytes.load(std::memory_order_relaxed);
-    line.found_rows = counters.found_rows.load(std::memory_order_relaxed);
-    line.read_s = seconds(counters.read_ns);
-    line.found_bytes = counters.found_bytes.load(std::memory_order_relaxed);
-    line.messages = counters.messages.load(std::memory_order_relaxed);
-    line.tasks = counters.tasks.load(std::memory_order_relaxed);
-    line.widest = counters.widest.load(std::memory_order_relaxed);
-    line.busy_s = seconds(counters.busy_ns);
-    line.input_wait_s = seconds(counters.input_wait_ns);
-    line.output_wait_s = seconds(counters.output_wait_ns);
-    line.memory_wait_s = seconds(counters.memory_wait_ns);
-    const auto levels = stage->output().levels();
-    line.window = stage->output().window();
-    line.queued = levels.queued;
-    line.queued_bytes = levels.bytes;
-    line.largest_bytes = levels.largest;
-    line.task_bytes = stage->task_bytes();
-    line.row_bytes = stage->options().row_bytes;
-    line.cap = stage->kind() == "stream" || stage->kind() == "stream source" ? 1 : stage->cap();
-    line.cpu_s = seconds(counters.cpu_ns);
-    if (const std::optional<Stage::Reads> reads = stage->reads()) {
-      line.most_cap = reads->most;
-      line.reads_short_s = static_cast<double>(reads->short_ns) * 1e-9;
-      for (const ReadAhead::Change& change : reads->changes) {
-        line.caps.push_back({static_cast<double>(change.at_ns - made_ns_) * 1e-9, change.limit, change.per_second});
-      }
-    }
-    line.shards = stage->inputs().empty() && options_.shard.world > 1;
-    report.stages.push_back(std::move(line));
+    report.stages.push_back(stage->report(made_ns_));
+    report.stages.back().shards = report.stages.back().is_source() && plan_.shard.world > 1;
   }
-  for (const auto& cache : caches_) report.caches.push_back(cache->report());
-  for (const auto& cache : automatic_caches_) report.caches.push_back(cache->report());
+  report.caches = caches_.reports();
   for (const auto& warnings : warnings_) report.warnings.push_back(warnings->report());
   const uint64_t started = started_ns_.load(std::memory_order_relaxed);
   if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
@@ -537,7 +498,7 @@ Report Pipeline::report() {
   report.held_bytes = account()->held();
   report.peak_bytes = account()->peak();
   report.budget_bytes = budget();
-  report.workers = options_.pull ? 1 : WorkerPool::Cpu().threads();
+  report.workers = plan_.workers;
   return report;
 }
 
@@ -551,7 +512,7 @@ std::vector<std::string> Pipeline::DescribeStall() {
   if (!lines.empty()) return lines;
   for (Stage* stage : stage_order_) {
     const auto levels = stage->output().levels();
-    lines.push_back(Cat(stage->options().name, " is idle with ", levels.queued, " messages queued"));
+    lines.push_back(Cat(stage->plan().name, " is idle with ", levels.queued, " messages queued"));
   }
   return lines;
 }

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,44 +15,30 @@
 
 #include "absl/status/statusor.h"
 #include "core/clock.h"
-#include "engine/cache/automatic_cache.h"
 #include "engine/cache/row_cache.h"
+#include "engine/cache/run_caches.h"
 #include "engine/exec/nesting.h"
 #include "engine/exec/profiler.h"
 #include "engine/exec/run_control.h"
 #include "engine/exec/stage.h"
+#include "engine/exec/stage_report.h"
 #include "engine/exec/timed_mutex.h"
 #include "engine/exec/worker_pool.h"
 #include "engine/operator/row_warnings.h"
-#include "engine/plan/plan_node.h"
+#include "engine/plan/physical_plan.h"
+#include "engine/plan/plan_options.h"
+#include "engine/plan/prepared_graph.h"
 #include "ir/graph.pb.h"
 
 namespace headrace {
 
-struct PipelineOptions {
-  std::optional<uint64_t> seed;
-  EpochRange epochs;
-  ShardAssignment shard;
-  bool pull = false;  // on the thread that calls Next
-  int workers = 0;    // cap on a stage's tasks; 0: the engine chooses
-  int window = 0;     // queues of every connector; 0: the engine chooses
-  int group = 0;      // rows in a message of a source that may group them; 0: the engine chooses
-  int64_t memory = int64_t{2} << 30;
-  HostBindings bindings;
-  const FileSystem* files = LocalFileSystem();  // that sources read from; outlives the pipeline
-  // Where to go on: checkpoint of the row given last, and rows given out since that checkpoint was made. Empty: the
-  // start.
-  std::vector<uint64_t> checkpoint;
-  uint64_t skip_rows = 0;
-  uint64_t delivered = 0;             // rows given out in the first epoch before
-  bool idle = false;                  // starts nothing: only to be explained
+struct PipelineOptions : PlanOptions {
+  bool idle = false;                  // starts no thread and opens no cache: its stages are run by hand
   std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next pipeline; null: nowhere
   int64_t profile = 0;                // tasks of each thread to write down; 0: no profile is taken
-  std::string cache_folder;           // of the caches that the engine puts in by itself; empty: memory alone
   // Names of caches that keep nothing, as their files were found damaged.
   std::vector<std::string> caches_off;
-  // For tests: such caches keep rows at this place wherever they may, and measure nothing; -1: where it pays.
-  int forced_cache_point = -1;
+  CachePointChoice choose_cache_point;  // of automatic caches; null: by what they measure
 };
 
 // A row of the result: usually a batch.
@@ -70,33 +55,6 @@ struct Position {
   uint64_t skip_rows = 0;
 };
 
-struct StageReport {
-  std::string name;  // "map[1] + filter[2]"
-  std::string kind;
-  std::string lane;
-  int depth = 0;  // 0: next to the user
-  uint64_t rows = 0, messages = 0, tasks = 0, widest = 0, bytes = 0;
-  uint64_t found_rows = 0, found_bytes = 0;  // of rows and bytes, those that a cache had
-  double read_s = 0;                         // of busy_s, to read the others; 0: not known, as no cache wants it
-  double busy_s = 0, input_wait_s = 0, output_wait_s = 0, memory_wait_s = 0;
-  int window = 0;
-  int queued = 0;
-  int64_t queued_bytes = 0, largest_bytes = 0, task_bytes = 0;
-  bool shards = false;  // rows are sharded here
-  int cap = 0;          // tasks at once; 1: one after the other
-  // Where files are read at once: what the cap may become while it runs, and how long reads held up what is above.
-  int most_cap = 0;
-  double reads_short_s = 0;
-  double cpu_s = 0;  // of busy_s, where files are read
-  struct CapChange {
-    double at_s;        // after the pipeline was made
-    int cap;            // from then on
-    double per_second;  // rows before
-  };
-  std::vector<CapChange> caps;
-  int64_t row_bytes = -1;  // of a message, by its schema; -1: not known before it runs
-};
-
 struct Report {
   ShardAssignment shard;
   std::vector<CacheReport> caches;
@@ -111,12 +69,11 @@ struct Report {
 
 class Pipeline : private RunControl {
  public:
-  // `graph` is canonical, valid and optimized, and is kept. Errors as MakePlanNodes, and kUnsupported or kGraph for
-  // shards that cannot be sharded as asked.
-  // `restore`, where given, sees the operators made and sets the options to go on from.
-  using Restore = std::function<absl::Status(const PlanNode& instance, PipelineOptions& options)>;
-  static absl::StatusOr<std::unique_ptr<Pipeline>> Make(ir::proto::Graph graph, PipelineOptions options,
-                                                        const Restore& restore = nullptr);
+  // Runs the plan that the options give of the graph. Errors of MakePlan, and those that caches give when opened.
+  static absl::StatusOr<std::unique_ptr<Pipeline>> Make(std::unique_ptr<PreparedGraph> prepared,
+                                                        PipelineOptions options);
+  // Prepares the graph, too, which is canonical, valid and optimized.
+  static absl::StatusOr<std::unique_ptr<Pipeline>> Make(ir::proto::Graph graph, PipelineOptions options);
   ~Pipeline() override;
 
   enum class Outcome { kRow, kEpochEnd, kNothingYet };
@@ -147,16 +104,12 @@ class Pipeline : private RunControl {
   bool RunsHere() const { return nesting_.WorksHere(); }
 
   Position position() const;
-  const ir::Schema& schema() const { return root_node_->arguments.output; }
+  const PhysicalPlan& plan() const { return plan_; }
+  const ir::Schema& schema() const { return plan_.root().output; }
   // Of the sources, as they were when the pipeline was made.
-  const std::vector<Fingerprint>& fingerprints() const { return fingerprints_; }
+  const std::vector<Fingerprint>& fingerprints() const { return prepared_->fingerprints(); }
   // They are others now, or cannot be found any more: what runs has listed its files ahead of time.
-  bool DataChanged() const;
-  uint32_t checkpoint_layout() const { return checkpoint_layout_; }
-  Cardinality cardinality() const { return root_node_->properties.cardinality; }
-  // The op that forbids to go on with another number of ranks; empty: none.
-  std::string position_inexact_because() const;
-  const ir::proto::Graph& graph() const { return graph_; }
+  bool DataChanged() const { return prepared_->DataChanged(); }
   Report report();
   // What was written down, where options().profile asked for it. After Close.
   Profile profile() const;
@@ -168,16 +121,17 @@ class Pipeline : private RunControl {
 
  private:
   class LaneClient;
-  friend class TreeBuilder;
 
-  Pipeline(ir::proto::Graph graph, PipelineOptions options);
+  Pipeline(std::unique_ptr<PreparedGraph> prepared, PhysicalPlan plan, PipelineOptions options);
   void Signal(Stage* stage) override;
   void SignalAll() override;
   bool ResultReady() override;
   int64_t NeedsOfIdle(const Stage* besides) override;
   void MakeRoom(int64_t held) override;
   void Aborted() override;
+  absl::Status OpenCaches();
   absl::Status Start();
+  absl::Status StartThreads();
   // False: a function of the user's still runs at `until`.
   bool Join(WorkerPool::Clock::time_point until);
   bool RemoveClients(WorkerPool::Clock::time_point until);
@@ -193,22 +147,17 @@ class Pipeline : private RunControl {
   absl::Status PullUntilReady(std::chrono::nanoseconds limit);
   Outcome GiveRow(ResultRow& row);
 
-  ir::proto::Graph graph_;
-  PipelineOptions options_;
-  RunOptions run_;
-  std::unique_ptr<PlanNode> root_node_;  // its operators go to the stages
-  std::vector<Fingerprint> fingerprints_;
-  uint32_t checkpoint_layout_ = 0;
+  const std::unique_ptr<PreparedGraph> prepared_;  // its operators go to the stages
+  const PhysicalPlan plan_;
+  const PipelineOptions options_;
+  RunCaches caches_;
   std::vector<std::unique_ptr<Stage>> stages_;  // the user's end first
   std::vector<Stage*> stage_order_;             // the same, bare
   std::vector<std::unique_ptr<LaneClient>> clients_;
   std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
   std::unique_ptr<Profiler> profiler_;
-  std::vector<std::shared_ptr<RowCache>> caches_;
-  std::vector<std::shared_ptr<AutomaticCache>> automatic_caches_;
   std::vector<std::shared_ptr<const RowWarnings>> warnings_;
   Stage* root_ = nullptr;
-  bool epochs_cut_ = false;  // more were asked for than can be counted
 
   Nesting nesting_;
   TimedMutex close_mutex_;

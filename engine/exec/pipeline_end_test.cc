@@ -517,8 +517,7 @@ std::vector<End> EndsOf(const FakeGraph& graph) {
   const auto pipeline = Pipeline::Make(graph.Build(), options);
   if (!pipeline.ok()) return {};
   Stage& source = *(*pipeline)->stages()[0];
-  Task task;
-  while (source.Claim(task)) source.Run(task);
+  while (Task* const task = source.Claim()) source.Run(*task);
   std::vector<End> ends;
   bool was_full = false;
   while (auto message = source.output().TryPop(was_full)) ends.push_back((*message)->end);

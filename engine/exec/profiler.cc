@@ -147,7 +147,7 @@ Profile Profiler::Take() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   Profile profile;
   profile.wall_ns = NowNs() - start_ns_;
-  for (const Stage* stage : stages_) profile.stages.push_back(stage->options().name);
+  for (const Stage* stage : stages_) profile.stages.push_back(stage->plan().name);
   std::map<std::string_view, int> seen;
   for (const Lane* lane : order_) {
     Profile::Thread thread;

@@ -21,9 +21,6 @@ namespace headrace {
 
 class ReadAhead {
  public:
-  static constexpr int kFirst = 8;
-  static constexpr int kMost = 64;
-
   // CPU time of the process so far, and the cores that it may use.
   struct Cpu {
     std::function<uint64_t()> used_ns;
@@ -33,7 +30,7 @@ class ReadAhead {
   static Cpu ProcessCpu();
 
   // From `first` to `most`; where they are equal, it only measures.
-  explicit ReadAhead(int first = kFirst, int most = kMost, Cpu cpu = ProcessCpu());
+  ReadAhead(int first, int most, Cpu cpu = ProcessCpu());
 
   int limit() const { return limit_.load(std::memory_order_relaxed); }
   int most() const { return most_; }

@@ -9,6 +9,9 @@
 namespace headrace {
 namespace {
 
+constexpr int kFirst = 8;
+constexpr int kMost = 64;
+
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr int kWindow = 128;
 
@@ -71,7 +74,7 @@ class Simulated : public ::testing::Test {
   Machine machine_;
   uint64_t now_ = kSecond;
   uint64_t cpu_ns_ = 0;
-  ReadAhead read_ahead_{ReadAhead::kFirst, ReadAhead::kMost, {[this] { return cpu_ns_; }, 2}};
+  ReadAhead read_ahead_{kFirst, kMost, {[this] { return cpu_ns_; }, 2}};
   using Read = std::pair<uint64_t, uint64_t>;  // end, begin
   std::priority_queue<Read, std::vector<Read>, std::greater<>> ends_;
   uint64_t last_end_ = 0;
@@ -82,7 +85,7 @@ class Simulated : public ::testing::Test {
 
 TEST_F(Simulated, FewReadsAreEnoughForTheWarmPageCache) {
   Run({.read_s = 50e-6}, 60);
-  EXPECT_EQ(limit(), ReadAhead::kFirst);
+  EXPECT_EQ(limit(), kFirst);
   EXPECT_EQ(changes(), 0u);
 }
 
@@ -96,7 +99,7 @@ TEST_F(Simulated, AsManyAsTheStageAboveNeedsOfASlowDisk) {
 
 TEST_F(Simulated, NeverMoreThanTheMost) {
   Run({.read_s = 0.2}, 60);
-  EXPECT_EQ(limit(), ReadAhead::kMost);
+  EXPECT_EQ(limit(), kMost);
   EXPECT_EQ(changes(), 3u);
   EXPECT_GT(short_s(), 50);
 }
@@ -104,11 +107,11 @@ TEST_F(Simulated, NeverMoreThanTheMost) {
 TEST_F(Simulated, AStepThatDoesNotHelpIsTakenBackAndTriedEverMoreSeldom) {
   const Machine machine = {.read_s = 0.01, .disk_rate = 500};
   EXPECT_GT(Run(machine, 60), 490);
-  EXPECT_EQ(limit(), ReadAhead::kFirst);
+  EXPECT_EQ(limit(), kFirst);
   const size_t minute = changes();
   EXPECT_GE(minute, 4u);
   Run(machine, 540);
-  EXPECT_EQ(limit(), ReadAhead::kFirst);
+  EXPECT_EQ(limit(), kFirst);
   EXPECT_LT(changes(), 3 * minute);
 }
 
@@ -119,14 +122,14 @@ TEST_F(Simulated, NoneIsTriedWhereTheCoresAreBusy) {
 
 TEST_F(Simulated, FewAgainWhenTheDiskIsQuickAgain) {
   Run({.read_s = 0.1}, 20);
-  ASSERT_EQ(limit(), ReadAhead::kMost);
+  ASSERT_EQ(limit(), kMost);
   Run({.read_s = 50e-6}, 20);
-  EXPECT_EQ(limit(), ReadAhead::kFirst);
+  EXPECT_EQ(limit(), kFirst);
 }
 
 TEST_F(Simulated, APauseOfTheLoopChangesNothing) {
   Run({.read_s = 0.03}, 20);
-  ASSERT_EQ(limit(), ReadAhead::kMost);
+  ASSERT_EQ(limit(), kMost);
   const size_t before = changes();
   Run({.read_s = 0.03, .consumer_rate = 0.1}, 10);
   Run({.read_s = 0.03}, 2);

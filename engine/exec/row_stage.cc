@@ -1,16 +1,17 @@
-#include <algorithm>
+#include "engine/exec/row_stage.h"
 
-#include "core/error.h"
-#include "engine/exec/stage.h"
+#include <algorithm>
+#include <utility>
 
 namespace headrace {
 
-RowStage::RowStage(Options options, RunControl* control, Stage* input, std::vector<Element> elements, Checkpoint before,
-                   uint64_t skip_parts)
-    : Stage(std::move(options), control, {input}, std::move(elements)),
-      one_to_many_(!elements_.empty() && elements_.back().properties.splits_messages),
-      before_(std::move(before)),
-      skip_parts_(skip_parts) {}
+RowStage::RowStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
+                   std::unique_ptr<BatchSlots> batch_slots)
+    : Stage(plan, control, std::move(parts)),
+      splits_(op.properties.splits_messages),
+      before_(op.input_counters.begin(), op.input_counters.end()),
+      skip_parts_(splits_ ? op.counters[0] : 0),
+      batch_slots_(std::move(batch_slots)) {}
 
 BlockedReason RowStage::BlockedLocked() {
   if (output_.FreeSlots() == 0) return BlockedReason::kOutput;
@@ -20,8 +21,9 @@ BlockedReason RowStage::BlockedLocked() {
   return Gated(epoch) ? BlockedReason::kTurn : BlockedReason::kNone;
 }
 
-BlockedReason RowStage::ClaimLocked(Task& task, int most) {
-  most = std::min(options_.gated ? 1 : most, output_.FreeSlots());
+BlockedReason RowStage::ClaimLocked(Task& claimed, int most) {
+  auto& task = static_cast<RowTask&>(claimed);
+  most = std::min(plan_.gated ? 1 : most, output_.FreeSlots());
   bool was_full = false;
   const int popped = inputs_[0]->output().TryPopRun(most, task.inputs, was_full);
   if (was_full) SignalInput(0);
@@ -31,7 +33,14 @@ BlockedReason RowStage::ClaimLocked(Task& task, int most) {
   if (batch_slots_ != nullptr) {
     for (const Message& message : task.inputs) TakeBatchSlotsLocked(*message);
   }
-  if (one_to_many_) {
+  if (task.inputs[0]->rows() > 0) {
+    task.worked.known = WorkedRows::Known::kRow;
+    task.worked.id = task.inputs[0]->ids[0];
+    task.worked.provenance = task.inputs[0]->provenances[0];
+    for (const Message& message : task.inputs) task.worked.more += static_cast<uint64_t>(message->rows());
+    --task.worked.more;
+  }
+  if (splits_) {
     for (const Message& message : task.inputs) {
       task.before.push_back(before_);
       before_ = message->end == End::kEpoch ? Checkpoint(message->checkpoint.size(), 0) : message->checkpoint;
@@ -68,23 +77,21 @@ void RowStage::Split(Message message, const Checkpoint& before, std::vector<Mess
   const Element& element = elements_.back();
   element.row->Split(std::move(message), before, parts);
   for (const Message& part : parts) {
-    if (part->end != End::kError) continue;
-    AddErrorField(part->error, ErrorField::kOperator, element.name);
-    AddErrorField(part->error, ErrorField::kLocation, element.location);
+    if (part->end == End::kError) AddOperator(part->error, *element.plan);
   }
 }
 
-void RowStage::RunMessage(Message message, Task& task, int index) {
+void RowStage::RunMessage(Message message, RowTask& task, int index) {
   if (Finished(message->epoch) || control_->closed()) {
     message->DropRows();
     if (message->end == End::kError) message->end = End::kNone;
   }
   // Looks again: the row may have come to be kept since it was read.
-  if (!options_.caches.empty() && message->cached == nullptr && message->rows() == 1) {
+  if (!caches_.empty() && message->found_in() == nullptr && message->rows() == 1) {
     TakeCached(message->KeyAtSource(0), *message);
   }
   std::vector<Message>& parts = task.parts;
-  if (one_to_many_) {
+  if (splits_) {
     Split(std::move(message), task.before[index], parts);
     // Leaves out what was given before a restart; the last part stays, for it ends the number.
     const uint64_t number = task.first + task.outputs.size();
@@ -97,7 +104,8 @@ void RowStage::RunMessage(Message message, Task& task, int index) {
   GiveParts(task);
 }
 
-void RowStage::RunTask(Task& task) {
+void RowStage::RunTask(Task& claimed) {
+  auto& task = static_cast<RowTask&>(claimed);
   for (const Message& message : task.inputs) task.rows += static_cast<uint64_t>(message->rows());
   for (int i = 0; i < task.count; ++i) RunMessage(std::move(task.inputs[i]), task, i);
   Deliver(task);

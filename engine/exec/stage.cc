@@ -1,6 +1,5 @@
 #include "engine/exec/stage.h"
 
-#include <algorithm>
 #include <exception>
 
 #include "core/brief_lock.h"
@@ -10,74 +9,58 @@
 #include "core/text.h"
 #include "engine/cache/row_cache.h"
 #include "engine/exec/group_size.h"
+#include "engine/exec/memory_admission.h"
 #include "engine/exec/profiler.h"
 
 namespace headrace {
 namespace {
 
-// A task of light rows runs about this long: long enough to hide its hand-over, short enough to hold up nobody.
+// Target time of a task of light rows: long enough to hide its hand-over, short enough to delay no other.
 constexpr uint64_t kTaskNs = 30'000;
 constexpr int kMostAtOnce = 64;
-// So long do the reads of a task that finds its files in memory: a thread for reads is woken more dearly than others.
+// Target time of a task that reads from the page cache: a thread for reads costs more to wake than a worker.
 constexpr uint64_t kReadTaskNs = 60'000;
 constexpr uint64_t kSampled = 8;
-// Less is light.
-constexpr uint64_t kLightNs = 200'000;
 // Rows that wait between stages, and messages where they hold many.
 constexpr int kMostRowsQueued = 4096;
 constexpr int kFewestQueued = 8;
 // Rows after which a stage above that saw none of them does not count: a filter drops them all.
 constexpr uint64_t kMeasuredRows = 1000;
 
-template <typename T>
-void RaiseTo(std::atomic<T>& value, T to) {
-  T seen = value.load(std::memory_order_relaxed);
-  while (seen < to && !value.compare_exchange_weak(seen, to, std::memory_order_acq_rel)) {
-  }
-}
-
-// Of the last tasks, eight or so; 0 stands for none.
-void MoveMean(std::atomic<uint64_t>& mean, uint64_t value) {
-  const uint64_t before = mean.load(std::memory_order_relaxed);
-  mean.store(before == 0 ? value : (before * 7 + value + 7) / 8, std::memory_order_relaxed);
-}
-
 }  // namespace
 
-Stage::Stage(Options options, RunControl* control, std::vector<Stage*> inputs, std::vector<Element> elements)
-    : options_(std::move(options)),
+void AddOperator(absl::Status& error, const PlannedOperator& op) {
+  AddErrorField(error, ErrorField::kOperator, op.name);
+  AddErrorField(error, ErrorField::kLocation, op.location);
+}
+
+Stage::Stage(const PlannedStage& plan, RunControl* control, Parts parts)
+    : plan_(plan),
       control_(control),
-      inputs_(std::move(inputs)),
-      elements_(std::move(elements)),
-      output_(options_.window, options_.byte_bound),
-      next_bytes_(options_.row_bytes),
-      limit_(options_.window) {
-  for (Stage* input : inputs_) input->set_consumer(this);
+      inputs_(std::move(parts.inputs)),
+      caches_(std::move(parts.caches)),
+      elements_(std::move(parts.elements)),
+      output_(plan.window, plan.byte_bound),
+      read_ahead_(plan.first_cap.has_value() ? std::make_unique<ReadAhead>(*plan.first_cap, plan.cap) : nullptr),
+      cost_(plan.row_bytes),
+      limit_(plan.window) {
+  for (Stage* input : inputs_) input->consumer_ = this;
 }
 
 int Stage::Grain() const {
-  const uint64_t cost = message_ns_.load(std::memory_order_relaxed);
-  if (cost == 0 || task_bytes_.load(std::memory_order_relaxed) == 0) return 1;
-  const int most = std::min<int>(kMostAtOnce, most_claimed());
-  const uint64_t task_ns = options_.lane == Lane::kIo ? kReadTaskNs : kTaskNs;
-  return static_cast<int>(std::clamp<uint64_t>(task_ns / cost, 1, static_cast<uint64_t>(most)));
+  return cost_.MessagesIn(plan_.lane == Lane::kIo ? kReadTaskNs : kTaskNs, std::min(kMostAtOnce, most_claimed()));
 }
 
 int Stage::GroupRows() const {
-  if (options_.group > 0) return options_.group;
-  if (!options_.caches.empty()) return 1;
+  if (plan_.group > 0) return plan_.group;
+  if (!caches_.empty()) return 1;
   uint64_t slowest = 1;
   for (const Stage* stage = this; stage != nullptr; stage = stage->consumer_) {
-    const uint64_t cost = stage->row_ns_.load(std::memory_order_relaxed);
+    const uint64_t cost = stage->cost_.row_ns();
     if (cost == 0 && counters_.rows.load(std::memory_order_relaxed) < kMeasuredRows) return 1;
     slowest = std::max(slowest, cost);
   }
-  return GroupSize(slowest, row_bytes_.load(std::memory_order_relaxed), options_.group_bytes);
-}
-
-bool Stage::light() const {
-  const uint64_t cost = message_ns_.load(std::memory_order_relaxed);
-  return cost > 0 && cost < kLightNs;
+  return GroupSize(slowest, cost_.row_bytes(), plan_.group_bytes);
 }
 
 bool Stage::CouldRun() {
@@ -101,42 +84,14 @@ bool Stage::LastResort() {
   return true;
 }
 
-int Stage::EnterLocked(int64_t bytes) {
-  const int grain = Grain();
-  int count = grain;
-  int64_t ahead = AheadBytesLocked(grain);
-  const int64_t wanted = bytes * grain + ahead;
-  // Up to half of the budget nobody is asked.
-  const bool entered = control_->Enter(wanted, control_->budget() / 2) ||
-                       (grain > 1 && control_->Enter(wanted, control_->NeedsOfIdle(this)));
-  if (!entered) {
-    count = 1;
-    ahead = AheadBytesLocked(1);
-    if (!EnterOneLocked(bytes + ahead)) return 0;
-  }
-  if (ahead > 0 && control_->budget() != RunControl::kNoBudget) KeepAheadLocked(ahead);
-  return count;
-}
-
-bool Stage::EnterOneLocked(int64_t bytes) {
-  // Where the number that is due is taken already, this one would run ahead: it leaves room for every stage that has
-  // nothing yet, so that what is due gets through without overdrawing.
-  const bool ahead = running_ > 0 || output_.queued() > 0;
-  const auto enter = [&] { return control_->Enter(bytes, ahead ? control_->NeedsOfIdle(this) : 0); };
-  if (enter()) return true;
-  // Asks to be woken before looking at others: what they do from now on comes back to this stage, in whatever lane.
-  control_->AwaitMemory();
-  if (enter()) return true;
-  // Looks twice: a task may end in between, and leave something to do.
-  return LastResort() && control_->EnterOverBudget(bytes, [this] { return LastResort(); });
-}
-
-void Task::Drop() {
-  inputs.clear();
-  before.clear();
-  tickets.clear();
-  parts.clear();
-  outputs.clear();
+int Stage::AdmitLocked(int64_t message_bytes) {
+  const auto ahead_bytes = [this](int messages) { return AheadBytesLocked(messages); };
+  const auto last_resort = [this] { return LastResort(); };
+  const bool runs_ahead = running_ > 0 || output_.queued() > 0;
+  const Admission admitted =
+      AdmitMessages(*control_, this, {message_bytes, Grain(), runs_ahead, ahead_bytes, last_resort});
+  if (admitted.ahead_bytes > 0 && control_->budget() != RunControl::kNoBudget) KeepAheadLocked(admitted.ahead_bytes);
+  return admitted.messages;
 }
 
 template <typename Body>
@@ -144,44 +99,56 @@ void Stage::Guard(Body body) {
   try {
     body();
   } catch (const std::exception&) {
-    control_->Abort(options_.name);
+    control_->Abort(plan_.name);
   }
 }
 
-bool Stage::Claim(Task& task) {
+Task* Stage::Claim() {
   const auto lock = BriefLock(mutex_);
-  bool claimed = false;
-  if (!control_->closed()) Guard([&] { claimed = ClaimOpenLocked(task); });
+  Task* claimed = nullptr;
+  if (!control_->closed()) Guard([&] { claimed = ClaimOpenLocked(); });
   return claimed;
 }
 
-bool Stage::ClaimOpenLocked(Task& task) {
+Task& Stage::FreeTaskLocked() {
+  if (free_tasks_.empty()) {
+    free_tasks_.reserve(tasks_.size() + 1);
+    tasks_.push_back(MakeTask());
+    free_tasks_.push_back(tasks_.back().get());
+  }
+  return *free_tasks_.back();
+}
+
+Task* Stage::ClaimOpenLocked() {
   BlockedReason blocked = running_ >= cap() ? BlockedReason::kTurn : BlockedLocked();
   // Learns the size of a message from the first one alone.
   const bool learning = task_bytes() == 0;
-  const int64_t bytes = std::max<int64_t>(0, next_bytes_.load(std::memory_order_relaxed));
+  const int64_t bytes = std::max<int64_t>(0, cost_.next_bytes());
   if (blocked == BlockedReason::kNone && learning && running_ > 0) blocked = BlockedReason::kTurn;
-  const int most = blocked == BlockedReason::kNone ? EnterLocked(bytes) : 0;
-  if (blocked == BlockedReason::kNone && most == 0) blocked = BlockedReason::kMemory;
   if (blocked != BlockedReason::kNone) {
     NoteBlockedLocked(blocked);
-    return false;
+    return nullptr;
   }
-  task.stage = this;
+  Task& task = FreeTaskLocked();
+  const int most = AdmitLocked(bytes);
+  if (most == 0) {
+    NoteBlockedLocked(BlockedReason::kMemory);
+    return nullptr;
+  }
   task.count = 0;
   task.rows = 0;
   task.first = Profiler::kNoNumber;
   task.reserved = control_->budget() == RunControl::kNoBudget ? 0 : bytes * most;
   bool claimed = false;
-  Guard([&] { claimed = ClaimEnteredLocked(task, most); });
-  if (claimed) return true;
+  Guard([&] { claimed = ClaimAdmittedLocked(task, most); });
+  if (claimed) return &task;
   control_->account()->Charge(-task.reserved);
   control_->Leave();
   if (control_->closed()) task.Drop();
-  return false;
+  return nullptr;
 }
 
-bool Stage::ClaimEnteredLocked(Task& task, int most) {
+bool Stage::ClaimAdmittedLocked(Task& task, int most) {
   const BlockedReason blocked = ClaimLocked(task, most);
   if (blocked == BlockedReason::kNone) {
     NoteClaimLocked(task);
@@ -201,7 +168,7 @@ uint64_t Stage::CpuWeight() const {
 void Stage::Run(Task& task) noexcept {
   const uint64_t start = NowNs();
   const uint64_t first = task.first;
-  const uint64_t weight = options_.lane == Lane::kIo ? CpuWeight() : 0;
+  const uint64_t weight = plan_.lane == Lane::kIo ? CpuWeight() : 0;
   const uint64_t start_cpu = weight > 0 ? ThreadCpuNs() : 0;
   int64_t peak = 0;
   {
@@ -211,71 +178,51 @@ void Stage::Run(Task& task) noexcept {
     task.Drop();
     peak = memory.peak();
   }
+  const int count = task.count;
   const uint64_t elapsed = NowNs() - start;
   if (weight > 0) counters_.cpu_ns.fetch_add(weight * (ThreadCpuNs() - start_cpu), std::memory_order_relaxed);
   {
     const auto lock = BriefLock(mutex_);
+    if (read_ahead_) Guard([&] { NoteReadsLocked(task, start, elapsed); });
     NoteEndLocked(task, peak, elapsed);
-    if (options_.read_ahead) Guard([&] { NoteReadsLocked(task, start, elapsed); });
   }
   if (Profiler* const profiler = control_->profiler()) {
-    Guard([&] { profiler->TaskEnded(*this, first, task.count, start, start + elapsed); });
+    Guard([&] { profiler->TaskEnded(*this, first, count, start, start + elapsed); });
   }
   control_->Leave();
 }
 
 void Stage::NoteReadsLocked(const Task& task, uint64_t start_ns, uint64_t elapsed_ns) {
   const bool starved = 16 * output_.queued() <= std::max(16, output_.window());
-  options_.read_ahead->Ended(start_ns + elapsed_ns, elapsed_ns, std::max(1, task.count), starved);
+  read_ahead_->Ended(start_ns + elapsed_ns, elapsed_ns, std::max(1, task.count), starved);
 }
 
-void Stage::NoteClaimLocked(const Task& task) {
-  if (blocked_ != BlockedReason::kNone) NoteBlockedLocked(BlockedReason::kNone);
-  Running running{&task, NowNs(), Running::kNothing, {}, {}, 0};
-  if (!task.tickets.empty()) {
-    running.known = Running::kPosition;
-    running.id = {task.tickets[0].epoch, task.tickets[0].position, false};
-    for (const Task::Ticket& ticket : task.tickets) running.more += static_cast<size_t>(ticket.rows);
-    running.more -= running.more > 0 ? 1 : 0;
-  } else if (!task.inputs.empty() && task.inputs[0]->rows() > 0) {
-    running.known = Running::kRow;
-    running.id = task.inputs[0]->ids[0];
-    running.provenance = task.inputs[0]->provenances[0];
-    for (const Message& message : task.inputs) running.more += static_cast<size_t>(message->rows());
-    --running.more;
-  }
-  running_tasks_.push_back(std::move(running));
+void Stage::NoteClaimLocked(Task& task) {
+  NoteBlockedLocked(BlockedReason::kNone);
+  free_tasks_.pop_back();
+  task.running = true;
+  task.since_ns = NowNs();
   ++running_;
   RaiseTo(counters_.widest, static_cast<uint64_t>(running_));
 }
 
-void Stage::NoteEndLocked(const Task& task, int64_t peak, uint64_t elapsed_ns) {
+void Stage::NoteEndLocked(Task& task, int64_t peak, uint64_t elapsed_ns) {
   --running_;
-  std::erase_if(running_tasks_, [&task](const Running& running) { return running.task == &task; });
+  task.running = false;
+  task.worked = {};
+  free_tasks_.push_back(&task);
   counters_.tasks.fetch_add(1, std::memory_order_relaxed);
   counters_.busy_ns.fetch_add(elapsed_ns, std::memory_order_relaxed);
-  const int count = std::max(1, task.count);
-  RaiseTo(task_bytes_, std::max<int64_t>(1, peak / count));
-  next_bytes_.store(ExpectedBytesLocked(), std::memory_order_relaxed);
-  const uint64_t each = std::max<uint64_t>(1, elapsed_ns / static_cast<uint64_t>(count));
-  MoveMean(message_ns_, each);
-  if (task.rows > 0) MoveMean(row_ns_, std::max<uint64_t>(1, elapsed_ns / task.rows));
+  cost_.NoteTask(elapsed_ns, task.count, task.rows, peak);
+  cost_.ExpectBytes(ExpectedBytesLocked());
 }
 
-// Adds up why the stage stood still, from the moment its last task ended.
-void Stage::NoteBlockedLocked(BlockedReason blocked) {
-  if (running_ > 0 || blocked == blocked_) return;
-  const uint64_t now = NowNs();
-  const uint64_t waited = now - blocked_since_;
-  if (blocked_ == BlockedReason::kInput) counters_.input_wait_ns.fetch_add(waited, std::memory_order_relaxed);
-  if (blocked_ == BlockedReason::kOutput) counters_.output_wait_ns.fetch_add(waited, std::memory_order_relaxed);
-  if (blocked_ == BlockedReason::kMemory) counters_.memory_wait_ns.fetch_add(waited, std::memory_order_relaxed);
-  blocked_ = blocked;
-  blocked_since_ = now;
+void Stage::NoteBlockedLocked(BlockedReason reason) {
+  if (running_ == 0) blocked_.Note(reason, counters_);
 }
 
 uint64_t Stage::LastInputEpoch(uint64_t epoch) const {
-  for (size_t i = elements_.size(); i-- > 0;) epoch = elements_[i].properties.epochs.LastInput(epoch);
+  for (size_t i = elements_.size(); i-- > 0;) epoch = elements_[i].plan->properties.epochs.LastInput(epoch);
   return epoch;
 }
 
@@ -293,24 +240,61 @@ void Stage::Ask(uint64_t epoch) {
   control_->Signal(this);
 }
 
-std::optional<Stage::Reads> Stage::reads() {
-  if (!options_.read_ahead) return std::nullopt;
+StageReport Stage::report(uint64_t made_ns) {
+  const auto seconds = [](const std::atomic<uint64_t>& ns) {
+    return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
+  };
+  const auto value = [](const std::atomic<uint64_t>& count) { return count.load(std::memory_order_relaxed); };
+  StageReport report;
+  report.name = plan_.name;
+  report.kind = plan_.kind;
+  report.lane = plan_.lane;
+  report.depth = plan_.depth;
+  report.rows = value(counters_.rows);
+  report.messages = value(counters_.messages);
+  report.tasks = value(counters_.tasks);
+  report.widest = value(counters_.widest);
+  report.bytes = value(counters_.bytes);
+  report.found_rows = value(counters_.found_rows);
+  report.found_bytes = value(counters_.found_bytes);
+  report.read_s = seconds(counters_.read_ns);
+  report.busy_s = seconds(counters_.busy_ns);
+  report.input_wait_s = seconds(counters_.input_wait_ns);
+  report.output_wait_s = seconds(counters_.output_wait_ns);
+  report.memory_wait_s = seconds(counters_.memory_wait_ns);
+  report.cpu_s = seconds(counters_.cpu_ns);
+  const auto levels = output_.levels();
+  report.window = output_.window();
+  report.queued = levels.queued;
+  report.queued_bytes = levels.bytes;
+  report.largest_bytes = levels.largest;
+  report.task_bytes = task_bytes();
+  const bool ordered = plan_.kind == PlannedStage::Kind::kStream || plan_.kind == PlannedStage::Kind::kStreamSource;
+  report.cap = ordered ? 1 : cap();
+  if (!read_ahead_) return report;
   const auto lock = BriefLock(mutex_);
-  return Reads{options_.read_ahead->most(), options_.read_ahead->short_ns(), options_.read_ahead->changes()};
+  report.most_cap = read_ahead_->most();
+  report.reads_short_s = static_cast<double>(read_ahead_->short_ns()) * 1e-9;
+  for (const ReadAhead::Change& change : read_ahead_->changes()) {
+    report.caps.push_back({static_cast<double>(change.at_ns - made_ns) * 1e-9, change.limit, change.per_second});
+  }
+  return report;
 }
 
 std::vector<std::string> Stage::DescribeRunning() {
   const auto lock = BriefLock(mutex_);
   std::vector<std::string> lines;
-  for (const Running& running : running_tasks_) {
-    const double seconds = static_cast<double>(NowNs() - running.since_ns) * 1e-9;
-    std::string line = Cat(options_.name, " has worked for ", seconds, " s");
-    if (running.known == Running::kRow) Append(line, " on the row ", DescribeRowId(running.id));
-    if (running.known == Running::kPosition) {
-      Append(line, " on position ", running.id.key, " of epoch ", running.id.epoch);
+  for (const auto& task : tasks_) {
+    if (!task->running) continue;
+    const double seconds = static_cast<double>(NowNs() - task->since_ns) * 1e-9;
+    std::string line = Cat(plan_.name, " has worked for ", seconds, " s");
+    const WorkedRows& worked = task->worked;
+    if (worked.known == WorkedRows::Known::kRow) Append(line, " on the row ", DescribeRowId(worked.id));
+    if (worked.known == WorkedRows::Known::kPosition) {
+      Append(line, " on position ", worked.id.key, " of epoch ", worked.id.epoch);
     }
-    if (running.more > 0) Append(line, " or one of the ", running.more, " after it");
-    const std::string provenance = DescribeProvenance(running.provenance);
+    if (worked.more > 0) Append(line, " or one of the ", worked.more, " after it");
+    const std::string provenance = DescribeProvenance(worked.provenance);
     if (!provenance.empty()) Append(line, " (", provenance, ")");
     lines.push_back(std::move(line));
   }
@@ -318,13 +302,13 @@ std::vector<std::string> Stage::DescribeRunning() {
 }
 
 Message Stage::ApplyElement(const Element& element, Block& block) const {
-  if (block.cached != nullptr && block.cached != element.cache) return nullptr;
-  const uint64_t start = block.timed ? NowNs() : 0;
+  CacheTrail* const trail = block.cache_trail.get();
+  if (trail != nullptr && trail->found_in != nullptr && trail->found_in != element.cache) return nullptr;
+  const uint64_t start = trail != nullptr ? NowNs() : 0;
   element.row->Apply(block);
-  if (block.timed) block.made_ns += NowNs() - start;
+  if (trail != nullptr) trail->made_ns += NowNs() - start;
   if (block.end != End::kError) return nullptr;
-  AddErrorField(block.error, ErrorField::kOperator, element.name);
-  AddErrorField(block.error, ErrorField::kLocation, element.location);
+  AddOperator(block.error, *element.plan);
   return std::move(block.rest);
 }
 
@@ -341,11 +325,12 @@ void Stage::ApplyElements(size_t first, Message message, std::vector<Message>& p
 
 bool Stage::TakeCached(uint64_t key, Block& block) const {
   std::vector<Tensor> row;
-  for (const auto& cache : options_.caches) {
+  for (const auto& cache : caches_) {
     if (!cache->Find(key, row)) continue;
     block.columns.clear();
     for (Tensor& tensor : row) block.columns.emplace_back(std::move(tensor));
-    block.cached = cache.get();
+    if (block.cache_trail == nullptr) block.cache_trail = std::make_unique<CacheTrail>();
+    block.cache_trail->found_in = cache.get();
     return true;
   }
   return false;
@@ -373,26 +358,24 @@ void Stage::GiveParts(Task& task) {
   Message message = std::move(task.parts[0]);
   task.parts.clear();
   const auto bytes = static_cast<int64_t>(message->footprint());
-  if (message->rows() > 0) {
-    RaiseTo(row_bytes_, (bytes - static_cast<int64_t>(sizeof(Block))) / message->rows());
-  }
+  if (message->rows() > 0) cost_.NoteRowBytes((bytes - static_cast<int64_t>(sizeof(Block))) / message->rows());
   task.outputs.emplace_back(std::move(message), bytes);
 }
 
 // Lets a queue of messages of so many rows stay within the caches of a core.
 void Stage::Narrow(int rows) {
-  const int limit = std::min(options_.window, std::max(kFewestQueued, kMostRowsQueued / std::max(1, rows)));
+  const int limit = std::min(plan_.window, std::max(kFewestQueued, kMostRowsQueued / std::max(1, rows)));
   if (limit_.exchange(limit, std::memory_order_relaxed) != limit) output_.SetLimit(limit);
 }
 
 void Stage::Deliver(Task& task) {
-  if (options_.narrows && !task.outputs.empty()) Narrow(task.outputs[0].first->rows());
+  if (plan_.narrows && !task.outputs.empty()) Narrow(task.outputs[0].first->rows());
   uint64_t rows = 0;
   uint64_t all_bytes = 0;
   for (const auto& [message, bytes] : task.outputs) {
     rows += static_cast<uint64_t>(message->rows());
     all_bytes += static_cast<uint64_t>(bytes);
-    if (message->cached == nullptr) continue;
+    if (message->found_in() == nullptr) continue;
     counters_.found_rows.fetch_add(static_cast<uint64_t>(message->rows()), std::memory_order_relaxed);
     counters_.found_bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
   }
@@ -409,6 +392,6 @@ void Stage::DropAtRest() {
   if (running_ == 0) DropOperators();
 }
 
-void Stage::SignalInput(int input) { control_->Signal(inputs_[input]); }
+void Stage::SignalInput(int input) { control_->Signal(inputs_[static_cast<size_t>(input)]); }
 
 }  // namespace headrace

@@ -1,8 +1,11 @@
+#include "engine/exec/stream_stage.h"
+
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
-#include "engine/exec/stage.h"
 
 namespace headrace {
 
@@ -20,9 +23,8 @@ class StreamStage::ElementOutbox : public Outbox {
   absl::InlinedVector<Message, 2> given_;
 };
 
-StreamStage::StreamStage(Options options, RunControl* control, std::vector<Stage*> inputs,
-                         std::vector<Element> elements)
-    : Stage(std::move(options), control, std::move(inputs), std::move(elements)),
+StreamStage::StreamStage(const PlannedStage& plan, RunControl* control, Parts parts)
+    : Stage(plan, control, std::move(parts)),
       wants_from_(elements_.size() * std::max<size_t>(1, inputs_.size()), 0),
       fed_epochs_(elements_.size(), 0) {}
 
@@ -92,7 +94,7 @@ void StreamStage::FinishBelow(size_t element, int input, uint64_t epoch) {
   }
   below.stream->Finish(epoch);
   const int inputs = element == 1 ? static_cast<int>(inputs_.size()) : 1;
-  for (int i = 0; i < inputs; ++i) FinishBelow(element - 1, i, below.properties.epochs.LastInput(epoch));
+  for (int i = 0; i < inputs; ++i) FinishBelow(element - 1, i, below.plan->properties.epochs.LastInput(epoch));
 }
 
 // Hears what the stage downstream said since the last step.
@@ -104,7 +106,7 @@ void StreamStage::TakeFinish() {
   uint64_t epoch = wanted_from - 1;
   if (last.stream) {
     last.stream->Finish(epoch);
-    epoch = last.properties.epochs.LastInput(epoch);
+    epoch = last.plan->properties.epochs.LastInput(epoch);
   }
   const int inputs = elements_.size() == 1 ? static_cast<int>(inputs_.size()) : 1;
   for (int i = 0; i < inputs; ++i) FinishBelow(elements_.size() - 1, i, epoch);
@@ -131,10 +133,7 @@ void StreamStage::Feed(size_t element, int input, Message message) {
   ElementOutbox out(this, element);
   target.stream->Receive(input, std::move(message), out);
   for (Message& given : out.Take()) {
-    if (given->end == End::kError) {
-      AddErrorField(given->error, ErrorField::kOperator, target.name);
-      AddErrorField(given->error, ErrorField::kLocation, target.location);
-    }
+    if (given->end == End::kError) AddOperator(given->error, *target.plan);
     Feed(element + 1, 0, std::move(given));
   }
 }
@@ -195,10 +194,9 @@ void StreamStage::CheckHeld() {
   const auto most = std::max_element(elements_.begin(), elements_.end(),
                                      [&bytes](const Element& a, const Element& b) { return bytes(a) < bytes(b); });
   absl::Status error =
-      ResourceError(most->name, " holds ", bytes(*most), " bytes, more than the memory budget of ", control_->budget(),
-                    " bytes: give iterate(memory=…) more, or make its window smaller");
-  AddErrorField(error, ErrorField::kOperator, most->name);
-  AddErrorField(error, ErrorField::kLocation, most->location);
+      ResourceError(most->plan->name, " holds ", bytes(*most), " bytes, more than the memory budget of ",
+                    control_->budget(), " bytes: give iterate(memory=…) more, or make its window smaller");
+  AddOperator(error, *most->plan);
   const size_t number = static_cast<size_t>(most - elements_.begin());
   Feed(number + 1, 0, MakeErrorMessage(fed_epochs_[number], {}, std::move(error)));
 }

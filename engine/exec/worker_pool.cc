@@ -10,7 +10,7 @@
 #include "core/brief_lock.h"
 #include "core/error.h"
 #include "core/fork_watch.h"
-#include "engine/exec/read_ahead.h"
+#include "engine/plan/physical_plan.h"
 
 namespace headrace {
 namespace {
@@ -62,7 +62,7 @@ WorkerPool& WorkerPool::Cpu() {
 }
 
 WorkerPool& WorkerPool::Io() {
-  static WorkerPool* const pool = new WorkerPool("headrace-io", ReadAhead::kFirst);
+  static WorkerPool* const pool = new WorkerPool("headrace-io", PlannedStage::kFirstReads);
   return *pool;
 }
 
@@ -71,8 +71,6 @@ void WorkerPool::StopShared() {
   Cpu().Stop();
   Io().Stop();
 }
-
-bool WorkerPool::LostInFork() { return headrace::LostInFork(); }
 
 int WorkerPool::Cores() {
   static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -104,7 +102,7 @@ void WorkerPool::StartLocked() {
   const int missing = threads() - static_cast<int>(workers_.size()) - to_start_;
   if (missing <= 0 || stopping_) return;
   WatchForks();
-  // From now on, not when they come up: what is signalled meanwhile they will find.
+  // Counts them from now on, not when they come up: they find what is signalled meanwhile.
   while (static_cast<int>(workers_.size()) < std::min(threads(), cores_) && StartOneLocked(front_)) {
     idle_.fetch_add(1, std::memory_order_relaxed);
     ++front_idle_;
@@ -122,17 +120,17 @@ std::condition_variable* WorkerPool::CallUp(Rank& rank) {
 
 std::condition_variable* WorkerPool::WakeLocked() {
   const int light = light_.load(std::memory_order_relaxed);
-  // They look again, or say that they are in a long task.
+  // Threads at work look again, or call BeginLongTask.
   if (light >= cores_) return nullptr;
   if (front_.asleep > 0) return CallUp(front_);
-  // Those in front who are idle and awake are on their way.
+  // Idle threads of the front that are awake are about to look for work.
   if (light + front_idle_ >= cores_) return nullptr;
   if (reserve_.asleep > 0) return CallUp(reserve_);
   if (to_start_ == 0) return nullptr;
   if (StartOneLocked(reserve_)) {
     --to_start_;
   } else {
-    // Does not try again before the next pipeline begins.
+    // Does not try again until the next pipeline begins.
     idle_.fetch_sub(std::exchange(to_start_, 0), std::memory_order_relaxed);
   }
   return nullptr;

@@ -1,8 +1,8 @@
 // Threads that run ready tasks of many pipelines. A client is one pipeline's share of one pool; clients that may have
 // work stand in a queue and take turns, one task each.
-// Thread contract: all methods from any thread. No lock is held while a client runs. Nothing is polled: a client that
-// gains work must be signalled, and a signal given while it runs makes it run again. Nothing but Start and Grow needs
-// memory or a new thread, and they get by with those there are.
+// Thread contract: all methods from any thread. No lock is held while a client runs. No thread polls: a client that
+// gains work must be signalled, and a signal given while it runs makes it run again. Only Start and Grow need memory or
+// new threads, and they make do with the threads there are.
 #ifndef HEADRACE_ENGINE_EXEC_WORKER_POOL_H_
 #define HEADRACE_ENGINE_EXEC_WORKER_POOL_H_
 
@@ -19,6 +19,18 @@
 
 namespace headrace {
 
+// The states of a client, and the transitions between them:
+//
+//   idle      It is not in the queue, and no thread is inside RunOne.
+//   ready     It is in the queue (waits_). Signal puts it there, from any thread, whether it is idle or running.
+//   running   Threads are inside RunOne (active_ of them). A worker that takes a ready client out of the queue runs it.
+//             If RunOne ran a task, or PassOn was called meanwhile (again_), the worker makes the client ready again.
+//   removed   Remove took it out of the queue for good (removed_). Signals do nothing, no further thread enters RunOne,
+//             and Remove returns when the last one has left. Then the owner may destroy it.
+//
+// The pool's lock guards all of this but queued_, which is set from a signal until a worker has taken the client out of
+// the queue: signals in between return without the lock. The worker clears it before RunOne looks for work, so that no
+// later signal is lost.
 class PoolClient {
  public:
   virtual ~PoolClient() = default;
@@ -29,11 +41,11 @@ class PoolClient {
   friend class WorkerPool;
   friend class ClientQueue;
   std::atomic<bool> queued_{false};
-  PoolClient* next_ = nullptr;  // behind it in the queue; under the pool's lock
-  bool waits_ = false;          // in the queue; under the pool's lock
-  int active_ = 0;              // threads inside RunOne; under the pool's lock
-  bool removed_ = false;        // under the pool's lock
-  bool again_ = false;          // who runs it looks again; under the pool's lock
+  PoolClient* next_ = nullptr;  // behind it in the queue
+  bool waits_ = false;          // in the queue
+  int active_ = 0;              // threads inside RunOne
+  bool removed_ = false;
+  bool again_ = false;  // the worker that runs it must make it ready again
 };
 
 // Clients in the order in which they came, linked through themselves.
@@ -59,9 +71,9 @@ class WorkerPool {
   using Clock = std::chrono::steady_clock;
   static constexpr int kNoLimit = std::numeric_limits<int>::max();
 
-  // Threads start with Start or the first signal, those beyond `cores` when they are called up. `name` is what
-  // debuggers show; at most 15 characters. `cores`: so many threads are awake for light tasks; kNoLimit where tasks
-  // mostly wait.
+  // Threads start with Start or the first signal, those beyond `cores` on demand. `name` is what debuggers show, at
+  // most 15 characters. `cores`: the number of threads that are awake for light tasks; kNoLimit where tasks mostly
+  // wait.
   WorkerPool(std::string name, int threads, int cores = kNoLimit);
   // Stops and joins. Every client must have been removed.
   ~WorkerPool();
@@ -73,25 +85,22 @@ class WorkerPool {
   static WorkerPool& Io();
   // Joins the threads of the two above; they start again when needed. For the end of the process.
   static void StopShared();
-  // True in a child that was forked from a process whose shared pools had threads: they are not here.
-  static bool LostInFork();
-  // Of the machine; at least 1.
+  // Cores of the machine; at least 1.
   static int Cores();
 
-  // Starts the threads that are missing, as far as the machine has any: fewer do the same work. kResource: there is not
-  // one.
+  // Starts the missing threads, as many as the machine allows; fewer do the same work. kResource if it allows none.
   absl::Status Start();
   void Signal(PoolClient* client);
-  // What a thread of the pool says around a task that is not soon over. Without such, no more threads are woken than
-  // there are cores: they look for work again sooner than another wakes, which would only take turns with them. A long
-  // task makes room for one more.
+  // Called by a thread of the pool around a long task. The pool wakes no more threads than there are cores for light
+  // tasks, because a thread at work looks for the next task sooner than another one wakes. A long task makes room for
+  // one more thread.
   void BeginLongTask();
   void EndLongTask();
-  // From a thread that ran a task of the client and will not look again: a thread that runs one looks again when it is
-  // done, whatever comes of it; where none does, one is woken.
+  // Called by a thread that ran a task of the client and will not look for another. If a worker is running the client,
+  // it looks again when it is done; else a worker is woken.
   void PassOn(PoolClient* client);
-  // Takes the client out and waits until no thread runs it. Later signals do nothing. False: a thread still ran it at
-  // `until`, and the client must stay; it may be removed again.
+  // Removes the client and waits until no thread runs it. False: a thread still ran it at `until`, so the client must
+  // not be destroyed; Remove may be called again.
   bool Remove(PoolClient* client, Clock::time_point until);
   void Remove(PoolClient* client);
   // At least this many threads from now on.
@@ -100,12 +109,12 @@ class WorkerPool {
   int idle() const { return idle_.load(std::memory_order_relaxed); }
   // A signal would wake a thread.
   bool Wakes() const { return idle() > 0 && light_.load(std::memory_order_relaxed) < cores_; }
-  // Joins the threads. Clients with work left rest until anybody signals again.
+  // Joins the threads. Clients with pending work wait for their next Signal().
   void Stop();
 
  private:
-  // As many threads as there are cores stand in front. The others are the reserve: they are called up, and started,
-  // when those in front are in long tasks, so that light ones always run where their memory is warm.
+  // The first threads, as many as there are cores, are the front. The others are the reserve, which is started and
+  // woken while the front is in long tasks. So light tasks always run on threads whose caches are warm.
   struct Rank {
     std::condition_variable wake;
     int asleep = 0;     // and not called up
@@ -114,9 +123,9 @@ class WorkerPool {
 
   bool StartOneLocked(Rank& rank);
   void StartLocked();
-  // Say whom to notify, once the lock is free.
+  // Returns what to notify once the lock is released.
   static std::condition_variable* CallUp(Rank& rank);
-  // For what became ready last; null: nobody, or one who starts.
+  // Picks a thread for the client that became ready last; null: none is to be woken, or a new one starts.
   std::condition_variable* WakeLocked();
   bool HasWorkLocked(const Rank& rank) const;
   void SleepLocked(Rank& rank, std::unique_lock<std::mutex>& lock);

@@ -80,7 +80,7 @@ std::unique_ptr<Block> Block::TakeRest(int from) {
   taken->checkpoint = checkpoint;
   taken->end = end;
   taken->error = std::move(error);
-  taken->timed = timed;
+  if (cache_trail != nullptr) taken->cache_trail = std::make_unique<CacheTrail>();
   return taken;
 }
 

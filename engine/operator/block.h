@@ -14,6 +14,7 @@
 #include "core/row_id.h"
 #include "core/tensor.h"
 #include "engine/operator/block_memory.h"
+#include "engine/operator/cache_trail.h"
 
 namespace headrace {
 
@@ -47,8 +48,6 @@ class BlockColumn {
   bool stacked_ = false;
 };
 
-class RowCache;
-
 enum class End : uint8_t {
   kNone,
   kEpoch,  // ends every epoch up to the block's own
@@ -71,22 +70,25 @@ struct Block {
   // For a block of one row: the memory of its future batch. Null: not known.
   std::shared_ptr<BatchMemory> batch_memory;
   int64_t batch_slot = 0;
-  // The cache in which its rows were found, whose lower operators they bypass. Null: the rows were made.
-  const RowCache* cached = nullptr;
   // For a block in which an operator failed: the rows behind the failed one, which the operator has not seen, and the
   // terminator. The caller of the operator takes it.
   std::unique_ptr<Block> rest;
-  // The cost of making the rows so far, if a cache needs it.
-  bool timed = false;
-  uint64_t made_ns = 0;
-  // For a block of one row: its key at the source, if a cache needs it; nullopt: the row's own key.
-  std::optional<uint64_t> source_key;
+  // Null if no cache is above.
+  std::unique_ptr<CacheTrail> cache_trail;
 
   static void* operator new(size_t bytes) { return TakeBlockMemory(bytes); }
   static void operator delete(void* memory) { GiveBlockMemory(memory); }
 
   int rows() const { return static_cast<int>(ids.size()); }
-  uint64_t KeyAtSource(int row) const { return source_key.value_or(ids[row].key); }
+  const RowCache* found_in() const { return cache_trail == nullptr ? nullptr : cache_trail->found_in; }
+  // For the operator whose cache had the rows: from here on they are like rows that were made. Returns whether they had
+  // been found.
+  bool TakeFound() { return cache_trail != nullptr && std::exchange(cache_trail->found_in, nullptr) != nullptr; }
+  uint64_t KeyAtSource(int row) const {
+    return cache_trail == nullptr ? ids[row].key : cache_trail->source_key.value_or(ids[row].key);
+  }
+  // The cost of making each of its rows so far; 0: not measured.
+  uint64_t MadeNsEach() const { return cache_trail == nullptr ? 0 : cache_trail->made_ns / ids.size(); }
   size_t footprint() const;
   // Moves out the rows from `from` on, with the checkpoint and the terminator.
   std::unique_ptr<Block> TakeRest(int from);

@@ -15,6 +15,8 @@ struct EpochRange {
 
   uint64_t first = 0;
   uint64_t last = 0;  // inclusive; below `first`: none
+
+  friend bool operator==(const EpochRange&, const EpochRange&) = default;
 };
 
 }  // namespace headrace

@@ -64,9 +64,9 @@ class StreamSource {
   virtual ~StreamSource() = default;
   // Goes to the row after those that its checkpoint counters count; the first is the number of rows read in this epoch.
   // Zeros: the start. After an error the epoch ends: Next is not called.
-  virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) = 0;
-  // Appends one row, or sets `end`. Sets `words` to the counters after that row.
-  virtual absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) = 0;
+  virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) = 0;
+  // Appends one row, or sets `end`. Sets `counters` to the counters after that row.
+  virtual absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
 };
 
@@ -103,9 +103,9 @@ class StreamOperator {
   virtual ~StreamOperator() = default;
   // kState if no checkpoint of this operator can have these counters. Called before Start for the counters of an
   // untrusted state.
-  virtual absl::Status CheckCounters(absl::Span<const uint64_t> /*words*/) const { return absl::OkStatus(); }
+  virtual absl::Status CheckCounters(absl::Span<const uint64_t> /*counters*/) const { return absl::OkStatus(); }
   // The epoch and counters to go on from, before any message; `inputs` is the checkpoint that its inputs go on from.
-  virtual void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& inputs) = 0;
+  virtual void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) = 0;
   // The input whose next message it needs.
   virtual int wants() const { return 0; }
   // Takes one message and returns few for it; the rest is returned by later calls, when there is a slot.

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "engine/operator/epoch_range.h"
@@ -51,6 +53,22 @@ struct EpochMapping {
   friend bool operator==(const EpochMapping&, const EpochMapping&) = default;
 };
 
+// A point in an operator's own work at which its rows may be kept, so that later epochs begin there.
+struct CachePoint {
+  std::string after;    // the step before it: "Decode"; "the source"
+  std::string columns;  // that a row has there: "0 image, 1 label"
+  ir::Schema types = {};
+
+  friend bool operator==(const CachePoint&, const CachePoint&) = default;
+};
+
+// Where an operator keeps the rows that come to it.
+struct RowStorage {
+  std::string folder;  // for later runs, too; empty: in memory alone
+
+  friend bool operator==(const RowStorage&, const RowStorage&) = default;
+};
+
 struct OperatorProperties {
   // The declaration's; an operator may refine them for this use of it (map: whether a step calls Python).
   ir::Traits traits;
@@ -71,6 +89,11 @@ struct OperatorProperties {
   bool passes_rows = false;
   // Makes several messages of one, and returns them in order.
   bool splits_messages = false;
+  // It keeps the rows that come to it, and gives them again in later epochs; not set: it keeps none.
+  std::optional<RowStorage> keeps;
+  std::vector<CachePoint> cache_points;
+
+  friend bool operator==(const OperatorProperties&, const OperatorProperties&) = default;
 };
 
 }  // namespace headrace

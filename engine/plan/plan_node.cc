@@ -15,16 +15,16 @@ class PlanNodeMaker {
   PlanNodeMaker(const ir::proto::Graph& graph, std::vector<ir::Schema> schemas, const RunOptions& run)
       : graph_(graph), schemas_(std::move(schemas)), run_(run) {}
 
-  absl::StatusOr<std::unique_ptr<PlanNode>> Make(int node, uint64_t epoch_cycle = 0) {
-    auto instance = std::make_unique<PlanNode>();
-    FillArguments(node, instance->arguments);
-    instance->arguments.epoch_cycle = epoch_cycle;
-    const OpArguments& arguments = instance->arguments;
+  absl::StatusOr<std::unique_ptr<PlanNode>> Make(int id, uint64_t epoch_cycle = 0) {
+    auto node = std::make_unique<PlanNode>();
+    FillArguments(id, node->arguments);
+    node->arguments.epoch_cycle = epoch_cycle;
+    const OpArguments& arguments = node->arguments;
     const std::string& op = arguments.node->op();
     const OpFactories* factories = FindOp(op);
     const ir::Declaration* declaration = ir::Registry::Global().Find(op);
     if (factories == nullptr || declaration == nullptr) return InternalError("no operator ", op);
-    OperatorProperties& properties = instance->properties;
+    OperatorProperties& properties = node->properties;
     properties.traits = declaration->traits;
     // A stream source counts its rows.
     properties.checkpoint_counters = factories->stream_source ? 1 : 0;
@@ -32,27 +32,27 @@ class PlanNodeMaker {
     const uint64_t cycle = properties.input_cycle.value_or(epoch_cycle);
     for (uint32_t input : arguments.node->inputs()) {
       HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PlanNode> child, Make(static_cast<int>(input), cycle));
-      instance->inputs.push_back(std::move(child));
+      node->inputs.push_back(std::move(child));
     }
-    absl::Status made = MakeOperator(*factories, *instance);
+    absl::Status made = MakeOperator(*factories, *node);
     if (!made.ok()) {
       AddErrorField(made, ErrorField::kOperator, arguments.name);
       AddErrorField(made, ErrorField::kLocation, arguments.location);
       return made;
     }
-    Measure(*factories, *instance);
-    return instance;
+    Measure(*factories, *node);
+    return node;
   }
 
  private:
-  void FillArguments(int node, OpArguments& arguments) const {
-    const ir::proto::Node& proto = graph_.nodes(node);
-    arguments.name = NodeName(graph_, node);
+  void FillArguments(int id, OpArguments& arguments) const {
+    const ir::proto::Node& proto = graph_.nodes(id);
+    arguments.name = NodeName(graph_, id);
     if (proto.has_location()) arguments.location = Cat(proto.location().file(), ":", proto.location().line());
     arguments.node = &proto;
     arguments.attributes = ir::Attributes::Of(proto);
     for (uint32_t input : proto.inputs()) arguments.inputs.push_back(schemas_[input]);
-    arguments.output = schemas_[node];
+    arguments.output = schemas_[id];
     arguments.salt = proto.salt();
     arguments.seed = run_.seed.has_value() ? *run_.seed : graph_.has_seed() ? graph_.seed() : 0;
     const bool own = arguments.attributes.Find("seed") != nullptr && !arguments.attributes.IsNone("seed");
@@ -60,66 +60,66 @@ class PlanNodeMaker {
     arguments.run = &run_;
   }
 
-  static bool AllIndexed(const PlanNode& instance) {
-    for (const auto& input : instance.inputs) {
+  static bool AllIndexed(const PlanNode& node) {
+    for (const auto& input : node.inputs) {
       if (!input->indexed) return false;
     }
-    return !instance.inputs.empty();
+    return !node.inputs.empty();
   }
 
-  static absl::Status MakeOperator(const OpFactories& factories, PlanNode& instance) {
-    const OpArguments& arguments = instance.arguments;
-    if (factories.indexed && AllIndexed(instance)) {
+  static absl::Status MakeOperator(const OpFactories& factories, PlanNode& node) {
+    const OpArguments& arguments = node.arguments;
+    if (factories.indexed && AllIndexed(node)) {
       IndexedSources inputs;
-      for (auto& input : instance.inputs) inputs.push_back(std::move(input->indexed));
-      HEADRACE_ASSIGN_OR_RETURN(instance.indexed, factories.indexed(arguments, std::move(inputs)));
-      for (const auto& input : instance.inputs) instance.properties.traits.file_io |= input->properties.traits.file_io;
-    } else if (factories.keyed && IsKeyed(*instance.inputs[0])) {
-      HEADRACE_ASSIGN_OR_RETURN(instance.row, factories.keyed(arguments));
+      for (auto& input : node.inputs) inputs.push_back(std::move(input->indexed));
+      HEADRACE_ASSIGN_OR_RETURN(node.indexed, factories.indexed(arguments, std::move(inputs)));
+      for (const auto& input : node.inputs) node.properties.traits.file_io |= input->properties.traits.file_io;
+    } else if (factories.keyed && IsKeyed(*node.inputs[0])) {
+      HEADRACE_ASSIGN_OR_RETURN(node.row, factories.keyed(arguments));
     } else if (factories.indexed_source) {
-      HEADRACE_ASSIGN_OR_RETURN(instance.indexed, factories.indexed_source(arguments));
+      HEADRACE_ASSIGN_OR_RETURN(node.indexed, factories.indexed_source(arguments));
     } else if (factories.stream_source) {
-      HEADRACE_ASSIGN_OR_RETURN(instance.stream_source, factories.stream_source(arguments));
+      HEADRACE_ASSIGN_OR_RETURN(node.stream_source, factories.stream_source(arguments));
     } else if (factories.row) {
-      HEADRACE_ASSIGN_OR_RETURN(instance.row, factories.row(arguments));
+      HEADRACE_ASSIGN_OR_RETURN(node.row, factories.row(arguments));
     } else {
-      HEADRACE_ASSIGN_OR_RETURN(instance.stream, factories.stream(arguments));
+      HEADRACE_ASSIGN_OR_RETURN(node.stream, factories.stream(arguments));
     }
     return absl::OkStatus();
   }
 
-  static void Measure(const OpFactories& factories, PlanNode& instance) {
-    OperatorProperties& properties = instance.properties;
-    if (instance.indexed) {
+  static void Measure(const OpFactories& factories, PlanNode& node) {
+    OperatorProperties& properties = node.properties;
+    if (node.indexed) {
       // Acts on indices alone: what it would say of rows that stream does not hold.
       const ir::Traits traits = properties.traits;
       properties = OperatorProperties();
       properties.traits = traits;
-      properties.cardinality = Cardinality::Of(instance.indexed->size());
+      properties.cardinality = Cardinality::Of(node.indexed->size());
       properties.checkpoint_counters = 1;
-      instance.counters = 1;
-      instance.position_exact = true;
+      node.counters = 1;
+      node.position_exact = true;
       return;
     }
     std::vector<Cardinality> rows;
-    for (const auto& input : instance.inputs) {
+    for (const auto& input : node.inputs) {
       rows.push_back(input->properties.cardinality);
-      instance.counters += input->counters;
-      instance.batched |= input->batched;
+      node.counters += input->counters;
+      node.batched |= input->batched;
     }
-    instance.counters += properties.checkpoint_counters;
+    node.counters += properties.checkpoint_counters;
     if (factories.cardinality) {
-      properties.cardinality = factories.cardinality(instance.arguments, rows);
+      properties.cardinality = factories.cardinality(node.arguments, rows);
     } else if (!rows.empty()) {
       properties.cardinality = rows[0];
     }
     const bool batches = properties.batch_rows > 0;
-    if (instance.stream_source) {
-      instance.position_exact = true;
-    } else if (instance.inputs.size() == 1 && instance.inputs[0]->position_exact) {
-      instance.position_exact = batches ? !instance.batched : instance.row && properties.traits.one_to_one;
+    if (node.stream_source) {
+      node.position_exact = true;
+    } else if (node.inputs.size() == 1 && node.inputs[0]->position_exact) {
+      node.position_exact = batches ? !node.batched : node.row && properties.traits.one_to_one;
     }
-    instance.batched |= batches;
+    node.batched |= batches;
   }
 
   const ir::proto::Graph& graph_;
@@ -127,40 +127,40 @@ class PlanNodeMaker {
   const RunOptions& run_;
 };
 
-void CollectFingerprints(const PlanNode& instance, std::vector<Fingerprint>& fingerprints) {
-  if (instance.indexed) {
-    instance.indexed->AddFingerprints(fingerprints);
+void CollectFingerprints(const PlanNode& node, std::vector<Fingerprint>& fingerprints) {
+  if (node.indexed) {
+    node.indexed->AddFingerprints(fingerprints);
     return;
   }
-  if (instance.stream_source) instance.stream_source->AddFingerprints(fingerprints);
-  for (const auto& input : instance.inputs) CollectFingerprints(*input, fingerprints);
+  if (node.stream_source) node.stream_source->AddFingerprints(fingerprints);
+  for (const auto& input : node.inputs) CollectFingerprints(*input, fingerprints);
 }
 
 // Goes on from the layout of what stands before.
-uint64_t LayoutFrom(const PlanNode& instance, uint64_t layout) {
+uint64_t LayoutFrom(const PlanNode& node, uint64_t layout) {
   // Operators on indices have one word together, which counts positions.
-  if (!instance.indexed) {
-    for (const auto& input : instance.inputs) layout = LayoutFrom(*input, layout);
+  if (!node.indexed) {
+    for (const auto& input : node.inputs) layout = LayoutFrom(*input, layout);
   }
-  const int own = instance.properties.checkpoint_counters;
+  const int own = node.properties.checkpoint_counters;
   if (own == 0) return layout;
   layout = MixKey(layout, static_cast<uint64_t>(own));
-  const std::string_view op = instance.indexed ? "indexed" : std::string_view(instance.arguments.node->op());
+  const std::string_view op = node.indexed ? "indexed" : std::string_view(node.arguments.node->op());
   for (const char letter : op) layout = MixKey(layout, static_cast<uint8_t>(letter));
   return layout;
 }
 
 }  // namespace
 
-bool IsKeyed(const PlanNode& instance) {
-  if (instance.indexed) return true;
-  return instance.row && instance.properties.traits.one_to_one && IsKeyed(*instance.inputs[0]);
+bool IsKeyed(const PlanNode& node) {
+  if (node.indexed) return true;
+  return node.row && node.properties.traits.one_to_one && IsKeyed(*node.inputs[0]);
 }
 
-const PlanNode* SourceOfRows(const PlanNode& instance) {
-  if (instance.indexed) return &instance;
-  const bool applies = instance.row && instance.properties.traits.one_to_one;
-  return applies || ir::PassesRows(instance.properties.traits) ? SourceOfRows(*instance.inputs[0]) : nullptr;
+const PlanNode* SourceOfRows(const PlanNode& node) {
+  if (node.indexed) return &node;
+  const bool applies = node.row && node.properties.traits.one_to_one;
+  return applies || ir::PassesRows(node.properties.traits) ? SourceOfRows(*node.inputs[0]) : nullptr;
 }
 
 const PlanNode* FirstInexact(const PlanNode& root) {
@@ -175,18 +175,13 @@ uint32_t CheckpointLayout(const PlanNode& root) { return static_cast<uint32_t>(L
 
 std::string NodeName(const ir::proto::Graph& graph, int node) {
   const ir::proto::Node& named = graph.nodes(node);
-  const int place = named.user_node() > 0 ? static_cast<int>(named.user_node()) - 1 : node;
-  return Cat(named.op(), "[", place, "]");
+  const int number = named.user_node() > 0 ? static_cast<int>(named.user_node()) - 1 : node;
+  return Cat(named.op(), "[", number, "]");
 }
 
 absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& graph, const RunOptions& run) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::Schema> schemas, ir::InferSchemas(graph));
   return PlanNodeMaker(graph, std::move(schemas), run).Make(graph.nodes_size() - 1);
-}
-
-std::shared_ptr<RowCache> CacheOf(const PlanNode& instance) {
-  if (instance.row) return instance.row->row_cache();
-  return instance.stream ? instance.stream->row_cache() : nullptr;
 }
 
 std::vector<Fingerprint> FingerprintsOf(const PlanNode& root) {

@@ -37,15 +37,12 @@ std::vector<Fingerprint> FingerprintsOf(const PlanNode& root);
 
 // Names the operators that have counters in a checkpoint, in their order: states fit only where it is the same.
 uint32_t CheckpointLayout(const PlanNode& root);
-// That of its operator; null: it has none.
-std::shared_ptr<RowCache> CacheOf(const PlanNode& instance);
-
 // One to one with an indexed source, by row operators alone: a row's key says where it comes from.
-bool IsKeyed(const PlanNode& instance);
+bool IsKeyed(const PlanNode& node);
 
 // The indexed source that each row is one of, as it was or with steps applied: some may be dropped, repeated or
 // shuffled on the way. Null: rows come about otherwise.
-const PlanNode* SourceOfRows(const PlanNode& instance);
+const PlanNode* SourceOfRows(const PlanNode& node);
 
 // The first op on the way down that makes the rows of a rank other than one to one with what was sharded; null: none.
 const PlanNode* FirstInexact(const PlanNode& root);

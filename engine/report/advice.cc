@@ -18,16 +18,13 @@ constexpr double kAllCores = 0.9;
 // Waiting that costs something.
 constexpr double kMuch = 0.3;
 
-constexpr std::string_view kWorkersLane = "workers";
-constexpr std::string_view kFilesLane = "reads files";
-
 double PartOf(const Report& report, double seconds) { return seconds / report.wall_s; }
 
 int Percent(double part) { return static_cast<int>(100 * std::clamp(part, 0.0, 1.0) + 0.5); }
 
 // Tasks that the stage could have at once.
 int Capacity(const Report& report, const StageReport& stage) {
-  return std::max(1, stage.lane == kWorkersLane ? std::min(stage.cap, report.workers) : stage.cap);
+  return std::max(1, stage.lane == Lane::kCpu ? std::min(stage.cap, report.workers) : stage.cap);
 }
 
 // How busy it was, of what it could be.
@@ -38,7 +35,7 @@ double Load(const Report& report, const StageReport& stage) {
 double WorkersLoad(const Report& report) {
   double busy = 0;
   for (const StageReport& stage : report.stages) {
-    if (stage.lane == kWorkersLane) busy += stage.busy_s;
+    if (stage.lane == Lane::kCpu) busy += stage.busy_s;
   }
   return PartOf(report, busy) / std::max(1, report.workers);
 }
@@ -47,7 +44,7 @@ double WorkersLoad(const Report& report) {
 double CoresLoad(const Report& report) {
   double reading = 0;
   for (const StageReport& stage : report.stages) {
-    if (stage.lane == kFilesLane) reading += stage.cpu_s;
+    if (stage.lane == Lane::kIo) reading += stage.cpu_s;
   }
   return WorkersLoad(report) + PartOf(report, reading) / std::max(1, report.workers);
 }
@@ -83,7 +80,7 @@ Limit DiskLimit(const Report& report, const StageReport& stage) {
 // Reading from memory costs time of the cores, too.
 Limit CpuLimit(const Report& report, double load) {
   const auto busy = [](const StageReport& stage) {
-    return stage.lane == kWorkersLane ? stage.busy_s : stage.lane == kFilesLane ? stage.cpu_s : 0;
+    return stage.lane == Lane::kCpu ? stage.busy_s : stage.lane == Lane::kIo ? stage.cpu_s : 0;
   };
   const StageReport* most = Highest(report, [](const StageReport&) { return true; }, busy);
   return {LimitKind::kCpu, most->name,
@@ -93,16 +90,17 @@ Limit CpuLimit(const Report& report, double load) {
 
 // Of a stage with threads or an order of its own that was busy nearly all the time.
 Limit OwnLimit(const Report& report, const StageReport& stage) {
-  if (stage.lane == kFilesLane) {
+  if (stage.lane == Lane::kIo) {
     return {LimitKind::kDisk, stage.name,
             Cat("The disk is the bottleneck: ", stage.name, " was reading for ", Percent(Load(report, stage)),
                 "% of the time, with at most ", Capacity(report, stage), " reads outstanding; ",
                 ReadText(report, stage), ".")};
   }
-  if (stage.lane != kWorkersLane) {
+  if (stage.lane != Lane::kCpu) {
     return {LimitKind::kPython, stage.name, Cat(Busy(report, stage), ", in Python, where one thread runs at a time.")};
   }
-  if (stage.cap == 1 && (stage.kind == "stream" || stage.kind == "stream source")) {
+  if (stage.cap == 1 &&
+      (stage.kind == PlannedStage::Kind::kStream || stage.kind == PlannedStage::Kind::kStreamSource)) {
     return {LimitKind::kOrder, stage.name, Cat(Busy(report, stage), ", and takes its rows one after the other.")};
   }
   return {LimitKind::kWorkers, stage.name,
@@ -163,7 +161,7 @@ std::string Remedy(const Report& report, const Limit& limit) {
 // Where the workers' time went, when it is worth a word.
 std::string WorkersShare(const Report& report) {
   const auto busy = [](const StageReport& stage) { return stage.busy_s; };
-  const StageReport* most = Highest(report, [](const StageReport& stage) { return stage.lane == kWorkersLane; }, busy);
+  const StageReport* most = Highest(report, [](const StageReport& stage) { return stage.lane == Lane::kCpu; }, busy);
   const double all = WorkersLoad(report) * report.wall_s * std::max(1, report.workers);
   if (most == nullptr || all <= 0) return "";
   return Cat(most->name, " took ", Percent(most->busy_s / all), "% of the workers' time, ",

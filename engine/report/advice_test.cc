@@ -10,11 +10,11 @@ using ::testing::Test;
 
 constexpr double kWall = 10;
 
-StageReport StageOf(std::string name, std::string kind, std::string lane, int cap, int depth) {
+StageReport StageOf(std::string name, PlannedStage::Kind kind, Lane lane, int cap, int depth) {
   StageReport stage;
   stage.name = std::move(name);
-  stage.kind = std::move(kind);
-  stage.lane = std::move(lane);
+  stage.kind = kind;
+  stage.lane = lane;
   stage.cap = cap;
   stage.depth = depth;
   stage.rows = 1000;
@@ -27,8 +27,9 @@ StageReport StageOf(std::string name, std::string kind, std::string lane, int ca
 class Advised : public Test {
  protected:
   Advised() {
-    report_.stages = {StageOf("batch[2]", "stream", "workers", 1, 0), StageOf("map[1]", "row", "workers", 1 << 30, 1),
-                      StageOf("ImageFolder[0]", "indexed source", "reads files", 8, 2)};
+    report_.stages = {StageOf("batch[2]", PlannedStage::Kind::kStream, Lane::kCpu, 1, 0),
+                      StageOf("map[1]", PlannedStage::Kind::kRow, Lane::kCpu, 1 << 30, 1),
+                      StageOf("ImageFolder[0]", PlannedStage::Kind::kIndexedSource, Lane::kIo, 8, 2)};
     report_.wall_s = kWall;
     report_.user_wait_s = 9;
     report_.delivered = 1000;
@@ -107,7 +108,7 @@ TEST_F(Advised, TheCpuWhereReadsWaitForCores) {
 }
 
 TEST_F(Advised, PythonWhereItsThreadIs) {
-  map().lane = "own thread (Python)";
+  map().lane = Lane::kPython;
   map().cap = 1;
   map().busy_s = 9.5;
   Expect(LimitKind::kPython, "map[1] is the bottleneck: it was busy 95% of the time, in Python");

@@ -6,49 +6,16 @@
 #include "core/error.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
+#include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
 
 namespace headrace {
 namespace {
 
-// Draws one stage a line, each below its consumer and indented by its depth.
-std::string TreeName(const StageReport& stage) {
-  std::string name;
-  for (int i = 0; i < stage.depth; ++i) name += i + 1 == stage.depth ? "└─ " : "   ";
-  return name + stage.name;
-}
-
-// Pads to a width in characters, where "└" and "─" take three bytes each.
-std::string Padded(const std::string& text, size_t width) {
-  const size_t characters =
-      static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-  return characters < width ? text + std::string(width - characters, ' ') : text;
-}
-
 size_t NameWidth(const Report& report) {
   size_t width = 20;
   for (const StageReport& stage : report.stages) width = std::max(width, stage.name.size() + 3 * stage.depth + 2);
   return width;
-}
-
-std::string Runs(const StageReport& stage, int workers) {
-  if (stage.most_cap > stage.cap) return Cat(stage.lane, " × ", stage.cap, " to ", stage.most_cap);
-  const int tasks = std::min(stage.cap, stage.lane == "workers" ? workers : stage.cap);
-  if (tasks == 1) return stage.lane == "workers" ? "in order" : Cat(stage.lane, ", in order");
-  return Cat(stage.lane, " × ", tasks);
-}
-
-// Memory that full connectors would take, as far as the schema tells.
-std::string Estimate(const Report& report) {
-  int64_t known = 0;
-  bool all = true;
-  for (const StageReport& stage : report.stages) {
-    if (stage.row_bytes < 0) all = false;
-    known += std::max<int64_t>(0, stage.row_bytes) * stage.window;
-  }
-  known = std::min(known, report.budget_bytes);
-  return Cat("memory: ", all ? "at most " : "", BytesText(known),
-             all ? "" : " where shapes are known, the rest as it comes", "; budget ", BytesText(report.budget_bytes));
 }
 
 std::string NameOf(const CacheReport& cache) {
@@ -59,17 +26,6 @@ std::string NameOf(const CacheReport& cache) {
 
 std::string NotInFolder(const CacheReport& cache) {
   return cache.no_folder.empty() ? "" : Cat(", not in the folder, ", cache.no_folder);
-}
-
-// What is known of a cache before anything runs.
-std::string Planned(const CacheReport& cache) {
-  const std::string where = cache.folder.empty() ? "memory" : Cat("memory and ", cache.folder);
-  if (!cache.automatic) {
-    return Cat(cache.name, cache.by_key ? ": rows by key" : ": the whole epoch, in order", ", in ", where);
-  }
-  if (!cache.off.empty()) return Cat(cache.name, ": no cache by itself, ", cache.off);
-  return Cat("cache in ", cache.name, ": by itself, if the first rows show that it pays, at the latest ",
-             cache.most_point, ", in ", where, NotInFolder(cache));
 }
 
 // Where a cache keeps its rows, how many of them, and what that was good for.
@@ -107,31 +63,7 @@ std::string Warned(const WarningReport& warnings) {
   return text;
 }
 
-bool IsSource(const StageReport& stage) { return stage.kind == "indexed source" || stage.kind == "stream source"; }
-
-std::string ShardText(const ShardAssignment& shard) {
-  if (shard.world == 1) return "  <- shards are sharded here";
-  return Cat("  <- sharded here: shard ", shard.rank, " of ", shard.world);
-}
-
 }  // namespace
-
-std::string ExplainPlan(const Report& report) {
-  const size_t width = NameWidth(report);
-  std::string text = "Plan, from the user down (one line a stage; each fills a connector of the window given):\n";
-  for (const StageReport& stage : report.stages) {
-    Append(text, "  ", Padded(TreeName(stage), width), Padded(Runs(stage, report.workers), 24), "window ",
-           stage.window);
-    if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
-    if (IsSource(stage)) Append(text, ShardText(report.shard));
-    text += "\n";
-  }
-  for (const CacheReport& cache : report.caches) {
-    Append(text, "  ", Planned(cache), "\n");
-  }
-  Append(text, "  ", Estimate(report), "\n");
-  return text;
-}
 
 std::string ExplainRun(const Report& report) {
   const size_t width = NameWidth(report);
@@ -141,7 +73,7 @@ std::string ExplainRun(const Report& report) {
          absl::StrFormat("%10s %10s %8s %10s %10s %10s %8s\n", "rows", "busy", "at once", "no input", "no slot",
                          "no memory", "queued"));
   for (const StageReport& stage : report.stages) {
-    Append(text, "  ", Padded(TreeName(stage), width),
+    Append(text, "  ", Padded(TreeName(stage.name, stage.depth), width),
            absl::StrFormat("%10d %s %8d %s %s %s %4d/%-3d\n", stage.rows,
                            absl::StrFormat("%10s", SecondsText(stage.busy_s)), stage.widest,
                            absl::StrFormat("%10s", SecondsText(stage.input_wait_s)),
@@ -150,7 +82,7 @@ std::string ExplainRun(const Report& report) {
   }
   for (const StageReport& stage : report.stages) {
     if (stage.most_cap > 0 && stage.rows > 0) Append(text, "  ", Reading(report, stage), "\n");
-    if (IsSource(stage) && stage.rows >= 2 * std::max<uint64_t>(1, stage.messages)) {
+    if (stage.is_source() && stage.rows >= 2 * std::max<uint64_t>(1, stage.messages)) {
       Append(text, "  ", stage.name, ": rows travel in groups, ", stage.rows / stage.messages,
              " a message on average\n");
     }
@@ -167,7 +99,7 @@ std::string ExplainRun(const Report& report) {
 absl::StatusOr<std::string> ExplainGraph(const ir::proto::Graph& user_graph, const IterateOptions& options,
                                          bool passes) {
   HEADRACE_ASSIGN_OR_RETURN(const PlannedRun planned, PlanRun(user_graph, options));
-  return Cat(passes ? ExplainPasses(planned.optimized) : "", ExplainPlan(planned.report));
+  return Cat(passes ? ExplainPasses(planned.optimized) : "", PlanText(planned.plan));
 }
 
 std::string ExplainPasses(const ir::Optimized& optimized) {

@@ -1,4 +1,5 @@
-// The execution tree as text: the plan before a run, the times after it. Pure functions of reports.
+// A run as text: the plan and the passes before it, the times after it.
+// Pure functions.
 #ifndef HEADRACE_ENGINE_REPORT_EXPLAIN_H_
 #define HEADRACE_ENGINE_REPORT_EXPLAIN_H_
 
@@ -10,12 +11,11 @@
 
 namespace headrace {
 
-std::string ExplainPlan(const Report& report);
 std::string ExplainRun(const Report& report);
 // Each pass that changed the graph, with the graph before and after.
 std::string ExplainPasses(const ir::Optimized& optimized);
-// The plan before a run: the tree, its stages and estimates, after the passes if `passes` is set. Errors as
-// Iteration::Start.
+// The plan of a graph, after the passes if `passes` is set.
+// Errors as Iteration::Start.
 absl::StatusOr<std::string> ExplainGraph(const ir::proto::Graph& user_graph, const IterateOptions& options,
                                          bool passes);
 

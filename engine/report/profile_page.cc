@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
+#include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
 
 namespace headrace {
@@ -148,8 +149,9 @@ std::string TreeRows(const Report& report) {
         &rows,
         "<tr><td class=\"tree\">%s%s</td><td>%s</td><td>%d</td><td>%d</td><td>%d</td><td>%s</td><td>%s</td><td>%s</td>"
         "<td>%s</td></tr>\n",
-        branch, Escaped(stage.name), stage.lane, stage.rows, stage.tasks, stage.widest, SecondsText(stage.busy_s),
-        SecondsText(stage.input_wait_s), SecondsText(stage.output_wait_s), SecondsText(stage.memory_wait_s));
+        branch, Escaped(stage.name), ToAbsl(LaneName(stage.lane)), stage.rows, stage.tasks, stage.widest,
+        SecondsText(stage.busy_s), SecondsText(stage.input_wait_s), SecondsText(stage.output_wait_s),
+        SecondsText(stage.memory_wait_s));
   }
   return rows;
 }

@@ -24,8 +24,6 @@ Report ReportOf(const Profile& profile) {
   for (const std::string& name : profile.stages) {
     StageReport stage;
     stage.name = name;
-    stage.kind = "row";
-    stage.lane = "workers";
     stage.window = 8;
     stage.depth = static_cast<int>(report.stages.size());
     report.stages.push_back(stage);

@@ -87,16 +87,16 @@ class StreamedSource : public StreamSource {
  public:
   StreamedSource(uint64_t rows, Probe* probe, bool fail_start, int64_t fail)
       : rows_(rows), probe_(probe), fail_start_(fail_start), fail_(fail) {}
-  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> words) override {
+  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override {
     failed_ = fail_start_;
     if (failed_) return DataError("the start fails");
     epoch_ = epoch;
-    position_ = words[0];
+    position_ = counters[0];
     probe_->Enter(epoch);
     probe_->Leave();
     return absl::OkStatus();
   }
-  absl::Status Next(Block& block, absl::Span<uint64_t> words, bool& end) override {
+  absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) override {
     // As a source that has nothing to read from would die.
     if (failed_) std::abort();
     end = position_ >= rows_;
@@ -104,7 +104,7 @@ class StreamedSource : public StreamSource {
     failed_ = static_cast<int64_t>(position_) == fail_;
     if (failed_) return DataError("the value ", position_, " fails");
     HEADRACE_RETURN_IF_ERROR(AppendCount(epoch_, position_, 0, block));
-    words[0] = ++position_;
+    counters[0] = ++position_;
     return absl::OkStatus();
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
@@ -240,7 +240,7 @@ class SplitRows : public RowOperator {
 class Window : public StreamOperator {
  public:
   Window(uint64_t rows, uint64_t growth) : rows_(rows), growth_(growth) {}
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*counters*/, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
   }
   void Receive(int /*input*/, Message message, Outbox& out) override {
@@ -280,9 +280,9 @@ class Window : public StreamOperator {
 class Take : public StreamOperator {
  public:
   explicit Take(uint64_t count) : count_(count) {}
-  void Start(uint64_t epoch, absl::Span<const uint64_t> words, const Checkpoint& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
-    given_ = words[0];
+    given_ = counters[0];
   }
   void Receive(int input, Message message, Outbox& out) override {
     if (message->epoch < epoch_) return;
@@ -312,7 +312,7 @@ class Take : public StreamOperator {
 class Repeat : public StreamOperator {
  public:
   explicit Repeat(uint64_t passes) : passes_(passes) {}
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*counters*/, const Checkpoint& /*inputs*/) override {
     next_epoch_ = epoch;
   }
   void Receive(int /*input*/, Message message, Outbox& out) override {
@@ -338,7 +338,7 @@ class Repeat : public StreamOperator {
 
 class Pair : public StreamOperator {
  public:
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*words*/, const Checkpoint& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> /*counters*/, const Checkpoint& /*inputs*/) override {
     epoch_ = epoch;
   }
   int wants() const override { return queues_[0].empty() ? 0 : 1; }

@@ -84,10 +84,10 @@ class Hands {
     if (static_cast<int>(claimed_.size()) >= workers_) return false;
     const auto& stages = pipeline_.stages();
     const size_t first = random_.Below(stages.size());
-    auto task = std::make_unique<Task>();
     for (size_t i = 0; i < stages.size(); ++i) {
-      if (!stages[(first + i) % stages.size()]->Claim(*task)) continue;
-      claimed_.push_back(std::move(task));
+      Task* const task = stages[(first + i) % stages.size()]->Claim();
+      if (task == nullptr) continue;
+      claimed_.push_back(task);
       return true;
     }
     return false;
@@ -95,7 +95,7 @@ class Hands {
 
   void RunOne() {
     const size_t at = random_.Below(claimed_.size());
-    const std::unique_ptr<Task> task = std::move(claimed_[at]);
+    Task* const task = claimed_[at];
     claimed_.erase(claimed_.begin() + static_cast<std::ptrdiff_t>(at));
     task->stage->Run(*task);
   }
@@ -103,7 +103,7 @@ class Hands {
   Pipeline& pipeline_;
   ScheduleRandom random_;
   const int workers_;
-  std::vector<std::unique_ptr<Task>> claimed_;
+  std::vector<Task*> claimed_;
 };
 
 }  // namespace

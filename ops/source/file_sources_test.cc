@@ -155,12 +155,12 @@ TEST_F(ReadsAhead, AsManyAsTheUserAsksFor) {
     std::unique_lock<std::mutex> lock(mutex);
     if (call != "Read" || ++reads == 1) return absl::OkStatus();
     all.notify_all();
-    const bool met = all.wait_for(lock, kPatience, [&] { return reads > ReadAhead::kMost; });
+    const bool met = all.wait_for(lock, kPatience, [&] { return reads > PlannedStage::kMostReads; });
     return met ? absl::OkStatus() : DataError("too few reads are outstanding");
   });
   ASSERT_TRUE(pipeline.ok());
   TakeAll(**pipeline);
-  EXPECT_EQ(Source(**pipeline).widest, static_cast<uint64_t>(ReadAhead::kMost));
+  EXPECT_EQ(Source(**pipeline).widest, static_cast<uint64_t>(PlannedStage::kMostReads));
   EXPECT_TRUE(Source(**pipeline).caps.empty());
 }
 
@@ -174,16 +174,16 @@ TEST_F(ReadsAhead, MoreWhereTheDiskIsSlow) {
   ASSERT_TRUE(pipeline.ok());
   const auto until = std::chrono::steady_clock::now() + kPatience;
   ResultRow row;
-  while (Source(**pipeline).widest <= static_cast<uint64_t>(ReadAhead::kFirst)) {
+  while (Source(**pipeline).widest <= static_cast<uint64_t>(PlannedStage::kFirstReads)) {
     ASSERT_TRUE((*pipeline)->Next(kPatience, row).ok());
     ASSERT_LT(std::chrono::steady_clock::now(), until);
   }
-  EXPECT_GT(Source(**pipeline).caps.at(0).cap, ReadAhead::kFirst);
+  EXPECT_GT(Source(**pipeline).caps.at(0).cap, PlannedStage::kFirstReads);
 }
 
 TEST_F(ReadsAhead, NoMoreThanTheMemoryAllows) {
   PipelineOptions options;
-  options.workers = ReadAhead::kMost;
+  options.workers = PlannedStage::kMostReads;
   options.memory = 8 * kBytes;
   std::atomic<int> reads{0};
   std::atomic<int> most{0};

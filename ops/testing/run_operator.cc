@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "ir/passes/group_rows.h"
 #include "ir/passes/insert_caches.h"
+#include "ops/testing/fixed_cache_point.h"
 
 namespace headrace {
 namespace {
@@ -244,7 +245,7 @@ PipelineOptions OptionsOf(const RunSpec& spec) {
   options.shard = spec.shard;
   options.pull = true;
   options.bindings = spec.bindings;
-  options.forced_cache_point = spec.kept_point;
+  options.choose_cache_point = FixedCachePoint(spec.kept_point);
   return options;
 }
 
@@ -254,7 +255,7 @@ absl::StatusOr<Ran> RunOnce(const ir::proto::Graph& graph, PipelineOptions optio
   pipeline->Ask(last);
   Ran ran;
   ran.fingerprints = pipeline->fingerprints();
-  ran.cardinality = pipeline->cardinality();
+  ran.cardinality = pipeline->plan().root().properties.cardinality;
   while (pipeline->position().epoch <= last) {
     const uint64_t epoch = pipeline->position().epoch;
     ResultRow row;

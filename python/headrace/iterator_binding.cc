@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/fork_watch.h"
 #include "engine/exec/iteration.h"
 #include "engine/exec/worker_pool.h"
+#include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
 #include "engine/report/explain.h"
 #include "engine/report/profile_page.h"
@@ -45,6 +47,23 @@ T Option(const py::dict& options, const char* name, T otherwise) {
   return options.contains(name) ? options[name].cast<T>() : otherwise;
 }
 
+// Of the point at which an automatic cache keeps rows: a function of the names of the steps before each.
+CachePointChoice ChoiceOf(const py::dict& given) {
+  if (!given.contains("choose_cache_point")) return nullptr;
+  const auto with_gil = [](const py::function* function) {
+    const py::gil_scoped_acquire gil;
+    delete function;
+  };
+  const std::shared_ptr<const py::function> function(new py::function(given["choose_cache_point"].cast<py::function>()),
+                                                     with_gil);
+  return [function](absl::Span<const CachePoint> points) {
+    const py::gil_scoped_acquire gil;
+    py::list names;
+    for (const CachePoint& point : points) names.append(point.after);
+    return (*function)(names).cast<std::optional<int>>();
+  };
+}
+
 IterateOptions OptionsOf(const py::dict& given) {
   IterateOptions options;
   if (given.contains("seed") && !given["seed"].is_none()) options.seed = given["seed"].cast<uint64_t>();
@@ -61,7 +80,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.window = Option(given, "window", 0);
   options.group = Option(given, "group", 0);
   options.memory = Option<int64_t>(given, "memory", options.memory);
-  options.forced_cache_point = Option(given, "forced_cache_point", -1);
+  options.choose_cache_point = ChoiceOf(given);
   options.cache_folder = Option<std::string>(given, "cache_folder", "");
   options.profile = Option<int64_t>(given, "profile", 0);
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
@@ -71,7 +90,7 @@ IterateOptions OptionsOf(const py::dict& given) {
 py::dict StageDict(const StageReport& stage) {
   py::dict dict;
   dict["name"] = stage.name;
-  dict["kind"] = stage.kind;
+  dict["kind"] = std::string(KindName(stage.kind));
   dict["rows"] = stage.rows;
   dict["messages"] = stage.messages;
   dict["tasks"] = stage.tasks;
@@ -82,7 +101,7 @@ py::dict StageDict(const StageReport& stage) {
   dict["memory_wait_s"] = stage.memory_wait_s;
   dict["window"] = stage.window;
   dict["shards"] = stage.shards;
-  dict["lane"] = stage.lane;
+  dict["lane"] = std::string(LaneName(stage.lane));
   dict["bytes"] = stage.bytes;
   dict["found_rows"] = stage.found_rows;
   dict["found_bytes"] = stage.found_bytes;
@@ -478,7 +497,7 @@ void TakePartInCollection(PyHeapTypeObject* type) {
 }
 
 void StopThreads(double patience_s) {
-  if (!WorkerPool::LostInFork()) {
+  if (!LostInFork()) {
     const Unlocked unlocked;
     WaitForOrphans(Clock::now() + std::chrono::nanoseconds(static_cast<int64_t>(patience_s * 1e9)));
     WorkerPool::StopShared();

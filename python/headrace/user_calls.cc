@@ -4,6 +4,7 @@
 
 #include "core/caught_error.h"
 #include "core/error.h"
+#include "core/fork_watch.h"
 #include "engine/exec/worker_pool.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/stay_at_exit.h"
@@ -25,7 +26,7 @@ class Gil {
 };
 
 // The thread is the only one of its process, and nothing waits for its result.
-bool AloneAfterFork() { return WorkerPool::LostInFork() && OnEnginesThread(); }
+bool AloneAfterFork() { return LostInFork() && OnEnginesThread(); }
 
 [[noreturn]] void EndChild(const std::string& name) {
   if (PyErr_Occurred() != nullptr) {

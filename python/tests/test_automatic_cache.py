@@ -22,8 +22,10 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> PythonIterator[Any]:
     bound_graph = hr.Dataset._bound_graph
 
     def force(point: int) -> None:
+        choice = {"choose_cache_point": lambda points: point} if point >= 0 else {}
+
         def bound(dataset: hr.Dataset, *given: dict[str, Any]) -> tuple[Any, ...]:
-            return bound_graph(dataset, *({**options, "forced_cache_point": point} for options in given))
+            return bound_graph(dataset, *({**options, **choice} for options in given))
 
         monkeypatch.setattr(hr.Dataset, "_bound_graph", bound)
 

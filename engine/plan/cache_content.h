@@ -1,12 +1,11 @@
 // Describes the rows that come to a cache: a name for them, their number, and whether any comes twice.
 // Pure functions.
-#ifndef HEADRACE_ENGINE_CACHE_CACHE_CONTENT_H_
-#define HEADRACE_ENGINE_CACHE_CACHE_CONTENT_H_
+#ifndef HEADRACE_ENGINE_PLAN_CACHE_CONTENT_H_
+#define HEADRACE_ENGINE_PLAN_CACHE_CONTENT_H_
 
 #include <cstdint>
 #include <string>
 
-#include "engine/cache/automatic_cache.h"
 #include "engine/operator/epoch_range.h"
 #include "engine/plan/plan_node.h"
 #include "engine/plan/shard_assignment.h"
@@ -17,26 +16,26 @@ namespace headrace {
 // A name for the rows that come to a cache: rows that differ have different names. `graph` contains its node.
 std::string ContentOf(const PlanNode& cache, const ir::proto::Graph& graph, uint64_t seed,
                       const ShardAssignment& shard);
-// A name for the rows at all points of a map.
-std::string ContentOfCachePoints(const PlanNode& map, const AutomaticCache& cache, const ir::proto::Graph& graph);
+// A name for the rows at all cache points of a node.
+std::string ContentOfCachePoints(const PlanNode& node, const ir::proto::Graph& graph);
 
 // Whether its rows depend on the seed. If rows are identified by key, their order does not count.
-bool Draws(const PlanNode& instance, bool by_key);
+bool Draws(const PlanNode& node, bool by_key);
 // Whether the node, or one below it, calls the user's Python.
-bool CallsPython(const PlanNode& instance);
+bool CallsPython(const PlanNode& node);
 // Whether keeping its rows may pay: they come from files, or their pixels are moved. Other rows are made as fast as
 // found.
-bool MayBeHeavy(const PlanNode& instance);
+bool MayBeHeavy(const PlanNode& node);
 
 // The following functions need a node with a source in SourceOfRows.
 
 // Whether a window of rows waits between it and the source.
-bool ShufflesBelow(const PlanNode& instance);
+bool ShufflesBelow(const PlanNode& node);
 // Rows of the source that come to it in all epochs, as far as known: an upper bound, at least 1.
-uint64_t RowsThatCome(const PlanNode& instance, const ShardAssignment& shard);
+uint64_t RowsThatCome(const PlanNode& node, const ShardAssignment& shard);
 // Whether no row of the source, or hardly any, comes to it twice. `epochs` are its own.
-bool MeetsRowsOnce(const PlanNode& instance, EpochRange epochs, const ShardAssignment& shard);
+bool MeetsRowsOnce(const PlanNode& node, EpochRange epochs, const ShardAssignment& shard);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_ENGINE_CACHE_CACHE_CONTENT_H_
+#endif  // HEADRACE_ENGINE_PLAN_CACHE_CONTENT_H_

@@ -1,0 +1,155 @@
+#include "engine/exec/indexed_source_stage.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace headrace {
+namespace {
+
+// Tells the draws of a repeated row from those of the row it repeats.
+void MarkPass(uint64_t pass, absl::Span<RowId> ids) {
+  if (pass == 0) return;
+  for (RowId& id : ids) {
+    id.key = MixKey(id.key, pass);
+    id.pad = true;
+  }
+}
+
+}  // namespace
+
+IndexedSourceStage::IndexedSourceStage(const PlannedStage& plan, RunControl* control, Parts parts,
+                                       const PlannedOperator& op, std::unique_ptr<IndexedSource> source,
+                                       const ShardAssignment& shard, EpochRange epochs)
+    : Stage(plan, control, std::move(parts)),
+      op_(op),
+      source_(std::move(source)),
+      shard_(shard),
+      size_(source_->size()),
+      last_epoch_(epochs.last),
+      epoch_(epochs.first),
+      local_(op.counters[0]),
+      base_(shard.base),
+      epoch_rows_(shard.RowsOf(size_, shard.base)),
+      exhausted_(epochs.first > epochs.last) {}
+
+void IndexedSourceStage::DropOperators() {
+  source_.reset();
+  Stage::DropOperators();
+}
+
+BlockedReason IndexedSourceStage::BlockedLocked() {
+  if (exhausted_) return BlockedReason::kTurn;
+  return output_.FreeSlots() > 0 ? BlockedReason::kNone : BlockedReason::kOutput;
+}
+
+bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
+  if (exhausted_) return false;
+  const bool enough = Finished(epoch_);
+  if (!enough && local_ < epoch_rows_) {
+    const uint64_t position = base_ + shard_.rank + local_ * shard_.world;
+    // Ends a message where the positions begin again.
+    const uint64_t in_pass = (size_ - position % size_ - 1) / shard_.world + 1;
+    const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass});
+    local_ += rows;
+    ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, false};
+    return true;
+  }
+  // Ends every epoch that is not wanted with one marker.
+  const uint64_t ended = enough ? wanted_from_.load(std::memory_order_acquire) - 1 : epoch_;
+  ticket = {ended, 0, 0, local_, 0, true};
+  if (ended >= last_epoch_) {
+    exhausted_ = true;
+    return true;
+  }
+  epoch_ = ended + 1;
+  local_ = 0;
+  base_ = 0;
+  epoch_rows_ = shard_.RowsOf(size_, 0);
+  return true;
+}
+
+BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
+  auto& task = static_cast<ReadTask&>(claimed);
+  most = std::min(most, output_.FreeSlots());
+  const int rows = GroupRows();
+  Ticket ticket;
+  while (static_cast<int>(task.tickets.size()) < most && NextTicketLocked(rows, ticket)) task.tickets.push_back(ticket);
+  if (task.tickets.empty()) return BlockedReason::kOutput;
+  task.worked.known = WorkedRows::Known::kPosition;
+  task.worked.id = {task.tickets[0].epoch, task.tickets[0].position, false};
+  for (const Ticket& each : task.tickets) task.worked.more += static_cast<uint64_t>(each.rows);
+  task.worked.more -= task.worked.more > 0 ? 1 : 0;
+  task.count = static_cast<int>(task.tickets.size());
+  task.first = output_.TakePromised(task.count);
+  return BlockedReason::kNone;
+}
+
+int IndexedSourceStage::ClaimableLocked(int /*most*/) { return output_.FreeSlots(); }
+
+Message IndexedSourceStage::Read(const Ticket& ticket) {
+  if (ticket.ends_epoch) return MakeMark(ticket.epoch, {ticket.local});
+  auto block = std::make_unique<Block>();
+  block->epoch = ticket.epoch;
+  block->checkpoint.push_back(ticket.local);
+  if (Finished(ticket.epoch) || control_->closed()) return block;
+  if (FindRow(ticket, *block)) return block;
+  ReadRows(ticket, *block);
+  if (block->cache_trail) counters_.read_ns.fetch_add(block->cache_trail->made_ns, std::memory_order_relaxed);
+  return block;
+}
+
+void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
+  if (!caches_.empty()) block.cache_trail = std::make_unique<CacheTrail>();
+  const uint64_t start = block.cache_trail ? NowNs() : 0;
+  const uint64_t epoch = RowEpochOf(ticket.epoch, op_.epoch_cycle);
+  absl::Status status = ticket.rows == 1 ? source_->Read(epoch, ticket.position, block)
+                                         : source_->ReadRows(epoch, ticket.position, shard_.world, ticket.rows, block);
+  MarkPass(ticket.pass, absl::MakeSpan(block.ids));
+  if (block.cache_trail) {
+    block.cache_trail->made_ns = NowNs() - start;
+    if (block.rows() == 1) block.cache_trail->source_key = block.ids[0].key;
+  }
+  if (status.ok()) return;
+  const uint64_t failed = ticket.position + static_cast<uint64_t>(block.rows()) * shard_.world;
+  AddOperator(status, op_);
+  AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", failed));
+  block.Fail(block.rows(), std::move(status));
+}
+
+bool IndexedSourceStage::FindRow(const Ticket& ticket, Block& block) const {
+  if (caches_.empty() || ticket.rows != 1) return false;
+  RowId id;
+  Provenance provenance;
+  source_->Identify(RowEpochOf(ticket.epoch, op_.epoch_cycle), ticket.position, id, provenance);
+  MarkPass(ticket.pass, absl::MakeSpan(&id, 1));
+  if (!TakeCached(id.key, block)) return false;
+  block.cache_trail->source_key = id.key;
+  block.ids.push_back(id);
+  block.provenances.push_back(std::move(provenance));
+  return true;
+}
+
+void IndexedSourceStage::RunTask(Task& claimed) {
+  auto& task = static_cast<ReadTask&>(claimed);
+  for (Ticket ticket : task.tickets) {
+    task.rows += static_cast<uint64_t>(ticket.rows);
+    // Goes on behind a row that failed.
+    while (true) {
+      Message block = Read(ticket);
+      const bool failed = block->end == End::kError;
+      const int read = block->rows() + (failed ? 1 : 0);
+      ApplyElements(0, std::move(block), task.parts);
+      if (!failed || read >= ticket.rows) break;
+      ticket.position += static_cast<uint64_t>(read) * shard_.world;
+      ticket.rows -= read;
+    }
+    GiveParts(task);
+  }
+  Deliver(task);
+}
+
+}  // namespace headrace

@@ -1,0 +1,46 @@
+// What a stage says of itself, while it runs and after.
+// Thread contract: a value.
+#ifndef HEADRACE_ENGINE_EXEC_STAGE_REPORT_H_
+#define HEADRACE_ENGINE_EXEC_STAGE_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/plan/physical_plan.h"
+
+namespace headrace {
+
+struct StageReport {
+  std::string name;  // "map[1] + filter[2]"
+  PlannedStage::Kind kind = PlannedStage::Kind::kRow;
+  Lane lane = Lane::kCpu;
+  int depth = 0;  // 0: next to the user
+  uint64_t rows = 0, messages = 0, tasks = 0, widest = 0, bytes = 0;
+  uint64_t found_rows = 0, found_bytes = 0;  // of rows and bytes, those that a cache had
+  double read_s = 0;                         // of busy_s, to read the others; 0: not known, as no cache wants it
+  double busy_s = 0, input_wait_s = 0, output_wait_s = 0, memory_wait_s = 0;
+  int window = 0;
+  int queued = 0;
+  int64_t queued_bytes = 0, largest_bytes = 0, task_bytes = 0;
+  bool shards = false;  // rows are sharded here
+  int cap = 0;          // tasks at once; 1: one after the other
+  // Where files are read at once: what the cap may become while it runs, and how long reads held up what is above.
+  int most_cap = 0;
+  double reads_short_s = 0;
+  double cpu_s = 0;  // of busy_s, where files are read
+  struct CapChange {
+    double at_s;        // after the pipeline was made
+    int cap;            // from then on
+    double per_second;  // rows before
+  };
+  std::vector<CapChange> caps;
+
+  bool is_source() const {
+    return kind == PlannedStage::Kind::kIndexedSource || kind == PlannedStage::Kind::kStreamSource;
+  }
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_EXEC_STAGE_REPORT_H_

@@ -1,0 +1,106 @@
+#include "engine/exec/stream_source_stage.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace headrace {
+
+StreamSourceStage::StreamSourceStage(const PlannedStage& plan, RunControl* control, Parts parts,
+                                     const PlannedOperator& op, std::unique_ptr<StreamSource> source,
+                                     const ShardAssignment& shard, EpochRange epochs)
+    : Stage(plan, control, std::move(parts)),
+      op_(op),
+      source_(std::move(source)),
+      shard_(shard),
+      last_epoch_(epochs.last),
+      epoch_(epochs.first),
+      counters_of_source_(op.counters),
+      base_(shard.base),
+      exhausted_(epochs.first > epochs.last) {}
+
+BlockedReason StreamSourceStage::BlockedLocked() {
+  // Asks first whether a task runs, for it alone may touch the rest.
+  if (running_ > 0 || exhausted_ || Gated(epoch_)) return BlockedReason::kTurn;
+  return output_.FreeSlots() > 0 ? BlockedReason::kNone : BlockedReason::kOutput;
+}
+
+BlockedReason StreamSourceStage::ClaimLocked(Task& task, int most) {
+  // Takes its numbers as it goes, for it cannot know how many rows there are.
+  task.count = most;
+  return BlockedReason::kNone;
+}
+
+int StreamSourceStage::ClaimableLocked(int /*most*/) { return output_.FreeSlots(); }
+
+void StreamSourceStage::EndEpoch(uint64_t epoch) {
+  exhausted_ = epoch >= last_epoch_;
+  epoch_ = epoch + 1;
+  counters_of_source_.assign(counters_of_source_.size(), 0);
+  base_ = 0;
+  started_ = false;
+  at_end_ = false;
+}
+
+bool StreamSourceStage::IsOfThisRank(uint64_t position) const {
+  return position >= base_ && (position - base_) % shard_.world == shard_.rank;
+}
+
+Message StreamSourceStage::NextMessage(int rows) {
+  const auto checkpoint = [this] { return Checkpoint(counters_of_source_.begin(), counters_of_source_.end()); };
+  const auto end = [&](uint64_t epoch) {
+    Message mark = MakeMark(epoch, checkpoint());
+    EndEpoch(epoch);
+    return mark;
+  };
+  if (Finished(epoch_)) return end(wanted_from_.load(std::memory_order_acquire) - 1);
+  auto block = std::make_unique<Block>();
+  block->epoch = epoch_;
+  absl::Status status;
+  if (at_end_) return end(epoch_);
+  if (!started_) status = source_->Start(RowEpochOf(epoch_, op_.epoch_cycle), counters_of_source_);
+  started_ = true;
+  bool ended = false;
+  while (status.ok()) {
+    const uint64_t position = counters_of_source_[0];
+    const int before = block->rows();
+    status = source_->Next(*block, absl::MakeSpan(counters_of_source_), ended);
+    at_end_ = ended;
+    if (ended && block->rows() > 0) break;
+    if (ended || control_->closed()) return end(epoch_);
+    if (!status.ok()) break;
+    if (!IsOfThisRank(position)) block->Truncate(before);
+    if (block->rows() == 0) block->columns.clear();
+    if (block->rows() >= rows) break;
+  }
+  block->checkpoint = checkpoint();
+  if (!status.ok()) {
+    at_end_ = true;
+    AddOperator(status, op_);
+    AddErrorField(status, ErrorField::kRow, Cat("epoch ", epoch_, ", after ", counters_of_source_[0], " rows"));
+    block->Fail(block->rows(), std::move(status));
+  }
+  return block;
+}
+
+void StreamSourceStage::RunTask(Task& task) {
+  const int rows = GroupRows();
+  std::vector<Message> parts;
+  int made = 0;
+  for (; made < task.count && !exhausted_ && !control_->closed(); ++made) {
+    // Looks again: a task of several rows may cross into an epoch that user code must not begin.
+    if (made > 0 && (Gated(epoch_) || output_.FreeSlots() == 0)) break;
+    Message block = NextMessage(rows);
+    task.rows += static_cast<uint64_t>(block->rows());
+    ApplyElements(0, std::move(block), parts);
+    int taken = 0;
+    const std::optional<uint64_t> number = output_.TryTake(1, taken);
+    if (!number.has_value()) return;  // closed
+    PushParts(*number, parts);
+  }
+  task.count = std::max(1, made);
+}
+
+}  // namespace headrace

@@ -1,0 +1,48 @@
+// Reads rows of a source that streams: one task at a time, in order.
+// Thread contract: as Stage's.
+#ifndef HEADRACE_ENGINE_EXEC_STREAM_SOURCE_STAGE_H_
+#define HEADRACE_ENGINE_EXEC_STREAM_SOURCE_STAGE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/exec/stage.h"
+#include "engine/operator/epoch_range.h"
+#include "engine/operator/operator.h"
+#include "engine/plan/shard_assignment.h"
+
+namespace headrace {
+
+class StreamSourceStage : public Stage {
+ public:
+  // `op`: the source's; it begins where its counters say.
+  StreamSourceStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
+                    std::unique_ptr<StreamSource> source, const ShardAssignment& shard, EpochRange epochs);
+
+ protected:
+  BlockedReason BlockedLocked() override;
+  BlockedReason ClaimLocked(Task& task, int most) override;
+  int ClaimableLocked(int most) override;
+  void RunTask(Task& task) override;
+
+ private:
+  Message NextMessage(int rows);
+  void EndEpoch(uint64_t epoch);
+  bool IsOfThisRank(uint64_t position) const;
+
+  const PlannedOperator& op_;
+  const std::unique_ptr<StreamSource> source_;
+  const ShardAssignment shard_;
+  const uint64_t last_epoch_;
+  uint64_t epoch_;
+  std::vector<uint64_t> counters_of_source_;
+  uint64_t base_;
+  bool started_ = false;
+  bool at_end_ = false;  // of this epoch, or it failed: its end-of-epoch marker comes next
+  bool exhausted_ = false;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_EXEC_STREAM_SOURCE_STAGE_H_

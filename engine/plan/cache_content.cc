@@ -1,0 +1,114 @@
+#include "engine/plan/cache_content.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+#include "core/version.h"
+#include "ir/declaration.h"
+#include "ir/graph_hash.h"
+
+namespace headrace {
+namespace {
+
+int IndexOf(const ir::proto::Graph& graph, const ir::proto::Node* node) {
+  int id = 0;
+  while (&graph.nodes(id) != node) ++id;
+  return id;
+}
+
+void AppendSources(const PlanNode& node, std::string& content) {
+  for (const Fingerprint& source : FingerprintsOf(node)) {
+    Append(content, " source ", source.source, " ", source.count, " ", source.hash);
+  }
+}
+
+// Of an indexed source: whether its order is another in each epoch. One that may shuffle has a salt though it does not.
+bool ShufflesAnew(const PlanNode& source) {
+  const ir::proto::Node& made_of = *source.arguments.node;
+  const bool off = std::any_of(made_of.attributes().begin(), made_of.attributes().end(), [](const auto& attribute) {
+    return attribute.name() == "shuffle" && !attribute.value().boolean();
+  });
+  return (made_of.salt() != 0 && !off) || std::any_of(source.inputs.begin(), source.inputs.end(),
+                                                      [](const auto& input) { return ShufflesAnew(*input); });
+}
+
+}  // namespace
+
+bool Draws(const PlanNode& node, bool by_key) {
+  const auto& steps = node.arguments.node->steps();
+  if (!by_key && node.arguments.node->salt() != 0) return true;
+  return std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.salt() != 0; }) ||
+         std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [by_key](const auto& input) { return Draws(*input, by_key); });
+}
+
+bool CallsPython(const PlanNode& node) {
+  return node.properties.traits.python ||
+         std::any_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return CallsPython(*input); });
+}
+
+bool MayBeHeavy(const PlanNode& node) {
+  if (node.properties.traits.file_io) return true;
+  const auto& steps = node.arguments.node->steps();
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const auto& step) {
+                       const ir::Traits& traits = ir::Registry::Global().Find(step.kernel())->traits;
+                       return traits.decodes || traits.geometric;
+                     }) ||
+         std::any_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return MayBeHeavy(*input); });
+}
+
+bool ShufflesBelow(const PlanNode& node) {
+  if (node.indexed) return false;
+  return (node.properties.traits.by_position && node.properties.traits.one_to_one) || ShufflesBelow(*node.inputs[0]);
+}
+
+uint64_t RowsThatCome(const PlanNode& node, const ShardAssignment& shard) {
+  const PlanNode& source = *SourceOfRows(node);
+  const uint64_t size = source.indexed->size();
+  // A rank meets its own part of the rows alone, but where each epoch shuffles them anew.
+  if (ShufflesAnew(source)) return size;
+  const uint64_t mine = shard.RowsOf(size, 0);
+  const Cardinality& each = node.inputs[0]->properties.cardinality;
+  return std::max<uint64_t>(1, each.known() ? std::min(mine, each.rows) : mine);
+}
+
+bool MeetsRowsOnce(const PlanNode& node, EpochRange epochs, const ShardAssignment& shard) {
+  if (epochs.first < epochs.last) return false;
+  const Cardinality& each = node.inputs[0]->properties.cardinality;
+  if (each.known() && each.rows <= shard.RowsOf(SourceOfRows(node)->indexed->size(), 0)) return true;
+  for (const PlanNode* at = &node; !at->indexed; at = at->inputs[0].get()) {
+    epochs.first = at->properties.epochs.FirstInput(epochs.first);
+    epochs.last = at->properties.epochs.LastInput(epochs.last);
+  }
+  return epochs.first >= epochs.last;
+}
+
+std::string ContentOf(const PlanNode& cache, const ir::proto::Graph& graph, uint64_t seed,
+                      const ShardAssignment& shard) {
+  const PlanNode& input = *cache.inputs[0];
+  std::string content = Cat("headrace ", kVersion, " graph ",
+                            ir::HashText(ir::SubgraphHash(graph, IndexOf(graph, input.arguments.node))));
+  if (Draws(input, cache.row != nullptr)) Append(content, " seed ", seed);
+  AppendSources(input, content);
+  if (cache.row) return content;
+  // Rows by number are those of one rank.
+  Append(content, " rank ", shard.rank, " of ", shard.world, " even ", static_cast<int>(shard.even));
+  return content;
+}
+
+std::string ContentOfCachePoints(const PlanNode& node, const ir::proto::Graph& graph) {
+  const int id = IndexOf(graph, node.arguments.node);
+  const std::vector<CachePoint>& points = node.properties.cache_points;
+  // Leaves out the steps behind the last point, which do not change what is kept.
+  ir::proto::Graph common = graph;
+  ir::proto::Node& until_last = *common.mutable_nodes(id);
+  const int steps = static_cast<int>(points.size()) - 1;
+  until_last.mutable_steps()->DeleteSubrange(steps, until_last.steps_size() - steps);
+  std::string content = Cat("headrace ", kVersion, " points of ", ir::HashText(ir::SubgraphHash(common, id)));
+  for (const CachePoint& point : points) Append(content, " columns ", point.columns);
+  AppendSources(*node.inputs[0], content);
+  return content;
+}
+
+}  // namespace headrace

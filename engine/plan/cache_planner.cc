@@ -1,0 +1,63 @@
+#include "engine/plan/cache_planner.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/plan/cache_content.h"
+#include "engine/plan/plan_checks.h"
+
+namespace headrace {
+
+bool MayGroup(const PlanNode& node) {
+  if (node.inputs.empty()) return node.arguments.node->grouped();
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return MayGroup(*input); });
+}
+
+absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const ir::proto::Graph& graph,
+                                          const PlanOptions& options, uint64_t seed) {
+  const PlanNode& input = *node.inputs[0];
+  if (!node.properties.keeps->folder.empty() && CallsPython(input)) {
+    return ErrorAt(node, UnsupportedError("what a Python function gives cannot be kept between runs, as nothing tells "
+                                          "when the function changes; leave out directory=, or put the cache below "
+                                          "the function"));
+  }
+  const bool transparent = !node.properties.input_cycle.has_value();
+  if (transparent && Draws(input, true)) {
+    return ErrorAt(node, GraphError("a transparent cache would keep the random draws of one epoch for all: put it "
+                                    "below the random steps, or leave out transparent"));
+  }
+  PlannedCache cache;
+  cache.kind = node.row ? PlannedCache::Kind::kByKey : PlannedCache::Kind::kInOrder;
+  cache.content = ContentOf(node, graph, seed, options.shard);
+  cache.folder = node.properties.keeps->folder;
+  if (node.row) cache.rows = SourceOfRows(input)->indexed->size();
+  // A rank meets its own part of the rows alone, but where each epoch shuffles them anew.
+  if (!transparent) cache.rows = options.shard.RowsOf(cache.rows, 0);
+  return cache;
+}
+
+std::optional<PlannedCache> PlanAutomaticCache(const PlanNode& node, const ir::proto::Graph& graph,
+                                               const PlanOptions& options, EpochRange epochs) {
+  const PlanNode* source = node.properties.cache_points.empty() ? nullptr : SourceOfRows(node);
+  if (source == nullptr) return std::nullopt;
+  PlannedCache cache;
+  cache.kind = PlannedCache::Kind::kAutomatic;
+  cache.light = !MayBeHeavy(node);
+  const bool folder_named = !options.cache_folder.empty();
+  const bool in_folder = folder_named && !ShufflesBelow(node);
+  if (folder_named && !in_folder) cache.no_folder = "as a shuffle below would hold what is read from it";
+  if (!in_folder && MeetsRowsOnce(node, epochs, options.shard)) {
+    cache.declined = Cat("as only one epoch is run",
+                         folder_named ? Cat(", and the folder is left alone, ", cache.no_folder) : std::string());
+  } else if (options.group > 1 && MayGroup(*source)) {
+    cache.declined = "as iterate(group=…) sends rows together";
+  }
+  if (!cache.declined.empty()) return cache;
+  if (in_folder) cache.folder = options.cache_folder;
+  cache.content = ContentOfCachePoints(node, graph);
+  cache.rows = RowsThatCome(node, options.shard);
+  return cache;
+}
+
+}  // namespace headrace

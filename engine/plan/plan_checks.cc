@@ -1,0 +1,70 @@
+#include "engine/plan/plan_checks.h"
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+// The node nearest to the sources of whose rows nobody knows how many there are, where `root` is one.
+const PlanNode& FirstUncounted(const PlanNode& root) {
+  for (const auto& input : root.inputs) {
+    if (input->properties.cardinality.kind == Cardinality::Kind::kUnknown) return FirstUncounted(*input);
+  }
+  return root;
+}
+
+absl::Status CheckSharded(const PlanNode& node, const ShardAssignment& shard) {
+  if (node.indexed && node.indexed->size() < shard.world && shard.even != ShardAssignment::Even::kPad) {
+    return ErrorAt(node, GraphError("there are more shards (", shard.world, ") than rows (", node.indexed->size(),
+                                    "): some would get nothing; use fewer, or even=\"pad\""));
+  }
+  if (node.properties.traits.side_by_side) {
+    const std::string& op = node.arguments.node->op();
+    for (const auto& input : node.inputs) {
+      if (input->position_exact) continue;
+      const PlanNode* culprit = FirstInexact(*input);
+      return ErrorAt(node,
+                     UnsupportedError(op, " with shards needs inputs sharded alike, but ", culprit->arguments.name,
+                                      " changes which row stands where; ", op, " first, or shard by hand"));
+    }
+  }
+  for (const auto& input : node.inputs) HEADRACE_RETURN_IF_ERROR(CheckSharded(*input, shard));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ErrorAt(const PlanNode& node, absl::Status status) {
+  AddErrorField(status, ErrorField::kOperator, node.arguments.name);
+  AddErrorField(status, ErrorField::kLocation, node.arguments.location);
+  return status;
+}
+
+absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard) {
+  if (shard.even != ShardAssignment::Even::kOff && root.properties.cardinality.kind == Cardinality::Kind::kUnknown) {
+    const PlanNode& culprit = FirstUncounted(root);
+    return ErrorAt(culprit, UnsupportedError("even= needs a known number of rows on every rank, and that of ",
+                                             culprit.arguments.name, " is not known before it runs; use even=\"off\""));
+  }
+  if (shard.world == 1) return absl::OkStatus();
+  return CheckSharded(root, shard);
+}
+
+absl::Status CheckCounters(const PlanNode& root, const ShardAssignment& shard, absl::Span<const uint64_t> counters) {
+  if (root.indexed) {
+    const uint64_t rows = shard.RowsOf(root.indexed->size(), shard.base);
+    if (counters[0] <= rows) return absl::OkStatus();
+    return ErrorAt(root, CounterError("gave ", counters[0], " rows of ", rows));
+  }
+  size_t at = 0;
+  for (const auto& input : root.inputs) {
+    const auto width = static_cast<size_t>(input->counters);
+    HEADRACE_RETURN_IF_ERROR(CheckCounters(*input, shard, counters.subspan(at, width)));
+    at += width;
+  }
+  if (!root.stream) return absl::OkStatus();
+  const absl::Status good = root.stream->CheckCounters(counters.subspan(at));
+  return good.ok() ? good : ErrorAt(root, good);
+}
+
+}  // namespace headrace

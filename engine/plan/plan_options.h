@@ -1,0 +1,42 @@
+// What a plan is made for: the part of the data that is run, where it begins, and numbers that the user fixed by hand.
+// Thread contract: a value.
+#ifndef HEADRACE_ENGINE_PLAN_PLAN_OPTIONS_H_
+#define HEADRACE_ENGINE_PLAN_PLAN_OPTIONS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/operator/epoch_range.h"
+#include "engine/operator/host.h"
+#include "engine/plan/shard_assignment.h"
+#include "io/files/file_system.h"
+
+namespace headrace {
+
+struct PlanOptions {
+  std::optional<uint64_t> seed;  // not set: the graph's, else 0
+  EpochRange epochs;
+  ShardAssignment shard;
+  bool pull = false;  // on the user's thread
+  int workers = 0;    // cap on the tasks of a stage; 0: the planner chooses
+  int window = 0;     // queues of every connector; 0: the planner chooses
+  int group = 0;      // rows in a message of a source that may group them; 0: the run chooses
+  int64_t memory = int64_t{2} << 30;
+  int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  HostBindings bindings;
+  const FileSystem* files = LocalFileSystem();  // that sources read from; outlives the run
+  // Where the run begins: the checkpoint of the row given last, and rows given out since that checkpoint was made.
+  // Empty: the start.
+  std::vector<uint64_t> checkpoint;
+  uint64_t skip_rows = 0;
+  uint64_t delivered = 0;    // rows given out in the first epoch before
+  std::string cache_folder;  // of automatic caches; empty: memory alone
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_PLAN_PLAN_OPTIONS_H_

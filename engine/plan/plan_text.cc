@@ -1,0 +1,108 @@
+#include "engine/plan/plan_text.h"
+
+#include <algorithm>
+
+#include "core/quantity_text.h"
+#include "core/text.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kFewestInName = 20;
+constexpr size_t kRunsWidth = 24;
+
+std::string RunsText(const PlannedStage& stage, int workers) {
+  const std::string_view lane = LaneName(stage.lane);
+  if (stage.first_cap.has_value() && *stage.first_cap < stage.cap) {
+    return Cat(lane, " × ", *stage.first_cap, " to ", stage.cap);
+  }
+  const bool ordered = stage.kind == PlannedStage::Kind::kStream || stage.kind == PlannedStage::Kind::kStreamSource;
+  const int cap = ordered ? 1 : stage.lane == Lane::kCpu ? std::min(stage.cap, workers) : stage.cap;
+  if (cap > 1) return Cat(lane, " × ", cap);
+  return stage.lane == Lane::kCpu ? "in order" : Cat(lane, ", in order");
+}
+
+std::string ShardText(const ShardAssignment& shard) {
+  if (shard.world == 1) return "  <- shards are sharded here";
+  return Cat("  <- sharded here: shard ", shard.rank, " of ", shard.world);
+}
+
+std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
+  const PlannedOperator& op = plan.operators[static_cast<size_t>(cache.op)];
+  const std::string where = cache.folder.empty() ? "memory" : Cat("memory and ", cache.folder);
+  if (cache.kind != PlannedCache::Kind::kAutomatic) {
+    const bool by_key = cache.kind == PlannedCache::Kind::kByKey;
+    return Cat(op.name, by_key ? ": rows by key" : ": the whole epoch, in order", ", in ", where);
+  }
+  if (!cache.declined.empty()) return Cat(op.name, ": no cache by itself, ", cache.declined);
+  return Cat("cache in ", op.name, ": by itself, if the first rows show that it pays, at the latest after ",
+             op.properties.cache_points.back().after, ", in ", where,
+             cache.no_folder.empty() ? std::string() : Cat(", not in the folder, ", cache.no_folder));
+}
+
+std::string MemoryText(const PhysicalPlan& plan) {
+  const ExpectedMemory expected = ExpectedMemoryOf(plan);
+  return Cat("memory: ", expected.all_known ? "at most " : "", BytesText(expected.bytes),
+             expected.all_known ? "" : " where shapes are known, the rest as it comes", "; budget ",
+             BytesText(plan.memory));
+}
+
+}  // namespace
+
+std::string TreeName(std::string_view name, int depth) {
+  std::string text;
+  for (int i = 0; i < depth; ++i) text += i + 1 == depth ? "└─ " : "   ";
+  return Cat(text, name);
+}
+
+std::string Padded(const std::string& text, size_t width) {
+  const size_t characters =
+      static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return characters < width ? text + std::string(width - characters, ' ') : text;
+}
+
+std::string_view LaneName(Lane lane) {
+  switch (lane) {
+    case Lane::kIo:
+      return "reads files";
+    case Lane::kPython:
+      return "own thread (Python)";
+    default:
+      return "workers";
+  }
+}
+
+std::string_view KindName(PlannedStage::Kind kind) {
+  switch (kind) {
+    case PlannedStage::Kind::kIndexedSource:
+      return "indexed source";
+    case PlannedStage::Kind::kStreamSource:
+      return "stream source";
+    case PlannedStage::Kind::kRow:
+      return "row";
+    default:
+      return "stream";
+  }
+}
+
+std::string PlanText(const PhysicalPlan& plan) {
+  size_t width = kFewestInName;
+  for (const PlannedStage& stage : plan.stages) {
+    width = std::max(width, stage.name.size() + 3 * static_cast<size_t>(stage.depth) + 2);
+  }
+  std::string text = "Plan, from the user down (one line a stage; each fills a connector of the window given):\n";
+  for (const PlannedStage& stage : plan.stages) {
+    Append(text, "  ", Padded(TreeName(stage.name, stage.depth), width),
+           Padded(RunsText(stage, plan.workers), kRunsWidth), "window ", stage.window);
+    if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
+    if (stage.inputs.empty()) text += ShardText(plan.shard);
+    text += "\n";
+  }
+  for (const PlannedCache& cache : plan.caches) {
+    if (!cache.light) Append(text, "  ", CacheText(plan, cache), "\n");
+  }
+  Append(text, "  ", MemoryText(plan), "\n");
+  return text;
+}
+
+}  // namespace headrace

@@ -1,0 +1,268 @@
+#include "engine/plan/planner.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/operator/batch_memory.h"
+#include "engine/plan/cache_planner.h"
+#include "engine/plan/epoch_limit.h"
+#include "engine/plan/plan_checks.h"
+
+namespace headrace {
+namespace {
+
+constexpr int kRowWindow = 128;
+constexpr int kBatchWindow = 8;
+// Rows grouped by their cost stay within the nearest cache of a core, and within this part of the budget.
+constexpr int64_t kGroupBytes = int64_t{32} << 10;
+constexpr int64_t kGroupShare = 256;
+constexpr int64_t kConnectorShare = 4;
+
+// Bytes of a row with this schema; -1 where a shape is not known.
+int64_t RowBytes(const ir::Schema& schema) {
+  int64_t bytes = 0;
+  for (const ir::Column& column : schema.columns) {
+    if (!column.type.fully_known() || IsVariableLength(column.type.dtype)) return -1;
+    bytes += static_cast<int64_t>(ItemSize(column.type.dtype)) * ElementCount(*column.type.shape);
+  }
+  return bytes;
+}
+
+class StageLayout {
+ public:
+  StageLayout(const PreparedGraph& prepared, const PlanOptions& options, PhysicalPlan& plan)
+      : prepared_(prepared), options_(options), plan_(plan) {}
+
+  absl::Status Build() {
+    HEADRACE_RETURN_IF_ERROR(AddOperators());
+    Close(Lay(prepared_.root(), plan_.epochs, plan_.checkpoint));
+    Number();
+    return absl::OkStatus();
+  }
+
+ private:
+  // A stage to which operators may still be added.
+  struct Open {
+    PlannedStage stage;
+    bool sealed = false;
+    bool batches = false;  // gives out batches: few are enough in a queue
+    bool grouped = false;  // its source may group rows
+  };
+
+  absl::Status AddOperators() {
+    for (const PlanNode* node : prepared_.nodes()) {
+      const int id = static_cast<int>(plan_.operators.size());
+      id_of_.emplace(node, id);
+      PlannedOperator& op = plan_.operators.emplace_back();
+      op.name = node->arguments.name;
+      op.location = node->arguments.location;
+      op.properties = node->properties;
+      op.output = node->arguments.output;
+      op.epoch_cycle = node->arguments.epoch_cycle;
+      if (!node->indexed) {
+        for (const auto& input : node->inputs) op.inputs.push_back(id_of_.at(input.get()));
+      }
+      if (!node->properties.keeps.has_value()) continue;
+      HEADRACE_ASSIGN_OR_RETURN(PlannedCache cache, PlanOwnCache(*node, prepared_.graph(), options_, plan_.seed));
+      cache.op = id;
+      plan_.caches.push_back(std::move(cache));
+    }
+    return absl::OkStatus();
+  }
+
+  // The node's operator, with where it begins.
+  int Settle(const PlanNode& node, EpochRange epochs, absl::Span<const uint64_t> counters) {
+    const int id = id_of_.at(&node);
+    PlannedOperator& op = plan_.operators[static_cast<size_t>(id)];
+    op.epochs = epochs;
+    const size_t below = counters.size() - static_cast<size_t>(op.properties.checkpoint_counters);
+    op.input_counters.assign(counters.begin(), counters.begin() + static_cast<std::ptrdiff_t>(below));
+    op.counters.assign(counters.begin() + static_cast<std::ptrdiff_t>(below), counters.end());
+    return id;
+  }
+
+  Open Lay(const PlanNode& node, EpochRange epochs, absl::Span<const uint64_t> counters) {
+    if (node.indexed || node.stream_source) return LaySource(node, Settle(node, epochs, counters));
+    if (node.row) return LayRow(node, Settle(node, epochs, counters), epochs, counters);
+    return LayStream(node, Settle(node, epochs, counters), epochs, counters);
+  }
+
+  Open LaySource(const PlanNode& node, int id) {
+    Open open;
+    open.stage.kind = node.indexed ? PlannedStage::Kind::kIndexedSource : PlannedStage::Kind::kStreamSource;
+    open.stage.caches = std::exchange(caches_above_, {});
+    open.grouped = MayGroup(node);
+    if (node.properties.traits.file_io) open.stage.lane = Lane::kIo;
+    if (node.properties.traits.python) {
+      open.stage.lane = Lane::kPython;
+      open.stage.gated = true;
+      open.stage.cap = 1;
+      open.sealed = true;
+    }
+    open.stage.operators.push_back(id);
+    return open;
+  }
+
+  void PlanCaches(const PlanNode& node, int id, EpochRange epochs) {
+    std::optional<PlannedCache> cache = PlanAutomaticCache(node, prepared_.graph(), options_, epochs);
+    const bool may_keep = node.properties.keeps.has_value() || (cache.has_value() && cache->declined.empty());
+    if (may_keep) caches_above_.push_back(id);
+    if (!cache.has_value()) return;
+    cache->op = id;
+    plan_.caches.push_back(*std::move(cache));
+  }
+
+  Open LayRow(const PlanNode& node, int id, EpochRange epochs, absl::Span<const uint64_t> counters) {
+    PlanCaches(node, id, epochs);
+    std::vector<int> caches = caches_above_;
+    Open input = Lay(*node.inputs[0], epochs, counters.first(static_cast<size_t>(node.inputs[0]->counters)));
+    const ir::Traits& traits = node.properties.traits;
+    const bool splits = node.properties.splits_messages;
+    if (traits.light && !splits && !input.sealed) {
+      input.stage.operators.push_back(id);
+      return input;
+    }
+    Open open;
+    open.stage.kind = PlannedStage::Kind::kRow;
+    open.stage.caches = std::move(caches);
+    open.stage.inputs.push_back(Close(std::move(input)));
+    if (traits.python) {
+      open.stage.lane = Lane::kPython;
+      open.stage.gated = true;
+      open.stage.cap = traits.ordered ? 1 : options_.workers > 0 ? options_.workers : options_.cores;
+    }
+    open.sealed = splits;
+    open.stage.operators.push_back(id);
+    return open;
+  }
+
+  Open LayStream(const PlanNode& node, int id, EpochRange epochs, absl::Span<const uint64_t> counters) {
+    const EpochMapping& mapping = node.properties.epochs;
+    const size_t own = counters.size() - static_cast<size_t>(node.properties.checkpoint_counters);
+    const EpochRange range{mapping.StartInput(epochs.first, counters.subspan(own)), mapping.LastInput(epochs.last)};
+    std::vector<Open> inputs;
+    size_t at = 0;
+    for (const auto& input : node.inputs) {
+      const auto width = static_cast<size_t>(input->counters);
+      inputs.push_back(Lay(*input, range, counters.subspan(at, width)));
+      at += width;
+    }
+    const bool batches = node.properties.batch_rows > 0;
+    if (inputs.size() == 1 && inputs[0].stage.kind == PlannedStage::Kind::kStream && !inputs[0].sealed) {
+      PlannedStage& stage = inputs[0].stage;
+      if (stage.inputs.size() == 1 && batches) GiveBatchSlots(stage.inputs[0], stage.operators, id);
+      stage.operators.push_back(id);
+      inputs[0].batches |= batches;
+      return std::move(inputs[0]);
+    }
+    Open open;
+    open.stage.kind = PlannedStage::Kind::kStream;
+    open.batches = batches;
+    for (Open& input : inputs) open.stage.inputs.push_back(Close(std::move(input)));
+    if (open.stage.inputs.size() == 1 && batches) GiveBatchSlots(open.stage.inputs[0], {}, id);
+    open.stage.operators.push_back(id);
+    return open;
+  }
+
+  const PlannedOperator& op(int id) const { return plan_.operators[static_cast<size_t>(id)]; }
+
+  // Lets the rows of the stage below a batch be written where they go, if nothing but their epochs changes in between.
+  void GiveBatchSlots(int below, const std::vector<int>& between, int batch) {
+    PlannedStage& stage = plan_.stages[static_cast<size_t>(below)];
+    const PlannedOperator& joins = op(batch);
+    if (stage.kind != PlannedStage::Kind::kRow || !joins.properties.takes_batch_slots) return;
+    if (!op(stage.operators.back()).properties.writes_batch_slots) return;
+    if (!std::all_of(between.begin(), between.end(), [this](int id) { return op(id).properties.passes_rows; })) return;
+    std::vector<ir::ColumnType> types;
+    for (const ir::Column& column : op(joins.inputs[0]).output.columns) types.push_back(column.type);
+    if (!BatchSlots::Useful(joins.properties.batch_rows, types, options_.memory)) return;
+    stage.batch_slots = PlannedBatchSlots{batch, between, static_cast<int64_t>(joins.counters[0])};
+  }
+
+  int Close(Open open) {
+    PlannedStage& stage = open.stage;
+    for (const int id : stage.operators) Append(stage.name, stage.name.empty() ? "" : " + ", op(id).name);
+    stage.row_bytes = RowBytes(op(stage.operators.back()).output);
+    if (options_.workers > 0) stage.cap = std::min(stage.cap, options_.workers);
+    if (stage.lane == Lane::kIo) stage.cap = std::min(stage.cap, PlannedStage::kMostReads);
+    if (options_.pull) stage.lane = Lane::kCpu;
+    if (stage.lane == Lane::kIo && stage.kind == PlannedStage::Kind::kIndexedSource) {
+      stage.first_cap = options_.workers > 0 ? stage.cap : PlannedStage::kFirstReads;
+    }
+    const int chosen = options_.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
+    stage.window = options_.window > 0 ? options_.window : chosen;
+    stage.narrows = options_.window == 0;
+    stage.byte_bound = std::max<int64_t>(1, options_.memory / kConnectorShare);
+    if (open.grouped) stage.group = options_.group;
+    stage.group_bytes = std::min(kGroupBytes, options_.memory / kGroupShare);
+    plan_.stages.push_back(std::move(stage));
+    return static_cast<int>(plan_.stages.size()) - 1;
+  }
+
+  // Puts the user's end first.
+  void Number() {
+    std::vector<PlannedStage>& stages = plan_.stages;
+    std::reverse(stages.begin(), stages.end());
+    for (PlannedStage& stage : stages) {
+      for (int& input : stage.inputs) {
+        input = static_cast<int>(stages.size()) - 1 - input;
+        stages[static_cast<size_t>(input)].depth = stage.depth + 1;
+      }
+    }
+  }
+
+  const PreparedGraph& prepared_;
+  const PlanOptions& options_;
+  PhysicalPlan& plan_;
+  std::unordered_map<const PlanNode*, int> id_of_;
+  // On the way down, the nearest to the user first: for the indexed source that ends the way.
+  std::vector<int> caches_above_;
+};
+
+absl::Status PlanEpochs(const PlanNode& root, EpochRange asked, PhysicalPlan& plan) {
+  const std::optional<uint64_t> last = LastEpochOf(root);
+  if (!last.has_value() || asked.first > *last) return UncountedEpoch(asked.first, last);
+  plan.epochs_cut = asked.last > *last;
+  plan.epochs = {asked.first, std::min(asked.last, *last)};
+  return absl::OkStatus();
+}
+
+absl::Status PlanStart(const PlanNode& root, const PlanOptions& options, PhysicalPlan& plan) {
+  plan.checkpoint = options.checkpoint;
+  if (plan.checkpoint.empty()) plan.checkpoint.assign(static_cast<size_t>(root.counters), 0);
+  if (static_cast<int>(plan.checkpoint.size()) != root.counters) {
+    return StateError("the state has ", plan.checkpoint.size(), " counters, this pipeline ", root.counters);
+  }
+  plan.skip_rows = options.skip_rows;
+  plan.delivered = options.delivered;
+  return CheckCounters(root, options.shard, plan.checkpoint);
+}
+
+}  // namespace
+
+absl::StatusOr<PhysicalPlan> MakePlan(const PreparedGraph& prepared, const PlanOptions& options) {
+  const PlanNode& root = prepared.root();
+  PhysicalPlan plan;
+  plan.shard = options.shard;
+  plan.seed = options.seed.value_or(prepared.graph().seed());
+  plan.pull = options.pull;
+  plan.workers = options.pull ? 1 : std::max(options.cores, options.workers);
+  plan.memory = options.memory;
+  plan.checkpoint_layout = CheckpointLayout(root);
+  const auto inexact = std::find(prepared.nodes().begin(), prepared.nodes().end(), FirstInexact(root));
+  if (inexact != prepared.nodes().end()) plan.position_inexact = static_cast<int>(inexact - prepared.nodes().begin());
+  HEADRACE_RETURN_IF_ERROR(CheckShards(root, options.shard));
+  HEADRACE_RETURN_IF_ERROR(PlanEpochs(root, options.epochs, plan));
+  HEADRACE_RETURN_IF_ERROR(PlanStart(root, options, plan));
+  HEADRACE_RETURN_IF_ERROR(StageLayout(prepared, options, plan).Build());
+  return plan;
+}
+
+}  // namespace headrace

@@ -1,0 +1,163 @@
+// Plans of small graphs, without a thread: what is fixed, what is left open, and what is refused.
+#include "engine/plan/planner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "engine/plan/plan_text.h"
+#include "engine/testing/fake_ops.h"
+
+namespace headrace {
+namespace {
+
+using ir::BoolValue;
+using ir::IntValue;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Kind = PlannedStage::Kind;
+
+// On a machine of two cores, whatever this one has.
+PlanOptions TwoCores() {
+  PlanOptions options;
+  options.cores = 2;
+  return options;
+}
+
+absl::StatusOr<PhysicalPlan> PlanOf(const FakeGraph& graph, const PlanOptions& options = TwoCores()) {
+  auto prepared = PreparedGraph::Make(graph.Build(), options);
+  return prepared.ok() ? MakePlan(**prepared, options) : prepared.status();
+}
+
+std::vector<std::string> StageNames(const PhysicalPlan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedStage& stage : plan.stages) names.push_back(stage.name);
+  return names;
+}
+
+FakeGraph Training() {
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(20)}, {"io", BoolValue(true)}});
+  graph.Add("fake_work");
+  graph.Add("fake_window", {{"rows", IntValue(4)}});
+  graph.Add("fake_repeat", {{"count", IntValue(3)}});
+  return graph;
+}
+
+TEST(Planner, LaysNeighboursOutInStages) {
+  const PhysicalPlan plan = *PlanOf(Training());
+  EXPECT_THAT(StageNames(plan), ElementsAre("fake_window[2] + fake_repeat[3]", "fake_work[1]", "fake_count[0]"));
+  EXPECT_EQ(plan.stages[0].kind, Kind::kStream);
+  EXPECT_THAT(plan.stages[0].inputs, ElementsAre(1));
+  EXPECT_THAT(plan.stages[0].operators, ElementsAre(2, 3));
+  EXPECT_EQ(plan.stages[1].kind, Kind::kRow);
+  EXPECT_EQ(plan.stages[1].lane, Lane::kCpu);
+  EXPECT_EQ(plan.stages[1].cap, PlannedStage::kNoCap);
+  EXPECT_EQ(plan.stages[2].kind, Kind::kIndexedSource);
+  EXPECT_EQ(plan.stages[2].depth, 2);
+}
+
+TEST(Planner, LeavesTheNumberOfReadsOpen) {
+  const PlannedStage source = PlanOf(Training())->stages[2];
+  EXPECT_EQ(source.lane, Lane::kIo);
+  EXPECT_EQ(source.first_cap, PlannedStage::kFirstReads);
+  EXPECT_EQ(source.cap, PlannedStage::kMostReads);
+  PlanOptions fixed = TwoCores();
+  fixed.workers = 3;
+  EXPECT_EQ(PlanOf(Training(), fixed)->stages[2].first_cap, 3);
+  EXPECT_EQ(PlanOf(Training(), fixed)->stages[2].cap, 3);
+}
+
+TEST(Planner, TakesWhatTheUserFixed) {
+  PlanOptions options = TwoCores();
+  options.window = 5;
+  options.workers = 3;
+  const PhysicalPlan threaded = *PlanOf(Training(), options);
+  for (const PlannedStage& stage : threaded.stages) {
+    EXPECT_EQ(stage.window, 5);
+    EXPECT_FALSE(stage.narrows);
+    EXPECT_EQ(stage.cap, 3);
+  }
+  options.pull = true;
+  options.window = 0;
+  const PhysicalPlan pulled = *PlanOf(Training(), options);
+  EXPECT_EQ(pulled.workers, 1);
+  for (const PlannedStage& stage : pulled.stages) {
+    EXPECT_EQ(stage.lane, Lane::kCpu);
+    EXPECT_EQ(stage.window, 1);
+  }
+}
+
+TEST(Planner, NumbersTheEpochsOfEachOperator) {
+  PlanOptions options = TwoCores();
+  options.epochs = {2, 4};
+  const PhysicalPlan plan = *PlanOf(Training(), options);
+  EXPECT_EQ(plan.root().epochs, (EpochRange{2, 4}));
+  EXPECT_EQ(plan.operators[2].epochs, (EpochRange{6, 14}));
+  EXPECT_EQ(plan.operators[0].epochs, (EpochRange{6, 14}));
+}
+
+TEST(Planner, BeginsEachOperatorWithItsPartOfTheCheckpoint) {
+  PlanOptions options = TwoCores();
+  const PhysicalPlan start = *PlanOf(Training(), options);
+  options.checkpoint = start.checkpoint;
+  options.checkpoint.front() = 7;
+  const PhysicalPlan plan = *PlanOf(Training(), options);
+  EXPECT_THAT(plan.operators[0].counters, ElementsAre(7));
+  EXPECT_THAT(plan.operators[1].input_counters, ElementsAre(7));
+  EXPECT_EQ(plan.operators[2].input_counters.front(), 7u);
+  options.checkpoint.push_back(0);
+  EXPECT_EQ(KindOf(PlanOf(Training(), options).status()), ErrorKind::kState);
+  options.checkpoint = start.checkpoint;
+  options.checkpoint.front() = 21;
+  EXPECT_THAT(DescribeError(PlanOf(Training(), options).status()), HasSubstr("gave 21 rows of 20"));
+}
+
+TEST(Planner, GivesPythonThreadsOfItsOwn) {
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(4)}});
+  graph.Add("fake_work", {{"python", BoolValue(true)}});
+  const PlannedStage stage = PlanOf(graph)->stages[0];
+  EXPECT_EQ(stage.lane, Lane::kPython);
+  EXPECT_TRUE(stage.gated);
+}
+
+TEST(Planner, NamesTheOperatorThatForbidsOtherRanks) {
+  EXPECT_EQ(PlanOf(Training())->position_inexact, 2);
+  FakeGraph exact;
+  exact.Add("fake_count", {{"rows", IntValue(4)}});
+  exact.Add("fake_work");
+  EXPECT_EQ(PlanOf(exact)->position_inexact, -1);
+}
+
+TEST(Planner, RefusesShardsWithoutRows) {
+  PlanOptions options = TwoCores();
+  options.shard.world = 21;
+  const absl::Status refused = PlanOf(Training(), options).status();
+  EXPECT_THAT(DescribeError(refused), HasSubstr("more shards (21) than rows (20)"));
+  EXPECT_EQ(GetErrorField(refused, ErrorField::kOperator), "fake_count[0]");
+}
+
+TEST(Planner, GivesEqualPlansForEqualGraphs) {
+  EXPECT_EQ(*PlanOf(Training()), *PlanOf(Training()));
+  PlanOptions other = TwoCores();
+  other.shard = {.rank = 1, .world = 2};
+  EXPECT_FALSE(*PlanOf(Training()) == *PlanOf(Training(), other));
+}
+
+TEST(PlanText, SaysALineForEachStage) {
+  EXPECT_EQ(PlanText(*PlanOf(Training())),
+            "Plan, from the user down (one line a stage; each fills a connector of the window given):\n"
+            "  fake_window[2] + fake_repeat[3]  in order                window 128, 8 B a row\n"
+            "  └─ fake_work[1]                  workers × 2             window 128, 8 B a row\n"
+            "     └─ fake_count[0]              reads files × 8 to 64   window 128, 8 B a row"
+            "  <- shards are sharded here\n"
+            "  memory: at most 3.0 KiB; budget 2.0 GiB\n");
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,46 @@
+// A graph with its operators made: sources have looked at their files, nothing runs. A plan says what will be run of
+// it, and its operators then go to the stages.
+// Thread contract: built and used by one thread; DataChanged from any.
+#ifndef HEADRACE_ENGINE_PLAN_PREPARED_GRAPH_H_
+#define HEADRACE_ENGINE_PLAN_PREPARED_GRAPH_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/plan/plan_node.h"
+#include "engine/plan/plan_options.h"
+#include "ir/graph.pb.h"
+
+namespace headrace {
+
+class PreparedGraph {
+ public:
+  // `graph` is canonical and valid. Errors as MakePlanNodes, and kUnsupported in a child that was forked after threads
+  // had started.
+  static absl::StatusOr<std::unique_ptr<PreparedGraph>> Make(ir::proto::Graph graph, const PlanOptions& options);
+  PreparedGraph(const PreparedGraph&) = delete;
+
+  const ir::proto::Graph& graph() const { return graph_; }
+  const PlanNode& root() const { return *root_; }
+  // By the numbers that a plan gives them.
+  const std::vector<PlanNode*>& nodes() const { return nodes_; }
+  // Of the sources, as they were when it was made.
+  const std::vector<Fingerprint>& fingerprints() const { return fingerprints_; }
+  // The sources are others now, or cannot be found any more.
+  bool DataChanged() const;
+
+ private:
+  PreparedGraph(ir::proto::Graph graph, const PlanOptions& options);
+
+  const ir::proto::Graph graph_;
+  const HostBindings bindings_;
+  RunOptions run_;
+  std::unique_ptr<PlanNode> root_;
+  std::vector<PlanNode*> nodes_;
+  std::vector<Fingerprint> fingerprints_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_PLAN_PREPARED_GRAPH_H_

@@ -1,0 +1,44 @@
+// A map over one without a cache, that may keep its rows at a point of its program, and goes on from there with rows
+// that were found.
+// Thread contract: Apply from any thread.
+#ifndef HEADRACE_OPS_CACHED_MAP_H_
+#define HEADRACE_OPS_CACHED_MAP_H_
+
+#include <memory>
+#include <vector>
+
+#include "engine/cache/automatic_cache.h"
+#include "engine/operator/operator.h"
+#include "ops/map_operator.h"
+
+namespace headrace {
+
+class CachedMap : public RowOperator {
+ public:
+  CachedMap(const OpArguments& arguments, MapProgram program);
+
+  void Apply(Block& block) const override;
+  std::shared_ptr<RowCache> row_cache() const override { return cache_->rows(); }
+  std::shared_ptr<AutomaticCache> automatic_cache() const override { return cache_; }
+  std::shared_ptr<const RowWarnings> warnings() const override { return map_.warnings(); }
+
+ private:
+  // The work before a point, and from there on.
+  struct Halves {
+    std::shared_ptr<const MapProgram::Part> first;
+    std::shared_ptr<const MapProgram::Part> rest;
+    std::vector<int> columns;  // of the row at the point
+  };
+
+  absl::Status Make(const Block& block, int i, MapRow& row) const;
+  absl::Status MakeInHalves(const AutomaticCache::Turn& turn, const Block& block, int i, MapRow& row) const;
+  absl::Status GoOn(const Block& block, int i, MapRow& row) const;
+
+  const MapOperator map_;
+  std::vector<Halves> halves_;  // one for each point
+  const std::shared_ptr<AutomaticCache> cache_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_CACHED_MAP_H_

@@ -1,0 +1,51 @@
+#include "ops/map_operator.h"
+
+#include <utility>
+
+#include "core/row_warning.h"
+
+namespace headrace {
+
+MapOperator::MapOperator(const std::string& name, MapProgram program)
+    : program_(std::move(program)), warnings_(program_.may_warn() ? std::make_shared<RowWarnings>(name) : nullptr) {}
+
+void MapOperator::Apply(Block& block) const {
+  if (block.rows() > 1 && program_.RunStacked(block)) return;
+  ApplyToRows(block, [&](int i, MapRow& row) {
+    return MakeCounted(block, i, row, [&](int at, MapRow& made) {
+      made.columns.resize(program_.columns());
+      return program_.Run(program_.all(), block, at, true, made);
+    });
+  });
+}
+
+void MapOperator::ApplyToRows(Block& block, RowMaker make) const {
+  if (block.rows() == 0) {
+    // Leaves no columns of the input's, for operators above go by the output's.
+    block.columns.clear();
+    return;
+  }
+  MapRow row;
+  absl::InlinedVector<BlockColumn, 2> results(program_.columns());
+  for (int i = 0; i < block.rows(); ++i) {
+    row.columns.clear();
+    for (BlockColumn& column : block.columns) row.columns.push_back(column.TakeRow(i));
+    absl::Status status = make(i, row);
+    if (!status.ok()) {
+      block.Fail(i, std::move(status));
+      break;
+    }
+    for (size_t c = 0; c < results.size(); ++c) results[c].Append(std::move(row.columns[c]));
+  }
+  block.columns = std::move(results);
+}
+
+absl::Status MapOperator::MakeCounted(const Block& block, int i, MapRow& row, RowMaker make) const {
+  if (warnings_ == nullptr) return make(i, row);
+  const RowWarning warning;
+  absl::Status status = make(i, row);
+  if (status.ok() && !warning.text().empty()) warnings_->Add(block.ids[i], block.provenances[i], warning.text());
+  return status;
+}
+
+}  // namespace headrace

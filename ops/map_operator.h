@@ -1,0 +1,40 @@
+// A map: runs its program on every row.
+// Thread contract: Apply from any thread.
+#ifndef HEADRACE_OPS_MAP_OPERATOR_H_
+#define HEADRACE_OPS_MAP_OPERATOR_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "engine/operator/operator.h"
+#include "engine/operator/row_warnings.h"
+#include "ops/map_program.h"
+
+namespace headrace {
+
+class MapOperator : public RowOperator {
+ public:
+  // `name`: "map[1]".
+  MapOperator(const std::string& name, MapProgram program);
+
+  void Apply(Block& block) const override;
+  std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
+
+  const MapProgram& program() const { return program_; }
+  // Row `i` of the block comes in, and goes out as row of the result.
+  using RowMaker = absl::FunctionRef<absl::Status(int i, MapRow& row)>;
+  // Makes each row of the block by itself; the first that fails ends it.
+  void ApplyToRows(Block& block, RowMaker make) const;
+  // Makes a row, and counts the warning that it came with.
+  absl::Status MakeCounted(const Block& block, int i, MapRow& row, RowMaker make) const;
+
+ private:
+  const MapProgram program_;
+  const std::shared_ptr<RowWarnings> warnings_;  // null: no step warns
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_MAP_OPERATOR_H_

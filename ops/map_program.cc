@@ -1,0 +1,251 @@
+#include "ops/map_program.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "core/text.h"
+#include "engine/operator/batch_memory.h"
+#include "ir/graph.h"
+
+namespace headrace {
+
+struct MapProgram::BoundStep {
+  std::unique_ptr<Kernel> kernel;
+  std::shared_ptr<HostFunction> function;
+  bool function_draws = false;
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+  uint64_t seed = 0;
+  uint64_t salt = 0;
+  uint64_t stream = 0;   // of both
+  std::string name;      // "map[1] Resize"
+  std::string location;  // of the step, where it has its own
+};
+
+// Steps that run as one, by their numbers; more than one where the optimizer fused them.
+struct MapProgram::Action {
+  std::vector<size_t> steps;
+  std::optional<FusedImage> fused = {};
+  int last_of = -1;  // the column that it is the last to write; -1: none, or several
+};
+
+class MapProgram::Part {
+ public:
+  explicit Part(std::vector<Action> actions) : actions_(std::move(actions)) {}
+  const std::vector<Action>& actions() const { return actions_; }
+
+ private:
+  const std::vector<Action> actions_;
+};
+
+namespace {
+
+absl::Status FindFunction(const ir::Attributes& attributes, const OpArguments& arguments,
+                          std::shared_ptr<HostFunction>& function) {
+  const std::string& name = attributes.ReferenceName("function");
+  const auto& functions = arguments.run->bindings->functions;
+  const auto found = functions.find(name);
+  if (found == functions.end()) {
+    return GraphError("the Python function ", name,
+                      " is not here: a graph that holds one runs only where it was built");
+  }
+  function = found->second;
+  return absl::OkStatus();
+}
+
+// The map that the user wrote the step in, where passes have made one of several.
+std::string NameOfMap(const ir::proto::Step& step, const OpArguments& arguments) {
+  return step.user_node() > 0 ? Cat(arguments.node->op(), "[", step.user_node() - 1, "]") : arguments.name;
+}
+
+template <typename Outputs>
+absl::Status TakeOutputs(const std::vector<int>& columns, absl::StatusOr<Outputs> outputs, absl::Span<Tensor> row) {
+  if (!outputs.ok()) return std::move(outputs).status();
+  if (outputs->size() != columns.size()) {
+    return GraphError("gave ", outputs->size(), " values for ", columns.size(), " columns");
+  }
+  for (size_t i = 0; i < outputs->size(); ++i) row[static_cast<size_t>(columns[i])] = std::move((*outputs)[i]);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step& step, const OpArguments& arguments) {
+  BoundStep bound;
+  const ir::Attributes attributes = ir::Attributes::Of(step);
+  bound.name = Cat(NameOfMap(step, arguments), " ", step.kernel());
+  if (step.has_location()) bound.location = ir::LocationText(step.location());
+  for (const std::string& input : step.inputs()) bound.inputs.push_back(arguments.output.IndexOf(input));
+  for (const std::string& output : step.outputs()) bound.outputs.push_back(arguments.output.IndexOf(output));
+  bound.salt = step.salt();
+  bound.seed = arguments.seed;
+  const bool own_seed = attributes.Find("seed") != nullptr && !attributes.IsNone("seed");
+  if (own_seed) bound.seed = static_cast<uint64_t>(attributes.Int("seed"));
+  bound.stream = RowRandom::StreamOf(bound.seed, bound.salt);
+  absl::Status made;
+  if (step.kernel() == kPythonFunction) {
+    made = FindFunction(attributes, arguments, bound.function);
+    bound.function_draws = attributes.Bool("random");
+  } else {
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = MakeKernel(step.kernel(), attributes);
+    made = kernel.status();
+    if (kernel.ok()) bound.kernel = *std::move(kernel);
+  }
+  if (made.ok()) return bound;
+  AddErrorField(made, ErrorField::kOperator, bound.name);
+  AddErrorField(made, ErrorField::kLocation, bound.location);
+  return made;
+}
+
+absl::StatusOr<MapProgram> MapProgram::Bind(const OpArguments& arguments) {
+  auto steps = std::make_shared<std::vector<BoundStep>>();
+  for (const ir::proto::Step& step : arguments.node->steps()) {
+    HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments));
+    steps->push_back(std::move(bound));
+  }
+  MapProgram program;
+  program.columns_ = arguments.output.columns.size();
+  program.for_stacks_ = std::all_of(steps->begin(), steps->end(), [](const BoundStep& step) {
+    return step.kernel && step.kernel->applies_to_stacks();
+  });
+  program.steps_ = std::move(steps);
+  program.all_ = std::make_shared<const Part>(program.ActionsOf(*arguments.node));
+  return program;
+}
+
+size_t MapProgram::steps() const { return steps_->size(); }
+
+bool MapProgram::may_warn() const {
+  return std::any_of(steps_->begin(), steps_->end(),
+                     [](const BoundStep& step) { return step.kernel != nullptr && step.kernel->may_warn(); });
+}
+
+std::optional<FusedImage> MapProgram::Fuse(const std::vector<size_t>& steps) const {
+  std::vector<FusedImage::Part> parts;
+  for (const size_t at : steps) {
+    const BoundStep& step = (*steps_)[at];
+    parts.push_back({step.kernel.get(), step.seed, step.salt});
+  }
+  return FusedImage::Make(parts);
+}
+
+// Says of each action whether it is the last to write a column.
+void MapProgram::NoteLastWriters(std::vector<Action>& actions) const {
+  std::map<int, Action*> last;
+  for (Action& action : actions) {
+    for (const int column : (*steps_)[action.steps.back()].outputs) last[column] = &action;
+  }
+  for (const auto& [column, action] : last) {
+    if ((*steps_)[action->steps.back()].outputs.size() == 1) action->last_of = column;
+  }
+}
+
+// The steps in the order in which they run: those fused together in the place of their first.
+std::vector<MapProgram::Action> MapProgram::ActionsOf(const ir::proto::Node& map) const {
+  std::vector<Action> actions;
+  std::map<uint32_t, size_t> action_of;
+  for (size_t i = 0; i < steps_->size(); ++i) {
+    const uint32_t fused = map.steps(static_cast<int>(i)).fused();
+    const auto found = action_of.find(fused);
+    if (fused != 0 && found != action_of.end()) {
+      actions[found->second].steps.push_back(i);
+      continue;
+    }
+    if (fused != 0) action_of.emplace(fused, actions.size());
+    actions.push_back({.steps = {i}});
+  }
+  for (Action& action : actions) {
+    if (action.steps.size() > 1) action.fused = Fuse(action.steps);
+  }
+  NoteLastWriters(actions);
+  return actions;
+}
+
+std::shared_ptr<const MapProgram::Part> MapProgram::PartOf(size_t begin, size_t end) const {
+  std::vector<Action> part;
+  for (const Action& action : all_->actions()) {
+    Action left;
+    for (const size_t at : action.steps) {
+      if (at >= begin && at < end) left.steps.push_back(at);
+    }
+    if (left.steps.empty()) continue;
+    if (left.steps.size() == action.steps.size()) left.fused = action.fused;
+    if (left.steps.size() != action.steps.size() && left.steps.size() > 1) left.fused = Fuse(left.steps);
+    part.push_back(std::move(left));
+  }
+  NoteLastWriters(part);
+  return std::make_shared<const Part>(std::move(part));
+}
+
+Tensor MapProgram::SlotOf(const Block& block, int column) {
+  return block.batch_memory != nullptr && column >= 0 ? block.batch_memory->SlotOf(column, block.batch_slot) : Tensor();
+}
+
+absl::Status MapProgram::Run(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const {
+  for (const Action& action : part.actions()) {
+    OutputAllocator output(into_slots ? SlotOf(block, action.last_of) : Tensor());
+    HEADRACE_RETURN_IF_ERROR(RunAction(action, block.ids[i], output, row));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MapProgram::RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) const {
+  if (action.fused.has_value()) {
+    Tensor& column = row.columns[static_cast<size_t>((*steps_)[action.steps[0]].inputs[0])];
+    absl::StatusOr<Tensor> result = action.fused->Apply(column, id, output);
+    if (result.ok()) {
+      column = *std::move(result);
+      return absl::OkStatus();
+    }
+    // Lets the plain steps say what is wrong, and where.
+  }
+  OutputAllocator intermediate;
+  for (const size_t at : action.steps) {
+    const BoundStep& step = (*steps_)[at];
+    const bool last = at == action.steps.back();
+    absl::Status status = RunStep(step, id, last ? output : intermediate, absl::MakeSpan(row.columns), row);
+    if (status.ok()) continue;
+    AddErrorField(status, ErrorField::kOperator, step.name);
+    AddErrorField(status, ErrorField::kLocation, step.location);
+    return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
+                                 absl::Span<Tensor> columns, MapRow& row) {
+  absl::Span<const Tensor> given;
+  if (bound.inputs.size() == 1) {
+    given = columns.subspan(static_cast<size_t>(bound.inputs[0]), 1);
+  } else {
+    row.inputs.clear();
+    for (const int column : bound.inputs) row.inputs.push_back(columns[static_cast<size_t>(column)]);
+    given = row.inputs;
+  }
+  KernelContext context(RowRandom(RowRandom::KeyOf(bound.stream, id.epoch), id.key), output);
+  if (bound.kernel) return TakeOutputs(bound.outputs, bound.kernel->Apply(given, context), columns);
+  RowRandom* const random = bound.function_draws ? &context.random() : nullptr;
+  return TakeOutputs(bound.outputs, bound.function->Call(given, random, output), columns);
+}
+
+bool MapProgram::RunStacked(Block& block) const {
+  if (!for_stacks_) return false;
+  MapRow stacks;
+  stacks.columns.resize(columns_);
+  for (size_t c = 0; c < block.columns.size(); ++c) {
+    if (!block.columns[c].stacked()) return false;
+    stacks.columns[c] = block.columns[c].stack();
+  }
+  OutputAllocator output;
+  for (const BoundStep& step : *steps_) {
+    if (!RunStep(step, block.ids[0], output, absl::MakeSpan(stacks.columns), stacks).ok()) return false;
+  }
+  block.columns.clear();
+  for (Tensor& stack : stacks.columns) block.columns.push_back(BlockColumn::Stacked(std::move(stack)));
+  return true;
+}
+
+}  // namespace headrace

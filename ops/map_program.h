@@ -1,0 +1,81 @@
+// The steps of a map made ready: kernels and functions of the user's, the columns that each reads and writes, and which
+// of them run as one pass. A program works on the tensors of one row at a time, or on rows that lie in one piece.
+// Thread contract: all methods from any thread, once it is made.
+#ifndef HEADRACE_OPS_MAP_PROGRAM_H_
+#define HEADRACE_OPS_MAP_PROGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "core/tensor.h"
+#include "engine/operator/block.h"
+#include "engine/operator/host.h"
+#include "engine/operator/operator.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/fused_image.h"
+
+namespace headrace {
+
+// The kernel that stands for a function of the user's.
+inline constexpr std::string_view kPythonFunction = "PythonFunction";
+
+// One row on its way through a program; made once and used for many.
+struct MapRow {
+  absl::InlinedVector<Tensor, 2> columns;
+  absl::InlinedVector<Tensor, 2> inputs;  // of the step that runs
+};
+
+class MapProgram {
+ public:
+  // Errors of kernels that cannot be made, with the name of their step; kGraph for a function that is not here.
+  static absl::StatusOr<MapProgram> Bind(const OpArguments& arguments);
+
+  // Columns of the result.
+  size_t columns() const { return columns_; }
+  // A row may come with a warning.
+  bool may_warn() const;
+
+  // A run of the program's steps.
+  class Part;
+  const Part& all() const { return *all_; }
+  // From step `begin` to before step `end`.
+  std::shared_ptr<const Part> PartOf(size_t begin, size_t end) const;
+  size_t steps() const;
+  // Runs the part for row `i` of the block, whose columns are in `row`. `into_slots`: results go to where the row
+  // stands in its batch, if that is known.
+  absl::Status Run(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const;
+  // All rows of the block in one call of each kernel. False, and nothing done, where they do not lie in one piece, or
+  // one fails: which one, they say one by one.
+  bool RunStacked(Block& block) const;
+
+  // Where column `column` of the block's row goes; invalid: nowhere.
+  static Tensor SlotOf(const Block& block, int column);
+
+ private:
+  struct BoundStep;
+  struct Action;
+
+  MapProgram() = default;
+  static absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments);
+  static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
+                              absl::Span<Tensor> columns, MapRow& row);
+  absl::Status RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) const;
+  std::optional<FusedImage> Fuse(const std::vector<size_t>& steps) const;
+  void NoteLastWriters(std::vector<Action>& actions) const;
+  std::vector<Action> ActionsOf(const ir::proto::Node& map) const;
+
+  size_t columns_ = 0;
+  std::shared_ptr<const std::vector<BoundStep>> steps_;
+  std::shared_ptr<const Part> all_;
+  bool for_stacks_ = false;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_MAP_PROGRAM_H_
