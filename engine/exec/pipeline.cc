@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/fork_watch.h"
 #include "core/text.h"
+#include "core/unwinder.h"
 #include "engine/exec/stage_maker.h"
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/planner.h"
@@ -123,6 +124,7 @@ absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph,
 
 absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(std::unique_ptr<PreparedGraph> prepared,
                                                          PipelineOptions options) {
+  LoadUnwinder();
   HEADRACE_ASSIGN_OR_RETURN(PhysicalPlan plan, MakePlan(*prepared, options));
   std::unique_ptr<Pipeline> pipeline(new Pipeline(std::move(prepared), std::move(plan), std::move(options)));
   HEADRACE_RETURN_IF_ERROR(pipeline->OpenCaches());

@@ -36,7 +36,6 @@ PART_SHORT_OF_MEMORY = 0.3
 LIBRARY_GAVE_UP = [
     "cannot allocate memory for thread-local data",
     "failed to register TLS destructor",
-    "libgcc_s.so.1 must be installed for unwinding to work",
 ]
 MEAN_SECONDS_TO_A_KILL = 3.0
 MEAN_SECONDS_TO_AN_INTERRUPT = 0.3
