@@ -5,19 +5,22 @@
 #include <cstdlib>
 #include <mutex>
 
-#ifndef HEADRACE_SANITIZER
-
 namespace {
 
 bool no_memory = false;
 
 }  // namespace
 
+// A sanitizer has a malloc of its own.
+#ifndef HEADRACE_SANITIZER
+
 extern "C" void* __libc_malloc(size_t bytes);
 extern "C" void* __libc_calloc(size_t count, size_t bytes);
-// In place of the C library's, for the whole process.
+// Replace the C library's, for the whole process.
 extern "C" void* malloc(size_t bytes) { return no_memory ? nullptr : __libc_malloc(bytes); }
 extern "C" void* calloc(size_t count, size_t bytes) { return no_memory ? nullptr : __libc_calloc(count, bytes); }
+
+#endif
 
 namespace headrace {
 namespace {
@@ -38,5 +41,3 @@ TEST(Unwinder, NeedsNoMemoryOnceItIsLoaded) {
 
 }  // namespace
 }  // namespace headrace
-
-#endif

@@ -73,7 +73,7 @@ const std::vector<Pass>& AllPasses() {
        RemoveIdentities,
        "Operators and kernels declare when they return their input unchanged. Takes and skips are removed only if they "
        "act on indices: elsewhere their counters are part of states. An operator that keeps two operators on indices "
-       "apart is replaced by a project, so that rows are dealt to ranks at the same point. repeat(1) stays, as it "
+       "apart is replaced by a project, so that rows are sharded among ranks at the same point. repeat(1) stays, as it "
        "changes the keys of rows."},
       {"push_down", "Moves operators that drop rows and columns towards the source, so that less is computed.",
        PushDown,

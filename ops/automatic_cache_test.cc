@@ -191,7 +191,7 @@ TEST(AutomaticCache, MeetsNoRowOfOnePassTwice) {
   builder.Add("take", {1}, {{"count", IntValue(20)}});
   AddSteps(builder, 2);
   EXPECT_THAT(Planned(builder, 1), HasSubstr("as only one epoch is run"));
-  EXPECT_THAT(Planned(builder, 2), HasSubstr("by itself, if the first rows show"));
+  EXPECT_THAT(Planned(builder, 2), HasSubstr("automatic cache in map[3]: if the first rows show"));
 }
 
 TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {
@@ -271,13 +271,13 @@ TEST(AutomaticCache, LastsInAFolder) {
 }
 
 TEST(AutomaticCache, IsExplained) {
-  EXPECT_THAT(Planned(Numbers(5), 2), HasSubstr("cache in map[2]: by itself, if the first rows show"));
-  EXPECT_THAT(Planned(Numbers(5), 1), HasSubstr("map[2]: no cache by itself, as only one epoch is run"));
+  EXPECT_THAT(Planned(Numbers(5), 2), HasSubstr("automatic cache in map[2]: if the first rows show"));
+  EXPECT_THAT(Planned(Numbers(5), 1), HasSubstr("map[2]: no automatic cache, as only one epoch is run"));
   IterateOptions endless;
   endless.endless = true;
   endless.bindings = KeptAt(-1).bindings;
   EXPECT_THAT(ExplainGraph(*Numbers(5).Build(), endless, /*passes=*/false).value(),
-              testing::Not(HasSubstr("by itself")))
+              testing::Not(HasSubstr("automatic cache")))
       << "light rows";
 }
 

@@ -39,27 +39,27 @@ std::string Refusal(const GraphBuilder& builder, int rows, const Change& change)
   return DescribeError(iteration.status());
 }
 
-Change Stamp(int index, uint64_t value) {
+Change Counter(int index, uint64_t value) {
   return [=](proto::State& state) { state.set_checkpoint(index, value); };
 }
 
-TEST(HostileState, OfWordsThatNoStampHasIsRefused) {
+TEST(HostileState, OfCountersThatNoCheckpointHasIsRefused) {
   const GraphBuilder range = Over("project", {{"columns", ir::StringsValue({"value"})}});
-  EXPECT_EQ(Refusal(range, 3, Stamp(0, 20)), "");
-  EXPECT_THAT(Refusal(range, 3, Stamp(0, 21)), HasSubstr("the operator gave 21 rows of 20"));
-  EXPECT_THAT(Refusal(range, 3, Stamp(0, 21)), HasSubstr("Range[0]"));
+  EXPECT_EQ(Refusal(range, 3, Counter(0, 20)), "");
+  EXPECT_THAT(Refusal(range, 3, Counter(0, 21)), HasSubstr("the operator gave 21 rows of 20"));
+  EXPECT_THAT(Refusal(range, 3, Counter(0, 21)), HasSubstr("Range[0]"));
   const GraphBuilder take = Over("take", {{"count", IntValue(9)}});
-  EXPECT_THAT(Refusal(take, 3, Stamp(1, 10)), HasSubstr("the operator gave 10 rows of 9"));
+  EXPECT_THAT(Refusal(take, 3, Counter(1, 10)), HasSubstr("the operator gave 10 rows of 9"));
   const GraphBuilder skip = Over("skip", {{"count", IntValue(9)}});
-  EXPECT_THAT(Refusal(skip, 3, Stamp(1, 10)), HasSubstr("the operator left out 10 rows of 9"));
+  EXPECT_THAT(Refusal(skip, 3, Counter(1, 10)), HasSubstr("the operator left out 10 rows of 9"));
   const GraphBuilder repeat = Over("repeat", {{"count", IntValue(2)}});
-  EXPECT_THAT(Refusal(repeat, 3, Stamp(1, 2)), HasSubstr("the operator stood at pass 2 of 0 to 1"));
+  EXPECT_THAT(Refusal(repeat, 3, Counter(1, 2)), HasSubstr("the operator stood at pass 2 of 0 to 1"));
   const GraphBuilder batch = Over("batch", {{"size", IntValue(3)}});
-  EXPECT_THAT(Refusal(batch, 3, Stamp(1, uint64_t{1} << 31)), HasSubstr("used 2147483648 rows of one message"));
+  EXPECT_THAT(Refusal(batch, 3, Counter(1, uint64_t{1} << 31)), HasSubstr("used 2147483648 rows of one message"));
   const GraphBuilder shuffle = Over("shuffle", {{"window", IntValue(4)}});
-  EXPECT_THAT(Refusal(shuffle, 3, Stamp(3, 19)), HasSubstr("with a window of 4"));
-  EXPECT_THAT(Refusal(shuffle, 3, Stamp(2, 19)), HasSubstr("rows and kept the one at 19"));
-  EXPECT_THAT(Refusal(shuffle, 3, Stamp(2, ~uint64_t{0})), HasSubstr("read 18446744073709551615 rows"));
+  EXPECT_THAT(Refusal(shuffle, 3, Counter(3, 19)), HasSubstr("with a window of 4"));
+  EXPECT_THAT(Refusal(shuffle, 3, Counter(2, 19)), HasSubstr("rows and kept the one at 19"));
+  EXPECT_THAT(Refusal(shuffle, 3, Counter(2, ~uint64_t{0})), HasSubstr("read 18446744073709551615 rows"));
 }
 
 TEST(HostileState, OfOtherCountersIsRefused) {
@@ -81,8 +81,8 @@ TEST(HostileState, OfEpochsThatCannotBeCountedIsRefused) {
 TEST(HostileState, OfAnotherRankDoesNotOverflow) {
   const ir::proto::Graph graph = *Over("batch", {{"size", IntValue(3)}}).Build();
   for (const uint64_t number : {uint64_t{1} << 40, uint64_t{1} << 62, ~uint64_t{0}}) {
-    for (const Change& change : {Change([&](proto::State& state) { state.set_world(number); }), Stamp(0, number),
-                                 Stamp(1, number), Change([&](proto::State& state) { state.set_base(number); })}) {
+    for (const Change& change : {Change([&](proto::State& state) { state.set_world(number); }), Counter(0, number),
+                                 Counter(1, number), Change([&](proto::State& state) { state.set_base(number); })}) {
       proto::State state = StateAfter(graph, 2);
       change(state);
       IterateOptions options = FromState(state);

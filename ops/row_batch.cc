@@ -118,7 +118,7 @@ void RowBatch::AddRow(Block& block, int row) {
 
 void RowBatch::Add(Block& block, int from, int count) {
   if (columns_.empty()) columns_.resize(block.columns.size());
-  if (ids_.empty()) origin_ = block.provenances[from];
+  if (ids_.empty()) provenance_ = block.provenances[from];
   const auto in_runs = [](const BlockColumn& column) { return column.in_runs(); };
   const bool whole = memory_ == nullptr && !padding_.has_value() && block.batch_memory == nullptr &&
                      std::all_of(block.columns.begin(), block.columns.end(), in_runs);
@@ -146,7 +146,7 @@ absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
   block->ids.push_back(ids_[0]);
   block->ids[0].pad = false;
   block->ids[0].changed = std::any_of(ids_.begin(), ids_.end(), [](const RowId& id) { return id.changed; });
-  block->provenances.push_back(std::move(origin_));
+  block->provenances.push_back(std::move(provenance_));
   for (GrowingColumn& column : columns_) {
     if (!status.ok()) break;
     absl::StatusOr<Tensor> whole = TakeColumn(column);
@@ -179,7 +179,7 @@ void RowBatch::Clear() {
   columns_.clear();
   memory_.reset();
   ids_.clear();
-  origin_ = {};
+  provenance_ = {};
   failed_ = absl::OkStatus();
   held_bytes_ = 0;
   waiting_bytes_ = 0;

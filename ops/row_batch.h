@@ -60,7 +60,7 @@ class RowBatch {
   std::vector<GrowingColumn> columns_;
   std::shared_ptr<BatchMemory> memory_;  // the memory of the rows so far; null: the batch's own
   std::vector<RowId> ids_;
-  Provenance origin_;
+  Provenance provenance_;
   absl::Status failed_;
   size_t held_bytes_ = 0;
   int64_t waiting_bytes_ = 0;  // of rows that wait

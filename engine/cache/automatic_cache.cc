@@ -164,7 +164,7 @@ int AutomaticCache::PointOfFound(std::vector<Tensor>& row) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (state_ == State::kMeasuring) {
       chosen_ = point;
-      why_ = "as rows that were kept before are";
+      why_ = "rows from before are kept there";
       state_.store(State::kChosen, std::memory_order_release);
     }
   }

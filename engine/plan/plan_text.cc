@@ -23,8 +23,8 @@ std::string RunsText(const PlannedStage& stage, int workers) {
 }
 
 std::string ShardText(const ShardAssignment& shard) {
-  if (shard.world == 1) return "  <- shards are sharded here";
-  return Cat("  <- sharded here: shard ", shard.rank, " of ", shard.world);
+  if (shard.world == 1) return "  <- rows are sharded here";
+  return Cat("  <- rows are sharded here: shard ", shard.rank, " of ", shard.world);
 }
 
 std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
@@ -34,8 +34,8 @@ std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
     const bool by_key = cache.kind == PlannedCache::Kind::kByKey;
     return Cat(op.name, by_key ? ": rows by key" : ": the whole epoch, in order", ", in ", where);
   }
-  if (!cache.declined.empty()) return Cat(op.name, ": no cache by itself, ", cache.declined);
-  return Cat("cache in ", op.name, ": by itself, if the first rows show that it pays, at the latest after ",
+  if (!cache.declined.empty()) return Cat(op.name, ": no automatic cache, ", cache.declined);
+  return Cat("automatic cache in ", op.name, ": if the first rows show that it pays, at the latest after ",
              op.properties.cache_points.back().after, ", in ", where,
              cache.no_folder.empty() ? std::string() : Cat(", not in the folder, ", cache.no_folder));
 }

@@ -155,7 +155,7 @@ TEST(PlanText, SaysALineForEachStage) {
             "  fake_window[2] + fake_repeat[3]  in order                window 128, 8 B a row\n"
             "  └─ fake_work[1]                  workers × 2             window 128, 8 B a row\n"
             "     └─ fake_count[0]              reads files × 8 to 64   window 128, 8 B a row"
-            "  <- shards are sharded here\n"
+            "  <- rows are sharded here\n"
             "  memory: at most 3.0 KiB; budget 2.0 GiB\n");
 }
 

@@ -20,7 +20,7 @@ size_t NameWidth(const Report& report) {
 
 std::string NameOf(const CacheReport& cache) {
   if (!cache.automatic) return cache.name;
-  return Cat("cache in ", cache.name,
+  return Cat("automatic cache in ", cache.name,
              cache.point.empty() ? ", at a point that is being measured" : Cat(" ", cache.point));
 }
 
@@ -30,7 +30,7 @@ std::string NotInFolder(const CacheReport& cache) {
 
 // Where a cache keeps its rows, how many of them, and what that was good for.
 std::string Cached(const CacheReport& cache) {
-  if (!cache.off.empty()) return Cat(cache.name, cache.automatic ? ": no cache by itself, " : ": off, ", cache.off);
+  if (!cache.off.empty()) return Cat(cache.name, cache.automatic ? ": no automatic cache, " : ": off, ", cache.off);
   std::string text = Cat(NameOf(cache), ": ", cache.kept);
   if (cache.rows > 0) {
     const double share = 100.0 * static_cast<double>(cache.kept) / static_cast<double>(cache.rows);
@@ -44,7 +44,7 @@ std::string Cached(const CacheReport& cache) {
     Append(text, ", ", BytesText(cache.disk_bytes), " of ", BytesText(cache.disk_limit), " in ", cache.folder);
   }
   Append(text, "; ", cache.hits, " found, ", cache.made, " made, saved ", SecondsText(cache.saved_s), " of work");
-  if (cache.automatic && !cache.why.empty()) Append(text, "\n      kept there by itself: ", cache.why);
+  if (cache.automatic && !cache.why.empty()) Append(text, "\n      kept there because ", cache.why);
   return text;
 }
 

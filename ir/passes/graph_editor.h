@@ -1,5 +1,5 @@
 // A graph that a pass is rewriting. Operators are swapped and removed one at a time, and every edit preserves the
-// invariants: the inputs of other nodes, the columns, and the point where rows are dealt to ranks.
+// invariants: the inputs of other nodes, the columns, and the point where rows are sharded among ranks.
 // Used by one thread.
 #ifndef HEADRACE_IR_PASSES_GRAPH_EDITOR_H_
 #define HEADRACE_IR_PASSES_GRAPH_EDITOR_H_
@@ -31,14 +31,14 @@ class GraphEditor {
   std::vector<Schema> InputSchemas(int id) const;
   // The only input of the node, if nothing else uses it; else -1.
   int OwnInput(int id) const;
-  // The node and all nodes below it only act on indices, so that rows are dealt to ranks above it.
+  // The node and all nodes below it only act on indices, so that rows are sharded among ranks above it.
   bool over_indices(int id) const { return over_indices_[id]; }
 
   // Connects the users of an operator of one input to that input. If an operator on indices would then be directly
-  // above others, so that rows would be dealt elsewhere, a project of all columns replaces the operator.
+  // above others, so that rows would be sharded elsewhere, a project of all columns replaces the operator.
   void Remove(int id);
   // Swaps the operator and its OwnInput, an operator of one input: the one at `id` moves below. Adds a project of all
-  // columns below it if it would otherwise come to act on indices, so that rows would be dealt elsewhere. `above` and
+  // columns below it if it would otherwise come to act on indices, so that rows would be sharded elsewhere. `above` and
   // `below` are the two operators after the swap, except for their inputs. Returns false without effect if their
   // columns do not match or differ from those before.
   bool Swap(int id, proto::Node above, proto::Node below);

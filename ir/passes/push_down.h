@@ -12,7 +12,7 @@
 //   column that the filter reads. A project goes below a map only if the map reads and writes only columns that the
 //   project keeps, and the order of columns stays. Below a rename, a project uses the old names of columns; a map above
 //   a rename uses the new ones.
-// - Shards. Rows are dealt above the operators that only act on indices. A take directly above these would become one
+// - Shards. Rows are sharded above the operators that only act on indices. A take directly above these would become one
 //   of them and count over all ranks: a project of all columns is inserted between, so that each rank still takes its
 //   own rows. A project or rename never goes below a take or skip, which it might keep from the indices.
 // - Errors. Rows beyond a take raise no error either way. Rows that a skip or filter drops are no longer computed by

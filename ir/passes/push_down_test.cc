@@ -42,7 +42,7 @@ TEST(PushDown, TakeAndSkipGoBelowMaps) {
             "      image = Flip(image; probability=0.5, seed=None)  salt 2\n");
 }
 
-// Rows of the source are dealt to ranks below the take in either case.
+// Rows of the source are sharded among ranks below the take in either case.
 TEST(PushDown, LeavesThePlaceWhereRowsAreDealt) {
   GraphBuilder builder;
   builder.Add("pictures");

@@ -7,7 +7,7 @@
 // still be visible, and prevent the removal:
 // - Operators with counters in states (a take or skip not above indices) stay, so that a state fits the pipeline
 //   whichever passes are on, and so that sharding and restarts do not depend on the optimizer.
-// - An operator that keeps operators on indices apart, so that rows are dealt to ranks below it, is replaced by a
+// - An operator that keeps operators on indices apart, so that rows are sharded among ranks below it, is replaced by a
 //   project.
 // Not identities, although they look like it: repeat(1) and concat of one input, which mix the pass and the input's
 // number into the keys of rows. A pure function.

@@ -21,7 +21,7 @@
 namespace {
 
 // Turns lack of memory or threads into a ResourceError in every call; pybind11 translates other exceptions.
-void RaiseLack(std::exception_ptr thrown) {
+void RaiseShortage(std::exception_ptr thrown) {
   absl::Status lack;
   try {
     std::rethrow_exception(std::move(thrown));
@@ -60,7 +60,7 @@ extern "C" PYBIND11_EXPORT PyObject* PyInit__engine() {
 
 PYBIND11_MODULE_EXEC(_engine, module) {
   namespace binding = headrace::python;
-  pybind11::register_local_exception_translator(&RaiseLack);
+  pybind11::register_local_exception_translator(&RaiseShortage);
   module.doc() = "Headrace's engine. Private: use the package headrace.";
   binding::BindValues(module);
   binding::BindGraph(module);

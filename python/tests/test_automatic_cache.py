@@ -50,7 +50,7 @@ def test_what_is_kept_is_explained(photos, forced):
     forced(1)
     dataset = pictures(photos).batch(5)
     assert (
-        "cache in map[1]: by itself, if the first rows show that it pays, at the latest after Resize"
+        "automatic cache in map[1]: if the first rows show that it pays, at the latest after Resize"
         in dataset.explain()
     )
     for _ in range(3):
@@ -95,7 +95,7 @@ def test_one_epoch_keeps_nothing_and_says_so(photos, forced):
     with dataset.iterate() as rows:
         for _ in rows:
             pass
-        assert "map[1]: no cache by itself, as only one epoch is run" in rows.explain()
+        assert "map[1]: no automatic cache, as only one epoch is run" in rows.explain()
 
 
 def test_rows_are_the_users_own(photos, forced):
