@@ -38,7 +38,9 @@ void Reorder(const std::vector<int>& indices, absl::InlinedVector<BlockColumn, 2
 class ConcatOperator : public StreamOperator {
  public:
   explicit ConcatOperator(ColumnIndices indices)
-      : batch_slots_(std::move(indices)), widths_(batch_slots_.size(), 0), next_epoch_(batch_slots_.size(), 0) {}
+      : column_indices_(std::move(indices)),
+        widths_(column_indices_.size(), 0),
+        next_epoch_(column_indices_.size(), 0) {}
 
   void Start(uint64_t epoch, absl::Span<const uint64_t> /*counters*/, const Checkpoint& inputs) override {
     epoch_ = epoch;
@@ -57,7 +59,7 @@ class ConcatOperator : public StreamOperator {
     if (end == End::kEpoch) message->end = End::kNone;
     if (message->epoch >= epoch_ && (message->rows() > 0 || message->end == End::kError)) {
       for (RowId& id : message->ids) id.key = MixKey(id.key, from);
-      Reorder(batch_slots_[from], message->columns);
+      Reorder(column_indices_[from], message->columns);
       message->checkpoint = checkpoint_;
       out.Give(std::move(message));
     }
@@ -89,7 +91,7 @@ class ConcatOperator : public StreamOperator {
     current_ = static_cast<int>(waiting - next_epoch_.begin());
   }
 
-  const ColumnIndices batch_slots_;
+  const ColumnIndices column_indices_;
   std::vector<size_t> widths_;        // counters of each input's checkpoint
   std::vector<uint64_t> next_epoch_;  // of each input: epochs below are over
   Checkpoint checkpoint_;
@@ -110,7 +112,7 @@ class ConcatenatedSource : public IndexedSource {
   }
 
   ConcatenatedSource(IndexedSources inputs, ColumnIndices indices)
-      : inputs_(std::move(inputs)), batch_slots_(std::move(indices)) {
+      : inputs_(std::move(inputs)), column_indices_(std::move(indices)) {
     for (const auto& input : inputs_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + input->size());
   }
 
@@ -120,13 +122,24 @@ class ConcatenatedSource : public IndexedSource {
     const size_t input = InputAt(position);
     Block row;
     HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read(epoch, position - StartOf(input), row));
-    Reorder(batch_slots_[input], row.columns);
+    Reorder(column_indices_[input], row.columns);
     row.ids[0].key = MixKey(row.ids[0].key, input);
     block.ids.push_back(row.ids[0]);
     block.provenances.push_back(std::move(row.provenances[0]));
     if (block.columns.empty()) block.columns.resize(row.columns.size());
     for (size_t i = 0; i < row.columns.size(); ++i) block.columns[i].Append(row.columns[i].TakeRow(0));
     return absl::OkStatus();
+  }
+
+  // In one call of the input where all of them are its own.
+  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
+    const size_t input = InputAt(position);
+    const uint64_t last = position + static_cast<uint64_t>(count - 1) * step;
+    if (last >= ends_[input]) return IndexedSource::ReadRows(epoch, position, step, count, block);
+    absl::Status status = inputs_[input]->ReadRows(epoch, position - StartOf(input), step, count, block);
+    Reorder(column_indices_[input], block.columns);
+    for (RowId& id : block.ids) id.key = MixKey(id.key, input);
+    return status;
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
@@ -146,7 +159,7 @@ class ConcatenatedSource : public IndexedSource {
   uint64_t StartOf(size_t input) const { return input == 0 ? 0 : ends_[input - 1]; }
 
   const IndexedSources inputs_;
-  const ColumnIndices batch_slots_;
+  const ColumnIndices column_indices_;
   std::vector<uint64_t> ends_;  // the end of each input's positions
 };
 

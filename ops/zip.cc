@@ -237,7 +237,7 @@ class ZippedSource : public IndexedSource {
     for (const auto& input : inputs_) {
       Block row;
       HEADRACE_RETURN_IF_ERROR(input->Read(epoch, position, row));
-      Join(row, zipped);
+      JoinRows(row, zipped);
     }
     block.ids.push_back(zipped.ids[0]);
     block.provenances.push_back(std::move(zipped.provenances[0]));
@@ -246,14 +246,32 @@ class ZippedSource : public IndexedSource {
     return absl::OkStatus();
   }
 
+  // As many as every input has; of the inputs that fail at the same row, the first one's error counts.
+  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
+    absl::Status failed;
+    for (const auto& input : inputs_) {
+      if (count == 0) break;
+      Block rows;
+      absl::Status status = input->ReadRows(epoch, position, step, count, rows);
+      if (!status.ok() && (failed.ok() || rows.rows() < count)) {
+        count = rows.rows();
+        failed = std::move(status);
+      }
+      rows.Truncate(count);
+      block.Truncate(count);
+      JoinRows(rows, block);
+    }
+    return failed;
+  }
+
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     inputs_[0]->Identify(epoch, position, id, provenance);
     for (size_t i = 1; i < inputs_.size(); ++i) {
       RowId other;
-      Provenance other_origin;
-      inputs_[i]->Identify(epoch, position, other, other_origin);
+      Provenance other_provenance;
+      inputs_[i]->Identify(epoch, position, other, other_provenance);
       id.key = MixKey(id.key, other.key);
-      if (provenance.file == nullptr) provenance = std::move(other_origin);
+      if (provenance.file == nullptr) provenance = std::move(other_provenance);
     }
   }
 
@@ -262,15 +280,18 @@ class ZippedSource : public IndexedSource {
   }
 
  private:
-  static void Join(Block& row, Block& zipped) {
-    if (zipped.ids.empty()) {
-      zipped.ids.push_back(row.ids[0]);
-      zipped.provenances.push_back(std::move(row.provenances[0]));
+  // Puts the columns of the next input beside those joined so far, which have as many rows.
+  static void JoinRows(Block& rows, Block& joined) {
+    if (joined.columns.empty()) {
+      joined.ids = std::move(rows.ids);
+      joined.provenances = std::move(rows.provenances);
     } else {
-      zipped.ids[0] = JoinIds(zipped.ids[0], row.ids[0]);
-      if (zipped.provenances[0].file == nullptr) zipped.provenances[0] = std::move(row.provenances[0]);
+      for (size_t i = 0; i < rows.ids.size(); ++i) {
+        joined.ids[i] = JoinIds(joined.ids[i], rows.ids[i]);
+        if (joined.provenances[i].file == nullptr) joined.provenances[i] = std::move(rows.provenances[i]);
+      }
     }
-    for (BlockColumn& column : row.columns) zipped.columns.push_back(std::move(column));
+    for (BlockColumn& column : rows.columns) joined.columns.push_back(std::move(column));
   }
 
   const IndexedSources inputs_;
