@@ -1,13 +1,13 @@
 // The C library loads its stack unwinder when the first exception passes through one of its functions, such as that of
-// std::call_once, and ends the process if there is no memory for it by then.
+// std::call_once, and ends the process if there is no memory left for it.
 // Thread contract: any thread.
 #ifndef HEADRACE_CORE_UNWINDER_H_
 #define HEADRACE_CORE_UNWINDER_H_
 
 namespace headrace {
 
-// Loads it now, so that a later shortage of memory is an exception and not the end of the process. Later calls do
-// nothing.
+// Loads the unwinder now, so that a later shortage of memory raises an exception instead of ending the process. Later
+// calls do nothing.
 void LoadUnwinder();
 
 }  // namespace headrace

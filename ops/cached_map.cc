@@ -13,7 +13,7 @@
 namespace headrace {
 namespace {
 
-// Gives the row memory of its own where it would be the cache's, which must not be written to.
+// Copies columns that share the cache's memory, which must not be written to.
 absl::Status CopyShared(absl::Span<const Tensor> found, const Block& block, MapRow& row) {
   for (size_t c = 0; c < row.columns.size(); ++c) {
     Tensor& column = row.columns[c];
@@ -62,7 +62,7 @@ absl::Status CachedMap::Make(const Block& block, int i, MapRow& row) const {
   return map_.program().Run(map_.program().all(), block, i, true, row);
 }
 
-// Stops at the point to keep the row, or to measure.
+// Stops at the cache point to keep the row, or to measure.
 absl::Status CachedMap::MakeInHalves(const AutomaticCache::Turn& turn, const Block& block, int i, MapRow& row) const {
   const MapProgram& program = map_.program();
   const Halves& halves = halves_[static_cast<size_t>(turn.point)];
@@ -70,7 +70,7 @@ absl::Status CachedMap::MakeInHalves(const AutomaticCache::Turn& turn, const Blo
   const uint64_t below_ns = block.MadeNsEach();
   const uint64_t started = NowNs();
   if (!program.Run(*halves.first, block, i, false, row).ok()) {
-    // What fails here need not fail where a picture is looked at in part.
+    // A row that fails here may succeed if only part of a picture is looked at.
     row.columns = start;
     if (turn.measured) cache_->Add(turn.point, std::nullopt);
     return program.Run(program.all(), block, i, true, row);
@@ -90,7 +90,7 @@ absl::Status CachedMap::MakeInHalves(const AutomaticCache::Turn& turn, const Blo
   return status;
 }
 
-// From the point at which the row was kept.
+// Continues from the point at which the row was kept.
 absl::Status CachedMap::GoOn(const Block& block, int i, MapRow& row) const {
   std::vector<Tensor> found(std::make_move_iterator(row.columns.begin()), std::make_move_iterator(row.columns.end()));
   const int point = cache_->PointOfFound(found);

@@ -1,5 +1,5 @@
-// A map over one without a cache, that may keep its rows at a point of its program, and goes on from there with rows
-// that were found.
+// A map with an automatic cache: stops at a point of its program to offer a row to the cache, and continues from there
+// with a row that was found.
 // Thread contract: Apply from any thread.
 #ifndef HEADRACE_OPS_CACHED_MAP_H_
 #define HEADRACE_OPS_CACHED_MAP_H_
@@ -23,7 +23,7 @@ class CachedMap : public RowOperator {
   std::shared_ptr<const RowWarnings> warnings() const override { return map_.warnings(); }
 
  private:
-  // The work before a point, and from there on.
+  // The work before a cache point, and after it.
   struct Halves {
     std::shared_ptr<const MapProgram::Part> first;
     std::shared_ptr<const MapProgram::Part> rest;

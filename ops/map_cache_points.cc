@@ -31,7 +31,7 @@ std::vector<int> ColumnsAtPoint(const OpArguments& arguments, size_t point) {
 
 std::vector<CachePoint> CachePointsOf(const OpArguments& arguments) {
   std::vector<CachePoint> points;
-  // The row's after the steps before the point: what it has of the result's columns stands as it does there.
+  // The schema of the row after the steps before the point; columns of the result have the same index in both.
   ir::Schema schema = arguments.inputs[0];
   for (size_t point = 0; point < arguments.node->cache_points(); ++point) {
     const ir::proto::Step* before = point == 0 ? nullptr : &arguments.node->steps(static_cast<int>(point) - 1);

@@ -1,4 +1,4 @@
-// The points of a map at which its rows may be kept: before the first step, and after some of them.
+// The cache points of a map: before the first step, and after some of the steps.
 // Pure functions.
 #ifndef HEADRACE_OPS_MAP_CACHE_POINTS_H_
 #define HEADRACE_OPS_MAP_CACHE_POINTS_H_
@@ -11,10 +11,10 @@
 
 namespace headrace {
 
-// Columns of the result that a row has after the first `point` steps and that a later step reads, or the result is.
+// Columns of the result that a row has after the first `point` steps and that a later step, or the result, uses.
 std::vector<int> ColumnsAtPoint(const OpArguments& arguments, size_t point);
 
-// As many as the graph allows the map; point p stands after p steps.
+// As many points as the graph allows the map; point p is after p steps.
 std::vector<CachePoint> CachePointsOf(const OpArguments& arguments);
 
 }  // namespace headrace

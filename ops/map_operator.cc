@@ -21,7 +21,7 @@ void MapOperator::Apply(Block& block) const {
 
 void MapOperator::ApplyToRows(Block& block, RowMaker make) const {
   if (block.rows() == 0) {
-    // Leaves no columns of the input's, for operators above go by the output's.
+    // Drops the columns of the input, because operators above rely on those of the output.
     block.columns.clear();
     return;
   }

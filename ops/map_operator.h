@@ -23,11 +23,11 @@ class MapOperator : public RowOperator {
   std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
 
   const MapProgram& program() const { return program_; }
-  // Row `i` of the block comes in, and goes out as row of the result.
+  // Turns `row`, row `i` of the block, into a row of the result.
   using RowMaker = absl::FunctionRef<absl::Status(int i, MapRow& row)>;
-  // Makes each row of the block by itself; the first that fails ends it.
+  // Makes the rows of the block one by one; the first that fails ends the block.
   void ApplyToRows(Block& block, RowMaker make) const;
-  // Makes a row, and counts the warning that it came with.
+  // Makes a row, and counts its warning.
   absl::Status MakeCounted(const Block& block, int i, MapRow& row, RowMaker make) const;
 
  private:

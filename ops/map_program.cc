@@ -20,12 +20,12 @@ struct MapProgram::BoundStep {
   std::vector<int> outputs;
   uint64_t seed = 0;
   uint64_t salt = 0;
-  uint64_t stream = 0;   // of both
+  uint64_t stream = 0;   // of seed and salt
   std::string name;      // "map[1] Resize"
-  std::string location;  // of the step, where it has its own
+  std::string location;  // of the step, if it has its own
 };
 
-// Steps that run as one, by their numbers; more than one where the optimizer fused them.
+// Steps that run as one, by their numbers; more than one if the optimizer fused them.
 struct MapProgram::Action {
   std::vector<size_t> steps;
   std::optional<FusedImage> fused = {};
@@ -56,7 +56,7 @@ absl::Status FindFunction(const ir::Attributes& attributes, const OpArguments& a
   return absl::OkStatus();
 }
 
-// The map that the user wrote the step in, where passes have made one of several.
+// The map in which the user wrote the step, even if passes have merged several maps.
 std::string NameOfMap(const ir::proto::Step& step, const OpArguments& arguments) {
   return step.user_node() > 0 ? Cat(arguments.node->op(), "[", step.user_node() - 1, "]") : arguments.name;
 }
@@ -132,7 +132,7 @@ std::optional<FusedImage> MapProgram::Fuse(const std::vector<size_t>& steps) con
   return FusedImage::Make(parts);
 }
 
-// Says of each action whether it is the last to write a column.
+// Finds the actions that are the last to write a column.
 void MapProgram::NoteLastWriters(std::vector<Action>& actions) const {
   std::map<int, Action*> last;
   for (Action& action : actions) {
@@ -143,7 +143,7 @@ void MapProgram::NoteLastWriters(std::vector<Action>& actions) const {
   }
 }
 
-// The steps in the order in which they run: those fused together in the place of their first.
+// The steps in the order in which they run; fused steps run at the position of the first.
 std::vector<MapProgram::Action> MapProgram::ActionsOf(const ir::proto::Node& map) const {
   std::vector<Action> actions;
   std::map<uint32_t, size_t> action_of;
@@ -200,7 +200,7 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
       column = *std::move(result);
       return absl::OkStatus();
     }
-    // Lets the plain steps say what is wrong, and where.
+    // Falls through: the separate steps report what is wrong, and where.
   }
   OutputAllocator intermediate;
   for (const size_t at : action.steps) {

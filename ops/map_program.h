@@ -1,5 +1,6 @@
-// The steps of a map made ready: kernels and functions of the user's, the columns that each reads and writes, and which
-// of them run as one pass. A program works on the tensors of one row at a time, or on rows that lie in one piece.
+// The steps of a map, ready to run: kernels and functions of the user's, the columns that each reads and writes, and
+// which of them are fused. A program works on the tensors of one row at a time, or on rows that are contiguous in
+// memory.
 // Thread contract: all methods from any thread, once it is made.
 #ifndef HEADRACE_OPS_MAP_PROGRAM_H_
 #define HEADRACE_OPS_MAP_PROGRAM_H_
@@ -25,7 +26,7 @@ namespace headrace {
 // The kernel that stands for a function of the user's.
 inline constexpr std::string_view kPythonFunction = "PythonFunction";
 
-// One row on its way through a program; made once and used for many.
+// One row on its way through a program; reused for many rows.
 struct MapRow {
   absl::InlinedVector<Tensor, 2> columns;
   absl::InlinedVector<Tensor, 2> inputs;  // of the step that runs
@@ -33,28 +34,29 @@ struct MapRow {
 
 class MapProgram {
  public:
-  // Errors of kernels that cannot be made, with the name of their step; kGraph for a function that is not here.
+  // Errors: those of kernels that cannot be made, with the name of their step; kGraph for a function that is not bound
+  // here.
   static absl::StatusOr<MapProgram> Bind(const OpArguments& arguments);
 
   // Columns of the result.
   size_t columns() const { return columns_; }
-  // A row may come with a warning.
+  // Whether a row may come with a warning.
   bool may_warn() const;
 
-  // A run of the program's steps.
+  // Consecutive steps of the program.
   class Part;
   const Part& all() const { return *all_; }
   // From step `begin` to before step `end`.
   std::shared_ptr<const Part> PartOf(size_t begin, size_t end) const;
   size_t steps() const;
-  // Runs the part for row `i` of the block, whose columns are in `row`. `into_slots`: results go to where the row
-  // stands in its batch, if that is known.
+  // Runs the part for row `i` of the block, whose columns are in `row`. `into_slots`: results go to the row's batch
+  // slot, if it is known.
   absl::Status Run(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const;
-  // All rows of the block in one call of each kernel. False, and nothing done, where they do not lie in one piece, or
-  // one fails: which one, they say one by one.
+  // Runs all rows of the block in one call of each kernel. False, with nothing changed, if they are not contiguous or
+  // if one fails: running them one by one then shows which.
   bool RunStacked(Block& block) const;
 
-  // Where column `column` of the block's row goes; invalid: nowhere.
+  // The batch slot of column `column` of the block's row; invalid: there is none.
   static Tensor SlotOf(const Block& block, int column);
 
  private:

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 constexpr uint64_t kRows = 1000;
 constexpr uint64_t kMicrosecond = 1000;
 
-// What the rows of a test cost: each point with the time from there on, and the bytes that a row takes there.
+// The cost of a row in a test: for each point, the time of the remaining steps, and the bytes that a row takes there.
 struct Costs {
   uint64_t below_us = 50;
   std::vector<uint64_t> rest_us;
@@ -39,7 +39,7 @@ class AutomaticCacheTest : public ::testing::Test {
     ASSERT_TRUE(cache_->Open(use).ok());
   }
 
-  // The point that is chosen when each row costs that; kNoPoint: none.
+  // The point that is chosen if each row has these costs; kNoPoint: none.
   int Choose(const Costs& costs) {
     for (uint64_t key = 0; key < kRows; ++key) {
       const AutomaticCache::Turn turn = cache_->TurnOf(key);

@@ -85,7 +85,7 @@ TEST(RowCache, KeepsAllThatFits) {
   EXPECT_EQ(account.get()->held(), 0);
 }
 
-// Half of what fits twice is kept, the same half whatever comes first, and it stays.
+// If half of the rows fit, half are kept, the same half whatever the order, and they stay.
 TEST(RowCache, KeepsTheSameShareWhateverTheOrder) {
   const Account account;
   RowCache forwards("cache[1]", true, Memory(300'000));
@@ -169,7 +169,7 @@ TEST(RowCache, FindsWhatAnEarlierOneKeptUnderTheSameContent) {
   EXPECT_EQ(KeysIn(other).size(), 0u);
 }
 
-// Fewer rows than are measured are kept, too, and written at the end.
+// If there are fewer rows than are measured, they are kept, too, and written at the end.
 TEST(RowCache, SettlesForFewRowsAtItsEnd) {
   const TemporaryFolder folder;
   const Account account;
@@ -194,7 +194,7 @@ TEST(RowCache, LeavesItsRowsToTheNextOne) {
     ASSERT_TRUE(first.Open(use).ok());
     OfferAll(first);
   }
-  EXPECT_EQ(account.get()->held(), 0) << "the shelf is on nobody's account";
+  EXPECT_EQ(account.get()->held(), 0) << "the shelf is charged to no account";
   {
     RowCache::Use other = use;
     other.content = "other content";
@@ -222,7 +222,7 @@ TEST(RowCache, KeepsAShareOfTheShelfWhereTheNextBudgetIsSmaller) {
   }
 }
 
-// Nobody may take a row that the cache holds for memory of his own.
+// A row that the cache holds must not be mistaken for memory that may be written to.
 TEST(RowCache, GivesRowsThatAreNotWrittenTo) {
   const Account account;
   RowCache cache("cache[1]", true, {});

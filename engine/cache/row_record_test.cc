@@ -44,7 +44,7 @@ TEST(RowRecord, OfNoTensorsIsOne) {
   EXPECT_TRUE(read->empty());
 }
 
-// Sanitizers see where a reader would leave the bytes it was given.
+// Sanitizers report a reader that leaves the bytes it was given.
 TEST(RowRecord, SurvivesAnyBytes) {
   const std::vector<uint8_t> whole = Written(SomeRow());
   std::mt19937_64 random(5);

@@ -1,4 +1,4 @@
-// The caches of one run, as its plan lists them: opened, given room and closed together.
+// The caches of one run, as its plan lists them: opened, given memory and closed together.
 // Thread contract: Open and Close from one thread, the others from any.
 #ifndef HEADRACE_ENGINE_CACHE_RUN_CACHES_H_
 #define HEADRACE_ENGINE_CACHE_RUN_CACHES_H_
@@ -18,16 +18,16 @@
 
 namespace headrace {
 
-// That of the node's operator; null: it has none, or it is not opened yet.
+// The cache of the node's operator. Null: the operator has none, or it is not open yet.
 std::shared_ptr<RowCache> CacheOf(const PlanNode& node);
 
 class RunCaches {
  public:
   struct Use {
     MemoryAccount* account = nullptr;
-    CacheShelf* shelf = nullptr;        // where rows wait before and after; null: nowhere
-    absl::Span<const std::string> off;  // names of caches that keep nothing, as their files were found damaged
-    // Rows that are read, and made, at once.
+    CacheShelf* shelf = nullptr;        // keeps rows from one run to the next; null: none
+    absl::Span<const std::string> off;  // names of caches that keep nothing, because their files are damaged
+    // The number of rows that are read, and made, at the same time.
     double readers = 1;
     double workers = 1;
     CachePointChoice choose_point;
@@ -36,9 +36,9 @@ class RunCaches {
   // `nodes` hold the operators of the plan.
   absl::Status Open(const PhysicalPlan& plan, absl::Span<PlanNode* const> nodes, const Use& use);
   void Close();
-  // Operators hold so many bytes of the budget: leaves them room.
+  // Operators hold so many bytes of the budget: shrinks automatic caches to leave room for them.
   void MakeRoom(int64_t held);
-  // Those that the user put in first.
+  // The user's caches first.
   std::vector<CacheReport> reports() const;
 
  private:
@@ -48,7 +48,7 @@ class RunCaches {
 
   std::vector<std::shared_ptr<RowCache>> own_;
   std::vector<std::shared_ptr<AutomaticCache>> automatic_;
-  int64_t granted_ = 0;  // of the budget
+  int64_t granted_ = 0;  // bytes of the budget
 };
 
 }  // namespace headrace

@@ -1,16 +1,16 @@
-// A connector carries numbered items from one stage to the next and keeps their order whatever order they are made
-// in. It is a ring of Q queues, drained round-robin: item s passes through queue s mod Q, and the counter of what is
-// due next decides which queue is popped. A producer takes number s only while s < due + Q, so any free worker may
-// make any number, a slow one holds up nobody until the window is full, and a number taken always has its slot.
+// A connector carries numbered items from one stage to the next in order, whatever the order in which they are
+// produced. It is a ring of Q queues, drained round-robin: item s passes through queue s mod Q, and the number that is
+// due selects the queue that is popped. A producer takes number s only while s < due + Q. So any free worker may
+// produce any number, a slow item blocks no other until the window is full, and a taken number always has a slot.
 //
-// One number may carry several parts, each saying whether more follow; popping the last part, and nothing else,
-// advances what is due and frees the queue.
+// A number may have several parts, each with a flag that tells whether more follow. Only popping the last part advances
+// `due` and frees the queue.
 //
-// A bound in bytes may be given: a number is then taken only if what is queued and the largest item seen fit, but the
-// number that is due is always given out, else a full window of later items would wait for it for ever.
+// With a bound in bytes, a number is given out only if the queued bytes and the largest item seen fit. The due number
+// is always given out: otherwise a full window of later items would wait for it forever.
 //
-// Thread contract: any number of producers; one consumer at a time. Try… never block; the others wait on `Wake`,
-// which a test may replace. No user code runs under the lock, except the move of an item.
+// Thread contract: any number of producers; one consumer at a time. Take, Pop and WaitReady wait on `Wake`, which a
+// test may replace; the others never block. No user code runs under the lock, except the move of an item.
 #ifndef HEADRACE_ENGINE_EXEC_CONNECTOR_H_
 #define HEADRACE_ENGINE_EXEC_CONNECTOR_H_
 
@@ -57,7 +57,8 @@ class Connector {
 
   // --- producers ---
 
-  // Up to `most` numbers in a row, from the one returned; `taken` says how many. None: no free slot, or closed.
+  // Takes up to `most` consecutive numbers; returns the first and sets `taken` to their count. None: no free slot, or
+  // closed.
   std::optional<uint64_t> TryTake(int most, int& taken) {
     const auto lock = BriefLock(mutex_);
     return TakeLocked(most, taken);
@@ -70,27 +71,27 @@ class Connector {
     space_.Wait(lock, [&] { return closed_ || (number = TakeLocked(1, taken)).has_value(); });
     return number;
   }
-  // For a producer whose takers take turns: `count` of the numbers that FreeSlots() promised, though what was pushed
-  // since may have used up the bytes.
+  // For a producer whose threads take numbers one at a time: takes `count` of the numbers that FreeSlots() promised,
+  // even if items pushed since have used up the bytes.
   uint64_t TakePromised(int count) {
     const auto lock = BriefLock(mutex_);
     const uint64_t first = next_;
     next_ += static_cast<uint64_t>(count);
     return first;
   }
-  // Lets so many numbers be on their way at once, from 1 to the number of queues. A producer that raises it looks for
-  // the slots itself, for nobody is woken.
+  // Limits how many numbers may be taken and not yet popped, from 1 to the number of queues. Raising the limit wakes no
+  // waiter: the producer that raises it checks for free slots itself.
   void SetLimit(int numbers) {
     const auto lock = BriefLock(mutex_);
     limit_ = static_cast<size_t>(numbers);
   }
-  // Hands over one part of a number taken before; the last one says more = false. Never blocks.
-  // Returns whether the consumer can pop it at once.
+  // Queues one part of a taken number; `more` is false for the last part. Never blocks. Returns whether the consumer
+  // can pop it at once.
   bool Push(uint64_t number, Item item, int64_t bytes = 0, bool more = false) {
     const auto lock = BriefLock(mutex_);
     return PushLocked(number, std::move(item), bytes, more);
   }
-  // Numbers first, first + 1, …; items are moved from.
+  // Pushes an item for each of the numbers first, first + 1, …; items are moved from.
   template <typename Items>
   bool PushRun(uint64_t first, Items& items) {
     const auto lock = BriefLock(mutex_);
@@ -101,7 +102,7 @@ class Connector {
 
   // --- the consumer ---
 
-  // The part due next, if it is there. `was_full` is set when producers may have waited for the slot.
+  // The part due next, if it is queued. Sets `was_full` if producers may have waited for the slot.
   std::optional<Item> TryPop(bool& was_full) {
     const auto lock = BriefLock(mutex_);
     if (!ReadyLocked()) return std::nullopt;
@@ -123,12 +124,12 @@ class Connector {
     bool was_full = false;
     return PopLocked(was_full);
   }
-  // Waits until the part due next is there, or the connector is closed, or the time is over.
+  // Waits until the part due next is queued, the connector is closed or the time is over.
   bool WaitReady(std::chrono::nanoseconds limit) {
     auto lock = BriefLock(mutex_);
     return data_.WaitFor(lock, limit, [&] { return closed_ || ReadyLocked(); });
   }
-  // Shows the part due next under the lock; false where it is not there.
+  // Calls `look` with the part due next, under the lock. False: it is not queued.
   template <typename Look>
   bool Peek(Look look) {
     const auto lock = BriefLock(mutex_);
@@ -139,7 +140,7 @@ class Connector {
 
   // --- both ---
 
-  // Drops what is queued and lets everybody go who waits. What is pushed later is dropped.
+  // Drops queued parts and wakes all waiters. Parts that are pushed later are dropped.
   void Close() {
     std::vector<Queue> dropped;
     {
@@ -147,7 +148,7 @@ class Connector {
       closed_ = true;
       SetQueued(0);
       bytes_ = 0;
-      // Needs no memory, and leaves no queue.
+      // Needs no memory, and leaves no queues.
       ring_.swap(dropped);
     }
     space_.Notify();
@@ -158,7 +159,7 @@ class Connector {
     const auto lock = BriefLock(mutex_);
     return ReadyLocked();
   }
-  // Numbers, from the one due on, of which a part is there; counts up to `most`.
+  // How many consecutive numbers, from the due one on, have a part queued; counts up to `most`.
   int ReadyRun(int most) {
     const auto lock = BriefLock(mutex_);
     int run = 0;
@@ -171,24 +172,24 @@ class Connector {
   // Numbers that could be taken now.
   int FreeSlots() {
     const auto lock = BriefLock(mutex_);
-    return PlacesLocked();
+    return FreeSlotsLocked();
   }
   struct Levels {
     uint64_t due = 0;     // number popped next
     uint64_t next = 0;    // number taken next
-    int queued = 0;       // parts there
-    int64_t bytes = 0;    // in them
+    int queued = 0;       // parts
+    int64_t bytes = 0;    // of the queued parts
     int64_t largest = 0;  // bytes of the largest item seen
   };
   Levels levels() {
     const auto lock = BriefLock(mutex_);
     return {due_, next_, queued(), bytes_, largest_};
   }
-  // Parts there a moment ago, without the lock.
+  // Queued parts a moment ago, without the lock.
   int queued() const { return queued_.load(std::memory_order_relaxed); }
   int window() const { return static_cast<int>(queues_); }
   int64_t byte_bound() const { return byte_bound_; }
-  // Which queue a number passes through.
+  // The queue that a number passes through.
   int QueueOf(uint64_t number) const { return static_cast<int>(number % queues_); }
   // Parts waiting in one queue; for tests.
   int QueueSize(int queue) {
@@ -219,12 +220,12 @@ class Connector {
   };
 
   void SetQueued(int parts) { queued_.store(parts, std::memory_order_relaxed); }
-  int PlacesLocked() const {
+  int FreeSlotsLocked() const {
     if (closed_) return 0;
     const int window = static_cast<int>(due_ + limit_ - next_);
     if (window <= 0) return 0;
     if (byte_bound_ == kNoBound) return window;
-    // Counts what is queued and what is on its way, as large as the largest seen.
+    // Counts queued items, and assumes that items on their way are as large as the largest seen.
     const int64_t on_way = static_cast<int64_t>(next_ - due_) - queued();
     const int64_t room = byte_bound_ - bytes_ - std::max<int64_t>(0, on_way) * largest_;
     const int64_t fit = largest_ > 0 ? std::max<int64_t>(0, room) / largest_ : window;
@@ -232,7 +233,7 @@ class Connector {
     return static_cast<int>(std::min<int64_t>(window, fit));
   }
   std::optional<uint64_t> TakeLocked(int most, int& taken) {
-    taken = std::min(most, PlacesLocked());
+    taken = std::min(most, FreeSlotsLocked());
     if (taken <= 0) return std::nullopt;
     const uint64_t first = next_;
     next_ += static_cast<uint64_t>(taken);
@@ -240,13 +241,13 @@ class Connector {
   }
   bool PushLocked(uint64_t number, Item item, int64_t bytes, bool more) {
     if (closed_) return false;
-    const bool full = byte_bound_ != kNoBound && PlacesLocked() == 0;
+    const bool full = byte_bound_ != kNoBound && FreeSlotsLocked() == 0;
     ring_[number % queues_].parts.push_back({std::move(item), bytes, more});
     SetQueued(queued() + 1);
     bytes_ += bytes;
     largest_ = std::max(largest_, bytes);
-    // An item smaller than was feared leaves room for the next one.
-    if (full && PlacesLocked() > 0) space_.Notify();
+    // An item that is smaller than assumed may leave room for the next one.
+    if (full && FreeSlotsLocked() > 0) space_.Notify();
     if (number != due_) return false;
     data_.Notify();
     return true;
@@ -254,11 +255,11 @@ class Connector {
   bool ReadyLocked() const { return !closed_ && !ring_[due_ % queues_].empty(); }
   Item PopLocked(bool& was_full) {
     Part part = ring_[due_ % queues_].Pop();
-    const bool full = PlacesLocked() == 0;
+    const bool full = FreeSlotsLocked() == 0;
     SetQueued(queued() - 1);
     bytes_ -= part.bytes;
     if (!part.more) ++due_;
-    if (full && PlacesLocked() > 0) {
+    if (full && FreeSlotsLocked() > 0) {
       was_full = true;
       space_.Notify();
     }

@@ -63,7 +63,7 @@ struct Plan {
     for (Row& row : rows) {
       row.parts = parted ? 1 + static_cast<int>(random.Below(4)) : 1;
       row.bytes = random.OneIn(4) ? 100 : static_cast<int64_t>(random.Below(20));
-      // Most rows cost nothing; a few hold a producer up for long.
+      // Most rows cost nothing; a few delay a producer for long.
       row.cost = random.OneIn(8) ? 40 : static_cast<int>(random.Below(3));
     }
     one_part = !parted;
@@ -86,7 +86,7 @@ struct Plan {
 // Lets others run between any two steps.
 struct Turns {
   using Wake = CooperativeWake;
-  static constexpr bool kAlone = true;  // nobody else runs between two pauses
+  static constexpr bool kAlone = true;  // no other thread runs between two pauses
   static void Pause(int times) {
     for (int i = 0; i < times; ++i) CooperativeThreads::Current()->Yield();
   }
@@ -114,7 +114,7 @@ class Schedule {
     return bodies;
   }
 
-  // What was popped is what was due, in order; all of it where nobody closed.
+  // The popped parts are those due, in order; all of them if nothing was closed.
   void CheckPopped() {
     size_t at = 0;
     for (uint64_t number = 0; number < plan_.rows.size(); ++number) {
@@ -176,7 +176,7 @@ class Schedule {
     return connector_.Take();
   }
 
-  // Holds right after taking, where nobody else ran.
+  // Holds right after taking, if no other thread ran.
   void CheckTaken(uint64_t first, int taken) {
     if constexpr (!Env::kAlone) return;
     const auto levels = connector_.levels();
@@ -200,7 +200,7 @@ class Schedule {
       Doing(nullptr);
       return;
     }
-    // From the last to the first: order is the connector's affair.
+    // From the last to the first: the connector restores the order.
     for (uint64_t number = end; number-- > first;) {
       const Plan::Row& row = plan_.rows[number];
       for (int part = 0; part < row.parts; ++part) {
@@ -319,7 +319,7 @@ TEST(Connector, ALimitNarrowsTheWindowWhileItRuns) {
   connector.SetLimit(1);
   EXPECT_EQ(connector.FreeSlots(), 0);
   for (uint64_t number = 0; number < 4; ++number) connector.Push(number, 10 + static_cast<int>(number));
-  // More are on their way than there may be: nobody has a place until the last is popped.
+  // More numbers are taken than the limit allows: there is no free slot until the last is popped.
   for (int item = 10; item < 14; ++item) {
     bool was_full = false;
     EXPECT_EQ(connector.TryPop(was_full), item);
@@ -335,7 +335,7 @@ TEST(Connector, LosesNothingWhateverTheTurns) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kTurnSchedules);
 }
 
-// Ends the process when a schedule takes so long that it must hang.
+// Ends the process if a schedule takes so long that it must hang.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { Watch(); }) {}
@@ -401,9 +401,9 @@ struct Site {
 
 class LostWakeUp : public testing::TestWithParam<Site> {};
 
-// Shows that the schedules above would find it, were a notify missing.
+// Shows that the schedules above would find a missing notification.
 TEST_P(LostWakeUp, IsFound) {
-  if (kLossSchedules == 0) GTEST_SKIP() << "tells of the schedules, not of the connector";
+  if (kLossSchedules == 0) GTEST_SKIP() << "tests the schedules, not the connector";
   int hung = 0;
   int hung_by_one = 0;
   int wake_ups = 0;
@@ -452,7 +452,7 @@ TEST(Connector, GivesOutNumbersUpToTheWindow) {
   EXPECT_EQ(rest, (std::vector<int>{10, 20}));
 }
 
-TEST(Connector, OnlyTheLastPartFreesThePlace) {
+TEST(Connector, OnlyTheLastPartFreesTheSlot) {
   Connector<int> connector(1);
   ASSERT_EQ(connector.Take(), 0u);
   EXPECT_TRUE(connector.Push(0, 1, 0, true));
@@ -494,7 +494,7 @@ TEST(Connector, KeepsPromisedNumbers) {
   Connector<int> connector(4, 10);
   ASSERT_EQ(connector.TakePromised(2), 0u);
   EXPECT_EQ(connector.FreeSlots(), 2);
-  // What is pushed now takes the room away, but not the promise.
+  // What is pushed now takes the room away, but keeps the promise.
   connector.Push(0, 0, 10);
   EXPECT_EQ(connector.FreeSlots(), 0);
   EXPECT_EQ(connector.TakePromised(2), 2u);
@@ -512,7 +512,7 @@ TEST(Connector, ClosedGivesAndTakesNothing) {
   EXPECT_FALSE(connector.Pop().has_value());
   EXPECT_FALSE(connector.Push(0, std::make_unique<Part>(0, 0)));
   EXPECT_EQ(Part::alive.load(), 0);
-  EXPECT_TRUE(connector.WaitReady(std::chrono::hours(1))) << "nobody waits for what is closed";
+  EXPECT_TRUE(connector.WaitReady(std::chrono::hours(1))) << "a wait on a closed connector returns at once";
   connector.Close();
 }
 

@@ -1,5 +1,5 @@
-// Memory and threads run out at any moment: that is an error of the right kind or no error at all, and the next
-// pipeline runs as if nothing had been.
+// Memory and threads run out at any moment: the result is an error of the right kind or no error at all, and the next
+// pipeline runs as if nothing had happened.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 
 namespace {
 
-// Counts down with each call; the one that meets 0 fails, and the later ones where it lasts. Negative: none does.
+// Counts down with each call; the call that finds 0 fails, and so do the later ones if it lasts. Negative: none fails.
 std::atomic<int64_t> allocations_left{-1};
 std::atomic<int64_t> threads_left{-1};
 std::atomic<bool> lasts{false};
@@ -121,7 +121,7 @@ TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
         try {
           made = Pipeline::Make(graph, options);
         } catch (const std::bad_alloc&) {
-          // As the front end hears of it.
+          // As the front end reports it.
           made = ResourceError("no memory");
         }
         error = made.status();
@@ -132,7 +132,7 @@ TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
           if (!outcome.ok() || *outcome != Pipeline::Outcome::kRow) break;
           values.push_back(CheckedValue(row));
         }
-        // What ends it fails, too.
+        // Ending the pipeline fails, too.
         if (made.ok()) made->reset();
         met = allocations_left.exchange(-1) < 0;
         CheckRows(values, error);
@@ -146,7 +146,7 @@ TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
   std::printf("HEADRACE-COUNT faults=%d\n", points);
 }
 
-// What a cache keeps, on the shelf and in files, stays sound whichever allocation fails.
+// The rows of a cache, on the shelf and in files, stay intact whichever allocation fails.
 TEST(Exhaustion, EachAllocationOfACacheFailsOnce) {
   constexpr uint64_t kKept = 40;
   std::vector<std::vector<Tensor>> rows;
@@ -206,7 +206,7 @@ TEST(Exhaustion, EachThreadOfASmallPipelineFailsOnce) {
   }
 }
 
-// From some moment on there are none at all.
+// From some moment on, no more threads can be started.
 TEST(Exhaustion, AsManyThreadsAsThereAreDoTheWork) {
   const ir::proto::Graph graph = Small(true);
   for (int64_t allowed = 0; allowed < 8; ++allowed) {

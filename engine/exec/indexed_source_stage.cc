@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-// Tells the draws of a repeated row from those of the row it repeats.
+// Gives a repeated row other random draws than the row it repeats.
 void MarkPass(uint64_t pass, absl::Span<RowId> ids) {
   if (pass == 0) return;
   for (RowId& id : ids) {
@@ -51,14 +51,14 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   const bool enough = Finished(epoch_);
   if (!enough && local_ < epoch_rows_) {
     const uint64_t position = base_ + shard_.rank + local_ * shard_.world;
-    // Ends a message where the positions begin again.
+    // A message ends where the positions begin again.
     const uint64_t in_pass = (size_ - position % size_ - 1) / shard_.world + 1;
     const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass});
     local_ += rows;
     ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, false};
     return true;
   }
-  // Ends every epoch that is not wanted with one marker.
+  // One marker ends all epochs that are not wanted.
   const uint64_t ended = enough ? wanted_from_.load(std::memory_order_acquire) - 1 : epoch_;
   ticket = {ended, 0, 0, local_, 0, true};
   if (ended >= last_epoch_) {
@@ -137,7 +137,7 @@ void IndexedSourceStage::RunTask(Task& claimed) {
   auto& task = static_cast<ReadTask&>(claimed);
   for (Ticket ticket : task.tickets) {
     task.rows += static_cast<uint64_t>(ticket.rows);
-    // Goes on behind a row that failed.
+    // Continues after a row that failed.
     while (true) {
       Message block = Read(ticket);
       const bool failed = block->end == End::kError;

@@ -1,4 +1,4 @@
-// Reads rows of a source with random access: any task may read any row.
+// Reads rows of an indexed source: any task may read any row.
 // Thread contract: as Stage's.
 #ifndef HEADRACE_ENGINE_EXEC_INDEXED_SOURCE_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_INDEXED_SOURCE_STAGE_H_
@@ -16,7 +16,7 @@ namespace headrace {
 
 class IndexedSourceStage : public Stage {
  public:
-  // `op`: the source's; it begins with as many rows of this rank given out as its counter says.
+  // `op`: the source; its counter is the number of this rank's rows that were given out before.
   IndexedSourceStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
                      std::unique_ptr<IndexedSource> source, const ShardAssignment& shard, EpochRange epochs);
 
@@ -29,11 +29,11 @@ class IndexedSourceStage : public Stage {
   void RunTask(Task& task) override;
 
  private:
-  // What one message holds.
+  // The content of one message.
   struct Ticket {
     uint64_t epoch;
-    uint64_t position;  // in the unsharded epoch, of the first row
-    int rows;           // as far apart as there are ranks
+    uint64_t position;  // of the first row, in the unsharded epoch
+    int rows;           // as many positions apart as there are ranks
     uint64_t local;     // rows of this rank given out so far, these included
     uint64_t pass;      // over the epoch's positions; more than 0: padding
     bool ends_epoch;

@@ -18,7 +18,7 @@
 namespace headrace {
 namespace {
 
-// For functions of the user's, in a pipeline that another one takes the place of.
+// How long a pipeline that is replaced by another waits for functions of the user's.
 constexpr std::chrono::seconds kPatience{1};
 
 absl::StatusOr<ShardAssignment::Even> EvenOf(const std::string& even) {
@@ -37,7 +37,7 @@ absl::StatusOr<ShardAssignment> ShardOf(const IterateOptions& options, const std
   return ShardAssignment{options.rank, options.world, 0, even};
 }
 
-// Lets messages and plans name operators as the user's graph numbers them, whatever passes make of it.
+// Numbers operators as in the user's graph, for messages and plans, whatever passes do to the graph.
 void NumberOperators(ir::proto::Graph& graph) {
   uint32_t number = 0;
   for (ir::proto::Node& node : *graph.mutable_nodes()) {
@@ -61,7 +61,7 @@ absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const Iter
   }
   ir::proto::Graph prepared = graph;
   NumberOperators(prepared);
-  // Comes before the passes, which keep columns in their order.
+  // Before the passes, which keep columns in order.
   if (even == ShardAssignment::Even::kPad) ir::MarkPadding(prepared);
   return ir::Optimize(prepared, off);
 }
@@ -86,7 +86,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& 
   return pipeline;
 }
 
-// Of a node that is as it was but for an operator's version: "version 1 of Range, ..."; "" otherwise.
+// If the node differs only in the version of an operator: "version 1 of Range, ..."; otherwise "".
 std::string OlderVersion(uint32_t hash, ir::proto::Graph graph, int node) {
   const auto find = [&](const std::string& name, auto& op) {
     const uint32_t today = op.version();
@@ -106,7 +106,7 @@ std::string OlderVersion(uint32_t hash, ir::proto::Graph graph, int node) {
   return found;
 }
 
-// Names the first operator that is another one, or was not there.
+// Names the first operator that differs or did not exist.
 absl::Status CheckGraph(const proto::State& state, const ir::proto::Graph& graph) {
   const ir::GraphHash hash = ir::UserGraphHash(graph);
   if (hash.high == state.graph_high() && hash.low == state.graph_low()) return absl::OkStatus();
@@ -144,37 +144,37 @@ absl::Status CheckSources(const proto::State& state, const std::vector<Fingerpri
   return absl::OkStatus();
 }
 
-// What gives the rows: a source, or an op that acts on the indices of several.
+// The node that gives the rows: a source, or an operator on the indices of several.
 const PlanNode& SourceOf(const PlanNode& node) {
   return node.indexed || node.inputs.empty() ? node : SourceOf(*node.inputs[0]);
 }
 
-// Rows that a message of the result holds where it is full.
+// Rows in a full message of the result.
 uint64_t BatchSizeOf(const PlanNode& node) {
   if (node.properties.batch_rows > 0) return static_cast<uint64_t>(node.properties.batch_rows);
   return node.inputs.empty() ? 1 : BatchSizeOf(*node.inputs[0]);
 }
 
-// Rows of the source that all ranks had used, where rows are one to one with what was sharded (batches apart). In more
-// than 64 bits, as nothing holds the numbers of a state to be those of rows.
+// Rows of the source that all ranks had used, if rows (apart from batches) are one to one with what was sharded. Has
+// more than 64 bits, because the numbers in a state may be arbitrary.
 using Wide = unsigned __int128;
 Wide RowsUsed(const proto::State& state, const PlanNode& node) {
   Wide used = state.checkpoint(0);
   if (SourceOf(node).indexed == nullptr) {
-    // A streaming source counts the rows of all ranks that it went past; none yet right after another restart.
+    // A stream source counts the rows of all ranks that it passed; none yet right after another restart.
     used = (std::max<Wide>(used, state.base()) - state.base() + state.world() - 1) / state.world();
   }
   used += node.batched ? state.checkpoint(state.checkpoint_size() - 1) : state.skip_rows();
-  // Counts an epoch's last batch as a full one: that of another rank may hold a row more.
+  // Counts the last batch of an epoch as full, because another rank's may hold one row more.
   const uint64_t size = BatchSizeOf(node);
   return (used + size - 1) / size * size * state.world();
 }
 
-// Positions up to here, and those of some batches of every rank after them, are numbers of 64 bits.
+// Positions up to this one, and those of some batches of every rank after them, fit in 64 bits.
 constexpr uint64_t kMostRows = uint64_t{1} << 62;
 
-// Sets the pipeline to go on where the state was taken. With as many ranks, that is exact; with another number, only
-// where the number of rows delivered says which positions are done.
+// Makes the pipeline continue where the state was taken. This is exact with the same shard; with another one, it is
+// possible only if the number of delivered rows determines which positions are done.
 absl::Status Restore(const proto::State& state, const PlanNode& node, const IterateOptions& options,
                      PipelineOptions& pipeline) {
   if (state.layout() != CheckpointLayout(node) || state.checkpoint_size() != node.counters) {
@@ -256,10 +256,10 @@ absl::StatusOr<Pipeline::Outcome> Iteration::Fetch(std::chrono::nanoseconds limi
   return Pipeline::Outcome::kNothingYet;
 }
 
-// Begins where the row delivered last ended, as a restart from a state does.
+// Continues after the row delivered last, as a restart from a state does.
 absl::Status Iteration::GoOnWithout(const std::string& cache) {
   HEADRACE_ASSIGN_OR_RETURN(options_.state, State());
-  // Its memory is for the next one.
+  // Frees its memory for the next pipeline.
   const bool ended = pipeline_->Close(kPatience) == Pipeline::Closed::kEntirely;
   options_.seed.reset();
   options_.even.reset();

@@ -1,5 +1,5 @@
-// One iteration over a data set, as front ends see it: the user's graph is checked and optimized, run, and its state
-// taken and restored.
+// One iteration over a data set, as front ends see it: checks, optimizes and runs the user's graph, and takes and
+// restores its state.
 // Thread contract: as Pipeline's.
 #ifndef HEADRACE_ENGINE_EXEC_ITERATION_H_
 #define HEADRACE_ENGINE_EXEC_ITERATION_H_
@@ -22,7 +22,7 @@ namespace headrace {
 struct IterateOptions {
   std::optional<uint64_t> seed;
   uint64_t epoch = 0;
-  bool endless = false;  // runs on into later epochs
+  bool endless = false;  // continues with later epochs
   uint64_t rank = 0;
   uint64_t world = 1;
   std::optional<std::string> even;  // "off", "drop" or "pad"; not given: the state's, else "off"
@@ -40,17 +40,16 @@ struct IterateOptions {
   CachePointChoice choose_cache_point;  // as PipelineOptions'
   HostBindings bindings;
   const FileSystem* files = LocalFileSystem();  // as PipelineOptions::files
-  std::shared_ptr<CacheShelf> shelf;            // where caches leave their rows for the next iteration; null: nowhere
+  std::shared_ptr<CacheShelf> shelf;            // keeps rows of caches for the next iteration; null: none
 };
 
 class Iteration {
  public:
   // Errors: every mistake in the graph at once (kGraph), missing files (kNotFound), a state of another graph or of
-  // changed files (kState), what shards do not allow.
+  // changed files (kState), shards that the graph does not allow.
   static absl::StatusOr<std::unique_ptr<Iteration>> Start(const ir::proto::Graph& user_graph, IterateOptions options);
 
-  // As Pipeline's. Where a cache that gives rows in their order is found damaged, goes on in a new pipeline, without
-  // it.
+  // As Pipeline's. If an in-order cache is found damaged, continues in a new pipeline without it.
   absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
   void Given() { pipeline_->Given(); }
   void Ask(uint64_t epoch);
@@ -61,14 +60,14 @@ class Iteration {
   // Of the next row.
   uint64_t epoch() const { return pipeline()->position().epoch; }
   uint64_t delivered() const { return pipeline()->position().delivered; }
-  // As of the row given last. kState where the pipeline cannot be restored.
+  // The state after the row given last. kState if the pipeline cannot be restored.
   absl::StatusOr<std::string> State() const;
   const ir::Schema& schema() const { return pipeline()->schema(); }
   Report report() { return pipeline()->report(); }
-  // Of a run that was closed, where options asked for a profile.
+  // Of a closed run, if the options asked for a profile.
   Profile profile() { return pipeline()->profile(); }
-  // A new iteration would run otherwise: files were added, removed, renamed or have another size (as far as it would
-  // see that), arrays hold other values, or a cache was found damaged here.
+  // Whether a new iteration would run differently: files were added, removed, renamed or have another size (as far as
+  // it would see that), arrays hold other values, or a cache was found damaged here.
   bool Outdated() const { return !options_.caches_off.empty() || pipeline()->DataChanged(); }
   std::vector<std::string> DescribeStall() { return pipeline()->DescribeStall(); }
 
@@ -79,23 +78,23 @@ class Iteration {
   absl::Status GoOnWithout(const std::string& cache);
 
   mutable std::mutex mutex_;
-  // Under it, but for the user's thread, which alone changes the first.
+  // Guarded by mutex_. The user's thread, which alone changes pipeline_, reads that without the lock.
   std::shared_ptr<Pipeline> pipeline_;
-  std::vector<std::shared_ptr<Pipeline>> left_;  // ended before it, where something of theirs may still run
+  std::vector<std::shared_ptr<Pipeline>> left_;  // earlier ones, of which parts may still run
   bool closed_ = false;
   // The user's thread only.
   IterateOptions options_;
   uint64_t asked_ = 0;
   ir::proto::Graph user_graph_;  // canonical
-  std::string even_;             // as it runs
+  std::string even_;             // of this run
 };
 
-// What would run, before it does.
+// The plan of an iteration, and the graph that it runs.
 struct PlannedRun {
   ir::Optimized optimized;
   PhysicalPlan plan;
 };
-// Errors as Start, but for states and caches, which it does not open.
+// Errors as Start, except those of states and caches, which it does not open.
 absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const IterateOptions& options);
 // Rows of the result in one epoch.
 absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const HostBindings& bindings);

@@ -1,5 +1,6 @@
-// Which pipelines a thread works for: those whose tasks it runs, as a function of the user's may go through another
-// pipeline, and those within whose tasks these were made. Whoever waited there for one of them would wait for himself.
+// The pipelines that a thread works for: those whose tasks it runs (several, if a function of the user's iterates over
+// another pipeline), and those within whose tasks these pipelines were made. A thread that waited for one of them would
+// wait for itself.
 // Thread contract: all methods from any thread; a TaskOf belongs to the thread that made it.
 #ifndef HEADRACE_ENGINE_EXEC_NESTING_H_
 #define HEADRACE_ENGINE_EXEC_NESTING_H_
@@ -10,16 +11,16 @@
 
 namespace headrace {
 
-// The place of one pipeline.
+// The position of one pipeline among nested ones.
 class Nesting {
  public:
-  // Within whatever task the calling thread runs.
+  // Within the task that the calling thread runs, if any.
   Nesting() : level_(std::make_shared<Level>()) {
     if (innermost_ != nullptr) level_->within = innermost_->nesting_.level_;
   }
   Nesting(const Nesting&) = delete;
 
-  // While it lives, the thread runs a task of the pipeline.
+  // Exists while the thread runs a task of the pipeline.
   class TaskOf {
    public:
     explicit TaskOf(const Nesting& nesting) : nesting_(nesting), outer_(std::exchange(innermost_, this)) {}
@@ -32,15 +33,15 @@ class Nesting {
     const TaskOf* const outer_;
   };
 
-  // Somebody may wait for its tasks, and from SetOver on nobody does.
+  // Between SetEnding and SetOver, a thread may be waiting for the pipeline's tasks.
   void SetEnding() { level_->ending.store(true); }
   void SetOver() { level_->ending.store(false); }
-  // The calling thread works for it.
+  // Whether the calling thread works for this pipeline.
   bool WorksHere() const {
     return AnyHere([this](const Level& level) { return &level == level_.get(); });
   }
-  // The calling thread works for one that is ending. Of several that end each other from within, the one that said so
-  // last sees it, and does not wait.
+  // Whether the calling thread works for a pipeline that is ending. If several pipelines end each other from within,
+  // the last one that called SetEnding sees this, and does not wait.
   static bool WorksForEnding() {
     return AnyHere([](const Level& level) { return level.ending.load(); });
   }

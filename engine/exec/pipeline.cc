@@ -18,9 +18,9 @@
 namespace headrace {
 namespace {
 
-// About as long as it takes to wake a thread that sleeps.
+// About the time that it takes to wake a sleeping thread.
 constexpr uint64_t kAwakeNs = 30'000;
-// Longer than a light task takes where others want the core, too.
+// Longer than a light task takes if other threads compete for the core.
 constexpr uint64_t kHeldUpNs = 20'000'000;
 
 absl::Status ClosedError() {
@@ -40,13 +40,14 @@ class Pipeline::LaneClient : public PoolClient {
       Task* const task = stage->Claim();
       if (task == nullptr) continue;
       RunClaimed(*stage, *task, stage->light());
-      // Lets the user's thread take what is there, which may stand behind this one in the queue for a core.
+      // Lets the user's thread, which may be queued for a core behind this one, take the result.
       if (stage->light() && pipeline_->UserIsLate()) std::this_thread::yield();
       return true;
     }
     return false;
   }
-  // For the user's thread: one light task, that calls no Python. It looks again for light ones, and then passes on.
+  // For the user's thread: runs one light task that calls no Python. The thread looks for further light tasks, and then
+  // calls PassOn.
   bool RunLight() {
     for (Stage* stage : stages_) {
       if (stage->plan().lane == Lane::kPython || !stage->light()) continue;
@@ -66,8 +67,8 @@ class Pipeline::LaneClient : public PoolClient {
       pool_->PassOn(this);
     }
   }
-  // A thread that runs a task of this client looks again, or passes on, when it is done: it needs no signal, and wakes
-  // nobody for what it can do itself.
+  // A thread that runs a task of this client looks again, or calls PassOn, when it is done. So it needs no signal, and
+  // wakes no other thread for work that it can do itself.
   void Signal() {
     if (running_here_ != this) pool_->Signal(this);
   }
@@ -77,15 +78,16 @@ class Pipeline::LaneClient : public PoolClient {
   }
   bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
   WorkerPool* pool() const { return pool_; }
-  // Its tasks call the user's Python.
+  // Whether its tasks call the user's Python.
   bool calls_user() const { return !stages_.empty() && stages_[0]->plan().lane == Lane::kPython; }
 
  private:
   void RunClaimed(Stage& stage, Task& task, bool light) noexcept {
     if (!light) pool_->BeginLongTask();
-    // Whoever runs a light task looks again before anybody else would be awake, but where a thread sleeps and may come.
+    // A thread that runs a light task looks again before another one would be awake, so it signals only if a sleeping
+    // thread may be woken.
     if ((!light || pool_->Wakes()) && HasFullTask()) pool_->Signal(this);
-    // A function of the user's may go through another pipeline, and work for it here.
+    // A function of the user's may iterate over another pipeline, and run its tasks here.
     LaneClient* const outer = std::exchange(running_here_, this);
     {
       const Nesting::TaskOf here(pipeline_->nesting_);
@@ -95,7 +97,7 @@ class Pipeline::LaneClient : public PoolClient {
     GrowFor(stage);
     if (!light) pool_->EndLongTask();
   }
-  // Reads wait for the disk, each on a thread.
+  // Each outstanding read occupies a thread.
   void GrowFor(const Stage& stage) {
     if (stage.plan().lane == Lane::kIo && stage.cap() > pool_->threads()) pool_->Grow(stage.cap());
   }
@@ -185,7 +187,7 @@ absl::Status Pipeline::StartThreads() {
   for (Stage* stage : stage_order_) {
     WorkerPool* pool = stage->plan().lane == Lane::kIo ? &WorkerPool::Io() : &WorkerPool::Cpu();
     if (stage->plan().lane == Lane::kPython) {
-      // More of them would find no slots for what they make.
+      // More threads would find no slots for their output.
       const int threads = std::min(stage->plan().cap, stage->plan().window);
       own_pools_.push_back(std::make_unique<WorkerPool>("headrace-python", threads));
       pool = own_pools_.back().get();
@@ -219,7 +221,7 @@ int64_t Pipeline::NeedsOfIdle(const Stage* besides) {
     bytes += std::max<int64_t>(0, need);
     unknown += need < 0 ? 1 : 0;
   }
-  // Of a stage that never ran as much is expected as of any other.
+  // A stage that never ran is expected to need as much as the largest one.
   return bytes + unknown * largest;
 }
 
@@ -249,7 +251,7 @@ bool Pipeline::Join(WorkerPool::Clock::time_point until) {
     return true;
   }
   const bool left = RemoveClients(until);
-  // Waits for the user's thread to leave: it was woken, or does a light task. Where it pulls, that may be a function of
+  // Waits for the user's thread to leave: it was woken, or runs a light task. With pull, the task may be a function of
   // the user's.
   std::unique_lock<TimedMutex> user(user_mutex_, std::defer_lock);
   if (!plan_.pull) {
@@ -267,9 +269,9 @@ bool Pipeline::Join(WorkerPool::Clock::time_point until) {
   return true;
 }
 
-// Of the engine's own tasks all are waited for: they end soon.
+// Waits for all of the engine's own tasks, which end soon.
 bool Pipeline::RemoveClients(WorkerPool::Clock::time_point until) {
-  // After a fork the threads are not here: waiting for them would last for ever.
+  // After a fork the threads do not exist here: waiting for them would last forever.
   if (LostInFork()) return true;
   bool left = true;
   for (const auto& client : clients_) {
@@ -300,9 +302,9 @@ bool Pipeline::RunOneOf(const std::vector<Stage*>& stages) {
   return false;
 }
 
-// Works on light tasks until there is something to take: to be woken costs more than they do, and who is woken stands
-// behind the workers in the queue for a core. Where one was not light after all, it works again only after a hundred
-// times as long, so that slow rows hold up the loop for a hundredth of the time at most.
+// Runs light tasks until a result is ready: a wake-up costs more than they do, and a woken thread queues for a core
+// behind the workers. After a task that was not light after all, it runs none for a hundred times as long, so that slow
+// rows delay the loop for at most a hundredth of the time.
 void Pipeline::WorkWhileWaiting(uint64_t until_ns) {
   uint64_t now = NowNs();
   bool ran = now >= works_from_ns_;
@@ -316,7 +318,7 @@ void Pipeline::WorkWhileWaiting(uint64_t until_ns) {
   for (const auto& client : clients_) client->PassOn();
 }
 
-// Comes back when the time is over, for there may be no result for as long as sources give rows that others drop.
+// Returns when the time is over, because there may be no result while operators drop all rows of their sources.
 absl::Status Pipeline::PullUntilReady(std::chrono::nanoseconds limit) {
   const uint64_t start = NowNs();
   while (!ResultReady() && !closed()) {
@@ -326,7 +328,7 @@ absl::Status Pipeline::PullUntilReady(std::chrono::nanoseconds limit) {
   return absl::OkStatus();
 }
 
-// Says that there is something for the user before it leaves the connector, so that nobody overdraws in between.
+// Sets has_block_ before the message leaves the connector, so that no task overdraws in between.
 std::optional<Message> Pipeline::PopResult(bool& was_full) {
   has_block_.store(true, std::memory_order_seq_cst);
   std::optional<Message> message = root_->output().TryPop(was_full);
@@ -337,8 +339,7 @@ std::optional<Message> Pipeline::PopResult(bool& was_full) {
   return message;
 }
 
-// Stays awake for a block that comes about as soon as a sleeper could be woken, as the last ones did; gives way to
-// whoever makes it meanwhile.
+// Stays awake, yielding to other threads, if the last blocks came about as soon as a sleeping thread could be woken.
 bool Pipeline::WaitForResult(std::chrono::nanoseconds limit) {
   MessageConnector& output = root_->output();
   const uint64_t start = NowNs();
@@ -358,7 +359,7 @@ bool Pipeline::WaitForResult(std::chrono::nanoseconds limit) {
   return ready;
 }
 
-// Waits for the next block of the result; block_ stays empty when the time is over.
+// Waits for the next block of the result; block_ stays empty if the time is over.
 absl::Status Pipeline::TakeBlock(std::chrono::nanoseconds limit) {
   if (plan_.pull) HEADRACE_RETURN_IF_ERROR(PullUntilReady(limit));
   bool was_full = false;
@@ -374,7 +375,7 @@ absl::Status Pipeline::TakeBlock(std::chrono::nanoseconds limit) {
   return absl::OkStatus();
 }
 
-// One row of block_, its end, or nothing when it is used up.
+// Gives one row of block_, its end, or nothing if it is used up.
 Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
   while (block_row_ < block_->rows() && skip_rows_ > 0) {
     ++block_row_;
@@ -392,13 +393,13 @@ Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
     row_out_ = true;
     const bool last = block_row_ == block_->rows();
     if (last) has_block_.store(block_->end == End::kError, std::memory_order_seq_cst);
-    // The checkpoint of a block with an error count rows that were lost with the one that failed.
+    // The checkpoint of a block with an error counts rows that were lost with the one that failed.
     block_out_ = last && block_->end != End::kError;
     if (block_out_) block_checkpoint_ = block_->checkpoint;
     return Outcome::kRow;
   }
   const Message block = std::move(block_);
-  // An error stays, so there is something to take from now on.
+  // An error is permanent, so a result is ready from now on.
   has_block_.store(block->end == End::kError, std::memory_order_seq_cst);
   if (block->end == End::kError) {
     failed_ = block->error;

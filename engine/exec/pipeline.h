@@ -1,7 +1,7 @@
 // A running pipeline: the execution tree of one graph, its budget and its error domain.
-// Thread contract: one user's thread calls Next, Fetch, Given, Ask and position; Close, report and DescribeStall may be
-// called from any thread. Destruction joins what runs; no thread and no memory of it is left, but for batches that the
-// user holds.
+// Thread contract: one thread, the user's, calls Next, Fetch, Given, Ask and position; any thread may call Close,
+// report and DescribeStall. The destructor waits until nothing runs; it leaves no thread and no memory of the pipeline,
+// except batches that the user holds.
 #ifndef HEADRACE_ENGINE_EXEC_PIPELINE_H_
 #define HEADRACE_ENGINE_EXEC_PIPELINE_H_
 
@@ -34,11 +34,11 @@ namespace headrace {
 
 struct PipelineOptions : PlanOptions {
   bool idle = false;                  // starts no thread and opens no cache: its stages are run by hand
-  std::shared_ptr<CacheShelf> shelf;  // where caches leave their rows for the next pipeline; null: nowhere
-  int64_t profile = 0;                // tasks of each thread to write down; 0: no profile is taken
-  // Names of caches that keep nothing, as their files were found damaged.
+  std::shared_ptr<CacheShelf> shelf;  // keeps rows of caches for the next pipeline; null: none
+  int64_t profile = 0;                // tasks of each thread to record; 0: no profile is taken
+  // Names of caches that keep nothing, because their files are damaged.
   std::vector<std::string> caches_off;
-  CachePointChoice choose_cache_point;  // of automatic caches; null: by what they measure
+  CachePointChoice choose_cache_point;  // of automatic caches; null: they choose by measurement
 };
 
 // A row of the result: usually a batch.
@@ -47,7 +47,7 @@ struct ResultRow {
   std::vector<Tensor> columns;  // in the order of the schema
 };
 
-// Where the iteration stands, for states.
+// The position of the iteration, for states.
 struct Position {
   uint64_t epoch = 0;
   uint64_t delivered = 0;  // rows of the result in this epoch
@@ -58,7 +58,7 @@ struct Position {
 struct Report {
   ShardAssignment shard;
   std::vector<CacheReport> caches;
-  std::vector<WarningReport> warnings;  // of operators that can give any
+  std::vector<WarningReport> warnings;  // of operators that may warn
   std::vector<StageReport> stages;      // the user's end first
   double wall_s = 0;                    // from the first Next to the end of the last
   double user_wait_s = 0;               // in Next
@@ -69,38 +69,39 @@ struct Report {
 
 class Pipeline : private RunControl {
  public:
-  // Runs the plan that the options give of the graph. Errors of MakePlan, and those that caches give when opened.
+  // Plans the graph with the options, and starts the run. Errors: those of MakePlan, and those of opening caches.
   static absl::StatusOr<std::unique_ptr<Pipeline>> Make(std::unique_ptr<PreparedGraph> prepared,
                                                         PipelineOptions options);
-  // Prepares the graph, too, which is canonical, valid and optimized.
+  // Also prepares the graph, which is canonical, valid and optimized.
   static absl::StatusOr<std::unique_ptr<Pipeline>> Make(ir::proto::Graph graph, PipelineOptions options);
   ~Pipeline() override;
 
   enum class Outcome { kRow, kEpochEnd, kNothingYet };
-  // The next row; waits at most `limit`, and for the light task that this thread may do meanwhile (pull: works so long,
-  // and ends the task it is at). An error stays: every later call repeats it. kResource where memory or threads ran
-  // out. After kEpochEnd the next epoch follows, until the last. The row counts in position() from Given() on, or from
-  // the next call: it may be lost on its way to the user.
+  // Returns the next row. Waits at most `limit`, and until a light task that this thread runs meanwhile has ended
+  // (pull: runs tasks for this long, and ends the current one). An error is permanent: every later call repeats it.
+  // kResource: memory or threads ran out. After kEpochEnd the next epoch follows, until the last. position() counts the
+  // row from Given() on, or from the next call, because the row may be lost on its way to the user.
   absl::StatusOr<Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
   void Given();
-  // Both in one.
+  // Fetch and Given in one call.
   absl::StatusOr<Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row);
-  // User code may run for epochs up to `epoch`.
+  // Allows user code to run for epochs up to `epoch`.
   void Ask(uint64_t epoch);
-  // How a call of Close left it.
+  // The result of Close.
   enum class Closed {
-    kEntirely,    // nothing of it runs
-    kFromWithin,  // it was told to end, and whoever closes or destroys it elsewhere waits
-    kTooLate,     // it was told to end, and a function of the user's did not return in time
+    kEntirely,    // nothing runs any more
+    kFromWithin,  // told to end; a thread outside that closes or destroys it waits
+    kTooLate,     // told to end, but a function of the user's did not return in time
   };
   static constexpr std::chrono::hours kForever{24 * 365};
-  // Tells it to end and waits until nothing runs, for functions of the user's at most `patience`. Does not wait within
-  // its own tasks, nor within those of a pipeline that is ending itself, which may be waited for in turn. Unless
-  // kEntirely, it must live on, and be destroyed by a thread that may wait.
+  // Tells the pipeline to end and waits until nothing runs, for functions of the user's at most `patience`. Does not
+  // wait within its own tasks, nor within those of another pipeline that is ending, because that one may be waited for
+  // in turn. Unless the result is kEntirely, the pipeline must be kept, and destroyed by a thread that may wait.
   Closed Close(std::chrono::nanoseconds patience = kForever);
-  // Tells it to end, and does not wait. Needs no memory.
+  // Tells the pipeline to end, without waiting. Needs no memory.
   void Stop();
-  // This thread runs one of its tasks, or one of a pipeline made within one: it must not be destroyed here.
+  // Whether this thread runs one of its tasks, or a task of a pipeline made within one: if so, the pipeline must not be
+  // destroyed here.
   bool RunsHere() const { return nesting_.WorksHere(); }
 
   Position position() const;
@@ -108,15 +109,15 @@ class Pipeline : private RunControl {
   const ir::Schema& schema() const { return plan_.root().output; }
   // Of the sources, as they were when the pipeline was made.
   const std::vector<Fingerprint>& fingerprints() const { return prepared_->fingerprints(); }
-  // They are others now, or cannot be found any more: what runs has listed its files ahead of time.
+  // Whether they differ now or cannot be found any more. The pipeline listed its files in advance.
   bool DataChanged() const { return prepared_->DataChanged(); }
   Report report();
-  // What was written down, where options().profile asked for it. After Close.
+  // The profile, if options().profile asked for one. Call it after Close.
   Profile profile() const;
-  // Which stage works on what, and for how long; one line each.
+  // What each stage works on, and for how long; one line each.
   std::vector<std::string> DescribeStall();
   const PipelineOptions& options() const { return options_; }
-  // The user's end first. An idle pipeline's may be run by hand.
+  // The user's end first. Those of an idle pipeline may be run by hand.
   const std::vector<Stage*>& stages() const { return stage_order_; }
 
  private:
@@ -138,7 +139,7 @@ class Pipeline : private RunControl {
   absl::Status EndError() const;
   absl::StatusOr<Outcome> FetchRow(std::chrono::nanoseconds limit, ResultRow& row);
   void WorkWhileWaiting(uint64_t until_ns);
-  // The user's thread waits, or works, though there is something to take.
+  // Whether the user's thread still waits or works although a result is ready.
   bool UserIsLate() const;
   bool RunOneOf(const std::vector<Stage*>& stages);
   std::optional<Message> PopResult(bool& was_full);
@@ -147,12 +148,12 @@ class Pipeline : private RunControl {
   absl::Status PullUntilReady(std::chrono::nanoseconds limit);
   Outcome GiveRow(ResultRow& row);
 
-  const std::unique_ptr<PreparedGraph> prepared_;  // its operators go to the stages
+  const std::unique_ptr<PreparedGraph> prepared_;  // its operators are moved to the stages
   const PhysicalPlan plan_;
   const PipelineOptions options_;
   RunCaches caches_;
   std::vector<std::unique_ptr<Stage>> stages_;  // the user's end first
-  std::vector<Stage*> stage_order_;             // the same, bare
+  std::vector<Stage*> stage_order_;             // the same, as pointers
   std::vector<std::unique_ptr<LaneClient>> clients_;
   std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
   std::unique_ptr<Profiler> profiler_;
@@ -161,23 +162,23 @@ class Pipeline : private RunControl {
 
   Nesting nesting_;
   TimedMutex close_mutex_;
-  bool ended_ = false;  // under it
-  // Held while the user's thread is inside, where a function of the user's that it pulls may come back.
+  bool ended_ = false;  // under close_mutex_
+  // Held while the user's thread is inside. With pull, a function of the user's may lock it again on that thread.
   TimedMutex user_mutex_;
-  // The user's side; its thread only.
+  // Used by the user's thread only.
   Message block_;
-  std::atomic<bool> has_block_{false};  // the user has something to take, though the connector be empty
+  std::atomic<bool> has_block_{false};  // a result is ready even if the connector is empty
   int block_row_ = 0;
-  bool row_out_ = false;    // fetched, and not yet given
-  bool block_out_ = false;  // with the last row of its block, which had these checkpoint
+  bool row_out_ = false;    // fetched, but not yet given
+  bool block_out_ = false;  // that row is the last of its block, which had block_checkpoint_
   Checkpoint block_checkpoint_;
-  Checkpoint last_checkpoint_;  // before block_
+  Checkpoint last_checkpoint_;  // of the block before block_
   uint64_t skip_rows_ = 0;
   uint64_t skip_since_checkpoint_ = 0;
   uint64_t epoch_ = 0;
   uint64_t delivered_ = 0;
-  uint64_t mean_wait_ns_ = 1'000'000;  // for a block; sleeps until it proves short
-  uint64_t works_from_ns_ = 0;         // while it waits, from then on
+  uint64_t mean_wait_ns_ = 1'000'000;  // for a block; the thread sleeps until this proves short
+  uint64_t works_from_ns_ = 0;         // when the waiting thread may run tasks again
   std::atomic<bool> waits_{false};
   absl::Status failed_;
 

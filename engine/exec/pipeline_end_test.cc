@@ -1,4 +1,4 @@
-// Pipelines end at any moment, from any thread, and leave nobody working; those that run do not disturb each other.
+// Pipelines end at any moment, from any thread, and leave no work running; those that run do not disturb each other.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -114,7 +114,7 @@ TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
 }
 
-// Such a task cannot wait for itself; whoever lets go of the pipeline elsewhere waits for it.
+// Such a task cannot wait for itself; the thread that destroys the pipeline elsewhere waits for it.
 TEST(PipelineEnd, OneOfItsOwnTasksMayCloseIt) {
   Probe& probe = Probe::At(12);
   for (int i = 0; i < kSchedules; ++i) {
@@ -151,7 +151,7 @@ TEST(PipelineEnd, OneOfItsOwnTasksMayCloseIt) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
 }
 
-TEST(PipelineEnd, NobodyWorksForOneThatIsGone) {
+TEST(PipelineEnd, NoThreadWorksForADestroyedOne) {
   Probe& probe = Probe::At(11);
   for (int i = 0; i < kSchedules; ++i) {
     probe.Reset();
@@ -208,7 +208,7 @@ TEST(PipelineEnd, ManyAtOnceDoNotDisturbEachOther) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kPipelines * (kSchedules / 20));
 }
 
-// What is ready of the next epoch is there before it is asked for, but no function of the user's was called for it.
+// Rows of the next epoch are ready before it is asked for, but no function of the user's was called for them.
 TEST(PipelineEnd, RunsAheadButNotIntoUsersCode) {
   Probe& ahead = Probe::At(12);
   Probe& users = Probe::At(13);
@@ -257,7 +257,7 @@ TEST(PipelineEnd, NamesTheRowThatIsWorkedOn) {
     ASSERT_TRUE(pipeline.ok());
     ResultRow row;
     std::atomic<int64_t> taken{0};
-    // May be the one who works on it.
+    // This thread may be the one that works on it.
     std::thread user([&] {
       for (; taken < 400; ++taken) {
         ASSERT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kRow);
@@ -278,15 +278,15 @@ TEST(PipelineEnd, NamesTheRowThatIsWorkedOn) {
     probe.Release();
     user.join();
     EXPECT_EQ(*(*pipeline)->Next(kPatience, row), Outcome::kEpochEnd);
-    // The last task may still be putting its things away.
+    // The last task may still be cleaning up.
     EXPECT_TRUE(Eventually([&pipeline] {
       return (*pipeline)->DescribeStall()[0].find(" is idle with 0 messages queued") != std::string::npos;
     }));
   }
 }
 
-// A slow row holds up nobody until the window is full, and no row outside the window is begun.
-TEST(PipelineEnd, ASlowRowHoldsUpNobodyWithinTheWindow) {
+// A slow row blocks no other until the window is full, and no row outside the window is begun.
+TEST(PipelineEnd, ASlowRowBlocksNoOtherWithinTheWindow) {
   Probe& probe = Probe::At(16);
   for (int i = 0; i < kSchedules / 4; ++i) {
     probe.Reset();
@@ -347,7 +347,7 @@ TEST(PipelineEnd, CloseWaitsForTheRowThatIsWorkedOn) {
   }
 }
 
-// A function of the user's that does not return holds up nobody. What it works with stays until it comes back.
+// A function of the user's that does not return blocks no thread. What it works with is kept until it returns.
 TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
   Probe& probe = Probe::At(18);
   for (const bool pull : {true, false}) {
@@ -375,7 +375,7 @@ TEST(PipelineEnd, CloseLeavesBehindWhatDoesNotReturn) {
     const int64_t begun = probe.rows();
     EXPECT_EQ(pipeline->DescribeStall().size(), 1u);
     pipeline->report();
-    // As somebody does who may wait.
+    // On a thread that may wait.
     std::thread last([&pipeline] { pipeline.reset(); });
     probe.Release();
     if (pull) user.join();
@@ -429,7 +429,7 @@ TEST(PipelineEnd, SeveralMayCloseEachOther) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
 }
 
-// A function goes through a pipeline of its own, whose function closes the outer one.
+// A function iterates over a pipeline of its own, whose function closes the outer one.
 TEST(PipelineEnd, ANestedOneMayCloseTheOuter) {
   for (const bool pull : {false, true}) {
     SCOPED_TRACE(pull);
@@ -499,7 +499,7 @@ TEST(PipelineEnd, ARowCountsWhenItIsGiven) {
       EXPECT_EQ(pipeline->position().delivered, static_cast<uint64_t>(value));
       EXPECT_EQ(pipeline->report().delivered, static_cast<uint64_t>(value));
       EXPECT_EQ(next_after(pipeline->position()), value);
-      // The next call stands for it, too.
+      // The next call of Fetch also counts the row.
       if (value % 2 == 0) continue;
       pipeline->Given();
       pipeline->Given();
@@ -546,7 +546,7 @@ TEST(PipelineEnd, ClosesWhileNothingComes) {
     options.epochs = {7, 7};
     const auto pipeline = Pipeline::Make(graph.Build(), options);
     ASSERT_TRUE(pipeline.ok());
-    // Nobody asked for the epoch, so nothing is called for it.
+    // The epoch was not asked for, so nothing is called for it.
     ResultRow row;
     std::thread closer([&pipeline] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

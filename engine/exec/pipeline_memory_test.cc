@@ -1,4 +1,4 @@
-// What pipelines hold, and that it is no more than they may.
+// The memory that pipelines hold, and that it stays within their budget.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -24,9 +24,9 @@ using ir::BoolValue;
 using ir::IntValue;
 
 constexpr int64_t kRowBytes = 64 << 10;
-// A row and what stands around it: its value, headers of buffers.
+// A row and what surrounds it: its value, headers of buffers.
 constexpr int64_t kMessageBytes = kRowBytes + 1024;
-// The row that is due goes ahead alone: it, and the copy that is made of it.
+// The due row goes ahead alone: the row, and the copy that is made of it.
 constexpr int64_t kOver = 2 * kMessageBytes;
 constexpr int64_t kRows = 60;
 
@@ -39,7 +39,7 @@ std::vector<int64_t> Numbers(int64_t count) {
 uint32_t AddSource(FakeGraph& graph, bool io) {
   return graph.Add("fake_count", {{"rows", IntValue(kRows)}, {"bytes", IntValue(kRowBytes)}, {"io", BoolValue(io)}});
 }
-// As a Python function gives its rows.
+// Memory like that of rows from a Python function.
 uint32_t AddLent(FakeGraph& graph) {
   return graph.Add("fake_work", {{"copy", BoolValue(true)}, {"lent", BoolValue(true)}, {"python", BoolValue(true)}});
 }
@@ -47,7 +47,7 @@ uint32_t AddCopy(FakeGraph& graph, int64_t cost = 0, bool python = false) {
   return graph.Add("fake_work", {{"copy", BoolValue(true)}, {"cost", IntValue(cost)}, {"python", BoolValue(python)}});
 }
 
-// Of big rows, in one shape or another; gives the values expected.
+// A graph of big rows, in one shape or another; returns the expected values.
 std::vector<int64_t> BigRows(uint64_t seed, FakeGraph& graph) {
   ScheduleRandom random(seed);
   AddSource(graph, random.OneIn(2));
@@ -106,7 +106,7 @@ TEST(PipelineMemory, StaysWithinTheBudgetWithThreads) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kThreadSchedules);
 }
 
-// Several sources, joined; gives the values expected.
+// Several sources, joined; returns the expected values.
 std::vector<int64_t> WideRows(int sides, bool lent, FakeGraph& graph) {
   std::vector<int64_t> values;
   uint32_t joined = 0;
@@ -125,7 +125,7 @@ std::vector<int64_t> WideRows(int sides, bool lent, FakeGraph& graph) {
   return values;
 }
 
-// Also what is not made in the engine's memory.
+// Also counts memory that is not the engine's.
 TEST(PipelineMemory, CountsWhatItWasLent) {
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
@@ -137,7 +137,7 @@ TEST(PipelineMemory, CountsWhatItWasLent) {
     } else {
       values = WideRows(5, true, graph);
     }
-    // Of every stage a message, and of a pair what waits for its fellow.
+    // A message of every stage, and the row of a pair that waits for the other.
     const int64_t budget = (i % 2 == 0 ? 14 + i % 5 : 20 + i % 5) * kMessageBytes;
     TakeMostLent();
     CheckBigRun(RunPipeline(graph.Build(), OptionsOf(budget)), values, budget + kOver);
@@ -146,7 +146,7 @@ TEST(PipelineMemory, CountsWhatItWasLent) {
   }
 }
 
-// Where every stage may work on a row at a time, none has to overdraw: whoever runs ahead leaves room for the others.
+// If every stage may work on a row at a time, none has to overdraw: stages that run ahead leave room for the others.
 TEST(PipelineMemory, LeavesRoomForWhatIsDue) {
   for (int i = 0; i < kHandSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
@@ -160,8 +160,8 @@ TEST(PipelineMemory, LeavesRoomForWhatIsDue) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kHandSchedules);
 }
 
-// Memory that one lane frees is heard of in the other, though no connector was full.
-TEST(PipelineMemory, WhoWaitsForMemoryIsWokenInEveryLane) {
+// Memory that one lane frees wakes the other lane, even if no connector was full.
+TEST(PipelineMemory, StagesThatWaitForMemoryAreWokenInEveryLane) {
   for (int i = 0; i < kThreadSchedules && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     FakeGraph graph;
@@ -210,7 +210,7 @@ TEST(PipelineMemory, AnOperatorThatHoldsTooMuchIsNamed) {
   }
 }
 
-// Also where an earlier epoch was ended from above: the error is of the epoch that runs.
+// Also if an earlier epoch was ended from above: the error is of the epoch that runs.
 TEST(PipelineMemory, AnOperatorThatHoldsTooMuchLaterIsNamed) {
   for (const bool pull : {true, false}) {
     FakeGraph graph;
@@ -228,7 +228,7 @@ TEST(PipelineMemory, AnOperatorThatHoldsTooMuchLaterIsNamed) {
   }
 }
 
-// Where the user's code must not begin the next epoch yet, nothing overdraws the budget for its sake.
+// If the user's code must not begin the next epoch yet, nothing overdraws the budget for it.
 TEST(PipelineMemory, RunningAheadDoesNotOverdraw) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(3)}, {"bytes", IntValue(kRowBytes)}});

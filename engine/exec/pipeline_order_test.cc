@@ -1,4 +1,4 @@
-// Random graphs give the same rows in the same order however their tasks are run, and say the same error.
+// Random graphs give the same rows in the same order, and the same error, however their tasks are run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,10 +27,10 @@ using ir::BoolValue;
 using ir::IntsValue;
 using ir::IntValue;
 
-// What one epoch of a graph gives, by the words of its operators alone.
+// The expected rows of one epoch, from the definitions of its operators alone.
 struct Rows {
   std::vector<int64_t> values;
-  bool failed = false;  // in place of the next row
+  bool failed = false;  // instead of giving the next row
 };
 
 struct RandomGraph {
@@ -276,7 +276,7 @@ TEST(PipelineOrder, ErrorsSayWhereTheyHappened) {
   }
 }
 
-// Errors of rows that nobody reads are not part of the result.
+// Errors of rows that are not read are not part of the result.
 TEST(PipelineOrder, ErrorsBeyondTheEndAreNotSeen) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(30)}});
@@ -293,8 +293,8 @@ TEST(PipelineOrder, ErrorsBeyondTheEndAreNotSeen) {
   }
 }
 
-// An end asked for from above is answered by one mark, and the source reads little of what is not wanted.
-TEST(PipelineOrder, AnswersFinishEpochByOneMark) {
+// FinishEpoch is answered by one end-of-epoch marker, and the source reads few of the unwanted rows.
+TEST(PipelineOrder, AnswersFinishEpochByOneMarker) {
   for (int i = 0; i < 50; ++i) {
     Probe::At(1).Reset();
     Probe::At(2).Reset();
@@ -311,10 +311,10 @@ TEST(PipelineOrder, AnswersFinishEpochByOneMark) {
     const auto run = RunPipeline(graph.Build(), options);
     ASSERT_TRUE(run.ok()) << run.status();
     EXPECT_EQ(run->epochs, (std::vector<std::vector<int64_t>>(10, {0, 1, 2, 3})));
-    std::vector<uint64_t> marks = Probe::At(1).marks();
+    std::vector<uint64_t> markers = Probe::At(1).marks();
     // The last epoch's need not have arrived.
-    if (marks.size() == 9) marks.push_back(9);
-    EXPECT_EQ(marks, (std::vector<uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    if (markers.size() == 9) markers.push_back(9);
+    EXPECT_EQ(markers, (std::vector<uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
     EXPECT_LT(Probe::At(2).rows(), 2000);
   }
 }

@@ -27,7 +27,7 @@ using Outcome = Pipeline::Outcome;
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
-// Keeps every thread of a pool from working for anybody else while it lives.
+// Keeps every thread of a pool from doing other work while it exists.
 class PoolHold {
  public:
   explicit PoolHold(WorkerPool& pool) : pool_(pool) {
@@ -75,19 +75,19 @@ TEST(PipelineWaiting, TheUsersThreadDoesLightWork) {
     ASSERT_TRUE(pipeline.ok()) << pipeline.status();
     int64_t value = 0;
     bool taken = false;
-    // Tries again where a thread was held up so long that the work seemed heavy.
+    // Tries again if a thread was delayed so long that the work seemed heavy.
     for (int attempt = 0; attempt < 20 && !taken; ++attempt) {
       ASSERT_TRUE(TakesRows(**pipeline, kPatience, 1000, value));
       const PoolHold hold(io ? WorkerPool::Io() : WorkerPool::Cpu());
       taken = TakesRows(**pipeline, std::chrono::seconds(1), 1000, value);
     }
     EXPECT_TRUE(taken);
-    // Those who are free again go on.
+    // Threads that are free again continue.
     EXPECT_TRUE(TakesRows(**pipeline, kPatience, 1000, value));
   }
 }
 
-// Where one task runs at a time, workers find nothing to do while it is the user's thread that runs it.
+// If one task runs at a time, workers find nothing to do while the user's thread runs it.
 TEST(PipelineWaiting, WhatTheUsersThreadLeavesIsPassedOn) {
   FakeGraph graph;
   graph.Add("fake_count", {{"rows", IntValue(1'000'000)}, {"io", BoolValue(true)}});
@@ -106,7 +106,7 @@ TEST(PipelineWaiting, WhatTheUsersThreadLeavesIsPassedOn) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kRounds);
 }
 
-TEST(PipelineWaiting, WhoWasHeldUpByASlowRowLeavesTheNextOnesToWorkers) {
+TEST(PipelineWaiting, ASlowRowLeavesTheNextOnesToWorkers) {
   constexpr int64_t kSlow = 3000;
   Probe& probe = Probe::At(19);
   probe.Reset();
@@ -125,7 +125,7 @@ TEST(PipelineWaiting, WhoWasHeldUpByASlowRowLeavesTheNextOnesToWorkers) {
   {
     const PoolHold hold(WorkerPool::Cpu());
     TakesRows(**pipeline, std::chrono::milliseconds(200), 2 * kSlow, value);
-    // Of what it had begun there may be as many as a task and the queues hold.
+    // It may have begun as many rows as a task and the queues hold.
     EXPECT_LT(value, kSlow + 400);
   }
   EXPECT_TRUE(TakesRows(**pipeline, kPatience, 2 * kSlow, value));

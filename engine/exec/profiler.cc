@@ -15,7 +15,7 @@ namespace {
 
 std::atomic<uint64_t> last_serial{0};
 
-// What a thread does, by the name that its pool gave it.
+// The role of this thread, from the name that its pool gave it.
 std::string_view RoleOfThisThread() {
   char name[32] = {};
   pthread_getname_np(pthread_self(), name, sizeof(name));
@@ -26,7 +26,7 @@ std::string_view RoleOfThisThread() {
   return "user's loop";
 }
 
-// Grows by whole pages: what stands in it is never moved, so that no note takes longer than another.
+// Grows by whole pages and never moves items, so that no note takes longer than another.
 template <typename T>
 class Pages {
  public:

@@ -1,8 +1,7 @@
-// Writes down when every task ran, and how full the connectors and the memory were when it ended. Each thread has a
-// buffer of its own with a fixed bound: what comes when it is full is left out and counted, so memory is bounded
-// however long a run is.
-// Thread contract: TaskEnded and LoopWaited from any thread, and without a lock, but for a thread's first note (and
-// where one thread serves several profiled pipelines in turns). Take when no thread works for the pipeline any more.
+// Records when every task ran, and how full the connectors and the memory were when it ended. Each thread has a buffer
+// of its own with a fixed bound: what does not fit is left out and counted, so memory is bounded however long a run is.
+// Thread contract: TaskEnded and LoopWaited from any thread; without a lock, except for the first note of a thread, or
+// if one thread serves several profiled pipelines in turn. Take when no thread works for the pipeline any more.
 #ifndef HEADRACE_ENGINE_EXEC_PROFILER_H_
 #define HEADRACE_ENGINE_EXEC_PROFILER_H_
 
@@ -23,18 +22,18 @@ class Stage;
 struct TaskEvent {
   uint64_t start_ns;
   uint64_t end_ns;
-  uint64_t first;  // number of its first message; kNoNumber where a stage numbers as it goes
-  uint32_t stage;  // in Profile::stages; their number: the user's loop waited for data
+  uint64_t first;  // number of its first message; kNoNumber if the stage takes numbers while it runs
+  uint32_t stage;  // index in Profile::stages; stages.size(): the user's loop waited for data
   uint32_t count;  // messages
 };
 
 struct LevelSample {
   uint64_t ns;
-  int64_t level;   // messages; bytes where it is the memory's
-  uint32_t stage;  // whose connector; the number of stages: the memory that the pipeline holds
+  int64_t level;   // messages, or bytes of memory
+  uint32_t stage;  // the connector's stage; stages.size(): the memory that the pipeline holds
 };
 
-// What one run left, for reports.
+// The profile of one run, for reports.
 struct Profile {
   struct Thread {
     std::string name;  // "worker 1", "file reader 3", "Python thread 1", "user's loop"
@@ -43,7 +42,7 @@ struct Profile {
   };
   std::vector<std::string> stages;  // the user's end first, as in Report
   std::vector<Thread> threads;
-  uint64_t wall_ns = 0;  // from the profiler's making until it was read
+  uint64_t wall_ns = 0;  // from the making of the profiler until Take
   uint64_t dropped_tasks = 0;
   uint64_t dropped_levels = 0;
 
@@ -55,17 +54,17 @@ class Profiler {
  public:
   static constexpr uint64_t kNoNumber = ~uint64_t{0};
 
-  // Levels change faster than anybody can look at them: a thread samples each no more often than that.
+  // The shortest time between two samples of a level by a thread, because levels change too fast to record them all.
   static constexpr uint64_t kLevelsEveryNs = 20'000;
 
-  // `tasks`: the most that a thread's buffer holds, and as many levels.
+  // `tasks`: the most tasks that the buffer of a thread holds, and the most levels.
   Profiler(std::vector<const Stage*> stages, const MemoryAccount* account, int64_t tasks);
   ~Profiler();
   Profiler(const Profiler&) = delete;
 
-  // By the thread that ran the task. Times as NowNs gives them.
+  // Called by the thread that ran the task. Times are those of NowNs.
   void TaskEnded(Stage& stage, uint64_t first, int count, uint64_t start_ns, uint64_t end_ns);
-  // By the user's thread: it was in Next for so long, and may have taken from the connector of `result`.
+  // Called by the user's thread, which was in Next for so long, and may have popped from the connector of `result`.
   void LoopWaited(Stage& result, uint64_t start_ns, uint64_t end_ns);
 
   Profile Take() const;
@@ -85,11 +84,11 @@ class Profiler {
   const std::vector<const Stage*> stages_;
   const MemoryAccount* const account_;
   const size_t most_tasks_;
-  const uint64_t serial_;  // tells it from profilers that stood at the same address
+  const uint64_t serial_;  // distinguishes it from earlier profilers at the same address
   const uint64_t start_ns_;
   mutable std::mutex mutex_;
   std::map<std::thread::id, std::unique_ptr<Lane>> lanes_;
-  std::vector<const Lane*> order_;  // as they came
+  std::vector<const Lane*> order_;  // in order of their first note
 };
 
 }  // namespace headrace

@@ -98,7 +98,7 @@ TEST(Profiler, NumbersOfRowsLeaveNoGap) {
     EXPECT_EQ(first, next);
     next = first + count;
   }
-  EXPECT_EQ(next, static_cast<uint64_t>(kRows) + 1) << "rows and the mark";
+  EXPECT_EQ(next, static_cast<uint64_t>(kRows) + 1) << "rows and the end-of-epoch marker";
 }
 
 TEST(Profiler, TasksOfAThreadFollowEachOtherWithinTheRun) {
@@ -108,7 +108,7 @@ TEST(Profiler, TasksOfAThreadFollowEachOtherWithinTheRun) {
     EXPECT_TRUE(names.insert(thread.name).second) << thread.name;
     uint64_t end = 0;
     for (const TaskEvent& task : thread.tasks) {
-      // Whoever waits may work meanwhile.
+      // A thread that waits may work meanwhile.
       if (run.profile.IsLoop(task)) continue;
       EXPECT_LE(end, task.start_ns);
       EXPECT_LE(task.start_ns, task.end_ns);
@@ -180,7 +180,7 @@ TEST(Profiler, KeepsToItsBoundAndCountsTheRest) {
   for (const StageReport& stage : run.report.stages) ran += stage.tasks;
   EXPECT_GT(run.profile.dropped_tasks, 0u);
   EXPECT_GT(run.profile.dropped_levels, 0u);
-  // The loop's waits are among them, too.
+  // The sum includes the loop's waits.
   EXPECT_GT(kept + run.profile.dropped_tasks, ran);
 }
 

@@ -9,16 +9,16 @@
 namespace headrace {
 namespace {
 
-// A round lasts so long, and until each permitted read was made so often.
+// A round lasts at least so long, and until each permitted read was made this many times.
 constexpr uint64_t kRoundNs = 25'000'000;
 constexpr int kTurns = 4;
-// All permitted reads are outstanding.
+// The share of the permitted reads that counts as all of them.
 constexpr double kAll = 0.75;
-// The cores have no time to spare.
+// The share of the cores above which they have no time to spare.
 constexpr double kCpuFull = 0.97;
-// A step up is worth it.
+// The speed-up that makes a step up worth it.
 constexpr double kGain = 1.1;
-// A step down is.
+// The share of the permitted reads below which a step down is worth it.
 constexpr double kLittle = 0.25;
 constexpr int kFirstPause = 8;
 constexpr int kFirstPatience = 2;
@@ -57,12 +57,12 @@ void ReadAhead::Ended(uint64_t now_ns, uint64_t elapsed_ns, int reads, bool star
   }
   round_.reads += reads;
   round_.busy_ns += elapsed_ns;
-  // Weighs by time, as reads that began together end together.
+  // Weights by time, because reads that began together end together.
   if (now_ns > round_.last_ns) {
     if (starved) round_.starved_ns += now_ns - round_.last_ns;
     round_.last_ns = now_ns;
   }
-  // Threads note their ends a little out of order.
+  // Threads report the ends of reads slightly out of order.
   if (round_.reads < kTurns * limit() || now_ns < round_.begin_ns + kRoundNs) return;
   const double wall_ns = static_cast<double>(now_ns - round_.begin_ns);
   Seen seen;
@@ -80,7 +80,7 @@ bool ReadAhead::Judge(const Seen& seen, uint64_t now_ns) {
   if (tried_from_ == 0) return true;
   const int from = std::exchange(tried_from_, 0);
   if (!seen.starved || seen.per_second >= kGain * tried_rate_) {
-    // Shows first what it is good for.
+    // The new limit is used for a while before the next step.
     pause_ = 2;
     return true;
   }

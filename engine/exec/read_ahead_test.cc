@@ -19,7 +19,7 @@ struct Machine {
   double read_s = 0.01;         // of one read
   double disk_rate = 1e9;       // reads a second that the disk gives at most
   double consumer_rate = 1400;  // rows a second that the stage above takes
-  double cpu = 0.6;             // part of the cores in use
+  double cpu = 0.6;             // share of the cores in use
 };
 
 // Reads as many as the limit and the window allow; the stage above takes them at its pace.

@@ -60,7 +60,7 @@ int64_t RowStage::AheadBytesLocked(int messages) const {
 
 void RowStage::KeepAheadLocked(int64_t bytes) { batch_slots_->Keep(bytes); }
 
-// Counts rows in the order in which they will meet in batches.
+// Counts rows in the order in which they will be batched.
 void RowStage::TakeBatchSlotsLocked(Block& block) {
   for (int row = 0; row < block.rows(); ++row) {
     BatchSlots::Slot slot = batch_slots_->Next();
@@ -86,14 +86,14 @@ void RowStage::RunMessage(Message message, RowTask& task, int index) {
     message->DropRows();
     if (message->end == End::kError) message->end = End::kNone;
   }
-  // Looks again: the row may have come to be kept since it was read.
+  // Looks again: the row may have been added to a cache since it was read.
   if (!caches_.empty() && message->found_in() == nullptr && message->rows() == 1) {
     TakeCached(message->KeyAtSource(0), *message);
   }
   std::vector<Message>& parts = task.parts;
   if (splits_) {
     Split(std::move(message), task.before[index], parts);
-    // Leaves out what was given before a restart; the last part stays, for it ends the number.
+    // Leaves out parts that were given out before a restart; the last part stays, because it ends the number.
     const uint64_t number = task.first + task.outputs.size();
     const size_t skip = number == 0 ? std::min<size_t>(skip_parts_, parts.size() - 1) : 0;
     if (number == 0 && skip_parts_ >= parts.size()) parts.back()->DropRows();

@@ -14,7 +14,7 @@ namespace headrace {
 
 class RowStage : public Stage {
  public:
-  // `op`: the operator added last. `batch_slots`: where its rows go straight into a batch; null: nowhere.
+  // `op`: the last operator. `batch_slots`: slots of the batches into which its rows are written; null: none.
   RowStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
            std::unique_ptr<BatchSlots> batch_slots);
 
@@ -37,7 +37,7 @@ class RowStage : public Stage {
       Task::Drop();
     }
     std::vector<Message> inputs;
-    std::vector<Checkpoint> before;  // each input, where messages are split
+    std::vector<Checkpoint> before;  // of each input, if messages are split
   };
 
   void RunMessage(Message message, RowTask& task, int index);
@@ -45,7 +45,7 @@ class RowStage : public Stage {
   void TakeBatchSlotsLocked(Block& block);
 
   const bool splits_;
-  Checkpoint before_;                        // the next message; under the stage's lock
+  Checkpoint before_;                        // of the next message; under the stage's lock
   uint64_t skip_parts_;                      // of the first message, given out before the run began
   std::unique_ptr<BatchSlots> batch_slots_;  // under the stage's lock
 };

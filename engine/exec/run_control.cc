@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-// Names the place, if there is memory for that.
+// Names the stage, if there is memory for that.
 absl::Status CaughtAt(const std::string& where) {
   absl::Status error = CaughtError();
   try {

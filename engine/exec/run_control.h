@@ -1,5 +1,5 @@
-// What the stages of one pipeline share: its budget, its end, and whom to tell when something changes.
-// Thread contract: all methods from any thread, without locks of their own but for faults.
+// What the stages of one pipeline share: its budget, its end, and the signals for changes.
+// Thread contract: all methods from any thread; only faults take a lock.
 #ifndef HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_
 #define HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_
 
@@ -30,24 +30,24 @@ class RunControl {
   }
   RunControl(const RunControl&) = delete;
 
-  // A stage may have become able to run.
+  // The stage may be able to run now.
   virtual void Signal(Stage* stage) = 0;
   virtual void SignalAll() = 0;
-  // The result has something to give to the user.
+  // Whether a result is ready for the user.
   virtual bool ResultReady() = 0;
-  // An operator holds so many bytes: what may go gives way.
+  // An operator holds so many bytes: frees what can be spared.
   virtual void MakeRoom(int64_t /*held*/) {}
 
-  // Bytes that the next tasks of the stages are expected to take that have neither anything to give out nor work on it,
-  // but for this stage.
+  // Bytes that the next tasks of idle stages are expected to take: stages, other than `besides`, with no output queued
+  // and no task running.
   virtual int64_t NeedsOfIdle(const Stage* besides) = 0;
 
-  // Reserves `bytes` for a task, where `left` more stay free; on true, Leave() is owed. False: over the budget.
+  // Reserves `bytes` for a task if `left` more stay free. True: the caller must call Leave(). False: over the budget.
   bool Enter(int64_t bytes, int64_t left);
-  // Whoever leaves, or takes what is for the user, next wakes all stages. Said before asking once more.
+  // The next Leave(), or the next result that the user takes, wakes all stages. Call this before trying Enter again.
   void AwaitMemory() { memory_waiters_.store(true, std::memory_order_seq_cst); }
-  // Lets one task go ahead over the budget when nothing runs, the user has nothing to take, and `needed` says so once
-  // nothing else can begin.
+  // Admits one task over the budget if nothing runs, no result is ready, and `needed`, called once nothing else can
+  // begin, returns true.
   template <typename Needed>
   bool EnterOverBudget(int64_t bytes, Needed needed) {
     int nothing = 0;
@@ -64,8 +64,8 @@ class RunControl {
     if (memory_waiters_.exchange(false, std::memory_order_seq_cst)) SignalAll();
   }
 
-  // Within a catch handler: ends everything, for what the task had claimed is lost. `where` names the stage. Throws
-  // nothing; the first fault stays.
+  // Call within a catch handler. Ends everything, because what the task had claimed is lost. `where` names the stage.
+  // Throws nothing; the first fault is kept.
   void Abort(const std::string& where);
   // Why it was aborted; ok: it was not.
   absl::Status fault() const;
@@ -76,7 +76,7 @@ class RunControl {
   BufferPool* pool() const { return pool_; }
   MemoryAccount* account() const { return account_; }
   int64_t budget() const { return budget_; }
-  // Null: nobody wants to know. Set before anything runs.
+  // Null: no profile is taken. Set before anything runs.
   Profiler* profiler() const { return profiler_; }
   void set_profiler(Profiler* profiler) { profiler_ = profiler; }
 
@@ -84,12 +84,12 @@ class RunControl {
   BufferPool* const pool_;
   MemoryAccount* const account_;
   const int64_t budget_;
-  // The user waits for what will not come.
+  // Called by Abort: the user may be waiting for a result that will not come.
   virtual void Aborted() {}
 
   Profiler* profiler_ = nullptr;
   mutable std::mutex fault_mutex_;
-  absl::Status fault_;  // under it
+  absl::Status fault_;  // under fault_mutex_
   std::atomic<int> running_{0};
   std::atomic<bool> memory_waiters_{false};
   std::atomic<bool> closed_{false};

@@ -26,7 +26,7 @@ absl::Status CheckSeal(const proto::SealedState& sealed, std::string_view bytes)
     return StateError("the state has format ", sealed.format(), ", newer than this Headrace knows (", kStateFormat,
                       "): upgrade Headrace");
   }
-  // Bytes that say the same in another way, or more, were not written here.
+  // Another encoding of the same fields, or further fields, cannot come from SealState.
   if (sealed.format() == 0 || sealed.SerializeAsString() != bytes) return NoState(bytes);
   if (sealed.checksum() != ChecksumOf(sealed.state())) {
     return StateError("the state is damaged: its ", bytes.size(), " bytes do not have the checksum that they name");
@@ -36,7 +36,8 @@ absl::Status CheckSeal(const proto::SealedState& sealed, std::string_view bytes)
 
 absl::Status CheckNumbers(const proto::State& state) {
   if (state.rank() >= state.world()) {
-    return StateError("the state says that shard ", state.rank(), " of ", state.world(), " took it: there is none");
+    return StateError("the state says that shard ", state.rank(), " of ", state.world(),
+                      " took it: there is no such shard");
   }
   if (state.skip_rows() > state.delivered()) {
     return StateError("the state says that ", state.skip_rows(), " of ", state.delivered(),

@@ -1,4 +1,4 @@
-// The bytes of a state: what State() gives to users and gets back from them. Pure functions.
+// The bytes of a state: what State() returns to users and what they pass back. Pure functions.
 #ifndef HEADRACE_ENGINE_EXEC_SEALED_STATE_H_
 #define HEADRACE_ENGINE_EXEC_SEALED_STATE_H_
 
@@ -13,8 +13,8 @@ namespace headrace {
 // With a version and a checksum in front.
 std::string SealState(const proto::State& state);
 
-// kState, with the reason, for bytes that are none of SealState's, that were damaged, or that another version made; and
-// where the numbers in it cannot be those of any iteration. What the graph says of them is left to the caller.
+// kState, with the reason, for bytes that SealState did not make, that were damaged, or that another version made, and
+// for numbers that no iteration can have. Checking the numbers against the graph is left to the caller.
 absl::StatusOr<proto::State> OpenState(std::string_view bytes);
 
 }  // namespace headrace

@@ -65,7 +65,7 @@ TEST(SealedState, OfNumbersThatCannotBeIsRefused) {
   EXPECT_THAT(Refusal(SealState(state)), HasSubstr("shard 0 of 0"));
   state = Example();
   state.set_rank(1);
-  EXPECT_THAT(Refusal(SealState(state)), HasSubstr("shard 1 of 1 took it: there is none"));
+  EXPECT_THAT(Refusal(SealState(state)), HasSubstr("shard 1 of 1 took it: there is no such shard"));
   state = Example();
   state.set_skip_rows(10);
   EXPECT_THAT(Refusal(SealState(state)), HasSubstr("10 of 9 rows were delivered last"));

@@ -169,7 +169,7 @@ TEST(ShardAssignment, RefusesWhatCannotBeSharded) {
   EXPECT_EQ(refusal(unknown, {0, 2, 0, Even::kOff}), "");
 }
 
-// A rank's rows can go on as another number of ranks: what is left is sharded anew.
+// A run can continue with another number of ranks: the remaining rows are sharded anew.
 TEST(ShardAssignment, GoesOnWithOtherRanks) {
   for (uint64_t i = 0; i < 60; ++i) {
     ScheduleRandom random(i);

@@ -21,10 +21,10 @@ constexpr int kMostAtOnce = 64;
 // Target time of a task that reads from the page cache: a thread for reads costs more to wake than a worker.
 constexpr uint64_t kReadTaskNs = 60'000;
 constexpr uint64_t kSampled = 8;
-// Rows that wait between stages, and messages where they hold many.
+// The most rows queued between stages, and the fewest messages if each holds many rows.
 constexpr int kMostRowsQueued = 4096;
 constexpr int kFewestQueued = 8;
-// Rows after which a stage above that saw none of them does not count: a filter drops them all.
+// After so many rows, a stage above that saw none of them does not count: a filter drops them all.
 constexpr uint64_t kMeasuredRows = 1000;
 
 }  // namespace
@@ -77,7 +77,7 @@ bool Stage::WorthWaking() {
 
 bool Stage::LastResort() {
   for (Stage* stage = this; stage != nullptr; stage = stage->consumer_) {
-    // What is due is there already: more would only run ahead.
+    // The due message is queued already: more would only run ahead.
     if (stage->output_.Ready()) return false;
     if (stage != this && stage->CouldRun()) return false;
   }
@@ -121,7 +121,7 @@ Task& Stage::FreeTaskLocked() {
 
 Task* Stage::ClaimOpenLocked() {
   BlockedReason blocked = running_ >= cap() ? BlockedReason::kTurn : BlockedLocked();
-  // Learns the size of a message from the first one alone.
+  // The first message runs alone, to learn the size of a message.
   const bool learning = task_bytes() == 0;
   const int64_t bytes = std::max<int64_t>(0, cost_.next_bytes());
   if (blocked == BlockedReason::kNone && learning && running_ > 0) blocked = BlockedReason::kTurn;
@@ -158,8 +158,8 @@ bool Stage::ClaimAdmittedLocked(Task& task, int most) {
   return blocked == BlockedReason::kNone;
 }
 
-// For how many tasks this one stands when the time on the CPU is asked for, which is a system call: of light ones for
-// several, or for none.
+// How many tasks this one represents in the measurement of CPU time, which takes a system call: a light task represents
+// several, or none.
 uint64_t Stage::CpuWeight() const {
   if (!light()) return 1;
   return counters_.tasks.load(std::memory_order_relaxed) % kSampled == 0 ? kSampled : 0;
@@ -362,7 +362,7 @@ void Stage::GiveParts(Task& task) {
   task.outputs.emplace_back(std::move(message), bytes);
 }
 
-// Lets a queue of messages of so many rows stay within the caches of a core.
+// Limits the connector so that queued messages of so many rows fit in the caches of a core.
 void Stage::Narrow(int rows) {
   const int limit = std::min(plan_.window, std::max(kFewestQueued, kMostRowsQueued / std::max(1, rows)));
   if (limit_.exchange(limit, std::memory_order_relaxed) != limit) output_.SetLimit(limit);

@@ -8,7 +8,7 @@ namespace {
 // A message that takes less is light.
 constexpr uint64_t kLightNs = 200'000;
 
-// Of the last tasks, eight or so; 0 stands for none.
+// The mean of about the last eight tasks; 0: there was none.
 void MoveMean(std::atomic<uint64_t>& mean, uint64_t value) {
   const uint64_t before = mean.load(std::memory_order_relaxed);
   mean.store(before == 0 ? value : (before * 7 + value + 7) / 8, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// What the messages and rows of a stage have cost so far, in time and in bytes; from it follow how many messages are
+// What the messages and rows of a stage have cost so far, in time and in bytes. This determines how many messages are
 // worth one task, and how many rows one message.
 // Thread contract: Note under the stage's lock, the rest from any thread.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_COST_H_
@@ -11,28 +11,28 @@ namespace headrace {
 
 class StageCost {
  public:
-  // `row_bytes`: of the first message, by its schema; -1: nothing tells.
+  // `row_bytes`: of the first message, by its schema; -1: not known.
   explicit StageCost(int64_t row_bytes) : next_bytes_(row_bytes) {}
 
-  // A task of so many messages and rows took so long, and `peak` bytes.
+  // A task of so many messages and rows took `elapsed_ns` and `peak` bytes.
   void NoteTask(uint64_t elapsed_ns, int messages, uint64_t rows, int64_t peak);
   // The next message is expected to take so many bytes.
   void ExpectBytes(int64_t bytes) { next_bytes_.store(bytes, std::memory_order_relaxed); }
   // A row given out has so many bytes.
   void NoteRowBytes(int64_t bytes);
 
-  // Its messages cost so little, as far as was seen, that a thread that waits for one may make it itself. Reads do
+  // Whether messages have cost so little that a thread that waits for one may make it itself. This is true of reads
   // while the system has the files in memory.
   bool light() const;
-  // Messages that make up a task of about `task_ns`, from 1 to `most`; 1 until the first was seen.
+  // The number of messages in a task of about `task_ns`, from 1 to `most`; 1 until the first was measured.
   int MessagesIn(uint64_t task_ns, int most) const;
-  // Mean time of a row, over the last tasks; 0: none was seen.
+  // Mean time of a row over the last tasks; 0: none was measured.
   uint64_t row_ns() const { return row_ns_.load(std::memory_order_relaxed); }
-  // Of a row given out, the largest seen.
+  // Bytes of the largest row given out so far.
   int64_t row_bytes() const { return row_bytes_.load(std::memory_order_relaxed); }
-  // The largest working set of a message; 0: none was seen.
+  // The largest working set of a message; 0: none was measured.
   int64_t task_bytes() const { return task_bytes_.load(std::memory_order_relaxed); }
-  // Of the next message; -1: nothing tells.
+  // Bytes expected of the next message; -1: not known.
   int64_t next_bytes() const { return next_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -43,7 +43,7 @@ class StageCost {
   std::atomic<int64_t> row_bytes_{0};
 };
 
-// Sets the value to `to` where it is smaller.
+// Sets the value to `to` if it is smaller.
 template <typename T>
 void RaiseTo(std::atomic<T>& value, T to) {
   T seen = value.load(std::memory_order_relaxed);

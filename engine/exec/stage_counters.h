@@ -1,5 +1,5 @@
-// What a stage counts for reports, and why it stood still.
-// Thread contract: counters from any thread; NoteBlocked under the stage's lock.
+// Statistics of a stage for reports, and how long it was blocked.
+// Thread contract: StageCounters from any thread; BlockedTimes under the stage's lock.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_COUNTERS_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_COUNTERS_H_
 
@@ -10,26 +10,26 @@
 
 namespace headrace {
 
-// Why a stage has no task to give; kTurn: it runs already, has ended, or waits to be asked.
+// Why a stage has no task that can run. kTurn: it runs already, has ended, or waits for Ask.
 enum class BlockedReason : uint8_t { kNone, kInput, kOutput, kMemory, kTurn };
 
 struct StageCounters {
   std::atomic<uint64_t> rows{0};         // given out
   std::atomic<uint64_t> messages{0};     // given out
   std::atomic<uint64_t> bytes{0};        // given out
-  std::atomic<uint64_t> found_rows{0};   // of rows, found in a cache
-  std::atomic<uint64_t> found_bytes{0};  // of bytes
-  std::atomic<uint64_t> read_ns{0};      // of busy_ns, to read the others; not known where there is no cache
+  std::atomic<uint64_t> found_rows{0};   // part of rows: found in a cache
+  std::atomic<uint64_t> found_bytes{0};  // part of bytes: in those rows
+  std::atomic<uint64_t> read_ns{0};      // part of busy_ns: reads of the other rows; not known without a cache
   std::atomic<uint64_t> tasks{0};
   std::atomic<uint64_t> busy_ns{0};         // summed over workers
-  std::atomic<uint64_t> cpu_ns{0};          // of them, where the stage reads files
+  std::atomic<uint64_t> cpu_ns{0};          // part of busy_ns on the CPU, if the stage reads files
   std::atomic<uint64_t> input_wait_ns{0};   // no task running, for want of input
   std::atomic<uint64_t> output_wait_ns{0};  // no task running, for want of a slot
   std::atomic<uint64_t> memory_wait_ns{0};  // no task running, for want of memory
   std::atomic<uint64_t> widest{0};          // most tasks at once
 };
 
-// Adds up how long the stage stood still for each reason, from the end of its last task on.
+// Adds up how long the stage was blocked for each reason, from the end of its last task on.
 class BlockedTimes {
  public:
   void Note(BlockedReason reason, StageCounters& counters) {

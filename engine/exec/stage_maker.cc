@@ -33,7 +33,7 @@ class StageMaker {
   const PlannedOperator& op(int id) const { return plan_.operators[static_cast<size_t>(id)]; }
   PlanNode& node(int id) const { return *nodes_[static_cast<size_t>(id)]; }
 
-  // From the user down, as one that has all of its rows already needs no epochs of what is below.
+  // From the user down, because an operator that has all of its rows already needs no epochs of its inputs.
   void StartOperators() {
     for (size_t id = plan_.operators.size(); id-- > 0;) {
       const PlannedOperator& op = plan_.operators[id];
@@ -102,7 +102,7 @@ class StageMaker {
   const PhysicalPlan& plan_;
   const absl::Span<PlanNode* const> nodes_;
   RunControl* const control_;
-  std::vector<EpochRange> epochs_;  // of each operator, as far as anything needs them
+  std::vector<EpochRange> epochs_;  // of each operator, as far as they are needed
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Makes the stages of a plan, and starts the operators that go to them where the plan says.
+// Makes the stages of a plan, and starts their operators where the plan says.
 // Thread contract: used by the thread that makes the pipeline.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_MAKER_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_MAKER_H_
@@ -14,8 +14,8 @@
 
 namespace headrace {
 
-// In the plan's order. `nodes` hold the plan's operators, whose caches are opened; they are moved to the stages. `plan`
-// and `control` outlive these.
+// In the plan's order. `nodes` hold the plan's operators, whose caches are open; the operators are moved to the stages.
+// `plan` and `control` must outlive the stages.
 std::vector<std::unique_ptr<Stage>> MakeStages(const PhysicalPlan& plan, absl::Span<PlanNode* const> nodes,
                                                RunControl* control);
 

@@ -1,4 +1,4 @@
-// What a stage says of itself, while it runs and after.
+// The report of a stage, during a run and after it.
 // Thread contract: a value.
 #ifndef HEADRACE_ENGINE_EXEC_STAGE_REPORT_H_
 #define HEADRACE_ENGINE_EXEC_STAGE_REPORT_H_
@@ -17,22 +17,22 @@ struct StageReport {
   Lane lane = Lane::kCpu;
   int depth = 0;  // 0: next to the user
   uint64_t rows = 0, messages = 0, tasks = 0, widest = 0, bytes = 0;
-  uint64_t found_rows = 0, found_bytes = 0;  // of rows and bytes, those that a cache had
-  double read_s = 0;                         // of busy_s, to read the others; 0: not known, as no cache wants it
+  uint64_t found_rows = 0, found_bytes = 0;  // part of rows and bytes: found in a cache
+  double read_s = 0;                         // part of busy_s: reads of the other rows; 0: not known, without a cache
   double busy_s = 0, input_wait_s = 0, output_wait_s = 0, memory_wait_s = 0;
   int window = 0;
   int queued = 0;
   int64_t queued_bytes = 0, largest_bytes = 0, task_bytes = 0;
   bool shards = false;  // rows are sharded here
   int cap = 0;          // tasks at once; 1: one after the other
-  // Where files are read at once: what the cap may become while it runs, and how long reads held up what is above.
+  // If files are read: what the cap may become during the run, and how long reads held up the stages above.
   int most_cap = 0;
   double reads_short_s = 0;
-  double cpu_s = 0;  // of busy_s, where files are read
+  double cpu_s = 0;  // part of busy_s on the CPU, if files are read
   struct CapChange {
     double at_s;        // after the pipeline was made
     int cap;            // from then on
-    double per_second;  // rows before
+    double per_second;  // rows a second before
   };
   std::vector<CapChange> caps;
 

@@ -22,13 +22,13 @@ StreamSourceStage::StreamSourceStage(const PlannedStage& plan, RunControl* contr
       exhausted_(epochs.first > epochs.last) {}
 
 BlockedReason StreamSourceStage::BlockedLocked() {
-  // Asks first whether a task runs, for it alone may touch the rest.
+  // Checks first whether a task runs, because only that task may touch the rest.
   if (running_ > 0 || exhausted_ || Gated(epoch_)) return BlockedReason::kTurn;
   return output_.FreeSlots() > 0 ? BlockedReason::kNone : BlockedReason::kOutput;
 }
 
 BlockedReason StreamSourceStage::ClaimLocked(Task& task, int most) {
-  // Takes its numbers as it goes, for it cannot know how many rows there are.
+  // Takes its numbers while it runs, because it cannot know how many rows there are.
   task.count = most;
   return BlockedReason::kNone;
 }
@@ -51,9 +51,9 @@ bool StreamSourceStage::IsOfThisRank(uint64_t position) const {
 Message StreamSourceStage::NextMessage(int rows) {
   const auto checkpoint = [this] { return Checkpoint(counters_of_source_.begin(), counters_of_source_.end()); };
   const auto end = [&](uint64_t epoch) {
-    Message mark = MakeMark(epoch, checkpoint());
+    Message marker = MakeMark(epoch, checkpoint());
     EndEpoch(epoch);
-    return mark;
+    return marker;
   };
   if (Finished(epoch_)) return end(wanted_from_.load(std::memory_order_acquire) - 1);
   auto block = std::make_unique<Block>();
@@ -90,7 +90,7 @@ void StreamSourceStage::RunTask(Task& task) {
   std::vector<Message> parts;
   int made = 0;
   for (; made < task.count && !exhausted_ && !control_->closed(); ++made) {
-    // Looks again: a task of several rows may cross into an epoch that user code must not begin.
+    // Checks again: a task of several rows may cross into an epoch that user code must not begin.
     if (made > 0 && (Gated(epoch_) || output_.FreeSlots() == 0)) break;
     Message block = NextMessage(rows);
     task.rows += static_cast<uint64_t>(block->rows());

@@ -1,4 +1,4 @@
-// Reads rows of a source that streams: one task at a time, in order.
+// Reads rows of a stream source: one task at a time, in order.
 // Thread contract: as Stage's.
 #ifndef HEADRACE_ENGINE_EXEC_STREAM_SOURCE_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_STREAM_SOURCE_STAGE_H_
@@ -16,7 +16,7 @@ namespace headrace {
 
 class StreamSourceStage : public Stage {
  public:
-  // `op`: the source's; it begins where its counters say.
+  // `op`: the source; it begins where its counters say.
   StreamSourceStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
                     std::unique_ptr<StreamSource> source, const ShardAssignment& shard, EpochRange epochs);
 

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-// Collects what one element gives out while it handles one message, and passes its requests on.
+// Collects the output of one element for one message, and passes its requests on.
 class StreamStage::ElementOutbox : public Outbox {
  public:
   ElementOutbox(StreamStage* stage, size_t element) : stage_(stage), element_(element) {}
@@ -59,7 +59,7 @@ int StreamStage::OwingElement() const {
   return -1;
 }
 
-// What its first operator needs next.
+// The input from which its first operator needs a message next.
 int StreamStage::WantedInput() const { return elements_[0].stream ? elements_[0].stream->wants() : 0; }
 
 BlockedReason StreamStage::BlockedLocked() {
@@ -79,7 +79,7 @@ int StreamStage::ClaimableLocked(int most) {
   return ReceivedCount() + inputs_[WantedInput()]->output().ReadyRun(most);
 }
 
-// `element`'s input `input` is not wanted up to `epoch` any more: tells what lies below.
+// Input `input` of `element` is not wanted up to `epoch` any more: passes this on to what is below.
 void StreamStage::FinishBelow(size_t element, int input, uint64_t epoch) {
   uint64_t& from = wants_from_[element * inputs_.size() + static_cast<size_t>(input)];
   from = std::max(from, epoch + 1);
@@ -97,7 +97,7 @@ void StreamStage::FinishBelow(size_t element, int input, uint64_t epoch) {
   for (int i = 0; i < inputs; ++i) FinishBelow(element - 1, i, below.plan->properties.epochs.LastInput(epoch));
 }
 
-// Hears what the stage downstream said since the last step.
+// Handles what downstream has finished since the last step.
 void StreamStage::TakeFinish() {
   const uint64_t wanted_from = wanted_from_.load(std::memory_order_acquire);
   if (wanted_from == finish_seen_) return;
@@ -112,7 +112,7 @@ void StreamStage::TakeFinish() {
   for (int i = 0; i < inputs; ++i) FinishBelow(elements_.size() - 1, i, epoch);
 }
 
-// Gives a message to an element and what comes of it to those above, one message at a time.
+// Gives a message to an element, and its output to the elements above, one message at a time.
 void StreamStage::Feed(size_t element, int input, Message message) {
   if (element == elements_.size()) {
     ready_.push_back(std::move(message));
@@ -138,7 +138,7 @@ void StreamStage::Feed(size_t element, int input, Message message) {
   }
 }
 
-// Pushes what has been given out, as far as there are places.
+// Pushes ready messages as far as there are slots.
 void StreamStage::Flush(Task& task) {
   while (ReadyCount() > 0) {
     int taken = 0;
@@ -156,7 +156,8 @@ void StreamStage::Flush(Task& task) {
   ready_pushed_ = 0;
 }
 
-// Pops up to `most` messages of the input under one lock; one alone where another input may be wanted after it.
+// Pops up to `most` messages of the input under one lock; only one if there are several inputs, because another one may
+// be wanted next.
 bool StreamStage::Receive(int wanted, int most) {
   if (ReceivedCount() > 0) return true;
   received_.clear();
@@ -203,10 +204,10 @@ void StreamStage::CheckHeld() {
 
 void StreamStage::RunTask(Task& task) {
   Flush(task);
-  // Nobody else takes them, so there are no fewer later.
-  const int places = output_.FreeSlots();
+  // No other task takes slots, so there are no fewer later.
+  const int slots = output_.FreeSlots();
   int steps = 0;
-  while (steps < task.count && ReadyCount() < places && !control_->closed() && Step(task, task.count - steps)) ++steps;
+  while (steps < task.count && ReadyCount() < slots && !control_->closed() && Step(task, task.count - steps)) ++steps;
   Flush(task);
   task.count = std::max(1, steps);
 }

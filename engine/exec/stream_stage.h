@@ -21,7 +21,7 @@ class StreamStage : public Stage {
   BlockedReason ClaimLocked(Task& task, int most) override;
   int ClaimableLocked(int most) override;
   int64_t ExpectedBytesLocked() const override;
-  // It takes slots for what comes of messages, while it runs.
+  // A task takes slots for its output while it runs.
   int most_claimed() const override { return std::numeric_limits<int>::max(); }
   void RunTask(Task& task) override;
   void DropOperators() override;
@@ -46,8 +46,8 @@ class StreamStage : public Stage {
   std::vector<Message> ready_;  // given out by the last element, not yet pushed
   size_t ready_pushed_ = 0;
   std::vector<uint64_t> wants_from_;  // for each element and input: the first epoch it wants, in the input's count
-  std::vector<uint64_t> fed_epochs_;  // for each element: of the message it was given last
-  uint64_t finish_seen_ = 0;          // of wanted_from_
+  std::vector<uint64_t> fed_epochs_;  // for each element: that of the message it was given last
+  uint64_t finish_seen_ = 0;          // the value of wanted_from_ that was handled last
   bool over_budget_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The work that one claim of a stage stands for: numbers of messages, and what the stage took for them.
+// The work of one claim of a stage: message numbers, and what the stage took for them.
 // Thread contract: a task belongs to the thread that claimed it until Run returns; between two claims, to its stage.
 #ifndef HEADRACE_ENGINE_EXEC_TASK_H_
 #define HEADRACE_ENGINE_EXEC_TASK_H_
@@ -14,7 +14,7 @@ namespace headrace {
 
 class Stage;
 
-// The rows that a task works on, for whoever looks at a pipeline that stands still.
+// The rows that a task works on, for the description of a stalled pipeline.
 struct WorkedRows {
   enum class Known : uint8_t { kNothing, kRow, kPosition } known = Known::kNothing;
   RowId id;  // of the first row; kPosition: the epoch, and as key the position in the source
@@ -25,14 +25,14 @@ struct WorkedRows {
 struct Task {
   explicit Task(Stage* claimed_by) : stage(claimed_by) {}
   virtual ~Task() = default;
-  // Frees what was taken, given out or not.
+  // Frees all messages that it holds.
   virtual void Drop() {
     parts.clear();
     outputs.clear();
   }
 
   Stage* const stage;
-  uint64_t first = 0;    // number in the output connector, where it is known when the task is claimed
+  uint64_t first = 0;    // number in the output connector, if known when the task is claimed
   int count = 0;         // messages
   int64_t reserved = 0;  // bytes of the budget
   uint64_t rows = 0;     // read or received

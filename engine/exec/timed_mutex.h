@@ -1,6 +1,6 @@
-// A mutex that its owner may lock again, and that others may wait for until a moment. std::recursive_timed_mutex would
-// do, but ThreadSanitizer does not see the call by which it waits on the steady clock.
-// Thread contract: any thread; whoever locked it unlocks it. It may be destroyed by a thread that locked it last.
+// A recursive mutex with a timed wait. std::recursive_timed_mutex would do, but ThreadSanitizer does not see the call
+// by which it waits on the steady clock.
+// Thread contract: any thread; the thread that locked it unlocks it. The thread that locked it last may destroy it.
 #ifndef HEADRACE_ENGINE_EXEC_TIMED_MUTEX_H_
 #define HEADRACE_ENGINE_EXEC_TIMED_MUTEX_H_
 
@@ -30,7 +30,7 @@ class TimedMutex {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (--depth_ > 0) return;
     owner_ = std::thread::id();
-    // Under the lock: whoever is woken may destroy this.
+    // Under the lock, because the woken thread may destroy this.
     free_.notify_one();
   }
 

@@ -102,7 +102,7 @@ void WorkerPool::StartLocked() {
   const int missing = threads() - static_cast<int>(workers_.size()) - to_start_;
   if (missing <= 0 || stopping_) return;
   WatchForks();
-  // Counts them from now on, not when they come up: they find what is signalled meanwhile.
+  // Counts them as idle from now on, not when they come up, because they find what is signalled meanwhile.
   while (static_cast<int>(workers_.size()) < std::min(threads(), cores_) && StartOneLocked(front_)) {
     idle_.fetch_add(1, std::memory_order_relaxed);
     ++front_idle_;
@@ -152,7 +152,7 @@ void WorkerPool::Signal(PoolClient* client) {
 
 void WorkerPool::BeginLongTask() {
   light_.fetch_sub(1);
-  // Without a reserve nobody was left asleep.
+  // Without a reserve, no thread was left asleep.
   if (threads() <= cores_) return;
   std::condition_variable* wake = nullptr;
   {
@@ -236,7 +236,7 @@ void WorkerPool::Work(Rank& rank) {
     light_.fetch_add(1, std::memory_order_relaxed);
     PoolClient* const client = ready_.PopFront();
     ++client->active_;
-    // Clears the mark before looking for work: what comes later signals again.
+    // Clears queued_ before looking for work, so that later work signals again.
     client->queued_.store(false, std::memory_order_release);
     lock.unlock();
     bool again = client->RunOne();

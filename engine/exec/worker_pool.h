@@ -1,5 +1,5 @@
 // Threads that run ready tasks of many pipelines. A client is one pipeline's share of one pool; clients that may have
-// work stand in a queue and take turns, one task each.
+// work are in a queue and take turns, one task each.
 // Thread contract: all methods from any thread. No lock is held while a client runs. No thread polls: a client that
 // gains work must be signalled, and a signal given while it runs makes it run again. Only Start and Grow need memory or
 // new threads, and they make do with the threads there are.
@@ -48,11 +48,11 @@ class PoolClient {
   bool again_ = false;  // the worker that runs it must make it ready again
 };
 
-// Clients in the order in which they came, linked through themselves.
+// A queue of clients, linked through the clients themselves.
 class ClientQueue {
  public:
   bool empty() const { return first_ == nullptr; }
-  // Leaves one that is in it where it is.
+  // Does nothing if the client is in the queue.
   void PushBack(PoolClient* client);
   PoolClient* PopFront();
   void Remove(PoolClient* client);
@@ -72,8 +72,7 @@ class WorkerPool {
   static constexpr int kNoLimit = std::numeric_limits<int>::max();
 
   // Threads start with Start or the first signal, those beyond `cores` on demand. `name` is what debuggers show, at
-  // most 15 characters. `cores`: the number of threads that are awake for light tasks; kNoLimit where tasks mostly
-  // wait.
+  // most 15 characters. `cores`: the number of threads that are awake for light tasks; kNoLimit if tasks mostly wait.
   WorkerPool(std::string name, int threads, int cores = kNoLimit);
   // Stops and joins. Every client must have been removed.
   ~WorkerPool();
@@ -107,7 +106,7 @@ class WorkerPool {
   void Grow(int threads);
   int threads() const { return wanted_.load(); }
   int idle() const { return idle_.load(std::memory_order_relaxed); }
-  // A signal would wake a thread.
+  // Whether a signal would wake a thread.
   bool Wakes() const { return idle() > 0 && light_.load(std::memory_order_relaxed) < cores_; }
   // Joins the threads. Clients with pending work wait for their next Signal().
   void Stop();
@@ -140,10 +139,10 @@ class WorkerPool {
   std::condition_variable left_;
   ClientQueue ready_;
   std::vector<std::thread> workers_;
-  int to_start_ = 0;  // of the reserve, when they are called up; counted as idle
+  int to_start_ = 0;  // threads of the reserve that start when needed; counted as idle
   std::atomic<int> wanted_;
   std::atomic<int> idle_{0};
-  std::atomic<int> light_{0};  // threads at work, but for those in a long task
+  std::atomic<int> light_{0};  // threads at work, except those in a long task
   int front_idle_ = 0;
   bool stopping_ = false;
 };

@@ -38,7 +38,7 @@ void GiveWay(uint64_t times) {
   for (uint64_t i = 0; i < times; ++i) std::this_thread::yield();
 }
 
-// Work is counted in; each RunOne takes one unit, if there is one.
+// Work comes in units; each RunOne does one unit, if there is one.
 class Counter : public PoolClient {
  public:
   explicit Counter(uint64_t cost = 0) : cost_(cost) {}
@@ -56,13 +56,13 @@ class Counter : public PoolClient {
     running_.fetch_sub(1);
     return took;
   }
-  // Its tasks are long, and say so.
+  // Its tasks are long, and announce it to the pool.
   void Announce(WorkerPool* pool) { pool_ = pool; }
 
   void Add(int units) { waiting_.fetch_add(units); }
   int done() const { return done_.load(); }
   int running() const { return running_.load(); }
-  // Writes down whose turn it was; for pools of one thread.
+  // Records whose turn it was; for pools of one thread.
   void WriteTo(std::vector<const Counter*>* order) { order_ = order; }
 
  private:
@@ -123,7 +123,7 @@ TEST(WorkerPool, LosesNoSignal) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
 }
 
-// Who runs the client looks again by itself, but may be long about it: whoever signals gets another thread.
+// The thread that runs the client looks again, but may take long: a signal gets another thread.
 TEST(WorkerPool, PassingOnSwallowsNoSignal) {
   struct Slow : PoolClient {
     bool RunOne() override {
@@ -270,7 +270,7 @@ TEST(WorkerPool, GoesOnAfterAStop) {
       GiveWay(random.Below(4));
     }
     for (std::thread& stopper : stoppers) stopper.join();
-    // What was given while it stopped is done once anybody signals again.
+    // Work added while it stopped is done after the next signal.
     pool.Signal(&client);
     EXPECT_TRUE(Eventually([&client] { return client.done() == kUnits; })) << client.done();
     pool.Remove(&client);
@@ -295,7 +295,7 @@ TEST(WorkerPool, StopJoinsAndDoesNothingMore) {
 TEST(WorkerPool, ClientsTakeTurns) {
   WorkerPool pool("test", 1);
   std::vector<const Counter*> order;
-  // Holds the only thread until everybody stands in the queue.
+  // Holds the only thread until all clients are in the queue.
   class Gate : public PoolClient {
    public:
     bool RunOne() override {
@@ -338,7 +338,7 @@ TEST(WorkerPool, GrowsAndRunsOneClientOnAllThreads) {
   EXPECT_FALSE(crowd.failed());
 }
 
-// A task that says what it is and runs until it is let go.
+// A task that announces whether it is long, and runs until it is released.
 class Held : public PoolClient {
  public:
   Held(WorkerPool* pool, bool light) : pool_(pool), light_(light) {}
@@ -363,13 +363,13 @@ class Held : public PoolClient {
   std::atomic<bool> go_{false};
 };
 
-// Lets a task run that holds its thread.
+// Starts a task that keeps its thread busy.
 void Start(WorkerPool& pool, Held& task) {
   pool.Signal(&task);
   ASSERT_TRUE(Eventually([&task] { return task.runs(); }));
 }
 
-// Has seen all threads come up and sleep: one that is on its way would take what nobody was woken for.
+// Waits until all threads have started and sleep: one that is starting would take work for which no thread was woken.
 void LetAllSleep(WorkerPool* pool) {
   Crowd crowd(pool, pool->threads());
   pool->Signal(&crowd);
@@ -378,7 +378,7 @@ void LetAllSleep(WorkerPool* pool) {
   ASSERT_EQ(pool->idle(), pool->threads());
 }
 
-TEST(WorkerPool, WakesNobodyWhileLightTasksHaveTheCores) {
+TEST(WorkerPool, WakesNoThreadWhileLightTasksHaveTheCores) {
   WorkerPool pool("test", 4, 2);
   LetAllSleep(&pool);
   Held first(&pool, true), second(&pool, true);
@@ -389,7 +389,7 @@ TEST(WorkerPool, WakesNobodyWhileLightTasksHaveTheCores) {
   GiveWay(1000);
   EXPECT_FALSE(third.runs());
   EXPECT_EQ(pool.idle(), 2);
-  // The thread that is free takes it.
+  // The free thread takes it.
   first.LetGo();
   EXPECT_TRUE(Eventually([&third] { return third.runs(); }));
   EXPECT_EQ(pool.idle(), 2);
@@ -406,7 +406,7 @@ TEST(WorkerPool, AThreadInFrontIsWokenThoughTheQueueIsLong) {
   Held long1(&pool, false), long2(&pool, false), long3(&pool, false);
   for (Held* each : {&long1, &long2, &long3}) pool.Signal(each);
   EXPECT_EQ(pool.idle(), 3);
-  // Its thread takes the first of them. The others are for those who slept through the signals.
+  // Its thread takes the first of them. Other threads, which slept through the signals, take the others.
   in_reserve.LetGo();
   for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
 }
@@ -466,7 +466,7 @@ TEST(WorkerPool, ALongTaskWakesThoseThatLightOnesLeftAsleep) {
   for (Held* each : {&long1, &long2, &long3}) pool.Signal(each);
   GiveWay(1000);
   EXPECT_FALSE(long1.runs() || long2.runs() || long3.runs());
-  // One thread comes back, and finds that what it takes is long: all the others run beside it.
+  // One thread becomes free and finds that its next task is long: all the others run beside it.
   first.LetGo();
   for (Held* each : {&long1, &long2, &long3}) EXPECT_TRUE(Eventually([each] { return each->runs(); }));
 }
@@ -487,7 +487,7 @@ TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
   WorkerPool pool("test", 1);
   pool.Signal(&client);
   ASSERT_TRUE(Eventually([&client] { return client.inside.load(); }));
-  // Two signals are one more run, and not none.
+  // Two signals cause one more run, not none.
   pool.Signal(&client);
   pool.Signal(&client);
   client.go.store(true);

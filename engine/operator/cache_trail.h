@@ -1,4 +1,4 @@
-// What the caches above a source learn of rows on their way up to them.
+// Facts about the rows of a block, for the caches above their source.
 // Thread contract: belongs to the block that carries it.
 #ifndef HEADRACE_ENGINE_OPERATOR_CACHE_TRAIL_H_
 #define HEADRACE_ENGINE_OPERATOR_CACHE_TRAIL_H_
@@ -11,11 +11,11 @@ namespace headrace {
 class RowCache;
 
 struct CacheTrail {
-  // The rows were found there, and pass by the operators below that cache. Null: they were made.
+  // The cache in which the rows were found; they bypass the operators below it. Null: they were made.
   const RowCache* found_in = nullptr;
-  // What making the rows took so far.
+  // Time spent so far on making the rows.
   uint64_t made_ns = 0;
-  // Of one row: the key that it had at the source.
+  // If the block holds one row: its key at the source.
   std::optional<uint64_t> source_key;
 };
 

@@ -22,7 +22,8 @@ void AppendSources(const PlanNode& node, std::string& content) {
   }
 }
 
-// Of an indexed source: whether its order is another in each epoch. One that may shuffle has a salt though it does not.
+// Whether the order of an indexed source differs in each epoch. A source that can shuffle has a salt even if it does
+// not.
 bool ShufflesAnew(const PlanNode& source) {
   const ir::proto::Node& made_of = *source.arguments.node;
   const bool off = std::any_of(made_of.attributes().begin(), made_of.attributes().end(), [](const auto& attribute) {
@@ -66,7 +67,7 @@ bool ShufflesBelow(const PlanNode& node) {
 uint64_t RowsThatCome(const PlanNode& node, const ShardAssignment& shard) {
   const PlanNode& source = *SourceOfRows(node);
   const uint64_t size = source.indexed->size();
-  // A rank meets its own part of the rows alone, but where each epoch shuffles them anew.
+  // A rank meets only its own part of the rows, unless each epoch shuffles them anew.
   if (ShufflesAnew(source)) return size;
   const uint64_t mine = shard.RowsOf(size, 0);
   const Cardinality& each = node.inputs[0]->properties.cardinality;
@@ -92,7 +93,7 @@ std::string ContentOf(const PlanNode& cache, const ir::proto::Graph& graph, uint
   if (Draws(input, cache.row != nullptr)) Append(content, " seed ", seed);
   AppendSources(input, content);
   if (cache.row) return content;
-  // Rows by number are those of one rank.
+  // Rows kept by number are those of one rank.
   Append(content, " rank ", shard.rank, " of ", shard.world, " even ", static_cast<int>(shard.even));
   return content;
 }
@@ -100,7 +101,7 @@ std::string ContentOf(const PlanNode& cache, const ir::proto::Graph& graph, uint
 std::string ContentOfCachePoints(const PlanNode& node, const ir::proto::Graph& graph) {
   const int id = IndexOf(graph, node.arguments.node);
   const std::vector<CachePoint>& points = node.properties.cache_points;
-  // Leaves out the steps behind the last point, which do not change what is kept.
+  // Leaves out the steps after the last point, which do not change what is kept.
   ir::proto::Graph common = graph;
   ir::proto::Node& until_last = *common.mutable_nodes(id);
   const int steps = static_cast<int>(points.size()) - 1;

@@ -32,7 +32,7 @@ absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const ir::proto:
   cache.content = ContentOf(node, graph, seed, options.shard);
   cache.folder = node.properties.keeps->folder;
   if (node.row) cache.rows = SourceOfRows(input)->indexed->size();
-  // A rank meets its own part of the rows alone, but where each epoch shuffles them anew.
+  // A rank meets only its own part of the rows, unless each epoch shuffles them anew.
   if (!transparent) cache.rows = options.shard.RowsOf(cache.rows, 0);
   return cache;
 }
@@ -46,7 +46,7 @@ std::optional<PlannedCache> PlanAutomaticCache(const PlanNode& node, const ir::p
   cache.light = !MayBeHeavy(node);
   const bool folder_named = !options.cache_folder.empty();
   const bool in_folder = folder_named && !ShufflesBelow(node);
-  if (folder_named && !in_folder) cache.no_folder = "as a shuffle below would hold what is read from it";
+  if (folder_named && !in_folder) cache.no_folder = "as a shuffle below would hold the rows read from it";
   if (!in_folder && MeetsRowsOnce(node, epochs, options.shard)) {
     cache.declined = Cat("as only one epoch is run",
                          folder_named ? Cat(", and the folder is left alone, ", cache.no_folder) : std::string());

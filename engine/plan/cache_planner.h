@@ -1,5 +1,5 @@
-// Where the rows of a run may be kept: the caches that the user put in, and the cache points of operators that have
-// room for one of the engine's own.
+// Where the rows of a run may be kept: in the caches that the user put in, and at the cache points of operators that
+// may hold an automatic cache.
 // Pure functions.
 #ifndef HEADRACE_ENGINE_PLAN_CACHE_PLANNER_H_
 #define HEADRACE_ENGINE_PLAN_CACHE_PLANNER_H_
@@ -15,15 +15,15 @@
 
 namespace headrace {
 
-// Every source below may give rows in groups.
+// Whether every source below may group rows.
 bool MayGroup(const PlanNode& node);
 
-// The cache that the user put in with this node. kUnsupported or kGraph where it cannot keep what comes to it.
+// The cache that the user put in with this node. kUnsupported or kGraph if it cannot keep the rows that come to it.
 absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const ir::proto::Graph& graph,
                                           const PlanOptions& options, uint64_t seed);
 
-// A cache within the node's work, whose epochs are `epochs`; nullopt: there is no point for one, or its rows cannot be
-// known by key.
+// The automatic cache of the node, whose epochs are `epochs`; nullopt: it has no cache point, or its rows cannot be
+// identified by key.
 std::optional<PlannedCache> PlanAutomaticCache(const PlanNode& node, const ir::proto::Graph& graph,
                                                const PlanOptions& options, EpochRange epochs);
 

@@ -11,10 +11,10 @@
 
 namespace headrace {
 
-// The last epoch of which every pass of every repeat below has a number; nullopt: not even the first.
+// The last epoch of which every pass of every repeat below has a number; nullopt: even the first has none.
 std::optional<uint64_t> LastEpochOf(const PlanNode& node);
 
-// kUnsupported: of an epoch beyond `last`, as LastEpochOf gives it.
+// The error (kUnsupported) for an epoch beyond `last`, the result of LastEpochOf.
 absl::Status UncountedEpoch(uint64_t epoch, std::optional<uint64_t> last);
 
 }  // namespace headrace

@@ -1,8 +1,8 @@
-// What one run of a graph means, as data: operators with their properties and epochs, the stages that share them, who
-// runs them, how rows are sharded, where the run begins. It can be printed (plan_text.h), compared and tested without a
-// thread. It fixes every row and their order. What it leaves open (which cache point is used, how many rows travel in a
-// message, how many reads are outstanding) is listed in it; the run chooses by what it measures.
-// Thread contract: a value, which nothing changes once MakePlan has returned it.
+// What one run of a graph means, as data: operators with their properties and epochs, the stages that they share, the
+// threads that run these, how rows are sharded, where the run begins. It can be printed (plan_text.h), compared and
+// tested without a thread. It fixes every row and the order of rows. It also lists what is left open (which cache point
+// is used, how many rows travel in a message, how many reads are outstanding), which the run chooses by measurement.
+// Thread contract: a value, constant once MakePlan has returned it.
 #ifndef HEADRACE_ENGINE_PLAN_PHYSICAL_PLAN_H_
 #define HEADRACE_ENGINE_PLAN_PHYSICAL_PLAN_H_
 
@@ -32,9 +32,9 @@ struct PlannedOperator {
   OperatorProperties properties;
   ir::Schema output;
   std::vector<int> inputs;   // operators
-  EpochRange epochs;         // in its own numbers
-  uint64_t epoch_cycle = 0;  // its rows come again after so many epochs; 0: never
-  // The part of the first checkpoint that it and the operators below it begin with.
+  EpochRange epochs;         // as it numbers them
+  uint64_t epoch_cycle = 0;  // its rows repeat after so many epochs; 0: never
+  // The parts of the first checkpoint from which the operators below it, and it itself, begin.
   std::vector<uint64_t> input_counters;
   std::vector<uint64_t> counters;
 
@@ -43,15 +43,15 @@ struct PlannedOperator {
 
 // Rows of a stage that are written straight into the batch that they will be part of.
 struct PlannedBatchSlots {
-  int batch = 0;             // the operator that joins them
+  int batch = 0;             // the operator that joins them into batches
   std::vector<int> between;  // operators that pass them on, the nearest to the stage first
-  int64_t skipped_rows = 0;  // that were used before the run begins
+  int64_t skipped_rows = 0;  // that were used up before the run begins
   friend bool operator==(const PlannedBatchSlots&, const PlannedBatchSlots&) = default;
 };
 
 struct PlannedStage {
   static constexpr int kNoCap = 1 << 30;
-  // Reads of a source at once, where the run chooses: from the first to the most.
+  // Reads of a source at once, if the run chooses: from kFirstReads to kMostReads.
   static constexpr int kFirstReads = 8;
   static constexpr int kMostReads = 64;
   enum class Kind : uint8_t { kIndexedSource, kStreamSource, kRow, kStream };
@@ -63,15 +63,15 @@ struct PlannedStage {
   int depth = 0;               // stages between it and the user
   Lane lane = Lane::kCpu;
   int cap = kNoCap;              // tasks at once
-  std::optional<int> first_cap;  // left open: the run begins with so many, and goes up to `cap` where that helps
+  std::optional<int> first_cap;  // left open: the run begins with so many, and goes up to `cap` if that helps
   int window = 1;                // queues of its connector
-  bool narrows = false;          // left open: fewer of them are used where a message holds many rows
+  bool narrows = false;          // left open: fewer of them are used if a message holds many rows
   int64_t byte_bound = std::numeric_limits<int64_t>::max();  // of its connector
   int64_t row_bytes = -1;                                    // of a row given out, by its schema; -1: not known
-  bool gated = false;       // calls the user's Python: not for an epoch that has not been asked for
-  int group = 1;            // rows in a message of a source; 0, left open: by what a row costs
+  bool gated = false;       // calls the user's Python, so it waits for Ask before each epoch
+  int group = 1;            // rows in a message of a source; 0: left open, by the cost of a row
   int64_t group_bytes = 0;  // in such a message
-  std::vector<int> caches;  // operators that may have a row already, the nearest to the user first
+  std::vector<int> caches;  // operators whose caches may have a row, the nearest to the user first
   std::optional<PlannedBatchSlots> batch_slots;
 
   friend bool operator==(const PlannedStage&, const PlannedStage&) = default;
@@ -79,7 +79,7 @@ struct PlannedStage {
 
 struct PlannedCache {
   enum class Kind : uint8_t {
-    kByKey,      // any share of the rows is of use
+    kByKey,      // any share of the rows is useful
     kInOrder,    // a whole epoch, or nothing
     kAutomatic,  // by key, at one of the operator's cache points, which is left open
   };
@@ -87,10 +87,10 @@ struct PlannedCache {
   Kind kind = Kind::kByKey;
   int op = 0;
   std::string content;  // names the rows: two caches that differ in any row have two names
-  uint64_t rows = 0;    // that may be asked for by key
+  uint64_t rows = 0;    // that may be looked up by key
   std::string folder;   // empty: memory alone
   // Of an automatic cache.
-  std::string declined;   // why it keeps nothing; empty: it may
+  std::string declined;   // why it keeps nothing; empty: it may keep rows
   std::string no_folder;  // why nothing goes to the folder that the user named
   bool light = false;     // its rows are made as fast as found
 
@@ -105,13 +105,13 @@ struct PhysicalPlan {
   uint64_t seed = 0;
   EpochRange epochs;        // of the result
   bool epochs_cut = false;  // more were asked for than can be counted
-  // Names the operators that have counters in a checkpoint, in their order: states fit only where it is the same.
+  // Identifies the operators that have counters in a checkpoint, in order: a state fits only the same layout.
   uint32_t checkpoint_layout = 0;
   // Where the run begins.
   std::vector<uint64_t> checkpoint;
   uint64_t skip_rows = 0;
   uint64_t delivered = 0;
-  // The operator that forbids another number of ranks to go on from a state; -1: none.
+  // The operator that prevents another number of ranks from continuing from a state; -1: none.
   int position_inexact = -1;
   bool pull = false;
   int workers = 1;
@@ -122,7 +122,7 @@ struct PhysicalPlan {
   friend bool operator==(const PhysicalPlan&, const PhysicalPlan&) = default;
 };
 
-// Bytes that full connectors take, as far as schemas tell.
+// Bytes that full connectors take, as far as schemas determine them.
 struct ExpectedMemory {
   int64_t bytes = 0;
   bool all_known = true;

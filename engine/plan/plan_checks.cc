@@ -5,7 +5,7 @@
 namespace headrace {
 namespace {
 
-// The node nearest to the sources of whose rows nobody knows how many there are, where `root` is one.
+// The node nearest to the sources whose number of rows is unknown, given that the number of `root` is.
 const PlanNode& FirstUncounted(const PlanNode& root) {
   for (const auto& input : root.inputs) {
     if (input->properties.cardinality.kind == Cardinality::Kind::kUnknown) return FirstUncounted(*input);

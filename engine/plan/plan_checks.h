@@ -1,4 +1,4 @@
-// What a graph must allow for a run that is asked for: its shards, and the checkpoint that it goes on from.
+// Checks that a graph allows the requested run: its shards, and the checkpoint from which it continues.
 // Pure functions.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_CHECKS_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_CHECKS_H_
@@ -12,13 +12,13 @@
 
 namespace headrace {
 
-// The error, with the name of the node and the line of the script that made it.
+// Adds the name of the node, and the line of the script that made it, to the error.
 absl::Status ErrorAt(const PlanNode& node, absl::Status status);
 
-// kUnsupported or kGraph where the rows cannot be sharded as asked.
+// kUnsupported or kGraph if the rows cannot be sharded as requested.
 absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard);
 
-// kState where no checkpoint of these operators has such counters: those of a state come from outside.
+// kState if no checkpoint of these operators has such counters: those of a state are untrusted.
 absl::Status CheckCounters(const PlanNode& root, const ShardAssignment& shard, absl::Span<const uint64_t> counters);
 
 }  // namespace headrace

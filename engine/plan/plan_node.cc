@@ -91,7 +91,7 @@ class PlanNodeMaker {
   static void Measure(const OpFactories& factories, PlanNode& node) {
     OperatorProperties& properties = node.properties;
     if (node.indexed) {
-      // Acts on indices alone: what it would say of rows that stream does not hold.
+      // Acts on indices alone: what its properties say about streamed rows does not apply.
       const ir::Traits traits = properties.traits;
       properties = OperatorProperties();
       properties.traits = traits;
@@ -136,9 +136,9 @@ void CollectFingerprints(const PlanNode& node, std::vector<Fingerprint>& fingerp
   for (const auto& input : node.inputs) CollectFingerprints(*input, fingerprints);
 }
 
-// Goes on from the layout of what stands before.
+// Continues from the layout of the operators before.
 uint64_t LayoutFrom(const PlanNode& node, uint64_t layout) {
-  // Operators on indices have one word together, which counts positions.
+  // Operators on indices share one counter, which counts positions.
   if (!node.indexed) {
     for (const auto& input : node.inputs) layout = LayoutFrom(*input, layout);
   }

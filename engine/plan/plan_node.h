@@ -1,5 +1,5 @@
-// A graph's nodes made into operators, as a tree: a node used twice is made twice. What can be answered before
-// threads start is answered here: number of rows, widths of checkpoint, fingerprints, where rows are sharded.
+// The operators of a graph, made as a tree: a node that is used twice is made twice. It holds what is known before
+// threads start: number of rows, size of checkpoints, fingerprints, where rows are sharded.
 // Thread contract: built and taken apart by one thread.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_NODE_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_NODE_H_
@@ -24,10 +24,10 @@ struct PlanNode {
 
   OperatorProperties properties;
   int counters = 0;  // in a checkpoint, the inputs' and its own
-  // Every row comes from one row of the sharded source, in order, so that counts below follow from counts above
-  // (batch is allowed: its number fixes the position).
+  // Every row comes from one row of the sharded source, in order, so that counts above determine counts below (batches
+  // are allowed: the number of a batch determines its position).
   bool position_exact = false;
-  bool batched = false;  // a batch stands here or below
+  bool batched = false;  // this node, or one below it, forms batches
 };
 
 // `graph` is canonical and valid. Errors: what sources find (a missing folder) and what factories refuse.
@@ -35,19 +35,21 @@ absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& 
 
 std::vector<Fingerprint> FingerprintsOf(const PlanNode& root);
 
-// Names the operators that have counters in a checkpoint, in their order: states fit only where it is the same.
+// Identifies the operators that have counters in a checkpoint, in order: a state fits only the same layout.
 uint32_t CheckpointLayout(const PlanNode& root);
-// One to one with an indexed source, by row operators alone: a row's key says where it comes from.
+// Whether rows are one to one with those of an indexed source, by row operators alone, so that the key of a row
+// identifies its origin.
 bool IsKeyed(const PlanNode& node);
 
-// The indexed source that each row is one of, as it was or with steps applied: some may be dropped, repeated or
-// shuffled on the way. Null: rows come about otherwise.
+// The indexed source from which each row comes, unchanged or with steps applied; rows may be dropped, repeated or
+// shuffled on the way. Null: rows have another origin.
 const PlanNode* SourceOfRows(const PlanNode& node);
 
-// The first op on the way down that makes the rows of a rank other than one to one with what was sharded; null: none.
+// The operator nearest to the sources after which the rows of a rank are not one to one with what was sharded; null:
+// none.
 const PlanNode* FirstInexact(const PlanNode& root);
 
-// "batch[3]": the op with its place in the graph that the user built, or in this one where that is not known.
+// "batch[3]": the operator with its number in the graph that the user built, or in this one if that is not known.
 std::string NodeName(const ir::proto::Graph& graph, int node);
 
 }  // namespace headrace

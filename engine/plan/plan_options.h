@@ -1,4 +1,5 @@
-// What a plan is made for: the part of the data that is run, where it begins, and numbers that the user fixed by hand.
+// The input of the planner besides the graph: which part of the data is run, where the run begins, and numbers that the
+// user fixed.
 // Thread contract: a value.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_OPTIONS_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_OPTIONS_H_
@@ -21,7 +22,7 @@ struct PlanOptions {
   std::optional<uint64_t> seed;  // not set: the graph's, else 0
   EpochRange epochs;
   ShardAssignment shard;
-  bool pull = false;  // on the user's thread
+  bool pull = false;  // run on the user's thread
   int workers = 0;    // cap on the tasks of a stage; 0: the planner chooses
   int window = 0;     // queues of every connector; 0: the planner chooses
   int group = 0;      // rows in a message of a source that may group them; 0: the run chooses
@@ -33,7 +34,7 @@ struct PlanOptions {
   // Empty: the start.
   std::vector<uint64_t> checkpoint;
   uint64_t skip_rows = 0;
-  uint64_t delivered = 0;    // rows given out in the first epoch before
+  uint64_t delivered = 0;    // rows of the first epoch that were given out before
   std::string cache_folder;  // of automatic caches; empty: memory alone
 };
 

@@ -1,4 +1,4 @@
-// A plan in words: a line for each stage, then the caches, then the memory that is expected.
+// A plan as text: a line for each stage, then the caches, then the expected memory.
 // A pure function.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_TEXT_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_TEXT_H_
@@ -14,7 +14,7 @@ std::string PlanText(const PhysicalPlan& plan);
 
 // A stage's name, indented by its depth below the user.
 std::string TreeName(std::string_view name, int depth);
-// Fills up to a width in characters, where "└" and "─" take three bytes each.
+// Pads to a width in characters; "└" and "─" take three bytes each.
 std::string Padded(const std::string& text, size_t width);
 // "workers", "reads files" or "own thread (Python)".
 std::string_view LaneName(Lane lane);

@@ -20,12 +20,12 @@ namespace {
 
 constexpr int kRowWindow = 128;
 constexpr int kBatchWindow = 8;
-// Rows grouped by their cost stay within the nearest cache of a core, and within this part of the budget.
+// Rows grouped by their cost fit in the nearest cache of a core, and in this part of the budget.
 constexpr int64_t kGroupBytes = int64_t{32} << 10;
 constexpr int64_t kGroupShare = 256;
 constexpr int64_t kConnectorShare = 4;
 
-// Bytes of a row with this schema; -1 where a shape is not known.
+// Bytes of a row with this schema; -1 if a shape is not known.
 int64_t RowBytes(const ir::Schema& schema) {
   int64_t bytes = 0;
   for (const ir::Column& column : schema.columns) {
@@ -52,7 +52,7 @@ class StageLayout {
   struct Open {
     PlannedStage stage;
     bool sealed = false;
-    bool batches = false;  // gives out batches: few are enough in a queue
+    bool batches = false;  // gives out batches: a short queue is enough
     bool grouped = false;  // its source may group rows
   };
 
@@ -77,7 +77,7 @@ class StageLayout {
     return absl::OkStatus();
   }
 
-  // The node's operator, with where it begins.
+  // Sets where the node's operator begins, and returns its number.
   int Settle(const PlanNode& node, EpochRange epochs, absl::Span<const uint64_t> counters) {
     const int id = id_of_.at(&node);
     PlannedOperator& op = plan_.operators[static_cast<size_t>(id)];
@@ -173,7 +173,7 @@ class StageLayout {
 
   const PlannedOperator& op(int id) const { return plan_.operators[static_cast<size_t>(id)]; }
 
-  // Lets the rows of the stage below a batch be written where they go, if nothing but their epochs changes in between.
+  // Lets the stage below a batch write rows straight into their batch slots, if only their epochs change in between.
   void GiveBatchSlots(int below, const std::vector<int>& between, int batch) {
     PlannedStage& stage = plan_.stages[static_cast<size_t>(below)];
     const PlannedOperator& joins = op(batch);
@@ -222,7 +222,7 @@ class StageLayout {
   const PlanOptions& options_;
   PhysicalPlan& plan_;
   std::unordered_map<const PlanNode*, int> id_of_;
-  // On the way down, the nearest to the user first: for the indexed source that ends the way.
+  // Operators with caches on the way down, the nearest to the user first: for the indexed source at its end.
   std::vector<int> caches_above_;
 };
 

@@ -1,4 +1,4 @@
-// Lays a prepared graph out in stages: which operators share a task, where connectors stand, which threads run what,
+// Lays a prepared graph out in stages: which operators share a task, where connectors are, which threads run what,
 // where rows may be kept, and where each operator begins. A pure function: the same graph, data and options give an
 // equal plan.
 #ifndef HEADRACE_ENGINE_PLAN_PLANNER_H_
@@ -12,7 +12,7 @@
 namespace headrace {
 
 // Operators have the numbers of their nodes in `prepared`. Errors: kUnsupported or kGraph for shards, epochs and caches
-// that cannot be as asked, kState for a checkpoint of other operators.
+// that are not possible, kState for a checkpoint of other operators.
 absl::StatusOr<PhysicalPlan> MakePlan(const PreparedGraph& prepared, const PlanOptions& options);
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
-// A graph with its operators made: sources have looked at their files, nothing runs. A plan says what will be run of
-// it, and its operators then go to the stages.
+// A graph with its operators made: sources have looked at their files, nothing runs. A plan lays out its operators,
+// which are then moved to the stages.
 // Thread contract: built and used by one thread; DataChanged from any.
 #ifndef HEADRACE_ENGINE_PLAN_PREPARED_GRAPH_H_
 #define HEADRACE_ENGINE_PLAN_PREPARED_GRAPH_H_
@@ -23,11 +23,11 @@ class PreparedGraph {
 
   const ir::proto::Graph& graph() const { return graph_; }
   const PlanNode& root() const { return *root_; }
-  // By the numbers that a plan gives them.
+  // Indexed by their numbers in a plan.
   const std::vector<PlanNode*>& nodes() const { return nodes_; }
   // Of the sources, as they were when it was made.
   const std::vector<Fingerprint>& fingerprints() const { return fingerprints_; }
-  // The sources are others now, or cannot be found any more.
+  // Whether the sources differ now or cannot be found any more.
   bool DataChanged() const;
 
  private:

@@ -10,7 +10,7 @@ namespace headrace {
 struct ShardAssignment {
   uint64_t rank = 0;
   uint64_t world = 1;
-  uint64_t base = 0;  // positions of the first epoch that are done with already
+  uint64_t base = 0;  // positions of the first epoch that were used up before
   enum class Even { kOff, kDrop, kPad } even = Even::kOff;
 
   // Rows of this rank in an epoch of `size` rows from `base` on.

@@ -135,7 +135,7 @@ TEST_F(Advised, TheBudgetWhereAStageWaitsForIt) {
   EXPECT_NE(Advice(report_)[1].find("1.0 MiB"), std::string::npos);
 }
 
-TEST_F(Advised, TheWindowWhereThereIsNoPlace) {
+TEST_F(Advised, TheWindowWhereThereIsNoSlot) {
   map().output_wait_s = 5;
   map().window = 1;
   Expect(LimitKind::kWindow, "map[1] waited 50% of the time for a slot among the 1");

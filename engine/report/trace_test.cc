@@ -78,7 +78,7 @@ TEST(ProfilePage, NamesEveryStageAndThreadAndEscapesThem) {
   ExpectHas(page, "<polyline");
 }
 
-TEST(ProfilePage, FillsEveryPlace) {
+TEST(ProfilePage, FillsEveryPlaceholder) {
   Profile profile = TwoThreads();
   EXPECT_EQ(ProfilePage(ReportOf(profile), profile).find("{{"), std::string::npos);
   profile.stages[0] = "{{style}}";

@@ -17,7 +17,7 @@ constexpr size_t kStackBytes = 256 << 10;
 
 CooperativeThreads* current = nullptr;
 
-// Of the schedule that runs; whoever has the turn may touch them.
+// State of the running schedule; the thread that has the turn may touch it.
 CooperativeWake::Loss loss;
 const char* doing = nullptr;
 int wakes_made = 0;
@@ -65,7 +65,7 @@ void CooperativeThreads::Enter() {
   const void* left_stack = nullptr;
   size_t left_bytes = 0;
   __sanitizer_finish_switch_fiber(nullptr, &left_stack, &left_bytes);
-  // The first one is entered from there.
+  // The first fiber is entered from there.
   if (home.stack == nullptr) {
     home.stack = left_stack;
     home.stack_bytes = left_bytes;
@@ -121,7 +121,7 @@ void CooperativeThreads::PassTurn(Thread& self) {
   Thread* next = Choose();
   if (next == &self) return;
   if (next == nullptr) {
-    // Everybody waits, this one included.
+    // All threads wait, including this one.
     hung_ = true;
     throw Hung();
   }
@@ -136,17 +136,17 @@ void CooperativeThreads::Yield() {
   doing = own;
 }
 
-void CooperativeThreads::Wait(const void* place) {
+void CooperativeThreads::Wait(const void* point) {
   Thread& self = *running_;
-  self.waits_on = place;
+  self.waits_on = point;
   const char* const own = std::exchange(doing, nullptr);
   PassTurn(self);
   doing = own;
 }
 
-void CooperativeThreads::Notify(const void* place) {
+void CooperativeThreads::Notify(const void* point) {
   for (auto& thread : threads_) {
-    if (thread->waits_on == place) thread->waits_on = nullptr;
+    if (thread->waits_on == point) thread->waits_on = nullptr;
   }
 }
 
@@ -157,7 +157,7 @@ void CooperativeWake::Notify() {
     const int number = seen++;
     if (loss.only < 0 || loss.only == number) return;
   }
-  // Closing may happen when the schedule is over.
+  // A connector may be closed after the schedule has ended.
   if (current != nullptr) current->Notify(this);
 }
 

@@ -1,9 +1,9 @@
-// Threads of which one runs at a time, and which take turns where a random number says: a schedule is a function of its
-// seed, and a schedule in which everybody waits is seen to hang at once. They are fibers, contexts of the thread that
-// calls Run: between threads of the system a turn costs a wake-up, which takes most of a schedule's time, and any
-// amount of it where other programs run.
-// Thread contract: Run is called by the test; the rest by the fibers, while they have the turn. No lock of the system's
-// may be held where the turn may pass on.
+// Threads of which one runs at a time; a random number decides which one runs next. A schedule is a function of its
+// seed, and a schedule in which all threads wait is recognized as a hang at once. The threads are fibers, contexts of
+// the thread that calls Run: between system threads a turn costs a wake-up, which takes most of a schedule's time, and
+// far more if other programs run.
+// Thread contract: Run is called by the test; the rest by the fibers, while they have the turn. No system lock may be
+// held at a point where the turn may pass on.
 #ifndef HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_
 #define HEADRACE_ENGINE_TESTING_COOPERATIVE_THREADS_H_
 
@@ -21,7 +21,7 @@
 
 namespace headrace {
 
-// Numbers for schedules: never for results.
+// Random numbers for schedules, never for results.
 class ScheduleRandom {
  public:
   explicit ScheduleRandom(uint64_t seed) : state_(Scramble(seed)) {}
@@ -36,21 +36,21 @@ class CooperativeThreads {
  public:
   explicit CooperativeThreads(uint64_t seed) : random_(seed) {}
   void Add(std::function<void()> body);
-  // False: it hung. Everybody who waited was sent home.
+  // False: it hung, and the threads that waited were ended.
   bool Run();
 
   // The schedule that the calling thread takes part in.
   static CooperativeThreads* Current();
-  // A place where another thread may get the turn.
+  // A point at which another thread may get the turn.
   void Yield();
-  // Lets go of the turn until somebody notifies `place`.
-  void Wait(const void* place);
-  void Notify(const void* place);
+  // Gives up the turn until `point` is notified.
+  void Wait(const void* point);
+  void Notify(const void* point);
 
  private:
   struct Fiber {
     ucontext_t context = {};
-    // What the sanitizers know of it. The stack of the thread that calls Run is found by the first switch from it.
+    // For the sanitizers. The stack of the thread that calls Run becomes known at the first switch from it.
     const void* stack = nullptr;
     size_t stack_bytes = 0;
     void* sanitizer_stack = nullptr;
@@ -69,9 +69,9 @@ class CooperativeThreads {
   void Work(Thread& thread);
   Thread* Choose();
   void PassTurn(Thread& self);
-  // What runs after a thread has ended: the next one, one that waits for good, or who called Run.
+  // What runs after a thread has ended: the next one, one that waits for good, or the caller of Run.
   Fiber& After();
-  // Returns when `from` gets the turn again; never where it ends.
+  // Returns when `from` gets the turn again; never if it ends.
   static void Switch(Fiber& from, Fiber& to, bool ends);
 
   ScheduleRandom random_;
@@ -82,7 +82,8 @@ class CooperativeThreads {
   bool hung_ = false;
 };
 
-// What a connector waits on in such a schedule. A site is a kind of wake-up: what was done, and who waits for it.
+// What a connector waits on in such a schedule. A site is a kind of wake-up: the action that notifies, and the wake
+// that is notified.
 class CooperativeWake {
  public:
   CooperativeWake();
@@ -102,17 +103,17 @@ class CooperativeWake {
   }
   void Notify();
 
-  // What the thread that has the turn does now; nullptr: nothing.
+  // Sets what the thread that has the turn does now; nullptr: nothing.
   static void Doing(const char* what);
-  // Loses the wake-ups of one site: all, or the `only`-th (from 0). Of the wakes made from now on, in order: 0 is the
-  // first. Also forgets how many there were.
+  // Loses the wake-ups of one site: all, or the `only`-th (from 0). `wake` counts the wakes that are made from now on:
+  // 0 is the first. Also resets Seen().
   struct Loss {
     const char* doing = nullptr;
     int wake = -1;
     int only = -1;
   };
   static void Lose(Loss loss);
-  // Wake-ups at that site since.
+  // Wake-ups at that site since Lose().
   static int Seen();
 
  private:

@@ -39,7 +39,7 @@ absl::StatusOr<Tensor> MakeData(int64_t value, int64_t bytes) {
 std::atomic<int64_t> lent{0};
 std::atomic<int64_t> most_lent{0};
 
-// In memory of somebody else's, as a Python function gives it.
+// In memory that is not the engine's, like arrays from a Python function.
 Tensor LendData(int64_t value, int64_t bytes) {
   auto* const memory = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(bytes)));
   std::memset(memory, static_cast<int>(value & 0xff), static_cast<size_t>(bytes));
@@ -97,7 +97,7 @@ class StreamedSource : public StreamSource {
     return absl::OkStatus();
   }
   absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) override {
-    // As a source that has nothing to read from would die.
+    // A real source would crash here, with nothing to read from.
     if (failed_) std::abort();
     end = position_ >= rows_;
     if (end) return absl::OkStatus();
@@ -160,7 +160,7 @@ class Work : public RowOperator {
     return absl::OkStatus();
   }
 
-  // Takes very unequal times: most rows next to nothing, some all of it, by turns working and giving way.
+  // Takes very unequal times: most rows almost none, some up to all of it, either spinning or yielding.
   void Spend(const RowId& id) const {
     if (cost_ == 0) return;
     const uint64_t draw = MixKey(MixKey(id.key, id.epoch), cost_);
@@ -274,7 +274,7 @@ class Window : public StreamOperator {
   const uint64_t growth_;
   uint64_t epoch_ = 0;
   std::deque<Message> held_;
-  int endings_ = 0;  // marks and errors among them
+  int endings_ = 0;  // end-of-epoch markers and errors among them
 };
 
 class Take : public StreamOperator {

@@ -1,23 +1,22 @@
-// Small operators for the engine's own tests, graphs of them, and probes that say what they did. Every row has the
-// column `value` (int64); `data` (uint8, filled with the value's low byte) is there where the source was asked for it.
+// Small operators for the engine's own tests, graphs of them, and probes that record what they did. Every row has the
+// column `value` (int64), and `data` (uint8, filled with the value's low byte) if the source was given `bytes`.
 //
 //   fake_count(rows, bytes, io)            indexed source: the value is the position
 //   fake_stream(rows, python, fail_start, fail)
-//                                          the same as a stream source; its start fails, or the value `fail`, and the
-//                                          process dies where it is read from after that
+//                                          the same as a stream source; its start fails, or the value `fail`, and a
+//                                          read after that aborts the process
 //   fake_work(cost, steady, fail, python, copy, lent, light, probe, hold)
-//                                          row operator: takes up to `cost` µs (all of it where `steady`), fails the
-//                                          values in `fail`, makes its data anew where `copy` is set (in memory that
-//                                          is not the engine's where `lent`), waits at the value `hold` until the
-//                                          probe lets go
-//   fake_drop(modulus)                     drops values that it divides; leaves empty blocks behind
+//                                          row operator: takes up to `cost` µs (all of it if `steady`), fails the
+//                                          values in `fail`, makes its data anew if `copy` (in memory that is not the
+//                                          engine's if `lent`), waits at the value `hold` until the probe is released
+//   fake_drop(modulus)                     drops multiples of `modulus`; leaves empty blocks
 //   fake_split()                           value v becomes v·8 + i for i < v mod 4, each a part
 //   fake_window(rows, growth)              holds this many rows (and `growth` more in each epoch), gives them in order
-//   fake_take(count)                       the first rows of an epoch; asks for its end
-//   fake_repeat(count)                     passes
+//   fake_take(count)                       the first rows of an epoch; then calls FinishEpoch
+//   fake_repeat(count)                     `count` passes over its input in an epoch
 //   fake_pair()                            two inputs, a·1000 + b; ends with the shorter one
 //   fake_group(rows)                       several rows a message
-//   fake_tap(probe)                        passes all on and counts the marks
+//   fake_tap(probe)                        passes all on and records end-of-epoch markers
 //
 // Thread contract: probes from any thread; the rest by the test's.
 #ifndef HEADRACE_ENGINE_TESTING_FAKE_OPS_H_
@@ -44,7 +43,7 @@ class Probe {
   static Probe& At(int64_t number);
   void Reset();
 
-  // Runs inside every task that enters from now on. Not while anything runs.
+  // `run` is called in every task that enters from now on. Call this while nothing runs.
   void OnEnter(std::function<void()> run) { on_enter_ = std::move(run); }
   void Enter(uint64_t epoch);
   void Leave() { running_.fetch_sub(1); }
@@ -80,12 +79,12 @@ int64_t TakeMostLent();
 class FakeGraph {
  public:
   using Given = std::vector<std::pair<std::string, ir::proto::Value>>;
-  // The number of the node; its line in "test.py" is that number plus one. Without inputs: on top of the node before,
-  // if it is no source.
+  // Adds a node and returns its number; its line in "test.py" is that number plus one. Without inputs, it is on top of
+  // the node before, unless it is a source.
   uint32_t Add(std::string_view op, const Given& attributes = {}, std::vector<uint32_t> inputs = {});
-  // Canonical; dies where it is not valid.
+  // The canonical graph; aborts if it is not valid.
   ir::proto::Graph Build() const;
-  // For messages.
+  // For failure messages.
   std::string Text() const { return graph_.ShortDebugString(); }
 
  private:

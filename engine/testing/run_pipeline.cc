@@ -24,7 +24,7 @@ void Note(Pipeline& pipeline, uint64_t epoch, const ResultRow& row, PipelineRun&
 
 bool AtEnd(Pipeline& pipeline) { return pipeline.position().epoch > pipeline.options().epochs.last; }
 
-// Takes one row or mark, if there is one; nullopt: nothing yet.
+// Takes one row or end-of-epoch marker, if there is one. False: nothing yet.
 absl::StatusOr<bool> TakeNext(Pipeline& pipeline, std::chrono::nanoseconds limit, PipelineRun& run) {
   const uint64_t epoch = pipeline.position().epoch;
   ResultRow row;
@@ -41,7 +41,7 @@ void Fill(const PipelineOptions& options, PipelineRun& run) {
   if (run.error.ok()) run.epochs.resize(static_cast<size_t>(options.epochs.last - options.epochs.first + 1));
 }
 
-// One seed's worker threads, without threads.
+// Worker threads simulated on one thread, in an order drawn from the seed.
 class Hands {
  public:
   Hands(Pipeline& pipeline, uint64_t seed, int workers) : pipeline_(pipeline), random_(seed), workers_(workers) {}
@@ -75,7 +75,7 @@ class Hands {
       RunOne();
       return true;
     }
-    // Taking an empty block gives nothing, but makes a place.
+    // Taking an empty block gives no row, but frees a slot.
     HEADRACE_ASSIGN_OR_RETURN(const bool took, TakeNext(pipeline_, std::chrono::nanoseconds(0), run));
     return took || Claim();
   }

@@ -1,4 +1,4 @@
-// Runs a pipeline to its end and writes down what came: as users do, or task by task in an order drawn from a seed.
+// Runs a pipeline to its end and records the rows: as users do, or task by task in an order drawn from a seed.
 // Used by the test's thread.
 #ifndef HEADRACE_ENGINE_TESTING_RUN_PIPELINE_H_
 #define HEADRACE_ENGINE_TESTING_RUN_PIPELINE_H_
@@ -15,7 +15,7 @@ namespace headrace {
 struct PipelineRun {
   // Values of the rows of each epoch that was begun, from the first.
   std::vector<std::vector<int64_t>> epochs;
-  // After each row of all epochs: where to go on.
+  // The position after each row of all epochs.
   std::vector<Position> positions;
   absl::Status error;  // OK: ran to the end
   int64_t peak_bytes = 0;
@@ -23,14 +23,14 @@ struct PipelineRun {
   std::vector<int64_t> AllValues() const;
 };
 
-// Of a row; dies where its data are not what its value asks for.
+// The value of a row; aborts if its data do not match the value.
 int64_t CheckedValue(const ResultRow& row);
 
-// Fails where no pipeline can be made, or where it stands still.
+// Fails if no pipeline can be made, or if it stalls.
 absl::StatusOr<PipelineRun> RunPipeline(const ir::proto::Graph& graph, PipelineOptions options);
 
 // Claims and runs tasks in a random order on this thread, up to `workers` claimed at once, and takes rows in between.
-// Fails where nothing can go on.
+// Fails if nothing can run.
 absl::StatusOr<PipelineRun> RunByHand(const ir::proto::Graph& graph, PipelineOptions options, uint64_t seed,
                                       int workers);
 
