@@ -191,7 +191,7 @@ TEST(AutomaticCache, MeetsNoRowOfOnePassTwice) {
   builder.Add("take", {1}, {{"count", IntValue(20)}});
   AddSteps(builder, 2);
   EXPECT_THAT(Planned(builder, 1), HasSubstr("as only one epoch is run"));
-  EXPECT_THAT(Planned(builder, 2), HasSubstr("automatic cache in map[3]: if the first rows show"));
+  EXPECT_THAT(Planned(builder, 2), HasSubstr("automatic cache in map[4]: if the first rows show"));
 }
 
 TEST(AutomaticCache, MakesAnewWhatDoesNotFit) {
