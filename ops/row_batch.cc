@@ -22,8 +22,9 @@ bool SameType(const Tensor& whole, const Tensor& row) {
 }
 
 absl::Status Ragged(const Tensor& first, const Tensor& row) {
-  return GraphError("rows of a batch differ: ", first.TypeName(), " and ", row.TypeName(),
-                    "; make them alike (Resize, PadEnd), or use batch(pad=True)");
+  return GraphError("rows of a batch differ: ", first.TypeName(), " and ", row.TypeName(), "; ",
+                    first.dtype() != row.dtype() ? "convert them to one dtype (TypeCast)"
+                                                 : "make them alike (Resize, PadEnd), or use batch(pad=True)");
 }
 
 }  // namespace

@@ -194,9 +194,10 @@ void StreamStage::CheckHeld() {
   const auto bytes = [](const Element& element) { return element.stream ? element.stream->held_bytes() : 0; };
   const auto most = std::max_element(elements_.begin(), elements_.end(),
                                      [&bytes](const Element& a, const Element& b) { return bytes(a) < bytes(b); });
-  absl::Status error =
-      ResourceError(most->plan->name, " holds ", bytes(*most), " bytes, more than the memory budget of ",
-                    control_->budget(), " bytes: give iterate(memory=…) more, or make its window smaller");
+  const bool batches = most->plan->properties.batch_rows > 0;
+  absl::Status error = ResourceError(
+      most->plan->name, " holds ", bytes(*most), " bytes, more than the memory budget of ", control_->budget(),
+      " bytes: give iterate(memory=…) more, or make its ", batches ? "batches" : "window", " smaller");
   AddOperator(error, *most->plan);
   const size_t number = static_cast<size_t>(most - elements_.begin());
   Feed(number + 1, 0, MakeErrorMessage(fed_epochs_[number], {}, std::move(error)));

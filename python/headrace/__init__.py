@@ -43,3 +43,7 @@ __all__ = [
     "vision",
 ]
 __all__ += sources.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from headrace import _engine, options, reference
 from headrace.errors import GraphError, StateError
 from headrace.iterator import Iterator, Run, start, stop
 from headrace.methods import Methods
+from headrace.other_libraries import advise, method_advice
 from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
 from headrace.source_location import users_location
@@ -28,6 +29,7 @@ class ColumnType(NamedTuple):
     """A dimension that may differ from row to row is None; the shape is None if the rank is unknown."""
 
 
+@advise
 class Dataset(Methods):
     """A pipeline: a source of rows and the operators on them. Made by a source such as `headrace.ImageFolder`; every
     method returns a new dataset and leaves its own unchanged. Nothing is read and no mistake is reported before the
@@ -181,6 +183,13 @@ class Dataset(Methods):
                 missing from the trace.
         """
         return self.iterate(profile=path, **options)
+
+    if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = method_advice(name)
+            text = f"a Dataset has no {name}" + ("" if advice is None else f"; {advice}")
+            raise AttributeError(text, name=name, obj=self)
 
     def __len__(self) -> int:
         """The number of rows (after `batch`: batches) of an epoch. TypeError if it is known only after a run."""

@@ -104,6 +104,7 @@ class PythonFunction : public HostFunction {
 
   std::vector<Tensor> TensorsOf(py::object result, OutputAllocator& output) const {
     if (predicate_) {
+      if (result.is_none()) throw py::type_error("it gave None, not whether to keep the row; is its return missing?");
       const int truth = PyObject_IsTrue(result.ptr());
       if (truth < 0) throw py::error_already_set();
       return {ValueOrRaise(Tensor::Scalar<bool>(truth != 0))};

@@ -10,6 +10,7 @@ from headrace import _engine, reference
 from headrace.dtype import DType, dtype_name
 from headrace.errors import GraphError, ResourceError
 from headrace.expression import Expression
+from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, names
 from headrace.options import memory_bytes, path, shown, text
 
@@ -106,6 +107,11 @@ def column_types(columns: Columns) -> list[tuple[str, str, tuple[int | None, ...
 def mapped(
     dataset: Methods, kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None, ordered: bool
 ) -> Dataset:
+    if isinstance(kernels, str) or (isinstance(columns, Kernel) or callable(columns)):
+        raise GraphError(
+            f'map: the kernels come first, and then the columns: map([Decode()], "image"); '
+            f"here kernels is {shown(kernels)} and columns is {shown(columns)}"
+        )
     read = names(columns, "columns", "map")
     writer = StepWriter(ordered)
     writer.write(kernels, read, read if output is None else names(output, "output", "map"))

@@ -406,3 +406,26 @@ def test_an_uncaught_error_fits_on_a_screen(tmp_path):
     assert len(done.stderr.splitlines()) < 40
     for part in ("FunctionError", "augment", "ZeroDivisionError", "train.py:4", "return 1 // (int(x) - 3)", "epoch 0"):
         assert part in done.stderr, (part, done.stderr)
+
+
+def test_rows_of_other_dtypes_ask_for_a_cast():
+    def rows():
+        yield {"x": np.zeros(3, np.float32)}
+        yield {"x": np.zeros(3, np.int64)}
+
+    with pytest.raises(hr.GraphError, match=r"float32 \(3,\) and int64 \(3,\); convert them to one dtype \(TypeCast\)"):
+        list(hr.Generator(rows, columns=["x"]).batch(2))
+
+
+def test_a_batch_beyond_the_budget_asks_for_smaller_batches():
+    large = hr.Range(3).map(lambda x: np.zeros(1 << 24, np.uint8), "value").batch(3)
+    with pytest.raises(hr.ResourceError, match=r"batch\[2\] holds .* or make its batches smaller"):
+        list(large.iterate(memory="16MiB"))
+
+
+def test_a_filter_function_without_a_return_is_refused():
+    def keep(x):
+        x > 1  # noqa: B015
+
+    with pytest.raises(hr.FunctionError, match="it gave None, not whether to keep the row; is its return missing"):
+        list(hr.Range(3).filter(keep, "value"))

@@ -1,0 +1,86 @@
+"""What is written here in place of names that users of other libraries know, for error messages."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = ["advise", "method_advice"]
+
+_Class = TypeVar("_Class", bound=type)
+
+_READ_AHEAD = "leave it out: a pipeline reads ahead by itself, as far as iterate(memory=…) allows"
+_WORKERS = (
+    "leave it out: all stages share the cores, and reads are outstanding as disks need; iterate(workers=…) caps them"
+)
+_ITERATE = "iterate over the dataset itself: for batch in dataset"
+_SIZE = "write len(dataset)"
+_SEED = "leave it out: each epoch has an order of its own, which the seed and the epoch determine"
+
+_METHODS = {
+    "prefetch": _READ_AHEAD,
+    "padded_batch": "write batch(size, pad=True)",
+    "concatenate": "write concat(other)",
+    "flat_map": "write map(…) to make rows with a new first axis, and unbatch()",
+    "enumerate": "write hr.Range(len(dataset)).zip(dataset)",
+    "shard": "write iterate(shard=(rank, world))",
+    "as_numpy_iterator": _ITERATE,
+    "create_dict_iterator": _ITERATE,
+    "create_tuple_iterator": _ITERATE,
+    "get_dataset_size": _SIZE,
+    "cardinality": _SIZE,
+    "element_spec": "write schema()",
+    "output_shapes": "write schema()",
+    "output_types": "write schema()",
+    "set_epoch": "write dataset.epoch = epoch, or iterate(epoch=epoch)",
+}
+
+_KEYWORDS = {
+    "num_parallel_calls": _WORKERS,
+    "num_parallel_workers": _WORKERS,
+    "num_workers": _WORKERS,
+    "num_threads": _WORKERS,
+    "max_rowsize": _WORKERS,
+    "persistent_workers": _WORKERS,
+    "prefetch_factor": _READ_AHEAD,
+    "buffer_size": "the number of rows to mix is called window: shuffle(window=…)",
+    "reshuffle_each_iteration": _SEED,
+    "deterministic": "leave it out: results never depend on timing",
+    "batch_size": "the number of rows is called size: batch(size=…)",
+    "drop_last": "it is called drop_remainder: batch(size, drop_remainder=True)",
+    "collate_fn": "write batch(size), with map(…) before or after it; pad=True joins rows that differ in shape",
+    "input_columns": "it is called columns: map(kernels, columns=…)",
+    "output_columns": "it is called output: map(kernels, columns, output=…)",
+    "operations": "it is called kernels: map(kernels=…)",
+    "map_func": "it is called kernels: map(kernels=…)",
+    "num_epochs": "write repeat(count), or loop over the dataset once for each epoch",
+    "num_shards": "write iterate(shard=(rank, world))",
+    "shard_id": "write iterate(shard=(rank, world))",
+    "sampler": "write shuffle=True in the source, or shuffle(window)",
+}
+
+
+def method_advice(name: str) -> str | None:
+    return _METHODS.get(name)
+
+
+def advise(cls: _Class) -> _Class:
+    """Lets the methods of a class say what to write in place of a keyword of another library."""
+    for owner in reversed(cls.__mro__):
+        for name, method in vars(owner).items():
+            if callable(method) and not name.startswith("_") and hasattr(method, "__code__"):
+                setattr(owner, name, _advised(method))
+    return cls
+
+
+def _advised(method: Callable[..., Any]) -> Callable[..., Any]:
+    code = method.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(method)
+    def call(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name in _KEYWORDS and name not in known:
+                raise TypeError(f"{method.__name__}() has no parameter {name}; {_KEYWORDS[name]}")
+        return method(*args, **given)
+
+    return call
