@@ -111,6 +111,8 @@ Value ListValue(const py::handle& value) {
       texts.push_back(Text(element));
     } else if (IsPath(element)) {
       texts.push_back(PathText(element));
+    } else if (py::hasattr(element, "__len__")) {
+      Refuse(value);
     } else if (IsInteger(element)) {
       integers.push_back(Integer(element));
       reals.push_back(static_cast<double>(integers.back()));
@@ -208,11 +210,12 @@ Value ValueOf(const py::handle& value) {
   }
   if (const py::object item = ItemOf(value)) return ValueOf(item);
   if (IsPath(value)) return ir::StringValue(PathText(value));
-  if (IsInteger(value)) return ir::IntValue(Integer(value));
-  if (PyDict_Check(object)) return DictValue(value);
+  // Comes before whole numbers: every array claims to be one.
   if (PyList_Check(object) || PyTuple_Check(object) || PyRange_Check(object) || py::hasattr(value, "tolist")) {
     return ListValue(value);
   }
+  if (IsInteger(value)) return ir::IntValue(Integer(value));
+  if (PyDict_Check(object)) return DictValue(value);
   if (IsReal(value)) return ir::FloatValue(Real(value));
   Refuse(value);
 }

@@ -376,6 +376,17 @@ def test_numpys_scalars_and_expressions():
         assert [int(row["value"]) for row in hr.Range(4).filter(found)] == [3]
 
 
+def test_numpys_arrays_are_lists():
+    def text(size, mean, std):
+        return hr.ImageFolder("photos").map([V.Decode(), V.Resize(size), V.Normalize(mean, std)], "image").to_text()
+
+    size, mean, std = (8, 9), [123.5, 117.0, 104.0], [58.25, 57.0, 57.5]
+    for dtype in (np.float64, np.float32):
+        assert text(np.array(size), np.array(mean, dtype), np.array(std, dtype)) == text(size, mean, std)
+    with pytest.raises(hr.GraphError, match="an attribute cannot hold"):
+        text(size, np.zeros((3, 3)), std)
+
+
 def test_a_graph_may_be_written_where_paths_are_not_utf8(tmp_path):
     script = tmp_path / os.fsdecode(b"\xff.py")
     script.write_text("import headrace as hr\nprint(len(list(hr.Range(3).map(lambda x: x, 'value'))))\n")
