@@ -1,5 +1,6 @@
 """Files that are added, changed and removed while pipelines run over them."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -189,7 +190,7 @@ class Alarm(Exception):
     pass
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def alarm() -> Iterator[None]:
     """Soon a signal's handler raises, as for Ctrl-C."""
 
@@ -197,10 +198,12 @@ def alarm() -> Iterator[None]:
         raise Alarm
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture
@@ -227,9 +230,8 @@ def endless(tmp_path: pathlib.Path) -> pathlib.Path:
         lambda folder: hr.Text(str(folder / "**/*.txt")).explain(),
     ],
 )
-@pytest.mark.usefixtures("alarm")
 def test_a_signal_ends_a_listing(call: Callable[[pathlib.Path], object], endless: pathlib.Path):
     started = time.monotonic()
-    with pytest.raises(Alarm):
+    with pytest.raises(Alarm), alarm():
         call(endless)
     assert time.monotonic() - started < 30
