@@ -106,8 +106,8 @@ TEST(DropUnreadColumns, ProjectsWhatASourceCannotLeaveOut) {
             "#3  project(#2, columns=('value',))\n");
 }
 
-// Rows are sharded among ranks above the operators that act on indices: a take over a source comes before that point, a take
-// over a map after it, and ranks would get other rows if a pass made one of the other.
+// Rows are sharded among ranks above the operators that act on indices: a take over a source comes before that point, a
+// take over a map after it, and ranks would get other rows if a pass made one of the other.
 TEST(DropUnreadColumns, LeavesThePlaceWhereRowsAreDealt) {
   GraphBuilder over_source;
   over_source.Add("numbers");

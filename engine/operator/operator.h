@@ -50,8 +50,9 @@ class IndexedSource {
   virtual uint64_t size() const = 0;
   // Appends the row at `position` to the block: id, provenance and columns. On an error nothing is appended.
   virtual absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const = 0;
-  // Puts the `count` rows at `position`, `position` + `step`, … into a block that has none; `count` is at least 1. On an
-  // error the rows before the failed one are in the block. Sources of light rows override it to make contiguous columns.
+  // Puts the `count` rows at `position`, `position` + `step`, … into a block that has none; `count` is at least 1. On
+  // an error the rows before the failed one are in the block. Sources of light rows override it to make contiguous
+  // columns.
   virtual absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const;
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;

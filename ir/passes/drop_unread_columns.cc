@@ -94,8 +94,8 @@ class ColumnDropper {
     return declaration != nullptr && declaration->traits.indexed;
   }
 
-  // Rows are sharded among ranks above the operators that only act on indices. Nothing may be inserted between two of those,
-  // and an operator that separates two may not be removed, or rows would be sharded at another point.
+  // Rows are sharded among ranks above the operators that only act on indices. Nothing may be inserted between two of
+  // those, and an operator that separates two may not be removed, or rows would be sharded at another point.
   bool FeedsIndexed(int position) const {
     const auto& consumers = consumers_[position];
     return std::any_of(consumers.begin(), consumers.end(), [&](int c) { return Indexed(graph_.nodes(c)); });
