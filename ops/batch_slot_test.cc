@@ -73,7 +73,7 @@ Counted CountInPlace(const GraphBuilder& builder, PipelineOptions options = {}) 
   EXPECT_TRUE(pipeline.ok()) << pipeline.status();
   Counted counted;
   std::vector<ResultRow> kept;  // so that no memory is written again
-  for (uint64_t epoch = 0; epoch <= (*pipeline)->options().epochs.last;) {
+  for (uint64_t epoch = 0; epoch <= (*pipeline)->plan().epochs.last;) {
     ResultRow row;
     const auto outcome = (*pipeline)->Next(std::chrono::seconds(30), row);
     EXPECT_TRUE(outcome.ok()) << outcome.status();

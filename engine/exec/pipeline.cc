@@ -501,7 +501,7 @@ Report Pipeline::report() {
   report.held_bytes = account()->held();
   report.peak_bytes = account()->peak();
   report.budget_bytes = budget();
-  report.workers = plan_.workers;
+  report.workers = plan_.pull ? 1 : WorkerPool::Cpu().threads();
   return report;
 }
 

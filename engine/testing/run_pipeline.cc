@@ -16,13 +16,13 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(60);
 
 void Note(Pipeline& pipeline, uint64_t epoch, const ResultRow& row, PipelineRun& run) {
-  const size_t at = static_cast<size_t>(epoch - pipeline.options().epochs.first);
+  const size_t at = static_cast<size_t>(epoch - pipeline.plan().epochs.first);
   if (run.epochs.size() <= at) run.epochs.resize(at + 1);
   run.epochs[at].push_back(CheckedValue(row));
   run.positions.push_back(pipeline.position());
 }
 
-bool AtEnd(Pipeline& pipeline) { return pipeline.position().epoch > pipeline.options().epochs.last; }
+bool AtEnd(Pipeline& pipeline) { return pipeline.position().epoch > pipeline.plan().epochs.last; }
 
 // Takes one row or end-of-epoch marker, if there is one. False: nothing yet.
 absl::StatusOr<bool> TakeNext(Pipeline& pipeline, std::chrono::nanoseconds limit, PipelineRun& run) {

@@ -50,17 +50,12 @@ T Option(const py::dict& options, const char* name, T otherwise) {
 // Of the point at which an automatic cache keeps rows: a function of the names of the steps before each.
 CachePointChoice ChoiceOf(const py::dict& given) {
   if (!given.contains("choose_cache_point")) return nullptr;
-  const auto with_gil = [](const py::function* function) {
-    const py::gil_scoped_acquire gil;
-    delete function;
-  };
-  const std::shared_ptr<const py::function> function(new py::function(given["choose_cache_point"].cast<py::function>()),
-                                                     with_gil);
+  const auto function = std::make_shared<const HeldObject>(py::object(given["choose_cache_point"]));
   return [function](absl::Span<const CachePoint> points) {
     const py::gil_scoped_acquire gil;
     py::list names;
     for (const CachePoint& point : points) names.append(point.after);
-    return (*function)(names).cast<std::optional<int>>();
+    return function->get()(names).cast<std::optional<int>>();
   };
 }
 
