@@ -4,6 +4,7 @@ Prints its progress as lines of JSON.
 """
 
 import argparse
+import errno
 import faulthandler
 import json
 import pathlib
@@ -86,8 +87,9 @@ class Worker:
     def _chain(self, folder: pathlib.Path) -> Report:
         try:
             return Chain(self._root, folder, self._seed).leg(self._rng, self._interrupts.next_row)
-        except (hr.ResourceError, MemoryError):
-            if not self._short:
+        except (hr.ResourceError, MemoryError, OSError) as error:
+            refused = not isinstance(error, OSError) or error.errno == errno.ENOMEM
+            if not self._short or not refused:
                 raise
             return {"refused_memory": 1}
 
