@@ -9,6 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "engine/operator/positions.h"
+#include "ops/gather_rows.h"
 
 namespace headrace {
 namespace {
@@ -131,15 +133,16 @@ class ConcatenatedSource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  // In one call of the input where all of them are its own.
-  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
-    const size_t input = InputAt(position);
-    const uint64_t last = position + static_cast<uint64_t>(count - 1) * step;
-    if (last >= ends_[input]) return IndexedSource::ReadRows(epoch, position, step, count, block);
-    absl::Status status = inputs_[input]->ReadRows(epoch, position - StartOf(input), step, count, block);
-    Reorder(column_indices_[input], block.columns);
-    for (RowId& id : block.ids) id.key = MixKey(id.key, input);
-    return status;
+  // In one call of each input that has any of them.
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
+    const size_t first = InputAt(positions[0]);
+    const auto [least, most] = std::minmax_element(positions.begin(), positions.end());
+    if (*least >= StartOf(first) && *most < ends_[first]) {
+      Positions of_input(positions.begin(), positions.end());
+      for (uint64_t& position : of_input) position -= StartOf(first);
+      return ReadRowsOf(first, epoch, of_input, block);
+    }
+    return ReadRowsOfSeveral(epoch, positions, block);
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
@@ -153,6 +156,52 @@ class ConcatenatedSource : public IndexedSource {
   }
 
  private:
+  absl::Status ReadRowsOf(size_t input, uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
+    absl::Status status = inputs_[input]->ReadRows(epoch, positions, block);
+    Reorder(column_indices_[input], block.columns);
+    for (RowId& id : block.ids) id.key = MixKey(id.key, input);
+    return status;
+  }
+
+  // Of the rows that fail, the first one's error counts.
+  absl::Status ReadRowsOfSeveral(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
+    std::vector<Positions> of_inputs(inputs_.size());
+    std::vector<size_t> input_of;
+    for (const uint64_t position : positions) {
+      input_of.push_back(InputAt(position));
+      of_inputs[input_of.back()].push_back(position - StartOf(input_of.back()));
+    }
+    std::vector<Block> blocks(inputs_.size());
+    std::vector<absl::Status> statuses(inputs_.size());
+    for (size_t input = 0; input < inputs_.size(); ++input) {
+      if (of_inputs[input].empty()) continue;
+      statuses[input] = ReadRowsOf(input, epoch, of_inputs[input], blocks[input]);
+    }
+    absl::Status failed;
+    std::vector<RowInBlock> rows;
+    std::vector<int> used(inputs_.size());
+    for (const size_t input : input_of) {
+      if (used[input] == blocks[input].rows()) {
+        failed = std::move(statuses[input]);
+        break;
+      }
+      rows.push_back({&blocks[input], used[input]++});
+    }
+    if (!rows.empty()) Join(rows, block);
+    return failed;
+  }
+
+  static void Join(absl::Span<const RowInBlock> rows, Block& block) {
+    const std::optional<RunTypes> types = RunTypesOf(*rows[0].block);
+    const bool same_runs = types.has_value() && std::all_of(rows.begin(), rows.end(), [&](const RowInBlock& row) {
+                             return row.block == rows[0].block || RunTypesOf(*row.block) == types;
+                           });
+    const Message joined = GatherRows(rows, same_runs);
+    block.ids = std::move(joined->ids);
+    block.provenances = std::move(joined->provenances);
+    block.columns = std::move(joined->columns);
+  }
+
   size_t InputAt(uint64_t position) const {
     return static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), position) - ends_.begin());
   }

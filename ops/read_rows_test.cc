@@ -5,7 +5,9 @@
 #include <memory>
 #include <random>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/operator.h"
@@ -13,8 +15,6 @@
 
 namespace headrace {
 namespace {
-
-using ::testing::HasSubstr;
 
 // Numbers from 0, of which one fails; in one piece where it is asked for many.
 class Numbers : public IndexedSource {
@@ -30,21 +30,21 @@ class Numbers : public IndexedSource {
     block.columns.emplace_back(*Tensor::Scalar(static_cast<int64_t>(position * factor_)));
     return absl::OkStatus();
   }
-  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
-    EXPECT_GT(count, 0);
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
+    EXPECT_FALSE(positions.empty());
     absl::Status status;
-    int good = 0;
-    for (; good < count && status.ok(); ++good) {
-      const uint64_t at = position + static_cast<uint64_t>(good) * step;
+    int64_t good = 0;
+    for (const uint64_t at : positions) {
       if (at == fails_) {
         status = DataError("position ", at, " of factor ", factor_);
         break;
       }
+      ++good;
       block.ids.push_back({epoch, at});
       block.provenances.push_back({nullptr, static_cast<int64_t>(at), -1});
     }
     Tensor values = *Tensor::Allocate(DType::kInt64, {good});
-    for (int i = 0; i < good; ++i) {
+    for (int64_t i = 0; i < good; ++i) {
       values.mutable_data<int64_t>()[i] = static_cast<int64_t>(block.ids[static_cast<size_t>(i)].key * factor_);
     }
     block.columns.push_back(BlockColumn::Stacked(std::move(values)));
@@ -105,19 +105,23 @@ std::string Text(const Block& block) {
   return text;
 }
 
-// Compares at random positions, steps and counts.
+// Compares at random positions: in steps, as sources read them, and in any order, recurring, as orders ask for them.
 void Compare(const IndexedSource& source) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 2000; ++round) {
-    const uint64_t position = random() % source.size();
-    const uint64_t step = 1 + random() % 4;
-    const int most = static_cast<int>((source.size() - 1 - position) / step + 1);
-    const int count = 1 + static_cast<int>(random() % static_cast<uint64_t>(most));
+    std::vector<uint64_t> positions;
+    if (round % 2 == 0) {
+      const uint64_t step = 1 + random() % 4;
+      for (uint64_t at = random() % source.size(); at < source.size(); at += step) positions.push_back(at);
+      positions.resize(1 + random() % positions.size());
+    } else {
+      for (uint64_t left = 1 + random() % 20; left > 0; --left) positions.push_back(random() % source.size());
+    }
     Block one_by_one;
-    const absl::Status expected = source.IndexedSource::ReadRows(3, position, step, count, one_by_one);
+    const absl::Status expected = source.IndexedSource::ReadRows(3, positions, one_by_one);
     Block together;
-    const absl::Status status = source.ReadRows(3, position, step, count, together);
-    const std::string where = Cat("position ", position, " step ", step, " count ", count);
+    const absl::Status status = source.ReadRows(3, positions, together);
+    const std::string where = absl::StrJoin(positions, ", ");
     ASSERT_EQ(status.message(), expected.message()) << where;
     ASSERT_EQ(Text(together), Text(one_by_one)) << where;
   }
@@ -144,9 +148,13 @@ TEST(ReadRows, OfZip) {
 
 TEST(ReadRows, IsOneCallOfEachInput) {
   Block block;
-  ASSERT_TRUE(Made("zip", Several(Of(20, 1), Of(20, 2)))->ReadRows(0, 2, 3, 5, block).ok());
+  ASSERT_TRUE(Made("zip", Several(Of(20, 1), Of(20, 2)))->ReadRows(0, {14, 2, 5}, block).ok());
   ASSERT_EQ(block.columns.size(), 2u);
   EXPECT_TRUE(block.columns[0].in_runs() && block.columns[1].in_runs());
+  Block chained;
+  ASSERT_TRUE(Made("concat", Several(Of(20, 1), Of(20, 2)))->ReadRows(0, {14, 22, 5, 30}, chained).ok());
+  ASSERT_EQ(chained.columns.size(), 1u);
+  EXPECT_TRUE(chained.columns[0].in_runs());
 }
 
 }  // namespace

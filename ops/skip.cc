@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/operator/operator.h"
+#include "engine/operator/positions.h"
 
 namespace headrace {
 namespace {
@@ -45,8 +46,10 @@ class SkippedSource : public IndexedSource {
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     return input_->Read(epoch, position + skipped_, block);
   }
-  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
-    return input_->ReadRows(epoch, position + skipped_, step, count, block);
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
+    Positions of_input(positions.begin(), positions.end());
+    for (uint64_t& position : of_input) position += skipped_;
+    return input_->ReadRows(epoch, of_input, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position + skipped_, id, provenance);

@@ -56,8 +56,8 @@ class TakenSource : public IndexedSource {
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     return input_->Read(epoch, position, block);
   }
-  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
-    return input_->ReadRows(epoch, position, step, count, block);
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
+    return input_->ReadRows(epoch, positions, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position, id, provenance);

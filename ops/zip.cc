@@ -247,18 +247,18 @@ class ZippedSource : public IndexedSource {
   }
 
   // As many as every input has; of the inputs that fail at the same row, the first one's error counts.
-  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
     absl::Status failed;
     for (const auto& input : inputs_) {
-      if (count == 0) break;
+      if (positions.empty()) break;
       Block rows;
-      absl::Status status = input->ReadRows(epoch, position, step, count, rows);
-      if (!status.ok() && (failed.ok() || rows.rows() < count)) {
-        count = rows.rows();
+      absl::Status status = input->ReadRows(epoch, positions, rows);
+      if (!status.ok()) {
+        positions = positions.first(static_cast<size_t>(rows.rows()));
         failed = std::move(status);
       }
-      rows.Truncate(count);
-      block.Truncate(count);
+      rows.Truncate(static_cast<int>(positions.size()));
+      block.Truncate(static_cast<int>(positions.size()));
       JoinRows(rows, block);
     }
     return failed;

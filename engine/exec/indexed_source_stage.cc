@@ -102,12 +102,19 @@ Message IndexedSourceStage::Read(const Ticket& ticket) {
   return block;
 }
 
+Positions IndexedSourceStage::PositionsOf(const Ticket& ticket) const {
+  Positions positions(static_cast<size_t>(ticket.rows));
+  uint64_t next = ticket.position;
+  for (uint64_t& position : positions) position = std::exchange(next, next + shard_.world);
+  return positions;
+}
+
 void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
   if (!caches_.empty()) block.cache_trail = std::make_unique<CacheTrail>();
   const uint64_t start = block.cache_trail ? NowNs() : 0;
   const uint64_t epoch = RowEpochOf(ticket.epoch, op_.epoch_cycle);
   absl::Status status = ticket.rows == 1 ? source_->Read(epoch, ticket.position, block)
-                                         : source_->ReadRows(epoch, ticket.position, shard_.world, ticket.rows, block);
+                                         : source_->ReadRows(epoch, PositionsOf(ticket), block);
   MarkPass(ticket.pass, absl::MakeSpan(block.ids));
   if (block.cache_trail) {
     block.cache_trail->made_ns = NowNs() - start;

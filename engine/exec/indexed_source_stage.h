@@ -10,6 +10,7 @@
 #include "engine/exec/stage.h"
 #include "engine/operator/epoch_range.h"
 #include "engine/operator/operator.h"
+#include "engine/operator/positions.h"
 #include "engine/plan/shard_assignment.h"
 
 namespace headrace {
@@ -49,6 +50,7 @@ class IndexedSourceStage : public Stage {
 
   bool NextTicketLocked(int most_rows, Ticket& ticket);
   Message Read(const Ticket& ticket);
+  Positions PositionsOf(const Ticket& ticket) const;
   void ReadRows(const Ticket& ticket, Block& block) const;
   bool FindRow(const Ticket& ticket, Block& block) const;
 

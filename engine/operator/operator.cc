@@ -6,10 +6,10 @@
 
 namespace headrace {
 
-absl::Status IndexedSource::ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const {
-  for (int i = 0; i < count; ++i) {
+absl::Status IndexedSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
+  for (const uint64_t position : positions) {
     Block row;
-    HEADRACE_RETURN_IF_ERROR(Read(epoch, position + static_cast<uint64_t>(i) * step, row));
+    HEADRACE_RETURN_IF_ERROR(Read(epoch, position, row));
     absl::InlinedVector<Tensor, 2> columns;
     for (BlockColumn& column : row.columns) columns.push_back(column.TakeRow(0));
     AppendRow(block, row.ids[0], std::move(row.provenances[0]), columns);

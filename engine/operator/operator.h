@@ -50,10 +50,9 @@ class IndexedSource {
   virtual uint64_t size() const = 0;
   // Appends the row at `position` to the block: id, provenance and columns. On an error nothing is appended.
   virtual absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const = 0;
-  // Puts the `count` rows at `position`, `position` + `step`, … into a block that has none; `count` is at least 1. On
-  // an error the rows before the failed one are in the block. Sources of light rows override it to make contiguous
-  // columns.
-  virtual absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const;
+  // Puts the rows at `positions`, at least one and in any order, into a block that has none. On an error the rows
+  // before the failed one are in the block. Sources of light rows override it to make contiguous columns.
+  virtual absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const;
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 
+#include "absl/types/span.h"
 #include "engine/operator/block.h"
-#include "ops/source/row_order.h"
 
 namespace headrace {
 
 // The block has no rows yet.
-inline void NameRows(const RowOrder::Indices& indices, uint64_t epoch, Block& block) {
+inline void NameRows(absl::Span<const uint64_t> indices, uint64_t epoch, Block& block) {
   block.ids.resize(indices.size());
   block.provenances.resize(indices.size());
   for (size_t i = 0; i < indices.size(); ++i) {

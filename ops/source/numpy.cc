@@ -41,8 +41,15 @@ uint64_t HashElements(const Tensor& array, uint64_t hash) {
   return HashBytes({bytes + array.bytes() - kHashedRun, kHashedRun}, hash);
 }
 
-// The array's own memory if the rows are contiguous.
-absl::StatusOr<BlockColumn> RowsOf(const Tensor& array, const RowOrder::Indices& indices, bool side_by_side) {
+bool AreSideBySide(absl::Span<const uint64_t> indices) {
+  for (size_t i = 1; i < indices.size(); ++i) {
+    if (indices[i] != indices[0] + i) return false;
+  }
+  return true;
+}
+
+// The array's own memory if the rows are side by side.
+absl::StatusOr<BlockColumn> RowsOf(const Tensor& array, absl::Span<const uint64_t> indices, bool side_by_side) {
   const auto count = static_cast<int64_t>(indices.size());
   if (IsVariableLength(array.dtype())) {
     BlockColumn column;
@@ -78,10 +85,11 @@ class NumpySource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
-    const RowOrder::Indices indices = order_.IndicesAt(epoch, position, step, count);
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
+    const Positions indices = order_.IndicesAt(epoch, positions);
+    const bool side_by_side = AreSideBySide(indices);
     for (const NamedArray& array : arrays_) {
-      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, RowsOf(array.rows, indices, order_.in_order() && step == 1));
+      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, RowsOf(array.rows, indices, side_by_side));
       block.columns.push_back(std::move(column));
     }
     NameRows(indices, epoch, block);

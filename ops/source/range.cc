@@ -47,13 +47,15 @@ class RangeSource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(uint64_t epoch, uint64_t position, uint64_t step, int count, Block& block) const override {
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
+    const auto count = static_cast<int64_t>(positions.size());
     HEADRACE_ASSIGN_OR_RETURN(Tensor values, Tensor::Allocate(DType::kInt64, {count}));
     int64_t* const value = values.mutable_data<int64_t>();
-    NameRows(order_.IndicesAt(epoch, position, step, count), epoch, block);
-    for (int i = 0; i < count; ++i) {
-      value[i] = static_cast<int64_t>(static_cast<uint64_t>(bounds_.start) +
-                                      block.ids[i].key * static_cast<uint64_t>(bounds_.step));
+    const Positions indices = order_.IndicesAt(epoch, positions);
+    NameRows(indices, epoch, block);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      value[i] =
+          static_cast<int64_t>(static_cast<uint64_t>(bounds_.start) + indices[i] * static_cast<uint64_t>(bounds_.step));
     }
     block.columns.push_back(BlockColumn::Stacked(std::move(values)));
     return absl::OkStatus();

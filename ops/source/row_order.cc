@@ -54,9 +54,8 @@ uint64_t RowOrder::IndexAt(uint64_t epoch, uint64_t position) const {
   return index;
 }
 
-RowOrder::Indices RowOrder::IndicesAt(uint64_t epoch, uint64_t position, uint64_t step, int count) const {
-  Indices indices(static_cast<size_t>(count));
-  for (uint64_t& index : indices) index = std::exchange(position, position + step);
+Positions RowOrder::IndicesAt(uint64_t epoch, absl::Span<const uint64_t> positions) const {
+  Positions indices(positions.begin(), positions.end());
   if (!shuffle_) return indices;
   WithPermutation(epoch, [&](const auto& permutation) {
     for (uint64_t& index : indices) index = permutation.At(index);

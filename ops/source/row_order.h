@@ -15,10 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "core/buffer.h"
 #include "engine/operator/operator.h"
+#include "engine/operator/positions.h"
 #include "ops/source/uniform_permutation.h"
 
 namespace headrace {
@@ -32,9 +33,7 @@ class RowOrder {
   RowOrder(const RowOrder&) = delete;
 
   uint64_t IndexAt(uint64_t epoch, uint64_t position) const;
-  // The indices of the positions `position`, `position` + `step`, …
-  using Indices = absl::InlinedVector<uint64_t, 256>;
-  Indices IndicesAt(uint64_t epoch, uint64_t position, uint64_t step, int count) const;
+  Positions IndicesAt(uint64_t epoch, absl::Span<const uint64_t> positions) const;
   bool in_order() const { return !shuffle_; }
 
   // The declaration of `shuffle`, the same for every indexed source.

@@ -15,9 +15,16 @@ namespace {
 
 constexpr int kDraws = 12'000;
 
+// The positions `first`, `first` + `step`, …
+Positions Stepping(uint64_t first, uint64_t step, uint64_t count) {
+  Positions positions;
+  for (uint64_t i = 0; i < count; ++i) positions.push_back(first + i * step);
+  return positions;
+}
+
 DrawnPermutation OrderOf(uint64_t size, uint64_t seed, uint64_t salt, uint64_t epoch) {
   const RowOrder order(size, true, seed, salt);
-  const RowOrder::Indices indices = order.IndicesAt(epoch, 0, 1, static_cast<int>(size));
+  const Positions indices = order.IndicesAt(epoch, Stepping(0, 1, size));
   return {indices.begin(), indices.end()};
 }
 
@@ -85,7 +92,8 @@ TEST(RowOrder, DealsAnyRowsToARank) {
   for (int epoch = 0; epoch < kDraws; ++epoch) {
     const RowOrder order(6, true, 1, 2);
     size_t set = 0;
-    for (const uint64_t index : order.IndicesAt(static_cast<uint64_t>(epoch), 0, 2, 3)) set |= size_t{1} << index;
+    for (const uint64_t index : order.IndicesAt(static_cast<uint64_t>(epoch), Stepping(0, 2, 3)))
+      set |= size_t{1} << index;
     if (number[set] < 0) number[set] = sets++;
     ++counts[static_cast<size_t>(number[set])];
   }
@@ -97,7 +105,7 @@ TEST(RowOrder, GivesTheSameRowsOneByOneAndInRuns) {
   for (const uint64_t size : {uint64_t{100}, UniformPermutation::kMostRows, UniformPermutation::kMostRows + 1}) {
     const RowOrder order(size, true, 1, 2);
     for (uint64_t epoch = 0; epoch < 5; ++epoch) {
-      const RowOrder::Indices run = order.IndicesAt(epoch, 3, 7, 10);
+      const Positions run = order.IndicesAt(epoch, Stepping(3, 7, 10));
       for (uint64_t i = 0; i < 10; ++i) EXPECT_EQ(run[i], order.IndexAt(epoch, 3 + 7 * i));
     }
   }
