@@ -31,13 +31,16 @@ struct FieldEntry {
   std::string_view label;
 };
 
-constexpr std::array<FieldEntry, 5> kFields = {{
+constexpr std::array<FieldEntry, 6> kFields = {{
     {ErrorField::kOperator, "headrace/operator", "in"},
     {ErrorField::kLocation, "headrace/location", "written at"},
     {ErrorField::kRow, "headrace/row", "row"},
     {ErrorField::kFile, "headrace/file", "file"},
+    {ErrorField::kSkipped, "headrace/skipped", "left out before"},
     {ErrorField::kFunction, "headrace/function", ""},
 }};
+
+constexpr std::string_view kBeyondRow = "headrace/beyond_row";
 
 const FieldEntry& Entry(ErrorField field) { return kFields[static_cast<size_t>(field)]; }
 
@@ -70,6 +73,13 @@ std::string GetErrorField(const absl::Status& status, ErrorField field) {
   const auto payload = status.GetPayload(ToAbsl(Entry(field).url));
   return payload.has_value() ? std::string(*payload) : std::string();
 }
+
+absl::Status BeyondRow(absl::Status status) {
+  if (!status.ok()) status.SetPayload(ToAbsl(kBeyondRow), absl::Cord());
+  return status;
+}
+
+bool IsBeyondRow(const absl::Status& status) { return status.GetPayload(ToAbsl(kBeyondRow)).has_value(); }
 
 std::string DescribeError(const absl::Status& status) {
   std::string text(status.message());

@@ -67,12 +67,18 @@ enum class ErrorField {
   kLocation,  // the user's line: "train.py:12"
   kRow,       // "epoch 0, row 17"
   kFile,      // the path, with record or byte offset if there is one
+  kSkipped,   // the first rows that failed before it and were left out
   kFunction,  // handle of the Python exception kept by the pipeline
 };
 
 // Sets the field unless it is set already: the innermost caller has the best information.
 void AddErrorField(absl::Status& status, ErrorField field, std::string_view value);
 std::string GetErrorField(const absl::Status& status, ErrorField field);
+
+// Marks an error that a row met but that is not the row's own: a fault of the disk that may pass, Ctrl-C. No policy
+// leaves out a row for it.
+absl::Status BeyondRow(absl::Status status);
+bool IsBeyondRow(const absl::Status& status);
 
 // The message and every known field, on several short lines.
 std::string DescribeError(const absl::Status& status);

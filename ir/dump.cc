@@ -73,6 +73,7 @@ std::string GraphDump(const proto::Graph& graph) {
            ")", SaltText(node.salt()), CachePointsText(node.cache_points()), node.grouped() ? "  grouped" : "", "\n");
     for (const proto::Step& step : node.steps()) Append(text, "      ", StepLine(step), "\n");
   }
+  if (graph.has_skip_failed()) Append(text, "on_error skip, max_errors=", graph.skip_failed().max_errors(), "\n");
   return text;
 }
 

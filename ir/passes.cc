@@ -21,6 +21,8 @@
 namespace headrace::ir {
 namespace {
 
+constexpr std::string_view kDropUnreadColumns = "drop_unread_columns";
+
 bool Contains(absl::Span<const std::string> names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -81,17 +83,21 @@ const std::vector<Pass>& AllPasses() {
        "gives one row for each row, at the same position and with the same identity, so rows and draws are the same. "
        "If a take would come to act on indices, a project prevents it, and ranks take the same rows as before. A "
        "filter does not pass a map that writes a column it reads, or that calls Python. Errors of rows that a filter "
-       "or skip drops disappear with the work, because those rows are unused."},
+       "or skip drops disappear with the work, because those rows are unused. With on_error(\"skip\") a filter passes "
+       "no "
+       "map, so that the same rows fail."},
       {"commute_shuffle", "Shuffles the inputs of maps, such as encoded pictures, instead of their results.",
        CommuteShuffle,
        "shuffle(window) orders rows by their positions, and a map changes none, so the order of the two may change. "
        "The shuffle stays above a Python function that is called in order, above unbatch, and above a map unless rows "
        "are known to be larger after it."},
-      {"drop_unread_columns", "Drops columns that nothing reads, and the steps that make them, as early as possible.",
-       DropUnreadColumns,
+      {std::string(kDropUnreadColumns),
+       "Drops columns that nothing reads, and the steps that make them, as early as possible.", DropUnreadColumns,
        "Sources that can choose their columns choose fewer, steps whose outputs are unused are removed, and other "
        "unread columns are dropped where they first appear. Calls of Python stay, because of their side effects. "
-       "Errors of columns that are no longer made disappear with them."},
+       "Errors of columns that are no longer made disappear with them. With on_error(\"skip\") this pass runs first "
+       "and "
+       "always, whatever is switched off, so that the same rows fail."},
       {"merge_maps", "Merges neighbouring maps, so that a row passes through them at once.", MergeMaps,
        "The kernels are the same, in the same order, with the same draws. Maps that call Python in order stay "
        "separate, because each is a stage with a thread of its own, and so do maps with different caps on workers and "
@@ -124,7 +130,14 @@ const std::vector<Pass>& AllPasses() {
 absl::StatusOr<Optimized> Optimize(const proto::Graph& graph, absl::Span<const std::string> off) {
   HEADRACE_RETURN_IF_ERROR(CheckNames(off));
   Optimized result{graph, {}};
+  // Where rows that fail are skipped, what is left out decides which rows fail: nothing may depend on settings.
+  const bool first = graph.has_skip_failed();
+  const auto drops_columns = [](const Pass& pass) { return pass.name == kDropUnreadColumns; };
   for (const Pass& pass : AllPasses()) {
+    if (first && drops_columns(pass)) result.trace.push_back(RunTraced(pass, false, result.graph));
+  }
+  for (const Pass& pass : AllPasses()) {
+    if (first && drops_columns(pass)) continue;
     result.trace.push_back(RunTraced(pass, Contains(off, pass.name), result.graph));
   }
   return result;

@@ -29,12 +29,21 @@ class BatchOperator : public StreamOperator {
     // Counted again as rows are skipped.
     used_ = 0;
     skip_ = counters[0];
+    // A batch was given before, unless this is an epoch's start.
+    const auto counts = [](uint64_t counter) { return counter > 0; };
+    had_rows_ = skip_ > 0 || std::any_of(inputs.begin(), inputs.end(), counts);
   }
 
   void Receive(int /*input*/, Message message, Outbox& out) override {
     if (message->epoch < epoch_) return;
     epoch_ = message->epoch;
-    Advance(*message, out);
+    // What precedes a row of before a restart was passed on before.
+    if (message->removed != nullptr && skip_ == 0) PassOnRemoved(*message, out);
+    if (message->tombstone()) {
+      Replace(*message, out);
+    } else {
+      Advance(*message, out);
+    }
     if (message->end == End::kEpoch) EndEpoch(message->epoch, out);
     if (message->end == End::kError) {
       Clear();
@@ -57,6 +66,7 @@ class BatchOperator : public StreamOperator {
 
   void Advance(Block& block, Outbox& out) {
     const int rows = block.rows();
+    had_rows_ |= rows > 0;
     auto row = static_cast<int>(std::min<uint64_t>(skip_, static_cast<uint64_t>(rows)));
     skip_ -= static_cast<uint64_t>(row);
     used_ += static_cast<uint64_t>(row);
@@ -72,7 +82,35 @@ class BatchOperator : public StreamOperator {
     if (block.end == End::kNone || block.end == End::kEpoch) MoveCheckpoint(block);
   }
 
+  // The next row takes the place of the one that failed. If ranks must step alike, a row of the batch does.
+  void Replace(Block& tombstone, Outbox& out) {
+    ++used_;
+    MoveCheckpoint(tombstone);
+    if (skip_ > 0) {
+      --skip_;
+      return;
+    }
+    if (!had_rows_ || mark_padding_) last_failed_ = tombstone.error;
+    tombstone.Bury();
+    PassOnRemoved(tombstone, out);
+    if (!mark_padding_) return;
+    batch_.AddFiller();
+    if (batch_.rows() == size_) GiveBatch(out);
+  }
+
+  // Ahead of the batch, so that nothing is collected where rows fail on and on.
+  void PassOnRemoved(Block& block, Outbox& out) const {
+    auto note = std::make_unique<Block>();
+    note->epoch = epoch_;
+    note->checkpoint = CheckpointNow();
+    // Rows of the batch are not in that checkpoint.
+    note->continues = true;
+    note->TakeRemovedOf(block);
+    out.Give(std::move(note));
+  }
+
   void MoveCheckpoint(const Block& block) {
+    if (block.continues) return;
     before_ = block.checkpoint;
     used_ = 0;
   }
@@ -84,6 +122,8 @@ class BatchOperator : public StreamOperator {
   }
 
   void GiveBatch(Outbox& out) {
+    if (batch_.fillers_alone())
+      return GiveError(NothingLeftError(Cat("a batch of ", batch_.rows()), last_failed_), out);
     const RowId id = batch_.first_id();
     absl::StatusOr<Message> message = batch_.Take(epoch_, mark_padding_);
     if (message.ok()) {
@@ -93,14 +133,21 @@ class BatchOperator : public StreamOperator {
     }
     absl::Status error = std::move(message).status();
     AddErrorField(error, ErrorField::kRow, Cat("the batch of ", size_, " that begins with ", DescribeRowId(id)));
+    GiveError(std::move(error), out);
+  }
+
+  void GiveError(absl::Status error, Outbox& out) {
     out.Give(MakeErrorMessage(epoch_, CheckpointNow(), std::move(error)));
+    batch_.Clear();
     failed_ = true;
   }
 
   void EndEpoch(uint64_t epoch, Outbox& out) {
     if (batch_.rows() > 0 && !drop_remainder_ && !failed_) GiveBatch(out);
+    if (!had_rows_ && !last_failed_.ok() && !failed_) GiveError(NothingLeftError("this epoch", last_failed_), out);
     Clear();
-    failed_ = false;
+    failed_ = had_rows_ = false;
+    last_failed_ = absl::OkStatus();
     out.Give(MakeMark(epoch, CheckpointNow()));
     epoch_ = epoch + 1;
     before_.assign(before_.size(), 0);
@@ -118,6 +165,8 @@ class BatchOperator : public StreamOperator {
   uint64_t skip_ = 0;  // rows used before a restart
   uint64_t epoch_ = 0;
   bool failed_ = false;
+  bool had_rows_ = false;  // that did not fail, in this epoch
+  absl::Status last_failed_;
 };
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {

@@ -70,7 +70,7 @@ class OrderedCache : public StreamOperator {
     if (given_from_cache_ || message->epoch < epoch_) return;
     epoch_ = message->epoch;
     whole_ &= message->end != End::kError && epoch_ >= finished_ && AsListed(*message);
-    if (whole_ && !complete_ && message->rows() > 0) Store(*message);
+    if (whole_ && !complete_ && (message->rows() > 0 || message->removed != nullptr)) Store(*message);
     const bool ends = message->end == End::kEpoch;
     checkpoint_ = message->checkpoint;
     for (RowId& id : message->ids) id.epoch = RowEpochOf(epoch_, cycle_);

@@ -59,7 +59,7 @@ class ConcatOperator : public StreamOperator {
     const End end = message->end;
     const uint64_t ended = message->epoch;
     if (end == End::kEpoch) message->end = End::kNone;
-    if (message->epoch >= epoch_ && (message->rows() > 0 || message->end == End::kError)) {
+    if (message->epoch >= epoch_ && !message->idle()) {
       for (RowId& id : message->ids) id.key = MixKey(id.key, from);
       Reorder(column_indices_[from], message->columns);
       message->checkpoint = checkpoint_;
@@ -76,6 +76,7 @@ class ConcatOperator : public StreamOperator {
   void NoteCheckpoint(size_t input, const Block& block) {
     if (block.end == End::kError) return;
     widths_[input] = block.checkpoint.size();
+    if (block.continues) return;
     const auto at = std::accumulate(widths_.begin(), widths_.begin() + static_cast<std::ptrdiff_t>(input), size_t{0});
     std::copy(block.checkpoint.begin(), block.checkpoint.end(), checkpoint_.begin() + static_cast<std::ptrdiff_t>(at));
   }

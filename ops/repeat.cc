@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "engine/operator/operator.h"
 
 namespace headrace {
@@ -16,46 +17,75 @@ class RepeatOperator : public StreamOperator {
   // repeats counts to at most EpochRange::kMost.
   static constexpr uint64_t kEndlessNumbers = uint64_t{1} << 32;
 
-  RepeatOperator(std::optional<uint64_t> count, uint64_t epoch_cycle)
+  RepeatOperator(std::optional<uint64_t> count, uint64_t epoch_cycle, bool skips_failed)
       : numbers_(count.value_or(kEndlessNumbers)),
         last_pass_(count.value_or(kEndlessNumbers - 1) - 1),
         endless_(!count.has_value()),
-        cycle_(epoch_cycle) {}
+        cycle_(epoch_cycle),
+        skips_failed_(skips_failed) {}
 
   std::optional<int64_t> expected_bytes() const override { return 0; }
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
-    if (counters[0] <= last_pass_) return absl::OkStatus();
-    return CounterError("stood at pass ", counters[0], " of 0 to ", last_pass_);
+    if (counters[0] > last_pass_) return CounterError("stood at pass ", counters[0], " of 0 to ", last_pass_);
+    if (!skips_failed_ || counters[1] <= kAllFailed) return absl::OkStatus();
+    return CounterError("had ", counters[1], " for what became of a pass's rows, which is 0 to ", kAllFailed);
   }
 
-  void Start(uint64_t epoch, absl::Span<const uint64_t> /*counters*/, const Checkpoint& /*inputs*/) override {
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& /*inputs*/) override {
     next_epoch_ = epoch;
-    // A resumed pass had rows before, or it would not be in a checkpoint.
-    rows_in_pass_ = 1;
+    // A resumed pass had rows before, or it would not be in a checkpoint, unless rows that fail are skipped.
+    rows_in_pass_ = !skips_failed_ || counters[1] == kHadRows ? 1 : 0;
+    if (skips_failed_ && counters[1] == kAllFailed) last_failed_ = DataError("it came before the state was taken");
   }
 
   void Receive(int /*input*/, Message message, Outbox& out) override {
     const uint64_t epoch = message->epoch / numbers_;
     if (epoch < next_epoch_) return;
     const uint64_t pass = message->epoch % numbers_;
-    rows_in_pass_ += static_cast<uint64_t>(message->rows());
+    if (message->tombstone()) {
+      last_failed_ = message->error;
+    } else {
+      rows_in_pass_ += static_cast<uint64_t>(message->rows());
+    }
     for (RowId& id : message->ids) {
       id.epoch = RowEpochOf(epoch, cycle_);
       id.key = MixKey(id.key, pass);
     }
     message->epoch = epoch;
     message->checkpoint.push_back(pass);
+    if (skips_failed_) message->checkpoint.push_back(rows_in_pass_ > 0 ? kHadRows : last_failed_.ok() ? 0 : kAllFailed);
+    if (message->end == End::kEpoch && rows_in_pass_ == 0 && !last_failed_.ok()) GiveError(*message, pass, out);
     if (message->end == End::kEpoch) EndPass(*message, epoch, pass);
     if (message->end == End::kEpoch) next_epoch_ = epoch + 1;
-    if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
+    if (!message->idle()) out.Give(std::move(message));
   }
 
   void Finish(uint64_t epoch) override { wanted_from_ = std::max(wanted_from_, epoch + 1); }
 
  private:
+  // What a checkpoint says of the rows of a pass; 0: there was none.
+  static constexpr uint64_t kHadRows = 1;
+  static constexpr uint64_t kAllFailed = 2;
+
+  // Rows and errors first: the end of the epoch stays.
+  void GiveError(Block& block, uint64_t pass, Outbox& out) {
+    if (block.tombstone()) {
+      Message tombstone =
+          MakeTombstone(block.epoch, block.checkpoint, {block.ids[0], block.provenances[0], block.error});
+      tombstone->TakeRemovedOf(block);
+      out.Give(std::move(tombstone));
+      block.DropRows();
+    }
+    absl::Status error = NothingLeftError(Cat("pass ", pass, " of repeat()"), last_failed_);
+    Message failed = MakeErrorMessage(block.epoch, block.checkpoint, std::move(error));
+    failed->TakeRemovedOf(block);
+    out.Give(std::move(failed));
+  }
+
   void EndPass(Block& block, uint64_t epoch, uint64_t pass) {
     const bool nothing = rows_in_pass_ == 0;
     rows_in_pass_ = 0;
+    last_failed_ = absl::OkStatus();
     if (pass == last_pass_) {
       if (!endless_ || epoch < wanted_from_) return;
       block.end = End::kError;
@@ -66,7 +96,7 @@ class RepeatOperator : public StreamOperator {
     block.end = End::kNone;
     // Resumes at the start of the next pass.
     block.checkpoint.assign(block.checkpoint.size(), 0);
-    block.checkpoint.back() = pass + 1;
+    block.checkpoint[block.checkpoint.size() - (skips_failed_ ? 2 : 1)] = pass + 1;
     if (!endless_ || !nothing) return;
     block.end = End::kError;
     block.error = GraphError("repeat() without a count never ends over a data set that gives no rows");
@@ -76,9 +106,11 @@ class RepeatOperator : public StreamOperator {
   const uint64_t last_pass_;
   const bool endless_;
   const uint64_t cycle_;
+  const bool skips_failed_;
   uint64_t next_epoch_ = 0;
-  uint64_t wanted_from_ = 0;  // epochs below it are not needed
-  uint64_t rows_in_pass_ = 0;
+  uint64_t wanted_from_ = 0;   // epochs below it are not needed
+  uint64_t rows_in_pass_ = 0;  // that did not fail
+  absl::Status last_failed_;   // of the pass
 };
 
 std::optional<uint64_t> CountOf(const OpArguments& arguments) {
@@ -119,12 +151,12 @@ const OpRegistration registration(
         .reads = ir::PassesColumns(),
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
-       return std::make_unique<RepeatOperator>(CountOf(arguments), arguments.epoch_cycle);
+       return std::make_unique<RepeatOperator>(CountOf(arguments), arguments.epoch_cycle, arguments.run->skips_failed);
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           // The current pass.
-           properties.checkpoint_counters = 1;
+           // The current pass; where rows that fail are skipped, also what became of its rows.
+           properties.checkpoint_counters = arguments.run->skips_failed ? 2 : 1;
            properties.epochs = PassesOf(arguments);
            properties.passes_rows = true;
            // The passes of a cycle have consecutive numbers; if they exceed 64 bits, none recurs.

@@ -117,9 +117,39 @@ void RowBatch::AddRow(Block& block, int row) {
   ids_.push_back(block.ids[row]);
 }
 
+void RowBatch::RepeatLast() {
+  // Its memory may be the slot of a row that is being made.
+  if (failed_.ok() && memory_ != nullptr) failed_ = LeaveMemory();
+  for (GrowingColumn& column : columns_) {
+    if (failed_.ok())
+      failed_ = AddTo(column, column.rows.empty() ? column.whole.Index(rows() - 1) : column.rows.back());
+  }
+  ids_.push_back(ids_.back());
+  ids_.back().pad = true;
+}
+
+void RowBatch::AddFiller() {
+  if (ids_.empty()) {
+    ++leading_;
+  } else {
+    RepeatLast();
+  }
+}
+
+void RowBatch::AddFirst(Block& block, int row) {
+  const int fillers = std::exchange(leading_, 0);
+  AddRow(block, row);
+  for (int i = 0; i < fillers; ++i) RepeatLast();
+  std::swap(ids_.front(), ids_.back());
+}
+
 void RowBatch::Add(Block& block, int from, int count) {
   if (columns_.empty()) columns_.resize(block.columns.size());
   if (ids_.empty()) provenance_ = block.provenances[from];
+  if (leading_ > 0) {
+    AddFirst(block, from++);
+    if (--count == 0) return;
+  }
   const auto in_runs = [](const BlockColumn& column) { return column.in_runs(); };
   const bool whole = memory_ == nullptr && !padding_.has_value() && block.batch_memory == nullptr &&
                      std::all_of(block.columns.begin(), block.columns.end(), in_runs);
@@ -180,6 +210,7 @@ void RowBatch::Clear() {
   columns_.clear();
   memory_.reset();
   ids_.clear();
+  leading_ = 0;
   provenance_ = {};
   failed_ = absl::OkStatus();
   held_bytes_ = 0;

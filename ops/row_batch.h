@@ -24,12 +24,17 @@ class RowBatch {
   // Takes `count` rows of the block, starting at row `from`, at most as many as the batch lacks. Take reports their
   // errors.
   void Add(Block& block, int from, int count);
+  // Puts a copy of another row, marked as padding, in the place of one that failed: of the row before it, else of the
+  // first one that comes.
+  void AddFiller();
   // Joins the added rows into one row, or returns an error that names the column and both shapes. Empties the batch in
   // either case.
   absl::StatusOr<Message> Take(uint64_t epoch, bool mark_padding);
   void Clear();
 
-  int rows() const { return static_cast<int>(ids_.size()); }
+  int rows() const { return static_cast<int>(ids_.size()) + leading_; }
+  // Whether there is no row to copy.
+  bool fillers_alone() const { return ids_.empty() && leading_ > 0; }
   const RowId& first_id() const { return ids_[0]; }
   size_t held_bytes() const { return held_bytes_; }
   // The further bytes that the missing rows are expected to take; nullopt: not known.
@@ -48,6 +53,9 @@ class RowBatch {
   // Adds contiguous rows of fixed size by one copy.
   absl::Status AddRun(GrowingColumn& column, const Tensor& rows);
   void AddRow(Block& block, int row);
+  void RepeatLast();
+  // Adds the first row, behind the fillers that waited for it.
+  void AddFirst(Block& block, int row);
   void NameColumn(size_t column, const Provenance& provenance);
   // Checks that `more` rows like `row` match the rows before them, and makes room.
   absl::Status Fit(GrowingColumn& column, const Tensor& row, int64_t more);
@@ -60,6 +68,7 @@ class RowBatch {
   std::vector<GrowingColumn> columns_;
   std::shared_ptr<BatchMemory> memory_;  // the memory of the rows so far; null: the batch's own
   std::vector<RowId> ids_;
+  int leading_ = 0;  // fillers before the first row
   Provenance provenance_;
   absl::Status failed_;
   size_t held_bytes_ = 0;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -44,6 +45,7 @@ class ShuffleOperator : public StreamOperator {
     // Rows before the first kept position were given out, and so were this many of those that come now.
     skip_output_ = given_ - first_;
     before_ = inputs;
+    since_ = 0;
     order_.Restart(position_);
   }
 
@@ -51,13 +53,17 @@ class ShuffleOperator : public StreamOperator {
     if (ended_ || message->epoch < epoch_) return;
     epoch_ = message->epoch;
     const int rows = message->rows();
+    if (message->removed != nullptr) KeepRemoved(*message);
     const auto skipped = static_cast<int>(std::min<uint64_t>(skip_input_, static_cast<uint64_t>(rows)));
     skip_input_ -= static_cast<uint64_t>(skipped);
     group_ = std::max(1, rows);
     ended_ = message->end == End::kEpoch;
+    if (message->tombstone()) message->end = End::kNone;
+    const bool continues = message->continues;
     Checkpoint after = message->checkpoint;
     if (skipped < rows || message->end == End::kError) Keep(std::move(message), skipped);
-    before_ = std::move(after);
+    since_ = continues ? since_ + static_cast<uint64_t>(rows) : 0;
+    if (!continues) before_ = std::move(after);
     // As many rows as came may leave; more are due only when the epoch ends.
     if (owes()) Continue(out);
   }
@@ -92,6 +98,8 @@ class ShuffleOperator : public StreamOperator {
     size_t bytes = 0;
     int left = 0;       // rows and errors
     uint64_t runs = 0;  // equal for messages of equal RunTypes; 0: it has none
+    uint64_t since;     // rows between `before` and its first
+    bool tombstone;
   };
   // The location of the row of a position; the position behind the last row of a message is its error.
   struct Slot {
@@ -114,11 +122,27 @@ class ShuffleOperator : public StreamOperator {
     const size_t bytes = message->footprint();
     held_bytes_ += bytes;
     const uint64_t runs = NumberRuns(*message);
-    kept_.push_back({std::move(message), before_, bytes, to - from, runs});
+    const bool tombstone = message->tombstone();
+    kept_.push_back({std::move(message), before_, bytes, to - from, runs, since_, tombstone});
     Kept& kept = kept_.back();
     ReserveSlots(position_ + static_cast<uint64_t>(to - from) - first_);
     constexpr int kMost = WindowOrder::kMostAtOnce;
     for (int row = from; row < to; row += kMost) KeepRows(kept, row, std::min(kMost, to - row));
+  }
+
+  // They leave with the row behind them.
+  void KeepRemoved(Block& block) {
+    if (skip_input_ > 0) return;
+    Block& removed = removed_[position_];
+    block.TakeRemovedOf(removed);
+    removed.TakeRemovedOf(block);
+  }
+
+  void TakeRemoved(uint64_t position, Block& block) {
+    const auto found = removed_.find(position);
+    if (found == removed_.end()) return;
+    block.TakeRemovedOf(found->second);
+    removed_.erase(found);
   }
 
   uint64_t NumberRuns(const Block& block) {
@@ -161,16 +185,24 @@ class ShuffleOperator : public StreamOperator {
   void GiveDue(Outbox& out) {
     const size_t most = std::min(due_.size() - due_given_, static_cast<size_t>(group_));
     const absl::Span<const uint64_t> due = absl::MakeConstSpan(due_).subspan(due_given_, most);
-    const auto error = std::find_if(due.begin(), due.end(), [this](uint64_t p) { return SlotOf(p).error(); });
-    // An error is sent alone.
-    const size_t rows = std::max<size_t>(1, static_cast<size_t>(error - due.begin()));
-    Message message = error == due.begin() ? TakeError(due[0]) : TakeRows(due.subspan(0, rows));
+    const size_t rows = Together(due);
+    Message message = SlotOf(due[0]).error() ? TakeError(due[0]) : TakeRows(due.subspan(0, rows));
+    TakeRemoved(due[0], *message);
     for (const uint64_t position : due.subspan(0, rows)) Release(position);
     due_given_ += rows;
     given_ += rows;
     message->epoch = epoch_;
     message->checkpoint = CheckpointNow();
+    message->continues = false;
     out.Give(std::move(message));
+  }
+
+  // How many due rows may leave in one message: an error and a tombstone leave alone, and removed rows come first.
+  size_t Together(absl::Span<const uint64_t> due) const {
+    const auto alone = [this](uint64_t p) { return SlotOf(p).error() || SlotOf(p).kept->tombstone; };
+    if (alone(due[0])) return 1;
+    const auto parts = [&](uint64_t p) { return alone(p) || (!removed_.empty() && removed_.count(p) > 0); };
+    return static_cast<size_t>(std::find_if(due.begin() + 1, due.end(), parts) - due.begin());
   }
 
   Message TakeError(uint64_t position) {
@@ -195,6 +227,7 @@ class ShuffleOperator : public StreamOperator {
   }
 
   void Release(uint64_t position) {
+    if (!removed_.empty()) removed_.erase(position);
     Slot& slot = SlotOf(position);
     Kept& kept = *std::exchange(slot.kept, nullptr);
     if (--kept.left > 0) return;
@@ -206,7 +239,8 @@ class ShuffleOperator : public StreamOperator {
   Checkpoint CheckpointNow() {
     while (first_ < position_ && SlotOf(first_).kept == nullptr) ++first_;
     Checkpoint checkpoint = first_ < position_ ? SlotOf(first_).kept->before : before_;
-    checkpoint.push_back(first_ < position_ ? static_cast<uint64_t>(SlotOf(first_).row) : 0);
+    const Slot* const slot = first_ < position_ ? &SlotOf(first_) : nullptr;
+    checkpoint.push_back(slot == nullptr ? since_ : slot->kept->since + static_cast<uint64_t>(slot->row));
     checkpoint.push_back(first_);
     checkpoint.push_back(given_);
     return checkpoint;
@@ -217,19 +251,23 @@ class ShuffleOperator : public StreamOperator {
     due_.clear();
     due_given_ = 0;
     kept_.clear();
+    removed_.clear();
     held_bytes_ = 0;
     first_ = position_;
     skip_output_ = 0;
   }
 
   void EndEpoch(Outbox& out) {
-    out.Give(MakeMark(epoch_, CheckpointNow()));
+    Message mark = MakeMark(epoch_, CheckpointNow());
+    TakeRemoved(position_, *mark);
+    out.Give(std::move(mark));
     Clear();
     ended_ = false;
     ++epoch_;
     first_ = position_ = given_ = 0;
     order_.Restart(0);
     before_.assign(before_.size(), 0);
+    since_ = 0;
   }
 
   const uint64_t window_;
@@ -253,7 +291,9 @@ class ShuffleOperator : public StreamOperator {
   uint64_t epoch_ = 0;
   bool ended_ = false;
   size_t held_bytes_ = 0;
-  Checkpoint before_;  // of the last message
+  Checkpoint before_;                  // of the last message, or of the one before it if that continues
+  uint64_t since_ = 0;                 // rows since then
+  std::map<uint64_t, Block> removed_;  // rows removed before the one at a position
 };
 
 const OpRegistration registration(

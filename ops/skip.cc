@@ -26,11 +26,15 @@ class SkipOperator : public StreamOperator {
   // Also passes on the error of a skipped row: it is not known what else its message held.
   void Receive(int /*input*/, Message message, Outbox& out) override {
     const uint64_t drop = std::min(count_ - skipped_, static_cast<uint64_t>(message->rows()));
-    if (drop > 0) message = message->TakeRest(static_cast<int>(drop));
+    if (drop > 0) {
+      Message rest = message->TakeRest(static_cast<int>(drop));
+      rest->TakeRemovedOf(*message);
+      message = std::move(rest);
+    }
     skipped_ += drop;
     message->checkpoint.push_back(skipped_);
     if (message->end == End::kEpoch) skipped_ = 0;
-    if (message->rows() > 0 || message->end != End::kNone) out.Give(std::move(message));
+    if (!message->idle()) out.Give(std::move(message));
   }
 
  private:

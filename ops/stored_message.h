@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-// The tensors of the rows, then numbers (rows, checkpoint, ids, provenances) and file names. The message must have
-// rows.
+// The tensors of the rows, then, if rows failed, two of stored_failures.h, then numbers (rows, checkpoint, ids,
+// provenances) and file names. The message must have rows, or note removed ones.
 absl::StatusOr<std::vector<Tensor>> WriteMessage(const Block& block);
 
 // The message with these columns and a checkpoint of that many counters, whose rows are of `row_epoch`. Null if the

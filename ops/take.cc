@@ -26,11 +26,7 @@ class TakeOperator : public StreamOperator {
     if (message->epoch < epoch_) return;
     epoch_ = message->epoch;
     const uint64_t room = count_ - given_;
-    if (static_cast<uint64_t>(message->rows()) >= room) {
-      message->Truncate(static_cast<int>(room));
-      message->end = End::kEpoch;
-      message->error = absl::OkStatus();
-    }
+    if (static_cast<uint64_t>(message->rows()) >= room) EndAfter(room, *message);
     given_ += static_cast<uint64_t>(message->rows());
     message->checkpoint.push_back(given_);
     const bool ends = message->end == End::kEpoch;
@@ -43,6 +39,13 @@ class TakeOperator : public StreamOperator {
   }
 
  private:
+  static void EndAfter(uint64_t rows, Block& block) {
+    if (block.end == End::kError) block.error = absl::OkStatus();
+    block.end = End::kEpoch;
+    block.Truncate(static_cast<int>(rows));
+    if (rows == 0) block.Drop();
+  }
+
   const uint64_t count_;
   uint64_t epoch_ = 0;
   uint64_t given_ = 0;

@@ -18,46 +18,39 @@ class UnbatchOperator : public RowOperator {
 
   void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const override {
     for (int row = 0; row < message->rows(); ++row) {
-      const size_t given = parts.size();
-      parts.push_back(Unbatch(*message, row));
-      parts.back()->checkpoint = before;
-      parts.back()->checkpoint.push_back(given + 1);
-      if (parts.back()->end == End::kError) {
-        // After the failed row only the end of the epoch counts.
-        if (message->end == End::kEpoch) parts.push_back(MakeMark(message->epoch, EndCheckpoint(*message)));
+      absl::StatusOr<Message> part = Unbatch(*message, row);
+      if (!part.ok()) {
+        message->Fail(row, std::move(part).status());
+        message->DropRows();
+        message->columns.clear();
+        parts.push_back(std::move(message));
         return;
       }
+      (*part)->checkpoint = before;
+      (*part)->checkpoint.back() += static_cast<uint64_t>(row) + 1;
+      parts.push_back(*std::move(part));
     }
-    if (message->rows() > 0 && message->end == End::kNone) {
-      parts.back()->checkpoint = EndCheckpoint(*message);
+    const bool whole = message->end == End::kNone && message->rows() > 0;
+    if (whole && message->continues) return;
+    message->checkpoint.push_back(0);
+    if (whole) {
+      parts.back()->checkpoint = std::move(message->checkpoint);
       return;
     }
     message->DropRows();
     message->columns.clear();
-    message->checkpoint.push_back(0);
     parts.push_back(std::move(message));
   }
 
  private:
-  static Checkpoint EndCheckpoint(const Block& block) {
-    Checkpoint checkpoint = block.checkpoint;
-    checkpoint.push_back(0);
-    return checkpoint;
-  }
-
-  Message Unbatch(Block& block, int row) const {
+  absl::StatusOr<Message> Unbatch(Block& block, int row) const {
     auto part = std::make_unique<Block>();
     part->epoch = block.epoch;
     int64_t rows = -1;
     size_t first = 0;
     for (size_t i = 0; i < block.columns.size(); ++i) {
       Tensor tensor = block.columns[i].row(row);
-      absl::Status status = CheckLength(i, tensor, first, rows);
-      if (!status.ok()) {
-        AddErrorField(status, ErrorField::kFile, DescribeProvenance(block.provenances[row]));
-        AddErrorField(status, ErrorField::kRow, DescribeRowId(block.ids[row]));
-        return MakeErrorMessage(block.epoch, {}, std::move(status));
-      }
+      HEADRACE_RETURN_IF_ERROR(CheckLength(i, tensor, first, rows));
       if (rows < 0) {
         rows = tensor.dim(0);
         first = i;

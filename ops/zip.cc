@@ -80,9 +80,11 @@ class ZipInput {
  private:
   void LetGoIfUsedUp() {
     if (rows() > 0 || held_->end != End::kNone) return;
-    before_ = std::move(held_->checkpoint);
-    moved_ = true;
-    used_ = skip_;
+    if (!held_->continues) {
+      before_ = std::move(held_->checkpoint);
+      moved_ = true;
+      used_ = skip_;
+    }
     held_.reset();
   }
 
@@ -144,12 +146,33 @@ class ZipOperator : public StreamOperator {
       if (input.empty()) return false;
       rows = std::min(rows, input.rows());
     }
-    if (rows > 0) {
-      GiveRows(rows, out);
-    } else {
+    if (rows == 0) {
       GiveError(out);
+    } else if (const Block* const failed = FailedFront()) {
+      GiveTombstone(*failed, out);
+    } else {
+      GiveRows(rows, out);
     }
     return true;
+  }
+
+  // Null if no input has a tombstone next.
+  const Block* FailedFront() const {
+    const auto failed = [](const ZipInput& input) { return input.block().tombstone(); };
+    const auto found = std::find_if(inputs_.begin(), inputs_.end(), failed);
+    return found == inputs_.end() ? nullptr : &found->block();
+  }
+
+  // One row that failed leaves the whole row out.
+  void GiveTombstone(const Block& failed, Outbox& out) {
+    auto zipped = std::make_unique<Block>();
+    zipped->epoch = inputs_[0].block().epoch;
+    NameRow(0, *zipped);
+    zipped->provenances[0] = failed.provenances[0];
+    zipped->error = failed.error;
+    for (ZipInput& input : inputs_) input.UseRows(1);
+    zipped->checkpoint = CheckpointNow();
+    out.Give(std::move(zipped));
   }
 
   void GiveRows(int rows, Outbox& out) {

@@ -124,19 +124,26 @@ void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
   const uint64_t failed = ticket.position + static_cast<uint64_t>(block.rows()) * shard_.world;
   AddOperator(status, op_);
   AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", failed));
-  block.Fail(block.rows(), std::move(status));
+  const int row = block.rows();
+  block.Fail(row, std::move(status));
+  if (op_.skips_failed) block.failed = std::make_unique<FailedRow>(Identify(ticket, row));
+}
+
+FailedRow IndexedSourceStage::Identify(const Ticket& ticket, int row) const {
+  FailedRow failed;
+  const uint64_t position = ticket.position + static_cast<uint64_t>(row) * shard_.world;
+  source_->Identify(RowEpochOf(ticket.epoch, op_.epoch_cycle), position, failed.id, failed.provenance);
+  MarkPass(ticket.pass, absl::MakeSpan(&failed.id, 1));
+  return failed;
 }
 
 bool IndexedSourceStage::FindRow(const Ticket& ticket, Block& block) const {
   if (caches_.empty() || ticket.rows != 1) return false;
-  RowId id;
-  Provenance provenance;
-  source_->Identify(RowEpochOf(ticket.epoch, op_.epoch_cycle), ticket.position, id, provenance);
-  MarkPass(ticket.pass, absl::MakeSpan(&id, 1));
-  if (!TakeCached(id.key, block)) return false;
-  block.cache_trail->source_key = id.key;
-  block.ids.push_back(id);
-  block.provenances.push_back(std::move(provenance));
+  FailedRow row = Identify(ticket, 0);
+  if (!TakeCached(row.id.key, block)) return false;
+  block.cache_trail->source_key = row.id.key;
+  block.ids.push_back(row.id);
+  block.provenances.push_back(std::move(row.provenance));
   return true;
 }
 
@@ -149,8 +156,11 @@ void IndexedSourceStage::RunTask(Task& claimed) {
       Message block = Read(ticket);
       const bool failed = block->end == End::kError;
       const int read = block->rows() + (failed ? 1 : 0);
-      ApplyElements(0, std::move(block), task.parts);
-      if (!failed || read >= ticket.rows) break;
+      const bool more = failed && read < ticket.rows;
+      Message tombstone = failed && SkipsFailed(op_, *block) ? block->TakeTombstone(more) : nullptr;
+      if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), task.parts);
+      if (tombstone) ApplyElements(0, std::move(tombstone), task.parts);
+      if (!more) break;
       ticket.position += static_cast<uint64_t>(read) * shard_.world;
       ticket.rows -= read;
     }

@@ -53,6 +53,8 @@ class IndexedSourceStage : public Stage {
   Positions PositionsOf(const Ticket& ticket) const;
   void ReadRows(const Ticket& ticket, Block& block) const;
   bool FindRow(const Ticket& ticket, Block& block) const;
+  // The identity of row `row` of the ticket.
+  FailedRow Identify(const Ticket& ticket, int row) const;
 
   const PlannedOperator& op_;
   std::unique_ptr<IndexedSource> source_;

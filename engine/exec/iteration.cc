@@ -83,6 +83,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& 
   pipeline.bindings = options.bindings;
   pipeline.files = options.files;
   pipeline.shelf = options.shelf;
+  pipeline.failed_rows_log = options.failed_rows_log;
   return pipeline;
 }
 
@@ -121,6 +122,9 @@ absl::Status CheckGraph(const proto::State& state, const ir::proto::Graph& graph
     return StateError("the state is of another pipeline: ", NodeName(graph, i), " (",
                       ir::LocationText(graph.nodes(i).location()), ") was another operator, or had other settings",
                       kAdvice);
+  }
+  if (state.nodes_size() == graph.nodes_size()) {
+    return StateError("the state is of another pipeline: its on_error() was another", kAdvice);
   }
   return StateError("the state is of another pipeline: it had ", state.nodes_size(), " operators, this one has ",
                     graph.nodes_size(), kAdvice);
@@ -175,7 +179,7 @@ constexpr uint64_t kMostRows = uint64_t{1} << 62;
 
 // Makes the pipeline continue where the state was taken. This is exact with the same shard; with another one, it is
 // possible only if the number of delivered rows determines which positions are done.
-absl::Status Restore(const proto::State& state, const PlanNode& node, const IterateOptions& options,
+absl::Status Restore(const proto::State& state, const PlanNode& node, bool skips_failed, const IterateOptions& options,
                      PipelineOptions& pipeline) {
   if (state.layout() != CheckpointLayout(node) || state.checkpoint_size() != node.counters) {
     return StateError(
@@ -186,9 +190,15 @@ absl::Status Restore(const proto::State& state, const PlanNode& node, const Iter
   pipeline.checkpoint.assign(state.checkpoint().begin(), state.checkpoint().end());
   pipeline.skip_rows = state.skip_rows();
   pipeline.delivered = state.delivered();
+  pipeline.removed = state.removed();
   pipeline.shard.base = state.base();
   if (state.base() > kMostRows) return StateError("the state says that ", state.base(), " rows were used before");
   if (state.rank() == options.rank && state.world() == options.world) return absl::OkStatus();
+  if (skips_failed) {
+    return StateError("the state was taken by shard ", state.rank(), " of ", state.world(),
+                      " and cannot go on as shard ", options.rank, " of ", options.world,
+                      ": with on_error(\"skip\") the number of batches does not say which rows were left out");
+  }
   if (const PlanNode* culprit = FirstInexact(node); culprit != nullptr) {
     return StateError("the state was taken by shard ", state.rank(), " of ", state.world(),
                       " and cannot go on as shard ", options.rank, " of ", options.world, ": with ",
@@ -235,7 +245,8 @@ absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Gra
                             PreparedGraph::Make(std::move(optimized.graph), pipeline));
   if (!options.state.empty()) {
     HEADRACE_RETURN_IF_ERROR(CheckSources(state, prepared->fingerprints()));
-    HEADRACE_RETURN_IF_ERROR(Restore(state, prepared->root(), options, pipeline));
+    const bool skips_failed = prepared->graph().has_skip_failed();
+    HEADRACE_RETURN_IF_ERROR(Restore(state, prepared->root(), skips_failed, options, pipeline));
   }
   HEADRACE_ASSIGN_OR_RETURN(iteration->pipeline_, Pipeline::Make(std::move(prepared), std::move(pipeline)));
   iteration->options_ = std::move(options);
@@ -313,6 +324,7 @@ absl::StatusOr<std::string> Iteration::State() const {
   state.set_delivered(position.delivered);
   state.mutable_checkpoint()->Assign(position.checkpoint.begin(), position.checkpoint.end());
   state.set_skip_rows(position.skip_rows);
+  state.set_removed(position.removed);
   state.set_rank(plan.shard.rank);
   state.set_world(plan.shard.world);
   state.set_even(even_);
@@ -342,6 +354,7 @@ absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const 
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
   RunOptions run;
   run.bindings = &bindings;
+  run.skips_failed = graph.has_skip_failed();
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> node, MakePlanNodes(graph, run));
   return node->properties.cardinality;
 }

@@ -40,6 +40,7 @@ struct IterateOptions {
   CachePointChoice choose_cache_point;  // as PipelineOptions'
   HostBindings bindings;
   const FileSystem* files = LocalFileSystem();  // as PipelineOptions::files
+  std::string failed_rows_log;                  // as PipelineOptions'
   std::shared_ptr<CacheShelf> shelf;            // keeps rows of caches for the next iteration; null: none
 };
 

@@ -117,7 +117,8 @@ Pipeline::Pipeline(std::unique_ptr<PreparedGraph> prepared, PhysicalPlan plan, P
     : RunControl(&BufferPool::Global(), options.memory),
       prepared_(std::move(prepared)),
       plan_(std::move(plan)),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      skipped_(plan_.max_errors.value_or(0), plan_.removed) {}
 
 absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(ir::proto::Graph graph, PipelineOptions options) {
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PreparedGraph> prepared, PreparedGraph::Make(std::move(graph), options));
@@ -129,6 +130,8 @@ absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Make(std::unique_ptr<Prepare
   LoadUnwinder();
   HEADRACE_ASSIGN_OR_RETURN(PhysicalPlan plan, MakePlan(*prepared, options));
   std::unique_ptr<Pipeline> pipeline(new Pipeline(std::move(prepared), std::move(plan), std::move(options)));
+  const std::string& log = pipeline->options_.failed_rows_log;
+  if (!log.empty()) HEADRACE_RETURN_IF_ERROR(pipeline->skipped_.LogTo(log));
   HEADRACE_RETURN_IF_ERROR(pipeline->OpenCaches());
   HEADRACE_RETURN_IF_ERROR(pipeline->Start());
   return pipeline;
@@ -381,6 +384,14 @@ Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
     ++block_row_;
     --skip_rows_;
   }
+  if (block_->removed != nullptr || block_->tombstone()) {
+    failed_ = LeaveOutFailed();
+    if (!failed_.ok()) {
+      block_.reset();
+      has_block_.store(true, std::memory_order_seq_cst);
+      return Outcome::kNothingYet;
+    }
+  }
   if (block_row_ < block_->rows()) {
     row.id = block_->ids[block_row_];
     row.columns.clear();
@@ -394,10 +405,14 @@ Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
     const bool last = block_row_ == block_->rows();
     if (last) has_block_.store(block_->end == End::kError, std::memory_order_seq_cst);
     // The checkpoint of a block with an error counts rows that were lost with the one that failed.
-    block_out_ = last && block_->end != End::kError;
+    block_out_ = last && block_->end != End::kError && !block_->continues;
     if (block_out_) block_checkpoint_ = block_->checkpoint;
     return Outcome::kRow;
   }
+  return EndBlock();
+}
+
+Pipeline::Outcome Pipeline::EndBlock() {
   const Message block = std::move(block_);
   // An error is permanent, so a result is ready from now on.
   has_block_.store(block->end == End::kError, std::memory_order_seq_cst);
@@ -406,19 +421,49 @@ Pipeline::Outcome Pipeline::GiveRow(ResultRow& row) {
     return Outcome::kNothingYet;
   }
   if (block->end != End::kEpoch) return Outcome::kNothingYet;
+  if (failed_ = CheckEpochEnd(); !failed_.ok()) {
+    has_block_.store(true, std::memory_order_seq_cst);
+    return Outcome::kNothingYet;
+  }
   epoch_ = block->epoch + 1;
   delivered_ = 0;
   last_checkpoint_.assign(last_checkpoint_.size(), 0);
   skip_since_checkpoint_ = 0;
   skip_rows_ = 0;
+  tombstones_ahead_ = 0;
+  skipped_.EndEpoch();
   return Outcome::kEpochEnd;
+}
+
+absl::Status Pipeline::LeaveOutFailed() {
+  if (block_->removed != nullptr) {
+    const std::unique_ptr<std::vector<FailedRow>> removed = std::move(block_->removed);
+    // What precedes a row that was given before the run was counted then.
+    const bool counted = block_row_ > 0 || skip_rows_ > 0;
+    for (const FailedRow& row : *removed) {
+      if (!counted) HEADRACE_RETURN_IF_ERROR(LeaveOut(row));
+    }
+  }
+  if (block_row_ > 0 || !block_->tombstone()) return absl::OkStatus();
+  ++block_row_;
+  ++tombstones_ahead_;
+  last_tombstone_ = block_->error;
+  return LeaveOut({block_->ids[0], block_->provenances[0], block_->error});
+}
+
+absl::Status Pipeline::LeaveOut(const FailedRow& row) { return skipped_.Add(epoch_, row); }
+
+absl::Status Pipeline::CheckEpochEnd() {
+  const absl::Status last = std::exchange(last_tombstone_, absl::OkStatus());
+  return delivered_ > 0 || last.ok() ? absl::OkStatus() : NothingLeftError("this epoch", last);
 }
 
 void Pipeline::Given() {
   if (!std::exchange(row_out_, false)) return;
   ++delivered_;
   delivered_total_.fetch_add(1, std::memory_order_relaxed);
-  ++skip_since_checkpoint_;
+  skip_since_checkpoint_ += 1 + std::exchange(tombstones_ahead_, 0);
+  skipped_.Given();
   if (!std::exchange(block_out_, false)) return;
   last_checkpoint_.swap(block_checkpoint_);
   skip_since_checkpoint_ = 0;
@@ -482,7 +527,7 @@ void Pipeline::Ask(uint64_t epoch) {
 
 Position Pipeline::position() const {
   return {epoch_, delivered_, std::vector<uint64_t>(last_checkpoint_.begin(), last_checkpoint_.end()),
-          skip_since_checkpoint_};
+          skip_since_checkpoint_, skipped_.counted()};
 }
 
 Report Pipeline::report() {
@@ -494,6 +539,8 @@ Report Pipeline::report() {
   }
   report.caches = caches_.reports();
   for (const auto& warnings : warnings_) report.warnings.push_back(warnings->report());
+  report.max_errors = plan_.max_errors;
+  report.skipped = skipped_.reports();
   const uint64_t started = started_ns_.load(std::memory_order_relaxed);
   if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
   report.user_wait_s = static_cast<double>(user_wait_ns_.load(std::memory_order_relaxed)) * 1e-9;

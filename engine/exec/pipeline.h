@@ -20,6 +20,7 @@
 #include "engine/exec/nesting.h"
 #include "engine/exec/profiler.h"
 #include "engine/exec/run_control.h"
+#include "engine/exec/skipped_rows.h"
 #include "engine/exec/stage.h"
 #include "engine/exec/stage_report.h"
 #include "engine/exec/timed_mutex.h"
@@ -39,6 +40,7 @@ struct PipelineOptions : PlanOptions {
   // Names of caches that keep nothing, because their files are damaged.
   std::vector<std::string> caches_off;
   CachePointChoice choose_cache_point;  // of automatic caches; null: they choose by measurement
+  std::string failed_rows_log;          // file that gets a line for each row left out; empty: none
 };
 
 // A row of the result: usually a batch.
@@ -53,12 +55,15 @@ struct Position {
   uint64_t delivered = 0;  // rows of the result in this epoch
   std::vector<uint64_t> checkpoint;
   uint64_t skip_rows = 0;
+  uint64_t removed = 0;  // rows that failed and were left out in this epoch, before the row delivered last
 };
 
 struct Report {
   ShardAssignment shard;
   std::vector<CacheReport> caches;
   std::vector<WarningReport> warnings;  // of operators that may warn
+  std::optional<uint64_t> max_errors;   // as the plan's
+  std::vector<WarningReport> skipped;   // rows left out because they failed, by operator
   std::vector<StageReport> stages;      // the user's end first
   double wall_s = 0;                    // from the first Next to the end of the last
   double user_wait_s = 0;               // in Next
@@ -147,6 +152,11 @@ class Pipeline : private RunControl {
   absl::Status TakeBlock(std::chrono::nanoseconds limit);
   absl::Status PullUntilReady(std::chrono::nanoseconds limit);
   Outcome GiveRow(ResultRow& row);
+  // Leaves out what failed before the next row of the block.
+  absl::Status LeaveOutFailed();
+  absl::Status LeaveOut(const FailedRow& row);
+  Outcome EndBlock();
+  absl::Status CheckEpochEnd();
 
   const std::unique_ptr<PreparedGraph> prepared_;  // its operators are moved to the stages
   const PhysicalPlan plan_;
@@ -177,6 +187,9 @@ class Pipeline : private RunControl {
   uint64_t skip_since_checkpoint_ = 0;
   uint64_t epoch_ = 0;
   uint64_t delivered_ = 0;
+  SkippedRows skipped_;
+  uint64_t tombstones_ahead_ = 0;      // left out here since the row given last
+  absl::Status last_tombstone_;        // left out here in this epoch
   uint64_t mean_wait_ns_ = 1'000'000;  // for a block; the thread sleeps until this proves short
   uint64_t works_from_ns_ = 0;         // when the waiting thread may run tasks again
   std::atomic<bool> waits_{false};

@@ -10,8 +10,10 @@ RowStage::RowStage(const PlannedStage& plan, RunControl* control, Parts parts, c
     : Stage(plan, control, std::move(parts)),
       splits_(op.properties.splits_messages),
       before_(op.input_counters.begin(), op.input_counters.end()),
-      skip_parts_(splits_ ? op.counters[0] : 0),
-      batch_slots_(std::move(batch_slots)) {}
+      given_(splits_ ? op.counters[0] : 0),
+      batch_slots_(std::move(batch_slots)) {
+  if (splits_) before_.push_back(0);
+}
 
 BlockedReason RowStage::BlockedLocked() {
   if (output_.FreeSlots() == 0) return BlockedReason::kOutput;
@@ -41,12 +43,24 @@ BlockedReason RowStage::ClaimLocked(Task& claimed, int most) {
     --task.worked.more;
   }
   if (splits_) {
-    for (const Message& message : task.inputs) {
-      task.before.push_back(before_);
-      before_ = message->end == End::kEpoch ? Checkpoint(message->checkpoint.size(), 0) : message->checkpoint;
-    }
+    for (const Message& message : task.inputs) NoteSplitLocked(*message, task);
   }
   return BlockedReason::kNone;
+}
+
+// Each row of a message that continues becomes one part.
+void RowStage::NoteSplitLocked(const Block& block, RowTask& task) {
+  const auto rows = static_cast<uint64_t>(block.rows());
+  const uint64_t given = block.continues ? std::min(given_, rows) : given_;
+  task.before.push_back(before_);
+  task.given.push_back(given);
+  given_ = block.continues ? given_ - given : 0;
+  if (block.continues) {
+    before_.back() += rows;
+    return;
+  }
+  before_ = block.end == End::kEpoch ? Checkpoint(block.checkpoint.size(), 0) : block.checkpoint;
+  before_.push_back(0);
 }
 
 void RowStage::DropOperators() {
@@ -60,9 +74,10 @@ int64_t RowStage::AheadBytesLocked(int messages) const {
 
 void RowStage::KeepAheadLocked(int64_t bytes) { batch_slots_->Keep(bytes); }
 
-// Counts rows in the order in which they will be batched.
+// Counts rows in the order in which they will be batched. A tombstone has no slot, because the next row takes its
+// place.
 void RowStage::TakeBatchSlotsLocked(Block& block) {
-  for (int row = 0; row < block.rows(); ++row) {
+  for (int row = 0; row < block.rows() && !block.tombstone(); ++row) {
     BatchSlots::Slot slot = batch_slots_->Next();
     if (block.rows() > 1) continue;
     block.batch_memory = std::move(slot.memory);
@@ -73,31 +88,57 @@ void RowStage::TakeBatchSlotsLocked(Block& block) {
 
 int RowStage::ClaimableLocked(int most) { return std::min(output_.FreeSlots(), inputs_[0]->output().ReadyRun(most)); }
 
-void RowStage::Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const {
+// A row that fails before or in the operator is one part.
+void RowStage::Split(Message message, Checkpoint before, std::vector<Message>& parts) const {
   const Element& element = elements_.back();
-  element.row->Split(std::move(message), before, parts);
-  for (const Message& part : parts) {
-    if (part->end == End::kError) AddOperator(part->error, *element.plan);
+  const size_t first = parts.size();
+  if (message->tombstone()) {
+    ++before.back();
+    message->checkpoint = std::move(before);
+    message->continues = false;
+    parts.push_back(std::move(message));
+    return;
   }
+  Block removed;
+  removed.TakeRemovedOf(*message);
+  element.row->Split(std::move(message), before, parts);
+  parts[first]->TakeRemovedOf(removed);
+  Block& last = *parts.back();
+  if (last.end != End::kError) return;
+  AddOperator(last.error, *element.plan);
+  Message rest = std::move(last.rest);
+  if (!SkipsFailed(*element.plan, last)) {
+    // After the failed row only the end of the epoch counts.
+    if (rest && rest->end == End::kEpoch) {
+      rest->checkpoint.push_back(0);
+      parts.push_back(MakeMark(rest->epoch, rest->checkpoint));
+    }
+    return;
+  }
+  before.back() += parts.size() - first;
+  Message tombstone = last.TakeTombstone(false);
+  tombstone->checkpoint = before;
+  tombstone->continues = false;
+  tombstone->TakeRemovedOf(last);
+  parts.back() = std::move(tombstone);
+  if (rest) Split(std::move(rest), std::move(before), parts);
 }
 
 void RowStage::RunMessage(Message message, RowTask& task, int index) {
   if (Finished(message->epoch) || control_->closed()) {
-    message->DropRows();
-    if (message->end == End::kError) message->end = End::kNone;
+    message->Drop();
   }
   // Looks again: the row may have been added to a cache since it was read.
-  if (!caches_.empty() && message->found_in() == nullptr && message->rows() == 1) {
+  if (!caches_.empty() && message->found_in() == nullptr && message->rows() == 1 && !message->tombstone()) {
     TakeCached(message->KeyAtSource(0), *message);
   }
   std::vector<Message>& parts = task.parts;
   if (splits_) {
-    Split(std::move(message), task.before[index], parts);
+    Split(std::move(message), std::move(task.before[index]), parts);
     // Leaves out parts that were given out before a restart; the last part stays, because it ends the number.
-    const uint64_t number = task.first + task.outputs.size();
-    const size_t skip = number == 0 ? std::min<size_t>(skip_parts_, parts.size() - 1) : 0;
-    if (number == 0 && skip_parts_ >= parts.size()) parts.back()->DropRows();
-    parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(skip));
+    const size_t given = task.given[index];
+    if (given >= parts.size()) parts.back()->Drop();
+    parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(std::min(given, parts.size() - 1)));
   } else {
     ApplyElements(0, std::move(message), parts);
   }

@@ -34,19 +34,25 @@ class RowStage : public Stage {
     void Drop() override {
       inputs.clear();
       before.clear();
+      given.clear();
       Task::Drop();
     }
     std::vector<Message> inputs;
-    std::vector<Checkpoint> before;  // of each input, if messages are split
+    // Of each input, if messages are split.
+    std::vector<Checkpoint> before;
+    std::vector<uint64_t> given;  // parts that were given out before the run began
   };
 
   void RunMessage(Message message, RowTask& task, int index);
-  void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const;
+  // `before`: the checkpoint before the message, with the operator's own counter.
+  void Split(Message message, Checkpoint before, std::vector<Message>& parts) const;
+  void NoteSplitLocked(const Block& block, RowTask& task);
   void TakeBatchSlotsLocked(Block& block);
 
   const bool splits_;
-  Checkpoint before_;                        // of the next message; under the stage's lock
-  uint64_t skip_parts_;                      // of the first message, given out before the run began
+  // Of the next message, with the counter of the operator that splits it. Under the stage's lock.
+  Checkpoint before_;
+  uint64_t given_;                           // parts of the next rows, given out before the run began; likewise
   std::unique_ptr<BatchSlots> batch_slots_;  // under the stage's lock
 };
 

@@ -39,7 +39,8 @@ absl::Status CheckNumbers(const proto::State& state) {
     return StateError("the state says that shard ", state.rank(), " of ", state.world(),
                       " took it: there is no such shard");
   }
-  if (state.skip_rows() > state.delivered()) {
+  // Rows that were left out count among those since the checkpoint.
+  if (state.skip_rows() > state.delivered() && state.skip_rows() - state.delivered() > state.removed()) {
     return StateError("the state says that ", state.skip_rows(), " of ", state.delivered(),
                       " rows were delivered last");
   }

@@ -302,6 +302,11 @@ std::vector<std::string> Stage::DescribeRunning() {
 }
 
 Message Stage::ApplyElement(const Element& element, Block& block) const {
+  if (block.tombstone()) {
+    // Nothing that failed leaves an operator that selects rows.
+    if (element.plan->properties.traits.selects) block.Bury();
+    return nullptr;
+  }
   CacheTrail* const trail = block.cache_trail.get();
   if (trail != nullptr && trail->found_in != nullptr && trail->found_in != element.cache) return nullptr;
   const uint64_t start = trail != nullptr ? NowNs() : 0;
@@ -309,7 +314,15 @@ Message Stage::ApplyElement(const Element& element, Block& block) const {
   if (trail != nullptr) trail->made_ns += NowNs() - start;
   if (block.end != End::kError) return nullptr;
   AddOperator(block.error, *element.plan);
-  return std::move(block.rest);
+  Message rest = std::move(block.rest);
+  if (!SkipsFailed(*element.plan, block)) return rest;
+  Message tombstone = block.TakeTombstone(rest != nullptr);
+  tombstone->rest = std::move(rest);
+  return tombstone;
+}
+
+bool Stage::SkipsFailed(const PlannedOperator& op, const Block& block) {
+  return op.skips_failed && block.failed != nullptr && IsOfOneRow(block.error);
 }
 
 void Stage::ApplyElements(size_t first, Message message, std::vector<Message>& parts) const {
@@ -319,8 +332,16 @@ void Stage::ApplyElements(size_t first, Message message, std::vector<Message>& p
     parts.push_back(std::move(message));
     return;
   }
-  ApplyElements(first, std::move(message), parts);
-  ApplyElements(first - 1, std::move(rest), parts);
+  if (message->rows() > 0 || message->end != End::kNone) {
+    ApplyElements(first, std::move(message), parts);
+  } else {
+    rest->TakeRemovedOf(*message);
+  }
+  while (rest) {
+    Message next = std::move(rest->rest);
+    ApplyElements(first - 1, std::move(rest), parts);
+    rest = std::move(next);
+  }
 }
 
 bool Stage::TakeCached(uint64_t key, Block& block) const {

@@ -117,9 +117,12 @@ class Stage {
   bool Finished(uint64_t epoch) const { return epoch < wanted_from_.load(std::memory_order_acquire); }
   // If a row failed, returns what follows it: rows that the element has not seen, and the terminator. This must be
   // passed on after the block, because rows may be given out in another order, and a consumer that does not want the
-  // error still relies on the end-of-epoch marker.
+  // error still relies on the end-of-epoch marker. Where rows that fail are skipped, it returns the row as a tombstone,
+  // whose `rest` is what follows.
   Message ApplyElement(const Element& element, Block& block) const;
-  // Applies the elements from `first` on. Appends the resulting messages in order: one, and one more for each row that
+  // Whether the block ends where a row failed that is skipped.
+  static bool SkipsFailed(const PlannedOperator& op, const Block& block);
+  // Applies the elements from `first` on. Appends the resulting messages in order: one, and more for each row that
   // failed.
   void ApplyElements(size_t first, Message message, std::vector<Message>& parts) const;
   // Gives out task.parts under the message's number and empties them: a single part goes to the task's outputs, several

@@ -119,15 +119,18 @@ void StreamStage::Feed(size_t element, int input, Message message) {
     return;
   }
   if (message->epoch < wants_from_[element * inputs_.size() + static_cast<size_t>(input)]) {
-    message->DropRows();
-    if (message->end == End::kError) message->end = End::kNone;
+    message->Drop();
   }
   const Element& target = elements_[element];
   fed_epochs_[element] = message->epoch;
   if (!target.stream) {
     Message rest = ApplyElement(target, *message);
     Feed(element + 1, 0, std::move(message));
-    if (rest) Feed(element, 0, std::move(rest));
+    while (rest) {
+      Message next = std::move(rest->rest);
+      Feed(element, 0, std::move(rest));
+      rest = std::move(next);
+    }
     return;
   }
   ElementOutbox out(this, element);

@@ -1,6 +1,7 @@
 #include "engine/operator/block.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/error.h"
 #include "engine/operator/batch_memory.h"
@@ -79,7 +80,8 @@ std::unique_ptr<Block> Block::TakeRest(int from) {
   }
   taken->checkpoint = checkpoint;
   taken->end = end;
-  taken->error = std::move(error);
+  taken->continues = continues;
+  if (from == 0 || end == End::kError) taken->error = std::exchange(error, absl::OkStatus());
   if (cache_trail != nullptr) taken->cache_trail = std::make_unique<CacheTrail>();
   return taken;
 }
@@ -89,17 +91,50 @@ void Block::Truncate(int rows) {
   ids.resize(rows);
   provenances.resize(rows);
   for (BlockColumn& column : columns) column.Truncate(rows);
+  if (rows == 0 && end != End::kError && !error.ok()) error = absl::OkStatus();
+}
+
+void Block::Drop() {
+  DropRows();
+  removed.reset();
+  if (end == End::kError) end = End::kNone;
+  if (!error.ok()) error = absl::OkStatus();
 }
 
 void Block::Fail(int row, absl::Status status) {
   if (row < rows()) {
     AddErrorField(status, ErrorField::kFile, DescribeProvenance(provenances[row]));
     AddErrorField(status, ErrorField::kRow, DescribeRowId(ids[row]));
+    failed = std::make_unique<FailedRow>(FailedRow{ids[row], provenances[row], {}});
   }
   if (row + 1 < rows() || end != End::kNone) rest = TakeRest(std::min(row + 1, rows()));
   Truncate(row);
   end = End::kError;
   error = std::move(status);
+}
+
+std::unique_ptr<Block> Block::TakeTombstone(bool more) {
+  failed->error = std::move(error);
+  std::unique_ptr<Block> tombstone = MakeTombstone(epoch, checkpoint, std::move(*failed));
+  tombstone->continues = more || continues;
+  failed.reset();
+  end = End::kNone;
+  error = absl::OkStatus();
+  continues = true;
+  return tombstone;
+}
+
+void Block::Bury() {
+  if (removed == nullptr) removed = std::make_unique<std::vector<FailedRow>>();
+  removed->push_back({ids[0], std::move(provenances[0]), std::exchange(error, absl::OkStatus())});
+  DropRows();
+}
+
+void Block::TakeRemovedOf(Block& before) {
+  if (before.removed == nullptr) return;
+  std::unique_ptr<std::vector<FailedRow>> all = std::move(before.removed);
+  if (removed != nullptr) std::move(removed->begin(), removed->end(), std::back_inserter(*all));
+  removed = std::move(all);
 }
 
 Message TakeRow(Block& block, int row) {
@@ -118,6 +153,16 @@ Message MakeMark(uint64_t epoch, Checkpoint checkpoint) {
   mark->checkpoint = std::move(checkpoint);
   mark->end = End::kEpoch;
   return mark;
+}
+
+Message MakeTombstone(uint64_t epoch, Checkpoint checkpoint, FailedRow row) {
+  auto tombstone = std::make_unique<Block>();
+  tombstone->epoch = epoch;
+  tombstone->checkpoint = std::move(checkpoint);
+  tombstone->ids.push_back(row.id);
+  tombstone->provenances.push_back(std::move(row.provenance));
+  tombstone->error = std::move(row.error);
+  return tombstone;
 }
 
 Message MakeErrorMessage(uint64_t epoch, Checkpoint checkpoint, absl::Status error) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
@@ -15,6 +16,7 @@
 #include "core/tensor.h"
 #include "engine/operator/block_memory.h"
 #include "engine/operator/cache_trail.h"
+#include "engine/operator/failed_row.h"
 
 namespace headrace {
 
@@ -66,6 +68,10 @@ struct Block {
   absl::InlinedVector<BlockColumn, 2> columns;
   Checkpoint checkpoint;
   End end = End::kNone;
+  // More rows of the same message follow in another block. The checkpoint counts those, too: it holds only after the
+  // last of these blocks.
+  bool continues = false;
+  // That of the terminator kError. With another terminator, or none: the error of the block's one row, a tombstone.
   absl::Status error;
   // For a block of one row: the memory of its future batch. Null: not known.
   std::shared_ptr<BatchMemory> batch_memory;
@@ -73,6 +79,11 @@ struct Block {
   // For a block in which an operator failed: the rows behind the failed one, which the operator has not seen, and the
   // terminator. The caller of the operator takes it.
   std::unique_ptr<Block> rest;
+  // For a block in which an operator failed: the row that failed. Null: not known.
+  std::unique_ptr<FailedRow> failed;
+  // Rows that failed and were removed before the block's first row, or before its terminator if it has no rows; they
+  // belong to what follows them. Null: none.
+  std::unique_ptr<std::vector<FailedRow>> removed;
   // Null if no cache is above.
   std::unique_ptr<CacheTrail> cache_trail;
 
@@ -80,6 +91,10 @@ struct Block {
   static void operator delete(void* memory) { GiveBlockMemory(memory); }
 
   int rows() const { return static_cast<int>(ids.size()); }
+  // Whether it is one row that failed and keeps its number: it has an identity, no columns, and the error.
+  bool tombstone() const { return !error.ok() && end != End::kError && !ids.empty(); }
+  // Neither rows nor anything else that counts.
+  bool idle() const { return ids.empty() && end == End::kNone && removed == nullptr; }
   const RowCache* found_in() const { return cache_trail == nullptr ? nullptr : cache_trail->found_in; }
   // For the operator whose cache had the rows: from here on they are like rows that were made. Returns whether they had
   // been found.
@@ -95,8 +110,17 @@ struct Block {
   // Keeps the first `rows` rows.
   void Truncate(int rows);
   void DropRows() { Truncate(0); }
+  // Leaves nothing but an end-of-epoch marker, if there is one.
+  void Drop();
   // Ends the block with an error instead of row `row`; later rows go to `rest`.
   void Fail(int row, absl::Status status);
+  // For a block that ends where a row failed: removes that terminator, and returns the row as a tombstone. `more`:
+  // rows of the message follow behind it.
+  std::unique_ptr<Block> TakeTombstone(bool more);
+  // Turns a tombstone into a note that the row was removed.
+  void Bury();
+  // Appends what another block, which came before this one, notes as removed.
+  void TakeRemovedOf(Block& before);
 };
 
 using Message = std::unique_ptr<Block>;
@@ -112,6 +136,7 @@ void AppendRow(Block& block, const RowId& id, Provenance provenance, Tensors& co
 // A block of one row taken out of `block`, with its checkpoint but without its terminator.
 Message TakeRow(Block& block, int row);
 Message MakeMark(uint64_t epoch, Checkpoint checkpoint);
+Message MakeTombstone(uint64_t epoch, Checkpoint checkpoint, FailedRow row);
 Message MakeErrorMessage(uint64_t epoch, Checkpoint checkpoint, absl::Status error);
 
 }  // namespace headrace

@@ -74,11 +74,12 @@ class RowOperator {
  public:
   virtual ~RowOperator() = default;
   // Changes the rows in place. A row that fails ends the block: block.Fail(row, status), with the columns of the rows
-  // behind it unchanged. Keeps terminators.
+  // behind it unchanged. Keeps terminators. Never called for a tombstone.
   virtual void Apply(Block& block) const = 0;
-  // For an operator whose properties say `splits_messages`: makes several blocks of one, in order; the last takes the
-  // terminator. Its one checkpoint counter is the number of rows of the block already given out, in addition to the
-  // checkpoint `before` the block.
+  // For an operator whose properties say `splits_messages`: makes several blocks of one, in order, one of each row; the
+  // last takes the terminator. Its one checkpoint counter, the last one of `before`, the checkpoint before the block,
+  // is the number of rows given out since. Where a row fails, the last part is the message as Fail left it, without
+  // rows.
   virtual void Split(Message message, const Checkpoint& before, std::vector<Message>& parts) const;
   // The cache of the rows that come to it. The source looks there first, and a row that it finds bypasses all operators
   // between. Null: it has none.
@@ -108,7 +109,9 @@ class StreamOperator {
   virtual void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) = 0;
   // The input whose next message it needs.
   virtual int wants() const { return 0; }
-  // Takes one message and returns few for it; the rest is returned by later calls, when there is a slot.
+  // Takes one message and returns few for it; the rest is returned by later calls, when there is a slot. A tombstone
+  // counts as a row and is passed on (Block::tombstone); rows that a message notes as removed (Block::removed) belong
+  // to the row behind them, and leave with it or before it.
   virtual void Receive(int input, Message message, Outbox& out) = 0;
   virtual bool owes() const { return false; }
   virtual void Continue(Outbox& /*out*/) {}
@@ -146,6 +149,7 @@ struct RunOptions {
   const HostBindings* bindings = nullptr;
   const FileSystem* files = LocalFileSystem();  // that sources read from
   uint64_t rank = 0;                            // of the ranks that rows are sharded among
+  bool skips_failed = false;                    // rows that fail are left out
 };
 
 // The epoch whose rows come in `epoch`, if rows repeat after `cycle` epochs, as below a cache; 0: they never do.

@@ -88,8 +88,12 @@ bool MeetsRowsOnce(const PlanNode& node, EpochRange epochs, const ShardAssignmen
 std::string ContentOf(const PlanNode& cache, const ir::proto::Graph& graph, uint64_t seed,
                       const ShardAssignment& shard) {
   const PlanNode& input = *cache.inputs[0];
-  std::string content = Cat("headrace ", kVersion, " graph ",
-                            ir::HashText(ir::SubgraphHash(graph, IndexOf(graph, input.arguments.node))));
+  const int id = IndexOf(graph, input.arguments.node);
+  ir::proto::Graph rows = graph;
+  // Rows that failed are kept in order, however many may fail, and not by key.
+  if (cache.row) rows.clear_skip_failed();
+  if (rows.has_skip_failed()) rows.mutable_skip_failed()->clear_max_errors();
+  std::string content = Cat("headrace ", kVersion, " graph ", ir::HashText(ir::SubgraphHash(rows, id)));
   if (Draws(input, cache.row != nullptr)) Append(content, " seed ", seed);
   AppendSources(input, content);
   if (cache.row) return content;
@@ -103,6 +107,7 @@ std::string ContentOfCachePoints(const PlanNode& node, const ir::proto::Graph& g
   const std::vector<CachePoint>& points = node.properties.cache_points;
   // Leaves out the steps after the last point, which do not change what is kept.
   ir::proto::Graph common = graph;
+  common.clear_skip_failed();
   ir::proto::Node& until_last = *common.mutable_nodes(id);
   const int steps = static_cast<int>(points.size()) - 1;
   until_last.mutable_steps()->DeleteSubrange(steps, until_last.steps_size() - steps);

@@ -34,6 +34,9 @@ struct PlannedOperator {
   std::vector<int> inputs;   // operators
   EpochRange epochs;         // as it numbers them
   uint64_t epoch_cycle = 0;  // its rows repeat after so many epochs; 0: never
+  // A row that fails in it becomes a tombstone and is left out; false: it ends the run, as always where rows are
+  // batches.
+  bool skips_failed = false;
   // The parts of the first checkpoint from which the operators below it, and it itself, begin.
   std::vector<uint64_t> input_counters;
   std::vector<uint64_t> counters;
@@ -111,6 +114,9 @@ struct PhysicalPlan {
   std::vector<uint64_t> checkpoint;
   uint64_t skip_rows = 0;
   uint64_t delivered = 0;
+  uint64_t removed = 0;  // rows that failed and were left out before, in the first epoch
+  // The most rows that may fail and be left out in an epoch; not set: the first one ends the run.
+  std::optional<uint64_t> max_errors;
   // The operator that prevents another number of ranks from continuing from a state; -1: none.
   int position_inexact = -1;
   bool pull = false;

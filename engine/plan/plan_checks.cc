@@ -1,5 +1,8 @@
 #include "engine/plan/plan_checks.h"
 
+#include <algorithm>
+#include <string>
+
 #include "core/error.h"
 
 namespace headrace {
@@ -32,7 +35,64 @@ absl::Status CheckSharded(const PlanNode& node, const ShardAssignment& shard) {
   return absl::OkStatus();
 }
 
+// The operator nearest to the sources that leaves out rows, or gives several for one; null: none.
+const PlanNode* FirstRenumbering(const PlanNode& node) {
+  for (const auto& input : node.inputs) {
+    if (const PlanNode* found = FirstRenumbering(*input)) return found;
+  }
+  const OperatorProperties& properties = node.properties;
+  const bool renumbers = properties.batch_rows > 0 || properties.splits_messages || properties.traits.selects;
+  return renumbers ? &node : nullptr;
+}
+
+const PlanNode* FirstSplitting(const PlanNode& node) {
+  for (const auto& input : node.inputs) {
+    if (const PlanNode* found = FirstSplitting(*input)) return found;
+  }
+  return node.properties.splits_messages ? &node : nullptr;
+}
+
+bool AllBatched(const PlanNode& node) {
+  if (node.properties.batch_rows > 0 || node.inputs.empty()) return node.properties.batch_rows > 0;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return AllBatched(*input); });
+}
+
+absl::Status CheckPairs(const PlanNode& node) {
+  for (const auto& input : node.inputs) HEADRACE_RETURN_IF_ERROR(CheckPairs(*input));
+  if (!node.properties.traits.side_by_side) return absl::OkStatus();
+  for (const auto& input : node.inputs) {
+    const PlanNode* const culprit = FirstRenumbering(*input);
+    if (culprit == nullptr) continue;
+    const std::string& op = node.arguments.node->op();
+    return ErrorAt(node, UnsupportedError("with on_error(\"skip\"), ", op, " cannot stand above ",
+                                          culprit->arguments.name, ": where rows are left out there, other rows would ",
+                                          "stand side by side; ", op, " first"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status CheckSkipping(const PlanNode& root, const ShardAssignment& shard) {
+  if (shard.even == ShardAssignment::Even::kDrop) {
+    return UnsupportedError(
+        "even=\"drop\" needs ranks to give the same number of rows, and on_error(\"skip\") leaves rows out; use "
+        "even=\"pad\" or \"off\"");
+  }
+  if (shard.even == ShardAssignment::Even::kPad) {
+    if (const PlanNode* const culprit = FirstSplitting(root)) {
+      return ErrorAt(*culprit,
+                     UnsupportedError("even=\"pad\" with on_error(\"skip\") cannot fill in for the rows that ",
+                                      "fail around ", culprit->arguments.name, "; use even=\"off\""));
+    }
+    if (!AllBatched(root)) {
+      return UnsupportedError(
+          "even=\"pad\" with on_error(\"skip\") needs a batch, which marks what stands for rows that failed; add "
+          "batch(), or use even=\"off\"");
+    }
+  }
+  return CheckPairs(root);
+}
 
 absl::Status ErrorAt(const PlanNode& node, absl::Status status) {
   AddErrorField(status, ErrorField::kOperator, node.arguments.name);

@@ -18,6 +18,9 @@ absl::Status ErrorAt(const PlanNode& node, absl::Status status);
 // kUnsupported or kGraph if the rows cannot be sharded as requested.
 absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard);
 
+// kUnsupported if rows that fail cannot be skipped in this graph, or not with these shards.
+absl::Status CheckSkipping(const PlanNode& root, const ShardAssignment& shard);
+
 // kState if no checkpoint of these operators has such counters: those of a state are untrusted.
 absl::Status CheckCounters(const PlanNode& root, const ShardAssignment& shard, absl::Span<const uint64_t> counters);
 

@@ -35,6 +35,7 @@ struct PlanOptions {
   std::vector<uint64_t> checkpoint;
   uint64_t skip_rows = 0;
   uint64_t delivered = 0;    // rows of the first epoch that were given out before
+  uint64_t removed = 0;      // and those that failed and were left out
   std::string cache_folder;  // of automatic caches; empty: memory alone
 };
 

@@ -101,6 +101,9 @@ std::string PlanText(const PhysicalPlan& plan) {
   for (const PlannedCache& cache : plan.caches) {
     if (!cache.light) Append(text, "  ", CacheText(plan, cache), "\n");
   }
+  if (plan.max_errors.has_value()) {
+    Append(text, "  rows that fail are left out, at most ", *plan.max_errors, " an epoch\n");
+  }
   Append(text, "  ", MemoryText(plan), "\n");
   return text;
 }

@@ -66,6 +66,8 @@ class StageLayout {
       op.properties = node->properties;
       op.output = node->arguments.output;
       op.epoch_cycle = node->arguments.epoch_cycle;
+      const bool of_rows = CountBatches(*node) == 0;
+      op.skips_failed = of_rows && !node->stream_source && prepared_.graph().has_skip_failed();
       if (!node->indexed) {
         for (const auto& input : node->inputs) op.inputs.push_back(id_of_.at(input.get()));
       }
@@ -75,6 +77,17 @@ class StageLayout {
       plan_.caches.push_back(std::move(cache));
     }
     return absl::OkStatus();
+  }
+
+  // How often the rows that come to the node were batched, less how often they were split again.
+  int CountBatches(const PlanNode& node) {
+    int below = 0;
+    for (const auto& input : node.inputs) below = std::max(below, node.indexed ? 0 : batches_.at(input.get()));
+    int& batches = batches_[&node];
+    batches = below;
+    if (node.properties.batch_rows > 0) ++batches;
+    if (node.properties.splits_messages && batches > 0) --batches;
+    return below;
   }
 
   // Sets where the node's operator begins, and returns its number.
@@ -222,6 +235,7 @@ class StageLayout {
   const PlanOptions& options_;
   PhysicalPlan& plan_;
   std::unordered_map<const PlanNode*, int> id_of_;
+  std::unordered_map<const PlanNode*, int> batches_;  // of a node's rows
   // Operators with caches on the way down, the nearest to the user first: for the indexed source at its end.
   std::vector<int> caches_above_;
 };
@@ -242,6 +256,11 @@ absl::Status PlanStart(const PlanNode& root, const PlanOptions& options, Physica
   }
   plan.skip_rows = options.skip_rows;
   plan.delivered = options.delivered;
+  plan.removed = options.removed;
+  if (plan.removed > plan.max_errors.value_or(0)) {
+    return StateError("the state was not taken of this pipeline: it says that ", plan.removed,
+                      " rows were left out, of at most ", plan.max_errors.value_or(0));
+  }
   return CheckCounters(root, options.shard, plan.checkpoint);
 }
 
@@ -255,10 +274,12 @@ absl::StatusOr<PhysicalPlan> MakePlan(const PreparedGraph& prepared, const PlanO
   plan.pull = options.pull;
   plan.workers = options.pull ? 1 : std::max(options.cores, options.workers);
   plan.memory = options.memory;
+  if (prepared.graph().has_skip_failed()) plan.max_errors = prepared.graph().skip_failed().max_errors();
   plan.checkpoint_layout = CheckpointLayout(root);
   const auto inexact = std::find(prepared.nodes().begin(), prepared.nodes().end(), FirstInexact(root));
   if (inexact != prepared.nodes().end()) plan.position_inexact = static_cast<int>(inexact - prepared.nodes().begin());
   HEADRACE_RETURN_IF_ERROR(CheckShards(root, options.shard));
+  if (plan.max_errors.has_value()) HEADRACE_RETURN_IF_ERROR(CheckSkipping(root, options.shard));
   HEADRACE_RETURN_IF_ERROR(PlanEpochs(root, options.epochs, plan));
   HEADRACE_RETURN_IF_ERROR(PlanStart(root, options, plan));
   HEADRACE_RETURN_IF_ERROR(StageLayout(prepared, options, plan).Build());

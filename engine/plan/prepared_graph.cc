@@ -25,6 +25,7 @@ PreparedGraph::PreparedGraph(ir::proto::Graph graph, const PlanOptions& options)
   run_.bindings = &bindings_;
   run_.files = options.files;
   run_.rank = options.shard.rank;
+  run_.skips_failed = graph_.has_skip_failed();
 }
 
 absl::StatusOr<std::unique_ptr<PreparedGraph>> PreparedGraph::Make(ir::proto::Graph graph, const PlanOptions& options) {

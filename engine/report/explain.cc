@@ -55,9 +55,9 @@ std::string Reading(const Report& report, const StageReport& stage) {
              stage.cap, stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
 }
 
-// How many rows came with a warning, and which.
-std::string Warned(const WarningReport& warnings) {
-  std::string text = Cat(warnings.name, ": ", warnings.rows, warnings.rows == 1 ? " row" : " rows", " with a warning");
+// How many rows of an operator came with a warning, or failed, and which.
+std::string Named(const WarningReport& warnings, std::string_view what) {
+  std::string text = Cat(warnings.name, ": ", warnings.rows, warnings.rows == 1 ? " row " : " rows ", what);
   for (const std::string& row : warnings.first) Append(text, "\n      ", row);
   if (warnings.rows > warnings.first.size()) text += "\n      …";
   return text;
@@ -89,7 +89,10 @@ std::string ExplainRun(const Report& report) {
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
   for (const WarningReport& warnings : report.warnings) {
-    if (warnings.rows > 0) Append(text, "  ", Warned(warnings), "\n");
+    if (warnings.rows > 0) Append(text, "  ", Named(warnings, "with a warning"), "\n");
+  }
+  for (const WarningReport& skipped : report.skipped) {
+    Append(text, "  ", Named(skipped, Cat("failed and left out (at most ", *report.max_errors, " an epoch)")), "\n");
   }
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",
          BytesText(report.budget_bytes), "\n  ", FindLimit(report).sentence, "\n");

@@ -211,7 +211,7 @@ class SplitRows : public RowOperator {
       for (int64_t child = 0; child < value % 4; ++child) {
         parts.push_back(MakePart(*message, row, value * 8 + child));
         parts.back()->checkpoint = before;
-        parts.back()->checkpoint.push_back(parts.size());
+        parts.back()->checkpoint.back() += parts.size();
       }
     }
     message->checkpoint.push_back(0);

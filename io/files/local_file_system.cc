@@ -62,7 +62,7 @@ absl::Status SystemError(const FileSystem& files, const std::string& path, std::
     case ENOMEM:
       return ResourceError(path, ": could not ", verb, " it: ", SystemMessage(error));
     default:
-      return DataError(path, ": could not ", verb, " it: ", SystemMessage(error));
+      return BeyondRow(DataError(path, ": could not ", verb, " it: ", SystemMessage(error)));
   }
 }
 

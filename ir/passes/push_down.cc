@@ -97,7 +97,8 @@ class Pusher {
     const Schema schema = editor_.schema(below);
     if (ActsBesides(node) || declaration.reads == nullptr || !NeverFails(node, schema)) return false;
     if (editor_.node(below).op() == kProjectOp) return Swap(id, below);
-    if (!IsMap(below) || ActsBesides(editor_.node(below))) return false;
+    // A step of a map may fail.
+    if (!IsMap(below) || ActsBesides(editor_.node(below)) || editor_.skips_failed()) return false;
     const ColumnSet reads = OwnReads(declaration, node, schema);
     for (const proto::Step& step : editor_.node(below).steps()) {
       for (const std::string& output : step.outputs()) {

@@ -60,6 +60,8 @@ class IdentityRemover {
     const Declaration& declaration = editor_.declaration(id);
     const bool counts = declaration.role == Role::kStream && !editor_.over_indices(id);
     if (declaration.is_identity == nullptr || counts) return false;
+    // It removes rows that failed.
+    if (declaration.traits.selects && editor_.skips_failed()) return false;
     return declaration.is_identity(Attributes::Of(node), editor_.InputSchemas(id), bounds);
   }
 

@@ -25,6 +25,12 @@ class GraphBuilder {
   GraphBuilder& Step(std::string_view kernel, std::vector<std::string> inputs, std::vector<std::string> outputs,
                      const Given& attributes = {});
 
+  // Rows that fail are left out, at most so many an epoch.
+  GraphBuilder& SkipFailed(uint64_t max_errors) {
+    graph_.mutable_skip_failed()->set_max_errors(max_errors);
+    return *this;
+  }
+
   // The canonical, validated graph.
   absl::StatusOr<ir::proto::Graph> Build() const;
   // The graph as built, without defaults.

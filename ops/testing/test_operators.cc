@@ -21,6 +21,12 @@ class Group : public StreamOperator {
 
   void Start(uint64_t, absl::Span<const uint64_t>, const Checkpoint&) override {}
   void Receive(int, Message message, Outbox& out) override {
+    // What is said of rows that failed is not joined.
+    if (message->tombstone() || message->removed != nullptr || message->continues) {
+      if (held_) out.Give(std::move(held_));
+      out.Give(std::move(message));
+      return;
+    }
     const bool full = held_ && message->rows() > 0 && held_->epoch != message->epoch;
     if (full) out.Give(std::move(held_));
     if (held_) {

@@ -1,0 +1,53 @@
+#include "engine/exec/skipped_rows_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+std::string SystemText(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+std::string SkippedRowLine(uint64_t epoch, const FailedRow& row) {
+  nlohmann::ordered_json line;
+  line["epoch"] = epoch;
+  line["key"] = row.id.key;
+  if (row.provenance.record >= 0) line["record"] = row.provenance.record;
+  if (row.provenance.file != nullptr) line["file"] = *row.provenance.file;
+  if (row.provenance.offset >= 0) line["offset"] = row.provenance.offset;
+  line["operator"] = GetErrorField(row.error, ErrorField::kOperator);
+  line["kind"] = ErrorKindName(KindOf(row.error));
+  line["message"] = ToStd(row.error.message());
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::unique_ptr<SkippedRowsLog>> SkippedRowsLog::Open(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor >= 0) return std::unique_ptr<SkippedRowsLog>(new SkippedRowsLog(path, descriptor));
+  return NotFoundError(path, ": the log of on_error() cannot be opened: ", SystemText(errno));
+}
+
+SkippedRowsLog::~SkippedRowsLog() { close(descriptor_); }
+
+absl::Status SkippedRowsLog::Write(uint64_t epoch, const FailedRow& row) {
+  const std::string line = SkippedRowLine(epoch, row) + "\n";
+  std::string_view left = line;
+  while (!left.empty()) {
+    const ssize_t put = write(descriptor_, left.data(), left.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return ResourceError(path_, ": the log of on_error() cannot be written: ", SystemText(errno));
+    left.remove_prefix(static_cast<size_t>(put));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace headrace

@@ -1,0 +1,39 @@
+// A file of JSON lines, one for each row that a run left out: epoch, key, record, offset, file, operator, kind and
+// message. Several processes may write to one file: each line is one write at its end.
+// Thread contract: one thread.
+#ifndef HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_LOG_H_
+#define HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_LOG_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "engine/operator/failed_row.h"
+
+namespace headrace {
+
+// Without the line's end. Bytes that are not UTF-8 become U+FFFD.
+std::string SkippedRowLine(uint64_t epoch, const FailedRow& row);
+
+class SkippedRowsLog {
+ public:
+  // Appends to the file, which is made if there is none. kNotFound if that is not possible.
+  static absl::StatusOr<std::unique_ptr<SkippedRowsLog>> Open(const std::string& path);
+  ~SkippedRowsLog();
+  SkippedRowsLog(const SkippedRowsLog&) = delete;
+
+  // kResource if the line cannot be written.
+  absl::Status Write(uint64_t epoch, const FailedRow& row);
+
+ private:
+  SkippedRowsLog(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+
+  const std::string path_;
+  const int descriptor_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_EXEC_SKIPPED_ROWS_LOG_H_

@@ -1,0 +1,21 @@
+#include "engine/operator/failed_row.h"
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace headrace {
+
+bool IsOfOneRow(const absl::Status& error) {
+  if (IsBeyondRow(error)) return false;
+  const ErrorKind kind = KindOf(error);
+  return kind == ErrorKind::kData || kind == ErrorKind::kNotFound || kind == ErrorKind::kFunction;
+}
+
+absl::Status NothingLeftError(std::string_view of, const absl::Status& last) {
+  absl::Status error(last.code(), Cat("every row of ", of,
+                                      " failed, so that nothing is left of it; the last one: ", ToStd(last.message())));
+  last.ForEachPayload([&error](absl::string_view url, const absl::Cord& value) { error.SetPayload(url, value); });
+  return error;
+}
+
+}  // namespace headrace
