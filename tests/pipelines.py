@@ -379,6 +379,30 @@ def damaged_text(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "damaged-texts/*.txt")).batch(4)
 
 
+def skipped_pictures(data: pathlib.Path) -> hr.Dataset:
+    steps = [V.Decode(), V.RandomResizedCrop(24), V.RandomHorizontalFlip(), V.Normalize([120.0] * 3, [60.0] * 3)]
+    return hr.ImageFolder(data / "damaged", shuffle=True).map(steps, "image").batch(3).on_error("skip")
+
+
+def skipped_and_recovered_pictures(data: pathlib.Path) -> hr.Dataset:
+    both = hr.ImageFolder(data / "recovered").concat(hr.ImageFolder(data / "damaged"))
+    return both.map([V.Decode(), V.CenterCrop(40), V.Resize(16)], "image").on_error("skip").shuffle(5).batch(4)
+
+
+def skipped_numbers(data: pathlib.Path) -> hr.Dataset:
+    numbers = hr.Range(50).map(fails_at_37, "value").shuffle(9).repeat(2).on_error("skip")
+    return numbers.filter(hr.col("value") % 3 != 0).take(55).batch(4)
+
+
+def skipped_and_cached(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(45).map(fails_at_37, "value").shuffle(4).on_error("skip").cache().batch(4)
+
+
+def skipped_up_to_the_limit(data: pathlib.Path) -> hr.Dataset:
+    numbers = hr.Range(50).map(fails_at_37, "value").repeat(3).batch(5)
+    return numbers.on_error("skip", max_errors=1)
+
+
 def failing_function(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(100).map(fails_at_37, "value").shuffle(5).batch(5)
 
@@ -444,6 +468,11 @@ PIPELINES: dict[str, Build] = {
         damaged_picture,
         damaged_picture_among_shuffled,
         damaged_text,
+        skipped_pictures,
+        skipped_and_recovered_pictures,
+        skipped_numbers,
+        skipped_and_cached,
+        skipped_up_to_the_limit,
         failing_function,
         failing_function_in_any_order,
         failing_generator,
@@ -458,6 +487,7 @@ FAILING = {
     "damaged_picture": "DataError",
     "damaged_picture_among_shuffled": "DataError",
     "damaged_text": "DataError",
+    "skipped_up_to_the_limit": "FunctionError",
     "failing_function": "FunctionError",
     "failing_function_in_any_order": "FunctionError",
     "failing_generator": "FunctionError",

@@ -70,6 +70,10 @@ class Recipe:
     keeps_rows: bool = True
     # The last epoch of which every pass of every repeat has a number of 64 bits; -1: none.
     last_epoch: int = LAST_EPOCH
+    # A filter or batch: where rows are left out, the rows behind them have other positions.
+    renumbers: bool = False
+    # Rows that fail may be left out: no zip stands above what renumbers.
+    may_skip: bool = True
 
     def __repr__(self) -> str:
         return self.text
@@ -178,6 +182,7 @@ def batched(recipe: Recipe, size: int, drop: bool) -> Recipe:
         model=model,
         depth=1,
         keeps_rows=recipe.keeps_rows and not drop,
+        renumbers=True,
     )
 
 
@@ -188,6 +193,7 @@ def unbatched(recipe: Recipe) -> Recipe:
         build=lambda: recipe.build().unbatch(),
         model=lambda: [number for row in recipe.model() for number in row],
         depth=0,
+        renumbers=True,
     )
 
 
@@ -198,6 +204,7 @@ def filtered(recipe: Recipe, modulus: int, called: bool) -> Recipe:
         text=f"{recipe}.filter(value % {modulus}, called={called})",
         build=lambda: recipe.build().filter(condition),
         model=lambda: [number for number in recipe.model() if number % modulus != 0],
+        renumbers=True,
     )
 
 
@@ -276,6 +283,8 @@ def chained(recipe: Recipe, other: Recipe) -> Recipe:
         model=lambda: recipe.model() + other.model(),
         keeps_rows=recipe.keeps_rows and other.keeps_rows,
         last_epoch=min(recipe.last_epoch, other.last_epoch),
+        renumbers=recipe.renumbers or other.renumbers,
+        may_skip=recipe.may_skip and other.may_skip,
     )
 
 
@@ -294,6 +303,8 @@ def zipped(recipe: Recipe, other: Recipe) -> Recipe:
         model=model,
         keeps_rows=False,
         last_epoch=min(recipe.last_epoch, other.last_epoch),
+        renumbers=recipe.renumbers or other.renumbers,
+        may_skip=recipe.may_skip and other.may_skip and not (recipe.renumbers or other.renumbers),
     )
 
 
@@ -303,6 +314,15 @@ def _sum(a: Any, b: Any) -> Any:
     if len(a) != len(b):
         raise Unmodelled
     return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def skipping(recipe: Recipe, max_errors: int) -> Recipe:
+    return dataclasses.replace(
+        recipe,
+        text=f"{recipe}.on_error(skip, {max_errors})",
+        build=lambda: recipe.build().on_error("skip", max_errors),
+        keeps_rows=False,
+    )
 
 
 MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "failing"]
@@ -329,12 +349,18 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
     return draws.choice(ways)()
 
 
-def drawn_recipe(draws: Draws, most: int = 6) -> Recipe:
+def _drawn(draws: Draws, most: int) -> Recipe:
     recipe = source(draws)
     for _ in range(draws.integer(0, most)):
-        other = drawn_recipe(draws, most=2) if most > 2 and draws.choice([False, True]) else source(draws)
+        other = _drawn(draws, most=2) if most > 2 and draws.choice([False, True]) else source(draws)
         recipe = extended(draws, recipe, other)
     return recipe
+
+
+def drawn_recipe(draws: Draws, most: int = 6) -> Recipe:
+    recipe = _drawn(draws, most)
+    skips = recipe.may_skip and draws.choice([False, False, True])
+    return skipping(recipe, draws.choice([0, 1, 3, 1000])) if skips else recipe
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -31,7 +32,8 @@ class Failure:
     def of(error: hr.Error) -> "Failure":
         return Failure(
             type(error).__name__,
-            str(error),
+            # A restart does not know the rows that were left out before it.
+            re.sub(r"\n  left out before: .*", "", str(error)),
             error.operator,
             error.row,
             error.file,

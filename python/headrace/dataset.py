@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
-from headrace import _engine, options, reference
+from headrace import _engine, error_policy, options, reference
+from headrace.error_policy import ErrorPolicy
 from headrace.errors import GraphError, StateError
 from headrace.iterator import Iterator, Run, start, stop
 from headrace.methods import Methods
@@ -45,6 +46,7 @@ class Dataset(Methods):
     _inputs: "tuple[Dataset, ...]"
     _bindings: list[Binding | None]
     _seed: int | None
+    _on_error: ErrorPolicy | None
     _last_run: Run | None
     _parked: list[_engine.Iteration]
     _built: _engine.Graph | None
@@ -66,7 +68,8 @@ class Dataset(Methods):
             stop(engine)
             engine = None
         if engine is None:
-            engine = start(*self._bound_graph({"epoch": epoch, "endless": True, "shelf": self._shelf}))
+            given = {"epoch": epoch, "endless": True, "shelf": self._shelf, **self._log_option()}
+            engine = start(*self._bound_graph(given))
         engine.ask(epoch)
         return self._running(Iterator(engine, "numpy", 60.0, on_second=self._move_past, on_end=self._park))
 
@@ -88,7 +91,6 @@ class Dataset(Methods):
         memory: int | str = "2GiB",
         cache: str | os.PathLike[str] | None = None,
         disabled_passes: Sequence[str] = (),
-        on_error: str = "raise",
         stall_warning: float = 60.0,
         profile: str | os.PathLike[str] | None = None,
         profile_events: int = 65536,
@@ -117,13 +119,11 @@ class Dataset(Methods):
             cache: A folder for the automatic cache: rows that are slow to make and the same in each epoch, for later
                 epochs and runs; None: such rows are kept only in memory, and only if several epochs are run.
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
-            on_error: The effect of an error in a row: "raise" after the complete batches before it.
             stall_warning: Prints the running tasks on stderr when no row was delivered for so many seconds; 0: never,
                 and never with executor="pull".
             profile: Where to write a profile of this run, as `profile()` does; None: no profile.
             profile_events: The most tasks per thread in a profile, of about 60 bytes each.
         """
-        options.check_policy(on_error)
         options.choice("as_", as_, ("numpy", "torch", "dlpack"))
         stall_warning = options.seconds("stall_warning", stall_warning)
         given: dict[str, Any] = {
@@ -135,6 +135,7 @@ class Dataset(Methods):
             "memory": options.memory_bytes(memory),
             "disabled_passes": options.texts("disabled_passes", disabled_passes, "iterate"),
             **options.shard_options(shard),
+            **self._log_option(),
             "shelf": self._shelf,
         }
         if cache is not None:
@@ -192,7 +193,10 @@ class Dataset(Methods):
             raise AttributeError(text, name=name, obj=self)
 
     def __len__(self) -> int:
-        """The number of rows (after `batch`: batches) of an epoch. TypeError if it is known only after a run."""
+        """The number of rows (after `batch`: batches) of an epoch. TypeError if it is known only after a run.
+
+        With `on_error("skip")` it is the most that there can be.
+        """
         count = _engine.count(*self._bound_graph())
         if count is None:
             raise TypeError("how many rows this dataset gives shows only in running it")
@@ -261,9 +265,36 @@ class Dataset(Methods):
         copy._seed = options.whole("seed", seed)
         return copy
 
+    def on_error(
+        self,
+        policy: Literal["raise", "skip"],
+        max_errors: int = error_policy.MAX_ERRORS,
+        *,
+        log: str | os.PathLike[str] | None = None,
+    ) -> "Dataset":
+        """The same pipeline with another effect of rows that fail. It holds for the whole pipeline, wherever it is set.
+
+        A row fails by a DataError, a NotFoundError or a FunctionError of its own. Errors of resources, types, batches and
+        the disk end the iteration under either policy. `explain()` and `Iterator.report()` name the rows left out.
+
+        Args:
+            policy: "raise": the first row that fails ends the iteration, after the complete batches before it. "skip":
+                such rows are left out, and batches are filled with the rows behind them.
+            max_errors: The most rows that may be left out in an epoch, on each rank; one more raises its error.
+            log: A file that gets one JSON line for each row left out, at its end: epoch, key, record, file, offset,
+                operator, kind and message; None: no file. Not part of the graph.
+        """
+        copy = self._copy()
+        copy._on_error = error_policy.given(policy, max_errors, log)
+        return copy
+
+    def _log_option(self) -> dict[str, bytes]:
+        log = None if self._on_error is None else self._on_error.log
+        return {} if log is None else {"failed_rows_log": os.fsencode(log)}
+
     def _begin(self, op: str, attributes: dict[str, Any]) -> None:
         """As a source."""
-        self._set(op, attributes, (), [], None)
+        self._set(op, attributes, (), [], None, None)
 
     def _append(
         self,
@@ -278,8 +309,9 @@ class Dataset(Methods):
             if not isinstance(other, Dataset):
                 raise GraphError(f"{op} takes datasets, not {options.shown(other)}")
         seed = next((dataset._seed for dataset in inputs if dataset._seed is not None), None)
+        on_error = error_policy.joined(op, (dataset._on_error for dataset in inputs))
         dataset = object.__new__(Dataset)
-        dataset._set(op, attributes, inputs, steps, seed, step_bindings)
+        dataset._set(op, attributes, inputs, steps, seed, on_error, step_bindings)
         return dataset
 
     def _set(
@@ -289,20 +321,27 @@ class Dataset(Methods):
         inputs: "tuple[Dataset, ...]",
         steps: Sequence[Any],
         seed: int | None,
+        on_error: ErrorPolicy | None,
         step_bindings: Sequence[Binding] = (),
     ) -> None:
         bound = [value for value in attributes.values() if isinstance(value, Bound)]
         plain = {name: _plain(value) for name, value in attributes.items()}
         node = _engine.Node(op, plain, list(steps), users_location())
-        self._fill(node, inputs, [*(value.binding for value in bound), *step_bindings], seed)
+        self._fill(node, inputs, [*(value.binding for value in bound), *step_bindings], seed, on_error)
 
     def _fill(
-        self, node: _engine.Node, inputs: "tuple[Dataset, ...]", bindings: "list[Binding | None]", seed: int | None
+        self,
+        node: _engine.Node,
+        inputs: "tuple[Dataset, ...]",
+        bindings: "list[Binding | None]",
+        seed: int | None,
+        on_error: ErrorPolicy | None,
     ) -> None:
         self._node = node
         self._inputs = inputs
         self._bindings = bindings
         self._seed = seed
+        self._on_error = on_error
         self._epoch = 0
         self._last_run = None
         self._parked = []
@@ -312,7 +351,7 @@ class Dataset(Methods):
 
     def _copy(self) -> "Dataset":
         copy = object.__new__(Dataset)
-        copy._fill(self._node, self._inputs, self._bindings, self._seed)
+        copy._fill(self._node, self._inputs, self._bindings, self._seed, self._on_error)
         return copy
 
     def __copy__(self) -> "Dataset":
@@ -325,7 +364,9 @@ class Dataset(Methods):
 
     def _graph(self) -> _engine.Graph:
         if self._built is None:
-            self._built = _engine.Graph(_ordered(self)[0], self._seed, PRODUCER)
+            policy = self._on_error
+            max_errors = policy.max_errors if policy is not None and policy.skips else None
+            self._built = _engine.Graph(_ordered(self)[0], self._seed, PRODUCER, max_errors)
         return self._built
 
     def _bound_graph(self, *given: dict[str, Any]) -> tuple[Any, ...]:
@@ -433,6 +474,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
 
 def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
     datasets: list[Dataset] = []
+    on_error = None if graph.max_errors is None else ErrorPolicy(True, graph.max_errors)
     known = set(graph.references)
     for name in given:
         if name not in known:
@@ -443,6 +485,6 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         bindings = [
             reference.given_by_user(node, name, given[name]) if name in given else None for name in node.references
         ]
-        dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed)
+        dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed, on_error)
         datasets.append(dataset)
     return datasets[-1]

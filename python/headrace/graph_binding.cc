@@ -101,11 +101,12 @@ void NameReferences(BoundGraph& bound) {
 }
 
 BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t>>>& nodes,
-                     std::optional<uint64_t> seed, const std::string& producer) {
+                     std::optional<uint64_t> seed, const std::string& producer, std::optional<uint64_t> max_errors) {
   BoundGraph bound;
   bound.graph.set_format(ir::kFormat);
   bound.graph.set_producer(producer);
   if (seed.has_value()) bound.graph.set_seed(*seed);
+  if (max_errors.has_value()) bound.graph.mutable_skip_failed()->set_max_errors(*max_errors);
   for (const auto& [node, inputs] : nodes) {
     ir::proto::Node* added = bound.graph.add_nodes();
     *added = node.node;
@@ -190,7 +191,7 @@ void BindGraph(py::module_& module) {
       .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
 
   py::class_<BoundGraph>(module, "Graph")
-      .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("seed"), py::arg("producer"))
+      .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("seed"), py::arg("producer"), py::arg("max_errors"))
       .def_static("parse", [](const py::bytes& data) { return OfParsed(ir::ParseGraph(std::string(data))); })
       .def_static("parse_text", [](const std::string& text) { return OfParsed(ir::ParseGraphText(text)); })
       .def_static("parse_json", [](const std::string& json) { return OfParsed(ir::ParseGraphJson(json)); })
@@ -198,6 +199,12 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("seed",
                              [](const BoundGraph& self) {
                                return self.graph.has_seed() ? std::optional<uint64_t>(self.graph.seed()) : std::nullopt;
+                             })
+      .def_property_readonly("max_errors",
+                             [](const BoundGraph& self) {
+                               const bool skips = self.graph.has_skip_failed();
+                               return skips ? std::optional<uint64_t>(self.graph.skip_failed().max_errors())
+                                            : std::nullopt;
                              })
       .def_property_readonly("references", [](const BoundGraph& self) { return self.references; })
       .def_property_readonly("hash", [](const BoundGraph& self) { return ir::HashText(ir::UserGraphHash(self.graph)); })

@@ -78,6 +78,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.choose_cache_point = ChoiceOf(given);
   options.cache_folder = Option<std::string>(given, "cache_folder", "");
   options.profile = Option<int64_t>(given, "profile", 0);
+  options.failed_rows_log = Option<std::string>(given, "failed_rows_log", "");
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
   return options;
 }
@@ -110,6 +111,22 @@ py::dict StageDict(const StageReport& stage) {
   dict["caps"] = caps;
   dict["depth"] = stage.depth;
   return dict;
+}
+
+// [{"name": "map[1]", "rows": 3, "first": ["photos/1.jpg: …"]}], of operators that have any.
+py::list RowsByOperator(const std::vector<WarningReport>& reports) {
+  py::list list;
+  for (const WarningReport& report : reports) {
+    if (report.rows == 0) continue;
+    py::list first;
+    for (const std::string& row : report.first) first.append(LooseText(row));
+    py::dict entry;
+    entry["name"] = report.name;
+    entry["rows"] = report.rows;
+    entry["first"] = first;
+    list.append(entry);
+  }
+  return list;
 }
 
 // A warning, not an exception, because the pipeline is closed in any case.
@@ -155,6 +172,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
         bytes_(Option(options, "view_bytes", false) ? Bytes::kViewed : Bytes::kCopied),
         lends_(Option(options, "lend", false)) {
     ReleaseNow();
+    if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
     given.bindings = BindingsOf(references, objects_);
     iteration_ =
@@ -317,18 +335,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     py::list stages;
     for (const StageReport& stage : report.stages) stages.append(StageDict(stage));
     dict["stages"] = stages;
-    py::list warnings;
-    for (const WarningReport& warning : report.warnings) {
-      if (warning.rows == 0) continue;
-      py::list first;
-      for (const std::string& row : warning.first) first.append(LooseText(row));
-      py::dict entry;
-      entry["name"] = warning.name;
-      entry["rows"] = warning.rows;
-      entry["first"] = first;
-      warnings.append(entry);
-    }
-    dict["warnings"] = warnings;
+    dict["warnings"] = RowsByOperator(report.warnings);
+    dict["skipped"] = RowsByOperator(report.skipped);
     dict["wall_s"] = report.wall_s;
     dict["user_wait_s"] = report.user_wait_s;
     dict["delivered"] = report.delivered;

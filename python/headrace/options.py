@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from headrace.errors import GraphError, UnsupportedError
+from headrace.errors import GraphError
 
 _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -132,14 +132,9 @@ def shard_options(shard: Any) -> dict[str, int]:
     return {"rank": rank, "world": world}
 
 
-def choice(name: str, value: Any, choices: Sequence[str]) -> str:
+def choice(name: str, value: Any, choices: Sequence[str], of: str = "iterate") -> str:
     for known in choices:
         if isinstance(value, str) and value == known:
             return known
     listed = ", ".join(repr(known) for known in choices)
-    raise GraphError(f"iterate: {name} is {shown(value)}; it must be one of {listed}")
-
-
-def check_policy(on_error: Any) -> None:
-    if not isinstance(on_error, str) or on_error != "raise":
-        raise UnsupportedError(f"iterate: on_error is {shown(on_error)}; 'raise' is the only policy there is")
+    raise GraphError(f"{of}: {name} is {shown(value)}; it must be one of {listed}")

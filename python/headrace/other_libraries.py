@@ -55,6 +55,7 @@ _KEYWORDS = {
     "num_epochs": "write repeat(count), or loop over the dataset once for each epoch",
     "num_shards": "write iterate(shard=(rank, world))",
     "shard_id": "write iterate(shard=(rank, world))",
+    "on_error": 'write dataset.on_error("skip"), which holds for the whole pipeline',
     "sampler": "write shuffle=True in the source, or shuffle(window)",
 }
 

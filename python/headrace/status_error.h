@@ -24,6 +24,8 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
   absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
   // Returns the exception and forgets it; None if it is not kept.
   pybind11::object Take(const std::string& handle);
+  // From now on only the latest few are kept: rows that fail are skipped, and their exceptions are not asked for.
+  void KeepLatest() { most_ = kLatest; }
   // As tp_traverse.
   int Traverse(visitproc visit, void* arg) const;
   void Clear();
@@ -31,6 +33,8 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
  private:
   // Enough for every row in progress when a pipeline fails.
   static constexpr size_t kMost = 1000;
+  static constexpr size_t kLatest = 32;
+  size_t most_ = kMost;
   std::map<std::string, HeldObject> exceptions_;
   uint64_t next_ = 0;
 };

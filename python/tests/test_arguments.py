@@ -213,6 +213,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "take": (numbers().take, {"count": 2}),
     "unbatch": (numbers().batch(2).unbatch, {}),
     "with_seed": (numbers().with_seed, {"seed": 1}),
+    "on_error": (numbers().on_error, {"policy": "skip", "max_errors": 3, "log": "bad.jsonl"}),
     "zip": (numbers().zip, {"others": hr.Range(3).rename({"value": "other"})}),
     "explain": (numbers().explain, {}),
     "iterate": (numbers().iterate, {}),

@@ -301,7 +301,6 @@ def test_ragged_rows_name_both_shapes():
 def test_options_that_are_none():
     numbers = hr.Range(3)
     for options, kind, message in [
-        ({"on_error": "skip"}, hr.UnsupportedError, "'raise' is the only policy"),
         ({"as_": "pandas"}, hr.GraphError, "as_ is 'pandas'"),
         ({"even": "yes"}, hr.GraphError, "even is 'yes'"),
         ({"executor": "gpu"}, hr.GraphError, "executor is 'gpu'"),
