@@ -315,6 +315,15 @@ TEST(SkippedRows, RefuseStatesOfOtherRanksAndImpossibleCounts) {
               HasSubstr("4 rows were left out, of at most 3"));
 }
 
+TEST(SkippedRows, RefuseImpossibleCountersOfARepeat) {
+  Numbers numbers(9, 3);
+  numbers.Failing({1}).On("repeat", {{"count", IntValue(2)}});
+  const ir::proto::Graph graph = *numbers.builder().Build();
+  proto::State state = StateAfter(graph, 2);
+  state.set_checkpoint(state.checkpoint_size() - 1, 9);
+  EXPECT_THAT(std::string(Iteration::Start(graph, FromState(state)).status().message()), HasSubstr("which is 0 to 2"));
+}
+
 TEST(SkippedRows, AreOnlyThoseOfWhichTheErrorIsTheirOwn) {
   RunSpec spec;
   for (const absl::Status& error : {GraphError("types"), ResourceError("memory"), BeyondRow(DataError("the disk"))}) {

@@ -45,6 +45,11 @@ class Cases {
     End(builder_.Add("cache", {builder_.Add("concat", {Even(Range(false)), builder_.Add("shuffle", {Range(false)},
                                                                                         {{"window", IntValue(5)}})})}));
     End(Batch(Range(true)));
+    top = builder_.Add("test_fail", {Range(true)}, {{"values", ir::IntsValue({3, 4, 12})}});
+    top = builder_.Add("unbatch", {Batch(builder_.Add("shuffle", {top}, {{"window", IntValue(4)}}))});
+    builder_.SkipFailed(9);
+    End(builder_.Add("repeat", {builder_.Add("test_fail", {top}, {{"values", ir::IntsValue({7})}})},
+                     {{"count", IntValue(3)}}));
     folder_.Write("a", "one\ntwo\n\nfour\n");
     folder_.Write("b", "five");
     End(builder_.Add("Text", {}, {{"patterns", ir::StringsValue({folder_ / "a", folder_ / "b"})}}));

@@ -135,5 +135,50 @@ TEST(SkippedRows, AreTheSameOnEverySchedule) {
   std::printf("HEADRACE-COUNT schedules=%d\n", static_cast<int>(kSchedules));
 }
 
+ir::proto::Graph Streamed(bool goes_on, bool skips) {
+  FakeGraph fake;
+  fake.Add("fake_stream", {{"rows", IntValue(9)}, {"fail", IntValue(4)}, {"goes_on", ir::BoolValue(goes_on)}});
+  fake.Add("fake_work", {{"fail", IntsValue({6})}, {"light", ir::BoolValue(true)}});
+  ir::proto::Graph graph = fake.Build();
+  if (skips) graph.mutable_skip_failed()->set_max_errors(2);
+  return graph;
+}
+
+TEST(SkippedRows, OfAStreamAreThoseBehindWhichItCanGoOn) {
+  PipelineOptions options;
+  options.pull = true;
+  const auto ran = RunPipeline(Streamed(true, true), options);
+  ASSERT_TRUE(ran.ok() && ran->error.ok()) << ran.status() << ran->error;
+  EXPECT_THAT(ran->epochs[0], ElementsAre(0, 1, 2, 3, 5, 7, 8));
+  for (const Position& position : ran->positions) {
+    PipelineOptions rest = options;
+    rest.checkpoint = position.checkpoint;
+    rest.skip_rows = position.skip_rows;
+    rest.delivered = position.delivered;
+    rest.removed = position.removed;
+    const auto again = RunPipeline(Streamed(true, true), rest);
+    ASSERT_TRUE(again.ok() && again->error.ok()) << again.status() << again->error;
+    EXPECT_EQ(again->epochs[0].size() + position.delivered, 7u);
+  }
+  const auto stopped = RunPipeline(Streamed(false, true), options);
+  EXPECT_THAT(stopped->epochs[0], ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(KindOf(stopped->error), ErrorKind::kData);
+  EXPECT_EQ(KindOf(RunPipeline(Streamed(true, false), options)->error), ErrorKind::kData);
+}
+
+TEST(SkippedRows, OfAStreamCountForTheRankThatTheyAreOf) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    PipelineOptions options;
+    options.shard.world = 2;
+    options.shard.rank = seed % 2;
+    options.group = static_cast<int>(seed / 2 % 4);
+    const auto ran = RunByHand(Streamed(true, true), options, seed, 3);
+    ASSERT_TRUE(ran.ok() && ran->error.ok()) << ran.status() << ran->error;
+    const std::vector<int64_t> even = {0, 2, 8};
+    const std::vector<int64_t> odd = {1, 3, 5, 7};
+    EXPECT_EQ(ran->epochs[0], seed % 2 == 0 ? even : odd);
+  }
+}
+
 }  // namespace
 }  // namespace headrace

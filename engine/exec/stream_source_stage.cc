@@ -48,6 +48,11 @@ bool StreamSourceStage::IsOfThisRank(uint64_t position) const {
   return position >= base_ && (position - base_) % shard_.world == shard_.rank;
 }
 
+// Whether the source can be asked for the row behind one that failed and is skipped.
+bool StreamSourceStage::GoesOn(const Block& block, const absl::Status& status) const {
+  return op_.skips_failed && block.failed != nullptr && IsOfOneRow(status);
+}
+
 Message StreamSourceStage::NextMessage(int rows) {
   const auto checkpoint = [this] { return Checkpoint(counters_of_source_.begin(), counters_of_source_.end()); };
   const auto end = [&](uint64_t epoch) {
@@ -70,14 +75,18 @@ Message StreamSourceStage::NextMessage(int rows) {
     at_end_ = ended;
     if (ended && block->rows() > 0) break;
     if (ended || control_->closed()) return end(epoch_);
-    if (!status.ok()) break;
+    if (!status.ok() && (IsOfThisRank(position) || !GoesOn(*block, status))) break;
+    if (!status.ok()) {
+      status = absl::OkStatus();
+      block->failed.reset();
+    }
     if (!IsOfThisRank(position)) block->Truncate(before);
     if (block->rows() == 0) block->columns.clear();
     if (block->rows() >= rows) break;
   }
   block->checkpoint = checkpoint();
   if (!status.ok()) {
-    at_end_ = true;
+    at_end_ = !GoesOn(*block, status);
     AddOperator(status, op_);
     AddErrorField(status, ErrorField::kRow, Cat("epoch ", epoch_, ", after ", counters_of_source_[0], " rows"));
     block->Fail(block->rows(), std::move(status));
@@ -94,7 +103,9 @@ void StreamSourceStage::RunTask(Task& task) {
     if (made > 0 && (Gated(epoch_) || output_.FreeSlots() == 0)) break;
     Message block = NextMessage(rows);
     task.rows += static_cast<uint64_t>(block->rows());
-    ApplyElements(0, std::move(block), parts);
+    Message tombstone = SkipsFailed(op_, *block) ? block->TakeTombstone(false) : nullptr;
+    if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), parts);
+    if (tombstone) ApplyElements(0, std::move(tombstone), parts);
     int taken = 0;
     const std::optional<uint64_t> number = output_.TryTake(1, taken);
     if (!number.has_value()) return;  // closed

@@ -28,6 +28,7 @@ class StreamSourceStage : public Stage {
 
  private:
   Message NextMessage(int rows);
+  bool GoesOn(const Block& block, const absl::Status& status) const;
   void EndEpoch(uint64_t epoch);
   bool IsOfThisRank(uint64_t position) const;
 

@@ -65,7 +65,9 @@ class StreamSource {
   // Goes to the row after those that its checkpoint counters count; the first is the number of rows read in this epoch.
   // Zeros: the start. After an error the epoch ends: Next is not called.
   virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) = 0;
-  // Appends one row, or sets `end`. Sets `counters` to the counters after that row.
+  // Appends one row, or sets `end`. Sets `counters` to the counters after that row. A source that can go on behind a
+  // row that failed returns its error, sets block.failed to its identity, and sets `counters` likewise: if such rows
+  // are skipped, Next is called again.
   virtual absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
 };

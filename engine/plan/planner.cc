@@ -67,7 +67,7 @@ class StageLayout {
       op.output = node->arguments.output;
       op.epoch_cycle = node->arguments.epoch_cycle;
       const bool of_rows = CountBatches(*node) == 0;
-      op.skips_failed = of_rows && !node->stream_source && prepared_.graph().has_skip_failed();
+      op.skips_failed = of_rows && prepared_.graph().has_skip_failed();
       if (!node->indexed) {
         for (const auto& input : node->inputs) op.inputs.push_back(id_of_.at(input.get()));
       }

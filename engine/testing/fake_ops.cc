@@ -85,8 +85,8 @@ class CountSource : public IndexedSource {
 
 class StreamedSource : public StreamSource {
  public:
-  StreamedSource(uint64_t rows, Probe* probe, bool fail_start, int64_t fail)
-      : rows_(rows), probe_(probe), fail_start_(fail_start), fail_(fail) {}
+  StreamedSource(uint64_t rows, Probe* probe, bool fail_start, int64_t fail, bool goes_on)
+      : rows_(rows), probe_(probe), fail_start_(fail_start), fail_(fail), goes_on_(goes_on) {}
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override {
     failed_ = fail_start_;
     if (failed_) return DataError("the start fails");
@@ -101,8 +101,14 @@ class StreamedSource : public StreamSource {
     if (failed_) std::abort();
     end = position_ >= rows_;
     if (end) return absl::OkStatus();
-    failed_ = static_cast<int64_t>(position_) == fail_;
-    if (failed_) return DataError("the value ", position_, " fails");
+    const bool fails = static_cast<int64_t>(position_) == fail_;
+    failed_ = fails && !goes_on_;
+    if (fails && goes_on_) {
+      const FailedRow row{{epoch_, position_, false}, {nullptr, fail_, -1}, {}};
+      block.failed = std::make_unique<FailedRow>(row);
+      counters[0] = ++position_;
+    }
+    if (fails) return DataError("the value ", fail_, " fails");
     HEADRACE_RETURN_IF_ERROR(AppendCount(epoch_, position_, 0, block));
     counters[0] = ++position_;
     return absl::OkStatus();
@@ -116,6 +122,7 @@ class StreamedSource : public StreamSource {
   Probe* const probe_;
   const bool fail_start_;
   const int64_t fail_;
+  const bool goes_on_;
   bool failed_ = false;
   uint64_t epoch_ = 0;
   uint64_t position_ = 0;
@@ -502,12 +509,13 @@ const OpRegistration kCount(
          }});
 
 const OpRegistration kStream(
-    SourceDeclaration("fake_stream",
-                      {Number("rows", 10), Flag("python"), Flag("fail_start"), Number("fail", -1), Number("probe", 0)}),
+    SourceDeclaration("fake_stream", {Number("rows", 10), Flag("python"), Flag("fail_start"), Number("fail", -1),
+                                      Flag("goes_on"), Number("probe", 0)}),
     {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
-       return std::make_unique<StreamedSource>(
-           static_cast<uint64_t>(arguments.attributes.Int("rows")), &Probe::At(arguments.attributes.Int("probe")),
-           arguments.attributes.Bool("fail_start"), arguments.attributes.Int("fail"));
+       return std::make_unique<StreamedSource>(static_cast<uint64_t>(arguments.attributes.Int("rows")),
+                                               &Probe::At(arguments.attributes.Int("probe")),
+                                               arguments.attributes.Bool("fail_start"),
+                                               arguments.attributes.Int("fail"), arguments.attributes.Bool("goes_on"));
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {

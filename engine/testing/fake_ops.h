@@ -2,9 +2,9 @@
 // column `value` (int64), and `data` (uint8, filled with the value's low byte) if the source was given `bytes`.
 //
 //   fake_count(rows, bytes, io)            indexed source: the value is the position
-//   fake_stream(rows, python, fail_start, fail)
+//   fake_stream(rows, python, fail_start, fail, goes_on)
 //                                          the same as a stream source; its start fails, or the value `fail`, and a
-//                                          read after that aborts the process
+//                                          read after that aborts the process, unless it goes on behind the value
 //   fake_work(cost, steady, fail, python, copy, lent, light, probe, hold)
 //                                          row operator: takes up to `cost` µs (all of it if `steady`), fails the
 //                                          values in `fail`, makes its data anew if `copy` (in memory that is not the
