@@ -212,3 +212,24 @@ def test_a_filter_passes_no_step_that_may_fail():
     for options in ({}, {"optimize": False}):
         with pytest.raises(hr.DataError, match="4 rows of epoch 0 failed"):
             values(rows, **options)
+
+
+def test_a_cache_folder_keeps_what_was_left_out(tmp_path):
+    def numbers(max_errors=100):
+        rows = hr.Range(20).map(T.OneHot(12), "value", "hot").shuffle(4)
+        return rows.on_error("skip", max_errors).cache(directory=tmp_path)
+
+    def read(dataset, **options):
+        with dataset.iterate(**options) as iterator:
+            rows = [int(row["value"]) for row in iterator]
+            return rows, iterator.report()["skipped"]
+
+    expected = read(hr.Range(20).map(T.OneHot(12), "value", "hot").shuffle(4).on_error("skip"), epoch=0)
+    assert sorted(expected[0]) == list(range(12))
+    for epoch in range(3):
+        assert read(numbers(), epoch=epoch) == expected
+    with numbers().iterate() as iterator:
+        list(iterator)
+        assert iterator.report()["stages"][-1]["rows"] == 0
+    with pytest.raises(hr.DataError, match="6 rows of epoch 0 failed"):
+        read(numbers(5))
