@@ -20,6 +20,7 @@ PIPELINES = [
     "numbers_pulled",
     "pictures",
     "pictures_pulled",
+    "pictures_skipping",
     "kept",
     "lines",
     "functions",

@@ -74,6 +74,12 @@ def pictures_pulled(folder: pathlib.Path) -> Outcome:
     return pictures(folder, executor="pull")
 
 
+def pictures_skipping(folder: pathlib.Path) -> Outcome:
+    """A fault of the disk may pass: no row is left out for it."""
+    pictures = hr.ImageFolder(folder / "photos", shuffle=True).map([V.Decode(), V.Resize(16)], "image")
+    return rows_of(pictures.on_error("skip").batch(2))
+
+
 def kept(folder: pathlib.Path) -> Outcome:
     """Written to a cache's folder, then read from it."""
     shutil.rmtree(folder / "cache", ignore_errors=True)
@@ -108,7 +114,17 @@ def saved_and_restored(folder: pathlib.Path) -> Outcome:
 
 PIPELINES: dict[str, Run] = {
     run.__name__: run
-    for run in (numbers, numbers_pulled, pictures, pictures_pulled, kept, lines, functions, saved_and_restored)
+    for run in (
+        numbers,
+        numbers_pulled,
+        pictures,
+        pictures_pulled,
+        pictures_skipping,
+        kept,
+        lines,
+        functions,
+        saved_and_restored,
+    )
 }
 
 
