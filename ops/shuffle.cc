@@ -265,6 +265,8 @@ class ShuffleOperator : public StreamOperator {
     ended_ = false;
     ++epoch_;
     first_ = position_ = given_ = 0;
+    // Still to be skipped if the epoch was finished before its rows came again.
+    skip_input_ = 0;
     order_.Restart(0);
     before_.assign(before_.size(), 0);
     since_ = 0;

@@ -7,6 +7,8 @@
 #include <random>
 
 #include "core/testing/chi_square.h"
+#include "engine/operator/operator.h"
+#include "ir/attributes.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -144,6 +146,51 @@ TEST(Shuffle, MixesRowsOfAFilteredStreamBelowABatch) {
   builder.Add("batch", {1}, {{"size", IntValue(7)}});
   const Ran ran = RunEveryWay(builder);
   EXPECT_EQ(ran.Texts(0).size(), 9u);
+}
+
+class Rows : public Outbox {
+ public:
+  void Give(Message message) override { rows += message->rows(); }
+  void FinishEpoch(int /*input*/, uint64_t /*epoch*/) override {}
+  int rows = 0;
+};
+
+Message TwoRows(uint64_t epoch) {
+  auto message = std::make_unique<Block>();
+  message->epoch = epoch;
+  message->checkpoint = {2};
+  for (uint64_t row = 0; row < 2; ++row) {
+    absl::InlinedVector<Tensor, 1> columns = {*Tensor::Scalar(static_cast<int64_t>(row))};
+    AppendRow(*message, {epoch, row}, {}, columns);
+  }
+  return message;
+}
+
+// A restart in the middle of a message, of an epoch that is finished before its rows come again.
+TEST(Shuffle, SkipsNoRowsOfTheNextEpoch) {
+  ir::proto::Node node;
+  node.set_op("shuffle");
+  ir::proto::Attribute* const window = node.add_attributes();
+  window->set_name("window");
+  *window->mutable_value() = IntValue(1);
+  const RunOptions run;
+  OpArguments arguments;
+  arguments.node = &node;
+  arguments.attributes = ir::Attributes::Of(node);
+  arguments.run = &run;
+  const std::unique_ptr<StreamOperator> shuffle = *FindOp("shuffle")->stream(arguments);
+  shuffle->Start(5, {1, 1, 1}, {0});
+  shuffle->Finish(5);
+  Rows rows;
+  const auto receive = [&](Message message) {
+    shuffle->Receive(0, std::move(message), rows);
+    while (shuffle->owes()) shuffle->Continue(rows);
+  };
+  receive(MakeMark(5, {0}));
+  EXPECT_EQ(rows.rows, 0);
+  receive(TwoRows(6));
+  receive(MakeMark(6, {2}));
+  EXPECT_EQ(rows.rows, 2);
 }
 
 TEST(Shuffle, OfNothingIsNothing) { EXPECT_TRUE(RunEveryWay(Shuffled(0, 5)).rows.empty()); }
