@@ -1,14 +1,15 @@
 #include "ir/canonical.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
-#include "ir/post_order.h"
+#include "ir/orders.h"
+#include "ir/salts.h"
 #include "ir/value.h"
 
 namespace headrace::ir {
@@ -88,62 +89,20 @@ absl::Status CanonicalizeOperator(Operator& op) {
   return absl::OkStatus();
 }
 
-template <typename Operator>
-bool Draws(const Operator& op) {
-  const Declaration* declaration = Registry::Global().Find(NameOf(op));
-  if (declaration == nullptr) return false;
-  if (declaration->traits.random) return true;
-  const auto says_so = [](const proto::Attribute& attribute) {
-    return attribute.name() == "random" && attribute.value().boolean();
-  };
-  return std::any_of(op.attributes().begin(), op.attributes().end(), says_so);
+// What passes write in a graph.
+void ClearMarks(proto::Graph& graph) {
+  for (proto::Node& node : *graph.mutable_nodes()) {
+    node.clear_grouped();
+    node.clear_cache_points();
+    for (proto::Step& step : *node.mutable_steps()) step.clear_fused();
+  }
 }
 
-class SaltGiver {
- public:
-  explicit SaltGiver(proto::Graph& graph) : graph_(graph) {
-    for (const proto::Node& node : graph.nodes()) {
-      taken_.insert(node.salt());
-      for (const proto::Step& step : node.steps()) taken_.insert(step.salt());
-    }
+void ClearGroups(proto::Graph& graph) {
+  for (proto::Node& node : *graph.mutable_nodes()) {
+    for (proto::Step& step : *node.mutable_steps()) step.clear_group();
   }
-
-  void Give() {
-    for (const int position : PostOrder(graph_)) GiveTo(*graph_.mutable_nodes(position));
-  }
-
- private:
-  void GiveTo(proto::Node& node) {
-    node.clear_grouped();
-    if (node.salt() == 0 && DrawsRandom(node)) node.set_salt(Unused());
-    std::map<uint32_t, uint64_t> salt_of_group;
-    for (const proto::Step& step : node.steps()) {
-      if (step.salt() != 0 && step.group() != 0) salt_of_group.emplace(step.group(), step.salt());
-    }
-    for (proto::Step& step : *node.mutable_steps()) {
-      if (step.salt() == 0 && DrawsRandom(step)) step.set_salt(SaltOf(step, salt_of_group));
-      step.clear_group();
-      step.clear_fused();
-    }
-    node.clear_cache_points();
-  }
-
-  uint64_t SaltOf(const proto::Step& step, std::map<uint32_t, uint64_t>& salt_of_group) {
-    if (step.group() == 0) return Unused();
-    auto [salt, first] = salt_of_group.try_emplace(step.group(), 0);
-    if (first) salt->second = Unused();
-    return salt->second;
-  }
-
-  uint64_t Unused() {
-    while (taken_.count(next_) > 0) ++next_;
-    return next_++;
-  }
-
-  proto::Graph& graph_;
-  std::set<uint64_t> taken_;
-  uint64_t next_ = 1;
-};
+}
 
 }  // namespace
 
@@ -154,11 +113,13 @@ absl::Status Canonicalize(proto::Graph& graph) {
     HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(node));
     for (proto::Step& step : *node.mutable_steps()) HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(step));
   }
-  SaltGiver(graph).Give();
+  ClearMarks(graph);
+  PutOrdersAbove(graph);
+  // Before nodes are copied, because a copy is the same operator.
+  HEADRACE_RETURN_IF_ERROR(GiveSalts(graph));
+  ClearGroups(graph);
+  PutChoicesBelow(graph);
   return absl::OkStatus();
 }
-
-bool DrawsRandom(const proto::Node& node) { return Draws(node); }
-bool DrawsRandom(const proto::Step& step) { return Draws(step); }
 
 }  // namespace headrace::ir

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/salts.h"
 #include "ir/value.h"
 
 namespace headrace::ir {
@@ -22,6 +23,21 @@ Attribute SeedAttribute() {
           .doc = "This operator's own seed; None: the pipeline's.",
           .default_value = "None",
           .nullable = true};
+}
+
+Attribute NameAttribute() {
+  return {.name = std::string(kNameAttribute),
+          .type = AttributeType::kString,
+          .doc =
+              "Names this operator's random numbers, so that they stay the same when operators of its kind are added "
+              "or removed; unique in the pipeline.",
+          .default_value = "None",
+          .nullable = true};
+}
+
+bool MayDraw(const Declaration& declaration) {
+  return declaration.traits.random || std::any_of(declaration.attributes.begin(), declaration.attributes.end(),
+                                                  [](const auto& attribute) { return !attribute.puts_above.empty(); });
 }
 
 void CheckDefaults(const Declaration& declaration) {
@@ -85,8 +101,9 @@ Registry& Registry::Global() {
 void Registry::Register(Declaration declaration) {
   if (declaration.name.empty()) Die("an operator", "has no name");
   if (Find(declaration.name) != nullptr) Die(declaration.name, "occurs twice");
-  if (declaration.traits.random && declaration.FindAttribute("seed") == nullptr) {
-    declaration.attributes.push_back(SeedAttribute());
+  if (MayDraw(declaration)) {
+    if (declaration.FindAttribute("seed") == nullptr) declaration.attributes.push_back(SeedAttribute());
+    declaration.attributes.push_back(NameAttribute());
   }
   CheckDefaults(declaration);
   auto found = std::lower_bound(declarations_.begin(), declarations_.end(), declaration.name,

@@ -69,12 +69,15 @@ struct Attribute {
   bool tuning = false;
   // For texts: Python also accepts path objects.
   bool path = false;
-  // Not a parameter in Python: the engine sets it for an option of iterate().
+  // Not a parameter in Python: the front end or the engine sets it.
   bool hidden = false;
+  // For a bool: the operator that the canonical form puts above this one where it is true, with this one's `seed` and
+  // `name`. The attribute is false afterwards.
+  std::string puts_above = {};
 };
 
 struct Traits {
-  bool random = false;        // draws from the row's stream: has a salt and an implicit attribute `seed`
+  bool random = false;        // draws from the row's stream: has a salt and implicit attributes `seed` and `name`
   bool deterministic = true;  // same input and draws, same output
   bool one_to_one = false;    // one row in, one row out (kernels always)
   bool decodes = false;       // turns encoded bytes into an image
@@ -93,6 +96,9 @@ struct Traits {
   bool by_row = false;        // needs its rows one per message
   bool repeats = false;       // gives each row any number of times, under new identities
   bool side_by_side = false;  // row i is made of row i of each input
+  bool reorders = false;      // over indices: gives all rows, in another order in each epoch
+  bool by_number = false;     // over indices: names rows of its input by their numbers in unshuffled order
+  bool of_attribute = false;  // the canonical form makes it of an attribute of its input, whose name it has in messages
 
   friend bool operator==(const Traits&, const Traits&) = default;
 };
@@ -155,6 +161,7 @@ struct PythonSignature {
   std::string parameters = {};  // "start: int, stop: int | None = None"
   std::vector<Parameter> docs = {};
   std::string body = {};
+  std::string returns = {};  // of a method; empty: "Dataset"
 };
 
 struct Declaration {
@@ -166,7 +173,8 @@ struct Declaration {
   // Number of inputs: columns for a kernel, datasets for an op. max_inputs < 0: any number.
   int min_inputs = 1;
   int max_inputs = 1;
-  // Register adds `seed` where traits.random is set: None takes the pipeline's.
+  // Register adds `seed` and `name` where traits.random is set, or an attribute puts an operator above: None takes the
+  // pipeline's seed, and leaves the salt to the canonical form.
   std::vector<Attribute> attributes = {};
   Traits traits = {};
   // The module of the Python class: "vision", "transforms" (kernels), "" (sources: headrace.NAME), "dataset" (methods

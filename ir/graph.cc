@@ -25,8 +25,12 @@ std::string MadeBy(const proto::Graph& graph) {
 
 absl::Status CheckFormat(const proto::Graph& graph) {
   if (graph.format() > kFormat) {
-    return GraphError("the graph has format ", graph.format(), "; this Headrace reads formats up to ", kFormat,
+    return GraphError("the graph has format ", graph.format(), "; this Headrace reads format ", kFormat,
                       ": upgrade Headrace", MadeBy(graph));
+  }
+  if (graph.format() != 0 && graph.format() < kFormat) {
+    return GraphError("the graph has format ", graph.format(), ", whose operators drew other random numbers; this ",
+                      "Headrace reads format ", kFormat, ": make it anew with the script that made it", MadeBy(graph));
   }
   if (graph.format() == 0)
     return GraphError("this is no Headrace graph, or it is damaged: it does not name its format");

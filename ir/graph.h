@@ -15,13 +15,14 @@
 
 namespace headrace::ir {
 
-inline constexpr uint32_t kFormat = 1;
+inline constexpr uint32_t kFormat = 2;
 // The op whose node carries steps.
 inline constexpr std::string_view kMapOp = "map";
 
 // Deterministic: equal graphs give equal bytes.
 std::string SerializeGraph(const proto::Graph& graph);
-// kGraph for damaged bytes, for a newer format or operator version, and for any field this version does not know.
+// kGraph for damaged bytes, for another format, for a newer operator version, and for any field this version does not
+// know.
 absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes);
 
 std::string GraphToText(const proto::Graph& graph);

@@ -45,7 +45,7 @@ TEST_F(MarkPaddingTest, TheFirstOperatorThatCanMarks) {
   builder_.Add("mark", {3});
   EXPECT_EQ(Marked(),
             "#0  pictures(columns=None)\n"
-            "#1  shuffle(#0, seed=None, window=4)  salt 1\n"
+            "#1  shuffle(#0, name=None, seed=None, window=4)  salt 12448176966133054717\n"
             "#2  mark(#1, mark_padding=True)\n"
             "#3  take(#2, count=3)\n"
             "#4  mark(#3, mark_padding=False)\n");
@@ -129,7 +129,7 @@ TEST_F(MarkPaddingTest, SideBySideTheOtherInputsHaveNoColumnWhereTheyAreTheFirst
   builder_.Add("zip", {3, 4});
   EXPECT_EQ(Marked(),
             "#0  numbers(stop=10)\n"
-            "#1  shuffle(#0, seed=None, window=4)  salt 1\n"
+            "#1  shuffle(#0, name=None, seed=None, window=4)  salt 12448176966133054717\n"
             "#2  mark(#1, mark_padding=False)\n"
             "#3  mark(#1, mark_padding=True)\n"
             "#4  project(#2, columns=('value',))\n"

@@ -62,7 +62,7 @@ TEST(DropUnreadColumns, RemovesStepsAndWholeMaps) {
             "#0  pictures(columns=('image', 'label'))\n"
             "#1  map(#0, workers=None)\n"
             "      small = Resize(image; interpolation='bilinear', size=(8, 8))\n"
-            "      flipped = Flip(small; probability=0.5, seed=None)  salt 1\n"
+            "      flipped = Flip(small; name=None, probability=0.5, seed=None)  salt 8055669739214727032\n"
             "      label = Negate(label)\n"
             "#2  project(#1, columns=('label', 'flipped'))\n"
             "#3  batch(#2, drop_remainder=False, size=2)\n"
@@ -102,7 +102,7 @@ TEST(DropUnreadColumns, ProjectsWhatASourceCannotLeaveOut) {
   EXPECT_EQ(DumpOptimized(builder),
             "#0  numbers(stop=10)\n"
             "#1  project(#0, columns=('value',))\n"
-            "#2  shuffle(#1, seed=None, window=5)  salt 1\n"
+            "#2  shuffle(#1, name=None, seed=None, window=5)  salt 12448176966133054717\n"
             "#3  project(#2, columns=('value',))\n");
 }
 
@@ -187,8 +187,8 @@ TEST(MergeMaps, JoinsNeighboursAndKeepsSalts) {
   EXPECT_EQ(DumpOptimized(builder),
             "#0  pictures(columns=None)\n"
             "#1  map(#0, workers=None)\n"
-            "      image = Flip(image; probability=0.5, seed=None)  salt 1\n"
-            "      image = Flip(image; probability=0.5, seed=None)  salt 2\n"
+            "      image = Flip(image; name=None, probability=0.5, seed=None)  salt 8055669739214727032\n"
+            "      image = Flip(image; name=None, probability=0.5, seed=None)  salt 11366933456005071355\n"
             "      label = Negate(label)\n");
 }
 

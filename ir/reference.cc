@@ -122,7 +122,10 @@ std::string TraitsJson(const Traits& traits) {
                  {"one_to_many", Bool(traits.one_to_many)},
                  {"by_row", Bool(traits.by_row)},
                  {"repeats", Bool(traits.repeats)},
-                 {"side_by_side", Bool(traits.side_by_side)}});
+                 {"side_by_side", Bool(traits.side_by_side)},
+                 {"reorders", Bool(traits.reorders)},
+                 {"by_number", Bool(traits.by_number)},
+                 {"of_attribute", Bool(traits.of_attribute)}});
 }
 
 std::string SampleJson(const Sample& sample) {
@@ -153,7 +156,10 @@ std::string PythonJson(const PythonSignature& python) {
   if (python.parameters.empty()) return "null";
   std::vector<std::pair<std::string, std::string>> docs;
   for (const auto& [name, doc] : python.docs) docs.emplace_back(name, doc.empty() ? "null" : Quoted(doc));
-  return Object({{"parameters", Quoted(python.parameters)}, {"docs", Object(docs)}, {"body", Quoted(python.body)}});
+  return Object({{"parameters", Quoted(python.parameters)},
+                 {"docs", Object(docs)},
+                 {"body", Quoted(python.body)},
+                 {"returns", Quoted(python.returns.empty() ? "Dataset" : python.returns)}});
 }
 
 std::string DeclarationJson(const Declaration& declaration) {

@@ -53,7 +53,7 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
   EXPECT_TRUE(resize.at("traits").struct_value().fields().at("geometric").bool_value());
   EXPECT_FALSE(resize.at("traits").struct_value().fields().at("python").bool_value());
   const auto& attributes = resize.at("attributes").list_value();
-  ASSERT_EQ(attributes.values_size(), 3);  // with the seed
+  ASSERT_EQ(attributes.values_size(), 4);  // with seed and name
   const auto& size = attributes.values(0).struct_value().fields();
   EXPECT_EQ(size.at("minimum").number_value(), 1);
   EXPECT_TRUE(size.at("maximum").has_null_value());
@@ -72,6 +72,7 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
   EXPECT_TRUE(python.at("docs").struct_value().fields().at("size").has_null_value());
   EXPECT_EQ(python.at("docs").struct_value().fields().at("how").string_value(), "In which way.");
   EXPECT_EQ(python.at("body").string_value(), "pass");
+  EXPECT_EQ(python.at("returns").string_value(), "Dataset");
   const auto& sample = resize.at("sample").struct_value().fields();
   EXPECT_EQ(sample.at("attributes").struct_value().fields().at("size").string_value(), "3");
   EXPECT_EQ(sample.at("inputs").list_value().values(0).string_value(), "image");

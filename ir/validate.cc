@@ -10,6 +10,7 @@
 #include "ir/graph.h"
 #include "ir/graph_depth.h"
 #include "ir/infer.h"
+#include "ir/orders.h"
 #include "ir/post_order.h"
 #include "ir/suggestion.h"
 #include "ir/value.h"
@@ -71,7 +72,8 @@ class Validator {
     CheckGraph();
     for (node_ = 0; node_ < graph_.nodes_size(); ++node_) CheckNode(graph_.nodes(node_));
     Inference inference = Infer(graph_, mistakes_);
-    std::move(inference.mistakes.begin(), inference.mistakes.end(), std::back_inserter(mistakes_));
+    Append(std::move(inference.mistakes));
+    Append(FindChoicesWithoutNumbers(graph_));
     std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
       return std::pair(a.node, a.step) < std::pair(b.node, b.step);
     });
@@ -79,6 +81,10 @@ class Validator {
   }
 
  private:
+  void Append(std::vector<Mistake> mistakes) {
+    std::move(mistakes.begin(), mistakes.end(), std::back_inserter(mistakes_));
+  }
+
   void CheckGraph() {
     node_ = -1;
     if (graph_.format() != kFormat)

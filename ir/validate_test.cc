@@ -37,7 +37,8 @@ TEST(Validate, SaysEveryMistakeAtOnce) {
       "  train.py:3  map Resize: no column \"imge\"; did you mean \"image\"? (columns: image, label)\n"
       "  train.py:4  map Rezise: there is no such kernel; did you mean \"Resize\"?\n"
       "  train.py:5  map Flip: probability is 1.5; it must be at most 1\n"
-      "  train.py:5  map Flip: no attribute \"probabilty\"; did you mean \"probability\"? (it has probability, seed)\n"
+      "  train.py:5  map Flip: no attribute \"probabilty\"; did you mean \"probability\"? (it has probability, seed, "
+      "name)\n"
       "  train.py:6  map Negate: no column \"lable\"; did you mean \"label\"? (columns: image, label, imge)\n"
       "  train.py:7  batch: size is 0; it must be at least 1");
 }
@@ -113,7 +114,7 @@ TEST(Validate, RefusesAnEmptyGraphAndAnotherFormat) {
   proto::Graph graph;
   graph.set_format(3);
   graph.add_nodes()->set_op("numbers");
-  EXPECT_EQ(FindMistakes(graph)[0].message, "the graph has format 3, not 1");
+  EXPECT_EQ(FindMistakes(graph)[0].message, "the graph has format 3, not 2");
 }
 
 TEST(Validate, RefusesATreeThatGrowsWithoutBounds) {

@@ -47,6 +47,12 @@ TEST(ValueText, IsPythonsAndReadsBack) {
   EXPECT_EQ(ValueText(Parse("178_956_970")), "178956970");
 }
 
+TEST(ValueText, CutsLongListsShort) {
+  EXPECT_EQ(ValueText(IntsValue(std::vector<int64_t>(1000, 3))), "(3, 3, 3, 3, 3, 3, 3, 3, … 1000 values)");
+  const std::string whole = ValueText(IntsValue(std::vector<int64_t>(64, 3)));
+  EXPECT_EQ(ValueText(Parse(whole)), whole);
+}
+
 TEST(ValueText, RefusesWhatIsNoValue) {
   for (const char* text : {"", "x", "(1", "1 2", "'a", "('a', 1)", "(1, (2,))", "{1: 2}", "--1", "1.2.3", "(1 2)",
                            "99999999999999999999", "'\\q'"}) {

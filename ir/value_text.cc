@@ -14,10 +14,16 @@
 namespace headrace::ir {
 namespace {
 
+// Of the values of a list.
+constexpr int kMostShown = 64;
+constexpr int kShownOfMore = 8;
+
 template <typename Values, typename Text>
 std::string TupleText(const Values& values, Text text) {
   std::string result = "(";
-  for (int i = 0; i < values.size(); ++i) Append(result, i > 0 ? ", " : "", text(values.Get(i)));
+  const int shown = values.size() <= kMostShown ? values.size() : kShownOfMore;
+  for (int i = 0; i < shown; ++i) Append(result, i > 0 ? ", " : "", text(values.Get(i)));
+  if (shown < values.size()) return Cat(result, ", … ", values.size(), " values)");
   return result + (values.size() == 1 ? ",)" : ")");
 }
 

@@ -137,13 +137,15 @@ class ConcatenatedSource : public IndexedSource {
   // In one call of each input that has any of them.
   absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
     const size_t first = InputAt(positions[0]);
-    const auto [least, most] = std::minmax_element(positions.begin(), positions.end());
-    if (*least >= StartOf(first) && *most < ends_[first]) {
-      Positions of_input(positions.begin(), positions.end());
-      for (uint64_t& position : of_input) position -= StartOf(first);
-      return ReadRowsOf(first, epoch, of_input, block);
+    const uint64_t start = StartOf(first);
+    const uint64_t size = ends_[first] - start;
+    Positions of_first(positions.begin(), positions.end());
+    bool all = true;
+    for (uint64_t& position : of_first) {
+      position -= start;
+      all &= position < size;  // also for those before it, which wrap around
     }
-    return ReadRowsOfSeveral(epoch, positions, block);
+    return all ? ReadRowsOf(first, epoch, of_first, block) : ReadRowsOfSeveral(epoch, positions, block);
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {

@@ -1,4 +1,4 @@
-// States and graphs of operators that give another order now.
+// States and graphs of operators that gave other rows in an earlier version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,17 +15,17 @@ using ir::BoolValue;
 using ir::IntValue;
 using ::testing::HasSubstr;
 
-GraphBuilder Counting(bool shuffle) {
+GraphBuilder Versioned(bool other) {
   GraphBuilder builder;
-  builder.Add("Range", {}, {{"stop", IntValue(6)}, {"shuffle", BoolValue(shuffle)}});
-  builder.Add("batch", {0}, {{"size", IntValue(2)}});
+  builder.Add("Range", {}, {{"stop", IntValue(6)}});
+  builder.Add("test_versioned", {0}, {{"other", BoolValue(other)}});
   return builder;
 }
 
-// Canonical, with the version that Range had before its order changed.
-ir::proto::Graph Before(bool shuffle) {
-  ir::proto::Graph graph = *Counting(shuffle).Build();
-  graph.mutable_nodes(0)->set_version(1);
+// Canonical, with the version that the operator had before its rows changed.
+ir::proto::Graph Before(bool other) {
+  ir::proto::Graph graph = *Versioned(other).Build();
+  graph.mutable_nodes(1)->set_version(1);
   return graph;
 }
 
@@ -36,14 +36,14 @@ std::string RefusalOf(const ir::proto::Graph& graph, const std::string& state = 
   return started.ok() ? "" : std::string(started.status().message());
 }
 
-TEST(OperatorVersion, AGraphThatShuffledAnotherWayIsRefused) {
-  EXPECT_THAT(RefusalOf(Before(true)), HasSubstr("version 1 of Range, and this Headrace version 2: shuffle=True gives "
-                                                 "another order since version 2"));
+TEST(OperatorVersion, AGraphThatGaveOtherRowsIsRefused) {
+  EXPECT_THAT(RefusalOf(Before(true)), HasSubstr("version 1 of test_versioned, and this Headrace version 2: "
+                                                 "other=True gives other rows since version 2"));
   EXPECT_EQ(RefusalOf(Before(false)), "");
 }
 
-TEST(OperatorVersion, AStateOfAnotherOrderIsRefused) {
-  const ir::proto::Graph graph = *Counting(true).Build();
+TEST(OperatorVersion, AStateOfOtherRowsIsRefused) {
+  const ir::proto::Graph graph = *Versioned(true).Build();
   const auto iteration = Iteration::Start(graph, {});
   ASSERT_TRUE(iteration.ok()) << iteration.status();
   const absl::StatusOr<std::string> bytes = (*iteration)->State();
@@ -53,9 +53,9 @@ TEST(OperatorVersion, AStateOfAnotherOrderIsRefused) {
   const ir::GraphHash hash = ir::UserGraphHash(Before(true));
   state.set_graph_high(hash.high);
   state.set_graph_low(hash.low);
-  state.set_nodes(0, ir::NodeHashes(Before(true))[0]);
+  state.set_nodes(1, ir::NodeHashes(Before(true))[1]);
   EXPECT_THAT(RefusalOf(graph, SealState(state)),
-              HasSubstr("the state was taken with version 1 of Range, and this Headrace has version 2"));
+              HasSubstr("the state was taken with version 1 of test_versioned, and this Headrace has version 2"));
 }
 
 }  // namespace

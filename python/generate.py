@@ -54,7 +54,7 @@ def visible(op: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def by_name_alone(attribute: dict[str, Any]) -> bool:
-    return attribute["name"] == "seed" or attribute["tuning"]
+    return attribute["name"] in ("seed", "name") or attribute["tuning"]
 
 
 def parameters(op: dict[str, Any]) -> str:
@@ -194,7 +194,8 @@ class Writer:
             given, others = "*others: Dataset" + (", " + given if given else ""), ", others"
         code = code or f'return self._append("{op["name"]}", {attribute_dict(op)}{others})'
         comma = ", " if given else ""
-        head = f"def {name}(self{comma}{given}) -> Dataset:\n{docstring(documentation(op, own), 4)}\n"
+        returns = op["python"]["returns"] if op["python"] else "Dataset"
+        head = f"def {name}(self{comma}{given}) -> {returns}:\n{docstring(documentation(op, own), 4)}\n"
         return indented(head + ("    ...\n\n" if stub else f"{indented(code, 4)}\n\n"), 4)
 
     def exports(self, ops: list[dict[str, Any]]) -> str:
@@ -215,8 +216,8 @@ class Writer:
         else:
             lines.append("from typing import TYPE_CHECKING")
         lines.append("")
-        if "hosted." in body:
-            lines.append("from headrace import hosted")
+        if modules := [module for module in ("hosted", "parts") if f" {module}." in body]:
+            lines.append(f"from headrace import {', '.join(modules)}")
         if "Dataset" in own:
             lines.append("from headrace.dataset import Dataset")
         elif used("Dataset"):

@@ -163,10 +163,10 @@ def test_corrupt_and_newer_graph_files(tmp_path):
     newer = NUMBERS.batch(2).to_json()
     for field in (
         '"version": 1',
-        '"format": 1',
+        '"format": 2',
         '"formatVersion": 1',
         '"version":1',
-        '"format":1',
+        '"format":2',
         '"formatVersion":1',
     ):
         if field in newer:

@@ -37,19 +37,11 @@ absl::StatusOr<ShardAssignment> ShardOf(const IterateOptions& options, const std
   return ShardAssignment{options.rank, options.world, 0, even};
 }
 
-// Numbers operators as in the user's graph, for messages and plans, whatever passes do to the graph.
-void NumberOperators(ir::proto::Graph& graph) {
-  uint32_t number = 0;
-  for (ir::proto::Node& node : *graph.mutable_nodes()) {
-    node.set_user_node(++number);
-    for (ir::proto::Step& step : *node.mutable_steps()) step.set_user_node(number);
-  }
-}
-
 absl::StatusOr<ir::proto::Graph> Prepare(const ir::proto::Graph& user_graph) {
   ir::proto::Graph graph = user_graph;
   HEADRACE_RETURN_IF_ERROR(ir::Canonicalize(graph));
   HEADRACE_RETURN_IF_ERROR(ir::Validate(graph));
+  NumberOperators(graph);
   return graph;
 }
 
@@ -60,7 +52,6 @@ absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const Iter
     for (const ir::Pass& pass : ir::AllPasses()) off.push_back(pass.name);
   }
   ir::proto::Graph prepared = graph;
-  NumberOperators(prepared);
   // Before the passes, which keep columns in order.
   if (even == ShardAssignment::Even::kPad) ir::MarkPadding(prepared);
   return ir::Optimize(prepared, off);

@@ -8,8 +8,7 @@
 namespace headrace {
 namespace {
 
-constexpr uint32_t kStateFormat = 2;
-constexpr uint32_t kFormatWithoutChecksum = 1;
+constexpr uint32_t kStateFormat = 3;
 
 uint32_t ChecksumOf(const std::string& state) { return Crc32c(state.data(), state.size()); }
 
@@ -18,9 +17,9 @@ absl::Status NoState(std::string_view bytes) {
 }
 
 absl::Status CheckSeal(const proto::SealedState& sealed, std::string_view bytes) {
-  if (sealed.format() == kFormatWithoutChecksum) {
-    return StateError("the state has format ", sealed.format(), ", which only older versions of Headrace read: take a ",
-                      "new one");
+  if (sealed.format() != 0 && sealed.format() < kStateFormat) {
+    return StateError("the state has format ", sealed.format(), ", of a Headrace whose operators drew other random ",
+                      "numbers; this one reads format ", kStateFormat, ": begin the epoch anew");
   }
   if (sealed.format() > kStateFormat) {
     return StateError("the state has format ", sealed.format(), ", newer than this Headrace knows (", kStateFormat,

@@ -55,8 +55,8 @@ TEST(SealedState, IsRefusedWhereBytesAreMissingOrAdded) {
 TEST(SealedState, OfAnotherFormatSaysSo) {
   // What format 1 began with.
   EXPECT_THAT(Refusal(std::string("\x08\x01\x11\0\0\0\0\0\0\0\0", 11)),
-              HasSubstr("format 1, which only older versions"));
-  EXPECT_THAT(Refusal("\x08\x03"), HasSubstr("format 3, newer than this Headrace knows (2): upgrade Headrace"));
+              HasSubstr("format 1, of a Headrace whose operators drew other random numbers"));
+  EXPECT_THAT(Refusal("\x08\x04"), HasSubstr("format 4, newer than this Headrace knows (3): upgrade Headrace"));
 }
 
 TEST(SealedState, OfNumbersThatCannotBeIsRefused) {

@@ -173,8 +173,8 @@ struct OpArguments {
 
 using IndexedSources = std::vector<std::unique_ptr<IndexedSource>>;
 
-// The factories of an operator; exactly one of the first four is set. `indexed` is set in addition for operators that
-// only act on indices if all their inputs are indexed.
+// The factories of an operator; exactly one of the first four is set, or none for an operator that can only act on
+// indices. `indexed` is set, in addition, for operators that only act on indices if all their inputs are indexed.
 struct OpFactories {
   std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&)> indexed_source = {};
   std::function<absl::StatusOr<std::unique_ptr<StreamSource>>(const OpArguments&)> stream_source = {};

@@ -87,6 +87,8 @@ struct OperatorProperties {
   bool writes_batch_slots = false;
   // Passes on its input rows unchanged and in order, up to some row of each epoch; it may take several epochs for one.
   bool passes_rows = false;
+  // The rows come in another order in each epoch, or are others.
+  bool new_order_each_epoch = false;
   // Makes several messages of one, and returns them in order.
   bool splits_messages = false;
   // It keeps the rows that come to it, and gives them again in later epochs; not set: it keeps none.

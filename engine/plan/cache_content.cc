@@ -22,17 +22,6 @@ void AppendSources(const PlanNode& node, std::string& content) {
   }
 }
 
-// Whether the order of an indexed source differs in each epoch. A source that can shuffle has a salt even if it does
-// not.
-bool ShufflesAnew(const PlanNode& source) {
-  const ir::proto::Node& made_of = *source.arguments.node;
-  const bool off = std::any_of(made_of.attributes().begin(), made_of.attributes().end(), [](const auto& attribute) {
-    return attribute.name() == "shuffle" && !attribute.value().boolean();
-  });
-  return (made_of.salt() != 0 && !off) || std::any_of(source.inputs.begin(), source.inputs.end(),
-                                                      [](const auto& input) { return ShufflesAnew(*input); });
-}
-
 }  // namespace
 
 bool Draws(const PlanNode& node, bool by_key) {
@@ -68,7 +57,7 @@ uint64_t RowsThatCome(const PlanNode& node, const ShardAssignment& shard) {
   const PlanNode& source = *SourceOfRows(node);
   const uint64_t size = source.indexed->size();
   // A rank meets only its own part of the rows, unless each epoch shuffles them anew.
-  if (ShufflesAnew(source)) return size;
+  if (source.properties.new_order_each_epoch) return size;
   const uint64_t mine = shard.RowsOf(size, 0);
   const Cardinality& each = node.inputs[0]->properties.cardinality;
   return std::max<uint64_t>(1, each.known() ? std::min(mine, each.rows) : mine);

@@ -1,5 +1,6 @@
 #include "engine/plan/plan_node.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/error.h"
@@ -9,6 +10,18 @@
 
 namespace headrace {
 namespace {
+
+// Whether the canonical form made it of an attribute of its input.
+bool OfAttribute(const ir::proto::Node& node) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(node.op());
+  return declaration != nullptr && declaration->traits.of_attribute && node.inputs_size() == 1;
+}
+
+// The node by which messages name `node`: itself, or the one with its attribute.
+int NamingNode(const ir::proto::Graph& graph, int node) {
+  while (OfAttribute(graph.nodes(node))) node = static_cast<int>(graph.nodes(node).inputs(0));
+  return node;
+}
 
 class PlanNodeMaker {
  public:
@@ -48,7 +61,8 @@ class PlanNodeMaker {
   void FillArguments(int id, OpArguments& arguments) const {
     const ir::proto::Node& proto = graph_.nodes(id);
     arguments.name = NodeName(graph_, id);
-    if (proto.has_location()) arguments.location = Cat(proto.location().file(), ":", proto.location().line());
+    const ir::proto::Node& naming = graph_.nodes(NamingNode(graph_, id));
+    if (naming.has_location()) arguments.location = Cat(naming.location().file(), ":", naming.location().line());
     arguments.node = &proto;
     arguments.attributes = ir::Attributes::Of(proto);
     for (uint32_t input : proto.inputs()) arguments.inputs.push_back(schemas_[input]);
@@ -82,8 +96,10 @@ class PlanNodeMaker {
       HEADRACE_ASSIGN_OR_RETURN(node.stream_source, factories.stream_source(arguments));
     } else if (factories.row) {
       HEADRACE_ASSIGN_OR_RETURN(node.row, factories.row(arguments));
-    } else {
+    } else if (factories.stream) {
       HEADRACE_ASSIGN_OR_RETURN(node.stream, factories.stream(arguments));
+    } else {
+      return GraphError("acts on the numbers of rows, so it must stand next to a source with random access");
     }
     return absl::OkStatus();
   }
@@ -92,9 +108,12 @@ class PlanNodeMaker {
     OperatorProperties& properties = node.properties;
     if (node.indexed) {
       // Acts on indices alone: what its properties say about streamed rows does not apply.
-      const ir::Traits traits = properties.traits;
-      properties = OperatorProperties();
-      properties.traits = traits;
+      const OperatorProperties declared = std::exchange(properties, {});
+      properties.traits = declared.traits;
+      properties.new_order_each_epoch = declared.new_order_each_epoch;
+      for (const auto& input : node.inputs) {
+        properties.new_order_each_epoch |= input->properties.new_order_each_epoch;
+      }
       properties.cardinality = Cardinality::Of(node.indexed->size());
       properties.checkpoint_counters = 1;
       node.counters = 1;
@@ -174,9 +193,21 @@ const PlanNode* FirstInexact(const PlanNode& root) {
 uint32_t CheckpointLayout(const PlanNode& root) { return static_cast<uint32_t>(LayoutFrom(root, 0)); }
 
 std::string NodeName(const ir::proto::Graph& graph, int node) {
+  node = NamingNode(graph, node);
   const ir::proto::Node& named = graph.nodes(node);
-  const int number = named.user_node() > 0 ? static_cast<int>(named.user_node()) - 1 : node;
-  return Cat(named.op(), "[", number, "]");
+  if (named.user_node() > 0) return Cat(named.op(), "[", named.user_node() - 1, "]");
+  const auto& nodes = graph.nodes();
+  const auto before =
+      std::count_if(nodes.begin(), nodes.begin() + node, [](const auto& each) { return !OfAttribute(each); });
+  return Cat(named.op(), "[", before, "]");
+}
+
+void NumberOperators(ir::proto::Graph& graph) {
+  uint32_t number = 0;
+  for (ir::proto::Node& node : *graph.mutable_nodes()) {
+    node.set_user_node(OfAttribute(node) ? graph.nodes(static_cast<int>(node.inputs(0))).user_node() : ++number);
+    for (ir::proto::Step& step : *node.mutable_steps()) step.set_user_node(node.user_node());
+  }
 }
 
 absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& graph, const RunOptions& run) {

@@ -49,7 +49,11 @@ const PlanNode* SourceOfRows(const PlanNode& node);
 // none.
 const PlanNode* FirstInexact(const PlanNode& root);
 
-// "batch[3]": the operator with its number in the graph that the user built, or in this one if that is not known.
+// Numbers operators in the order of a canonical graph, for messages and plans, whatever passes do to it. An operator
+// that is made of an attribute has the number of the one with the attribute.
+void NumberOperators(ir::proto::Graph& graph);
+// "batch[3]": the operator with that number, or the one that it would get; of an operator that is made of an attribute,
+// the one with the attribute.
 std::string NodeName(const ir::proto::Graph& graph, int node);
 
 }  // namespace headrace

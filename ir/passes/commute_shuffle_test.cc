@@ -23,7 +23,7 @@ TEST(CommuteShuffle, ShufflesEncodedPictures) {
   builder.Add("shuffle", {2}, Window(100));
   EXPECT_EQ(Commuted(builder),
             "#0  encoded()\n"
-            "#1  shuffle(#0, seed=None, window=100)  salt 1\n"
+            "#1  shuffle(#0, name=None, seed=None, window=100)  salt 12448176966133054717\n"
             "#2  map(#1, workers=None)\n"
             "      image = Decode(image)\n"
             "#3  map(#2, workers=None)\n"
@@ -57,7 +57,7 @@ TEST(CommuteShuffle, HoldsWhatIsSmaller) {
             "#0  pictures(columns=None)\n"
             "#1  map(#0, workers=None)\n"
             "      image = Resize(image; interpolation='bilinear', size=(32, 32))\n"
-            "#2  shuffle(#1, seed=None, window=100)  salt 1\n"
+            "#2  shuffle(#1, name=None, seed=None, window=100)  salt 12448176966133054717\n"
             "#3  map(#2, workers=None)\n"
             "      image = Resize(image; interpolation='bilinear', size=(64, 64))\n");
 }

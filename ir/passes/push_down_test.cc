@@ -34,12 +34,12 @@ TEST(PushDown, TakeAndSkipGoBelowMaps) {
   builder.Add("take", {4}, Count(3));
   EXPECT_EQ(Pushed(builder),
             "#0  pictures(columns=None)\n"
-            "#1  shuffle(#0, seed=None, window=4)  salt 1\n"
+            "#1  shuffle(#0, name=None, seed=None, window=4)  salt 12448176966133054717\n"
             "#2  skip(#1, count=2)\n"
             "#3  take(#2, count=3)\n"
             "#4  project(#3, columns=('label', 'image'))\n"
             "#5  map(#4, workers=None)\n"
-            "      image = Flip(image; probability=0.5, seed=None)  salt 2\n");
+            "      image = Flip(image; name=None, probability=0.5, seed=None)  salt 8055669739214727032\n");
 }
 
 // Rows of the source are sharded among ranks below the take in either case.
@@ -95,7 +95,7 @@ TEST(PushDown, AFilterPassesMapsThatWriteNothingItReads) {
             "      label = Negate(label)\n"
             "#3  filter(#2, predicate=col(\"label\") < 5)\n"
             "#4  map(#3, workers=None)\n"
-            "      image = Flip(image; probability=0.5, seed=None)  salt 1\n");
+            "      image = Flip(image; name=None, probability=0.5, seed=None)  salt 8055669739214727032\n");
 }
 
 TEST(PushDown, AFilterThatMayFailOrWouldSavePythonStays) {
@@ -161,9 +161,9 @@ TEST(PushDown, ARenameGoesThroughMapsAndNamesTheirColumns) {
             "#0  pictures(columns=None)\n"
             "#1  rename(#0, mapping={'image': 'whole'})\n"
             "#2  map(#1, workers=None)\n"
-            "      picture = Flip(whole; probability=0.5, seed=None)  salt 1\n"
+            "      picture = Flip(whole; name=None, probability=0.5, seed=None)  salt 8055669739214727032\n"
             "      label = Negate(label)\n"
-            "#3  shuffle(#2, seed=None, window=4)  salt 2\n");
+            "#3  shuffle(#2, name=None, seed=None, window=4)  salt 12448176966133054717\n");
 }
 
 TEST(PushDown, LeavesWhatTwoUse) {

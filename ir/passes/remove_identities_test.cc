@@ -93,7 +93,7 @@ TEST(RemoveIdentities, OfWhatTwoUse) {
   builder.Add("zip", {2, 3});
   EXPECT_EQ(Without(builder),
             "#0  numbers(stop=10)\n"
-            "#1  shuffle(#0, seed=None, window=2)  salt 1\n"
+            "#1  shuffle(#0, name=None, seed=None, window=2)  salt 12448176966133054717\n"
             "#2  rename(#1, mapping={'value': 'a', 'square': 'b'})\n"
             "#3  zip(#1, #2)\n");
 }

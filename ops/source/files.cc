@@ -6,10 +6,10 @@
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "io/files/glob.h"
+#include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/listed_file.h"
-#include "ops/source/row_order.h"
 
 namespace headrace {
 namespace {
@@ -25,15 +25,11 @@ const ColumnChoice& Choice() {
 class FilesSource : public IndexedSource {
  public:
   FilesSource(MatchedFiles files, const OpArguments& arguments)
-      : system_(arguments.run->files),
-        files_(std::move(files)),
-        fields_(Choice().Fields(arguments.output)),
-        order_(static_cast<uint64_t>(files_.paths.size()), arguments) {}
+      : system_(arguments.run->files), files_(std::move(files)), fields_(Choice().Fields(arguments.output)) {}
 
   uint64_t size() const override { return static_cast<uint64_t>(files_.paths.size()); }
 
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    const uint64_t index = order_.IndexAt(epoch, position);
+  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
     auto path = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(index)]);
     absl::InlinedVector<Tensor, 2> columns;
     RowId id{epoch, index};
@@ -52,8 +48,8 @@ class FilesSource : public IndexedSource {
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
-    id = {epoch, order_.IndexAt(epoch, position)};
-    const auto index = static_cast<int64_t>(id.key);
+    id = {epoch, position};
+    const auto index = static_cast<int64_t>(position);
     provenance = {std::make_shared<const std::string>(files_.paths[index]), index, -1};
   }
 
@@ -65,13 +61,12 @@ class FilesSource : public IndexedSource {
   const FileSystem* const system_;
   const MatchedFiles files_;
   const std::vector<int> fields_;
-  const RowOrder order_;
 };
 
 const OpRegistration registration(
     {
         .name = "Files",
-        .version = RowOrder::kVersion,
+        .version = 2,
         .role = ir::Role::kSource,
         .summary = "Gives the files that match patterns, each as one row.",
         .doc =
@@ -79,14 +74,13 @@ const OpRegistration registration(
             "paths; a row's key is its index in that order.",
         .min_inputs = 0,
         .max_inputs = 0,
-        .attributes = {DeclarePatterns(), RowOrder::Declare(), Choice().Declare()},
-        .traits = {.random = true, .indexed = true, .file_io = true},
+        .attributes = {DeclarePatterns(), DeclareShuffle(), Choice().Declare()},
+        .traits = {.indexed = true, .file_io = true},
         .example = "hr.Files(\"photos/**/*.jpg\")",
         .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema>) -> absl::StatusOr<ir::Schema> {
           HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
           return Choice().Infer(attributes);
         },
-        .upgrade = RowOrder::Upgrade,
     },
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
       HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*arguments.run->files, "Files", arguments.attributes));

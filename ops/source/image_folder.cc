@@ -9,9 +9,9 @@
 #include "engine/operator/operator.h"
 #include "io/listings/image_listing.h"
 #include "io/listings/kept_listings.h"
+#include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/listed_file.h"
-#include "ops/source/row_order.h"
 
 namespace headrace {
 namespace {
@@ -30,15 +30,11 @@ const ColumnChoice& Choice() {
 class ImageFolderSource : public IndexedSource {
  public:
   ImageFolderSource(std::shared_ptr<const ImageListing> listing, const OpArguments& arguments)
-      : files_(arguments.run->files),
-        listing_(std::move(listing)),
-        fields_(Choice().Fields(arguments.output)),
-        order_(static_cast<uint64_t>(listing_->size()), arguments) {}
+      : files_(arguments.run->files), listing_(std::move(listing)), fields_(Choice().Fields(arguments.output)) {}
 
   uint64_t size() const override { return static_cast<uint64_t>(listing_->size()); }
 
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    const uint64_t index = order_.IndexAt(epoch, position);
+  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
     auto path = std::make_shared<const std::string>(listing_->Path(static_cast<int64_t>(index)));
     absl::InlinedVector<Tensor, 2> columns;
     RowId id{epoch, index};
@@ -57,8 +53,8 @@ class ImageFolderSource : public IndexedSource {
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
-    id = {epoch, order_.IndexAt(epoch, position)};
-    const auto index = static_cast<int64_t>(id.key);
+    id = {epoch, position};
+    const auto index = static_cast<int64_t>(position);
     provenance = {std::make_shared<const std::string>(listing_->Path(index)), index, -1};
   }
 
@@ -84,7 +80,6 @@ class ImageFolderSource : public IndexedSource {
   const FileSystem* const files_;
   const std::shared_ptr<const ImageListing> listing_;
   const std::vector<int> fields_;
-  const RowOrder order_;
 };
 
 absl::StatusOr<std::map<std::string, int32_t>> ClassMap(const ir::Attributes& attributes) {
@@ -121,7 +116,7 @@ absl::StatusOr<std::shared_ptr<const ImageListing>> List(const FileSystem& files
 const OpRegistration registration(
     {
         .name = "ImageFolder",
-        .version = RowOrder::kVersion,
+        .version = 2,
         .role = ir::Role::kSource,
         .summary = "Gives the pictures of a folder that holds one folder per class.",
         .doc = "Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on request "
@@ -135,7 +130,7 @@ const OpRegistration registration(
                         .type = ir::AttributeType::kString,
                         .doc = "The folder that holds the class folders.",
                         .path = true},
-                       RowOrder::Declare(),
+                       DeclareShuffle(),
                        {.name = "extensions",
                         .type = ir::AttributeType::kStrings,
                         .doc = "File name endings of pictures, in upper or lower case.",
@@ -156,10 +151,9 @@ const OpRegistration registration(
                         .default_value = "None",
                         .nullable = true,
                         .path = true}},
-        .traits = {.random = true, .indexed = true, .file_io = true},
+        .traits = {.indexed = true, .file_io = true},
         .example = "hr.ImageFolder(\"photos/\", shuffle=True)",
         .infer = Infer,
-        .upgrade = RowOrder::Upgrade,
     },
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
       HEADRACE_ASSIGN_OR_RETURN(auto listing, List(*arguments.run->files, arguments.attributes));

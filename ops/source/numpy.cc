@@ -12,8 +12,8 @@
 #include "core/hash.h"
 #include "engine/operator/operator.h"
 #include "ir/type.h"
+#include "ops/order/permute.h"
 #include "ops/source/name_rows.h"
-#include "ops/source/row_order.h"
 
 namespace headrace {
 namespace {
@@ -69,24 +69,19 @@ absl::StatusOr<BlockColumn> RowsOf(const Tensor& array, absl::Span<const uint64_
 
 class NumpySource : public IndexedSource {
  public:
-  NumpySource(std::string name, std::vector<NamedArray> arrays, const OpArguments& arguments)
-      : name_(std::move(name)),
-        arrays_(std::move(arrays)),
-        size_(static_cast<uint64_t>(arrays_[0].rows.dim(0))),
-        order_(size_, arguments) {}
+  NumpySource(std::string name, std::vector<NamedArray> arrays)
+      : name_(std::move(name)), arrays_(std::move(arrays)), size_(static_cast<uint64_t>(arrays_[0].rows.dim(0))) {}
 
   uint64_t size() const override { return size_; }
 
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    const uint64_t index = order_.IndexAt(epoch, position);
+  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
     absl::InlinedVector<Tensor, 2> columns;
     for (const NamedArray& array : arrays_) columns.push_back(array.rows.Index(static_cast<int64_t>(index)));
     AppendRow(block, {epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, columns);
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
-    const Positions indices = order_.IndicesAt(epoch, positions);
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> indices, Block& block) const override {
     const bool side_by_side = AreSideBySide(indices);
     for (const NamedArray& array : arrays_) {
       HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, RowsOf(array.rows, indices, side_by_side));
@@ -96,9 +91,9 @@ class NumpySource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
-    id = {epoch, order_.IndexAt(epoch, position)};
-    provenance = {nullptr, static_cast<int64_t>(id.key), -1};
+  void Identify(uint64_t epoch, uint64_t index, RowId& id, Provenance& provenance) const override {
+    id = {epoch, index};
+    provenance = {nullptr, static_cast<int64_t>(index), -1};
   }
 
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
@@ -113,7 +108,6 @@ class NumpySource : public IndexedSource {
   const std::string name_;
   const std::vector<NamedArray> arrays_;
   const uint64_t size_;
-  const RowOrder order_;
 };
 
 // The same array in a buffer that counts no bytes: the user's memory is not charged to the pipeline, and a row must not
@@ -166,7 +160,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeNumpy(const OpArguments& argu
     }
     arrays.push_back(std::move(array));
   }
-  return std::make_unique<NumpySource>(name, std::move(arrays), arguments);
+  return std::make_unique<NumpySource>(name, std::move(arrays));
 }
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
@@ -178,7 +172,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 const OpRegistration registration(
     {
         .name = "Numpy",
-        .version = RowOrder::kVersion,
+        .version = 2,
         .role = ir::Role::kSource,
         .summary = "Gives the rows of NumPy arrays, along their first axis.",
         .doc = "One column for each array: the dict's keys, or `data` for one array alone. Rows are views: nothing is "
@@ -190,18 +184,20 @@ const OpRegistration registration(
                        {.name = "columns",
                         .type = ir::AttributeType::kColumns,
                         .doc = "Types of the rows of each array."},
-                       RowOrder::Declare()},
-        .traits = {.random = true, .indexed = true},
-        .python = {.parameters = "arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None",
-                   .docs = {{"arrays",
-                             "Columns with arrays of equal first axis; or one array, which becomes the column `data`. "
-                             "They are shared, not copied: do not change them while a pipeline runs."},
-                            {"shuffle"},
-                            {"seed"}},
-                   .body = "self._begin(\"Numpy\", hosted.numpy_attributes(arrays, shuffle=shuffle, seed=seed))"},
+                       DeclareShuffle()},
+        .traits = {.indexed = true},
+        .python =
+            {.parameters = "arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None, "
+                           "name: str | None = None",
+             .docs = {{"arrays",
+                       "Columns with arrays of equal first axis; or one array, which becomes the column `data`. "
+                       "They are shared, not copied: do not change them while a pipeline runs."},
+                      {"shuffle"},
+                      {"seed"},
+                      {"name"}},
+             .body = "self._begin(\"Numpy\", hosted.numpy_attributes(arrays, shuffle=shuffle, seed=seed, name=name))"},
         .example = "hr.Numpy({\"x\": np.arange(10)}, shuffle=True)",
         .infer = Infer,
-        .upgrade = RowOrder::Upgrade,
     },
     {.indexed_source = MakeNumpy});
 

@@ -4,8 +4,8 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/operator.h"
+#include "ops/order/permute.h"
 #include "ops/source/name_rows.h"
-#include "ops/source/row_order.h"
 
 namespace headrace {
 namespace {
@@ -32,13 +32,11 @@ struct Bounds {
 
 class RangeSource : public IndexedSource {
  public:
-  explicit RangeSource(const OpArguments& arguments)
-      : bounds_(Bounds::Of(arguments.attributes)), order_(bounds_.size(), arguments) {}
+  explicit RangeSource(const OpArguments& arguments) : bounds_(Bounds::Of(arguments.attributes)) {}
 
   uint64_t size() const override { return bounds_.size(); }
 
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    const uint64_t index = order_.IndexAt(epoch, position);
+  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
     const uint64_t value = static_cast<uint64_t>(bounds_.start) + index * static_cast<uint64_t>(bounds_.step);
     HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Scalar(static_cast<int64_t>(value)));
     block.ids.push_back({epoch, index});
@@ -47,11 +45,10 @@ class RangeSource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
-    const auto count = static_cast<int64_t>(positions.size());
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> indices, Block& block) const override {
+    const auto count = static_cast<int64_t>(indices.size());
     HEADRACE_ASSIGN_OR_RETURN(Tensor values, Tensor::Allocate(DType::kInt64, {count}));
     int64_t* const value = values.mutable_data<int64_t>();
-    const Positions indices = order_.IndicesAt(epoch, positions);
     NameRows(indices, epoch, block);
     for (size_t i = 0; i < indices.size(); ++i) {
       value[i] =
@@ -61,9 +58,9 @@ class RangeSource : public IndexedSource {
     return absl::OkStatus();
   }
 
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
-    id = {epoch, order_.IndexAt(epoch, position)};
-    provenance = {nullptr, static_cast<int64_t>(id.key), -1};
+  void Identify(uint64_t epoch, uint64_t index, RowId& id, Provenance& provenance) const override {
+    id = {epoch, index};
+    provenance = {nullptr, static_cast<int64_t>(index), -1};
   }
 
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
@@ -72,7 +69,6 @@ class RangeSource : public IndexedSource {
 
  private:
   const Bounds bounds_;
-  const RowOrder order_;
 };
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
@@ -83,7 +79,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 const OpRegistration registration(
     {
         .name = "Range",
-        .version = RowOrder::kVersion,
+        .version = 2,
         .role = ir::Role::kSource,
         .summary = "Gives the whole numbers from start to stop, as Python's range.",
         .doc = "Column `value`: int64, shape (). A row's key is its index.",
@@ -92,23 +88,23 @@ const OpRegistration registration(
         .attributes = {{.name = "start", .doc = "The first value.", .default_value = "0"},
                        {.name = "stop", .doc = "The first value left out."},
                        {.name = "step", .doc = "The difference of consecutive values; not 0.", .default_value = "1"},
-                       RowOrder::Declare()},
-        .traits = {.random = true, .indexed = true},
+                       DeclareShuffle()},
+        .traits = {.indexed = true},
         .python =
             {.parameters = "start: int, stop: int | None = None, step: int = 1, *, shuffle: bool = False, seed: int | "
-                           "None = None",
+                           "None = None, name: str | None = None",
              .docs =
                  {{"start",
                    "The first value; if it is the only argument, the end, which is left out, as in Python's range."},
                   {"stop"},
                   {"step"},
                   {"shuffle"},
-                  {"seed"}},
+                  {"seed"},
+                  {"name"}},
              .body = "if stop is None:\n    start, stop = 0, start\nself._begin(\"Range\", {\"start\": start, "
-                     "\"stop\": stop, \"step\": step, \"shuffle\": shuffle, \"seed\": seed})"},
+                     "\"stop\": stop, \"step\": step, \"shuffle\": shuffle, \"seed\": seed, \"name\": name})"},
         .example = "hr.Range(10)",
         .infer = Infer,
-        .upgrade = RowOrder::Upgrade,
         .most_rows = [](const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>>)
             -> std::optional<uint64_t> { return Bounds::Of(attributes).size(); },
     },

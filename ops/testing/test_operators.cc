@@ -1,5 +1,5 @@
-// Three operators for tests only: `test_group` sends rows on in messages of several, `test_fail` fails rows by value,
-// `test_counted` counts them.
+// Four operators for tests only: `test_group` sends rows on in messages of several, `test_fail` fails rows by value,
+// `test_counted` counts them, `test_versioned` has a version before its own.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -90,6 +90,25 @@ const OpRegistration kCounted({.name = "test_counted",
                               {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
                                 return std::make_unique<Counted>();
                               }});
+
+const OpRegistration kVersioned(
+    {.name = "test_versioned",
+     .version = 2,
+     .role = ir::Role::kRow,
+     .summary = "Passes rows on; version 1 gave others where `other` is set, for tests.",
+     .attributes = {{.name = "other", .type = AttributeType::kBool, .doc = "Give others.", .default_value = "False"}},
+     .traits = {.one_to_one = true},
+     .python_module = "test",
+     .infer = ir::PassesSchema(),
+     .upgrade = [](int /*from*/, std::vector<std::pair<std::string, ir::proto::Value>>& attributes) -> absl::Status {
+       const auto gave_others = [](const auto& each) { return each.first == "other" && each.second.boolean(); };
+       if (std::none_of(attributes.begin(), attributes.end(), gave_others)) return absl::OkStatus();
+       return GraphError("other=True gives other rows since version 2");
+     },
+     .reads = ir::PassesColumns()},
+    {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
+      return std::make_unique<Fail>(std::vector<int64_t>());
+    }});
 
 const OpRegistration kGroup(
     {.name = "test_group",

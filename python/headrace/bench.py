@@ -107,8 +107,11 @@ def _parts(dataset: Dataset) -> list[tuple[str, Dataset]]:
     """The pipeline up to each of its operators, starting at the source (or at the operator that joins several)."""
     parts: list[tuple[str, Dataset]] = []
     while True:
+        part = dataset._copy()
+        while dataset._node.of_attribute:  # a part of the operator with the attribute
+            (dataset,) = dataset._inputs
         steps = [step.partition("(")[0] for step in dataset._node.steps]
-        parts.append((dataset._node.op + (f" ({', '.join(steps)})" if steps else ""), dataset._copy()))
+        parts.append((dataset._node.op + (f" ({', '.join(steps)})" if steps else ""), part))
         if len(dataset._inputs) != 1:
             return parts[::-1]
         (dataset,) = dataset._inputs

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "ir/canonical.h"
+#include "ir/declaration.h"
 #include "ir/dump.h"
 #include "ir/graph.h"
 #include "ir/graph_hash.h"
@@ -164,6 +166,24 @@ std::vector<std::string> DeclaredColumns(const BoundNode& bound) {
   return names;
 }
 
+// Whether it asks for another order of the rows in each epoch.
+bool Shuffles(const BoundNode& bound) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(bound.node.op());
+  if (declaration == nullptr) return false;
+  if (declaration->traits.random && declaration->traits.by_position) return true;
+  const auto asks = [&](const ir::proto::Attribute& attribute) {
+    const ir::Attribute* const declared = declaration->FindAttribute(attribute.name());
+    return declared != nullptr && !declared->puts_above.empty() && attribute.value().boolean();
+  };
+  return declaration->traits.reorders ||
+         std::any_of(bound.node.attributes().begin(), bound.node.attributes().end(), asks);
+}
+
+bool RowByRow(const BoundNode& bound) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(bound.node.op());
+  return declaration != nullptr && declaration->role == ir::Role::kRow && declaration->traits.one_to_one;
+}
+
 }  // namespace
 
 py::list SchemaList(const ir::Schema& schema) {
@@ -188,6 +208,13 @@ void BindGraph(py::module_& module) {
                                return steps;
                              })
       .def_property_readonly("columns", &DeclaredColumns)
+      .def_property_readonly("shuffles", &Shuffles)
+      .def_property_readonly("row_by_row", &RowByRow)
+      .def_property_readonly("of_attribute",
+                             [](const BoundNode& self) {
+                               const ir::Declaration* const op = ir::Registry::Global().Find(self.node.op());
+                               return op != nullptr && op->traits.of_attribute;
+                             })
       .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
 
   py::class_<BoundGraph>(module, "Graph")

@@ -29,6 +29,8 @@ class Files(Dataset):
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         columns: Columns to give, of path, data; None: path, data.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.Files("photos/**/*.jpg")
@@ -41,8 +43,9 @@ class Files(Dataset):
         columns: str | Sequence[str] | None = None,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None:
-        self._begin("Files", {"patterns": patterns, "shuffle": shuffle, "columns": columns, "seed": seed})
+        self._begin("Files", {"patterns": patterns, "shuffle": shuffle, "columns": columns, "seed": seed, "name": name})
 
 
 class Generator(Dataset):
@@ -88,6 +91,8 @@ class ImageFolder(Dataset):
         columns: Columns to give, of image, label, path, index; None: image, label.
         listing: A file that keeps the listing: trusted if it exists, written if it does not.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.ImageFolder("photos/", shuffle=True)
@@ -104,6 +109,7 @@ class ImageFolder(Dataset):
         listing: str | PathLike[str] | None = None,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         self._begin(
             "ImageFolder",
@@ -116,6 +122,7 @@ class ImageFolder(Dataset):
                 "columns": columns,
                 "listing": listing,
                 "seed": seed,
+                "name": name,
             },
         )
 
@@ -132,13 +139,22 @@ class Numpy(Dataset):
             `data`. They are shared, not copied: do not change them while a pipeline runs.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.Numpy({"x": np.arange(10)}, shuffle=True)
     """
 
-    def __init__(self, arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None) -> None:
-        self._begin("Numpy", hosted.numpy_attributes(arrays, shuffle=shuffle, seed=seed))
+    def __init__(
+        self,
+        arrays: Mapping[str, Any] | Any,
+        *,
+        shuffle: bool = False,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin("Numpy", hosted.numpy_attributes(arrays, shuffle=shuffle, seed=seed, name=name))
 
 
 class Range(Dataset):
@@ -153,17 +169,28 @@ class Range(Dataset):
         step: The difference of consecutive values; not 0.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.Range(10)
     """
 
     def __init__(
-        self, start: int, stop: int | None = None, step: int = 1, *, shuffle: bool = False, seed: int | None = None
+        self,
+        start: int,
+        stop: int | None = None,
+        step: int = 1,
+        *,
+        shuffle: bool = False,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         if stop is None:
             start, stop = 0, start
-        self._begin("Range", {"start": start, "stop": stop, "step": step, "shuffle": shuffle, "seed": seed})
+        self._begin(
+            "Range", {"start": start, "stop": stop, "step": step, "shuffle": shuffle, "seed": seed, "name": name}
+        )
 
 
 class Text(Dataset):

@@ -27,6 +27,8 @@ class Files(Dataset):
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         columns: Columns to give, of path, data; None: path, data.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.Files("photos/**/*.jpg")
@@ -39,6 +41,7 @@ class Files(Dataset):
         columns: str | Sequence[str] | None = None,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class Generator(Dataset):
@@ -82,6 +85,8 @@ class ImageFolder(Dataset):
         columns: Columns to give, of image, label, path, index; None: image, label.
         listing: A file that keeps the listing: trusted if it exists, written if it does not.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.ImageFolder("photos/", shuffle=True)
@@ -98,6 +103,7 @@ class ImageFolder(Dataset):
         listing: str | PathLike[str] | None = None,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class Numpy(Dataset):
@@ -112,12 +118,21 @@ class Numpy(Dataset):
             `data`. They are shared, not copied: do not change them while a pipeline runs.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.Numpy({"x": np.arange(10)}, shuffle=True)
     """
 
-    def __init__(self, arrays: Mapping[str, Any] | Any, *, shuffle: bool = False, seed: int | None = None) -> None: ...
+    def __init__(
+        self,
+        arrays: Mapping[str, Any] | Any,
+        *,
+        shuffle: bool = False,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
 
 class Range(Dataset):
     """Gives the whole numbers from start to stop, as Python's range.
@@ -131,13 +146,22 @@ class Range(Dataset):
         step: The difference of consecutive values; not 0.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.Range(10)
     """
 
     def __init__(
-        self, start: int, stop: int | None = None, step: int = 1, *, shuffle: bool = False, seed: int | None = None
+        self,
+        start: int,
+        stop: int | None = None,
+        step: int = 1,
+        *,
+        shuffle: bool = False,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class Text(Dataset):

@@ -205,6 +205,8 @@ class RandomCrop(Kernel):
         mode: How new pixels are made: constant takes `fill`, the others repeat the image as
             numpy.pad does.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomCrop(32, padding=4)
@@ -219,9 +221,18 @@ class RandomCrop(Kernel):
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__(
-            {"size": size, "padding": padding, "pad_if_needed": pad_if_needed, "fill": fill, "mode": mode, "seed": seed}
+            {
+                "size": size,
+                "padding": padding,
+                "pad_if_needed": pad_if_needed,
+                "fill": fill,
+                "mode": mode,
+                "seed": seed,
+                "name": name,
+            }
         )
 
 
@@ -243,6 +254,8 @@ class RandomErasing(Kernel):
         ratio: The least and the greatest height over width (above 0).
         value: What erased pixels hold: one number, or one per channel, in the units of the input.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomErasing(0.25, value=(124, 116, 104))
@@ -256,8 +269,9 @@ class RandomErasing(Kernel):
         value: float | Sequence[float] = 0,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None:
-        super().__init__({"p": p, "scale": scale, "ratio": ratio, "value": value, "seed": seed})
+        super().__init__({"p": p, "scale": scale, "ratio": ratio, "value": value, "seed": seed, "name": name})
 
 
 class RandomHorizontalFlip(Kernel):
@@ -271,13 +285,15 @@ class RandomHorizontalFlip(Kernel):
     Args:
         p: How likely a row is flipped (at least 0, at most 1).
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomHorizontalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None) -> None:
-        super().__init__({"p": p, "seed": seed})
+    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"p": p, "seed": seed, "name": name})
 
 
 class RandomResizedCrop(Kernel):
@@ -301,6 +317,8 @@ class RandomResizedCrop(Kernel):
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomResizedCrop(224, antialias=False)
@@ -315,6 +333,7 @@ class RandomResizedCrop(Kernel):
         antialias: bool = True,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__(
             {
@@ -324,6 +343,7 @@ class RandomResizedCrop(Kernel):
                 "interpolation": interpolation,
                 "antialias": antialias,
                 "seed": seed,
+                "name": name,
             }
         )
 
@@ -339,13 +359,15 @@ class RandomVerticalFlip(Kernel):
     Args:
         p: How likely a row is flipped (at least 0, at most 1).
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomVerticalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None) -> None:
-        super().__init__({"p": p, "seed": seed})
+    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"p": p, "seed": seed, "name": name})
 
 
 class Rescale(Kernel):

@@ -192,6 +192,8 @@ class RandomCrop(Kernel):
         mode: How new pixels are made: constant takes `fill`, the others repeat the image as
             numpy.pad does.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomCrop(32, padding=4)
@@ -206,6 +208,7 @@ class RandomCrop(Kernel):
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomErasing(Kernel):
@@ -226,6 +229,8 @@ class RandomErasing(Kernel):
         ratio: The least and the greatest height over width (above 0).
         value: What erased pixels hold: one number, or one per channel, in the units of the input.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomErasing(0.25, value=(124, 116, 104))
@@ -239,6 +244,7 @@ class RandomErasing(Kernel):
         value: float | Sequence[float] = 0,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomHorizontalFlip(Kernel):
@@ -252,12 +258,14 @@ class RandomHorizontalFlip(Kernel):
     Args:
         p: How likely a row is flipped (at least 0, at most 1).
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomHorizontalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None) -> None: ...
+    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomResizedCrop(Kernel):
     """Cuts a random rectangle out of an image and resizes it.
@@ -280,6 +288,8 @@ class RandomResizedCrop(Kernel):
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomResizedCrop(224, antialias=False)
@@ -294,6 +304,7 @@ class RandomResizedCrop(Kernel):
         antialias: bool = True,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomVerticalFlip(Kernel):
@@ -307,12 +318,14 @@ class RandomVerticalFlip(Kernel):
     Args:
         p: How likely a row is flipped (at least 0, at most 1).
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.RandomVerticalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None) -> None: ...
+    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class Rescale(Kernel):
     """Multiplies by a number and adds another.

@@ -274,7 +274,7 @@ def test_any_damage_to_a_graph_file_is_an_error_or_a_graph(tmp_path):
 
 def test_newer_graph_file(tmp_path):
     path = tmp_path / "g.json"
-    path.write_text(hr.Range(3).to_json().replace('"format": 1', '"format": 99'))
+    path.write_text(hr.Range(3).to_json().replace('"format": 2', '"format": 99'))
     assert "99" in path.read_text()
     with pytest.raises(hr.GraphError, match="newer"):
         hr.load(path)

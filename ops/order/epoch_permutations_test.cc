@@ -1,4 +1,4 @@
-#include "ops/source/row_order.h"
+#include "ops/order/epoch_permutations.h"
 
 #include <gtest/gtest.h>
 
@@ -15,17 +15,22 @@ namespace {
 
 constexpr int kDraws = 12'000;
 
-// The positions `first`, `first` + `step`, …
-Positions Stepping(uint64_t first, uint64_t step, uint64_t count) {
-  Positions positions;
+// Those at the positions `first`, `first` + `step`, …
+DrawnPermutation IndicesAt(const EpochPermutations& permutations, uint64_t epoch, uint64_t first, uint64_t step,
+                           uint64_t count) {
+  DrawnPermutation positions;
   for (uint64_t i = 0; i < count; ++i) positions.push_back(first + i * step);
+  permutations.Find(epoch, absl::MakeSpan(positions));
   return positions;
 }
 
+uint64_t IndexAt(const EpochPermutations& permutations, uint64_t epoch, uint64_t position) {
+  permutations.Find(epoch, absl::MakeSpan(&position, 1));
+  return position;
+}
+
 DrawnPermutation OrderOf(uint64_t size, uint64_t seed, uint64_t salt, uint64_t epoch) {
-  const RowOrder order(size, true, seed, salt);
-  const Positions indices = order.IndicesAt(epoch, Stepping(0, 1, size));
-  return {indices.begin(), indices.end()};
+  return IndicesAt(EpochPermutations(size, seed, salt), epoch, 0, 1, size);
 }
 
 // What may change from one permutation to the next, by one each time.
@@ -80,20 +85,19 @@ TEST_P(EveryAxis, PutsEveryRowAnywhere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RowOrder, EveryAxis, ::testing::ValuesIn(kAxes),
+INSTANTIATE_TEST_SUITE_P(EpochPermutations, EveryAxis, ::testing::ValuesIn(kAxes),
                          [](const auto& axis) { return std::string(axis.param.name); });
 
 // Which three of six rows the first of two ranks gets: each of 20 sets.
-TEST(RowOrder, DealsAnyRowsToARank) {
+TEST(EpochPermutations, DealsAnyRowsToARank) {
   if (!kCountsChances) GTEST_SKIP();
   std::vector<int64_t> counts(20);
   std::vector<int> number(64, -1);
   int sets = 0;
   for (int epoch = 0; epoch < kDraws; ++epoch) {
-    const RowOrder order(6, true, 1, 2);
+    const EpochPermutations order(6, 1, 2);
     size_t set = 0;
-    for (const uint64_t index : order.IndicesAt(static_cast<uint64_t>(epoch), Stepping(0, 2, 3)))
-      set |= size_t{1} << index;
+    for (const uint64_t index : IndicesAt(order, static_cast<uint64_t>(epoch), 0, 2, 3)) set |= size_t{1} << index;
     if (number[set] < 0) number[set] = sets++;
     ++counts[static_cast<size_t>(number[set])];
   }
@@ -101,26 +105,23 @@ TEST(RowOrder, DealsAnyRowsToARank) {
   EXPECT_LT(std::abs(ChiSquareDeviation(counts)), kMostDeviation);
 }
 
-TEST(RowOrder, GivesTheSameRowsOneByOneAndInRuns) {
+TEST(EpochPermutations, GivesTheSameRowsOneByOneAndInRuns) {
   for (const uint64_t size : {uint64_t{100}, UniformPermutation::kMostRows, UniformPermutation::kMostRows + 1}) {
-    const RowOrder order(size, true, 1, 2);
+    const EpochPermutations order(size, 1, 2);
     for (uint64_t epoch = 0; epoch < 5; ++epoch) {
-      const Positions run = order.IndicesAt(epoch, Stepping(3, 7, 10));
-      for (uint64_t i = 0; i < 10; ++i) EXPECT_EQ(run[i], order.IndexAt(epoch, 3 + 7 * i));
+      const DrawnPermutation run = IndicesAt(order, epoch, 3, 7, 10);
+      for (uint64_t i = 0; i < 10; ++i) EXPECT_EQ(run[i], IndexAt(order, epoch, 3 + 7 * i));
     }
   }
-  const RowOrder plain(10, false, 1, 2);
-  EXPECT_EQ(plain.IndexAt(4, 7), 7u);
-  EXPECT_TRUE(plain.in_order());
 }
 
 // Threads read epochs in any order, so that permutations are replaced while others are read.
-TEST(RowOrder, IsTheSameForEveryThread) {
+TEST(EpochPermutations, IsTheSameForEveryThread) {
   constexpr uint64_t kEpochs = 6;
   for (const uint64_t size : {uint64_t{3}, uint64_t{500}}) {
     std::vector<DrawnPermutation> expected;
     for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) expected.push_back(OrderOf(size, 1, 2, epoch));
-    const RowOrder order(size, true, 1, 2);
+    const EpochPermutations order(size, 1, 2);
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
     for (uint64_t thread = 0; thread < 4; ++thread) {
@@ -128,7 +129,7 @@ TEST(RowOrder, IsTheSameForEveryThread) {
         std::mt19937_64 random(thread);
         for (int i = 0; i < 20'000; ++i) {
           const uint64_t epoch = random() % kEpochs, position = random() % size;
-          if (order.IndexAt(epoch, position) != expected[epoch][position]) wrong.fetch_add(1);
+          if (IndexAt(order, epoch, position) != expected[epoch][position]) wrong.fetch_add(1);
         }
       });
     }
@@ -138,29 +139,29 @@ TEST(RowOrder, IsTheSameForEveryThread) {
 }
 
 // Two epochs are kept, charged to their first readers.
-TEST(RowOrder, CountsItsMemory) {
+TEST(EpochPermutations, CountsItsMemory) {
   MemoryAccount* const account = MemoryAccount::Open();
   {
-    const RowOrder order(1000, true, 1, 2);
+    const EpochPermutations order(1000, 1, 2);
     for (uint64_t epoch = 0; epoch < 7; ++epoch) {
       const TaskMemory task(&BufferPool::Global(), account, 0);
-      order.IndexAt(epoch, 0);
+      IndexAt(order, epoch, 0);
       EXPECT_EQ(task.peak(), 0) << "not the task's own need";
       EXPECT_EQ(account->held(), epoch == 0 ? 2000 : 4000);
     }
-    order.IndexAt(8, 0);
+    IndexAt(order, 8, 0);
     EXPECT_EQ(account->held(), 2000) << "read outside of any task";
   }
   EXPECT_EQ(account->held(), 0);
   account->Close();
 }
 
-TEST(RowOrder, TakesNoMemoryForManyRows) {
+TEST(EpochPermutations, TakesNoMemoryForManyRows) {
   MemoryAccount* const account = MemoryAccount::Open();
   {
-    const RowOrder order(UniformPermutation::kMostRows + 1, true, 1, 2);
+    const EpochPermutations order(UniformPermutation::kMostRows + 1, 1, 2);
     const TaskMemory task(&BufferPool::Global(), account, 0);
-    order.IndexAt(0, 0);
+    IndexAt(order, 0, 0);
     EXPECT_EQ(account->held(), 0);
   }
   account->Close();

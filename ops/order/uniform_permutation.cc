@@ -1,4 +1,4 @@
-#include "ops/source/uniform_permutation.h"
+#include "ops/order/uniform_permutation.h"
 
 #include <map>
 #include <mutex>

@@ -5,8 +5,8 @@
 // those of FF1 (NIST SP 800-38G). A network alone can be confined to even permutations, so one bit of the key swaps the
 // first two rows or not.
 // A value; safe from any thread.
-#ifndef HEADRACE_OPS_SOURCE_KEYED_PERMUTATION_H_
-#define HEADRACE_OPS_SOURCE_KEYED_PERMUTATION_H_
+#ifndef HEADRACE_OPS_ORDER_KEYED_PERMUTATION_H_
+#define HEADRACE_OPS_ORDER_KEYED_PERMUTATION_H_
 
 #include <array>
 #include <cstdint>
@@ -34,4 +34,4 @@ class KeyedPermutation {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_SOURCE_KEYED_PERMUTATION_H_
+#endif  // HEADRACE_OPS_ORDER_KEYED_PERMUTATION_H_

@@ -1,4 +1,4 @@
-#include "ops/source/keyed_permutation.h"
+#include "ops/order/keyed_permutation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // A stored permutation of 0 … size-1; all are equally likely. Made by Fisher and Yates' shuffle (Durstenfeld,
 // "Algorithm 235: Random permutation", CACM 1964) with unbiased numbers of the Philox stream that its key names.
 // Immutable; safe from any thread.
-#ifndef HEADRACE_OPS_SOURCE_UNIFORM_PERMUTATION_H_
-#define HEADRACE_OPS_SOURCE_UNIFORM_PERMUTATION_H_
+#ifndef HEADRACE_OPS_ORDER_UNIFORM_PERMUTATION_H_
+#define HEADRACE_OPS_ORDER_UNIFORM_PERMUTATION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -34,4 +34,4 @@ class UniformPermutation {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_OPS_SOURCE_UNIFORM_PERMUTATION_H_
+#endif  // HEADRACE_OPS_ORDER_UNIFORM_PERMUTATION_H_

@@ -1,0 +1,249 @@
+#include "ir/orders.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/text.h"
+#include "ir/declaration.h"
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "ir/post_order.h"
+#include "ir/validate.h"
+#include "ir/value.h"
+
+namespace headrace::ir {
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<proto::Node>;
+
+const Declaration* DeclarationOf(const proto::Node& node) { return Registry::Global().Find(node.op()); }
+
+Traits TraitsOf(const proto::Node& node) {
+  const Declaration* const declaration = DeclarationOf(node);
+  return declaration == nullptr ? Traits() : declaration->traits;
+}
+
+bool InputsComeFirst(const Nodes& nodes) {
+  for (int id = 0; id < nodes.size(); ++id) {
+    for (const uint32_t input : nodes[id].inputs()) {
+      if (input >= static_cast<uint32_t>(id)) return false;
+    }
+  }
+  return true;
+}
+
+proto::Value* ValueOf(proto::Node& node, std::string_view name) {
+  for (proto::Attribute& attribute : *node.mutable_attributes()) {
+    if (attribute.name() == name) return attribute.mutable_value();
+  }
+  return nullptr;
+}
+
+// The attribute that asks for an operator above, if the operator can be made of the node.
+const Attribute* AsksForOrder(const Declaration* declaration, proto::Node& node) {
+  if (declaration == nullptr) return nullptr;
+  const Attribute* asks = nullptr;
+  for (const Attribute& attribute : declaration->attributes) {
+    const proto::Value* const value = ValueOf(node, attribute.name);
+    const bool moves = attribute.name == "seed" || attribute.name == "name";
+    if (value == nullptr || (moves && !CheckValue(attribute, *value).empty())) return nullptr;
+    if (!attribute.puts_above.empty() && value->boolean()) asks = &attribute;
+  }
+  return asks;
+}
+
+// Takes seed, name and salt from the node.
+proto::Node MakeOrder(Attribute asked, proto::Node& node, uint32_t input) {
+  const Declaration& declaration = *Registry::Global().Find(asked.puts_above);
+  proto::Node order;
+  order.set_op(declaration.name);
+  order.set_version(static_cast<uint32_t>(declaration.version));
+  order.add_inputs(input);
+  for (const std::string_view moved : {"name", "seed"}) {
+    proto::Attribute* const attribute = order.add_attributes();
+    attribute->set_name(std::string(moved));
+    attribute->mutable_value()->Swap(ValueOf(node, moved));
+    *ValueOf(node, moved) = NoneValue();
+  }
+  *order.mutable_location() = node.location();
+  order.set_salt(node.salt());
+  node.clear_salt();
+  ValueOf(node, asked.name)->set_boolean(false);
+  return order;
+}
+
+// What is known of each node about the numbers of its rows.
+class Numbering {
+ public:
+  void Add(const Nodes& nodes, int id) {
+    const proto::Node& node = nodes[id];
+    const Traits traits = TraitsOf(node);
+    bool over_indices = traits.indexed;
+    bool draws = node.salt() != 0;
+    for (const uint32_t input : node.inputs()) {
+      over_indices = over_indices && over_indices_[input];
+      draws = draws || draws_[input];
+    }
+    over_indices_.push_back(over_indices);
+    draws_.push_back(draws);
+  }
+  // It only acts on indices, as do all nodes below it.
+  bool over_indices(uint32_t id) const { return over_indices_[id]; }
+  // It, or a node below it, draws.
+  bool draws(uint32_t id) const { return draws_[id]; }
+
+ private:
+  std::vector<bool> over_indices_;
+  std::vector<bool> draws_;
+};
+
+// Rows of it are one to one with those of its input, in the same order or in one that a choice does not mean.
+bool LetsChoicesPass(const proto::Node& node) {
+  const Declaration* const declaration = DeclarationOf(node);
+  if (declaration == nullptr || node.inputs_size() != 1) return false;
+  return declaration->traits.reorders || (declaration->role == Role::kRow && declaration->traits.one_to_one);
+}
+
+// The nodes that a choice above `id` passes, the topmost first; sets `id` to the node below them.
+std::vector<uint32_t> Passed(const Nodes& nodes, uint32_t& id) {
+  std::vector<uint32_t> passed;
+  for (; LetsChoicesPass(nodes[static_cast<int>(id)]); id = nodes[static_cast<int>(id)].inputs(0)) passed.push_back(id);
+  return passed;
+}
+
+class ChoicePlacer {
+ public:
+  explicit ChoicePlacer(proto::Graph& graph) : graph_(graph) {}
+
+  void Run() {
+    for (const proto::Node& node : graph_.nodes()) {
+      proto::Node moved = node;
+      for (uint32_t& input : *moved.mutable_inputs()) input = new_ids_[input];
+      if (TraitsOf(node).by_number && node.inputs_size() == 1) {
+        new_ids_.push_back(Place(std::move(moved)));
+      } else {
+        new_ids_.push_back(Add(std::move(moved)));
+      }
+    }
+    TakeOver();
+  }
+
+ private:
+  uint32_t Add(proto::Node node) {
+    *nodes_.Add() = std::move(node);
+    numbering_.Add(nodes_, nodes_.size() - 1);
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
+
+  uint32_t AddOver(uint32_t input, proto::Node node) {
+    node.set_inputs(0, input);
+    return Add(std::move(node));
+  }
+
+  uint32_t Place(proto::Node choice) {
+    uint32_t base = choice.inputs(0);
+    const std::vector<uint32_t> passed = Passed(nodes_, base);
+    const bool too_many = static_cast<int64_t>(nodes_.size()) + static_cast<int64_t>(passed.size()) > kMostOperators;
+    if (too_many || !numbering_.over_indices(base) || numbering_.draws(base)) return Add(std::move(choice));
+    uint32_t top = AddOver(base, std::move(choice));
+    for (auto each = passed.rbegin(); each != passed.rend(); ++each) {
+      top = AddOver(top, nodes_[static_cast<int>(*each)]);
+    }
+    return top;
+  }
+
+  // Leaves out nodes of which only copies are used.
+  void TakeOver() {
+    graph_.mutable_nodes()->Swap(&nodes_);
+    std::vector<int> needed = PostOrder(graph_);
+    std::sort(needed.begin(), needed.end());
+    Nodes kept;
+    std::vector<uint32_t> position(static_cast<size_t>(graph_.nodes_size()));
+    for (const int id : needed) {
+      position[static_cast<size_t>(id)] = static_cast<uint32_t>(kept.size());
+      proto::Node& node = *kept.Add();
+      node.Swap(graph_.mutable_nodes(id));
+      for (uint32_t& input : *node.mutable_inputs()) input = position[input];
+    }
+    graph_.mutable_nodes()->Swap(&kept);
+  }
+
+  proto::Graph& graph_;
+  Nodes nodes_;
+  Numbering numbering_;
+  std::vector<uint32_t> new_ids_;
+};
+
+// Graphs that Validate refuses for their form stay as they are.
+bool MayPlaceChoices(const proto::Graph& graph) {
+  const auto by_number = [](const proto::Node& node) { return TraitsOf(node).by_number; };
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), by_number) && InputsComeFirst(graph.nodes()) &&
+         static_cast<int>(PostOrder(graph).size()) == graph.nodes_size();
+}
+
+std::string At(const proto::Node& node) {
+  const std::string location = LocationText(node.location());
+  return location.empty() ? node.op() : Cat(node.op(), " (", location, ")");
+}
+
+// Why the rows of the node have no numbers to name them by; "": they have.
+std::string WhyNoNumbers(const Nodes& nodes, uint32_t id, const Numbering& numbering) {
+  const bool placed = Passed(nodes, id).empty();
+  const proto::Node& culprit = nodes[static_cast<int>(id)];
+  if (!numbering.over_indices(id)) {
+    return Cat(
+        "names rows by their numbers in a source with random access, and only map, project and rename may stand "
+        "between the two; ",
+        culprit.inputs().empty() ? Cat(At(culprit), " gives its rows one after the other")
+                                 : Cat("put it below ", At(culprit), ", next to the source"));
+  }
+  if (numbering.draws(id)) {
+    return Cat("names rows by their numbers before any shuffle, but ", At(culprit), " gives other rows in each epoch, ",
+               "as a source below it is shuffled: parts would overlap; put it below ", culprit.op(),
+               ", next to the source");
+  }
+  return placed ? "" : Cat("has more operators below it than the ", kMostOperators, " that a graph may have");
+}
+
+}  // namespace
+
+void PutOrdersAbove(proto::Graph& graph) {
+  if (!InputsComeFirst(graph.nodes())) return;
+  Nodes nodes;
+  std::vector<uint32_t> new_ids;
+  for (proto::Node& node : *graph.mutable_nodes()) {
+    for (uint32_t& input : *node.mutable_inputs()) input = new_ids[input];
+    const Attribute* const asked = AsksForOrder(DeclarationOf(node), node);
+    proto::Node& added = *nodes.Add();
+    added.Swap(&node);
+    if (asked != nullptr) {
+      proto::Node order = MakeOrder(*asked, added, static_cast<uint32_t>(nodes.size() - 1));
+      *nodes.Add() = std::move(order);
+    }
+    new_ids.push_back(static_cast<uint32_t>(nodes.size() - 1));
+  }
+  graph.mutable_nodes()->Swap(&nodes);
+}
+
+void PutChoicesBelow(proto::Graph& graph) {
+  if (MayPlaceChoices(graph)) ChoicePlacer(graph).Run();
+}
+
+std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph) {
+  std::vector<Mistake> mistakes;
+  if (!InputsComeFirst(graph.nodes())) return mistakes;
+  Numbering numbering;
+  for (int id = 0; id < graph.nodes_size(); ++id) {
+    numbering.Add(graph.nodes(), id);
+    const proto::Node& node = graph.nodes(id);
+    if (!TraitsOf(node).by_number || node.inputs_size() != 1) continue;
+    std::string why = WhyNoNumbers(graph.nodes(), node.inputs(0), numbering);
+    if (why.empty()) continue;
+    mistakes.push_back({LocationText(node.location()), OperatorName(node), std::move(why), ErrorKind::kGraph, id, -1});
+  }
+  return mistakes;
+}
+
+}  // namespace headrace::ir

@@ -1,0 +1,29 @@
+// The canonical places of operators that act on the order of rows: an order that an attribute of a source asks for
+// stands directly above that source; an operator that names rows by number (split) goes below the maps and orders under
+// it, next to the indices whose numbers it means, so that an order comes after the choice.
+// Pure functions.
+#ifndef HEADRACE_IR_ORDERS_H_
+#define HEADRACE_IR_ORDERS_H_
+
+#include <vector>
+
+#include "ir/graph.pb.h"
+#include "ir/mistake.h"
+
+namespace headrace::ir {
+
+// Puts the operator of each attribute with `puts_above` that is true above its node, with that node's seed and name,
+// and sets the attribute to false. Leaves what Validate will refuse.
+void PutOrdersAbove(proto::Graph& graph);
+
+// Puts each operator that names rows by number below operators that are one to one with rows, and below orders, if all
+// rows under those have numbers that are the same in each epoch. Copies operators that others use, too, with their
+// salts.
+void PutChoicesBelow(proto::Graph& graph);
+
+// Operators of a canonical graph that name rows by number where rows have none, or other ones in each epoch.
+std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_ORDERS_H_

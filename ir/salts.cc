@@ -1,0 +1,143 @@
+#include "ir/salts.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/hash.h"
+#include "core/text.h"
+#include "ir/declaration.h"
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "ir/mistake.h"
+#include "ir/post_order.h"
+
+namespace headrace::ir {
+namespace {
+
+const std::string& OpOf(const proto::Node& node) { return node.op(); }
+const std::string& OpOf(const proto::Step& step) { return step.kernel(); }
+
+template <typename Operator>
+const proto::Value* FindValue(const Operator& op, std::string_view name) {
+  for (const proto::Attribute& attribute : op.attributes()) {
+    if (attribute.name() == name) return &attribute.value();
+  }
+  return nullptr;
+}
+
+template <typename Operator>
+bool DrawsRandom(const Operator& op) {
+  const Declaration* declaration = Registry::Global().Find(OpOf(op));
+  if (declaration == nullptr) return false;
+  const proto::Value* const by_attribute = FindValue(op, "random");
+  return declaration->traits.random || (by_attribute != nullptr && by_attribute->boolean());
+}
+
+// "": it has none.
+template <typename Operator>
+std::string NameOf(const Operator& op) {
+  const Declaration* declaration = Registry::Global().Find(OpOf(op));
+  if (declaration == nullptr || declaration->FindAttribute(kNameAttribute) == nullptr) return "";
+  const proto::Value* const name = FindValue(op, kNameAttribute);
+  return name == nullptr ? "" : name->text();
+}
+
+uint64_t NotZero(uint64_t hash) { return hash == 0 ? 1 : hash; }
+
+class SaltGiver {
+ public:
+  explicit SaltGiver(proto::Graph& graph) : graph_(graph) {
+    for (const proto::Node& node : graph.nodes()) {
+      taken_.insert(node.salt());
+      for (const proto::Step& step : node.steps()) taken_.insert(step.salt());
+    }
+  }
+
+  absl::Status Give() {
+    for (const int position : PostOrder(graph_)) {
+      node_ = position;
+      GiveTo(*graph_.mutable_nodes(position));
+    }
+    return CombineMistakes(mistakes_);
+  }
+
+ private:
+  void GiveTo(proto::Node& node) {
+    step_ = -1;
+    if (node.salt() == 0 && DrawsRandom(node)) node.set_salt(NewSalt(node));
+    std::map<uint32_t, uint64_t> salt_of_group;
+    for (const proto::Step& step : node.steps()) {
+      if (step.salt() != 0 && step.group() != 0) salt_of_group.emplace(step.group(), step.salt());
+    }
+    for (step_ = 0; step_ < node.steps_size(); ++step_) {
+      proto::Step& step = *node.mutable_steps(step_);
+      if (step.salt() == 0 && DrawsRandom(step)) step.set_salt(SaltOfStep(step, salt_of_group));
+    }
+  }
+
+  uint64_t SaltOfStep(const proto::Step& step, std::map<uint32_t, uint64_t>& salt_of_group) {
+    if (step.group() == 0) return NewSalt(step);
+    const auto [salt, first] = salt_of_group.try_emplace(step.group(), 0);
+    if (first) salt->second = NewSalt(step);
+    return salt->second;
+  }
+
+  template <typename Operator>
+  uint64_t NewSalt(const Operator& op) {
+    const std::string name = NameOf(op);
+    if (!name.empty()) return NewPinnedSalt(name);
+    while (true) {
+      // No operator is enclosed by one that chooses among others.
+      const uint64_t salt = SaltOf(OpOf(op), /*path=*/"", occurrences_[OpOf(op)]++);
+      if (taken_.insert(salt).second) return salt;
+    }
+  }
+
+  uint64_t NewPinnedSalt(const std::string& name) {
+    const uint64_t salt = PinnedSalt(name);
+    if (taken_.insert(salt).second) {
+      named_.emplace(name, Cat(OpHere(), " (", LocationHere(), ")"));
+      return salt;
+    }
+    const auto other = named_.find(name);
+    const std::string_view of_other = other == named_.end() ? "an operator below" : std::string_view(other->second);
+    mistakes_.push_back({LocationHere(), OpHere(),
+                         Cat("has the name \"", name, "\", which ", of_other,
+                             " has, too: both would draw the same; give it another name, or none"),
+                         ErrorKind::kGraph, node_, step_});
+    return salt;
+  }
+
+  // The operator that a salt is given to.
+  std::string OpHere() const {
+    const proto::Node& node = graph_.nodes(node_);
+    return step_ < 0 ? OperatorName(node) : OperatorName(node, node.steps(step_));
+  }
+  std::string LocationHere() const {
+    const proto::Node& node = graph_.nodes(node_);
+    const bool own_line = step_ >= 0 && !node.steps(step_).location().file().empty();
+    return LocationText(own_line ? node.steps(step_).location() : node.location());
+  }
+
+  proto::Graph& graph_;
+  std::set<uint64_t> taken_;
+  std::map<std::string, uint64_t> occurrences_;  // of each operator so far
+  std::map<std::string, std::string> named_;     // the operator that has a name
+  int node_ = -1;
+  int step_ = -1;
+  std::vector<Mistake> mistakes_;
+};
+
+}  // namespace
+
+uint64_t SaltOf(std::string_view op, std::string_view path, uint64_t occurrence) {
+  return NotZero(HashBytes(path, HashBytes(op, occurrence)));
+}
+
+uint64_t PinnedSalt(std::string_view name) { return NotZero(HashBytes(name, HashBytes("name"))); }
+
+absl::Status GiveSalts(proto::Graph& graph) { return SaltGiver(graph).Give(); }
+
+}  // namespace headrace::ir

@@ -1,0 +1,30 @@
+// Salts: numbers that separate the random streams of operators. A salt is a hash of the operator's name, of its path
+// through enclosing operators that choose among others, and of its occurrence among equals, inputs first; so an
+// operator of another kind changes no salt, wherever it is added. The attribute `name` of a random operator pins its
+// salt. Pure functions.
+#ifndef HEADRACE_IR_SALTS_H_
+#define HEADRACE_IR_SALTS_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+// The attribute of every random operator that pins its salt.
+inline constexpr std::string_view kNameAttribute = "name";
+
+// Never 0. `path` names the enclosing choosers from the outermost on; empty: there is none.
+uint64_t SaltOf(std::string_view op, std::string_view path, uint64_t occurrence);
+// Of an operator with that attribute `name`.
+uint64_t PinnedSalt(std::string_view name);
+
+// Gives a salt to every random operator that has none. An operator is random by declaration, or by its attribute
+// `random`, which a Python function sets. Steps of one group get one salt. kGraph if two operators have one name.
+absl::Status GiveSalts(proto::Graph& graph);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_SALTS_H_

@@ -1,0 +1,28 @@
+// Makes an operator on indices of an order: it gives the rows of its input in that order. A row keeps its key, with
+// which later occurrences in the epoch mix theirs.
+// Thread contract: as IndexedSource's.
+#ifndef HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_
+#define HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "engine/operator/operator.h"
+#include "ops/order/row_order.h"
+
+namespace headrace {
+
+// The order of an operator over `rows` rows.
+using MakeOrder = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(const OpArguments& arguments, uint64_t rows)>;
+
+struct OrderTraits {
+  bool new_each_epoch = false;  // it is another one in each epoch
+};
+
+OpFactories OrderFactories(MakeOrder make, OrderTraits traits = {});
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_

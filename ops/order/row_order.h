@@ -1,0 +1,25 @@
+// An order of rows: which row of its input an operator gives at each position of an epoch. Shuffles, choices of rows
+// and samplers are orders, one file each; ordered_source.h makes operators of them. Thread contract: any thread.
+#ifndef HEADRACE_OPS_ORDER_ROW_ORDER_H_
+#define HEADRACE_OPS_ORDER_ROW_ORDER_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+
+namespace headrace {
+
+class RowOrder {
+ public:
+  virtual ~RowOrder() = default;
+  // Rows of every epoch.
+  virtual uint64_t size() const = 0;
+  // Replaces each position of the epoch, below size(), by the position of its row in the input. `occurrences`, one for
+  // each position, holds zeros; where the same row of the input came at earlier positions of the epoch, too, sets how
+  // often.
+  virtual void Find(uint64_t epoch, absl::Span<uint64_t> positions, absl::Span<uint64_t> occurrences) const = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_ORDER_ROW_ORDER_H_
