@@ -48,6 +48,9 @@ TEST(HostileState, OfCountersThatNoCheckpointHasIsRefused) {
   EXPECT_EQ(Refusal(range, 3, Counter(0, 20)), "");
   EXPECT_THAT(Refusal(range, 3, Counter(0, 21)), HasSubstr("the operator gave 21 rows of 20"));
   EXPECT_THAT(Refusal(range, 3, Counter(0, 21)), HasSubstr("Range[0]"));
+  const GraphBuilder select = Over("select", {{"indices", ir::IntsValue({4, 4, 2, 9, 0})}});
+  EXPECT_EQ(Refusal(select, 3, Counter(0, 5)), "");
+  EXPECT_THAT(Refusal(select, 3, Counter(0, 6)), HasSubstr("the operator gave 6 rows of 5"));
   const GraphBuilder take = Over("take", {{"count", IntValue(9)}});
   EXPECT_THAT(Refusal(take, 3, Counter(1, 10)), HasSubstr("the operator gave 10 rows of 9"));
   const GraphBuilder skip = Over("skip", {{"count", IntValue(9)}});

@@ -87,7 +87,22 @@ class RandomGraph {
   uint32_t Range(Model& model) {
     const int64_t start = Below(5), rows = Below(4) == 0 ? Below(3) : Below(20);
     for (int64_t i = 0; i < rows; ++i) model.rows.push_back(start + i);
-    return builder_.Add("Range", {}, {{"start", IntValue(start)}, {"stop", IntValue(start + rows)}});
+    const bool shuffled = Below(4) == 0;
+    model.ordered &= !shuffled;
+    const uint32_t range = builder_.Add(
+        "Range", {},
+        {{"start", IntValue(start)}, {"stop", IntValue(start + rows)}, {"shuffle", ir::BoolValue(shuffled)}});
+    return rows == 0 || Below(3) > 0 ? range : Selected(range, model);
+  }
+
+  uint32_t Selected(uint32_t input, Model& model) {
+    std::vector<int64_t> chosen, rows;
+    for (int64_t left = Below(20); left > 0; --left) {
+      chosen.push_back(Below(static_cast<int64_t>(model.rows.size())));
+      rows.push_back(model.rows[static_cast<size_t>(chosen.back())]);
+    }
+    model.rows = std::move(rows);
+    return builder_.Add("select", {input}, {{"indices", ir::IntsValue(chosen)}});
   }
 
   uint32_t Concat(int depth, Model& model) {

@@ -77,13 +77,20 @@ class RandomPipeline {
                            {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(DType::kInt64, {})}}})}});
     }
     const int64_t start = Below(3);
-    uint32_t at = builder_.Add("Range", {},
-                               {{"start", IntValue(start)},
-                                {"stop", IntValue(start + (Below(5) == 0 ? Below(3) : 6 + Below(20)))},
-                                {"shuffle", ir::BoolValue(Below(2) == 0)}});
+    const int64_t rows = Below(5) == 0 ? Below(3) : 6 + Below(20);
+    uint32_t at = builder_.Add(
+        "Range", {},
+        {{"start", IntValue(start)}, {"stop", IntValue(start + rows)}, {"shuffle", ir::BoolValue(Below(2) == 0)}});
+    if (rows > 0 && Below(4) == 0) at = Selected(at, rows);
     if (Below(3) == 0)
       at = builder_.Add(Below(2) == 0 ? "take" : "skip", {at}, {{"count", IntValue(Below(2) * Below(30))}});
     return at;
+  }
+
+  uint32_t Selected(uint32_t at, int64_t rows) {
+    std::vector<int64_t> chosen;
+    for (int64_t left = Below(20); left > 0; --left) chosen.push_back(Below(rows));
+    return builder_.Add("select", {at}, {{"indices", ir::IntsValue(chosen)}});
   }
 
   void Extend() {

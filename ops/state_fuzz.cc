@@ -50,6 +50,8 @@ class Cases {
     builder_.SkipFailed(9);
     End(builder_.Add("repeat", {builder_.Add("test_fail", {top}, {{"values", ir::IntsValue({7})}})},
                      {{"count", IntValue(3)}}));
+    top = builder_.Add("select", {Range(true)}, {{"indices", ir::IntsValue({3, 3, 19, 0, 7, 3})}});
+    End(Batch(builder_.Add("take", {top}, {{"count", IntValue(5)}})));
     folder_.Write("a", "one\ntwo\n\nfour\n");
     folder_.Write("b", "five");
     End(builder_.Add("Text", {}, {{"patterns", ir::StringsValue({folder_ / "a", folder_ / "b"})}}));

@@ -281,6 +281,27 @@ def indices_only(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(30, shuffle=True).skip(3).concat(hr.Range(100, 110)).take(35).skip(1).batch(4)
 
 
+# ---- chosen rows ----
+
+
+def part_of_pictures(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    train, _ = pictures.split([0.7, 0.3], seed=2)
+    return train.batch(4)
+
+
+def folds_in_a_row(data: pathlib.Path) -> hr.Dataset:
+    numbers = hr.Range(40, shuffle=True).map(T.TypeCast("float32"), "value")
+    train, held_out = numbers.kfold(3)[1]
+    return train.concat(held_out).map(plus_noise, "value").batch(7)
+
+
+def chosen_again(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Numpy({"x": np.arange(60).reshape(20, 3)}, shuffle=True).concat(hr.Numpy({"x": np.ones((4, 3), int)}))
+    chosen = hr.Range(50).skip(10).select([3, 3, 39, 0, 3]).rename({"value": "chosen"})
+    return rows.zip(chosen.repeat(3)).batch(4)
+
+
 def diamond(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(25).shuffle(5)
     return numbers.zip(numbers.rename({"value": "again"})).concat(numbers.zip(numbers.rename({"value": "again"})))
@@ -451,6 +472,9 @@ PIPELINES: dict[str, Build] = {
         zipped,
         chained,
         indices_only,
+        part_of_pictures,
+        folds_in_a_row,
+        chosen_again,
         diamond,
         repeated_inside,
         endless,

@@ -74,9 +74,16 @@ class Recipe:
     renumbers: bool = False
     # Rows that fail may be left out: no zip stands above what renumbers.
     may_skip: bool = True
+    # Rows that may be chosen by number: there are only maps above the source.
+    numbered: int | None = None
 
     def __repr__(self) -> str:
         return self.text
+
+
+def changed(recipe: Recipe, **changes: Any) -> Recipe:
+    """The recipe with another operator on it."""
+    return dataclasses.replace(recipe, **{"numbered": None, **changes})
 
 
 def unmodelled() -> Rows:
@@ -91,12 +98,18 @@ def numbers(count: int, shuffled: bool) -> Recipe:
         f"Range({count}, shuffle={shuffled})",
         lambda: hr.Range(count, shuffle=shuffled),
         unmodelled if shuffled else lambda: list(range(count)),
+        numbered=count,
     )
 
 
 def array(count: int) -> Recipe:
     values = [number * number % 101 for number in range(count)]
-    return Recipe(f"Numpy({count})", lambda: hr.Numpy({"value": np.array(values, np.int64)}), lambda: list(values))
+    return Recipe(
+        f"Numpy({count})",
+        lambda: hr.Numpy({"value": np.array(values, np.int64)}),
+        lambda: list(values),
+        numbered=count,
+    )
 
 
 def stream(count: int) -> Recipe:
@@ -155,11 +168,12 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         "failing": lambda: _without_seven(recipe.model()),
     }
     kernel, ordered = kernels[kind]
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.map({kind})",
         build=lambda: recipe.build().map(kernel, "value", ordered=ordered),
         model=models.get(kind.removesuffix(" in any order"), unmodelled),
+        numbered=recipe.numbered,
     )
 
 
@@ -175,7 +189,7 @@ def batched(recipe: Recipe, size: int, drop: bool) -> Recipe:
         batches = [rows[start : start + size] for start in range(0, len(rows), size)]
         return [batch for batch in batches if not drop or len(batch) == size]
 
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.batch({size}, drop_remainder={drop})",
         build=lambda: recipe.build().batch(size, drop_remainder=drop),
@@ -187,7 +201,7 @@ def batched(recipe: Recipe, size: int, drop: bool) -> Recipe:
 
 
 def unbatched(recipe: Recipe) -> Recipe:
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.unbatch()",
         build=lambda: recipe.build().unbatch(),
@@ -199,7 +213,7 @@ def unbatched(recipe: Recipe) -> Recipe:
 
 def filtered(recipe: Recipe, modulus: int, called: bool) -> Recipe:
     condition: Any = (lambda value: value % modulus != 0) if called else hr.col("value") % modulus != 0
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.filter(value % {modulus}, called={called})",
         build=lambda: recipe.build().filter(condition),
@@ -209,7 +223,7 @@ def filtered(recipe: Recipe, modulus: int, called: bool) -> Recipe:
 
 
 def shuffled(recipe: Recipe, window: int) -> Recipe:
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.shuffle({window})",
         build=lambda: recipe.build().shuffle(window),
@@ -218,7 +232,7 @@ def shuffled(recipe: Recipe, window: int) -> Recipe:
 
 
 def cached(recipe: Recipe, memory: int | None) -> Recipe:
-    return dataclasses.replace(
+    return changed(
         recipe, text=f"{recipe}.cache({memory})", build=lambda: recipe.build().cache(memory), model=recipe.model
     )
 
@@ -229,7 +243,7 @@ def counted(recipe: Recipe, numbers: int, last_pass: int) -> int:
 
 
 def repeated(recipe: Recipe, count: int) -> Recipe:
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.repeat({count})",
         build=lambda: recipe.build().repeat(count),
@@ -245,7 +259,7 @@ def repeated_endlessly(recipe: Recipe, count: int) -> Recipe:
             raise Unmodelled  # an error, unless nothing is taken
         return (rows * count)[:count]
 
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.repeat().take({count})",
         build=lambda: recipe.build().repeat().take(count),
@@ -256,7 +270,7 @@ def repeated_endlessly(recipe: Recipe, count: int) -> Recipe:
 
 
 def taken(recipe: Recipe, count: int) -> Recipe:
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.take({count})",
         build=lambda: recipe.build().take(count),
@@ -266,7 +280,7 @@ def taken(recipe: Recipe, count: int) -> Recipe:
 
 
 def skipped(recipe: Recipe, count: int) -> Recipe:
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.skip({count})",
         build=lambda: recipe.build().skip(count),
@@ -275,8 +289,63 @@ def skipped(recipe: Recipe, count: int) -> Recipe:
     )
 
 
+def selected(recipe: Recipe, indices: list[int]) -> Recipe:
+    def model() -> Rows:
+        rows = recipe.model()
+        return [rows[index] for index in indices]
+
+    return changed(
+        recipe,
+        text=f"{recipe}.select({indices})",
+        build=lambda: recipe.build().select(indices),
+        model=model,
+        keeps_rows=False,
+        numbered=len(indices),
+    )
+
+
+def part_of_split(recipe: Recipe, first: int, part: int, seed: int) -> Recipe:
+    """Of two parts, of which the first has so many rows."""
+    rows = recipe.numbered or 0
+    share = first / rows
+    return changed(
+        recipe,
+        text=f"{recipe}.split([{first}/{rows}, …], {seed})[{part}]",
+        build=lambda: recipe.build().split([share, 1 - share], seed)[part],
+        model=unmodelled,
+        keeps_rows=False,
+        numbered=rows - first if part else first,
+    )
+
+
+def part_of_fold(recipe: Recipe, k: int, fold: int, held_out: bool) -> Recipe:
+    rows = recipe.numbered or 0
+    out = (fold + 1) * rows // k - fold * rows // k
+    return changed(
+        recipe,
+        text=f"{recipe}.kfold({k})[{fold}][{int(held_out)}]",
+        build=lambda: recipe.build().kfold(k)[fold][held_out],
+        model=unmodelled,
+        keeps_rows=False,
+        numbered=out if held_out else rows - out,
+    )
+
+
+def chosen(draws: Draws, recipe: Recipe) -> Recipe:
+    """Some of the rows, by number."""
+    rows = recipe.numbered or 0
+    ways: list[Callable[[], Recipe]] = [
+        lambda: selected(recipe, [draws.integer(0, rows - 1) for _ in range(draws.integer(0, 12))] if rows else [])
+    ]
+    if rows >= 2:
+        ways.append(lambda: part_of_split(recipe, draws.integer(1, rows - 1), draws.integer(0, 1), draws.integer(0, 2)))
+    if rows >= 3:
+        ways.append(lambda: part_of_fold(recipe, 3, draws.integer(0, 2), draws.choice([False, True])))
+    return draws.choice(ways)()
+
+
 def chained(recipe: Recipe, other: Recipe) -> Recipe:
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.concat({other})",
         build=lambda: recipe.build().concat(other.build()),
@@ -296,7 +365,7 @@ def zipped(recipe: Recipe, other: Recipe) -> Recipe:
     def model() -> Rows:
         return [_sum(a, b) for a, b in zip(recipe.model(), other.model(), strict=False)]
 
-    return dataclasses.replace(
+    return changed(
         recipe,
         text=f"{recipe}.zip({other})",
         build=build,
@@ -344,6 +413,8 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         ways.append(lambda: filtered(recipe, draws.integer(2, 5), draws.choice([False, True])))
     else:
         ways.append(lambda: unbatched(recipe))
+    if recipe.numbered is not None:
+        ways.append(lambda: chosen(draws, recipe))
     if other.depth == recipe.depth:
         ways += [lambda: chained(recipe, other), lambda: zipped(recipe, other)]
     return draws.choice(ways)()

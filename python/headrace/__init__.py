@@ -17,6 +17,7 @@ from headrace.errors import (
 from headrace.expression import Expression, col
 from headrace.iterator import Iterator
 from headrace.kernel import Kernel
+from headrace.parts import Subset
 from headrace.sources import *  # noqa: F403
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ __all__ = [
     "NotFoundError",
     "ResourceError",
     "StateError",
+    "Subset",
     "UnsupportedError",
     "col",
     "load",

@@ -10,6 +10,7 @@ from headrace.errors import GraphError, StateError
 from headrace.iterator import Iterator, Run, start, stop
 from headrace.methods import Methods
 from headrace.other_libraries import advise, method_advice
+from headrace.parts import note_run
 from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
 from headrace.source_location import users_location
@@ -51,6 +52,9 @@ class Dataset(Methods):
     _parked: list[_engine.Iteration]
     _built: _engine.Graph | None
     _shelf: _engine.CacheShelf
+    # Each take and skip of this dataset that was run, with the first and the last of its epochs.
+    _cuts_run: dict[str, tuple[int, int]]
+    _warned_of_cuts: bool
 
     def __init__(self) -> None:
         raise TypeError(
@@ -71,6 +75,7 @@ class Dataset(Methods):
             given = {"epoch": epoch, "endless": True, "shelf": self._shelf, **self._log_option()}
             engine = start(*self._bound_graph(given))
         engine.ask(epoch)
+        note_run(self, epoch)
         return self._running(Iterator(engine, "numpy", 60.0, on_second=self._move_past, on_end=self._park))
 
     def iterate(
@@ -164,6 +169,7 @@ class Dataset(Methods):
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             self._epoch = engine.epoch + 1
         engine.ask(engine.epoch)
+        note_run(self, engine.epoch)
         # There is only the loop's own thread.
         watched_s = 0.0 if given["pull"] else stall_warning
         return self._running(Iterator(engine, as_, watched_s, on_second=None, on_end=None, profile=files))
@@ -254,7 +260,7 @@ class Dataset(Methods):
             raise system_error(f"cannot save to {path}", error) from error
 
     def __repr__(self) -> str:
-        chain = " → ".join(node.op for node, _ in _ordered(self)[0])
+        chain = " → ".join(node.op for node, _ in _ordered(self)[0] if not node.of_attribute)
         return f"<headrace.Dataset {chain}>"
 
     # ---- making it ----
@@ -348,6 +354,8 @@ class Dataset(Methods):
         self._built = None
         # Holds the rows of caches for the next iterator.
         self._shelf = _engine.CacheShelf()
+        self._cuts_run = {}
+        self._warned_of_cuts = False
 
     def _copy(self) -> "Dataset":
         copy = object.__new__(Dataset)

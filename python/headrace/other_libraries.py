@@ -22,6 +22,8 @@ _METHODS = {
     "concatenate": "write concat(other)",
     "flat_map": "write map(…) to make rows with a new first axis, and unbatch()",
     "enumerate": "write hr.Range(len(dataset)).zip(dataset)",
+    "random_split": "write split([0.8, 0.2], seed=0)",
+    "train_test_split": "write split([0.8, 0.2], seed=0)",
     "shard": "write iterate(shard=(rank, world))",
     "as_numpy_iterator": _ITERATE,
     "create_dict_iterator": _ITERATE,
@@ -56,7 +58,7 @@ _KEYWORDS = {
     "num_shards": "write iterate(shard=(rank, world))",
     "shard_id": "write iterate(shard=(rank, world))",
     "on_error": 'write dataset.on_error("skip"), which holds for the whole pipeline',
-    "sampler": "write shuffle=True in the source, or shuffle(window)",
+    "sampler": "write shuffle=True in the source, or shuffle(window); for chosen rows select(indices)",
 }
 
 

@@ -204,12 +204,15 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "cache": (numbers().cache, {}),
     "concat": (numbers().concat, {"others": hr.Range(3)}),
     "filter": (numbers().filter, {"predicate": lambda x: True}),
+    "kfold": (lambda **given: numbers().kfold(**given)[0][0], {"k": 2}),
     "map": (numbers().map, {"kernels": T.TypeCast("int8"), "columns": "value"}),
     "project": (numbers().project, {"columns": "value"}),
     "rename": (numbers().rename, {"mapping": {"value": "other"}}),
     "repeat": (numbers().repeat, {"count": 2}),
+    "select": (numbers().select, {"indices": [1, 0]}),
     "shuffle": (numbers().shuffle, {"window": 2}),
     "skip": (numbers().skip, {"count": 2}),
+    "split": (lambda **given: numbers().split(**given)[0], {"fractions": [0.5, 0.5]}),
     "take": (numbers().take, {"count": 2}),
     "unbatch": (numbers().batch(2).unbatch, {}),
     "with_seed": (numbers().with_seed, {"seed": 1}),
@@ -256,7 +259,9 @@ def test_the_table_is_whole():
     public = {name for name in dir(hr.Dataset) if not name.startswith("_")} - {"epoch", "schema"}
     assert public == set(METHODS)
     assert set(V.__all__) | set(T.__all__) == set(KERNELS)
-    classes = {name for name in hr.__all__ if name[0].isupper() and issubclass(getattr(hr, name), hr.Dataset)}
+    classes = {
+        name for name in hr.__all__ if inspect.isclass(found := getattr(hr, name)) and issubclass(found, hr.Dataset)
+    }
     assert classes - {"Dataset"} == set(SOURCES)
 
 
