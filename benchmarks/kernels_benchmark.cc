@@ -1,15 +1,21 @@
 // Measures the hot loops of the image kernels, on one thread, without decoding: "Time" is for one image.
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "benchmark/benchmark.h"
 #include "core/philox.h"
 #include "core/tensor.h"
+#include "ir/attributes.h"
+#include "ir/value.h"
+#include "kernels/kernel.h"
 #include "kernels/tensor/convert.h"
 #include "kernels/vision/flip.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/normalize_values.h"
-#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/pixel_kernel.h"
 #include "kernels/vision/resample.h"
 #include "kernels/vision/rescale_values.h"
 #include "kernels/vision/split_channels.h"
@@ -54,16 +60,42 @@ BENCHMARK_CAPTURE(Resampling, bilinear_float32, DType::kFloat32, Filter::kBiline
     ->Args({375, 500, 1})
     ->Args({375, 500, 3});
 
+std::unique_ptr<Kernel> Made(const std::string& name,
+                             const std::vector<std::pair<std::string, ir::proto::Value>>& values) {
+  ir::Attributes attributes;
+  for (const auto& [attribute, value] : values) attributes.Set(attribute, value);
+  return *MakeKernel(name, attributes);
+}
+
+void Steps(benchmark::State& state, const std::vector<const Kernel*>& kernels, MovePlan::Flips flips) {
+  const Image image = RandomImage(DType::kUInt8, kSide, kSide, 3);
+  OutputAllocator output;
+  for (auto _ : state) {
+    PixelSteps steps;
+    RowRandom random(1, 0, {});
+    for (const Kernel* kernel : kernels) dynamic_cast<const PixelKernel*>(kernel)->AddTo(steps, random);
+    benchmark::DoNotOptimize(RunPixelSteps(image, flips, steps, output));
+  }
+}
+
 // The end of a training pipeline: flip, normalise, channels first.
 void NormalizedPlanes(benchmark::State& state) {
-  const Image image = RandomImage(DType::kUInt8, kSide, kSide, 3);
-  PixelPass pass;
-  pass.Normalize({123.675f, 116.28f, 103.53f}, {58.395f, 57.12f, 57.375f});
-  pass.MoveChannelsFirst();
-  OutputAllocator output;
-  for (auto _ : state) benchmark::DoNotOptimize(pass.Run(image, {.left_right = state.range(0) != 0}, output));
+  const auto normalize = Made("Normalize", {{"mean", ir::FloatsValue(std::vector{123.675, 116.28, 103.53})},
+                                            {"std", ir::FloatsValue(std::vector{58.395, 57.12, 57.375})},
+                                            {"layout", ir::StringValue("HWC")}});
+  const auto planes = Made("HWC2CHW", {});
+  Steps(state, {normalize.get(), planes.get()}, {.left_right = state.range(0) != 0});
 }
 BENCHMARK(NormalizedPlanes)->ArgName("flip")->Arg(0)->Arg(1);
+
+void Coloring(benchmark::State& state, const std::string& name) {
+  const auto kernel = Made(name, {{"factor", ir::FloatValue(0.3)}});
+  Steps(state, {kernel.get()}, {});
+}
+BENCHMARK_CAPTURE(Coloring, brightness, "AdjustBrightness");
+BENCHMARK_CAPTURE(Coloring, contrast, "AdjustContrast");
+BENCHMARK_CAPTURE(Coloring, saturation, "AdjustSaturation");
+BENCHMARK_CAPTURE(Coloring, hue, "AdjustHue");
 
 void Normalizing(benchmark::State& state, DType dtype) {
   const Image image = RandomImage(dtype, kSide, kSide, 3);

@@ -58,6 +58,10 @@ std::string_view SampleInputName(SampleInput input) {
       return "encoded";
     case SampleInput::kVector:
       return "vector";
+    case SampleInput::kImages:
+      return "images";
+    case SampleInput::kClasses:
+      return "classes";
   }
   return "?";
 }
@@ -90,6 +94,11 @@ const Attribute* Declaration::FindAttribute(std::string_view attribute) const {
     if (declared.name == attribute) return &declared;
   }
   return nullptr;
+}
+
+bool Declaration::TakesImage(const Attributes& values, bool channels_first) const {
+  if (takes_layout != nullptr) return takes_layout(values, channels_first);
+  return !channels_first || !NeedsChannelsLast(traits);
 }
 
 Registry& Registry::Global() {

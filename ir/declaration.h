@@ -83,6 +83,8 @@ struct Traits {
   bool decodes = false;       // turns encoded bytes into an image
   bool geometric = false;     // moves or resamples pixels
   bool pointwise = false;     // each output element from one input element
+  bool per_pixel = false;     // each output pixel from one input pixel, and from facts of the whole picture
+  bool casts = false;         // changes the type of numbers and nothing else
   bool layout = false;        // changes the order of an image's axes and nothing else
   bool indexed = false;       // a source with random access, or an op over such sources that only acts on indices
   bool file_io = false;       // reads files: runs on threads of its own
@@ -99,9 +101,16 @@ struct Traits {
   bool reorders = false;      // over indices: gives all rows, in another order in each epoch
   bool by_number = false;     // over indices: names rows of its input by their numbers in unshuffled order
   bool of_attribute = false;  // the canonical form makes it of an attribute of its input, whose name it has in messages
+  bool joins_rows = false;    // makes one row of several, along a new first axis
+  // A kernel that works on a batch as a whole: what it gives depends on which rows meet, so it stays where it is
+  // between operators that join rows or take them apart.
+  bool by_batch = false;
 
   friend bool operator==(const Traits&, const Traits&) = default;
 };
+
+// Works on an image of known axes.
+inline bool NeedsChannelsLast(const Traits& traits) { return traits.geometric || traits.per_pixel || traits.layout; }
 
 // Gives rows of its input unchanged, in any order: each once, several times or not at all.
 inline bool PassesRows(const Traits& traits) { return traits.repeats || traits.selects || traits.by_position; }
@@ -126,6 +135,16 @@ using IsKernelIdentity = std::function<bool(const Attributes& attributes, absl::
 // The most rows of any epoch on any rank, if its inputs have no more than given; nullopt: not known.
 using MostRows = std::function<std::optional<uint64_t>(const Attributes& attributes,
                                                        absl::Span<const std::optional<uint64_t>> inputs)>;
+// Whether an image kernel takes an image whose channels come first, (C, H, W), or last, (H, W, C).
+using TakesLayout = std::function<bool(const Attributes& attributes, bool channels_first)>;
+// Inputs of a kernel, as far as the graph shows them.
+struct KnownInput {
+  ColumnType type = {};
+  bool bytes_range = false;  // numbers of 0 … 255, of whatever type
+};
+// What is probably wrong with the kernel on these inputs, and what to write instead, as a sentence that follows the
+// kernel's name; empty: nothing.
+using Doubt = std::function<std::string(const Attributes& attributes, absl::Span<const KnownInput> inputs)>;
 // From this version's node or step to the next version's, in place; `from` is the version upgraded.
 using Upgrade = std::function<absl::Status(int from, std::vector<std::pair<std::string, proto::Value>>& attributes)>;
 
@@ -141,6 +160,8 @@ enum class SampleInput {
   kImage,    // uint8 (60, 80, 3)
   kEncoded,  // a JPEG: bytes ()
   kVector,   // int32 (4,): 0 … 3
+  kImages,   // a batch: float32 (5, 6, 8, 3)
+  kClasses,  // a batch: int32 (5,): 0 … 4
 };
 std::string_view SampleInputName(SampleInput input);  // "image"
 
@@ -192,10 +213,15 @@ struct Declaration {
   // Unset: never an identity.
   IsIdentity is_identity = {};
   IsKernelIdentity is_kernel_identity = {};
+  // For kernels of images. Unset: channels last where the traits are geometric, per_pixel or layout, otherwise either.
+  TakesLayout takes_layout = {};
+  // Unset: no doubt.
+  Doubt doubt = {};
   // Unset: as many as its input if it is one to one, otherwise not known.
   MostRows most_rows = {};
 
   const Attribute* FindAttribute(std::string_view attribute) const;
+  bool TakesImage(const Attributes& values, bool channels_first) const;
 };
 
 // All declarations, by name.

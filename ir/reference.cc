@@ -113,6 +113,8 @@ std::string TraitsJson(const Traits& traits) {
                  {"geometric", Bool(traits.geometric)},
                  {"layout", Bool(traits.layout)},
                  {"pointwise", Bool(traits.pointwise)},
+                 {"per_pixel", Bool(traits.per_pixel)},
+                 {"casts", Bool(traits.casts)},
                  {"indexed", Bool(traits.indexed)},
                  {"file_io", Bool(traits.file_io)},
                  {"python", Bool(traits.python)},
@@ -125,7 +127,9 @@ std::string TraitsJson(const Traits& traits) {
                  {"side_by_side", Bool(traits.side_by_side)},
                  {"reorders", Bool(traits.reorders)},
                  {"by_number", Bool(traits.by_number)},
-                 {"of_attribute", Bool(traits.of_attribute)}});
+                 {"of_attribute", Bool(traits.of_attribute)},
+                 {"joins_rows", Bool(traits.joins_rows)},
+                 {"by_batch", Bool(traits.by_batch)}});
 }
 
 std::string SampleJson(const Sample& sample) {

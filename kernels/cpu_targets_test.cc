@@ -13,7 +13,9 @@
 #include "hwy/highway.h"
 #include "kernels/tensor/convert.h"
 #include "kernels/tensor/number.h"
+#include "kernels/vision/blend_values.h"
 #include "kernels/vision/normalize_values.h"
+#include "kernels/vision/pixel_mode.h"
 #include "kernels/vision/resample.h"
 #include "kernels/vision/rescale_values.h"
 #include "kernels/vision/reverse_row.h"
@@ -205,6 +207,30 @@ TEST(CpuTargets, RescaleAlike) {
       const float product = static_cast<float>(source[i]) * scale;
       ASSERT_EQ(found[i], product + shift) << "at " << i;
     }
+  });
+}
+
+TEST(CpuTargets, BlendAlike) {
+  OnEachTarget(8, [](RowRandom& random) {
+    const int64_t pixels = Between(random, 1, 90);
+    const std::vector<uint8_t> source = RandomBytes(random, 3 * pixels);
+    const auto other = static_cast<uint8_t>(random.Below(256));
+    const auto factor = static_cast<float>(random.Uniform(-0.5, 3));
+    const auto blended = [factor](uint8_t value, uint8_t with) {
+      const float product = factor * static_cast<float>(value - with);
+      return static_cast<uint8_t>(std::clamp(static_cast<float>(with) + product, 0.0f, 255.0f));
+    };
+    std::vector<uint8_t> with_value(source.size()), with_luma(source.size());
+    BlendWithValue(source.data(), 3 * pixels, other, factor, with_value.data());
+    BlendWithLuma(source.data(), pixels, factor, with_luma.data());
+    int64_t sum = 0;
+    for (int64_t i = 0; i < 3 * pixels; ++i) {
+      const uint8_t luma = Luma(source.data() + i / 3 * 3);
+      if (i % 3 == 0) sum += luma;
+      ASSERT_EQ(with_value[i], blended(source[i], other)) << "at " << i;
+      ASSERT_EQ(with_luma[i], blended(source[i], luma)) << "at " << i;
+    }
+    ASSERT_EQ(SumLuma(source.data(), pixels), sum);
   });
 }
 

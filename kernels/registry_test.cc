@@ -132,7 +132,14 @@ TEST(Registry, TraitsAreWhatTheFusedPassCanDo) {
     ASSERT_TRUE(kernel.ok());
     EXPECT_EQ(traits.decodes, dynamic_cast<const DecodeKernel*>(kernel->get()) != nullptr);
     EXPECT_EQ(traits.geometric, dynamic_cast<const GeometricKernel*>(kernel->get()) != nullptr);
-    EXPECT_EQ(traits.pointwise || traits.layout, dynamic_cast<const PixelKernel*>(kernel->get()) != nullptr);
+    const auto* const pixel = dynamic_cast<const PixelKernel*>(kernel->get());
+    EXPECT_EQ(traits.pointwise || traits.per_pixel || traits.layout, pixel != nullptr);
+    if (pixel == nullptr) continue;
+    EXPECT_EQ(traits.layout, pixel->moves_channels_first());
+    const ir::Attributes attributes = *fixture::AttributesOf(declared->name, fixture::SampleAttributes(*declared));
+    for (const bool channels_first : {false, true}) {
+      EXPECT_EQ(declared->TakesImage(attributes, channels_first), pixel->Takes(channels_first)) << channels_first;
+    }
   }
 }
 

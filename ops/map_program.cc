@@ -123,13 +123,21 @@ bool MapProgram::may_warn() const {
                      [](const BoundStep& step) { return step.kernel != nullptr && step.kernel->may_warn(); });
 }
 
-std::optional<FusedImage> MapProgram::Fuse(const std::vector<size_t>& steps) const {
-  std::vector<FusedImage::Part> parts;
-  for (const size_t at : steps) {
-    const BoundStep& step = (*steps_)[at];
-    parts.push_back({step.kernel.get(), step.seed, step.salt});
+// Adds steps that the optimizer marked to run as one: as few actions as passes over the pixels can be made of them.
+void MapProgram::AddActions(absl::Span<const size_t> steps, std::vector<Action>& actions) const {
+  while (!steps.empty()) {
+    std::vector<FusedImage::Part> parts;
+    for (const size_t at : steps) {
+      const BoundStep& step = (*steps_)[at];
+      parts.push_back({step.kernel.get(), step.seed, step.salt});
+    }
+    FusedImage fused = FusedImage::Make(parts);
+    const size_t count = std::max<size_t>(fused.parts(), 1);
+    Action action = {.steps = {steps.begin(), steps.begin() + count}};
+    if (count > 1) action.fused = std::move(fused);
+    actions.push_back(std::move(action));
+    steps.remove_prefix(count);
   }
-  return FusedImage::Make(parts);
 }
 
 // Finds the actions that are the last to write a column.
@@ -145,21 +153,20 @@ void MapProgram::NoteLastWriters(std::vector<Action>& actions) const {
 
 // The steps in the order in which they run; fused steps run at the position of the first.
 std::vector<MapProgram::Action> MapProgram::ActionsOf(const ir::proto::Node& map) const {
-  std::vector<Action> actions;
-  std::map<uint32_t, size_t> action_of;
+  std::vector<std::vector<size_t>> runs;
+  std::map<uint32_t, size_t> run_of;
   for (size_t i = 0; i < steps_->size(); ++i) {
     const uint32_t fused = map.steps(static_cast<int>(i)).fused();
-    const auto found = action_of.find(fused);
-    if (fused != 0 && found != action_of.end()) {
-      actions[found->second].steps.push_back(i);
+    const auto found = run_of.find(fused);
+    if (fused != 0 && found != run_of.end()) {
+      runs[found->second].push_back(i);
       continue;
     }
-    if (fused != 0) action_of.emplace(fused, actions.size());
-    actions.push_back({.steps = {i}});
+    if (fused != 0) run_of.emplace(fused, runs.size());
+    runs.push_back({i});
   }
-  for (Action& action : actions) {
-    if (action.steps.size() > 1) action.fused = Fuse(action.steps);
-  }
+  std::vector<Action> actions;
+  for (const std::vector<size_t>& run : runs) AddActions(run, actions);
   NoteLastWriters(actions);
   return actions;
 }
@@ -167,14 +174,15 @@ std::vector<MapProgram::Action> MapProgram::ActionsOf(const ir::proto::Node& map
 std::shared_ptr<const MapProgram::Part> MapProgram::PartOf(size_t begin, size_t end) const {
   std::vector<Action> part;
   for (const Action& action : all_->actions()) {
-    Action left;
+    std::vector<size_t> left;
     for (const size_t at : action.steps) {
-      if (at >= begin && at < end) left.steps.push_back(at);
+      if (at >= begin && at < end) left.push_back(at);
     }
-    if (left.steps.empty()) continue;
-    if (left.steps.size() == action.steps.size()) left.fused = action.fused;
-    if (left.steps.size() != action.steps.size() && left.steps.size() > 1) left.fused = Fuse(left.steps);
-    part.push_back(std::move(left));
+    if (left.size() == action.steps.size()) {
+      part.push_back(action);
+    } else {
+      AddActions(left, part);
+    }
   }
   NoteLastWriters(part);
   return std::make_shared<const Part>(std::move(part));

@@ -68,7 +68,7 @@ class MapProgram {
   static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                               absl::Span<Tensor> columns, MapRow& row);
   absl::Status RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) const;
-  std::optional<FusedImage> Fuse(const std::vector<size_t>& steps) const;
+  void AddActions(absl::Span<const size_t> steps, std::vector<Action>& actions) const;
   void NoteLastWriters(std::vector<Action>& actions) const;
   std::vector<Action> ActionsOf(const ir::proto::Node& map) const;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/attributes.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
@@ -22,6 +23,7 @@ bool IsImage(const ColumnType& type) {
 struct Run {
   std::vector<int> steps;
   bool at_values = false;  // past the geometric kernels
+  bool channels_first = false;
 };
 
 class StepFuser {
@@ -48,20 +50,31 @@ class StepFuser {
     if (declaration == nullptr) return false;
     const Traits& traits = declaration->traits;
     const std::string& column = step.inputs(0);
-    const bool at_values = traits.pointwise || traits.layout;
-    if (traits.decodes) {
+    const bool at_values = traits.pointwise || traits.per_pixel || traits.layout;
+    if (!traits.decodes && !traits.geometric && !at_values) return false;
+    if (!Follows(*declaration, step, column)) {
       Close(column);
-    } else if (!traits.geometric && !at_values) {
-      return false;
-    } else if (!(traits.layout && runs_.count(column) > 0) && !IsImage(schema_.columns[schema_.IndexOf(column)].type)) {
-      return false;
-    } else if (traits.geometric && runs_[column].at_values) {
-      Close(column);
+      if (!Begins(*declaration, step, column)) return false;
     }
     Run& run = runs_[column];
     run.steps.push_back(at);
     run.at_values = at_values;
+    run.channels_first |= traits.layout;
     return true;
+  }
+
+  // Whether the step can be a part of the column's run: as FusedImage::Make decides from the kernels.
+  bool Follows(const Declaration& declaration, const proto::Step& step, const std::string& column) const {
+    const auto run = runs_.find(column);
+    if (run == runs_.end() || declaration.traits.decodes) return false;
+    if (declaration.traits.geometric) return !run->second.at_values;
+    return declaration.TakesImage(Attributes::Of(step), run->second.channels_first);
+  }
+
+  bool Begins(const Declaration& declaration, const proto::Step& step, const std::string& column) const {
+    if (declaration.traits.decodes) return true;
+    return IsImage(schema_.columns[schema_.IndexOf(column)].type) &&
+           declaration.TakesImage(Attributes::Of(step), false);
   }
 
   // A run of one step is not fused.

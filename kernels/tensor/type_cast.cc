@@ -4,14 +4,29 @@
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/tensor/convert.h"
-#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/pixel_kernel.h"
 
 namespace headrace {
 namespace {
 
+class CastStep : public PixelStep {
+ public:
+  explicit CastStep(DType dtype) : dtype_(dtype) {}
+
+  absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
+    return PixelFormat{dtype_, before.channels, before.has_channel_axis};
+  }
+  void Run(const PixelRow& row, const PixelFacts&, uint8_t* target) const override {
+    ConvertValues(row.values, row.dtype, row.count(), dtype_, target);
+  }
+
+ private:
+  DType dtype_;
+};
+
 class TypeCast : public PixelKernel {
  public:
-  explicit TypeCast(const ir::Attributes& attributes) : dtype_(attributes.Type("dtype")) {}
+  explicit TypeCast(const ir::Attributes& attributes) : dtype_(attributes.Type("dtype")), step_(dtype_) {}
 
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
     const DType dtype = attributes.Type("dtype");
@@ -33,7 +48,8 @@ class TypeCast : public PixelKernel {
 
   bool applies_to_stacks() const override { return true; }
 
-  bool AddTo(PixelPass& pass) const override { return pass.Cast(dtype_); }
+  bool Takes(bool) const override { return true; }
+  void AddTo(PixelSteps& steps, RowRandom&) const override { steps.Add(step_); }
 
  private:
   absl::StatusOr<Tensor> Cast(const Tensor& dense, KernelContext& context) const {
@@ -43,6 +59,7 @@ class TypeCast : public PixelKernel {
   }
 
   DType dtype_;
+  CastStep step_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -66,7 +83,7 @@ const KernelRegistration registration{
          "and NumPy leave it open, a real beyond an integer type becomes the nearest value of it and NaN becomes 0.\n"
          "Errors: bytes or strings on either side.",
      .attributes = {{.name = "dtype", .type = ir::AttributeType::kDType, .doc = "The type of the result."}},
-     .traits = {.pointwise = true},
+     .traits = {.pointwise = true, .casts = true},
      .python_module = "transforms",
      .example = "T.TypeCast('float16')",
      .sample = {.attributes = {{"dtype", "'float32'"}}, .inputs = {ir::SampleInput::kVector}},

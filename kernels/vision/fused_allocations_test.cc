@@ -97,7 +97,7 @@ class Chain {
     Add("Normalize", {{"mean", Floats({123.675, 116.28, 103.53})}, {"std", Floats({58.395, 57.12, 57.375})}});
     Add("HWC2CHW", {});
   }
-  FusedImage Fused() const { return *FusedImage::Make(parts_); }
+  FusedImage Fused() const { return FusedImage::Make(parts_); }
 
  private:
   std::vector<std::unique_ptr<Kernel>> kernels_;

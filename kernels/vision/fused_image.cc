@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-std::optional<FusedImage> FusedImage::Make(absl::Span<const Part> parts) {
+FusedImage FusedImage::Make(absl::Span<const Part> parts) {
   FusedImage fused;
   size_t at = 0;
   if (at < parts.size()) {
@@ -19,17 +19,20 @@ std::optional<FusedImage> FusedImage::Make(absl::Span<const Part> parts) {
     if (mover == nullptr) break;
     fused.moves_.push_back({mover, parts[at].seed, parts[at].salt});
   }
+  bool channels_first = false;
   for (; at < parts.size(); ++at) {
     const auto* pixel = dynamic_cast<const PixelKernel*>(parts[at].kernel);
-    if (pixel == nullptr || !pixel->AddTo(fused.pixel_pass_)) return std::nullopt;
-    fused.has_pixel_pass_ = true;
+    if (pixel == nullptr || !pixel->Takes(channels_first)) break;
+    channels_first |= pixel->moves_channels_first();
+    fused.pixels_.push_back({pixel, parts[at].seed, parts[at].salt});
   }
+  fused.parts_ = at;
   return fused;
 }
 
 absl::StatusOr<MovePlan> FusedImage::Plan(int64_t height, int64_t width, const RowId& id) const {
   MovePlan plan(height, width);
-  for (const Move& move : moves_) {
+  for (const Drawing<GeometricKernel>& move : moves_) {
     RowRandom random(move.seed, move.salt, id);
     HEADRACE_RETURN_IF_ERROR(move.kernel->Plan(random, plan));
   }
@@ -37,33 +40,44 @@ absl::StatusOr<MovePlan> FusedImage::Plan(int64_t height, int64_t width, const R
 }
 
 absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held, const Window& needed, MovePlan plan,
-                                         OutputAllocator& output) const {
-  const MovePlan::Flips flips = has_pixel_pass_ ? plan.TakeLastFlips() : MovePlan::Flips();
+                                         const RowId& id, OutputAllocator& output) const {
+  for (const Drawing<GeometricKernel>& move : moves_) {
+    HEADRACE_RETURN_IF_ERROR(CheckImage(image.tensor, move.kernel->accepted()));
+  }
+  if (pixels_.empty()) {
+    HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, held, needed, plan, output));
+    return TensorOf(moved, output);
+  }
+  const MovePlan::Flips flips = plan.TakeLastFlips();
   OutputAllocator intermediate;
-  HEADRACE_ASSIGN_OR_RETURN(const Image moved,
-                            Moved(image, held, needed, plan, has_pixel_pass_ ? intermediate : output));
-  return has_pixel_pass_ ? pixel_pass_.Run(moved, flips, output) : TensorOf(moved, output);
+  HEADRACE_ASSIGN_OR_RETURN(const Image moved, Moved(image, held, needed, plan, intermediate));
+  PixelSteps steps;
+  for (const Drawing<PixelKernel>& pixel : pixels_) {
+    RowRandom random(pixel.seed, pixel.salt, id);
+    pixel.kernel->AddTo(steps, random);
+  }
+  return RunPixelSteps(moved, flips, steps, output);
 }
 
 absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const {
   if (decoder_ == nullptr) {
     HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kByteOrFloat));
     HEADRACE_ASSIGN_OR_RETURN(MovePlan plan, Plan(input.dim(0), input.dim(1), id));
-    if (!has_pixel_pass_ && plan.Keeps(input.dim(0), input.dim(1))) return input;
+    if (pixels_.empty() && plan.Keeps(input.dim(0), input.dim(1))) return input;
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     const Window needed = plan.Needed();
-    return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan), output);
+    return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan), id, output);
   }
   std::optional<MovePlan> plan;
   Window needed;
   const auto choose = [&](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
     HEADRACE_ASSIGN_OR_RETURN(plan, Plan(height, width, id));
     needed = plan->Needed();
-    const bool is_result = plan->moves().empty() && !has_pixel_pass_;
+    const bool is_result = plan->moves().empty() && pixels_.empty();
     return WantedPart(needed, is_result ? &output : nullptr);
   };
   HEADRACE_ASSIGN_OR_RETURN(const DecodedPart part, decoder_->ApplyPart(input, choose));
-  return Write(part.image, part.held, needed, *std::move(plan), output);
+  return Write(part.image, part.held, needed, *std::move(plan), id, output);
 }
 
 }  // namespace headrace

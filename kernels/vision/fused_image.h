@@ -5,9 +5,8 @@
 #ifndef HEADRACE_KERNELS_VISION_FUSED_IMAGE_H_
 #define HEADRACE_KERNELS_VISION_FUSED_IMAGE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,7 +17,7 @@
 #include "kernels/vision/decode_kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
-#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/pixel_kernel.h"
 
 namespace headrace {
 
@@ -29,27 +28,30 @@ class FusedImage {
     uint64_t seed = 0;
     uint64_t salt = 0;
   };
-  // An optional decode kernel, then geometric kernels, then pixel kernels. Nullopt: the parts are no such run.
-  static std::optional<FusedImage> Make(absl::Span<const Part> parts);
+  // Of as many parts as fit, from the first: an optional decode kernel, then geometric kernels, then pixel kernels.
+  static FusedImage Make(absl::Span<const Part> parts);
+  // How many they are; a pass of none, or of one, is of no use.
+  size_t parts() const { return parts_; }
 
   // Fails if a plain kernel would; the plain kernels then report the error. Damage outside of the decoded part goes
   // unnoticed. The result is allocated by `output` unless it is a view.
   absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const;
 
  private:
-  struct Move {
-    const GeometricKernel* kernel;
+  template <typename K>
+  struct Drawing {
+    const K* kernel;
     uint64_t seed;
     uint64_t salt;
   };
   absl::StatusOr<MovePlan> Plan(int64_t height, int64_t width, const RowId& id) const;
   absl::StatusOr<Tensor> Write(const Image& image, const Window& held, const Window& needed, MovePlan plan,
-                               OutputAllocator& output) const;
+                               const RowId& id, OutputAllocator& output) const;
 
   const DecodeKernel* decoder_ = nullptr;
-  std::vector<Move> moves_;
-  bool has_pixel_pass_ = false;
-  PixelPass pixel_pass_;
+  std::vector<Drawing<GeometricKernel>> moves_;
+  std::vector<Drawing<PixelKernel>> pixels_;
+  size_t parts_ = 0;
 };
 
 }  // namespace headrace

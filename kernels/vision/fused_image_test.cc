@@ -2,6 +2,7 @@
 #include "kernels/vision/fused_image.h"
 
 #include <cstdio>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,7 +36,8 @@ constexpr const char* kPictures[] = {
     "baseline_420.jpg", "baseline_422.jpg", "baseline_444.jpg",  "cmyk.jpg",    "grey.jpg",
     "progressive.jpg",  "restarts.jpg",     "rgb.jpg",           "ycck.jpg",    "orientation_6.jpg",
     "rgb.png",          "rgba.png",         "interlaced.png",    "palette.png", "grey_alpha.png",
-    "stray_bytes.jpg",  "grey_16_bits.png", "no_end_marker.jpg", "damaged.jpg", "truncated_baseline.jpg"};
+    "stray_bytes.jpg",  "grey_16_bits.png", "no_end_marker.jpg", "damaged.jpg", "truncated_baseline.jpg",
+    "rgb_16_bits.png"};
 
 struct Chain {
   std::vector<std::string> names;
@@ -95,12 +97,33 @@ void AddMove(RowRandom& random, Chain& chain) {
   }
 }
 
-void AddValueSteps(RowRandom& random, Chain& chain) {
-  const bool layout = random.Below(2) == 0;
-  const bool layout_first = layout && random.Below(2) == 0;
-  if (layout_first) chain.Add("HWC2CHW", {});
+// Steps on whole pixels, of which some draw and one counts the picture.
+void AddPixelStep(RowRandom& random, Chain& chain) {
+  const Given factor = {{"factor", ir::FloatValue(random.Uniform(0, 2))}};
+  switch (random.Below(6)) {
+    case 0:
+      return chain.Add("AdjustBrightness", factor);
+    case 1:
+      return chain.Add("AdjustContrast", factor);
+    case 2:
+      return chain.Add("AdjustSaturation", factor);
+    case 3:
+      return chain.Add("AdjustHue", {{"factor", ir::FloatValue(random.Uniform(-0.5, 0.5))}});
+    case 4:
+      return chain.Add("Grayscale", {{"output_channels", ir::IntValue(3)}});
+    default:
+      return chain.Add("ColorJitter", {{"brightness", Floats({0.5})},
+                                       {"contrast", Floats({0.2, 1.7})},
+                                       {"saturation", Floats({0.4})},
+                                       {"hue", Floats({random.Below(2) == 0 ? 0.0 : 0.3})}});
+  }
+}
+
+void AddArithmetic(RowRandom& random, Chain& chain, bool layout_first) {
   const char* order = layout_first ? "CHW" : "HWC";
-  const Given one = {{"mean", Floats({100})}, {"std", Floats({50.5})}, {"layout", ir::StringValue(order)}};
+  // One mean and one deviation fit either order.
+  const char* any_order = random.Below(2) == 0 ? "CHW" : "HWC";
+  const Given one = {{"mean", Floats({100})}, {"std", Floats({50.5})}, {"layout", ir::StringValue(any_order)}};
   const Given three = {{"mean", Floats({123.675, 116.28, 103.53})},
                        {"std", Floats({58.395, 57.12, 57.375})},
                        {"layout", ir::StringValue(order)}};
@@ -111,8 +134,22 @@ void AddValueSteps(RowRandom& random, Chain& chain) {
       chain.Add("Normalize", random.Below(2) == 0 ? one : three);
     }
   }
+}
+
+// `bytes`: the image's values are uint8.
+void AddValueSteps(RowRandom& random, Chain& chain, bool bytes) {
+  for (uint64_t i = random.Below(2) * random.Below(4); bytes && i > 0; --i) AddPixelStep(random, chain);
+  const bool layout = random.Below(2) == 0;
+  const bool layout_first = layout && random.Below(2) == 0;
+  if (layout_first) chain.Add("HWC2CHW", {});
+  AddArithmetic(random, chain, layout_first);
+  if (!layout_first && random.Below(6) == 0) chain.Add("Grayscale", {{"output_channels", ir::IntValue(3)}});
   constexpr const char* kTypes[] = {"float32", "float16", "uint8", "float64"};
-  if (random.Below(3) == 0) chain.Add("TypeCast", {{"dtype", ir::StringValue(kTypes[random.Below(4)])}});
+  if (random.Below(3) == 0) {
+    chain.Add("TypeCast", {{"dtype", ir::StringValue(kTypes[random.Below(4)])}});
+    // What takes any number goes on after any cast.
+    if (random.Below(2) == 0) chain.Add("Rescale", {{"scale", ir::FloatValue(2.5)}});
+  }
   if (layout && !layout_first) chain.Add("HWC2CHW", {});
 }
 
@@ -134,22 +171,23 @@ TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
       }
       const bool scaled = picture.ends_with(".jpg") && random.Below(2) == 0;
       chain.Add("Decode", {{"orientation", ir::BoolValue(random.Below(2) == 0)},
-                           {"scale", ir::IntValue(scaled ? int64_t{2} << random.Below(3) : 1)}});
+                           {"scale", ir::IntValue(scaled ? int64_t{2} << random.Below(3) : 1)},
+                           {"mode", ir::StringValue(random.Below(5) == 0 ? "unchanged" : "RGB")}});
     } else {
       picture = random.Below(2) == 0 ? "source" : "source.float32";
       input = Golden(picture);
     }
     for (uint64_t i = random.Below(5); i > 0; --i) AddMove(random, chain);
-    AddValueSteps(random, chain);
+    AddValueSteps(random, chain, picture != "source.float32");
     SCOPED_TRACE(std::to_string(run) + " " + picture + chain.Text());
-    const std::optional<FusedImage> fused = FusedImage::Make(chain.Parts());
-    ASSERT_TRUE(fused.has_value());
+    const FusedImage fused = FusedImage::Make(chain.Parts());
+    ASSERT_EQ(fused.parts(), chain.kernels.size());
     const RowId id = {.epoch = run % 3, .key = run};
     const absl::StatusOr<Tensor> expected = chain.RunPlain(input, id);
     Tensor slot;
     if (expected.ok()) slot = *Tensor::Allocate(expected->dtype(), expected->shape());
     OutputAllocator output(slot);
-    const absl::StatusOr<Tensor> found = fused->Apply(input, id, output);
+    const absl::StatusOr<Tensor> found = fused.Apply(input, id, output);
     ASSERT_EQ(found.ok(), expected.ok()) << expected.status() << " / " << found.status();
     if (!expected.ok()) continue;
     ASSERT_EQ(found->TypeName(), expected->TypeName());
@@ -168,18 +206,25 @@ TEST(FusedImage, GivesAnImageThatNothingMovesWithoutACopy) {
   chain.Add("CenterCrop", {{"size", Ints({60, 80})}});
   const Tensor two_channels = Golden("source").Slice(2, 1, 2);
   OutputAllocator output;
-  EXPECT_EQ(FusedImage::Make(chain.Parts())->Apply(two_channels, {}, output)->raw(), two_channels.raw());
+  EXPECT_EQ(FusedImage::Make(chain.Parts()).Apply(two_channels, {}, output)->raw(), two_channels.raw());
 }
 
-TEST(FusedImage, RefusesOtherRuns) {
-  Chain chain;
-  chain.Add("Normalize", {{"mean", Floats({1})}, {"std", Floats({1})}});
-  chain.Add("RandomHorizontalFlip", {});
-  EXPECT_FALSE(FusedImage::Make(chain.Parts()).has_value());
-  Chain layout;
-  layout.Add("HWC2CHW", {});
-  layout.Add("Normalize", {{"mean", Floats({1})}, {"std", Floats({1})}});
-  EXPECT_FALSE(FusedImage::Make(layout.Parts()).has_value());
+TEST(FusedImage, TakesTheFirstPartsThatFit) {
+  const Given one = {{"mean", Floats({1})}, {"std", Floats({1})}};
+  const Given three = {{"mean", Floats({1, 2, 3})}, {"std", Floats({1})}};
+  const auto fitting = [](std::initializer_list<std::pair<const char*, Given>> kernels) {
+    Chain chain;
+    for (const auto& [name, given] : kernels) chain.Add(name, given);
+    return FusedImage::Make(chain.Parts()).parts();
+  };
+  EXPECT_EQ(fitting({{"Normalize", one}, {"RandomHorizontalFlip", {}}}), 1u);
+  EXPECT_EQ(
+      fitting({{"Decode", {}}, {"HWC2CHW", {}}, {"Normalize", three}, {"Rescale", {{"scale", ir::FloatValue(2)}}}}),
+      2u);
+  EXPECT_EQ(fitting({{"HWC2CHW", {}}, {"Normalize", one}, {"HWC2CHW", {}}}), 2u);
+  EXPECT_EQ(fitting({{"HWC2CHW", {}}, {"Grayscale", {}}}), 1u);
+  EXPECT_EQ(fitting({{"RandomErasing", {}}, {"HWC2CHW", {}}}), 0u);
+  EXPECT_EQ(fitting({{"Decode", {}}, {"CenterCrop", {{"size", Ints({8, 8})}}}, {"RandomErasing", {}}}), 2u);
 }
 
 // What of a picture was damaged shows in the warning alone, and only where it was read.
@@ -187,7 +232,7 @@ TEST(FusedImage, DecodesNoMoreThanTheCropNeeds) {
   Chain chain;
   chain.Add("Decode", {});
   chain.Add("RandomResizedCrop", {{"size", ir::IntValue(8)}, {"scale", Floats({0.001, 0.001})}});
-  const FusedImage fused = *FusedImage::Make(chain.Parts());
+  const FusedImage fused = FusedImage::Make(chain.Parts());
   std::string cut = fixture::ReadTestFile("truncated_baseline.jpg");
   const Tensor closed = *Tensor::CopyBytes(DType::kBytes, cut + "\xFF\xD9");
   int warned = 0;

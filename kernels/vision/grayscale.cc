@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
+#include "kernels/vision/pixel_kernel.h"
 #include "kernels/vision/pixel_mode.h"
 
 namespace headrace {
@@ -31,9 +32,44 @@ void GrayRow(const T* row, int64_t width, int64_t output_channels, T* target) {
   }
 }
 
-class Grayscale : public UnaryKernel {
+class GrayStep : public PixelStep {
  public:
-  explicit Grayscale(const ir::Attributes& attributes) : output_channels_(attributes.Int("output_channels")) {}
+  explicit GrayStep(int64_t output_channels) : output_channels_(output_channels) {}
+
+  absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
+    const bool computes = before.dtype == DType::kUInt8 || before.dtype == DType::kFloat32;
+    if (!computes || (before.channels != 1 && before.channels != 3)) {
+      return WrongChannels(Cat(DTypeName(before.dtype), " of ", before.channels, " channels"));
+    }
+    return PixelFormat{before.dtype, output_channels_};
+  }
+  bool by_value() const override { return false; }
+  void Run(const PixelRow& row, const PixelFacts&, uint8_t* target) const override {
+    if (row.dtype == DType::kUInt8) {
+      Gray<uint8_t>(row, target);
+    } else {
+      Gray<float>(row, target);
+    }
+  }
+
+ private:
+  template <typename T>
+  void Gray(const PixelRow& row, uint8_t* target) const {
+    const T* const values = reinterpret_cast<const T*>(row.values);
+    if (row.channels == 3) {
+      GrayRow<true>(values, row.pixels, output_channels_, reinterpret_cast<T*>(target));
+    } else {
+      GrayRow<false>(values, row.pixels, output_channels_, reinterpret_cast<T*>(target));
+    }
+  }
+
+  int64_t output_channels_;
+};
+
+class Grayscale : public PixelKernel {
+ public:
+  explicit Grayscale(const ir::Attributes& attributes)
+      : output_channels_(attributes.Int("output_channels")), step_(output_channels_) {}
 
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
     HEADRACE_RETURN_IF_ERROR(CheckOutputChannels(attributes.Int("output_channels")));
@@ -45,29 +81,15 @@ class Grayscale : public UnaryKernel {
     if (image.channels != 1 && image.channels != 3) return WrongChannels(input.TypeName());
     const Shape shape = {image.height, image.width, output_channels_};
     if (image.channels == 1 && output_channels_ == 1 && input.contiguous()) return input.Reshape(shape);
-    HEADRACE_ASSIGN_OR_RETURN(Tensor output, context.AllocateOutput(image.dtype(), shape));
-    if (image.dtype() == DType::kUInt8) {
-      GrayRows(image, output.mutable_data<uint8_t>());
-    } else {
-      GrayRows(image, output.mutable_data<float>());
-    }
-    return output;
+    PixelSteps steps;
+    steps.Add(step_);
+    return RunPixelSteps(image, {}, steps, context.output());
   }
+  void AddTo(PixelSteps& steps, RowRandom&) const override { steps.Add(step_); }
 
  private:
-  template <typename T>
-  void GrayRows(const Image& image, T* target) const {
-    for (int64_t y = 0; y < image.height; ++y, target += image.width * output_channels_) {
-      const T* row = reinterpret_cast<const T*>(image.row(y));
-      if (image.channels == 3) {
-        GrayRow<true>(row, image.width, output_channels_, target);
-      } else {
-        GrayRow<false>(row, image.width, output_channels_, target);
-      }
-    }
-  }
-
   int64_t output_channels_;
+  GrayStep step_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -101,6 +123,7 @@ const KernelRegistration registration{
                      .default_value = "1",
                      .minimum = 1,
                      .maximum = 3}},
+     .traits = {.per_pixel = true},
      .python_module = "vision",
      .example = "V.Grayscale(3)",
      .sample = {.inputs = {ir::SampleInput::kImage}},

@@ -3,7 +3,7 @@
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
-#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/pixel_kernel.h"
 #include "kernels/vision/split_channels.h"
 
 namespace headrace {
@@ -27,7 +27,8 @@ class Hwc2Chw : public PixelKernel {
     }
     return output;
   }
-  bool AddTo(PixelPass& pass) const override { return pass.MoveChannelsFirst(); }
+  bool moves_channels_first() const override { return true; }
+  void AddTo(PixelSteps& steps, RowRandom&) const override { steps.MoveChannelsFirst(); }
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {

@@ -1,29 +1,77 @@
+#include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/normalize_values.h"
-#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/pixel_kernel.h"
 
 namespace headrace {
 namespace {
 
 std::vector<float> FloatsOf(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
+// One mean and one deviation mean the same on either order of the axes.
+bool OneForAll(const ir::Attributes& attributes) {
+  return attributes.Floats("mean").size() == 1 && attributes.Floats("std").size() == 1;
+}
+
+bool TakesLayout(const ir::Attributes& attributes, bool channels_first) {
+  return OneForAll(attributes) || (attributes.String("layout") == "CHW") == channels_first;
+}
+
+class NormalizeStep : public PixelStep {
+ public:
+  NormalizeStep(std::vector<float> mean, std::vector<float> deviation)
+      : mean_(std::move(mean)),
+        deviation_(std::move(deviation)),
+        channels_(static_cast<int64_t>(std::max(mean_.size(), deviation_.size()))),
+        pattern_(mean_, deviation_, channels_) {}
+
+  absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
+    if (before.dtype != DType::kUInt8 && before.dtype != DType::kFloat32) {
+      return GraphError("needs uint8 or float32; got ", DTypeName(before.dtype));
+    }
+    for (const auto* values : {&mean_, &deviation_}) {
+      const auto size = static_cast<int64_t>(values->size());
+      if (size > 1 && size != before.channels) return GraphError(size, " values for ", before.channels, " channels");
+    }
+    return PixelFormat{DType::kFloat32, before.channels, before.has_channel_axis};
+  }
+
+  void Run(const PixelRow& row, const PixelFacts&, uint8_t* target) const override {
+    auto* const floats = reinterpret_cast<float*>(target);
+    if (row.plane < 0 && channels_ > 1) {
+      return NormalizeValues(row.values, row.dtype, row.count(), pattern_, floats);
+    }
+    const auto of = [&row](const std::vector<float>& values) { return values[values.size() == 1 ? 0 : row.plane]; };
+    NormalizeValues(row.values, row.dtype, row.count(), of(mean_), of(deviation_), floats);
+  }
+
+ private:
+  std::vector<float> mean_;
+  std::vector<float> deviation_;
+  int64_t channels_;
+  NormalizePattern pattern_;
+};
+
 class Normalize : public PixelKernel {
  public:
   explicit Normalize(const ir::Attributes& attributes)
       : mean_(FloatsOf(attributes.Floats("mean"))),
         deviation_(FloatsOf(attributes.Floats("std"))),
-        channels_first_(attributes.String("layout") == "CHW") {}
+        channels_first_(attributes.String("layout") == "CHW"),
+        one_for_all_(OneForAll(attributes)),
+        step_(mean_, deviation_) {}
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     return channels_first_ ? Planes(input, context) : Pixels(input, context);
   }
-  bool AddTo(PixelPass& pass) const override {
-    return pass.channels_first() == channels_first_ && pass.Normalize(mean_, deviation_);
-  }
+  bool Takes(bool channels_first) const override { return one_for_all_ || channels_first == channels_first_; }
+  void AddTo(PixelSteps& steps, RowRandom&) const override { steps.Add(step_); }
 
  private:
   absl::Status CheckChannels(int64_t channels) const {
@@ -70,6 +118,8 @@ class Normalize : public PixelKernel {
   std::vector<float> mean_;
   std::vector<float> deviation_;
   bool channels_first_;
+  bool one_for_all_;
+  NormalizeStep step_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -88,6 +138,17 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
                       " channels: ", ir::TypeName(inputs[0]), ", layout='", channels_first ? "CHW" : "HWC", "'");
   }
   return std::vector{type};
+}
+
+bool AllBelowOne(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return value < 1; });
+}
+
+std::string Doubt(const ir::Attributes& attributes, absl::Span<const ir::KnownInput> inputs) {
+  if (!inputs[0].bytes_range) return {};
+  if (!AllBelowOne(attributes.Floats("mean")) || !AllBelowOne(attributes.Floats("std"))) return {};
+  return "mean and std are below 1, but the pixels are 0 … 255, as nothing divided them; put Rescale(1 / 255) before "
+         "it, or multiply mean and std by 255";
 }
 
 const KernelRegistration registration{
@@ -114,7 +175,9 @@ const KernelRegistration registration{
      .python_module = "vision",
      .example = "V.Normalize((123.675, 116.28, 103.53), (58.395, 57.12, 57.375))",
      .sample = {.attributes = {{"mean", "(1, 2, 3)"}, {"std", "4"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .takes_layout = TakesLayout,
+     .doubt = Doubt},
     Makes<Normalize>()};
 
 }  // namespace

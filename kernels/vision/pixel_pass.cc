@@ -1,168 +1,162 @@
 #include "kernels/vision/pixel_pass.h"
 
+#include <algorithm>
 #include <cstring>
-#include <utility>
+#include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "core/error.h"
-#include "kernels/tensor/convert.h"
-#include "kernels/vision/normalize_values.h"
-#include "kernels/vision/rescale_values.h"
 #include "kernels/vision/reverse_row.h"
 #include "kernels/vision/split_channels.h"
 
 namespace headrace {
 namespace {
 
-constexpr size_t kWidest = 8;  // bytes of a value
+using Calls = absl::Span<const PixelSteps::Call>;
 
-size_t Aligned(size_t bytes) { return (bytes + kWidest - 1) / kWidest * kWidest; }
+constexpr size_t kAlignment = 8;
 
-}  // namespace
+int64_t ItemBytes(const PixelFormat& format) { return static_cast<int64_t>(ItemSize(format.dtype)); }
 
-// One image during a pass: the data common to all its rows, and scratch memory for one row.
-class PixelRows {
+// Some steps of a picture, from one image to one result.
+class RowPass {
  public:
-  PixelRows(const PixelPass& pass, const Image& image, MovePlan::Flips flips, Tensor& output)
-      : pass_(pass), image_(image), flips_(flips), output_(output), item_(ItemSize(image.dtype())) {
-    const int64_t run = RunLength();
-    for (const PixelPass::Step& step : pass.steps_) {
-      if (step.kind != PixelPass::Step::Kind::kNormalize || pass.channels_first_) continue;
-      patterns_.emplace_back(step.mean, step.deviation, image.channels);
-    }
-    const size_t row_bytes = Aligned(static_cast<size_t>(image.width * image.pixel_bytes()));
-    const size_t run_bytes = Aligned(static_cast<size_t>(run) * kWidest);
-    Room().resize(2 * row_bytes + 2 * run_bytes);
-    mirrored_ = Room().data();
-    split_ = mirrored_ + row_bytes;
-    between_[0] = split_ + row_bytes;
-    between_[1] = between_[0] + run_bytes;
+  // `planes_from`: the number of calls before the change of layout.
+  RowPass(const Image& image, MovePlan::Flips flips, Calls calls, size_t planes_from)
+      : image_(image), flips_(flips), calls_(calls), splits_(planes_from != PixelSteps::kNever) {
+    // A step by value costs as much on planes, and a split is cheapest where values are narrow.
+    split_at_ = splits_ ? planes_from : calls.size();
+    while (splits_ && split_at_ > 0 && calls[split_at_ - 1].step->by_value()) --split_at_;
   }
 
-  void Run() {
-    for (int64_t y = 0; y < image_.height; ++y) {
-      const uint8_t* row = image_.row(flips_.top_bottom ? image_.height - 1 - y : y);
-      if (flips_.left_right) {
-        ReverseRow(row, image_.width, image_.pixel_bytes(), mirrored_);
-        row = mirrored_;
-      }
-      if (pass_.channels_first_) {
-        RunPlanes(row, y);
-      } else {
-        Steps(row, RunLength(), 0, Target(y * RunLength()));
-      }
-    }
+  absl::StatusOr<Tensor> Run(OutputAllocator& output) {
+    HEADRACE_RETURN_IF_ERROR(FindFormats());
+    HEADRACE_ASSIGN_OR_RETURN(result_, output.Allocate(formats_.back().dtype, ResultShape()));
+    TakeRoom();
+    for (int64_t y = 0; y < image_.height; ++y) RunRow(y);
+    return std::move(result_);
   }
 
  private:
-  // The values per pass over the steps: a row, or one channel of it.
-  int64_t RunLength() const { return pass_.channels_first_ ? image_.width : image_.width * image_.channels; }
+  absl::Status FindFormats() {
+    formats_.push_back({image_.dtype(), image_.channels, image_.tensor.rank() == 3});
+    for (const PixelSteps::Call& call : calls_) {
+      HEADRACE_ASSIGN_OR_RETURN(const PixelFormat after, call.step->After(formats_.back()));
+      formats_.push_back(after);
+    }
+    return absl::OkStatus();
+  }
+
+  Shape ResultShape() const {
+    const PixelFormat& last = formats_.back();
+    if (splits_) return {last.channels, image_.height, image_.width};
+    Shape shape = {image_.height, image_.width};
+    if (last.has_channel_axis) shape.push_back(last.channels);
+    return shape;
+  }
 
   // Kept by the thread, so that a row needs no allocation.
-  static std::vector<uint8_t>& Room() {
+  void TakeRoom() {
+    int64_t widest = 0;
+    for (const PixelFormat& format : formats_) widest = std::max(widest, format.channels * ItemBytes(format));
+    const size_t bytes = static_cast<size_t>(image_.width * widest);
+    const size_t row_bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     thread_local std::vector<uint8_t> room;
-    return room;
+    room.resize(5 * row_bytes);
+    mirrored_ = room.data();
+    mixed_ = mirrored_ + row_bytes;
+    planes_ = mixed_ + row_bytes;
+    between_[0] = planes_ + row_bytes;
+    between_[1] = between_[0] + row_bytes;
   }
 
-  uint8_t* Target(int64_t value) { return output_.mutable_raw() + value * ItemSize(output_.dtype()); }
+  uint8_t* Target(int64_t value) { return result_.mutable_raw() + value * ItemBytes(formats_.back()); }
 
-  void RunPlanes(const uint8_t* row, int64_t y) {
-    const int64_t plane_bytes = image_.width * item_;
-    if (pass_.steps_.empty()) {
-      SplitChannels(row, image_.width, image_.channels, item_, image_.height * plane_bytes, Target(y * image_.width));
+  const uint8_t* SourceRow(int64_t y) {
+    const uint8_t* const row = image_.row(flips_.top_bottom ? image_.height - 1 - y : y);
+    if (!flips_.left_right) return row;
+    ReverseRow(row, image_.width, image_.pixel_bytes(), mirrored_);
+    return mirrored_;
+  }
+
+  void RunRow(int64_t y) {
+    const uint8_t* row = SourceRow(y);
+    if (!splits_) return RunCalls(0, calls_.size(), row, -1, Target(y * image_.width * formats_.back().channels));
+    if (split_at_ > 0) {
+      RunCalls(0, split_at_, row, -1, mixed_);
+      row = mixed_;
+    }
+    const PixelFormat& format = formats_[split_at_];
+    const int64_t item = ItemBytes(format);
+    const int64_t plane_bytes = image_.width * item;
+    if (split_at_ == calls_.size()) {
+      SplitChannels(row, image_.width, format.channels, item, image_.height * plane_bytes, Target(y * image_.width));
       return;
     }
-    SplitChannels(row, image_.width, image_.channels, item_, plane_bytes, split_);
-    for (int64_t c = 0; c < image_.channels; ++c) {
-      Steps(split_ + c * plane_bytes, image_.width, c, Target((c * image_.height + y) * image_.width));
+    SplitChannels(row, image_.width, format.channels, item, plane_bytes, planes_);
+    for (int64_t c = 0; c < format.channels; ++c) {
+      RunCalls(split_at_, calls_.size(), planes_ + c * plane_bytes, c, Target((c * image_.height + y) * image_.width));
     }
   }
 
-  void Normalize(const uint8_t* source, DType dtype, int64_t count, const PixelPass::Step& step, size_t& pattern,
-                 int64_t channel, float* target) {
-    if (!pass_.channels_first_) return NormalizeValues(source, dtype, count, patterns_[pattern++], target);
-    const auto of = [channel](const std::vector<float>& values) { return values[values.size() == 1 ? 0 : channel]; };
-    NormalizeValues(source, dtype, count, of(step.mean), of(step.deviation), target);
-  }
-
-  void Steps(const uint8_t* source, int64_t count, int64_t channel, uint8_t* target) {
-    if (pass_.steps_.empty()) {
-      std::memcpy(target, source, static_cast<size_t>(count) * item_);
+  void RunCalls(size_t begin, size_t end, const uint8_t* source, int64_t plane, uint8_t* target) {
+    if (begin == end) {
+      const PixelFormat& format = formats_[begin];
+      std::memcpy(target, source, static_cast<size_t>(image_.width * format.channels * ItemBytes(format)));
       return;
     }
-    DType dtype = image_.dtype();
-    size_t pattern = 0;
-    for (size_t i = 0; i < pass_.steps_.size(); ++i) {
-      const PixelPass::Step& step = pass_.steps_[i];
-      uint8_t* to = i + 1 == pass_.steps_.size() ? target : between_[i % 2];
-      switch (step.kind) {
-        case PixelPass::Step::Kind::kNormalize:
-          Normalize(source, dtype, count, step, pattern, channel, reinterpret_cast<float*>(to));
-          break;
-        case PixelPass::Step::Kind::kScale:
-          RescaleValues(source, dtype, count, step.scale, step.shift, reinterpret_cast<float*>(to));
-          break;
-        case PixelPass::Step::Kind::kCast:
-          ConvertValues(source, dtype, count, step.dtype, to);
-          break;
-      }
+    for (size_t i = begin; i < end; ++i) {
+      uint8_t* const to = i + 1 == end ? target : between_[i % 2];
+      const int64_t channels = plane < 0 ? formats_[i].channels : 1;
+      calls_[i].step->Run({source, formats_[i].dtype, image_.width, channels, plane}, calls_[i].facts, to);
       source = to;
-      dtype = step.dtype;
     }
   }
 
-  const PixelPass& pass_;
   const Image& image_;
   const MovePlan::Flips flips_;
-  Tensor& output_;
-  const int64_t item_;
-  absl::InlinedVector<NormalizePattern, 1> patterns_;  // for each normalising step, with interleaved channels
-  uint8_t* mirrored_;
-  uint8_t* split_;
-  uint8_t* between_[2];
+  const Calls calls_;
+  const bool splits_;
+  size_t split_at_;                              // the steps before it get whole pixels
+  absl::InlinedVector<PixelFormat, 9> formats_;  // before the first step, and after each
+  Tensor result_;
+  uint8_t* mirrored_ = nullptr;
+  uint8_t* mixed_ = nullptr;
+  uint8_t* planes_ = nullptr;
+  uint8_t* between_[2] = {};
 };
 
-bool PixelPass::Normalize(std::vector<float> mean, std::vector<float> deviation) {
-  if (GivesOtherType()) return false;
-  steps_.push_back({.kind = Step::Kind::kNormalize, .mean = std::move(mean), .deviation = std::move(deviation)});
-  return true;
+void Count(const Image& image, PixelSteps::Call& call) {
+  call.facts.pixels = image.height * image.width;
+  call.facts.counts.assign(call.step->counts(), 0);
+  for (int64_t y = 0; y < image.height; ++y) {
+    call.step->AddCounts({image.row(y), image.dtype(), image.width, image.channels, -1},
+                         absl::MakeSpan(call.facts.counts));
+  }
 }
 
-bool PixelPass::Scale(float scale, float shift) {
-  if (GivesOtherType()) return false;
-  steps_.push_back({.kind = Step::Kind::kScale, .scale = scale, .shift = shift});
-  return true;
-}
+}  // namespace
 
-bool PixelPass::Cast(DType dtype) {
-  if (GivesOtherType()) return false;
-  steps_.push_back({.kind = Step::Kind::kCast, .dtype = dtype});
-  return true;
-}
-
-bool PixelPass::MoveChannelsFirst() {
-  if (channels_first_) return false;
-  channels_first_ = true;
-  return true;
-}
-
-absl::StatusOr<Tensor> PixelPass::Run(const Image& image, MovePlan::Flips flips, OutputAllocator& output) const {
-  for (const Step& step : steps_) {
-    for (const auto* values : {&step.mean, &step.deviation}) {
-      const auto size = static_cast<int64_t>(values->size());
-      if (size > 1 && size != image.channels) return GraphError(size, " values for ", image.channels, " channels");
+absl::StatusOr<Tensor> RunPixelSteps(const Image& image, MovePlan::Flips flips, PixelSteps& steps,
+                                     OutputAllocator& output) {
+  const absl::Span<PixelSteps::Call> calls = steps.calls();
+  Image current = image;
+  size_t done = 0;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].step->counts() == 0) continue;
+    if (i > done) {
+      OutputAllocator intermediate;
+      RowPass before(current, flips, calls.subspan(done, i - done), PixelSteps::kNever);
+      HEADRACE_ASSIGN_OR_RETURN(const Tensor made, before.Run(intermediate));
+      HEADRACE_ASSIGN_OR_RETURN(current, ImageOf(made, PixelTypes::kFixedSize));
+      flips = {};
+      done = i;
     }
+    HEADRACE_RETURN_IF_ERROR(calls[i].step->After({current.dtype(), current.channels}).status());
+    Count(current, calls[i]);
   }
-  Shape shape = {image.height, image.width};
-  if (channels_first_) {
-    shape.insert(shape.begin(), image.channels);
-  } else if (image.tensor.rank() == 3) {
-    shape.push_back(image.channels);
-  }
-  const DType dtype = steps_.empty() ? image.dtype() : steps_.back().dtype;
-  HEADRACE_ASSIGN_OR_RETURN(Tensor result, output.Allocate(dtype, shape));
-  PixelRows(*this, image, flips, result).Run();
-  return result;
+  const size_t planes_from =
+      steps.planes_from() == PixelSteps::kNever ? steps.planes_from() : steps.planes_from() - done;
+  return RowPass(current, flips, calls.subspan(done), planes_from).Run(output);
 }
 
 }  // namespace headrace

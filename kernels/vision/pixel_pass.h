@@ -1,59 +1,49 @@
-// The operations on the values of an image while the result is written: conversions, arithmetic per channel and the
-// change of layout. They are done row by row while a row is in the L1 cache, so that the pixels are read and written
-// once. The bits are those of the kernels run one after the other.
-// Thread contract: made once and const afterwards; Run is safe from any thread.
+// A pass over the pixels of an image: steps and the change of layout, done row by row while the result is written, so
+// that the pixels are read and written once. Where a step needs counts of the picture, a pass before it makes them.
+// The bits are those of the kernels run one after the other.
+// Thread contract: PixelSteps belong to one picture and one thread; RunPixelSteps is safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_PASS_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_PASS_H_
 
-#include <cstdint>
-#include <vector>
+#include <cstddef>
+#include <limits>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "core/output_allocator.h"
 #include "core/tensor.h"
-#include "kernels/kernel.h"
 #include "kernels/vision/image.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/pixel_step.h"
 
 namespace headrace {
 
-class PixelPass {
+// The steps of one picture, in order.
+class PixelSteps {
  public:
-  // (x - mean) / deviation to float32; one value, or one per channel. False: cannot follow the earlier steps.
-  bool Normalize(std::vector<float> mean, std::vector<float> deviation);
-  // x · scale + shift to float32.
-  bool Scale(float scale, float shift);
-  bool Cast(DType dtype);
-  // (H, W, C) to (C, H, W).
-  bool MoveChannelsFirst();
-  bool channels_first() const { return channels_first_; }
+  struct Call {
+    const PixelStep* step = nullptr;
+    PixelFacts facts = {};
+  };
+  static constexpr size_t kNever = std::numeric_limits<size_t>::max();
 
-  // For uint8 or float32. Fails with kGraph if a step does not support the number of channels.
-  absl::StatusOr<Tensor> Run(const Image& image, MovePlan::Flips flips, OutputAllocator& output) const;
+  // `step` must outlive the pass. `factor` is for its Run.
+  void Add(const PixelStep& step, double factor = 0) { calls_.push_back({&step, {.factor = factor}}); }
+  // (H, W, C) to (C, H, W): the steps added afterwards work on planes. At most once.
+  void MoveChannelsFirst() { planes_from_ = calls_.size(); }
+
+  absl::Span<Call> calls() { return absl::MakeSpan(calls_); }
+  // The number of steps before the change of layout; kNever: there is none.
+  size_t planes_from() const { return planes_from_; }
 
  private:
-  friend class PixelRows;
-  struct Step {
-    enum class Kind { kNormalize, kScale, kCast } kind = Kind::kCast;
-    std::vector<float> mean = {};
-    std::vector<float> deviation = {};
-    float scale = 1;
-    float shift = 0;
-    DType dtype = DType::kFloat32;  // of the result
-  };
-  // Steps that compute take uint8 and float32.
-  bool GivesOtherType() const { return !steps_.empty() && steps_.back().dtype != DType::kFloat32; }
-
-  std::vector<Step> steps_;
-  bool channels_first_ = false;
+  absl::InlinedVector<Call, 8> calls_;
+  size_t planes_from_ = kNever;
 };
 
-// A kernel that computes each value from one value, or changes the layout.
-class PixelKernel : public UnaryKernel {
- public:
-  // Adds its operation. False: it cannot be a part of this pass.
-  virtual bool AddTo(PixelPass& pass) const = 0;
-};
+// Flips the image and takes the steps. Fails with kGraph if a step does not take its pixels.
+absl::StatusOr<Tensor> RunPixelSteps(const Image& image, MovePlan::Flips flips, PixelSteps& steps,
+                                     OutputAllocator& output);
 
 }  // namespace headrace
 

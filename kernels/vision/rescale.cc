@@ -2,16 +2,34 @@
 
 #include "core/error.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/pixel_kernel.h"
 #include "kernels/vision/rescale_values.h"
 
 namespace headrace {
 namespace {
 
+class RescaleStep : public PixelStep {
+ public:
+  RescaleStep(float scale, float shift) : scale_(scale), shift_(shift) {}
+
+  absl::StatusOr<PixelFormat> After(const PixelFormat& before) const override {
+    return PixelFormat{DType::kFloat32, before.channels, before.has_channel_axis};
+  }
+  void Run(const PixelRow& row, const PixelFacts&, uint8_t* target) const override {
+    RescaleValues(row.values, row.dtype, row.count(), scale_, shift_, reinterpret_cast<float*>(target));
+  }
+
+ private:
+  float scale_;
+  float shift_;
+};
+
 class Rescale : public PixelKernel {
  public:
   explicit Rescale(const ir::Attributes& attributes)
-      : scale_(static_cast<float>(attributes.Float("scale"))), shift_(static_cast<float>(attributes.Float("shift"))) {}
+      : scale_(static_cast<float>(attributes.Float("scale"))),
+        shift_(static_cast<float>(attributes.Float("shift"))),
+        step_(scale_, shift_) {}
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     if (ItemSize(input.dtype()) == 0) return GraphError("needs numbers; got ", input.TypeName());
@@ -20,11 +38,13 @@ class Rescale : public PixelKernel {
     RescaleValues(dense.raw(), dense.dtype(), dense.elements(), scale_, shift_, output.mutable_data<float>());
     return output;
   }
-  bool AddTo(PixelPass& pass) const override { return pass.Scale(scale_, shift_); }
+  bool Takes(bool) const override { return true; }
+  void AddTo(PixelSteps& steps, RowRandom&) const override { steps.Add(step_); }
 
  private:
   float scale_;
   float shift_;
+  RescaleStep step_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {

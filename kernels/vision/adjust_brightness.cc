@@ -1,0 +1,32 @@
+#include "kernels/vision/color_steps.h"
+
+namespace headrace {
+namespace {
+
+class AdjustBrightness : public ColorKernel {
+ public:
+  explicit AdjustBrightness(const ir::Attributes& attributes) : ColorKernel(attributes, BrightnessStep()) {}
+};
+
+const KernelRegistration registration{
+    {.name = "AdjustBrightness",
+     .summary = "Makes an image brighter or darker.",
+     .doc =
+         "Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the same "
+         "type and "
+         "shape. Each value is multiplied by `factor`, cut off at 255 and truncated: torchvision's adjust_brightness "
+         "of a Pillow image, bit for bit (Pillow's ImageEnhance.Brightness).\n"
+         "Errors: another dtype, rank or number of channels.",
+     .attributes = {{.name = "factor",
+                     .type = ir::AttributeType::kFloat,
+                     .doc = "0: black; 1: unchanged; 2: twice as bright.",
+                     .minimum = 0}},
+     .traits = {.per_pixel = true},
+     .python_module = "vision",
+     .example = "V.AdjustBrightness(1.5)",
+     .sample = {.attributes = {{"factor", "1.5"}}, .inputs = {ir::SampleInput::kImage}},
+     .infer_kernel = InferColor},
+    Makes<AdjustBrightness>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,67 @@
+#include "kernels/vision/blend_values.h"
+
+#include "kernels/vision/pixel_mode.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/vision/blend_values.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headrace {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Plain loops: compilers vectorize them well.
+HWY_INLINE uint8_t Blended(int32_t value, int32_t other, float factor) {
+  float blended = static_cast<float>(other) + factor * static_cast<float>(value - other);
+  blended = blended > 0 ? blended : 0;
+  blended = blended < 255 ? blended : 255;
+  return static_cast<uint8_t>(static_cast<int32_t>(blended));
+}
+
+}  // namespace
+
+void WithValue(const uint8_t* HWY_RESTRICT source, int64_t count, uint8_t other, float factor,
+               uint8_t* HWY_RESTRICT target) {
+  for (int64_t i = 0; i < count; ++i) target[i] = Blended(source[i], other, factor);
+}
+
+void WithLuma(const uint8_t* HWY_RESTRICT rgb, int64_t pixels, float factor, uint8_t* HWY_RESTRICT target) {
+  for (int64_t i = 0; i < pixels; ++i) {
+    const int32_t luma = (rgb[3 * i] * 19595 + rgb[3 * i + 1] * 38470 + rgb[3 * i + 2] * 7471 + 0x8000) >> 16;
+    for (int64_t c = 3 * i; c < 3 * i + 3; ++c) target[c] = Blended(rgb[c], luma, factor);
+  }
+}
+
+int64_t Sum(const uint8_t* HWY_RESTRICT rgb, int64_t pixels) {
+  int64_t sum = 0;
+  for (int64_t i = 0; i < pixels; ++i) {
+    sum += (rgb[3 * i] * 19595 + rgb[3 * i + 1] * 38470 + rgb[3 * i + 2] * 7471 + 0x8000) >> 16;
+  }
+  return sum;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headrace
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headrace {
+
+HWY_EXPORT(WithValue);
+HWY_EXPORT(WithLuma);
+HWY_EXPORT(Sum);
+
+void BlendWithValue(const uint8_t* source, int64_t count, uint8_t other, float factor, uint8_t* target) {
+  HWY_DYNAMIC_DISPATCH(WithValue)(source, count, other, factor, target);
+}
+
+void BlendWithLuma(const uint8_t* rgb, int64_t pixels, float factor, uint8_t* target) {
+  HWY_DYNAMIC_DISPATCH(WithLuma)(rgb, pixels, factor, target);
+}
+
+int64_t SumLuma(const uint8_t* rgb, int64_t pixels) { return HWY_DYNAMIC_DISPATCH(Sum)(rgb, pixels); }
+
+}  // namespace headrace
+#endif  // HWY_ONCE

@@ -1,0 +1,21 @@
+// Blends bytes with another picture as Pillow's Image.blend: other + factor · (value - other) in float32, cut off at 0
+// and 255 and truncated. Safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_BLEND_VALUES_H_
+#define HEADRACE_KERNELS_VISION_BLEND_VALUES_H_
+
+#include <cstdint>
+
+namespace headrace {
+
+// With a picture of one value.
+void BlendWithValue(const uint8_t* source, int64_t count, uint8_t other, float factor, uint8_t* target);
+
+// Pixels of red, green, blue, with their luma (pixel_mode.h).
+void BlendWithLuma(const uint8_t* rgb, int64_t pixels, float factor, uint8_t* target);
+
+// The sum of the lumas.
+int64_t SumLuma(const uint8_t* rgb, int64_t pixels);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_BLEND_VALUES_H_

@@ -1,0 +1,14 @@
+#include "kernels/vision/pixel_kernel.h"
+
+#include "core/error.h"
+
+namespace headrace {
+
+absl::StatusOr<Tensor> ImagePixelKernel::Apply(const Tensor& input, KernelContext& context) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
+  PixelSteps steps;
+  AddTo(steps, context.random());
+  return RunPixelSteps(image, {}, steps, context.output());
+}
+
+}  // namespace headrace

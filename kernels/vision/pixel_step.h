@@ -1,0 +1,59 @@
+// One computation on the pixels of an image, done for one row of pixels after the other while a row is in the L1 cache.
+// A step computes each value from one value, or each pixel from one pixel; it may use a number that its kernel drew for
+// the picture, and counts of the whole picture, which are made in a pass before.
+// Thread contract: const; any thread may run a step on any picture.
+#ifndef HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
+#define HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/tensor.h"
+
+namespace headrace {
+
+// What the pixels of an image are before or after a step.
+struct PixelFormat {
+  DType dtype = DType::kUInt8;
+  int64_t channels = 1;
+  bool has_channel_axis = true;  // (H, W, C); else (H, W)
+};
+
+// A row of pixels, or of one channel of them.
+struct PixelRow {
+  const uint8_t* values = nullptr;
+  DType dtype = DType::kUInt8;
+  int64_t pixels = 0;
+  int64_t channels = 1;  // interleaved; 1 for a plane
+  int64_t plane = -1;    // the channel that the row holds; -1: all, interleaved
+
+  int64_t count() const { return pixels * channels; }
+};
+
+// What a step is told of the picture.
+struct PixelFacts {
+  double factor = 0;                 // given or drawn by its kernel
+  int64_t pixels = 0;                // of the picture
+  std::vector<int64_t> counts = {};  // of the picture, as it comes to the step
+};
+
+class PixelStep {
+ public:
+  virtual ~PixelStep() = default;
+  // The pixels after the step; kGraph if it does not take those before.
+  virtual absl::StatusOr<PixelFormat> After(const PixelFormat& before) const = 0;
+  // Whether a value needs no other value of its pixel: the step may then be given planes.
+  virtual bool by_value() const { return true; }
+  // How many counts of the picture it needs. AddCounts then sees each row first, interleaved.
+  virtual size_t counts() const { return 0; }
+  virtual void AddCounts(const PixelRow& /*row*/, absl::Span<int64_t> /*counts*/) const {}
+  // `target` has room for a row after the step, and is not the row.
+  virtual void Run(const PixelRow& row, const PixelFacts& facts, uint8_t* target) const = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
