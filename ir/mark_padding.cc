@@ -7,13 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
 #include "ir/declaration.h"
 #include "ir/passes/column_ops.h"
 
 namespace headrace::ir {
 namespace {
-
-constexpr std::string_view kColumn = "_pad";
 
 proto::Value* FindAttribute(proto::Node& node, std::string_view name) {
   for (proto::Attribute& attribute : *node.mutable_attributes()) {
@@ -38,9 +37,10 @@ class Marker {
     }
   }
 
-  void Run() {
-    if (!has_.back()) return;
+  absl::Status Run() {
+    if (!has_.back()) return absl::OkStatus();
     Want();
+    HEADRACE_RETURN_IF_ERROR(CheckBatchKernels());
     google::protobuf::RepeatedPtrField<proto::Node> nodes;
     for (int at = 0; at < graph_.nodes_size(); ++at) {
       for (const bool marked : {false, true}) {
@@ -50,6 +50,7 @@ class Marker {
       }
     }
     graph_.mutable_nodes()->Swap(&nodes);
+    return absl::OkStatus();
   }
 
  private:
@@ -77,6 +78,21 @@ class Marker {
     }
   }
 
+  // A kernel that joins the rows of a batch reads the column.
+  absl::Status CheckBatchKernels() const {
+    for (int at = 0; at < graph_.nodes_size(); ++at) {
+      if (!wanted_[at][false] || !inputs_have_[at]) continue;
+      for (const proto::Step& step : graph_.nodes(at).steps()) {
+        const Declaration* const kernel = Registry::Global().Find(step.kernel());
+        if (kernel == nullptr || !kernel->traits.by_batch) continue;
+        return UnsupportedError(
+            "even=\"pad\" with ", step.kernel(),
+            " below a zip's second input, where repeated rows are not marked; put it above the zip");
+      }
+    }
+    return absl::OkStatus();
+  }
+
   proto::Node Form(int at, bool marked) const {
     proto::Node node = graph_.nodes(at);
     for (int i = 0; i < node.inputs_size(); ++i) {
@@ -89,8 +105,8 @@ class Marker {
 
   static void KeepColumn(proto::Node& project) {
     std::vector<std::string> columns = ProjectedColumns(project);
-    if (std::find(columns.begin(), columns.end(), kColumn) != columns.end()) return;
-    columns.emplace_back(kColumn);
+    if (std::find(columns.begin(), columns.end(), kPaddingColumn) != columns.end()) return;
+    columns.emplace_back(kPaddingColumn);
     SetProjectedColumns(project, columns);
   }
 
@@ -104,6 +120,6 @@ class Marker {
 
 }  // namespace
 
-void MarkPadding(proto::Graph& graph) { Marker(graph).Run(); }
+absl::Status MarkPadding(proto::Graph& graph) { return Marker(graph).Run(); }
 
 }  // namespace headrace::ir

@@ -30,7 +30,7 @@ class MarkPaddingTest : public ::testing::Test {
   }
   std::string Marked() const {
     proto::Graph graph = builder_.Canonical();
-    MarkPadding(graph);
+    EXPECT_TRUE(MarkPadding(graph).ok());
     return GraphDump(graph);
   }
 

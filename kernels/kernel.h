@@ -1,6 +1,7 @@
 // Kernels: pure functions from the tensors of one row to tensors of that row. No threads, no graph, no files. A kernel
 // allocates its result from its context and everything else from the pool of the running task; it may return a view of
-// its input.
+// its input. After `batch` a row is a batch: a kernel whose trait is `by_batch` knows that its tensors hold rows along
+// their first axis, and joins them; every other kernel treats the batch as one array.
 // Thread contract: a Kernel is made once from its attributes and is const afterwards; any thread may apply it to any
 // row.
 #ifndef HEADRACE_KERNELS_KERNEL_H_
@@ -24,14 +25,20 @@ namespace headrace {
 // The results of a kernel for one row, in the order of its outputs; most have one, which needs no heap memory.
 using Tensors = absl::InlinedVector<Tensor, 1>;
 
-// The context of one call: the row's random numbers, and an allocator for the result. Used by one thread.
+// The context of one call: the row's or the batch's random numbers, an allocator for the result, and which rows of the
+// batch stand apart. Used by one thread.
 class KernelContext {
  public:
-  // `output` must outlive the context.
-  KernelContext(RowRandom random, OutputAllocator& output) : random_(random), output_(output) {}
+  // `output` and `fillers` must outlive the context.
+  KernelContext(RowRandom random, OutputAllocator& output, absl::Span<const bool> fillers = {})
+      : random_(random), output_(output), fillers_(fillers) {}
 
-  // The row's own stream, fresh for every call: two columns of one row get the same draws.
+  // The row's own stream, fresh for every call: two columns of one row get the same draws. For a batch it is that of
+  // its identity, which is its first row's.
   RowRandom& random() { return random_; }
+  // For a kernel by_batch: one mark a row; rows that are marked repeat others so that ranks step alike, and must not be
+  // joined with others. Empty: no row is marked.
+  absl::Span<const bool> fillers() const { return fillers_; }
   OutputAllocator& output() { return output_; }
   // Only for the tensor that Apply returns.
   absl::StatusOr<Tensor> AllocateOutput(DType dtype, absl::Span<const int64_t> shape) {
@@ -41,6 +48,7 @@ class KernelContext {
  private:
   RowRandom random_;
   OutputAllocator& output_;
+  absl::Span<const bool> fillers_;
 };
 
 class Kernel {

@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
 #include "ir/graph.h"
+#include "ir/mark_padding.h"
 
 namespace headrace {
 
@@ -18,6 +19,7 @@ struct MapProgram::BoundStep {
   bool function_draws = false;
   std::vector<int> inputs;
   std::vector<int> outputs;
+  int fillers = -1;  // for a kernel of whole batches: the column that marks rows which repeat others; -1: none does
   uint64_t seed = 0;
   uint64_t salt = 0;
   uint64_t stream = 0;   // of seed and salt
@@ -80,6 +82,10 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   if (step.has_location()) bound.location = ir::LocationText(step.location());
   for (const std::string& input : step.inputs()) bound.inputs.push_back(arguments.output.IndexOf(input));
   for (const std::string& output : step.outputs()) bound.outputs.push_back(arguments.output.IndexOf(output));
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(step.kernel());
+  if (declaration != nullptr && declaration->traits.by_batch) {
+    bound.fillers = arguments.inputs[0].IndexOf(ir::kPaddingColumn);
+  }
   bound.salt = step.salt();
   bound.seed = arguments.seed;
   const bool own_seed = attributes.Find("seed") != nullptr && !attributes.IsNone("seed");
@@ -223,6 +229,15 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
   return absl::OkStatus();
 }
 
+absl::StatusOr<absl::Span<const bool>> MapProgram::FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns) {
+  if (bound.fillers < 0) return absl::Span<const bool>();
+  const Tensor& marks = columns[static_cast<size_t>(bound.fillers)];
+  if (marks.dtype() == DType::kBool && marks.rank() == 1 && marks.contiguous()) {
+    return absl::MakeSpan(marks.data<bool>(), static_cast<size_t>(marks.elements()));
+  }
+  return GraphError("needs one mark a row in column \"", ir::kPaddingColumn, "\"; got ", marks.TypeName());
+}
+
 absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                                  absl::Span<Tensor> columns, MapRow& row) {
   absl::Span<const Tensor> given;
@@ -233,7 +248,8 @@ absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, Output
     for (const int column : bound.inputs) row.inputs.push_back(columns[static_cast<size_t>(column)]);
     given = row.inputs;
   }
-  KernelContext context(RowRandom(RowRandom::KeyOf(bound.stream, id.epoch), id.key), output);
+  HEADRACE_ASSIGN_OR_RETURN(const absl::Span<const bool> fillers, FillersOf(bound, columns));
+  KernelContext context(RowRandom(RowRandom::KeyOf(bound.stream, id.epoch), id.key), output, fillers);
   if (bound.kernel) return TakeOutputs(bound.outputs, bound.kernel->Apply(given, context), columns);
   RowRandom* const random = bound.function_draws ? &context.random() : nullptr;
   return TakeOutputs(bound.outputs, bound.function->Call(given, random, output), columns);

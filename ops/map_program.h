@@ -64,6 +64,7 @@ class MapProgram {
   struct Action;
 
   MapProgram() = default;
+  static absl::StatusOr<absl::Span<const bool>> FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns);
   static absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments);
   static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                               absl::Span<Tensor> columns, MapRow& row);

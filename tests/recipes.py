@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import headrace as hr
 from headrace import transforms as T
+from headrace import vision as V
 
 Rows = list[Any]
 
@@ -209,6 +210,17 @@ def unbatched(recipe: Recipe) -> Recipe:
         depth=0,
         renumbers=True,
     )
+
+
+def mixed(recipe: Recipe) -> Recipe:
+    """Mixes the rows of each batch: what comes out depends on which rows meet."""
+
+    def build() -> hr.Dataset:
+        numbers = recipe.build().map(T.TypeCast("float32"), "value", "mixed").map(T.Fill(1), "value", "label")
+        mixtures = numbers.map(V.MixUp(alpha=0.5, classes=3), ["mixed", "label"])
+        return mixtures.map(T.TypeCast("int64"), "mixed", "value").project("value")
+
+    return changed(recipe, text=f"{recipe}.mixed()", build=build, model=unmodelled, keeps_rows=False)
 
 
 def filtered(recipe: Recipe, modulus: int, called: bool) -> Recipe:
@@ -413,6 +425,7 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         ways.append(lambda: filtered(recipe, draws.integer(2, 5), draws.choice([False, True])))
     else:
         ways.append(lambda: unbatched(recipe))
+        ways.append(lambda: mixed(recipe))
     if recipe.numbered is not None:
         ways.append(lambda: chosen(draws, recipe))
     if other.depth == recipe.depth:

@@ -53,7 +53,9 @@ absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const Iter
   }
   ir::proto::Graph prepared = graph;
   // Before the passes, which keep columns in order.
-  if (even == ShardAssignment::Even::kPad) ir::MarkPadding(prepared);
+  if (even == ShardAssignment::Even::kPad) {
+    HEADRACE_RETURN_IF_ERROR(ir::MarkPadding(prepared));
+  }
   return ir::Optimize(prepared, off);
 }
 

@@ -177,6 +177,8 @@ SAMPLES: dict[str, np.ndarray] = {
     "image": PIXELS,
     "encoded": np.array([png()] * 4, object),
     "vector": np.arange(24, dtype=np.int32).reshape(6, 4) % 4,
+    "images": PIXELS.astype(np.float32),
+    "classes": np.arange(len(PIXELS), dtype=np.int32),
 }
 
 
@@ -184,10 +186,13 @@ def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[st
     """A call of a kernel on the sample of its declaration, and the sample's arguments."""
     kernel = getattr({"vision": V, "transforms": T}[operator["python_module"]], operator["name"])
     sample = operator["sample"]
-    dataset = hr.Numpy({"value": SAMPLES[sample["inputs"][0]]})
+    columns = [f"value {i}" for i in range(len(sample["inputs"]))]
+    dataset: hr.Dataset = hr.Numpy({name: SAMPLES[kind] for name, kind in zip(columns, sample["inputs"], strict=True)})
+    if operator["traits"]["by_batch"]:
+        dataset = dataset.batch(len(PIXELS))
     given = {name: ast.literal_eval(text) for name, text in sample["attributes"].items()}
     outputs = [f"output {i}" for i in range(operator["outputs"])]
-    return lambda **arguments: dataset.map(kernel(**arguments), "value", outputs), given
+    return lambda **arguments: dataset.map(kernel(**arguments), columns[: operator["inputs"]["least"]], outputs), given
 
 
 # For each: how it is called, and valid arguments.

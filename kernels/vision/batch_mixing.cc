@@ -1,0 +1,160 @@
+#include "kernels/vision/batch_mixing.h"
+
+#include <algorithm>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "core/error.h"
+#include "kernels/tensor/convert.h"
+#include "kernels/tensor/number.h"
+
+namespace headrace {
+namespace {
+
+absl::Status NotLabels(std::string_view got) {
+  return GraphError("needs labels that are whole numbers of shape (B,), or numbers of shape (B, classes); got ", got);
+}
+
+absl::Status NoClasses(std::string_view got) {
+  return GraphError("classes is None, but the labels are class numbers, ", got, "; write how many classes there are");
+}
+
+absl::StatusOr<Tensor> OneHot(const Tensor& labels, int64_t classes) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor hot, Tensor::Allocate(DType::kFloat32, {labels.dim(0), classes}));
+  float* const values = hot.mutable_data<float>();
+  std::fill_n(values, hot.elements(), 0.0f);
+  absl::Status status;
+  VisitNumber(labels.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      const T* const numbers = labels.data<T>();
+      for (int64_t i = 0; i < labels.dim(0); ++i) {
+        if (numbers[i] < 0 || static_cast<uint64_t>(numbers[i]) >= static_cast<uint64_t>(classes)) {
+          status = DataError("the label of row ", i, " of the batch is not one of 0 … ", classes - 1,
+                             " (classes=", classes, "): ", static_cast<int64_t>(numbers[i]));
+          return;
+        }
+        values[i * classes + static_cast<int64_t>(numbers[i])] = 1;
+      }
+    }
+  });
+  HEADRACE_RETURN_IF_ERROR(status);
+  return hot;
+}
+
+absl::StatusOr<Tensor> AsVectors(const Tensor& labels, std::optional<int64_t> classes) {
+  if (labels.rank() == 1 && IsInteger(labels.dtype())) {
+    if (!classes.has_value()) return NoClasses(labels.TypeName());
+    return OneHot(labels, *classes);
+  }
+  if (labels.rank() != 2 || ItemSize(labels.dtype()) == 0) return NotLabels(labels.TypeName());
+  if (classes.has_value() && labels.dim(1) != *classes) {
+    return GraphError("classes is ", *classes, ", but the labels are vectors of ", labels.dim(1));
+  }
+  HEADRACE_ASSIGN_OR_RETURN(Tensor floats, Tensor::Allocate(DType::kFloat32, labels.shape()));
+  ConvertValues(labels.raw(), labels.dtype(), labels.elements(), DType::kFloat32, floats.mutable_raw());
+  return floats;
+}
+
+}  // namespace
+
+std::vector<int64_t> MixingPartners(int64_t rows, absl::Span<const bool> fillers) {
+  std::vector<int64_t> partners(static_cast<size_t>(rows), kAlone);
+  int64_t before = kAlone;
+  int64_t first = kAlone;
+  for (int64_t i = 0; i < rows; ++i) {
+    if (!fillers.empty() && fillers[static_cast<size_t>(i)]) continue;
+    if (first == kAlone) first = i;
+    partners[static_cast<size_t>(i)] = before;
+    before = i;
+  }
+  if (first != kAlone) partners[static_cast<size_t>(first)] = before;
+  return partners;
+}
+
+absl::StatusOr<MixingBatch> MixingBatch::Of(absl::Span<const Tensor> inputs, int least_rank) {
+  if (inputs.size() != 2) return GraphError("needs two columns, images and labels; got ", inputs.size());
+  const Tensor& images = inputs[0];
+  if (ItemSize(images.dtype()) == 0 || images.rank() < least_rank) {
+    return GraphError("needs a batch of images as its first column; got ", images.TypeName());
+  }
+  if (inputs[1].rank() == 0 || inputs[1].dim(0) != images.dim(0)) {
+    return GraphError("needs as many labels as images; got ", images.TypeName(), " and ", inputs[1].TypeName());
+  }
+  MixingBatch batch;
+  HEADRACE_ASSIGN_OR_RETURN(batch.images, images.Contiguous());
+  HEADRACE_ASSIGN_OR_RETURN(batch.labels, inputs[1].Contiguous());
+  batch.rows = images.dim(0);
+  return batch;
+}
+
+MixingOptions::MixingOptions(const ir::Attributes& attributes) : alpha(attributes.Float("alpha")) {
+  if (!attributes.IsNone("classes")) classes = attributes.Int("classes");
+}
+
+std::vector<ir::Attribute> MixingOptions::Declared() {
+  return {{.name = "alpha",
+           .type = ir::AttributeType::kFloat,
+           .doc = "Both parameters of the beta distribution of the weight.",
+           .default_value = "1.0",
+           .minimum = 0,
+           .exclusive_minimum = true},
+          {.name = "classes",
+           .type = ir::AttributeType::kInt,
+           .doc = "The number of classes; None: the labels are vectors already.",
+           .default_value = "None",
+           .nullable = true,
+           .minimum = 1,
+           .maximum = 1 << 30}};
+}
+
+absl::StatusOr<Tensor> MixedLabels(const MixingBatch& batch, const MixingOptions& options,
+                                   absl::Span<const int64_t> partners, double weight) {
+  HEADRACE_ASSIGN_OR_RETURN(const Tensor own, AsVectors(batch.labels, options.classes));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, Tensor::Allocate(DType::kFloat32, own.shape()));
+  const int64_t classes = own.dim(1);
+  const auto of_own = static_cast<float>(weight);
+  const auto of_partner = static_cast<float>(1 - weight);
+  for (int64_t i = 0; i < batch.rows; ++i) {
+    const float* const mine = own.data<float>() + i * classes;
+    float* const target = mixed.mutable_data<float>() + i * classes;
+    const int64_t partner = partners[static_cast<size_t>(i)];
+    if (partner == kAlone) {
+      std::copy_n(mine, classes, target);
+      continue;
+    }
+    const float* const other = own.data<float>() + partner * classes;
+    for (int64_t c = 0; c < classes; ++c) target[c] = other[c] * of_partner + mine[c] * of_own;
+  }
+  return mixed;
+}
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferMixing(const ir::Attributes& attributes,
+                                                        absl::Span<const ir::ColumnType> inputs) {
+  const MixingOptions options(attributes);
+  const ir::ColumnType& images = inputs[0];
+  const ir::ColumnType& labels = inputs[1];
+  if (IsVariableLength(images.dtype) || !images.fields.empty()) {
+    return GraphError("needs a batch of images as its first column; got ", ir::TypeName(images));
+  }
+  const bool known = labels.dtype != DType::kUnknown && labels.shape.has_value();
+  const bool numbers = known && labels.shape->size() == 1 && IsInteger(labels.dtype);
+  const bool vectors = known && labels.shape->size() == 2 && ItemSize(labels.dtype) > 0;
+  if (!labels.fields.empty() || IsVariableLength(labels.dtype) || (known && !numbers && !vectors)) {
+    return NotLabels(ir::TypeName(labels));
+  }
+  if (numbers && !options.classes.has_value()) return NoClasses(ir::TypeName(labels));
+  Shape shape = {ir::kUnknownDim, options.classes.value_or(ir::kUnknownDim)};
+  if (known) shape[0] = (*labels.shape)[0];
+  if (vectors) {
+    const int64_t length = (*labels.shape)[1];
+    if (options.classes.has_value() && length != ir::kUnknownDim && length != *options.classes) {
+      return GraphError("classes is ", *options.classes, ", but the labels are vectors of ", length);
+    }
+    if (!options.classes.has_value()) shape[1] = length;
+  }
+  return std::vector{images, ir::ColumnType::Of(DType::kFloat32, shape)};
+}
+
+}  // namespace headrace

@@ -1,0 +1,58 @@
+// What MixUp and CutMix share: which rows of a batch meet, and the labels of the mixtures.
+// Pure functions; safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_BATCH_MIXING_H_
+#define HEADRACE_KERNELS_VISION_BATCH_MIXING_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/tensor.h"
+#include "ir/attributes.h"
+#include "ir/declaration.h"
+#include "ir/type.h"
+#include "kernels/kernel.h"
+
+namespace headrace {
+
+// A row that is not mixed.
+inline constexpr int64_t kAlone = -1;
+
+// For each row its partner: the row before it, and for the first one the last, among the rows that are not marked in
+// `fillers` (KernelContext). A marked row is alone.
+std::vector<int64_t> MixingPartners(int64_t rows, absl::Span<const bool> fillers);
+
+// Images and labels of one batch, as a kernel gets them.
+struct MixingBatch {
+  // Dense. kGraph if they are not two tensors with equally many rows, or `least_rank` is not reached.
+  static absl::StatusOr<MixingBatch> Of(absl::Span<const Tensor> inputs, int least_rank);
+
+  Tensor images;
+  Tensor labels;
+  int64_t rows = 0;
+};
+
+// The attributes of both kernels.
+struct MixingOptions {
+  explicit MixingOptions(const ir::Attributes& attributes);
+  static std::vector<ir::Attribute> Declared();
+
+  double alpha;
+  std::optional<int64_t> classes;  // nullopt: labels are vectors already
+};
+
+// float32 (B, classes): `weight` · own + (1 - weight) · partner's, of one-hot vectors, each operation rounded to
+// float32; those of a row alone as they are. Labels are class numbers of shape (B,), or numbers of shape (B, classes).
+// kData for a class that there is not, kGraph for other types.
+absl::StatusOr<Tensor> MixedLabels(const MixingBatch& batch, const MixingOptions& options,
+                                   absl::Span<const int64_t> partners, double weight);
+
+// The types of the mixtures; kGraph if no batch of these types can be mixed.
+absl::StatusOr<std::vector<ir::ColumnType>> InferMixing(const ir::Attributes& attributes,
+                                                        absl::Span<const ir::ColumnType> inputs);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_BATCH_MIXING_H_

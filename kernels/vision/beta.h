@@ -1,0 +1,15 @@
+// Draws from the symmetric beta distribution. Pure; safe from any thread with a stream of its own.
+#ifndef HEADRACE_KERNELS_VISION_BETA_H_
+#define HEADRACE_KERNELS_VISION_BETA_H_
+
+#include "core/philox.h"
+
+namespace headrace {
+
+// Beta(alpha, alpha), alpha > 0; in [0, 1]. Up to alpha = 1 by Jöhnk's rejection (1964), in logarithms where the powers
+// underflow; above, X / (X + Y) of two gamma variates by Marsaglia and Tsang's method (ACM TOMS 26, 2000).
+double DrawBeta(double alpha, RowRandom& random);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_BETA_H_

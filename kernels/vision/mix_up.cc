@@ -1,0 +1,85 @@
+#include <cstring>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/batch_mixing.h"
+#include "kernels/vision/beta.h"
+
+namespace headrace {
+namespace {
+
+absl::Status NotFloats(std::string_view got) {
+  return GraphError("mixes float32 images: put Normalize or Rescale before it; got ", got);
+}
+
+class MixUp : public Kernel {
+ public:
+  explicit MixUp(const ir::Attributes& attributes) : options_(attributes) {}
+
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+    HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, 1));
+    if (batch.images.dtype() != DType::kFloat32) return NotFloats(batch.images.TypeName());
+    const double weight = DrawBeta(options_.alpha, context.random());
+    const std::vector<int64_t> partners = MixingPartners(batch.rows, context.fillers());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor labels, MixedLabels(batch, options_, partners, weight));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor images, context.AllocateOutput(DType::kFloat32, batch.images.shape()));
+    Mix(batch, partners, weight, images.mutable_data<float>());
+    return Tensors{std::move(images), std::move(labels)};
+  }
+
+ private:
+  static void Mix(const MixingBatch& batch, const std::vector<int64_t>& partners, double weight, float* target) {
+    const int64_t count = batch.rows == 0 ? 0 : batch.images.elements() / batch.rows;
+    const auto of_own = static_cast<float>(weight);
+    const auto of_partner = static_cast<float>(1 - weight);
+    for (int64_t i = 0; i < batch.rows; ++i, target += count) {
+      const float* const own = batch.images.data<float>() + i * count;
+      const int64_t partner = partners[static_cast<size_t>(i)];
+      if (partner == kAlone) {
+        std::memcpy(target, own, static_cast<size_t>(count) * sizeof(float));
+        continue;
+      }
+      const float* const other = batch.images.data<float>() + partner * count;
+      for (int64_t k = 0; k < count; ++k) target[k] = other[k] * of_partner + own[k] * of_own;
+    }
+  }
+
+  MixingOptions options_;
+};
+
+absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
+                                                  absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::ColumnType> types, InferMixing(attributes, inputs));
+  if (types[0].dtype != DType::kFloat32 && types[0].dtype != DType::kUnknown) return NotFloats(ir::TypeName(inputs[0]));
+  if (types[0].shape && types[0].shape->empty()) {
+    return GraphError("needs a batch of images as its first column; got ", ir::TypeName(inputs[0]));
+  }
+  types[0].dtype = DType::kFloat32;
+  return types;
+}
+
+const KernelRegistration registration{
+    {.name = "MixUp",
+     .summary = "Mixes each image of a batch, and its label, with another.",
+     .doc =
+         "Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape (B,) or "
+         "numbers of shape (B, classes). Gives images of the same shape, w * own + (1 - w) * other in float32, and "
+         "labels float32 of shape (B, classes), mixed alike from one-hot vectors: torchvision's MixUp. The other row "
+         "is the one before, for the first row the last; w is drawn once for the batch from Beta(alpha, alpha).\n"
+         "Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends on which "
+         "rows meet in the batch, so on the number of ranks.\n"
+         "Errors: images of another type, a class outside 0 … classes - 1, class numbers without `classes`, unequal "
+         "numbers of rows.",
+     .min_inputs = 2,
+     .max_inputs = 2,
+     .attributes = MixingOptions::Declared(),
+     .traits = {.random = true, .by_batch = true},
+     .python_module = "vision",
+     .example = "V.MixUp(alpha=0.2, classes=1000)",
+     .sample = {.attributes = {{"classes", "5"}}, .inputs = {ir::SampleInput::kImages, ir::SampleInput::kClasses}},
+     .infer_kernel = Infer},
+    Makes<MixUp>()};
+
+}  // namespace
+}  // namespace headrace

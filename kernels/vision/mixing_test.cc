@@ -1,0 +1,197 @@
+// Tests MixUp and CutMix, and the distribution of their weights.
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/testing/chi_square.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/fixture/golden.h"
+#include "kernels/fixture/row_axes.h"
+#include "kernels/fixture/run_kernel.h"
+#include "kernels/vision/batch_mixing.h"
+#include "kernels/vision/beta.h"
+
+namespace headrace {
+namespace {
+
+using fixture::Given;
+using fixture::Golden;
+using fixture::InferTypes;
+using fixture::MessageOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Tensor Labels(const std::vector<int32_t>& classes) {
+  Tensor labels = *Tensor::Allocate(DType::kInt32, {static_cast<int64_t>(classes.size())});
+  std::copy(classes.begin(), classes.end(), labels.mutable_data<int32_t>());
+  return labels;
+}
+
+Tensor SampleLabels() { return Labels({2, 0, 3, 3, 1}); }
+
+Given Options(double alpha) { return {{"alpha", ir::FloatValue(alpha)}, {"classes", ir::IntValue(4)}}; }
+
+absl::StatusOr<Tensors> Mix(const std::string& kernel, const Given& given, const std::vector<Tensor>& inputs,
+                            uint64_t row = 0, absl::Span<const bool> fillers = {}) {
+  const auto made = *fixture::MakeKernel(kernel, given);
+  OutputAllocator output;
+  KernelContext context(RowRandom(0, 0, {.key = row}), output, fillers);
+  return made->Apply(inputs, context);
+}
+
+void ExpectGolden(const std::string& kernel, const std::string& golden, double alpha) {
+  for (uint64_t row = 0; row < 4; ++row) {
+    const Tensors mixed = *Mix(kernel, Options(alpha), {Golden("mixing.images"), SampleLabels()}, row);
+    const auto index = static_cast<int64_t>(row);
+    EXPECT_TRUE(TensorsEqual(mixed[0], Golden(golden + ".images").Index(index))) << kernel << row;
+    EXPECT_TRUE(TensorsEqual(mixed[1], Golden(golden + ".labels").Index(index))) << kernel << row;
+    EXPECT_FALSE(TensorsEqual(mixed[0], Golden("mixing.images"))) << kernel << row;
+  }
+}
+
+TEST(Mixing, EqualsTorchvisionsFormulas) {
+  ExpectGolden("MixUp", "mixing.mix_up", 0.4);
+  ExpectGolden("CutMix", "mixing.cut_mix", 1.0);
+}
+
+// (B, H, W, C) gives what (B, C, H, W) does.
+TEST(Mixing, CutsInEitherLayout) {
+  const Tensor planes = Golden("mixing.images");
+  Tensor pixels = *Tensor::Allocate(DType::kFloat32, {5, 12, 16, 3});
+  const auto move = [](const Tensor& from, Tensor& to) {
+    for (int64_t i = 0; i < from.elements(); ++i) {
+      const int64_t x = i % 16, y = i / 16 % 12, c = i / 192 % 3, b = i / 576;
+      to.mutable_data<float>()[((b * 12 + y) * 16 + x) * 3 + c] = from.data<float>()[i];
+    }
+  };
+  move(planes, pixels);
+  Given last = Options(1);
+  last.emplace_back("layout", ir::StringValue("HWC"));
+  for (uint64_t row = 0; row < 8; ++row) {
+    Tensor expected = *Tensor::Allocate(DType::kFloat32, {5, 12, 16, 3});
+    move((*Mix("CutMix", Options(1), {planes, SampleLabels()}, row))[0], expected);
+    EXPECT_TRUE(TensorsEqual((*Mix("CutMix", last, {pixels, SampleLabels()}, row))[0], expected)) << row;
+  }
+}
+
+TEST(Mixing, PartnersAreTheRowsBeforeAmongThoseNotMarked) {
+  EXPECT_THAT(MixingPartners(4, {}), ElementsAre(3, 0, 1, 2));
+  EXPECT_THAT(MixingPartners(5, {false, true, false, false, true}), ElementsAre(3, kAlone, 0, 2, kAlone));
+  EXPECT_THAT(MixingPartners(3, {true, true, false}), ElementsAre(kAlone, kAlone, 2));
+  EXPECT_THAT(MixingPartners(2, {true, true}), ElementsAre(kAlone, kAlone));
+  EXPECT_TRUE(MixingPartners(0, {}).empty());
+}
+
+// The other rows are those of a batch without the marked ones.
+TEST(Mixing, LeavesMarkedRowsAlone) {
+  const Tensor images = Golden("mixing.images");
+  constexpr std::array<bool, 5> kMarks = {false, false, false, true, true};
+  for (const char* kernel : {"MixUp", "CutMix"}) {
+    const Tensors marked = *Mix(kernel, Options(0.7), {images, SampleLabels()}, 1, kMarks);
+    const Tensors without = *Mix(kernel, Options(0.7), {images.Slice(0, 0, 3), Labels({2, 0, 3})}, 1);
+    EXPECT_TRUE(TensorsEqual(marked[0].Slice(0, 0, 3), without[0])) << kernel;
+    EXPECT_TRUE(TensorsEqual(marked[1].Slice(0, 0, 3), without[1])) << kernel;
+    EXPECT_TRUE(TensorsEqual(marked[0].Slice(0, 3, 2), images.Slice(0, 3, 2))) << kernel;
+    const float* const hot = marked[1].data<float>() + 3 * 4;
+    EXPECT_THAT(std::vector<float>(hot, hot + 8), ElementsAre(0, 0, 0, 1, 0, 1, 0, 0)) << kernel;
+  }
+}
+
+TEST(Mixing, TakesLabelsThatAreVectors) {
+  const Tensor images = Golden("mixing.images");
+  const Tensors numbers = *Mix("MixUp", Options(0.4), {images, SampleLabels()});
+  const Tensor hot = *fixture::RunKernel("OneHot", {{"classes", ir::IntValue(4)}, {"dtype", ir::StringValue("int64")}},
+                                         SampleLabels());
+  const Given none = {{"alpha", ir::FloatValue(0.4)}};
+  EXPECT_TRUE(TensorsEqual((*Mix("MixUp", none, {images, hot}))[1], numbers[1]));
+  // After another mixture.
+  EXPECT_TRUE(Mix("CutMix", none, {numbers[0], numbers[1]}).ok());
+}
+
+TEST(Mixing, RefusesWhatItCannotMix) {
+  const Tensor images = Golden("mixing.images");
+  EXPECT_THAT(MessageOf(Mix("MixUp", Options(1), {images, Labels({0, 1, 4, 0, 0})})),
+              HasSubstr("the label of row 2 of the batch is not one of 0 … 3 (classes=4): 4"));
+  EXPECT_THAT(MessageOf(Mix("CutMix", Options(1), {images, Labels({0, -1, 0, 0, 0})})), HasSubstr("row 1"));
+  EXPECT_THAT(MessageOf(Mix("MixUp", Options(1), {images, Labels({0, 1})})), HasSubstr("as many labels as images"));
+  const Given none = {{"alpha", ir::FloatValue(1)}};
+  EXPECT_THAT(MessageOf(Mix("MixUp", none, {images, SampleLabels()})), HasSubstr("write how many classes there are"));
+  const auto inferred = [&](const char* kernel, const Given& given, DType dtype, Shape shape) {
+    return MessageOf(
+        InferTypes(kernel, given, {ir::ColumnType::Of(dtype, shape), ir::ColumnType::Of(DType::kInt32, {-1})}));
+  };
+  EXPECT_THAT(inferred("MixUp", Options(1), DType::kUInt8, {-1, 3, 8, 8}),
+              HasSubstr("put Normalize or Rescale before"));
+  EXPECT_THAT(inferred("MixUp", none, DType::kFloat32, {-1, 3, 8, 8}), HasSubstr("classes is None"));
+  EXPECT_THAT(inferred("CutMix", Options(1), DType::kUInt8, {-1, 8, 8}), HasSubstr("(B, C, H, W)"));
+  EXPECT_FALSE(fixture::MakeKernel("MixUp", Options(0)).ok());
+}
+
+// Of Beta(alpha, alpha) below x ≤ 1/2, but for a factor: with t = s^alpha the integrand has no pole.
+double PartBelow(double alpha, double x) {
+  constexpr int kParts = 4000;
+  const double end = std::pow(x, alpha);
+  const auto at = [&](double t) { return std::pow(1 - std::pow(t, 1 / alpha), alpha - 1); };
+  double sum = at(0) + at(end);
+  for (int i = 1; i < kParts; ++i) sum += at(end * i / kParts) * (i % 2 == 1 ? 4 : 2);
+  return sum * end / kParts / 3;
+}
+
+double ChanceBelow(double alpha, double x) {
+  const double half = PartBelow(alpha, 0.5);
+  return x <= 0.5 ? PartBelow(alpha, x) / (2 * half) : 1 - PartBelow(alpha, 1 - x) / (2 * half);
+}
+
+TEST(Mixing, DrawsTheBetaDistribution) {
+  if (!kCountsChances) GTEST_SKIP();
+  constexpr uint64_t kDraws = 20000;
+  constexpr int kBins = 20;
+  for (const double alpha : {0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 8.0}) {
+    for (const fixture::RowAxis& axis : fixture::kRowAxes) {
+      std::array<int64_t, kBins> counts = {};
+      for (uint64_t i = 0; i < kDraws; ++i) {
+        RowRandom random = axis.stream(i);
+        const double drawn = DrawBeta(alpha, random);
+        ASSERT_TRUE(drawn >= 0 && drawn <= 1) << drawn;
+        ++counts[std::min(kBins - 1, static_cast<int>(drawn * kBins))];
+      }
+      std::array<double, kBins> expected;
+      for (int bin = 0; bin < kBins; ++bin) {
+        expected[bin] = kDraws * (ChanceBelow(alpha, (bin + 1.0) / kBins) - ChanceBelow(alpha, 1.0 * bin / kBins));
+      }
+      // Bins at the end of a narrow distribution hold too few for the test.
+      std::vector<int64_t> found;
+      std::vector<double> wanted;
+      for (int bin = 0; bin < kBins; ++bin) {
+        if (expected[bin] < 20 && !found.empty()) {
+          found.back() += counts[bin];
+          wanted.back() += expected[bin];
+        } else {
+          found.push_back(counts[bin]);
+          wanted.push_back(expected[bin]);
+        }
+      }
+      EXPECT_LT(std::abs(ChiSquareDeviation(found, wanted)), kMostDeviation) << alpha << " by " << axis.name;
+    }
+  }
+}
+
+// Powers of these underflow: the draws are at the ends, as often at either.
+TEST(Mixing, DrawsTheBetaDistributionOfTinyParameters) {
+  if (!kCountsChances) GTEST_SKIP();
+  std::array<int64_t, 2> ends = {};
+  for (uint64_t i = 0; i < 10000; ++i) {
+    RowRandom random(1, 2, {.key = i});
+    const double drawn = DrawBeta(1e-6, random);
+    ASSERT_TRUE(drawn < 1e-3 || drawn > 1 - 1e-3) << drawn;
+    ++ends[drawn > 0.5 ? 1 : 0];
+  }
+  EXPECT_LT(std::abs(ChiSquareDeviation(ends)), kMostDeviation);
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,104 @@
+"""Kernels that work on a batch as a whole: MixUp and CutMix above `batch`."""
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import vision as V
+
+COUNT = 13
+CLASSES = 5
+
+
+def rows() -> hr.Dataset:
+    """Image i is filled with 2 ** i, so that a mixture shows what is in it."""
+    images = np.empty((COUNT, 4, 4, 1), np.float32)
+    images[:] = (2.0 ** np.arange(COUNT))[:, None, None, None]
+    return hr.Numpy({"image": images, "label": np.arange(COUNT) % CLASSES})
+
+
+def mixed(size: int = 4) -> hr.Dataset:
+    return rows().batch(size).map(V.MixUp(alpha=0.4, classes=CLASSES), ["image", "label"])
+
+
+def weights_of(images: np.ndarray, labels: np.ndarray) -> None:
+    assert images.dtype == labels.dtype == np.float32
+    assert labels.shape == (len(images), CLASSES)
+    np.testing.assert_allclose(labels.sum(axis=1), 1, rtol=1e-6)
+
+
+def test_a_row_is_mixed_with_the_row_before_it():
+    for number, batch in enumerate(mixed()):
+        weights_of(batch["image"], batch["label"])
+        own = 2.0 ** np.arange(4 * number, min(4 * number + 4, COUNT))
+        other = np.roll(own, 1)
+        found = batch["image"][:, 0, 0, 0]
+        if len(own) > 1:
+            weights = (found - other) / (own - other)
+            np.testing.assert_allclose(weights, weights[0], rtol=1e-4)
+        assert np.all(batch["image"] == found[:, None, None, None])
+
+
+def test_a_batch_draws_by_its_first_row():
+    first = [batch["image"] for batch in mixed().iterate(epoch=3)]
+    again = [batch["image"] for batch in mixed().iterate(epoch=3, workers=1, window=1)]
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0], next(mixed().iterate(epoch=4))["image"])
+    assert not np.array_equal(first[0], next(mixed().iterate(epoch=3, seed=9))["image"])
+
+
+@pytest.mark.parametrize("world", [2, 4, 5])
+@pytest.mark.parametrize("kernel", [V.MixUp(classes=CLASSES), V.CutMix(classes=CLASSES, layout="HWC")])
+def test_padded_rows_never_mix(world: int, kernel):
+    batches = rows().batch(3)
+    padded = 0
+    for rank in range(world):
+        plain = batches.iterate(shard=(rank, world), even="pad")
+        for before, after in zip(
+            plain, batches.map(kernel, ["image", "label"]).iterate(shard=(rank, world), even="pad"), strict=True
+        ):
+            marks = before["_pad"]
+            np.testing.assert_array_equal(marks, after["_pad"])
+            np.testing.assert_array_equal(before["image"][marks], after["image"][marks])
+            np.testing.assert_array_equal(
+                np.eye(CLASSES, dtype=np.float32)[before["label"][marks]], after["label"][marks]
+            )
+            # No part of a padded row is in another: its power of two lies outside the range of the others' mixtures.
+            others = before["image"][~marks]
+            if len(others) > 0:
+                assert after["image"][~marks].min() >= others.min() * (1 - 1e-5)
+                assert after["image"][~marks].max() <= others.max() * (1 + 1e-5)
+            padded += int(marks.sum())
+    assert padded > 0
+
+
+def test_padding_is_refused_where_nothing_marks_it():
+    numbers = hr.Range(COUNT).batch(2)
+    pairs = numbers.zip(rows().batch(2).map(V.MixUp(classes=CLASSES), ["image", "label"]))
+    assert len(list(pairs)) == 7
+    with pytest.raises(hr.UnsupportedError, match='even="pad" with MixUp below a zip'):
+        next(pairs.iterate(shard=(0, 2), even="pad"))
+
+
+def test_they_are_refused_below_batch():
+    with pytest.raises(hr.GraphError, match=r"MixUp: works on a whole batch, .* give it to a map after batch"):
+        assert rows().map(V.MixUp(classes=CLASSES), ["image", "label"]).batch(4).schema
+    with pytest.raises(hr.GraphError, match="works on a whole batch"):
+        assert rows().batch(4).unbatch().map(V.CutMix(classes=CLASSES), ["image", "label"]).schema
+
+
+def test_what_is_mixed_can_be_taken_apart():
+    images = [row["image"] for row in mixed().unbatch()]
+    assert len(images) == COUNT
+    whole = np.concatenate([batch["image"] for batch in mixed()])
+    np.testing.assert_array_equal(np.stack(images), whole)
+
+
+def test_states_go_on_with_the_next_mixture():
+    iterator = mixed().iterate(epoch=1)
+    expected = [batch["image"] for batch in mixed().iterate(epoch=1)]
+    for number in range(len(expected)):
+        state = iterator.state()
+        rest = [batch["image"] for batch in mixed().iterate(state=state)]
+        assert all(np.array_equal(a, b) for a, b in zip(rest, expected[number:], strict=True))
+        next(iterator)
