@@ -1,9 +1,12 @@
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/row_warning.h"
 #include "core/stop_signal.h"
+#include "ir/graph.pb.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/jpeg.h"
 #include "kernels/vision/pixel_limit.h"
@@ -110,19 +113,34 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   int64_t channels = 3;
   if (mode == "L") channels = 1;
   if (mode == "unchanged") channels = ir::kUnknownDim;
-  return std::vector{ir::ColumnType::Of(DType::kUInt8, {ir::kUnknownDim, ir::kUnknownDim, channels})};
+  // 16 bits show in the file alone.
+  const DType dtype = mode == "unchanged" ? DType::kUnknown : DType::kUInt8;
+  return std::vector{ir::ColumnType::Of(dtype, {ir::kUnknownDim, ir::kUnknownDim, channels})};
+}
+
+// Version 1 resolved palettes and kept 8 of 16 bits in every mode.
+absl::Status Upgrade(int /*from*/, std::vector<std::pair<std::string, ir::proto::Value>>& attributes) {
+  for (const auto& [name, value] : attributes) {
+    if (name != "mode" || value.text() != "unchanged") continue;
+    return GraphError("mode='unchanged' keeps palette indices and 16 bits since version 2");
+  }
+  return absl::OkStatus();
 }
 
 const KernelRegistration registration{
     {.name = "Decode",
+     .version = 2,
      .summary = "Decodes a JPEG or PNG into an image.",
      .doc =
          "Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 … 255, in the "
-         "order red, green, blue.\n"
+         "order red, green, blue. mode='unchanged' gives uint16, 0 … 65535, for a PNG of 16 bits, so its type is known "
+         "only "
+         "from the row.\n"
          "JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB, and CMYK "
          "and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour type and depth, "
-         "interlaced or not; of 16 bits the higher 8 are kept, palettes are resolved, colour profiles and gamma are "
-         "not applied.\n"
+         "interlaced or not; of 16 bits the higher 8 are kept and palettes are resolved, except by mode='unchanged'; "
+         "colour "
+         "profiles and gamma are not applied.\n"
          "scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than decoding and "
          "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so it is used only "
          "if you choose it. `max_pixels` counts the picture's own pixels.\n"
@@ -135,8 +153,9 @@ const KernelRegistration registration{
      .attributes = {{.name = "mode",
                      .type = ir::AttributeType::kString,
                      .doc = "RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged: "
-                            "grey 1, grey and "
-                            "alpha 2, colour 3, colour and alpha 4 (CMYK becomes RGB).",
+                            "what the file holds, as masks need it: palette indices 1 (uint8), grey 1, grey and alpha "
+                            "2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer "
+                            "than 8 bits is scaled to 0 … 255.",
                      .default_value = "'RGB'",
                      .choices = {"RGB", "L", "unchanged"}},
                     {.name = "orientation",
@@ -159,7 +178,8 @@ const KernelRegistration registration{
      .python_module = "vision",
      .example = "V.Decode()",
      .sample = {.inputs = {ir::SampleInput::kEncoded}},
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .upgrade = Upgrade},
     [](const ir::Attributes& attributes) -> absl::StatusOr<std::unique_ptr<Kernel>> {
       HEADRACE_RETURN_IF_ERROR(CheckScale(attributes.Int("scale")));
       return std::make_unique<Decode>(attributes);

@@ -130,6 +130,12 @@ def pngs() -> None:
         write(f"{name}.png", data)
         save(f"{name}.png.RGB", decoded(data, "RGB"))
         save(f"{name}.png.L", decoded(data, "L"))
+    save("palette.png.unchanged", np.asarray(palette)[..., None])
+    save("palette_4_bits.png.unchanged", np.asarray(image.quantize(11))[..., None])
+    save("rgb_16_bits.png.unchanged", deep)
+    save("grey_16_bits.png.unchanged", deep_grey[..., None])
+    write("palette_upright.png", with_orientation(palette, 6, "PNG"))
+    save("palette_upright.png.turned", np.rot90(np.asarray(palette)[..., None], -1))
     save("rgba.png.unchanged", np.asarray(rgba))
     save("grey_alpha.png.unchanged", np.asarray(rgba.convert("LA")))
     # Pillow opens 16-bit grey as 16-bit numbers and its conversions to 8 bits have changed; ours takes the higher byte.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 // clang-format off
@@ -78,11 +79,34 @@ TEST(Decode, UnchangedKeepsTheChannelsOfTheFile) {
     const Tensor image = *RunKernel("Decode", Mode("unchanged"), Encoded(name));
     EXPECT_EQ(fixture::LargestDifference(image, Golden(Cat(name, ".L"))), 0) << name;
   }
-  for (const char* name : {"cmyk.jpg", "baseline_420.jpg", "palette.png"}) {
+  for (const char* name : {"cmyk.jpg", "baseline_420.jpg"}) {
     const Tensor image = *RunKernel("Decode", Mode("unchanged"), Encoded(name));
     EXPECT_EQ(fixture::LargestDifference(image, Golden(Cat(name, ".RGB"))), 0) << name;
   }
-  EXPECT_EQ(RunKernel("Decode", Mode("unchanged"), Encoded("palette_transparent.png"))->dim(2), 4);
+}
+
+// Masks are stored so: classes as indices of a palette, depths in 16 bits.
+TEST(Decode, UnchangedKeepsPaletteIndicesAnd16Bits) {
+  for (const char* name : {"palette.png", "palette_4_bits.png", "rgb_16_bits.png", "grey_16_bits.png"}) {
+    const Tensor expected = Golden(Cat(name, ".unchanged"));
+    ASSERT_FALSE(fixture::AllZero(expected));
+    const Tensor image = *RunKernel("Decode", Mode("unchanged"), Encoded(name));
+    EXPECT_TRUE(TensorsEqual(image, expected)) << name << image.TypeName();
+  }
+  EXPECT_TRUE(TensorsEqual(*RunKernel("Decode", Mode("unchanged"), Encoded("palette_transparent.png")),
+                           Golden("palette.png.unchanged")));
+  fixture::Given turned = Mode("unchanged");
+  turned.emplace_back("orientation", ir::BoolValue(true));
+  EXPECT_TRUE(
+      TensorsEqual(*RunKernel("Decode", turned, Encoded("palette_upright.png")), Golden("palette_upright.png.turned")));
+}
+
+TEST(Decode, RefusesGraphsOfTheVersionThatResolvedPalettes) {
+  const ir::Declaration& decode = *ir::Registry::Global().Find("Decode");
+  std::vector<std::pair<std::string, ir::proto::Value>> attributes = {{"mode", ir::StringValue("RGB")}};
+  EXPECT_TRUE(decode.upgrade(1, attributes).ok());
+  attributes[0].second = ir::StringValue("unchanged");
+  EXPECT_THAT(std::string(decode.upgrade(1, attributes).message()), HasSubstr("keeps palette indices and 16 bits"));
 }
 
 TEST(Decode, TurnsByExifOnlyWhenAsked) {
@@ -355,7 +379,7 @@ TEST(Decode, InfersChannelsFromItsMode) {
   const ir::ColumnType bytes = ir::ColumnType::Of(DType::kBytes, {});
   EXPECT_EQ(ir::TypeName(*fixture::InferType("Decode", {}, {bytes})), "uint8 (None, None, 3)");
   EXPECT_EQ(ir::TypeName(*fixture::InferType("Decode", Mode("L"), {bytes})), "uint8 (None, None, 1)");
-  EXPECT_EQ(ir::TypeName(*fixture::InferType("Decode", Mode("unchanged"), {bytes})), "uint8 (None, None, None)");
+  EXPECT_EQ(ir::TypeName(*fixture::InferType("Decode", Mode("unchanged"), {bytes})), "unknown (None, None, None)");
   EXPECT_FALSE(fixture::InferType("Decode", {}, {ir::ColumnType::Of(DType::kInt64, {})}).ok());
 }
 

@@ -69,19 +69,20 @@ absl::StatusOr<Tensor> Oriented(Tensor image, int orientation, OutputAllocator& 
   const int64_t height = image.dim(0);
   const int64_t width = image.dim(1);
   const int64_t channels = image.dim(2);
+  const int64_t pixel_bytes = channels * static_cast<int64_t>(ItemSize(image.dtype()));
   // From 5 on the axes are swapped: a row of the result is a column of the image.
   const bool swapped = SwapsAxes(orientation);
   const bool flip_rows = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const bool flip_columns = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-  const int64_t row_step = width * channels * (flip_rows ? -1 : 1);
-  const int64_t column_step = channels * (flip_columns ? -1 : 1);
+  const int64_t row_step = width * pixel_bytes * (flip_rows ? -1 : 1);
+  const int64_t column_step = pixel_bytes * (flip_columns ? -1 : 1);
   const uint8_t* start = image.raw();
-  if (flip_rows) start += (height - 1) * width * channels;
-  if (flip_columns) start += (width - 1) * channels;
+  if (flip_rows) start += (height - 1) * width * pixel_bytes;
+  if (flip_columns) start += (width - 1) * pixel_bytes;
   const Shape shape = swapped ? Shape{width, height, channels} : Shape{height, width, channels};
-  HEADRACE_ASSIGN_OR_RETURN(Tensor turned, output.Allocate(DType::kUInt8, shape));
-  const auto copy = channels == 3 ? CopyTurned<3> : CopyTurned<0>;
-  copy(start, swapped ? column_step : row_step, swapped ? row_step : column_step, shape[0], shape[1], channels,
+  HEADRACE_ASSIGN_OR_RETURN(Tensor turned, output.Allocate(image.dtype(), shape));
+  const auto copy = pixel_bytes == 3 ? CopyTurned<3> : CopyTurned<0>;
+  copy(start, swapped ? column_step : row_step, swapped ? row_step : column_step, shape[0], shape[1], pixel_bytes,
        turned.mutable_raw());
   return turned;
 }

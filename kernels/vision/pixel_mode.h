@@ -10,7 +10,8 @@ namespace headrace {
 enum class PixelMode {
   kRgb,        // three channels; alpha is dropped, grey repeated
   kGrey,       // one channel
-  kUnchanged,  // those of the file: grey 1, grey and alpha 2, colour 3, colour and alpha 4; CMYK becomes RGB
+  kUnchanged,  // those of the file: grey or palette index 1, grey and alpha 2, colour 3, colour and alpha 4; CMYK
+               // becomes RGB
 };
 
 struct DecodeOptions {

@@ -2,6 +2,7 @@
 
 #include <png.h>
 
+#include <bit>
 #include <csetjmp>
 #include <cstdint>
 #include <cstdio>
@@ -102,26 +103,40 @@ int FileChannels(png_byte color, bool transparent) {
 }
 
 struct Plan {
-  int file_channels;  // those of the file, after a palette is resolved
-  int png_channels;   // those that libpng returns
-  int channels;       // of the tensor
+  int png_channels;  // those that libpng returns
+  int channels;      // of the tensor
+  DType dtype;
+  bool keeps_indices;  // of a palette
 };
 
 Plan MakePlan(const Session& session, PixelMode mode) {
   const bool transparent = png_get_valid(session.libpng, session.info, PNG_INFO_tRNS) != 0;
-  const int file = FileChannels(png_get_color_type(session.libpng, session.info), transparent);
-  const bool grey = file <= 2;
-  if (mode == PixelMode::kUnchanged) return {file, file, file};
-  if (mode == PixelMode::kGrey) return {file, grey ? 1 : 3, 1};
-  return {file, 3, 3};
+  const png_byte color = png_get_color_type(session.libpng, session.info);
+  const int file = FileChannels(color, transparent);
+  if (mode == PixelMode::kUnchanged) {
+    if (color == PNG_COLOR_TYPE_PALETTE) return {1, 1, DType::kUInt8, true};
+    const bool wide = png_get_bit_depth(session.libpng, session.info) == 16;
+    return {file, file, wide ? DType::kUInt16 : DType::kUInt8, false};
+  }
+  if (mode == PixelMode::kGrey) return {file <= 2 ? 1 : 3, 1, DType::kUInt8, false};
+  return {3, 3, DType::kUInt8, false};
 }
 
-// Configures libpng for 8-bit channels, as many as planned, and returns the number of passes.
+// Configures libpng for the planned channels, and returns the number of passes.
 int Transform(png_structp libpng, png_infop info, const Plan& plan) {
-  png_set_strip_16(libpng);
-  png_set_expand(libpng);
-  if (plan.png_channels == 1 || plan.png_channels == 3) png_set_strip_alpha(libpng);
-  if (plan.png_channels == 3) png_set_gray_to_rgb(libpng);
+  if (plan.keeps_indices) {
+    png_set_packing(libpng);
+  } else {
+    png_set_expand(libpng);
+    if (plan.png_channels == 1 || plan.png_channels == 3) png_set_strip_alpha(libpng);
+    if (plan.png_channels == 3) png_set_gray_to_rgb(libpng);
+  }
+  if (plan.dtype == DType::kUInt16) {
+    // The file's numbers have their high byte first.
+    if constexpr (std::endian::native == std::endian::little) png_set_swap(libpng);
+  } else {
+    png_set_strip_16(libpng);
+  }
   const int passes = png_set_interlace_handling(libpng);
   png_read_update_info(libpng, info);
   return passes;
@@ -131,7 +146,7 @@ int Transform(png_structp libpng, png_infop info, const Plan& plan) {
 bool ReadPixels(Session& session, const Plan& plan, int64_t height, int64_t width, uint8_t* pixels) {
   if (setjmp(session.jump) != 0) return false;
   const int passes = Transform(session.libpng, session.info, plan);
-  const size_t row_bytes = static_cast<size_t>(width) * plan.png_channels;
+  const size_t row_bytes = static_cast<size_t>(width) * plan.png_channels * ItemSize(plan.dtype);
   if (png_get_rowbytes(session.libpng, session.info) != row_bytes) {
     png_error(session.libpng, "rows of an unexpected length");
   }
@@ -168,7 +183,7 @@ class PngReader {
     OutputAllocator& output = part.output != nullptr ? *part.output : intermediate;
     HEADRACE_ASSIGN_OR_RETURN(Tensor pixels, ReadImage(plan, height, width, orientation == 1 ? output : intermediate));
     HEADRACE_ASSIGN_OR_RETURN(const Tensor oriented, Oriented(std::move(pixels), orientation, output));
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(oriented, PixelTypes::kByteOrFloat));
+    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(oriented, PixelTypes::kFixedSize));
     return DecodedPart{image, {0, 0, image.height, image.width}};
   }
 
@@ -177,7 +192,7 @@ class PngReader {
     OutputAllocator intermediate;
     const bool converted = plan.channels != plan.png_channels;
     HEADRACE_ASSIGN_OR_RETURN(
-        Tensor pixels, (converted ? intermediate : output).Allocate(DType::kUInt8, {height, width, plan.png_channels}));
+        Tensor pixels, (converted ? intermediate : output).Allocate(plan.dtype, {height, width, plan.png_channels}));
     if (!ReadPixels(session_, plan, height, width, pixels.mutable_raw())) return Failed("");
     if (!converted) return pixels;
     HEADRACE_ASSIGN_OR_RETURN(Tensor grey, output.Allocate(DType::kUInt8, {height, width, 1}));
