@@ -10,6 +10,7 @@
 #include "ir/graph.h"
 #include "ir/graph_depth.h"
 #include "ir/infer.h"
+#include "ir/kernel_placement.h"
 #include "ir/orders.h"
 #include "ir/post_order.h"
 #include "ir/suggestion.h"
@@ -71,8 +72,17 @@ class Validator {
   std::vector<Mistake> Run() && {
     CheckGraph();
     for (node_ = 0; node_ < graph_.nodes_size(); ++node_) CheckNode(graph_.nodes(node_));
-    Inference inference = Infer(graph_, mistakes_);
-    Append(std::move(inference.mistakes));
+    const Inference inference = Infer(graph_, mistakes_);
+    std::vector<Mistake> misplaced = FindMisplacedKernels(graph_, inference, mistakes_);
+    // That a kernel is misplaced explains why its types do not fit.
+    const auto explained = [&misplaced](const Mistake& mistake) {
+      return std::any_of(misplaced.begin(), misplaced.end(), [&mistake](const Mistake& other) {
+        return std::pair(other.node, other.step) == std::pair(mistake.node, mistake.step);
+      });
+    };
+    std::copy_if(inference.mistakes.begin(), inference.mistakes.end(), std::back_inserter(mistakes_),
+                 [&explained](const Mistake& mistake) { return !explained(mistake); });
+    Append(std::move(misplaced));
     Append(FindChoicesWithoutNumbers(graph_));
     std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
       return std::pair(a.node, a.step) < std::pair(b.node, b.step);

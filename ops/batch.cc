@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/operator.h"
+#include "ir/mark_padding.h"
 #include "ops/row_batch.h"
 
 namespace headrace {
@@ -177,7 +179,8 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
     if (shape.has_value()) shape->insert(shape->begin(), whole ? attributes.Int("size") : ir::kUnknownDim);
   }
   if (attributes.Bool("mark_padding")) {
-    schema.columns.push_back({"_pad", ir::ColumnType::Of(DType::kBool, {whole ? attributes.Int("size") : -1})});
+    schema.columns.push_back(
+        {std::string(ir::kPaddingColumn), ir::ColumnType::Of(DType::kBool, {whole ? attributes.Int("size") : -1})});
   }
   return schema;
 }
@@ -217,6 +220,7 @@ const OpRegistration registration(
                                "iterate(even=\"pad\").",
                         .default_value = "False",
                         .hidden = true}},
+        .traits = {.joins_rows = true},
         .python_module = "dataset",
         .example = "ds.batch(32, drop_remainder=True)",
         .infer = Infer,

@@ -115,7 +115,8 @@ const KernelRegistration registration{
      .python_module = "vision",
      .example = "V.RandomErasing(0.25, value=(124, 116, 104))",
      .sample = {.attributes = {{"p", "1.0"}, {"value", "9"}}, .inputs = {ir::SampleInput::kImage}},
-     .infer_kernel = Infer},
+     .infer_kernel = Infer,
+     .takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; }},
     RandomErasing::Make};
 
 }  // namespace

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from headrace import _engine, error_policy, options, reference
+from headrace.doubts import location_of, warn_once
 from headrace.error_policy import ErrorPolicy
 from headrace.errors import GraphError, StateError
 from headrace.iterator import Iterator, Run, start, stop
@@ -374,7 +375,10 @@ class Dataset(Methods):
         if self._built is None:
             policy = self._on_error
             max_errors = policy.max_errors if policy is not None and policy.skips else None
-            self._built = _engine.Graph(_ordered(self)[0], self._seed, PRODUCER, max_errors)
+            built = _engine.Graph(_ordered(self)[0], self._seed, PRODUCER, max_errors)
+            for location, message in built.doubts():
+                warn_once(message, location_of(location))
+            self._built = built
         return self._built
 
     def _bound_graph(self, *given: dict[str, Any]) -> tuple[Any, ...]:

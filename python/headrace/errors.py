@@ -1,4 +1,4 @@
-"""Exceptions. Every error of Headrace is an `Error`, with one class per kind, raised by the engine or by this package."""
+"""Exceptions, and the warning. Every error of Headrace is an `Error`, with one class per kind, raised by the engine or by this package."""
 
 __all__ = [
     "ClosedError",
@@ -8,6 +8,7 @@ __all__ = [
     "GraphError",
     "InternalError",
     "NotFoundError",
+    "PipelineWarning",
     "ResourceError",
     "StateError",
     "UnsupportedError",
@@ -28,6 +29,10 @@ class Error(Exception):
     location: str | None = None
     row: str | None = None
     file: str | None = None
+
+
+class PipelineWarning(UserWarning):
+    """The pipeline runs, but probably does not do what was meant. Given once for each line of the script."""
 
 
 class GraphError(Error, ValueError):

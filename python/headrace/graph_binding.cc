@@ -15,6 +15,7 @@
 #include "ir/graph.h"
 #include "ir/graph_hash.h"
 #include "ir/infer.h"
+#include "ir/kernel_placement.h"
 #include "ir/validate.h"
 #include "python/headrace/status_error.h"
 #include "python/headrace/value_conversion.h"
@@ -240,6 +241,16 @@ void BindGraph(py::module_& module) {
       .def("json", [](const BoundGraph& self) { return ir::GraphToJson(self.graph); })
       .def("dot", [](const BoundGraph& self) { return ir::ToDot(self.graph); })
       .def("dump", [](const BoundGraph& self) { return ir::GraphDump(self.graph); })
+      .def("doubts",
+           [](const BoundGraph& self) {
+             std::vector<std::tuple<std::string, std::string>> doubts;
+             // Only attributes that were checked can be read.
+             if (!ir::FindMistakes(self.graph).empty()) return doubts;
+             for (const ir::Mistake& doubt : ir::FindDoubts(self.graph)) {
+               doubts.emplace_back(doubt.location, Cat(doubt.op, ": ", doubt.message));
+             }
+             return doubts;
+           })
       .def("validate", [](const BoundGraph& self) { RaiseIfError(ir::Validate(self.graph)); })
       .def("schema", [](const BoundGraph& self) {
         RaiseIfError(ir::Validate(self.graph));

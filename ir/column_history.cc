@@ -1,0 +1,99 @@
+#include "ir/column_history.h"
+
+#include <algorithm>
+
+#include "ir/passes/column_ops.h"
+
+namespace headrace::ir {
+namespace {
+
+ColumnHistory OfSource(const ColumnType& type) { return {.bytes_range = type.dtype == DType::kUInt8}; }
+
+// What is true of both.
+ColumnHistory Common(const ColumnHistory& a, const ColumnHistory& b) {
+  ColumnHistory common = a;
+  if (a.axes != b.axes) common.axes = ImageAxes::kUnknown;
+  common.batches = std::min(a.batches, b.batches);
+  common.bytes_range = a.bytes_range && b.bytes_range;
+  return common;
+}
+
+ColumnHistories Renamed(const NewNames& names, const ColumnHistories& histories) {
+  ColumnHistories renamed;
+  for (const auto& [name, history] : histories) renamed[NewName(names, name)] = history;
+  return renamed;
+}
+
+// Columns of the first input that has them; where inputs follow each other, of all that have them.
+ColumnHistories Merged(absl::Span<const ColumnHistories* const> inputs, bool side_by_side) {
+  ColumnHistories merged;
+  for (const ColumnHistories* input : inputs) {
+    for (const auto& [name, history] : *input) {
+      const auto [found, added] = merged.try_emplace(name, history);
+      if (!added && !side_by_side) found->second = Common(found->second, history);
+    }
+  }
+  return merged;
+}
+
+bool KeepsAxes(const Declaration& declaration) {
+  const Traits& traits = declaration.traits;
+  return traits.geometric || traits.per_pixel || traits.pointwise || declaration.takes_layout != nullptr;
+}
+
+// Of a kernel's output, given the input at its place.
+ColumnHistory AfterKernel(const Declaration& declaration, const ColumnHistory& input, const ColumnType& type) {
+  const Traits& traits = declaration.traits;
+  ColumnHistory after;
+  after.batches = input.batches;
+  if (traits.layout) {
+    after.axes = ImageAxes::kChannelsFirst;
+  } else if (traits.decodes || traits.geometric || traits.per_pixel) {
+    after.axes = ImageAxes::kChannelsLast;
+  } else if (KeepsAxes(declaration)) {
+    after.axes = input.axes;
+    after.axes_by = input.axes_by;
+  }
+  if (after.axes_by.empty()) after.axes_by = declaration.name;
+  const bool keeps_values = traits.geometric || traits.layout || traits.casts;
+  after.bytes_range = type.dtype == DType::kUInt8 || (keeps_values && input.bytes_range);
+  return after;
+}
+
+}  // namespace
+
+ColumnHistories HistoriesAfter(const proto::Node& node, absl::Span<const ColumnHistories* const> inputs,
+                               const Schema& schema) {
+  const Declaration* const declaration = Registry::Global().Find(node.op());
+  ColumnHistories known = Merged(inputs, declaration != nullptr && declaration->traits.side_by_side);
+  if (node.op() == kRenameOp) known = Renamed(RenamedColumns(node), known);
+  ColumnHistories histories;
+  for (const Column& column : schema.columns) {
+    const auto found = known.find(column.name);
+    ColumnHistory history = found == known.end() ? OfSource(column.type) : found->second;
+    if (declaration != nullptr && declaration->traits.joins_rows) ++history.batches;
+    if (declaration != nullptr && declaration->traits.one_to_many) history.batches = std::max(0, history.batches - 1);
+    histories[column.name] = history;
+  }
+  return histories;
+}
+
+void AddStep(const proto::Step& step, const Schema& schema, ColumnHistories& histories) {
+  const Declaration* const declaration = Registry::Global().Find(step.kernel());
+  if (declaration == nullptr) return;
+  std::vector<ColumnHistory> inputs;
+  for (const std::string& name : step.inputs()) inputs.push_back(histories[name]);
+  if (inputs.empty()) inputs.emplace_back();
+  int batches = inputs[0].batches;
+  for (const ColumnHistory& input : inputs) batches = std::min(batches, input.batches);
+  for (int i = 0; i < step.outputs_size(); ++i) {
+    const Column* const column = schema.Find(step.outputs(i));
+    const ColumnHistory& input = inputs[std::min<size_t>(i, inputs.size() - 1)];
+    ColumnHistory after =
+        AfterKernel(*declaration, input, column == nullptr ? ColumnType::Unknown() : ColumnType(column->type));
+    after.batches = batches;
+    histories[step.outputs(i)] = std::move(after);
+  }
+}
+
+}  // namespace headrace::ir

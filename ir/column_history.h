@@ -1,0 +1,41 @@
+// What the operators below a kernel have done to each column, beyond its type: the order of an image's axes, how often
+// its rows were joined in batches, whether its values are still 0 … 255. Follows the steps of maps, and columns by
+// their names through every other operator. Plain values and pure functions.
+#ifndef HEADRACE_IR_COLUMN_HISTORY_H_
+#define HEADRACE_IR_COLUMN_HISTORY_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "ir/declaration.h"
+#include "ir/graph.pb.h"
+#include "ir/type.h"
+
+namespace headrace::ir {
+
+enum class ImageAxes {
+  kUnknown,
+  kChannelsLast,   // (H, W, C)
+  kChannelsFirst,  // (C, H, W)
+};
+
+struct ColumnHistory {
+  ImageAxes axes = ImageAxes::kUnknown;
+  std::string axes_by = {};  // the kernel that shows or made the order
+  int batches = 0;           // operators that joined its rows, less those that took them apart
+  bool bytes_range = false;  // numbers of 0 … 255, of whatever type
+};
+
+using ColumnHistories = std::map<std::string, ColumnHistory, std::less<>>;
+
+// Of the columns of a node other than a map, given those of its inputs and its schema.
+ColumnHistories HistoriesAfter(const proto::Node& node, absl::Span<const ColumnHistories* const> inputs,
+                               const Schema& schema);
+// Adds the outputs of a step, whose types are in `schema`.
+void AddStep(const proto::Step& step, const Schema& schema, ColumnHistories& histories);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_COLUMN_HISTORY_H_

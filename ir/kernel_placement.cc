@@ -1,0 +1,162 @@
+#include "ir/kernel_placement.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "ir/attributes.h"
+#include "ir/column_history.h"
+#include "ir/declaration.h"
+#include "ir/graph.h"
+
+namespace headrace::ir {
+namespace {
+
+constexpr int64_t kBoxCoordinates = 4;
+
+// Visits the steps of all maps with what is known before each.
+class StepVisitor {
+ public:
+  // Steps named in `broken` (by node and step) are not visited, because their attributes cannot be trusted.
+  StepVisitor(const proto::Graph& graph, const Inference& inference, absl::Span<const Mistake> broken)
+      : graph_(graph), inference_(inference), histories_(graph.nodes_size()) {
+    for (const Mistake& mistake : broken) broken_.emplace(mistake.node, mistake.step);
+  }
+  virtual ~StepVisitor() = default;
+
+  std::vector<Mistake> Run() {
+    for (node_ = 0; node_ < graph_.nodes_size(); ++node_) VisitNode(graph_.nodes(node_));
+    return std::move(found_);
+  }
+
+ protected:
+  virtual void Visit(const Declaration& kernel, const proto::Step& step, const Schema& schema,
+                     const ColumnHistories& histories) = 0;
+
+  // For the current step.
+  void Add(std::string message) {
+    const proto::Node& node = graph_.nodes(node_);
+    const proto::Step& step = node.steps(step_);
+    const bool own_line = !step.location().file().empty();
+    found_.push_back({LocationText(own_line ? step.location() : node.location()), OperatorName(node, step),
+                      std::move(message), ErrorKind::kGraph, node_, step_});
+  }
+
+ private:
+  void VisitNode(const proto::Node& node) {
+    if (!inference_.schemas[node_].has_value()) return;
+    std::vector<const ColumnHistories*> inputs;
+    for (const uint32_t input : node.inputs()) {
+      if (input >= static_cast<uint32_t>(node_) || !inference_.schemas[input].has_value()) return;
+      inputs.push_back(&histories_[input]);
+    }
+    if (node.op() != kMapOp) {
+      histories_[node_] = HistoriesAfter(node, inputs, *inference_.schemas[node_]);
+      return;
+    }
+    if (inputs.size() == 1) VisitSteps(node, *inputs[0], *inference_.schemas[node.inputs(0)]);
+  }
+
+  void VisitSteps(const proto::Node& node, ColumnHistories histories, Schema schema) {
+    for (step_ = 0; step_ < node.steps_size(); ++step_) {
+      const proto::Step& step = node.steps(step_);
+      const Declaration* const kernel = Registry::Global().Find(step.kernel());
+      const bool broken = broken_.count({node_, step_}) > 0;
+      const bool is_kernel = kernel != nullptr && kernel->role == Role::kKernel;
+      if (is_kernel && !broken) Visit(*kernel, step, schema, histories);
+      // A step that has a mistake gives columns of which nothing is known.
+      if (broken || !ApplyStep(step, schema).ok()) {
+        for (const std::string& output : step.outputs()) histories.erase(output);
+        continue;
+      }
+      AddStep(step, schema, histories);
+    }
+    histories_[node_] = std::move(histories);
+  }
+
+  const proto::Graph& graph_;
+  const Inference& inference_;
+  std::set<std::pair<int, int>> broken_;
+  std::vector<ColumnHistories> histories_;
+  int node_ = 0;
+  int step_ = 0;
+  std::vector<Mistake> found_;
+};
+
+class PlacementCheck : public StepVisitor {
+ public:
+  using StepVisitor::StepVisitor;
+
+ private:
+  void Visit(const Declaration& kernel, const proto::Step& step, const Schema&,
+             const ColumnHistories& histories) override {
+    for (const std::string& name : step.inputs()) {
+      const auto history = histories.find(name);
+      if (history == histories.end()) return;
+      if (kernel.traits.by_batch && history->second.batches == 0) {
+        return Add(Cat("works on a whole batch, but the rows of column \"", name,
+                       "\" are not joined yet; give it to a map after batch: ds.batch(…).map(", kernel.name,
+                       "(…), …)"));
+      }
+    }
+    for (const std::string& name : step.inputs()) CheckAxes(kernel, step, name, histories.find(name)->second);
+  }
+
+  void CheckAxes(const Declaration& kernel, const proto::Step& step, const std::string& name,
+                 const ColumnHistory& history) {
+    if (history.axes == ImageAxes::kUnknown) return;
+    const bool first = history.axes == ImageAxes::kChannelsFirst;
+    const Attributes attributes = Attributes::Of(step);
+    if (kernel.TakesImage(attributes, first)) return;
+    const std::string_view axes = first ? "(C, H, W)" : "(H, W, C)";
+    const std::string_view wanted = first ? "(H, W, C)" : "(C, H, W)";
+    std::string advice =
+        first ? Cat("put it before ", history.axes_by) : std::string("move the channels to the front before it");
+    if (attributes.Find("layout") != nullptr) advice = Cat("write layout='", first ? "CHW" : "HWC", "'");
+    Add(Cat("needs an image of shape ", wanted, ", but ", history.axes_by, " made column \"", name, "\" ", axes, "; ",
+            advice));
+  }
+};
+
+bool LooksLikeBoxes(const ColumnType& type) {
+  return type.shape.has_value() && type.shape->size() == 2 && (*type.shape)[1] == kBoxCoordinates;
+}
+
+class DoubtSearch : public StepVisitor {
+ public:
+  using StepVisitor::StepVisitor;
+
+ private:
+  void Visit(const Declaration& kernel, const proto::Step& step, const Schema& schema,
+             const ColumnHistories& histories) override {
+    std::vector<KnownInput> inputs;
+    for (const std::string& name : step.inputs()) {
+      const Column* const column = schema.Find(name);
+      const auto history = histories.find(name);
+      if (column == nullptr || history == histories.end()) return;
+      inputs.push_back({column->type, history->second.bytes_range});
+      if (kernel.traits.geometric && LooksLikeBoxes(column->type)) {
+        Add(Cat("moves pixels, but column \"", name, "\" is ", TypeName(column->type),
+                ", as boxes are; name the columns of images alone, and change boxes in a function of yours"));
+      }
+    }
+    if (kernel.doubt == nullptr) return;
+    std::string doubt = kernel.doubt(Attributes::Of(step), inputs);
+    if (!doubt.empty()) Add(std::move(doubt));
+  }
+};
+
+}  // namespace
+
+std::vector<Mistake> FindMisplacedKernels(const proto::Graph& graph, const Inference& inference,
+                                          absl::Span<const Mistake> broken) {
+  return PlacementCheck(graph, inference, broken).Run();
+}
+
+std::vector<Mistake> FindDoubts(const proto::Graph& graph) {
+  const Inference inference = Infer(graph);
+  if (!inference.mistakes.empty()) return {};
+  return DoubtSearch(graph, inference, {}).Run();
+}
+
+}  // namespace headrace::ir

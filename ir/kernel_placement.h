@@ -1,0 +1,25 @@
+// Whether kernels suit what the steps below them did to their columns: found before anything runs, although types alone
+// would allow them. Pure functions over canonical graphs.
+#ifndef HEADRACE_IR_KERNEL_PLACEMENT_H_
+#define HEADRACE_IR_KERNEL_PLACEMENT_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "ir/graph.pb.h"
+#include "ir/infer.h"
+#include "ir/mistake.h"
+
+namespace headrace::ir {
+
+// Image kernels on axes of another order than they take, and kernels of whole batches where rows are not joined. Steps
+// named in `broken` are left out, because their attributes cannot be trusted; so are nodes without a schema.
+std::vector<Mistake> FindMisplacedKernels(const proto::Graph& graph, const Inference& inference,
+                                          absl::Span<const Mistake> broken);
+
+// What will run, but is probably not meant: each with the place and what to write instead. For a valid graph.
+std::vector<Mistake> FindDoubts(const proto::Graph& graph);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_KERNEL_PLACEMENT_H_

@@ -1,0 +1,78 @@
+"""Warnings about pipelines that run, but probably do not do what was meant."""
+
+import pathlib
+import warnings
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import transforms as T
+from headrace import vision as V
+
+SMALL = V.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
+
+
+def said_of(dataset: hr.Dataset) -> list[warnings.WarningMessage]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert dataset.schema
+    return [each for each in caught if issubclass(each.category, hr.PipelineWarning)]
+
+
+def test_small_means_over_bytes_are_named_at_the_users_line(photos: pathlib.Path):
+    pictures = hr.ImageFolder(photos).map(V.Decode(), "image")
+    (said,) = said_of(pictures.map([T.TypeCast("float32"), SMALL], "image"))
+    assert "Normalize: mean and std are below 1, but the pixels are 0 … 255" in str(said.message)
+    assert pathlib.Path(said.filename).name == "test_doubts.py"
+    assert "V.Normalize(" in pathlib.Path(__file__).read_text().splitlines()[said.lineno - 1]
+
+
+def test_each_place_warns_once(photos: pathlib.Path):
+    def build() -> hr.Dataset:
+        return hr.ImageFolder(photos).map([V.Decode(), V.Normalize(0.5, 0.5)], "image")
+
+    assert len(said_of(build())) == 1
+    assert said_of(build()) == []
+    dataset = build()
+    assert said_of(dataset) == []
+    next(iter(dataset))
+
+
+def test_what_was_rescaled_is_right(photos: pathlib.Path):
+    pictures = hr.ImageFolder(photos).map(V.Decode(), "image")
+    assert said_of(pictures.map([V.Rescale(1 / 255), V.Normalize(0.4, 0.2)], "image")) == []
+    assert said_of(pictures.map(V.Normalize(120.0, 60.0), "image")) == []
+
+
+def test_boxes_are_not_moved_in_silence():
+    dataset = hr.Numpy({"image": np.zeros((3, 8, 8, 3), np.uint8), "boxes": np.zeros((3, 5, 4), np.float32)})
+    (said,) = said_of(dataset.map(V.RandomHorizontalFlip(), ["image", "boxes"]))
+    assert 'column "boxes" is float32 (5, 4), as boxes are' in str(said.message)
+
+
+def test_a_warning_may_be_made_an_error(photos: pathlib.Path):
+    dataset = hr.ImageFolder(photos).map([V.Decode(), V.Normalize(0.3, 0.3)], "image")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hr.PipelineWarning)
+        for _ in range(2):
+            with pytest.raises(hr.PipelineWarning, match="Rescale"):
+                next(iter(dataset))
+
+
+def test_a_crop_after_the_channels_is_refused(photos: pathlib.Path):
+    dataset = hr.ImageFolder(photos).map([V.Decode(), V.HWC2CHW()], "image").project(["image"]).rename({"image": "x"})
+    with pytest.raises(
+        hr.GraphError, match=r"RandomCrop: .* HWC2CHW made column \"x\" \(C, H, W\); put it before HWC2CHW"
+    ):
+        assert dataset.map(V.RandomCrop(8), "x").schema
+
+
+def test_a_picture_of_palette_indices_keeps_them(tmp_path: pathlib.Path):
+    import PIL.Image
+
+    mask = PIL.Image.fromarray(np.arange(48, dtype=np.uint8).reshape(6, 8) % 7, "P")
+    mask.putpalette(list(range(21)))
+    mask.save(tmp_path / "mask.png")
+    dataset = hr.Files(str(tmp_path / "*.png")).map([V.Decode(mode="unchanged"), V.CenterCrop((4, 4))], "data")
+    np.testing.assert_array_equal(next(iter(dataset))["data"][..., 0], np.asarray(mask)[1:5, 2:6])
