@@ -27,6 +27,19 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_texts(folder / "texts")
     _write_damaged(folder)
     _write_recovered(folder)
+    _write_masks(folder / "masks")
+
+
+def _write_masks(folder: pathlib.Path) -> None:
+    """PNGs of palette indices, and one of 16 bits."""
+    folder.mkdir()
+    draws = np.random.default_rng(2)
+    for number in range(7):
+        mask = PIL.Image.fromarray(draws.integers(0, 9, (14, 11), np.uint8), "P")
+        mask.putpalette(draws.integers(0, 256, 27, np.uint8).tobytes())
+        mask.save(folder / f"{number}.png")
+    depths = draws.integers(0, 1 << 16, (12, 13), np.uint16)
+    PIL.Image.fromarray(depths).save(folder / "7.png")
 
 
 def _write_texts(folder: pathlib.Path) -> None:
@@ -172,6 +185,35 @@ def image_and_mask(data: pathlib.Path) -> hr.Dataset:
 
 def ragged_pictures(data: pathlib.Path) -> hr.Dataset:
     return hr.ImageFolder(data / "photos").map([V.Decode(), V.Resize(20)], "image").batch(4, pad=True, pad_value=7)
+
+
+def colored(data: pathlib.Path) -> hr.Dataset:
+    """Pixel steps that draw, look at whole pixels and at the picture, in one pass and behind one that does not fit."""
+    jitter = V.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1)
+    return (
+        hr.ImageFolder(data / "photos", shuffle=True)
+        .map([V.Decode(), V.RandomResizedCrop(24), V.RandomHorizontalFlip(), jitter, V.AdjustContrast(1.3)], "image")
+        .map([V.RandomErasing(), V.Grayscale(3), V.AdjustBrightness(0.8), T.TypeCast("float16")], "image")
+        .map([V.Rescale(1 / 255), V.HWC2CHW(), V.Normalize([0.4, 0.5, 0.6], 0.2, "CHW")], "image")
+        .batch(5)
+    )
+
+
+def unchanged_masks(data: pathlib.Path) -> hr.Dataset:
+    masks = hr.Files(str(data / "masks/*.png"), shuffle=True).map(V.Decode(mode="unchanged"), "data")
+    return masks.map([V.RandomCrop(9), V.RandomHorizontalFlip()], "data").repeat(2).batch(1)
+
+
+def mixed_up(data: pathlib.Path) -> hr.Dataset:
+    return (
+        hr.ImageFolder(data / "photos", shuffle=True)
+        .map([V.Decode(), V.RandomResizedCrop(16), V.Rescale(1 / 255), V.HWC2CHW()], "image")
+        .batch(4)
+        .map([V.MixUp(alpha=0.4, classes=4), V.CutMix()], ["image", "label"])
+        .shuffle(2)
+        .unbatch()
+        .batch(3)
+    )
 
 
 # ---- every kernel, on the sample that its declaration gives ----
@@ -457,6 +499,9 @@ PIPELINES: dict[str, Build] = {
         evaluation,
         image_and_mask,
         ragged_pictures,
+        colored,
+        unchanged_masks,
+        mixed_up,
         kernels_on_images,
         kernels_on_encoded_images,
         kernels_on_vectors,

@@ -10,10 +10,17 @@ from typing import Literal
 from headrace.kernel import Kernel
 
 __all__ = [
+    "AdjustBrightness",
+    "AdjustContrast",
+    "AdjustHue",
+    "AdjustSaturation",
     "CenterCrop",
+    "ColorJitter",
+    "CutMix",
     "Decode",
     "Grayscale",
     "HWC2CHW",
+    "MixUp",
     "Normalize",
     "Pad",
     "RandomCrop",
@@ -24,6 +31,82 @@ __all__ = [
     "Rescale",
     "Resize",
 ]
+
+class AdjustBrightness(Kernel):
+    """Makes an image brighter or darker.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value is multiplied by `factor`, cut off at 255 and truncated:
+    torchvision's adjust_brightness of a Pillow image, bit for bit (Pillow's ImageEnhance.Brightness).
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        factor: 0: black; 1: unchanged; 2: twice as bright (at least 0).
+
+    Example:
+        V.AdjustBrightness(1.5)
+    """
+
+    def __init__(self, factor: float) -> None: ...
+
+class AdjustContrast(Kernel):
+    """Raises or lowers the contrast of an image.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value becomes mean + factor * (value - mean), cut off at 0 and 255 and
+    truncated, where `mean` is that of Grayscale over the image, rounded: torchvision's adjust_contrast
+    of a Pillow image, bit for bit (Pillow's ImageEnhance.Contrast).
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        factor: 0: all grey; 1: unchanged; 2: twice the contrast (at least 0).
+
+    Example:
+        V.AdjustContrast(1.5)
+    """
+
+    def __init__(self, factor: float) -> None: ...
+
+class AdjustHue(Kernel):
+    """Turns the hue of an image.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. The pixels are converted to HSV of bytes, their hue is moved by factor * 255
+    modulo 256, and they are converted back: torchvision's adjust_hue of a Pillow image, bit for bit.
+    HSV of bytes loses some precision, even where `factor` is 0. An image of one channel stays as it is.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        factor: The part of the colour circle: 0.5 and -0.5 give complementary colours (at least
+            -0.5, at most 0.5).
+
+    Example:
+        V.AdjustHue(0.25)
+    """
+
+    def __init__(self, factor: float) -> None: ...
+
+class AdjustSaturation(Kernel):
+    """Raises or lowers the saturation of an image.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value becomes gray + factor * (value - gray), cut off at 0 and 255 and
+    truncated, where `gray` is that of Grayscale at the pixel: torchvision's adjust_saturation of a
+    Pillow image, bit for bit (Pillow's ImageEnhance.Color). An image of one channel stays as it is.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        factor: 0: grey; 1: unchanged; 2: twice the saturation (at least 0).
+
+    Example:
+        V.AdjustSaturation(1.5)
+    """
+
+    def __init__(self, factor: float) -> None: ...
 
 class CenterCrop(Kernel):
     """Cuts a rectangle out of the middle of an image.
@@ -43,16 +126,88 @@ class CenterCrop(Kernel):
 
     def __init__(self, size: int | Sequence[int]) -> None: ...
 
+class ColorJitter(Kernel):
+    """Changes brightness, contrast, saturation and hue at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. AdjustBrightness, AdjustContrast, AdjustSaturation and AdjustHue are applied in
+    a random order, each with a factor drawn uniformly: torchvision's ColorJitter of Pillow images. One
+    whose factor can only be the one that changes nothing is left out.
+
+    Errors: another dtype, rank or number of channels; a negative number; an interval that ends before
+    it begins.
+
+    Args:
+        brightness: x: factors of AdjustBrightness from max(0, 1 - x) to 1 + x; or (least, most) (at
+            least 0).
+        contrast: x: factors of AdjustContrast from max(0, 1 - x) to 1 + x; or (least, most) (at
+            least 0).
+        saturation: x: factors of AdjustSaturation from max(0, 1 - x) to 1 + x; or (least, most) (at
+            least 0).
+        hue: x: factors of AdjustHue from -x to x; or (least, most) (at least -0.5, at most 0.5).
+        seed: This operator's own seed; None: the pipeline's.
+
+    Example:
+        V.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1)
+    """
+
+    def __init__(
+        self,
+        brightness: float | Sequence[float] = 0.0,
+        contrast: float | Sequence[float] = 0.0,
+        saturation: float | Sequence[float] = 0.0,
+        hue: float | Sequence[float] = 0.0,
+        *,
+        seed: int | None = None,
+    ) -> None: ...
+
+class CutMix(Kernel):
+    """Replaces a rectangle of each image of a batch by that of another, and mixes their labels.
+
+    Above `batch`, over two columns: images of any type of fixed size, of shape (B, C, H, W), or (B, H,
+    W, C) or (B, H, W) with layout='HWC', and labels, whole numbers of shape (B,) or numbers of shape
+    (B, classes). Gives images of the same type and shape, and labels float32 of shape (B, classes),
+    mixed from one-hot vectors by the share of the area: torchvision's CutMix. The other row is the one
+    before, for the first row the last. w is drawn once for the batch from Beta(alpha, alpha), and so is
+    one rectangle: its centre anywhere, its sides sqrt(1 - w) of the image's, cut off at the edges.
+
+    Rows that even='pad' repeats (`_pad`) stay as they are and are pasted into none. The result depends
+    on which rows meet in the batch, so on the number of ranks.
+
+    Errors: images of another rank, a class outside 0 … classes - 1, class numbers without `classes`,
+    unequal numbers of rows.
+
+    Args:
+        alpha: Both parameters of the beta distribution of the weight (above 0).
+        classes: The number of classes; None: the labels are vectors already (at least 1, at most
+            1,073,741,824).
+        layout: The axes of each image: CHW channels first, HWC channels last, or none.
+        seed: This operator's own seed; None: the pipeline's.
+
+    Example:
+        V.CutMix(alpha=1.0, classes=1000)
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        classes: int | None = None,
+        layout: Literal["HWC", "CHW"] = "CHW",
+        *,
+        seed: int | None = None,
+    ) -> None: ...
+
 class Decode(Kernel):
     """Decodes a JPEG or PNG into an image.
 
     Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 …
-    255, in the order red, green, blue.
+    255, in the order red, green, blue. mode='unchanged' gives uint16, 0 … 65535, for a PNG of 16 bits,
+    so its type is known only from the row.
 
     JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB,
     and CMYK and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour
-    type and depth, interlaced or not; of 16 bits the higher 8 are kept, palettes are resolved, colour
-    profiles and gamma are not applied.
+    type and depth, interlaced or not; of 16 bits the higher 8 are kept and palettes are resolved,
+    except by mode='unchanged'; colour profiles and gamma are not applied.
 
     scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than
     decoding and resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of
@@ -67,7 +222,9 @@ class Decode(Kernel):
 
     Args:
         mode: RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged:
-            grey 1, grey and alpha 2, colour 3, colour and alpha 4 (CMYK becomes RGB).
+            what the file holds, as masks need it: palette indices 1 (uint8), grey 1, grey and alpha
+            2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer
+            than 8 bits is scaled to 0 … 255.
         orientation: Turns and mirrors the image as its EXIF orientation says.
         max_pixels: Pictures of more pixels are refused; None: no limit (at least 1).
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
@@ -121,6 +278,33 @@ class HWC2CHW(Kernel):
     """
 
     def __init__(self) -> None: ...
+
+class MixUp(Kernel):
+    """Mixes each image of a batch, and its label, with another.
+
+    Above `batch`, over two columns: float32 images of shape (B, …), and labels, whole numbers of shape
+    (B,) or numbers of shape (B, classes). Gives images of the same shape, w * own + (1 - w) * other in
+    float32, and labels float32 of shape (B, classes), mixed alike from one-hot vectors: torchvision's
+    MixUp. The other row is the one before, for the first row the last; w is drawn once for the batch
+    from Beta(alpha, alpha).
+
+    Rows that even='pad' repeats (`_pad`) stay as they are and are mixed into none. The result depends
+    on which rows meet in the batch, so on the number of ranks.
+
+    Errors: images of another type, a class outside 0 … classes - 1, class numbers without `classes`,
+    unequal numbers of rows.
+
+    Args:
+        alpha: Both parameters of the beta distribution of the weight (above 0).
+        classes: The number of classes; None: the labels are vectors already (at least 1, at most
+            1,073,741,824).
+        seed: This operator's own seed; None: the pipeline's.
+
+    Example:
+        V.MixUp(alpha=0.2, classes=1000)
+    """
+
+    def __init__(self, alpha: float = 1.0, classes: int | None = None, *, seed: int | None = None) -> None: ...
 
 class Normalize(Kernel):
     """Subtracts the mean from every channel and divides by the standard deviation.
