@@ -1,8 +1,8 @@
 #include "ir/declaration.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "core/error.h"
 #include "ir/attributes.h"
@@ -11,11 +11,6 @@
 
 namespace headrace::ir {
 namespace {
-
-[[noreturn]] void Die(std::string_view name, std::string_view why) {
-  std::fputs(Cat("Headrace: the declaration of ", name, " ", why, "\n").c_str(), stderr);
-  std::abort();
-}
 
 Attribute SeedAttribute() {
   return {.name = "seed",
@@ -40,12 +35,17 @@ bool MayDraw(const Declaration& declaration) {
                                                   [](const auto& attribute) { return !attribute.puts_above.empty(); });
 }
 
-void CheckDefaults(const Declaration& declaration) {
-  for (const Attribute& attribute : declaration.attributes) {
+absl::Status CheckAttributes(const Declaration& declaration) {
+  for (size_t i = 0; i < declaration.attributes.size(); ++i) {
+    const Attribute& attribute = declaration.attributes[i];
+    if (declaration.FindAttribute(attribute.name) != &attribute) {
+      return GraphError("the declaration of ", declaration.name, " has two attributes named ", attribute.name);
+    }
     if (!attribute.default_value.has_value()) continue;
-    absl::StatusOr<proto::Value> value = DefaultValue(attribute);
-    if (!value.ok()) Die(declaration.name, value.status().ToString());
+    const absl::Status fits = DefaultValue(attribute).status();
+    if (!fits.ok()) return GraphError("the declaration of ", declaration.name, ": ", fits.message());
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -107,29 +107,25 @@ Registry& Registry::Global() {
   return *registry;
 }
 
-void Registry::Register(Declaration declaration) {
-  if (declaration.name.empty()) Die("an operator", "has no name");
-  if (Find(declaration.name) != nullptr) Die(declaration.name, "occurs twice");
+absl::Status Registry::Register(Declaration declaration, absl::FunctionRef<void()> before_visible) {
+  if (declaration.name.empty()) return GraphError("the declaration of an operator has no name");
   if (MayDraw(declaration)) {
     if (declaration.FindAttribute("seed") == nullptr) declaration.attributes.push_back(SeedAttribute());
     declaration.attributes.push_back(NameAttribute());
   }
-  CheckDefaults(declaration);
-  auto found = std::lower_bound(declarations_.begin(), declarations_.end(), declaration.name,
-                                [](const auto& known, const std::string& name) { return known->name < name; });
-  declarations_.insert(found, std::make_unique<Declaration>(std::move(declaration)));
+  HEADRACE_RETURN_IF_ERROR(CheckAttributes(declaration));
+  const std::lock_guard lock(mutex_);
+  if (Find(declaration.name) != nullptr) return GraphError("the declaration of ", declaration.name, " occurs twice");
+  before_visible();
+  std::string name = declaration.name;
+  declarations_.Add(std::move(name), std::move(declaration));
+  return absl::OkStatus();
 }
 
-const Declaration* Registry::Find(std::string_view name) const {
-  auto found = std::lower_bound(declarations_.begin(), declarations_.end(), name,
-                                [](const auto& known, std::string_view wanted) { return known->name < wanted; });
-  return found != declarations_.end() && (*found)->name == name ? found->get() : nullptr;
-}
-
-std::vector<const Declaration*> Registry::All() const {
-  std::vector<const Declaration*> all;
-  for (const auto& declaration : declarations_) all.push_back(declaration.get());
-  return all;
+void RequireRegistered(const absl::Status& status) {
+  if (status.ok()) return;
+  std::fputs(Cat("Headrace: ", status.message(), "\n").c_str(), stderr);
+  std::abort();
 }
 
 }  // namespace headrace::ir

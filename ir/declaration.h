@@ -1,12 +1,12 @@
 // One declaration per operator. An op or kernel is declared once, in the file that implements it; the Python class, the
 // type stub, validation, serialization, the reference page and error messages derive from the declaration.
-// Declarations are made before main (REGISTER macros of engine/ and kernels/) and immutable afterwards.
+// Thread contract: declarations are immutable; most are registered before main, others at any time from any thread.
 #ifndef HEADRACE_IR_DECLARATION_H_
 #define HEADRACE_IR_DECLARATION_H_
 
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,8 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "ir/name_table.h"
 #include "ir/type.h"
 
 namespace headrace::ir {
@@ -50,6 +52,8 @@ struct Attribute {
   std::string name = {};
   AttributeType type = AttributeType::kInt;
   std::string doc = {};  // one sentence
+  // For messages, where the words for the type do not say enough: "a whole number or (height, width)".
+  std::string in_words = {};
   // The default in Python's notation ("1", "True", "'bilinear'", "(0.08, 1.0)", "None"); nullopt: required.
   std::optional<std::string> default_value = {};
   bool nullable = false;  // None is allowed
@@ -228,14 +232,21 @@ struct Declaration {
 class Registry {
  public:
   static Registry& Global();
-  // Aborts with a message if a name is declared twice or a default does not fit its type, which are bugs.
-  void Register(Declaration declaration);
-  const Declaration* Find(std::string_view name) const;
-  std::vector<const Declaration*> All() const;  // sorted by name
+  // kGraph, with nothing changed, for a declaration that cannot be used: its name is taken, an attribute occurs twice,
+  // or a default does not fit. `before_visible` is called once the declaration is known to be good, before Find gives
+  // it: it stores what else belongs to the operator.
+  absl::Status Register(Declaration declaration, absl::FunctionRef<void()> before_visible = [] {});
+  // Null: there is none. Stays valid.
+  const Declaration* Find(std::string_view name) const { return declarations_.Find(name); }
+  std::vector<const Declaration*> All() const { return declarations_.All(); }  // sorted by name
 
  private:
-  std::vector<std::unique_ptr<Declaration>> declarations_;
+  std::mutex mutex_;  // of registrations
+  NameTable<Declaration> declarations_;
 };
+
+// For registrations before main, whose errors are bugs: aborts with the message.
+void RequireRegistered(const absl::Status& status);
 
 }  // namespace headrace::ir
 

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
 #include "ir/attributes.h"
 #include "ir/value.h"
 
@@ -10,9 +17,7 @@ namespace {
 
 TEST(Registry, FindsDeclarationsAndSortsThem) {
   Registry registry;
-  registry.Register({.name = "b"});
-  registry.Register({.name = "a"});
-  registry.Register({.name = "c"});
+  for (const char* name : {"b", "a", "c"}) RequireRegistered(registry.Register({.name = name}));
   ASSERT_NE(registry.Find("a"), nullptr);
   EXPECT_EQ(registry.Find("a")->name, "a");
   EXPECT_EQ(registry.Find("d"), nullptr);
@@ -22,8 +27,8 @@ TEST(Registry, FindsDeclarationsAndSortsThem) {
 
 TEST(Registry, GivesRandomOperatorsASeed) {
   Registry registry;
-  registry.Register({.name = "Flip", .traits = {.random = true}});
-  registry.Register({.name = "Resize"});
+  RequireRegistered(registry.Register({.name = "Flip", .traits = {.random = true}}));
+  RequireRegistered(registry.Register({.name = "Resize"}));
   const Attribute* seed = registry.Find("Flip")->FindAttribute("seed");
   ASSERT_NE(seed, nullptr);
   EXPECT_TRUE(seed->nullable);
@@ -31,16 +36,60 @@ TEST(Registry, GivesRandomOperatorsASeed) {
   EXPECT_EQ(registry.Find("Resize")->FindAttribute("seed"), nullptr);
 }
 
-TEST(RegistryDeathTest, RefusesANameDeclaredTwice) {
+TEST(Registry, RefusesADeclarationThatCannotBeUsed) {
   Registry registry;
-  registry.Register({.name = "a"});
-  EXPECT_DEATH(registry.Register({.name = "a"}), "the declaration of a occurs twice");
+  RequireRegistered(registry.Register({.name = "a", .summary = "The first."}));
+  const std::vector<std::pair<Declaration, std::string>> wrong = {
+      {{.name = ""}, "the declaration of an operator has no name"},
+      {{.name = "a"}, "the declaration of a occurs twice"},
+      {{.name = "b", .attributes = {{.name = "x"}, {.name = "x"}}}, "the declaration of b has two attributes named x"},
+      {{.name = "b", .attributes = {{.name = "x", .default_value = "0", .minimum = 1}}},
+       "the declaration of b: default: x is 0; it must be at least 1"},
+  };
+  for (const auto& [declaration, message] : wrong) {
+    bool made_visible = false;
+    const absl::Status status = registry.Register(declaration, [&made_visible] { made_visible = true; });
+    EXPECT_EQ(KindOf(status), ErrorKind::kGraph);
+    EXPECT_EQ(status.message(), message);
+    EXPECT_FALSE(made_visible);
+  }
+  EXPECT_EQ(registry.Find("a")->summary, "The first.");
+  EXPECT_EQ(registry.All().size(), 1u);
 }
 
-TEST(RegistryDeathTest, RefusesADefaultThatDoesNotFit) {
+TEST(RegistryDeathTest, EndsTheProcessForAMistakeBeforeMain) {
+  EXPECT_DEATH(RequireRegistered(GraphError("the declaration of a occurs twice")), "the declaration of a occurs twice");
+}
+
+// One thread adds operators, the others look for those that it has added so far.
+TEST(Registry, IsAddedToWhileOthersLookUp) {
+  constexpr int kOperators = 300;
   Registry registry;
-  EXPECT_DEATH(registry.Register({.name = "a", .attributes = {{.name = "x", .default_value = "0", .minimum = 1}}}),
-               "x is 0; it must be at least 1");
+  std::atomic<int> added{0};
+  std::atomic<int> completed{0};
+  std::atomic<bool> wrong{false};
+  const auto name_of = [](int i) { return Cat("op", i); };
+  const auto look = [&] {
+    while (added.load(std::memory_order_acquire) < kOperators) {
+      const int before = added.load(std::memory_order_acquire);
+      for (int i = 0; i < before; ++i) {
+        const Declaration* found = registry.Find(name_of(i));
+        if (found == nullptr || found->version != i + 1) wrong = true;
+      }
+      // What stands in the registry is complete.
+      const size_t seen = registry.All().size();
+      if (static_cast<int>(seen) > completed.load(std::memory_order_acquire)) wrong = true;
+    }
+  };
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) readers.emplace_back(look);
+  for (int i = 0; i < kOperators; ++i) {
+    RequireRegistered(registry.Register({.name = name_of(i), .version = i + 1}, [&] { completed.fetch_add(1); }));
+    added.store(i + 1, std::memory_order_release);
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_FALSE(wrong);
+  EXPECT_EQ(registry.All().size(), static_cast<size_t>(kOperators));
 }
 
 TEST(Declaration, PassesColumnsThatAreWanted) {

@@ -18,7 +18,7 @@ void DeclareMark() {
   mark.attributes = {
       {.name = "mark_padding", .type = AttributeType::kBool, .doc = "Whether.", .default_value = "False"}};
   mark.infer = PassesSchema();
-  Registry::Global().Register(mark);
+  RequireRegistered(Registry::Global().Register(mark));
 }
 
 class MarkPaddingTest : public ::testing::Test {

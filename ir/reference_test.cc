@@ -18,7 +18,7 @@ google::protobuf::Struct Parsed(const std::string& json) {
 
 TEST(Reference, SaysEverythingThatIsDeclared) {
   Registry registry;
-  registry.Register(
+  RequireRegistered(registry.Register(
       {.name = "Resize",
        .version = 2,
        .role = Role::kKernel,
@@ -37,7 +37,7 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
        .python_module = "vision",
        .python = {.parameters = "size: int", .docs = {{"size"}, {"how", "In which way."}}, .body = "pass"},
        .example = "V.Resize(3)",
-       .sample = {.attributes = {{"size", "3"}}, .inputs = {SampleInput::kImage}}});
+       .sample = {.attributes = {{"size", "3"}}, .inputs = {SampleInput::kImage}}}));
   const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
   const auto& resize = parsed.fields().at("operators").list_value().values(0).struct_value().fields();
   EXPECT_EQ(resize.at("name").string_value(), "Resize");
@@ -80,14 +80,14 @@ TEST(Reference, SaysEverythingThatIsDeclared) {
 
 TEST(Reference, CountsTheOutputsOfASample) {
   Registry registry;
-  registry.Register({.name = "Split",
-                     .attributes = {{.name = "parts", .doc = "How many."}},
-                     .sample = {.attributes = {{"parts", "3"}}, .inputs = {SampleInput::kVector}},
-                     .infer_kernel = [](const Attributes& attributes,
-                                        absl::Span<const ColumnType>) -> absl::StatusOr<std::vector<ColumnType>> {
-                       return std::vector<ColumnType>(static_cast<size_t>(attributes.Int("parts")));
-                     }});
-  registry.Register({.name = "Unsampled"});
+  RequireRegistered(registry.Register({.name = "Split",
+                                       .attributes = {{.name = "parts", .doc = "How many."}},
+                                       .sample = {.attributes = {{"parts", "3"}}, .inputs = {SampleInput::kVector}},
+                                       .infer_kernel = [](const Attributes& attributes, absl::Span<const ColumnType>)
+                                           -> absl::StatusOr<std::vector<ColumnType>> {
+                                         return std::vector<ColumnType>(static_cast<size_t>(attributes.Int("parts")));
+                                       }}));
+  RequireRegistered(registry.Register({.name = "Unsampled"}));
   const google::protobuf::Struct parsed = Parsed(DeclarationsJson(registry));
   const auto& operators = parsed.fields().at("operators").list_value();
   EXPECT_EQ(operators.values(0).struct_value().fields().at("outputs").number_value(), 3);

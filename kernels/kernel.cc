@@ -1,17 +1,16 @@
 #include "kernels/kernel.h"
 
-#include <map>
-#include <string>
 #include <utility>
 
 #include "core/error.h"
+#include "ir/name_table.h"
 
 namespace headrace {
 namespace {
 
-// Filled before main by the registrations, read-only afterwards.
-std::map<std::string, KernelFactory, std::less<>>& Factories() {
-  static auto* const factories = new std::map<std::string, KernelFactory, std::less<>>;
+// Never destroyed, because threads may use it while the process exits.
+ir::NameTable<KernelFactory>& Factories() {
+  static auto* const factories = new ir::NameTable<KernelFactory>;
   return *factories;
 }
 
@@ -26,17 +25,24 @@ absl::StatusOr<Tensors> UnaryKernel::Apply(absl::Span<const Tensor> inputs, Kern
   return outputs;
 }
 
-KernelRegistration::KernelRegistration(ir::Declaration declaration, KernelFactory factory) {
+absl::Status RegisterKernel(ir::Declaration declaration, KernelFactory factory) {
   declaration.role = ir::Role::kKernel;
   declaration.traits.one_to_one = true;
-  Factories().emplace(declaration.name, std::move(factory));
-  ir::Registry::Global().Register(std::move(declaration));
+  const std::string name = declaration.name;
+  if (declaration.infer_kernel == nullptr) {
+    return GraphError("the declaration of ", name, " does not infer the types of its outputs");
+  }
+  return ir::Registry::Global().Register(std::move(declaration), [&] { Factories().Add(name, std::move(factory)); });
+}
+
+KernelRegistration::KernelRegistration(ir::Declaration declaration, KernelFactory factory) {
+  ir::RequireRegistered(RegisterKernel(std::move(declaration), std::move(factory)));
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(std::string_view name, const ir::Attributes& attributes) {
-  const auto found = Factories().find(name);
-  if (found == Factories().end()) return InternalError("no kernel named ", name, " is linked in");
-  return found->second(attributes);
+  const KernelFactory* const factory = Factories().Find(name);
+  if (factory == nullptr) return InternalError("no kernel named ", name, " is linked in");
+  return (*factory)(attributes);
 }
 
 }  // namespace headrace

@@ -81,7 +81,11 @@ KernelFactory Makes() {
   };
 }
 
-// Declares a kernel and its factory. Use at namespace scope in the kernel's own file:
+// Declares a kernel and its factory, at any time and from any thread. kGraph, with nothing changed: as
+// ir::Registry::Register.
+absl::Status RegisterKernel(ir::Declaration declaration, KernelFactory factory);
+
+// The same before main, where an error is a bug and aborts. Use at namespace scope in the kernel's own file:
 //   const KernelRegistration registration{{.name = "HWC2CHW", ...}, Makes<Hwc2Chw>()};
 struct KernelRegistration {
   KernelRegistration(ir::Declaration declaration, KernelFactory factory);

@@ -13,7 +13,6 @@ import re
 import subprocess
 import sys
 import sysconfig
-import textwrap
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -34,101 +33,24 @@ def engine() -> Any:
     return module
 
 
-def python_type(attribute: dict[str, Any]) -> str:
-    given: str = attribute["python_type"]
-    if attribute["choices"] and given == "str":
-        given = f"Literal[{', '.join(repr(choice).replace(chr(39), chr(34)) for choice in attribute['choices'])}]"
-    elif attribute["path"]:
-        one = "str | PathLike[str]"
-        given = one if given == "str" else f"{one} | Sequence[{one}]"
-    elif given.startswith("Sequence["):
-        lone = attribute["broadcast"] or 1 in attribute["lengths"] or not attribute["lengths"]
-        given = f"{given[9:-1]} | {given}" if lone else given
-    elif given == "Mapping[str, str]":
-        given = "Mapping[str, str | int]"
-    return f"{given} | None" if attribute["nullable"] else given
+def class_text() -> Any:
+    """The module of the package that writes classes, which imports nothing of the package."""
+    spec = importlib.util.spec_from_file_location("class_text", PACKAGE / "class_text.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def visible(op: dict[str, Any]) -> list[dict[str, Any]]:
-    return [attribute for attribute in op["attributes"] if not attribute["hidden"]]
-
-
-def by_name_alone(attribute: dict[str, Any]) -> bool:
-    return attribute["name"] in ("seed", "name") or attribute["tuning"]
-
-
-def parameters(op: dict[str, Any]) -> str:
-    """The parameters: required ones first; seeds and tuning attributes as keywords only."""
-    shown = visible(op)
-    places = [each for each in shown if not by_name_alone(each)]
-    places.sort(key=lambda each: each["default"] is not None)
-    named = [each for each in shown if by_name_alone(each)]
-
-    def one(attribute: dict[str, Any]) -> str:
-        default = "" if attribute["default"] is None else f" = {attribute['default']}"
-        return f"{attribute['name']}: {python_type(attribute)}{default}"
-
-    return ", ".join([one(each) for each in places] + (["*"] if named else []) + [one(each) for each in named])
-
-
-def signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None, str | None]:
-    """Parameters, their documentation (None: the attribute's) and the body, if the declaration has its own."""
-    own = op["python"]
-    return (own["parameters"], own["docs"], own["body"]) if own else (parameters(op), None, None)
-
-
-def bounds_text(attribute: dict[str, Any]) -> str:
-    def number(value: float) -> str:
-        return f"{int(value):,}" if value == int(value) else repr(value)
-
-    parts = []
-    if attribute["minimum"] is not None:
-        parts.append(f"{'above' if attribute['exclusive_minimum'] else 'at least'} {number(attribute['minimum'])}")
-    if attribute["maximum"] is not None:
-        parts.append(f"at most {number(attribute['maximum'])}")
-    return ", ".join(parts)
-
-
-def sentence(attribute: dict[str, Any], own: str | None = None) -> str:
-    text: str = own or attribute["doc"]
-    if own is None and (bounds := bounds_text(attribute)):
-        text = f"{text.rstrip('.')} ({bounds})."
-    return text
-
-
-def documentation(op: dict[str, Any], own: dict[str, str | None] | None = None) -> str:
-    """The docstring, without quotes."""
-    declared = {attribute["name"]: attribute for attribute in op["attributes"]}
-    order = list(own) if own is not None else [attribute["name"] for attribute in visible(op)]
-    lines = [op["summary"]]
-    for paragraph in filter(None, op["doc"].split("\n")):
-        lines += ["", *textwrap.wrap(paragraph, 100)]
-    if order:
-        lines += ["", "Args:"]
-    for name in order:
-        text = sentence(declared.get(name, {}), (own or {}).get(name)) if name in declared else (own or {})[name] or ""
-        lines += textwrap.wrap(f"{name}: {text}", 96, initial_indent="    ", subsequent_indent="        ")
-    if op["inputs"]["most"] is None and op["python_module"] == "dataset":
-        lines += ["", "Args:", "    others: The other datasets, at least one."]
-    if op["example"]:
-        lines += ["", "Example:", *(f"    {line}" for line in op["example"].split("\n"))]
-    return "\n".join(lines)
-
-
-def docstring(text: str, indent: int) -> str:
-    pad = " " * indent
-    body = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    if "\n" not in body:
-        return f'{pad}"""{body}"""'
-    return "\n".join((pad + line if line else "") for line in f'"""{body}\n"""'.split("\n"))
-
-
-def attribute_dict(op: dict[str, Any]) -> str:
-    return "{" + ", ".join(f'"{each["name"]}": {each["name"]}' for each in visible(op)) + "}"
-
-
-def indented(text: str, by: int) -> str:
-    return textwrap.indent(text, " " * by)
+text_of = class_text()
+# For what was registered after this module was written.
+LATE = (
+    "def __getattr__(name: str) -> Any:\n"
+    "    if not name[:1].isupper():  # Python asks for others while it imports.\n"
+    '        raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")\n'
+    "    from headrace.late_classes import attribute_of\n\n"
+    '    return attribute_of("{module}", name)\n'
+)
 
 
 class Writer:
@@ -141,62 +63,28 @@ class Writer:
 
     def kernels(self, module: str, doc: str, stub: bool) -> str:
         ops = self.of_module(module)
-        body = "".join(self.kernel(op, stub) for op in ops)
+        body = "".join(text_of.kernel(op, stub) for op in ops)
+        body += "" if stub else LATE.format(module=module)
         return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
-
-    def kernel(self, op: dict[str, Any], stub: bool) -> str:
-        given = parameters(op)
-        comma = ", " if given else ""
-        several = op["outputs"] not in (None, 1)
-        unary = "" if op["inputs"]["most"] == 1 and not several else "    _unary = False\n\n"
-        outputs = f"    _outputs = {op['outputs']}\n\n" if several else ""
-        if stub:
-            return (
-                f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n"
-                f"    def __init__(self{comma}{given}) -> None: ...\n\n"
-            )
-        return (
-            f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}{outputs}"
-            f"    def __init__(self{comma}{given}) -> None:\n        super().__init__({attribute_dict(op)})\n\n\n"
-        )
 
     def sources(self, stub: bool) -> str:
         ops = self.of_module("")
-        body = "".join(self.source(op, stub) for op in ops)
+        body = "".join(text_of.source(op, stub) for op in ops)
+        body += "" if stub else LATE.format(module="sources")
         doc = "Sources: where rows come from."
         return HEADER.format(doc=doc) + self.imports(body, ["Dataset"]) + self.exports(ops) + body
-
-    def source(self, op: dict[str, Any], stub: bool) -> str:
-        given, own, code = signature(op)
-        code = code or f'self._begin("{op["name"]}", {attribute_dict(op)})'
-        comma = ", " if given else ""
-        head = f"class {op['name']}(Dataset):\n{docstring(documentation(op, own), 4)}\n\n"
-        head += f"    def __init__(self{comma}{given}) -> None:"
-        return f"{head} ...\n\n" if stub else f"{head}\n{indented(code, 8)}\n\n\n"
 
     def methods(self, stub: bool) -> str:
         ops = self.of_module("dataset")
         body = "class Methods:\n" + '    """The methods of Dataset that append an operator."""\n\n'
-        body += "".join(self.method(op, stub) for op in ops)
+        body += "".join(text_of.method(op, stub) for op in ops)
         append = (
             "def _append(self, op: str, attributes: dict[str, Any], others: Sequence[Dataset] = (), "
             "steps: Sequence[Any] = (), step_bindings: Sequence[Any] = ()) -> Dataset:"
         )
-        body += indented(append + (" ...\n" if stub else "\n    raise NotImplementedError\n"), 4)
+        body += text_of.indented(append + (" ...\n" if stub else "\n    raise NotImplementedError\n"), 4)
         doc = "Methods of Dataset."
         return HEADER.format(doc=doc) + self.imports(body, ["Methods"]) + body
-
-    def method(self, op: dict[str, Any], stub: bool) -> str:
-        name = op["python_name"] or op["name"]
-        given, own, code = signature(op)
-        others = ""
-        if op["inputs"]["most"] is None:
-            given, others = "*others: Dataset" + (", " + given if given else ""), ", others"
-        code = code or f'return self._append("{op["name"]}", {attribute_dict(op)}{others})'
-        comma = ", " if given else ""
-        returns = op["python"]["returns"] if op["python"] else "Dataset"
-        head = f"def {name}(self{comma}{given}) -> {returns}:\n{docstring(documentation(op, own), 4)}\n"
-        return indented(head + ("    ...\n\n" if stub else f"{indented(code, 4)}\n\n"), 4)
 
     def exports(self, ops: list[dict[str, Any]]) -> str:
         return "__all__ = [" + ", ".join(f'"{op["name"]}"' for op in ops) + "]\n\n\n"
@@ -261,7 +149,7 @@ class Writer:
 
     def entry(self, op: dict[str, Any], prefix: str) -> str:
         name = op["python_name"] or op["name"]
-        given, own, _ = signature(op)
+        given, own, _ = text_of.signature(op)
         if op["inputs"]["most"] is None and op["python_module"] == "dataset":
             given = "*others"
         plain = given if own is None else given
@@ -279,11 +167,15 @@ class Writer:
     def argument_rows(self, op: dict[str, Any], own: dict[str, str | None] | None) -> list[str]:
         declared = {attribute["name"]: attribute for attribute in op["attributes"]}
         rows = []
-        for name in own if own is not None else [attribute["name"] for attribute in visible(op)]:
+        for name in own if own is not None else [attribute["name"] for attribute in text_of.visible(op)]:
             attribute = declared.get(name)
             text = (own or {}).get(name)
-            text = sentence(attribute, text) if attribute else text or ""
-            kind = f"`{python_type(attribute)}`".replace("|", "\\|") if attribute and not text_given(own, name) else ""
+            text = text_of.sentence(attribute, text) if attribute else text or ""
+            kind = (
+                f"`{text_of.python_type(attribute)}`".replace("|", "\\|")
+                if attribute and not text_given(own, name)
+                else ""
+            )
             default = f"`{attribute['default']}`" if attribute and attribute["default"] is not None else ""
             rows.append(f"| `{name}` | {kind} | {default} | {text.replace('|', chr(92) + '|')} |")
         return rows

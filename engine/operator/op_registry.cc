@@ -1,26 +1,29 @@
-#include <map>
 #include <string>
+#include <utility>
 
 #include "engine/operator/operator.h"
+#include "ir/name_table.h"
 
 namespace headrace {
 namespace {
 
-std::map<std::string, OpFactories, std::less<>>& Factories() {
-  static auto* const factories = new std::map<std::string, OpFactories, std::less<>>;
+// Never destroyed, because threads may use it while the process exits.
+ir::NameTable<OpFactories>& Factories() {
+  static auto* const factories = new ir::NameTable<OpFactories>;
   return *factories;
 }
 
 }  // namespace
 
-OpRegistration::OpRegistration(ir::Declaration declaration, OpFactories factories) {
-  Factories().emplace(declaration.name, std::move(factories));
-  ir::Registry::Global().Register(std::move(declaration));
+absl::Status RegisterOp(ir::Declaration declaration, OpFactories factories) {
+  const std::string name = declaration.name;
+  return ir::Registry::Global().Register(std::move(declaration), [&] { Factories().Add(name, std::move(factories)); });
 }
 
-const OpFactories* FindOp(std::string_view name) {
-  const auto found = Factories().find(name);
-  return found == Factories().end() ? nullptr : &found->second;
+OpRegistration::OpRegistration(ir::Declaration declaration, OpFactories factories) {
+  ir::RequireRegistered(RegisterOp(std::move(declaration), std::move(factories)));
 }
+
+const OpFactories* FindOp(std::string_view name) { return Factories().Find(name); }
 
 }  // namespace headrace

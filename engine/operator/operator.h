@@ -189,11 +189,15 @@ struct OpFactories {
   std::function<Cardinality(const OpArguments&, absl::Span<const Cardinality> inputs)> cardinality = {};
 };
 
-// Declares an operator and its factories; at namespace scope in the operator's own file.
+// Declares an operator and its factories, at any time and from any thread. kGraph, with nothing changed: as
+// ir::Registry::Register.
+absl::Status RegisterOp(ir::Declaration declaration, OpFactories factories);
+// The same before main, where an error is a bug and aborts; at namespace scope in the operator's own file.
 struct OpRegistration {
   OpRegistration(ir::Declaration declaration, OpFactories factories);
 };
 
+// Null: there is none. Stays valid.
 const OpFactories* FindOp(std::string_view name);
 
 }  // namespace headrace

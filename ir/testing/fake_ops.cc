@@ -137,24 +137,24 @@ void DeclareSources() {
                           .doc = "Which columns.",
                           .default_value = "None",
                           .nullable = true}};
-  registry.Register(pictures);
+  RequireRegistered(registry.Register(pictures));
   Declaration fixed = Source("fixed", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
     return Project(PictureColumns(), {"image", "label"});
   });
   fixed.most_rows = [](const Attributes&, absl::Span<const std::optional<uint64_t>>) {
     return std::optional<uint64_t>(3);
   };
-  registry.Register(fixed);
+  RequireRegistered(registry.Register(fixed));
   Declaration encoded = Source("encoded", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
     return Schema{{{"image", ColumnType::Of(DType::kBytes, {})}, {"label", ColumnType::Of(DType::kInt32, {})}}};
   });
-  registry.Register(encoded);
+  RequireRegistered(registry.Register(encoded));
   Declaration numbers = Source("numbers", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
     return Schema{{{"value", ColumnType::Of(DType::kInt64, {})}, {"square", ColumnType::Of(DType::kInt64, {})}}};
   });
   numbers.attributes = {
       {.name = "stop", .doc = "The first number left out.", .default_value = "10", .minimum = 0, .maximum = 1e9}};
-  registry.Register(numbers);
+  RequireRegistered(registry.Register(numbers));
 }
 
 void DeclareOps() {
@@ -168,16 +168,16 @@ void DeclareOps() {
                      .nullable = true,
                      .minimum = 1,
                      .tuning = true}};
-  registry.Register(map);
+  RequireRegistered(registry.Register(map));
   Declaration batch = Stream("batch");
   batch.infer = InferBatch;
   batch.attributes = {Count("size"),
                       {.name = "drop_remainder", .type = AttributeType::kBool, .doc = "?", .default_value = "False"}};
-  registry.Register(batch);
+  RequireRegistered(registry.Register(batch));
   Declaration shuffle = Stream("shuffle");
   shuffle.traits = {.random = true, .one_to_one = true, .by_position = true};
   shuffle.attributes = {Count("window")};
-  registry.Register(shuffle);
+  RequireRegistered(registry.Register(shuffle));
   Declaration take = Stream("take");
   take.traits = {.indexed = true, .by_position = true};
   take.attributes = {Count("count")};
@@ -189,14 +189,14 @@ void DeclareOps() {
                         absl::Span<const std::optional<uint64_t>> most_rows) {
     return most_rows[0].has_value() && *most_rows[0] <= static_cast<uint64_t>(attributes.Int("count"));
   };
-  registry.Register(take);
+  RequireRegistered(registry.Register(take));
   Declaration skip = Stream("skip");
   skip.traits = {.indexed = true, .by_position = true};
   skip.attributes = {{.name = "count", .doc = "How many.", .minimum = 0}};
   skip.most_rows = NoMoreRows();
   skip.is_identity = [](const Attributes& attributes, absl::Span<const Schema>,
                         absl::Span<const std::optional<uint64_t>>) { return attributes.Int("count") == 0; };
-  registry.Register(skip);
+  RequireRegistered(registry.Register(skip));
   Declaration project = Stream("project");
   project.role = Role::kRow;
   project.traits = {.one_to_one = true, .light = true};
@@ -214,7 +214,7 @@ void DeclareOps() {
     (void)wanted;
     return std::vector<ColumnSet>{reads};
   };
-  registry.Register(project);
+  RequireRegistered(registry.Register(project));
   Declaration rename = Stream("rename");
   rename.role = Role::kRow;
   rename.traits = {.one_to_one = true, .light = true};
@@ -226,11 +226,11 @@ void DeclareOps() {
     const auto pairs = attributes.Pairs("mapping");
     return std::all_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.first == pair.second; });
   };
-  registry.Register(rename);
+  RequireRegistered(registry.Register(rename));
   Declaration repeat = Stream("repeat");
   repeat.traits = {.light = true, .repeats = true};
   repeat.attributes = {Count("count")};
-  registry.Register(repeat);
+  RequireRegistered(registry.Register(repeat));
   Declaration filter = Stream("filter");
   filter.role = Role::kRow;
   filter.traits.selects = true;
@@ -241,10 +241,10 @@ void DeclareOps() {
   filter.attributes = {{.name = "predicate", .type = AttributeType::kExpression, .doc = "Which rows stay."}};
   filter.infer = InferFilter;
   filter.reads = FilterReads;
-  registry.Register(filter);
+  RequireRegistered(registry.Register(filter));
   Declaration split = Stream("split");
   split.traits.one_to_many = true;
-  registry.Register(split);
+  RequireRegistered(registry.Register(split));
   Declaration zip = Stream("zip");
   zip.min_inputs = 2;
   zip.max_inputs = -1;
@@ -252,7 +252,7 @@ void DeclareOps() {
   zip.reads = PassesColumns();
   zip.traits.indexed = true;
   zip.traits.side_by_side = true;
-  registry.Register(zip);
+  RequireRegistered(registry.Register(zip));
   Declaration same = zip;
   same.name = "same";
   same.traits.side_by_side = false;
@@ -261,61 +261,61 @@ void DeclareOps() {
     return inputs[0];
   };
   same.reads = PassesColumns();
-  registry.Register(same);
+  RequireRegistered(registry.Register(same));
 }
 
 void DeclareKernels() {
   Registry& registry = Registry::Global();
-  registry.Register({.name = "Resize",
-                     .version = 2,
-                     .summary = "Resizes an image.",
-                     .attributes = {{.name = "size",
-                                     .type = AttributeType::kInts,
-                                     .doc = "Height and width.",
-                                     .minimum = 1,
-                                     .lengths = {2},
-                                     .broadcast = true},
-                                    {.name = "interpolation",
-                                     .type = AttributeType::kString,
-                                     .doc = "How.",
-                                     .default_value = "'bilinear'",
-                                     .choices = {"nearest", "bilinear", "bicubic"}}},
-                     .traits = {.geometric = true},
-                     .python_module = "vision",
-                     .example = "V.Resize(256)",
-                     .infer_kernel = InferResize,
-                     // Version 1 called it `mode`.
-                     .upgrade =
-                         [](int, std::vector<std::pair<std::string, proto::Value>>& attributes) {
-                           for (auto& [name, value] : attributes) {
-                             if (name == "mode") name = "interpolation";
-                           }
-                           return absl::OkStatus();
-                         },
-                     .is_kernel_identity = ResizesToSame});
-  registry.Register({.name = "Flip",
-                     .attributes = {{.name = "probability",
-                                     .type = AttributeType::kFloat,
-                                     .doc = "How often.",
-                                     .default_value = "0.5",
-                                     .minimum = 0,
-                                     .maximum = 1}},
-                     .traits = {.random = true},
-                     .infer_kernel = SameType});
-  registry.Register({.name = "Negate", .infer_kernel = SameType});
-  registry.Register(
+  RequireRegistered(registry.Register({.name = "Resize",
+                                       .version = 2,
+                                       .summary = "Resizes an image.",
+                                       .attributes = {{.name = "size",
+                                                       .type = AttributeType::kInts,
+                                                       .doc = "Height and width.",
+                                                       .minimum = 1,
+                                                       .lengths = {2},
+                                                       .broadcast = true},
+                                                      {.name = "interpolation",
+                                                       .type = AttributeType::kString,
+                                                       .doc = "How.",
+                                                       .default_value = "'bilinear'",
+                                                       .choices = {"nearest", "bilinear", "bicubic"}}},
+                                       .traits = {.geometric = true},
+                                       .python_module = "vision",
+                                       .example = "V.Resize(256)",
+                                       .infer_kernel = InferResize,
+                                       // Version 1 called it `mode`.
+                                       .upgrade =
+                                           [](int, std::vector<std::pair<std::string, proto::Value>>& attributes) {
+                                             for (auto& [name, value] : attributes) {
+                                               if (name == "mode") name = "interpolation";
+                                             }
+                                             return absl::OkStatus();
+                                           },
+                                       .is_kernel_identity = ResizesToSame}));
+  RequireRegistered(registry.Register({.name = "Flip",
+                                       .attributes = {{.name = "probability",
+                                                       .type = AttributeType::kFloat,
+                                                       .doc = "How often.",
+                                                       .default_value = "0.5",
+                                                       .minimum = 0,
+                                                       .maximum = 1}},
+                                       .traits = {.random = true},
+                                       .infer_kernel = SameType}));
+  RequireRegistered(registry.Register({.name = "Negate", .infer_kernel = SameType}));
+  RequireRegistered(registry.Register(
       {.name = "Decode",
        .infer_kernel = [](const Attributes&, absl::Span<const ColumnType>) -> absl::StatusOr<std::vector<ColumnType>> {
          return std::vector{ColumnType::Of(DType::kUInt8, {kUnknownDim, kUnknownDim, 3})};
-       }});
-  registry.Register({.name = "Join", .min_inputs = 2, .max_inputs = 3, .infer_kernel = SameType});
-  registry.Register(
+       }}));
+  RequireRegistered(registry.Register({.name = "Join", .min_inputs = 2, .max_inputs = 3, .infer_kernel = SameType}));
+  RequireRegistered(registry.Register(
       {.name = "Call",
        .max_inputs = -1,
        .attributes = {{.name = "function", .type = AttributeType::kReference, .doc = "The user's function."},
                       {.name = "ordered", .type = AttributeType::kBool, .doc = "In order.", .default_value = "True"},
                       {.name = "random", .type = AttributeType::kBool, .doc = "Draws.", .default_value = "False"}},
-       .traits = {.deterministic = false, .python = true}});
+       .traits = {.deterministic = false, .python = true}}));
 }
 
 // Appends random nodes, each on a node without users, so that all are reachable.

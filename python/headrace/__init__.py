@@ -1,5 +1,7 @@
 """Headrace: a data engine for training and inference. Pipelines written in Python, run in C++."""
 
+from typing import TYPE_CHECKING
+
 from headrace import sources, transforms, vision
 from headrace.dataset import ColumnType, Dataset, load
 from headrace.errors import (
@@ -51,3 +53,15 @@ __all__ += sources.__all__
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+    def __getattr__(name: str) -> object:
+        """For sources that were registered while the process runs."""
+        # Names of classes alone: `from headrace import bench` asks here, too.
+        if name[:1].isupper():
+            from headrace.late_classes import attribute_of
+
+            return attribute_of("sources", name)
+        raise AttributeError(f"module 'headrace' has no attribute {name!r}")

@@ -14,6 +14,7 @@
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
 #include "python/headrace/iterator_binding.h"
+#include "python/headrace/late_kernel.h"
 #include "python/headrace/status_error.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/value_conversion.h"
@@ -68,6 +69,9 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindIterator(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");
+  module.def(
+      "register_late_kernel", [](const std::string& name) { binding::RaiseIfError(binding::RegisterLateKernel(name)); },
+      "For tests: registers a kernel.");
   module.def("release_now", &binding::ReleaseNow, "Lets go of objects that the engine's threads are done with.");
   module.def(
       "outstanding_bytes", [] { return headrace::BufferPool::Global().outstanding_bytes(); },

@@ -210,3 +210,11 @@ class Text(Dataset):
 
     def __init__(self, patterns: str | PathLike[str] | Sequence[str | PathLike[str]]) -> None:
         self._begin("Text", {"patterns": patterns})
+
+
+def __getattr__(name: str) -> Any:
+    if not name[:1].isupper():  # Python asks for others while it imports.
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from headrace.late_classes import attribute_of
+
+    return attribute_of("sources", name)

@@ -1,0 +1,82 @@
+"""Classes and methods of operators that were registered while the process runs, after this package's modules were
+generated. They are written as those are, from the declarations, and made when they are first asked for."""
+
+import __future__
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from headrace import _engine, class_text, hosted
+from headrace.dataset import Dataset
+from headrace.dtype import DType
+from headrace.expression import Expression
+from headrace.hosted import Columns
+from headrace.kernel import Kernel
+from headrace.mapping import Kernels
+
+__all__ = ["attribute_of", "method_of"]
+
+# What the written source names.
+_NAMES = {
+    "Any": Any,
+    "Callable": Callable,
+    "Columns": Columns,
+    "DType": DType,
+    "Dataset": Dataset,
+    "Expression": Expression,
+    "Iterable": Iterable,
+    "Kernel": Kernel,
+    "Kernels": Kernels,
+    "Literal": Literal,
+    "Mapping": Mapping,
+    "PathLike": os.PathLike,
+    "Sequence": Sequence,
+    "hosted": hosted,
+}
+
+
+_made: dict[tuple[str, str], Any] = {}
+
+
+def attribute_of(module: str, name: str) -> Any:
+    """The class `name` of `headrace.<module>`; AttributeError if no operator of that name is registered for it."""
+    known = _made.get((module, name))
+    if known is not None:
+        return known
+    op = _declaration("" if module == "sources" else module, name)
+    if op is None or (module == "sources" and op["role"] != "source"):
+        home = "headrace" if module == "sources" else f"headrace.{module}"
+        raise AttributeError(f"module {home!r} has no attribute {name!r}")
+    written = class_text.source(op) if op["role"] == "source" else class_text.kernel(op)
+    return _made.setdefault((module, name), _run(written, f"headrace.{module}", name))
+
+
+def method_of(name: str) -> Callable[..., Dataset] | None:
+    """The method `name` of Dataset; None if no operator is registered for it."""
+    known: Callable[..., Dataset] | None = _made.get(("methods", name))
+    if known is not None:
+        return known
+    op = _declaration("dataset", name)
+    if op is None:
+        return None
+    methods = _run(f"class Methods:\n{class_text.method(op)}", "headrace.methods", "Methods")
+    made: Callable[..., Dataset] = _made.setdefault(("methods", name), getattr(methods, name))
+    return made
+
+
+def _declaration(module: str, name: str) -> dict[str, Any] | None:
+    if name.startswith("_"):
+        return None
+    declared = json.loads(_engine.declarations())["operators"]
+    return next((op for op in declared if op["python_module"] == module and op["python_name"] == name), None)
+
+
+def _run(written: str, module: str, name: str) -> Any:
+    names = {**_NAMES, "__name__": module}
+    # In this folder, so that errors name the line that calls it.
+    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"<declaration of {name}>")
+    annotations = __future__.annotations.compiler_flag
+    exec(compile(written, file, "exec", flags=annotations, dont_inherit=True), names)
+    return names[name]
