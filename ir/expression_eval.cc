@@ -4,6 +4,7 @@
 #include <cmath>
 #include <compare>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "ir/expression.h"
@@ -200,9 +201,13 @@ absl::StatusOr<Scalar> Compute(std::string_view function, const Scalar& a, const
   return result;
 }
 
+using ArrangedLists = std::map<const proto::Value*, ListedValues>;
+
 class Evaluator {
  public:
-  explicit Evaluator(const ColumnLookup& lookup) : lookup_(lookup) {}
+  // `lists`: those that are arranged; the others are searched from their start.
+  explicit Evaluator(const ColumnLookup& lookup, const ArrangedLists* lists = nullptr)
+      : lookup_(lookup), lists_(lists) {}
 
   absl::StatusOr<Scalar> Evaluate(const proto::Expression& expression) const {
     switch (expression.kind_case()) {
@@ -281,7 +286,11 @@ class Evaluator {
     return b;
   }
 
-  static absl::StatusOr<Scalar> EvaluateIn(const Scalar& a, const proto::Value& list) {
+  absl::StatusOr<Scalar> EvaluateIn(const Scalar& a, const proto::Value& list) const {
+    if (lists_ != nullptr) {
+      const auto arranged = lists_->find(&list);
+      if (arranged != lists_->end()) return EvaluateInArranged(a, list, arranged->second);
+    }
     for (const int64_t item : list.integers().values()) {
       HEADRACE_ASSIGN_OR_RETURN(const auto order, Compare(a, {DType::kInt64, true, item, 0, {}}));
       if (order == 0) return BoolScalar(true);
@@ -297,8 +306,31 @@ class Evaluator {
     return BoolScalar(false);
   }
 
+  static absl::StatusOr<Scalar> EvaluateInArranged(const Scalar& a, const proto::Value& list,
+                                                   const ListedValues& values) {
+    const DType listed = list.has_texts() ? DType::kString : list.has_reals() ? DType::kFloat64 : DType::kInt64;
+    HEADRACE_RETURN_IF_ERROR(Compare(a, {listed, true, 0, 0, {}}).status());
+    if (list.has_texts()) return BoolScalar(values.HasText(a.text));
+    if (!IsFloating(a.dtype)) return BoolScalar(values.HasWhole(a.whole));
+    return BoolScalar(IsNarrowFloat(a.dtype) ? values.HasNarrow(a.real) : values.HasReal(a.real));
+  }
+
   const ColumnLookup& lookup_;
+  const ArrangedLists* const lists_;
 };
+
+absl::StatusOr<bool> BoolOf(const absl::StatusOr<Scalar>& scalar, const proto::Expression& expression) {
+  if (!scalar.ok()) return scalar.status();
+  if (scalar->dtype == DType::kBool) return scalar->whole != 0;
+  return GraphError(ExpressionText(expression), " gives ", DTypeName(scalar->dtype), "; it must give a bool");
+}
+
+// Shorter lists are searched as quickly from their start.
+constexpr int kFewestArranged = 8;
+
+int LengthOf(const proto::Value& list) {
+  return list.integers().values_size() + list.reals().values_size() + list.texts().values_size();
+}
 
 absl::StatusOr<Tensor> ToTensor(const Scalar& scalar) {
   switch (scalar.dtype) {
@@ -345,9 +377,23 @@ absl::StatusOr<Tensor> EvaluateExpression(const proto::Expression& expression, c
 }
 
 absl::StatusOr<bool> EvaluatePredicate(const proto::Expression& expression, const ColumnLookup& lookup) {
-  HEADRACE_ASSIGN_OR_RETURN(const Scalar scalar, Evaluator(lookup).Evaluate(expression));
-  if (scalar.dtype == DType::kBool) return scalar.whole != 0;
-  return GraphError(ExpressionText(expression), " gives ", DTypeName(scalar.dtype), "; it must give a bool");
+  return BoolOf(Evaluator(lookup).Evaluate(expression), expression);
+}
+
+Predicate::Predicate(proto::Expression expression)
+    : expression_(std::make_unique<const proto::Expression>(std::move(expression))) {
+  Arrange(*expression_);
+}
+
+absl::StatusOr<bool> Predicate::Evaluate(const ColumnLookup& lookup) const {
+  return BoolOf(Evaluator(lookup, &lists_).Evaluate(*expression_), *expression_);
+}
+
+void Predicate::Arrange(const proto::Expression& expression) {
+  if (expression.has_literal() && LengthOf(expression.literal()) >= kFewestArranged) {
+    lists_.emplace(&expression.literal(), expression.literal());
+  }
+  for (const proto::Expression& argument : expression.call().arguments()) Arrange(argument);
 }
 
 }  // namespace headrace::ir

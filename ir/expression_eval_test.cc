@@ -152,6 +152,40 @@ TEST(EvaluatePredicate, WantsABool) {
   EXPECT_EQ(EvaluatePredicate(Col("i32"), Lookup).status().message(), "col(\"i32\") gives int32; it must give a bool");
 }
 
+// A predicate finds in long lists what a search from their start finds, and fails for the same columns.
+TEST(Predicate, LooksInLongListsAsInShortOnes) {
+  std::vector<int64_t> integers = {
+      3, -7, 0, 255, 1, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  std::vector<double> reals = {0.5, 0.1, -7.0, 255, 0x1p64, 0x1p63, -0.0, INFINITY, NAN, 1.5};
+  std::vector<std::string> texts = {"cow", "cat/1.jpg", ""};
+  for (int i = 0; i < 50; ++i) {
+    integers.push_back(1000 + i);
+    reals.push_back(1000 + i + 0.25);
+    texts.push_back(Cat("text ", i));
+  }
+  const std::vector<proto::Value> lists = {IntsValue(integers), FloatsValue(reals), StringsValue(texts),
+                                           IntsValue({2, 4, 6, 8, 10, 12, 14, 16, 18})};
+  std::vector<proto::Expression> values = {Int(255),    Int(1000),   Float(0.1),    Float(1000.25),
+                                           Float(-0.0), Text("cow"), Float(0x1p64), Float(1e300)};
+  for (const auto& [name, tensor] : Columns()) values.push_back(Col(name));
+  for (const char* name : {"f32", "u64", "f16", "i32"}) values.push_back(CallExpression("+", Col(name), Int(1)));
+  int found = 0;
+  for (const proto::Value& list : lists) {
+    for (const proto::Expression& value : values) {
+      const proto::Expression in = CallExpression("in", value, LiteralExpression(list));
+      const absl::StatusOr<bool> expected = EvaluatePredicate(in, Lookup);
+      const Predicate predicate(in);
+      const absl::StatusOr<bool> result = predicate.Evaluate(Lookup);
+      ASSERT_EQ(result.ok(), expected.ok()) << ExpressionText(value) << expected.status() << result.status();
+      EXPECT_EQ(result.status().message(), expected.status().message());
+      if (!result.ok()) continue;
+      EXPECT_EQ(*result, *expected) << ExpressionText(in);
+      found += *result ? 1 : 0;
+    }
+  }
+  EXPECT_GT(found, 8);
+}
+
 // The types promised before the run are those of the run.
 TEST(EvaluateExpression, GivesTheInferredType) {
   Schema schema;

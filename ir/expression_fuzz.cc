@@ -70,6 +70,10 @@ void Check(const proto::Expression& expression) {
     return;
   }
   Require(value->dtype() == type->dtype && value->rank() == 0, "the value has the type that was inferred");
+  if (value->dtype() == DType::kBool) {
+    const absl::StatusOr<bool> holds = Predicate(expression).Evaluate(lookup);
+    Require(holds.ok() && *holds == value->value<bool>(), "a predicate for many rows gives what one evaluation gives");
+  }
   Require(folded->dtype() == value->dtype() && Bits(*folded) == Bits(*value), "a folded expression has the same value");
 }
 

@@ -22,8 +22,8 @@ class Condition {
 
 class ExpressionCondition : public Condition {
  public:
-  ExpressionCondition(ir::proto::Expression expression, const ir::Schema& schema) : expression_(std::move(expression)) {
-    for (const std::string& name : ir::ExpressionColumns(expression_)) {
+  ExpressionCondition(ir::proto::Expression expression, const ir::Schema& schema) : predicate_(std::move(expression)) {
+    for (const std::string& name : ir::ExpressionColumns(predicate_.expression())) {
       columns_.push_back({name, schema.IndexOf(name)});
     }
   }
@@ -31,7 +31,7 @@ class ExpressionCondition : public Condition {
   absl::StatusOr<bool> Keeps(const Block& block, int row) const override {
     absl::InlinedVector<Tensor, 2> values;
     for (const Read& read : columns_) values.push_back(block.columns[read.column].row(row));
-    return ir::EvaluatePredicate(expression_, [&](std::string_view name) -> const Tensor* {
+    return predicate_.Evaluate([&](std::string_view name) -> const Tensor* {
       for (size_t i = 0; i < columns_.size(); ++i) {
         if (columns_[i].name == name) return &values[i];
       }
@@ -44,7 +44,7 @@ class ExpressionCondition : public Condition {
     std::string name;
     int column;
   };
-  const ir::proto::Expression expression_;
+  const ir::Predicate predicate_;
   std::vector<Read> columns_;
 };
 

@@ -1,0 +1,36 @@
+// The values of a list in an expression, arranged so that finding one takes the same time however many there are.
+// Numbers are compared exactly, whole numbers with reals too, as the operator == of expressions does.
+// Thread contract: const methods from any thread. The list must outlive it.
+#ifndef HEADRACE_IR_LISTED_VALUES_H_
+#define HEADRACE_IR_LISTED_VALUES_H_
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_set>
+
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+class ListedValues {
+ public:
+  // `list`: whole numbers, reals or texts.
+  explicit ListedValues(const proto::Value& list);
+
+  // `number`: of at most 65 bits with its sign.
+  bool HasWhole(__int128 number) const;
+  bool HasReal(double number) const;
+  // For a number of a type smaller than float64: listed reals count as float32.
+  bool HasNarrow(double number) const;
+  bool HasText(std::string_view text) const { return texts_.count(text) > 0; }
+
+ private:
+  std::unordered_set<int64_t> wholes_;
+  std::unordered_set<double> reals_;
+  std::unordered_set<double> narrow_;  // reals_ rounded to float32
+  std::unordered_set<std::string_view> texts_;
+};
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_LISTED_VALUES_H_
