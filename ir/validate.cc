@@ -1,6 +1,8 @@
 #include "ir/validate.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,6 +43,37 @@ std::string CountText(int least, int most) {
 
 bool CountFits(int count, const Declaration& declaration) {
   return count >= declaration.min_inputs && (declaration.max_inputs < 0 || count <= declaration.max_inputs);
+}
+
+// The whole number that a value stands for alone, if it does.
+std::optional<int64_t> LoneNumber(const proto::Value& value) {
+  if (value.has_integer()) return value.integer();
+  const auto& integers = value.integers().values();
+  const bool equal = !integers.empty() && std::count(integers.begin(), integers.end(), integers[0]) == integers.size();
+  if (equal) return integers[0];
+  constexpr double kExact = 0x1p53;
+  const double real = value.reals().values_size() == 1 ? value.reals().values(0) : 0.5;
+  const bool whole = std::abs(real) < kExact && std::floor(real) == real;
+  return whole ? std::make_optional(static_cast<int64_t>(real)) : std::nullopt;
+}
+
+// For a number that does not fit its attribute, after one that may be a pair: "Resize(224, 256)" may mean one size.
+template <typename Operator>
+std::string PairMeant(const Declaration& declaration, const Operator& op, const Attribute& wrong,
+                      const proto::Value& value) {
+  const auto at = static_cast<size_t>(&wrong - declaration.attributes.data());
+  const std::optional<int64_t> second = LoneNumber(value);
+  if (at == 0 || !second.has_value()) return "";
+  const Attribute& before = declaration.attributes[at - 1];
+  const bool pair = std::count(before.lengths.begin(), before.lengths.end(), 2) > 0;
+  if (!pair || before.type != AttributeType::kInts) return "";
+  for (const proto::Attribute& attribute : op.attributes()) {
+    const std::optional<int64_t> first = attribute.name() == before.name ? LoneNumber(attribute.value()) : std::nullopt;
+    if (!first.has_value()) continue;
+    const std::string& name = declaration.python_name.empty() ? declaration.name : declaration.python_name;
+    return Cat(" (for a ", before.name, " of two numbers write ", name, "((", *first, ", ", *second, ")))");
+  }
+  return "";
 }
 
 // The number of operators once the graph is a tree, capped just above the limit.
@@ -165,21 +198,24 @@ class Validator {
     std::set<std::string> given;
     for (const proto::Attribute& attribute : op.attributes()) {
       if (!given.insert(attribute.name()).second) Add(Cat(attribute.name(), " is given twice"));
-      CheckAttribute(declaration, attribute);
+      CheckAttribute(declaration, op, attribute);
     }
     for (const Attribute& attribute : declaration.attributes) {
       if (given.count(attribute.name) == 0) Add(Cat(attribute.name, " is missing"));
     }
   }
 
-  void CheckAttribute(const Declaration& declaration, const proto::Attribute& attribute) {
+  template <typename Operator>
+  void CheckAttribute(const Declaration& declaration, const Operator& op, const proto::Attribute& attribute) {
     const Attribute* declared = declaration.FindAttribute(attribute.name());
     if (declared == nullptr) {
       const std::vector<std::string> names = AttributeNames(declaration);
       const std::string list = names.empty() ? " (it has none)" : Cat(" (it has ", absl::StrJoin(names, ", "), ")");
       return Add(Cat("no attribute \"", attribute.name(), "\"", DidYouMean(attribute.name(), names), list));
     }
-    for (const std::string& wrong : CheckValue(*declared, attribute.value())) Add(Cat(declared->name, " ", wrong));
+    for (const std::string& wrong : CheckValue(*declared, attribute.value())) {
+      Add(Cat(declared->name, " ", wrong, PairMeant(declaration, op, *declared, attribute.value())));
+    }
   }
 
   // For the current node or step.

@@ -67,6 +67,23 @@ TEST(Validate, AsksForWhatHasNoDefault) {
   EXPECT_EQ(Messages(builder), List{"batch: size is missing"});
 }
 
+TEST(Validate, ProposesAPairForTwoNumbers) {
+  const auto resized = [](proto::Value size, proto::Value interpolation) {
+    GraphBuilder builder;
+    builder.Add("pictures");
+    builder.Add("map", {0});
+    builder.Step("Resize", {"image"}, {"image"},
+                 {{"size", std::move(size)}, {"interpolation", std::move(interpolation)}});
+    return Messages(builder);
+  };
+  const std::string wrong = "map Resize: interpolation is 256; it must be a text";
+  EXPECT_EQ(resized(IntValue(224), IntValue(256)),
+            List{wrong + " (for a size of two numbers write Resize((224, 256)))"});
+  EXPECT_EQ(resized(IntsValue({224, 100}), IntValue(256)), List{wrong});
+  EXPECT_EQ(resized(IntValue(224), FloatValue(0.5)), List{"map Resize: interpolation is 0.5; it must be a text"});
+  EXPECT_EQ(resized(IntValue(224), StringValue("area")).size(), 1u);
+}
+
 TEST(Validate, CountsInputs) {
   GraphBuilder builder;
   builder.Add("pictures");

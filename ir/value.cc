@@ -73,6 +73,11 @@ void FitReals(const Attribute& attribute, proto::Value& value) {
   }
 }
 
+// What a value must be, for messages.
+std::string_view WordsFor(const Attribute& attribute) {
+  return attribute.in_words.empty() ? AttributeTypeInWords(attribute.type) : std::string_view(attribute.in_words);
+}
+
 std::string LengthsText(const std::vector<int>& lengths) { return absl::StrJoin(lengths, " or "); }
 
 // Appends the mistakes of one number; `shown` is the whole value if the number is an element of a list.
@@ -121,7 +126,9 @@ void CheckList(const Attribute& attribute, const Values& values, const std::stri
                std::vector<std::string>& wrong) {
   const auto& lengths = attribute.lengths;
   if (!lengths.empty() && std::find(lengths.begin(), lengths.end(), values.size()) == lengths.end()) {
-    wrong.push_back(Cat("is ", shown, ", a list of ", values.size(), "; it must have ", LengthsText(lengths)));
+    const std::string wanted =
+        attribute.in_words.empty() ? Cat("have ", LengthsText(lengths)) : Cat("be ", attribute.in_words);
+    wrong.push_back(Cat("is ", shown, ", a list of ", values.size(), "; it must ", wanted));
   }
   for (const auto& value : values) {
     const size_t before = wrong.size();
@@ -334,12 +341,12 @@ void FitValue(const Attribute& attribute, proto::Value& value) {
 std::vector<std::string> CheckValue(const Attribute& attribute, const proto::Value& value) {
   std::vector<std::string> wrong;
   if (value.has_none()) {
-    if (!attribute.nullable) wrong.push_back(Cat("is None; it must be ", AttributeTypeInWords(attribute.type)));
+    if (!attribute.nullable) wrong.push_back(Cat("is None; it must be ", WordsFor(attribute)));
     return wrong;
   }
   if (!HasKind(attribute, value.kind_case())) {
     const std::string_view or_none = attribute.nullable ? " or None" : "";
-    wrong.push_back(Cat("is ", ValueText(value), "; it must be ", AttributeTypeInWords(attribute.type), or_none));
+    wrong.push_back(Cat("is ", ValueText(value), "; it must be ", WordsFor(attribute), or_none));
     return wrong;
   }
   CheckContent(attribute, value, wrong);

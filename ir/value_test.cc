@@ -113,6 +113,15 @@ TEST(Value, OfAnotherLengthIsRefused) {
   EXPECT_EQ(Wrong(size, IntsValue({1})), "");
 }
 
+TEST(Value, IsDescribedInTheAttributesOwnWords) {
+  const Attribute size = {
+      .name = "size", .type = AttributeType::kInts, .in_words = "a whole number or (height, width)", .lengths = {1, 2}};
+  const std::string wanted = "; it must be a whole number or (height, width)";
+  EXPECT_EQ(Wrong(size, StringValue("224")), "is '224'" + wanted);
+  EXPECT_EQ(Wrong(size, NoneValue()), "is None" + wanted);
+  EXPECT_EQ(Wrong(size, IntsValue({1, 2, 3})), "is (1, 2, 3), a list of 3" + wanted);
+}
+
 TEST(Value, OutsideItsChoicesIsRefusedWithASuggestion) {
   const Attribute how = {.name = "how", .type = AttributeType::kString, .choices = {"nearest", "bilinear"}};
   EXPECT_EQ(Wrong(how, StringValue("bilnear")),

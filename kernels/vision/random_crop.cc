@@ -77,6 +77,7 @@ const KernelRegistration registration{
      .attributes = {{.name = "size",
                      .type = ir::AttributeType::kInts,
                      .doc = "(height, width), or one number for a square.",
+                     .in_words = "a whole number or (height, width)",
                      .minimum = 1,
                      .maximum = 65535,
                      .lengths = {2},

@@ -175,6 +175,7 @@ const KernelRegistration registration{
                      .type = ir::AttributeType::kInts,
                      .doc = "(height, width), or one number: the shorter side, the longer side following in proportion "
                             "(truncated, as torchvision does).",
+                     .in_words = "a whole number or (height, width)",
                      .minimum = 1,
                      .maximum = kMaxSide,
                      .lengths = {1, 2}},

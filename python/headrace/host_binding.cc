@@ -72,6 +72,31 @@ absl::Status LetGo(const std::string& function) {
   return MakeError(ErrorKind::kClosed, Cat("the iterator that calls ", function, " is closed"));
 }
 
+// Whether the function seems to have been written for a row as a dict: it does not take so many arguments, or indexes
+// one by a name.
+bool ExpectsADict(const py::error_already_set& raised) {
+  if (raised.matches(PyExc_TypeError) && !raised.trace()) return true;
+  if (!raised.matches(PyExc_TypeError) && !raised.matches(PyExc_IndexError)) return false;
+  try {
+    return std::string(py::str(raised.value())).find("indices") != std::string::npos;
+  } catch (py::error_already_set&) {
+    return false;
+  }
+}
+
+std::string ArgumentsHint(absl::Span<const Tensor> inputs) {
+  std::string hint = "; a function gets one argument for each column (here ";
+  for (size_t i = 0; i < inputs.size(); ++i) Append(hint, i > 0 ? ", " : "", inputs[i].TypeName());
+  return hint + "), not a row as a dict";
+}
+
+absl::Status WithHint(const absl::Status& status, std::string_view hint) {
+  absl::Status hinted(status.code(), Cat(status.message(), hint));
+  status.ForEachPayload(
+      [&hinted](absl::string_view name, const absl::Cord& payload) { hinted.SetPayload(name, payload); });
+  return hinted;
+}
+
 class PythonFunction : public HostFunction {
  public:
   PythonFunction(const py::object& callable, bool wants_rng, bool predicate, std::shared_ptr<UserObjects> objects)
@@ -84,22 +109,31 @@ class PythonFunction : public HostFunction {
   absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
                                            OutputAllocator& output) override {
     std::vector<Tensor> outputs;
-    HEADRACE_RETURN_IF_ERROR(objects_->Call(name_, [&]() -> absl::Status {
+    std::string hint;
+    const absl::Status status = objects_->Call(name_, [&]() -> absl::Status {
       const py::object callable = objects_->At(callable_);
       if (!callable) return LetGo(name_);
-      outputs = TensorsOf(CallPython(callable, inputs, random), output);
+      outputs = TensorsOf(CallPython(callable, inputs, random, hint), output);
       return absl::OkStatus();
-    }));
-    return outputs;
+    });
+    if (status.ok()) return outputs;
+    return hint.empty() ? status : WithHint(status, hint);
   }
 
  private:
-  py::object CallPython(const py::object& callable, absl::Span<const Tensor> inputs, const RowRandom* random) const {
+  // Sets `hint` to what may be wrong if the call fails.
+  py::object CallPython(const py::object& callable, absl::Span<const Tensor> inputs, const RowRandom* random,
+                        std::string& hint) const {
     py::tuple arguments(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) arguments[i] = ArrayOf(inputs[i], Access::kReadOnly);
     py::dict named;
     if (wants_rng_ && random != nullptr) named["rng"] = GeneratorOf(*random);
-    return Called(callable, arguments, named);
+    try {
+      return Called(callable, arguments, named);
+    } catch (py::error_already_set& raised) {
+      if (ExpectsADict(raised)) hint = ArgumentsHint(inputs);
+      throw;
+    }
   }
 
   std::vector<Tensor> TensorsOf(py::object result, OutputAllocator& output) const {

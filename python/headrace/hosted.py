@@ -127,8 +127,8 @@ def filtered(
         return dataset._append("filter", {"predicate": predicate})
     if not callable(predicate):
         raise GraphError(f"filter: {shown(predicate)} is neither a column expression nor a function")
-    bound, wants_rng = reference.function(predicate, predicate=True)
     chosen = None if columns is None else names(columns, "columns", "filter")
+    bound, wants_rng = reference.function(predicate, predicate=True, columns=chosen)
     return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
 
 

@@ -112,7 +112,7 @@ class StepWriter:
         self.steps.append((type(kernel).__name__, dict(kernel._attributes), inputs, outputs, 0, kernel._location))
 
     def _write_function(self, callable_: Callable[..., Any], inputs: list[str], outputs: list[str]) -> None:
-        bound, wants_rng = function(callable_)
+        bound, wants_rng = function(callable_, columns=inputs)
         attributes = {
             "function": bound.reference,
             "ordered": self._ordered,

@@ -1,7 +1,7 @@
 """References: Python functions, iterators and arrays, which a graph only names, bound to it when it runs."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -43,12 +43,33 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:
         return None
 
 
-def function(callable_: Callable[..., Any], predicate: bool = False) -> tuple[Bound, bool]:
-    """The function, and whether it has a parameter `rng` for a random generator."""
-    wants_rng = "rng" in (parameters_of(callable_) or {})
+def function(
+    callable_: Callable[..., Any], predicate: bool = False, columns: Sequence[str] | None = None
+) -> tuple[Bound, bool]:
+    """The function, and whether it has a parameter `rng` for a random generator. GraphError if it cannot be called with
+    an argument for each of `columns`, where they are known."""
+    parameters = parameters_of(callable_)
+    wants_rng = "rng" in (parameters or {})
+    if parameters is not None and columns is not None:
+        _check_call(callable_, parameters, columns, wants_rng)
     if wants_rng:
         import numpy.random  # noqa: F401  (on this thread, before the engine's ask for it)
     return Bound(name_of(callable_), ("function", callable_, wants_rng, predicate)), wants_rng
+
+
+def _check_call(
+    callable_: Callable[..., Any], parameters: Mapping[str, Any], columns: Sequence[str], wants_rng: bool
+) -> None:
+    import inspect
+
+    try:
+        inspect.Signature(list(parameters.values())).bind(*columns, **({"rng": None} if wants_rng else {}))
+    except TypeError as error:
+        listed = ", ".join(columns)
+        raise GraphError(
+            f"{name_of(callable_)} is called with one argument for each column ({listed}), not with a row as a dict; "
+            f"as it is written, that is an error: {error}"
+        ) from None
 
 
 def iterator(callable_: Any, columns: list[str]) -> Bound:

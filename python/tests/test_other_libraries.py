@@ -1,10 +1,19 @@
 """What users of other libraries write at first: each mistake is answered by what to write here."""
 
+import inspect
+import pickle
+import re
+from typing import Literal, get_args, get_type_hints
+
+import numpy as np
 import pytest
+from conftest import values
 
 import headrace as hr
 from headrace import other_libraries
 from headrace import vision as V
+
+PICTURES = np.zeros((3, 8, 8, 3), np.uint8)
 
 
 @pytest.mark.parametrize("name", sorted(other_libraries._METHODS))
@@ -64,3 +73,97 @@ def test_swapped_lists_of_map():
 
 def test_the_package_shows_its_public_names_alone():
     assert dir(hr) == sorted(hr.__all__)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda: V.Resize("224"), r"Resize: size is '224'; it must be a whole number or \(height, width\)"),
+        (lambda: V.CenterCrop("224"), r"CenterCrop: size is '224'; it must be a whole number or \(height, width\)"),
+        (lambda: V.RandomCrop((1, 2, 3)), r"a list of 3; it must be a whole number or \(height, width\)"),
+        (lambda: V.Resize(224, 256), r"interpolation is 256; it must be .*write Resize\(\(224, 256\)\)\)"),
+        (lambda: V.RandomResizedCrop(224, 256), r"write RandomResizedCrop\(\(224, 256\)\)\)"),
+    ],
+)
+def test_sizes_of_kernels(kernel, message):
+    with pytest.raises(hr.GraphError, match=message):
+        list(hr.Numpy(PICTURES).map(kernel(), "data"))
+
+
+@pytest.mark.parametrize("whole_row", [lambda row: row["a"], lambda row, rng: row["a"]])
+def test_a_function_that_takes_a_row_as_a_dict_is_refused_at_once(whole_row):
+    pairs = hr.Numpy({"a": np.arange(3), "b": np.arange(3)})
+    with pytest.raises(
+        hr.GraphError, match=r"one argument for each column \(a, b\), not with a row as a dict"
+    ) as caught:
+        pairs.map(whole_row, ["a", "b"])
+    assert "test_other_libraries.py:" in str(caught.value)
+    assert re.search("too many positional arguments|multiple values for argument 'rng'", str(caught.value))
+    with pytest.raises(hr.GraphError, match="not with a row as a dict"):
+        pairs.filter(whole_row, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "got"),
+    [
+        (lambda ds: ds.map(lambda row: row["a"], "a"), r"\(here int64 \(\)\)"),
+        (lambda ds: ds.map(lambda row: row["a"], "text"), r"\(here string \(\)\)"),
+        (lambda ds: ds.map(lambda row: row["a"], "data"), r"\(here bytes \(\)\)"),
+        (lambda ds: ds.filter(lambda row: row["a"] > 1), r"\(here int64 \(\), string \(\), bytes \(\)\)"),
+    ],
+)
+def test_a_function_that_reads_a_row_as_a_dict_fails_with_a_hint(pipeline, got):
+    table = hr.Numpy({"a": np.arange(3), "text": np.array(["x"] * 3), "data": np.array([b"x"] * 3)})
+    with pytest.raises(
+        hr.FunctionError, match=f"a function gets one argument for each column {got}, not a row as a dict"
+    ):
+        list(pipeline(table))
+
+
+def test_other_errors_of_functions_have_no_such_hint():
+    def fails(x):
+        raise TypeError("no")
+
+    for function in (fails, lambda x: [].pop(), lambda x: x + "a"):
+        with pytest.raises(hr.FunctionError) as caught:
+            list(hr.Range(3).map(function, "value"))
+        assert "as a dict" not in str(caught.value)
+
+
+def test_functions_whose_parameters_are_not_known_are_called():
+    assert values(hr.Range(3).map(np.negative, "value")) == [0, -1, -2]
+    assert values(hr.Range(3).map(lambda *columns: columns[0], "value")) == [0, 1, 2]
+    assert values(hr.Range(3).map(lambda x, y=5: x + y, "value")) == [5, 6, 7]
+
+
+def test_an_epoch_that_is_no_number_is_refused_at_once():
+    dataset = hr.Range(3)
+    for epoch in ("3", None, 1.5, -1):
+        with pytest.raises(hr.GraphError, match="Dataset: epoch is"):
+            dataset.epoch = epoch
+    assert dataset.epoch == 0
+
+
+def test_pickling_an_iterator_proposes_its_state():
+    with pytest.raises(TypeError, match=r"ds\.iterate\(state=it\.state\(\)\)"), hr.Range(3).iterate() as rows:
+        pickle.dumps(rows)
+
+
+def test_choices_have_literal_types():
+    hints = get_type_hints(hr.Dataset.iterate)
+    for name, choices in {
+        "even": ("off", "drop", "pad"),
+        "as_": ("numpy", "torch", "dlpack"),
+        "bytes_as": ("bytes", "memoryview"),
+        "executor": ("threads", "pull"),
+    }.items():
+        assert get_args(hints[name])[0] == Literal[choices]
+    assert "Literal" in str(inspect.signature(V.Resize).parameters["interpolation"].annotation)
+
+
+def test_isin_takes_long_lists():
+    odd = list(range(1, 200_000, 2))
+    assert values(hr.Range(99_990, 100_010).filter(hr.col("value").isin(odd))) == list(range(99_991, 100_010, 2))
+    names = [f"name {i}" for i in range(50_000)]
+    table = hr.Numpy({"name": np.array(["name 49999", "nobody"])})
+    assert values(table.filter(hr.col("name").isin(names)), "name") == ["name 49999"]
