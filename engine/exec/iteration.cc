@@ -343,13 +343,31 @@ absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const Ite
   return planned;
 }
 
-absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const HostBindings& bindings) {
+namespace {
+
+// Rows are sharded above the operators on indices, and at other sources.
+Cardinality RowsOfRank(const PlanNode& node, const ShardAssignment& shard) {
+  const Cardinality& all = node.properties.cardinality;
+  if (node.indexed || node.inputs.empty()) {
+    return all.known() ? Cardinality::Of(shard.RowsOf(all.rows, 0)) : all;
+  }
+  std::vector<Cardinality> rows;
+  for (const auto& input : node.inputs) rows.push_back(RowsOfRank(*input, shard));
+  const OpFactories& factories = *FindOp(node.arguments.node->op());
+  return factories.cardinality ? factories.cardinality(node.arguments, rows) : rows[0];
+}
+
+}  // namespace
+
+absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const IterateOptions& options) {
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
+  HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment shard, ShardOf(options, options.even.value_or("off")));
   RunOptions run;
-  run.bindings = &bindings;
+  run.bindings = &options.bindings;
+  run.files = options.files;
   run.skips_failed = graph.has_skip_failed();
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> node, MakePlanNodes(graph, run));
-  return node->properties.cardinality;
+  return RowsOfRank(*node, shard);
 }
 
 }  // namespace headrace

@@ -97,8 +97,9 @@ struct PlannedRun {
 };
 // Errors as Start, except those of states and caches, which it does not open.
 absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const IterateOptions& options);
-// Rows of the result in one epoch.
-absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const HostBindings& bindings);
+// Rows of the result in one epoch, of the options' rank alone. Errors: those of the graph, and of sources that cannot
+// be opened.
+absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const IterateOptions& options);
 
 }  // namespace headrace
 

@@ -1,8 +1,10 @@
 """Datasets: how pipelines are written and run."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+import warnings
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Unpack
 
 from headrace import _engine, error_policy, options, reference
 from headrace.doubts import location_of, warn_once
@@ -14,6 +16,7 @@ from headrace.other_libraries import advise, method_advice
 from headrace.parts import note_run
 from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
+from headrace.run_options import RunOptions, RunParameters
 from headrace.source_location import users_location
 from headrace.system_error import system_error
 from headrace.whole_file import write_whole
@@ -56,6 +59,8 @@ class Dataset(Methods):
     # Each take and skip of this dataset that was run, with the first and the last of its epochs.
     _cuts_run: dict[str, tuple[int, int]]
     _warned_of_cuts: bool
+    _options: RunOptions
+    _repeated: "_Repeated"
 
     def __init__(self) -> None:
         raise TypeError(
@@ -65,19 +70,23 @@ class Dataset(Methods):
     # ---- running ----
 
     def __iter__(self) -> Iterator:
-        """Runs epoch `ds.epoch` with every option left to the engine."""
+        """Runs epoch `ds.epoch`, with the dataset's options."""
         epoch = self.epoch
         engine = self._take_parked()
         # A running engine listed its files earlier.
         if engine is not None and (engine.epoch != epoch or engine.outdated()):
             stop(engine)
             engine = None
+        files = self._profile_files(self._options)
         if engine is None:
-            given = {"epoch": epoch, "endless": True, "shelf": self._shelf, **self._log_option()}
-            engine = start(*self._bound_graph(given))
+            given: dict[str, Any] = {"epoch": epoch, "endless": files is None, "shelf": self._shelf}
+            given |= self._log_option() | _profiling(self._options)
+            engine = start(*self._bound_graph(self._options.for_engine() | given))
         engine.ask(epoch)
         note_run(self, epoch)
-        return self._running(Iterator(engine, "numpy", 60.0, on_second=self._move_past, on_end=self._park))
+        # A profile is written when its engine ends.
+        on_end = self._park if files is None else stop
+        return self._running(engine, self._options, files, self._move_past, on_end)
 
     def iterate(
         self,
@@ -85,95 +94,111 @@ class Dataset(Methods):
         seed: int | None = None,
         epoch: int | None = None,
         shard: tuple[int, int] | None = None,
-        even: str | None = None,
+        even: Literal["off", "drop", "pad"] | None = None,
         state: bytes | None = None,
-        as_: str = "numpy",
-        bytes_as: str = "bytes",
-        optimize: bool = True,
-        executor: str = "threads",
+        as_: Literal["numpy", "torch", "dlpack"] | None = None,
+        bytes_as: Literal["bytes", "memoryview"] | None = None,
+        optimize: bool | None = None,
+        executor: Literal["threads", "pull"] | None = None,
         workers: int | None = None,
         window: int | None = None,
         group: int | None = None,
-        memory: int | str = "2GiB",
+        memory: int | str | None = None,
         cache: str | os.PathLike[str] | None = None,
-        disabled_passes: Sequence[str] = (),
-        stall_warning: float = 60.0,
+        disabled_passes: str | Sequence[str] | None = None,
+        stall_warning: float | None = None,
         profile: str | os.PathLike[str] | None = None,
-        profile_events: int = 65536,
+        profile_events: int | None = None,
     ) -> Iterator:
         """Runs one epoch with the options given. The rows and their order are functions of the graph, the seed and the
-        epoch alone; no other option changes a byte of them (`shard` chooses among them).
+        epoch alone; no other option changes a byte of them (`shard` chooses among them). An option that is not given, or
+        None, is that of the dataset (`options`), or has its default.
 
         Args:
-            seed: Of all random operators without a seed of their own; None: `with_seed`'s, else 0.
-            epoch: Which epoch; None: `ds.epoch`, which stays as it is.
-            shard: (rank, world): this process's part of the rows.
+            seed: Of all random operators without a seed of their own; the default is `with_seed`'s, else 0.
+            epoch: Which epoch; None: `ds.epoch`, which stays as it is. So a loop over epochs passes it, or loops over the
+                dataset itself, which takes the next epoch each time.
+            shard: (rank, world): this process's part of the rows; the default is all of them.
             even: How all ranks get the same number of rows: "off", they may differ; "drop", without the rows of the
-                last round; "pad", with rows from the start, marked in the column `_pad`; None: the state's, else "off".
+                last round; "pad", with rows from the start, marked in the column `_pad`; the default is the state's,
+                else "off".
             state: From `Iterator.state()`: goes on with the row after it, and moves `ds.epoch` past its epoch.
-            as_: "numpy", "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes and texts are
-                NumPy object arrays under each.
-            bytes_as: How byte strings are given: "bytes", or "memoryview": a read-only view of the memory they were
-                read into, which saves a copy and keeps that memory alive.
-            optimize: Whether passes may rewrite the graph; results are the same.
-            executor: "threads", or "pull": every operator runs on this thread.
-            workers: The most tasks of a stage at once, up to 1,048,576; None: the engine chooses.
-            window: Messages that may wait between stages, up to 1,048,576; None: the engine chooses.
-            group: Rows per message, up to 1,048,576, for sources whose rows may travel together; None: the engine
+            as_: "numpy" (the default), "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes
+                and texts are NumPy object arrays under each.
+            bytes_as: How byte strings are given: "bytes" (the default), or "memoryview": a read-only view of the memory
+                they were read into, which saves a copy and keeps that memory alive.
+            optimize: Whether passes may rewrite the graph, by default True; results are the same.
+            executor: "threads" (the default), or "pull": every operator runs on this thread.
+            workers: The most tasks of a stage at once, up to 1,048,576; by default the engine chooses.
+            window: Messages that may wait between stages, up to 1,048,576; by default the engine chooses.
+            group: Rows per message, up to 1,048,576, for sources whose rows may travel together; by default the engine
                 chooses by the cost of a row.
-            memory: The budget: bytes, or a text such as "64MiB".
+            memory: The budget: bytes, or a text such as "64MiB"; the default is "2GiB".
             cache: A folder for the automatic cache: rows that are slow to make and the same in each epoch, for later
-                epochs and runs; None: such rows are kept only in memory, and only if several epochs are run.
+                epochs and runs; by default such rows are kept only in memory, and only if several epochs are run.
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
-            stall_warning: Prints the running tasks on stderr when no row was delivered for so many seconds; 0: never,
-                and never with executor="pull".
-            profile: Where to write a profile of this run, as `profile()` does; None: no profile.
-            profile_events: The most tasks per thread in a profile, of about 60 bytes each.
+            stall_warning: Prints the running tasks on stderr when no row was delivered for so many seconds, by default
+                60; 0: never, and never with executor="pull".
+            profile: Where to write a profile of this run, as `profile()` does; by default none is made.
+            profile_events: The most tasks per thread in a profile, of about 60 bytes each, by default 65,536.
         """
-        options.choice("as_", as_, ("numpy", "torch", "dlpack"))
-        stall_warning = options.seconds("stall_warning", stall_warning)
-        given: dict[str, Any] = {
-            "epoch": self.epoch if epoch is None else options.epoch(epoch, "iterate"),
-            "optimize": options.flag("optimize", optimize),
-            "lend": as_ != "numpy",
-            "view_bytes": options.choice("bytes_as", bytes_as, ("bytes", "memoryview")) == "memoryview",
-            "pull": options.choice("executor", executor, ("threads", "pull")) == "pull",
-            "memory": options.memory_bytes(memory),
-            "disabled_passes": options.texts("disabled_passes", disabled_passes, "iterate"),
-            **options.shard_options(shard),
-            **self._log_option(),
-            "shelf": self._shelf,
+        given = {
+            "seed": seed,
+            "shard": shard,
+            "even": even,
+            "as_": as_,
+            "bytes_as": bytes_as,
+            "optimize": optimize,
+            "executor": executor,
+            "workers": workers,
+            "window": window,
+            "group": group,
+            "memory": memory,
+            "cache": cache,
+            "disabled_passes": disabled_passes,
+            "stall_warning": stall_warning,
+            "profile": profile,
+            "profile_events": profile_events,
         }
-        if cache is not None:
-            given["cache_folder"] = os.fsencode(options.path("cache", cache, "iterate"))
-        if even is not None:
-            given["even"] = options.choice("even", even, ("off", "drop", "pad"))
-        if seed is not None:
-            given["seed"] = options.whole("seed", seed)
-        if workers is not None:
-            given["workers"] = options.whole("workers", workers, 1, most=options.MOST_AT_ONCE)
-        if window is not None:
-            given["window"] = options.whole("window", window, 1, most=options.MOST_AT_ONCE)
-        if group is not None:
-            given["group"] = options.whole("group", group, 1, most=options.MOST_AT_ONCE)
+        given = {name: value for name, value in given.items() if value is not None}
+        chosen = self._options.changed(given, "iterate")
+        asked: dict[str, Any] = {"epoch": self.epoch if epoch is None else options.epoch(epoch, "iterate")}
         if state is not None:
             if not isinstance(state, (bytes, bytearray, memoryview)) or not state:
                 raise GraphError("iterate: state must be the bytes that Iterator.state() gave")
-            given["state"] = bytes(state)
-        files = None if profile is None else ProfileFiles(profile)
-        if files is not None:
-            given["profile"] = options.whole("profile_events", profile_events, 1)
-            files.check()
-        engine = start(*self._bound_graph(given))
+            asked["state"] = bytes(state)
+        files = self._profile_files(chosen)
+        asked |= {"shelf": self._shelf} | self._log_option() | _profiling(chosen)
+        engine = start(*self._bound_graph(chosen.for_engine() | asked))
         if state is not None:
             if epoch is not None and epoch != engine.epoch:
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             self._epoch = engine.epoch + 1
         engine.ask(engine.epoch)
         note_run(self, engine.epoch)
-        # There is only the loop's own thread.
-        watched_s = 0.0 if given["pull"] else stall_warning
-        return self._running(Iterator(engine, as_, watched_s, on_second=None, on_end=None, profile=files))
+        on_end = None
+        if epoch is None and state is None:
+            on_end = self._repeated.at_end(engine.epoch, given, self._graph().draws)
+        return self._running(engine, chosen, files, None, on_end)
+
+    def options(self, **options: Unpack[RunParameters]) -> "Dataset":
+        """The same pipeline with options for its runs: those of `iterate`, which describes them, but epoch and state.
+
+        They hold for `for batch in ds`, which advances the epoch and keeps caches from one epoch to the next, for
+        `iterate`, whose own arguments win, and for datasets made of this one. Given again, the later value holds; None
+        gives an option back its default. They belong to the process, not to the graph: `save` leaves them out. Datasets
+        that are joined must not have different values of one option.
+
+            train = train.options(as_="torch", shard=(rank, world))
+            for epoch in range(10):
+                for batch in train:
+                    ...
+
+        With `profile`, the profile of each epoch replaces the one before.
+        """
+        copy = self._copy()
+        copy._options = self._options.changed(options, "options", users_location())
+        return copy
 
     def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:
         """Runs one epoch as `iterate(**options)` does and records where its time goes.
@@ -194,17 +219,24 @@ class Dataset(Methods):
 
     if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
-        def __getattr__(self, name: str) -> NoReturn:
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_"):
+                from headrace.late_classes import method_of
+
+                method = method_of(name)
+                if method is not None:
+                    return method.__get__(self)
             advice = method_advice(name)
             text = f"a Dataset has no {name}" + ("" if advice is None else f"; {advice}")
             raise AttributeError(text, name=name, obj=self)
 
     def __len__(self) -> int:
-        """The number of rows (after `batch`: batches) of an epoch. TypeError if it is known only after a run.
+        """The number of rows (after `batch`: batches) of an epoch, with the dataset's options: under `shard`, those of
+        its rank. TypeError if it is known only after a run.
 
         With `on_error("skip")` it is the most that there can be.
         """
-        count = _engine.count(*self._bound_graph())
+        count = _engine.count(*self._bound_graph(self._options.for_engine()))
         if count is None:
             raise TypeError("how many rows this dataset gives shows only in running it")
         if count < 0:
@@ -231,8 +263,9 @@ class Dataset(Methods):
         text = None if passes or self._last_run is None else self._last_run.text()
         if text is not None:
             return text
-        graph, given, references = self._bound_graph({"epoch": self.epoch, "endless": True})
-        return _engine.explain(graph, given, references, passes)
+        given = self._options.for_engine() | {"epoch": self.epoch, "endless": True}
+        graph, given, references = self._bound_graph(given)
+        return self._options.text() + _engine.explain(graph, given, references, passes)
 
     def to_dot(self) -> str:
         """The graph for Graphviz: `dot -Tsvg`."""
@@ -317,8 +350,10 @@ class Dataset(Methods):
                 raise GraphError(f"{op} takes datasets, not {options.shown(other)}")
         seed = next((dataset._seed for dataset in inputs if dataset._seed is not None), None)
         on_error = error_policy.joined(op, (dataset._on_error for dataset in inputs))
+        joined = RunOptions.joined([dataset._options for dataset in inputs], op)
         dataset = object.__new__(Dataset)
         dataset._set(op, attributes, inputs, steps, seed, on_error, step_bindings)
+        dataset._options = joined
         return dataset
 
     def _set(
@@ -357,10 +392,13 @@ class Dataset(Methods):
         self._shelf = _engine.CacheShelf()
         self._cuts_run = {}
         self._warned_of_cuts = False
+        self._options = RunOptions()
+        self._repeated = _Repeated()
 
     def _copy(self) -> "Dataset":
         copy = object.__new__(Dataset)
         copy._fill(self._node, self._inputs, self._bindings, self._seed, self._on_error)
+        copy._options = self._options
         return copy
 
     def __copy__(self) -> "Dataset":
@@ -411,9 +449,29 @@ class Dataset(Methods):
         if self._epoch <= epoch:
             self._epoch = epoch + 1
 
-    def _running(self, iterator: Iterator) -> Iterator:
+    # ---- runs ----
+
+    def _running(
+        self,
+        engine: _engine.Iteration,
+        chosen: RunOptions,
+        files: ProfileFiles | None,
+        on_second: Callable[[int], None] | None,
+        on_end: Callable[[_engine.Iteration], None] | None,
+    ) -> Iterator:
+        # With executor="pull" there is only the loop's own thread.
+        watched_s = 0.0 if chosen["executor"] == "pull" else chosen["stall_warning"]
+        iterator = Iterator(engine, chosen["as_"], watched_s, on_second, on_end, files, chosen.text())
         self._last_run = iterator._run
         return iterator
+
+    @staticmethod
+    def _profile_files(chosen: RunOptions) -> ProfileFiles | None:
+        if chosen["profile"] is None:
+            return None
+        files = ProfileFiles(chosen["profile"])
+        files.check()
+        return files
 
     def _park(self, engine: _engine.Iteration) -> None:
         """Keeps the engine of a finished iterator for the next one, as it has run ahead."""
@@ -430,6 +488,50 @@ class Dataset(Methods):
             return self._parked.pop()
         except IndexError:
             return None
+
+
+class _Repeated:
+    """Counts runs of `iterate` to the end of the same epoch with the same arguments: a loop over epochs that does not pass
+    them on. It warns once for a dataset, at the third: a test of equal results runs an epoch twice."""
+
+    MOST = 3
+
+    def __init__(self) -> None:
+        self._run: tuple[Any, ...] = ()
+        self._count = 0
+        self._said = False
+
+    def at_end(self, epoch: int, given: Mapping[str, Any], draws: bool) -> Callable[[_engine.Iteration], None]:
+        run = (epoch, tuple((name, options.shown(value)) for name, value in given.items()))
+        # The iterator must not keep the dataset alive.
+        counted = weakref.ref(self)
+
+        def end(engine: _engine.Iteration) -> None:
+            stop(engine)
+            repeated = counted()
+            if repeated is not None and draws:
+                repeated._note(run)
+
+        return end
+
+    def _note(self, run: tuple[Any, ...]) -> None:
+        if run != self._run:
+            self._run, self._count = run, 0
+        self._count += 1
+        if self._count < self.MOST or self._said:
+            return
+        self._said = True
+        text = (
+            f"iterate() has given epoch {run[0]} {self.MOST} times, in the same order and with the same draws: pass the "
+            "epoch, iterate(epoch=epoch), or keep the options with the dataset, ds = ds.options(…), and write "
+            "`for batch in ds`, which takes the next epoch each time"
+        )
+        file, line = users_location()
+        warnings.warn_explicit(text, UserWarning, file, line)
+
+
+def _profiling(chosen: RunOptions) -> dict[str, int]:
+    return {} if chosen["profile"] is None else {"profile": chosen["profile_events"]}
 
 
 def _plain(value: Any) -> Any:

@@ -158,6 +158,20 @@ py::object ShapeTuple(const std::optional<Shape>& shape) {
   return dimensions;
 }
 
+// Whether it shuffles or draws, so that its epochs differ.
+bool Draws(const BoundGraph& bound) {
+  const auto kept_in_order = [](const ir::proto::Attribute& attribute) {
+    return attribute.name() == "shuffle" && attribute.value().has_boolean() && !attribute.value().boolean();
+  };
+  const auto& nodes = bound.graph.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [&](const ir::proto::Node& node) {
+    const auto& attributes = node.attributes();
+    const bool shuffles = node.salt() != 0 && std::none_of(attributes.begin(), attributes.end(), kept_in_order);
+    return shuffles || std::any_of(node.steps().begin(), node.steps().end(),
+                                   [](const ir::proto::Step& step) { return step.salt() != 0; });
+  });
+}
+
 // The columns that a source written by the user declares.
 std::vector<std::string> DeclaredColumns(const BoundNode& bound) {
   std::vector<std::string> names;
@@ -234,6 +248,7 @@ void BindGraph(py::module_& module) {
                                return skips ? std::optional<uint64_t>(self.graph.skip_failed().max_errors())
                                             : std::nullopt;
                              })
+      .def_property_readonly("draws", &Draws)
       .def_property_readonly("references", [](const BoundGraph& self) { return self.references; })
       .def_property_readonly("hash", [](const BoundGraph& self) { return ir::HashText(ir::UserGraphHash(self.graph)); })
       .def("serialize", [](const BoundGraph& self) { return py::bytes(ir::SerializeGraph(self.graph)); })

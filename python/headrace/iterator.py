@@ -86,8 +86,9 @@ def _again(error: BaseException) -> Error:
 class Run:
     """The report of one run, during the run and after its end."""
 
-    def __init__(self, engine: _engine.Iteration) -> None:
+    def __init__(self, engine: _engine.Iteration, heading: str) -> None:
         self._engine = weakref.ref(engine)
+        self._heading = heading
         self._text: str | None = None
         self._report: dict[str, Any] | None = None
 
@@ -99,7 +100,8 @@ class Run:
 
     def text(self) -> str | None:
         engine = self._engine() if self._text is None else None
-        return self._text if engine is None else engine.explain()
+        text = self._text if engine is None else engine.explain()
+        return None if text is None else self._heading + text
 
     def report(self) -> dict[str, Any] | None:
         engine = self._engine() if self._report is None else None
@@ -121,10 +123,11 @@ class Iterator:
         on_second: Callable[[int], None] | None,
         on_end: Callable[[_engine.Iteration], None] | None,
         profile: ProfileFiles | None = None,
+        heading: str = "",
     ) -> None:
         if not isinstance(engine, _engine.Iteration):
             raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
-        self._run = Run(engine)
+        self._run = Run(engine, heading)
         self._torch = torch_or_error() if as_ == "torch" else None
         self._on_second = on_second
         # Whether rows are returned unchanged from here on; `__next__` checks it.

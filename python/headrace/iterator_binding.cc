@@ -466,11 +466,12 @@ std::string Explain(const BoundGraph& graph, const py::dict& options, const py::
   return ValueOrRaise(Listing([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
 }
 
-// The number of rows; None if not known, -1 if endless.
-py::object Count(const BoundGraph& graph, const py::dict& references) {
+// The number of rows of the options' rank; None if not known, -1 if endless.
+py::object Count(const BoundGraph& graph, const py::dict& options, const py::dict& references) {
   const auto objects = std::make_shared<UserObjects>();
-  const HostBindings bindings = BindingsOf(references, objects);
-  const Cardinality rows = ValueOrRaise(Listing([&] { return CountRows(graph.graph, bindings); }), &objects->raised());
+  IterateOptions given = OptionsOf(options);
+  given.bindings = BindingsOf(references, objects);
+  const Cardinality rows = ValueOrRaise(Listing([&] { return CountRows(graph.graph, given); }), &objects->raised());
   if (rows.kind == Cardinality::Kind::kEndless) return py::int_(-1);
   if (!rows.known()) return py::none();
   return py::int_(rows.rows);
@@ -533,7 +534,7 @@ void BindIterator(py::module_& module) {
       .def_property_readonly("given", &BoundIteration::given);
   module.attr("give_next") = py::cpp_function(&GiveNext, py::name("__next__"), py::is_method(module));
   module.def("explain", &Explain, py::arg("graph"), py::arg("options"), py::arg("references"), py::arg("passes"));
-  module.def("count", &Count, py::arg("graph"), py::arg("references"));
+  module.def("count", &Count, py::arg("graph"), py::arg("options"), py::arg("references"));
   module.def("stop_threads", &StopThreads, py::arg("patience"));
 }
 

@@ -65,7 +65,7 @@ def epoch(value: Any, of: str) -> int:
     return whole("epoch", value, of=of, most=(1 << 64) - 2)
 
 
-def flag(name: str, value: Any, of: str = "iterate") -> bool:
+def flag(name: str, value: Any, of: str) -> bool:
     """True or False, including NumPy's."""
     single = value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
     if isinstance(single, bool):
@@ -73,7 +73,7 @@ def flag(name: str, value: Any, of: str = "iterate") -> bool:
     raise GraphError(f"{of}: {name} is {shown(value)}; it must be True or False")
 
 
-def seconds(name: str, value: Any, of: str = "iterate") -> float:
+def seconds(name: str, value: Any, of: str) -> float:
     try:
         number = float("nan") if isinstance(value, (str, bytes, bytearray)) else float(value)
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -119,20 +119,18 @@ def texts(name: str, values: Any, of: str) -> list[str]:
     return [text(name, value, of) for value in listed]
 
 
-def shard_options(shard: Any) -> dict[str, int]:
-    if shard is None:
-        return {}
+def shard(value: Any, of: str) -> tuple[int, int]:
     try:
-        rank, world = shard
+        given_rank, given_world = value
     except (TypeError, ValueError):
-        raise GraphError(f"iterate: shard is {shown(shard)}; it must be (rank, world), such as (0, 8)") from None
-    rank, world = whole("shard's rank", rank), whole("shard's world", world, 1)
+        raise GraphError(f"{of}: shard is {shown(value)}; it must be (rank, world), such as (0, 8)") from None
+    rank, world = whole("shard's rank", given_rank, of=of), whole("shard's world", given_world, 1, of)
     if rank >= world:
-        raise GraphError(f"iterate: shard is ({rank}, {world}); ranks go from 0 to {world - 1}")
-    return {"rank": rank, "world": world}
+        raise GraphError(f"{of}: shard is ({rank}, {world}); ranks go from 0 to {world - 1}")
+    return rank, world
 
 
-def choice(name: str, value: Any, choices: Sequence[str], of: str = "iterate") -> str:
+def choice(name: str, value: Any, choices: Sequence[str], of: str) -> str:
     for known in choices:
         if isinstance(value, str) and value == known:
             return known

@@ -26,6 +26,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
+from headrace.run_options import RunParameters
 
 PIXELS = np.arange(4 * 60 * 80 * 3, dtype=np.uint32).astype(np.uint8).reshape(4, 60, 80, 3)
 
@@ -225,6 +226,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "zip": (numbers().zip, {"others": hr.Range(3).rename({"value": "other"})}),
     "explain": (numbers().explain, {}),
     "iterate": (numbers().iterate, {}),
+    "options": (numbers().options, {}),
     "profile": (numbers().profile, {"path": "profile"}),
     "save": (numbers().save, {"path": "saved.hrg"}),
     "to_dot": (numbers().to_dot, {}),
@@ -257,7 +259,7 @@ def parameters(name: str) -> list[str]:
     of = {**{each: getattr(hr, each) for each in SOURCES}, **{each: getattr(hr.Dataset, each) for each in METHODS}}
     of |= {each: getattr(V, each, None) or getattr(T, each, None) for each in KERNELS}
     listed = [each for each in inspect.signature(of.get(name) or call).parameters if each not in ("self", "options")]
-    return [*listed, "profile_events"] if name == "profile" else listed
+    return listed + {"profile": ["profile_events"], "options": list(RunParameters.__annotations__)}.get(name, [])
 
 
 def test_the_table_is_whole():

@@ -306,7 +306,6 @@ def test_options_that_are_none():
         ({"executor": "gpu"}, hr.GraphError, "executor is 'gpu'"),
         ({"memory": "much"}, hr.GraphError, "memory is 'much'"),
         ({"memory": 0}, hr.GraphError, "at least 1 byte"),
-        ({"memory": None}, hr.GraphError, "memory is None"),
         ({"workers": 0}, hr.GraphError, "workers is 0"),
         ({"window": -1}, hr.GraphError, "window is -1"),
         ({"epoch": -1}, hr.GraphError, "epoch is -1"),
