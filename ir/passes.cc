@@ -16,6 +16,7 @@
 #include "ir/passes/merge_maps.h"
 #include "ir/passes/push_down.h"
 #include "ir/passes/remove_identities.h"
+#include "ir/passes/split_maps.h"
 #include "ir/suggestion.h"
 
 namespace headrace::ir {
@@ -77,6 +78,10 @@ const std::vector<Pass>& AllPasses() {
        "act on indices: elsewhere their counters are part of states. An operator that keeps two operators on indices "
        "apart is replaced by a project, so that rows are sharded among ranks at the same point. repeat(1) stays, as it "
        "changes the keys of rows."},
+      {"split_maps", "Splits maps where Python begins and ends, so that kernels run on all workers.", SplitMaps,
+       "A map that calls Python runs on threads of its own, one if the calls are in order. Its kernels before, between "
+       "and after the functions become maps of their own, with the same steps in the same order and the same draws. "
+       "The parts keep the name and the line of the map in messages and plans."},
       {"push_down", "Moves operators that drop rows and columns towards the source, so that less is computed.",
        PushDown,
        "take, skip and filter go below maps, filter below project, project and rename below maps and shuffles. A map "

@@ -13,6 +13,7 @@
 #include "ir/expression.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/passes/split_maps.h"
 #include "ir/testing/fake_ops.h"
 #include "ir/validate.h"
 
@@ -173,6 +174,52 @@ TEST(DropUnreadColumns, GivesUpWhereInputsMustAgree) {
   builder.Add("project", {3}, Columns({"image"}));
   const std::string dump = DumpOptimized(builder);
   EXPECT_NE(dump.find("#0  pictures(columns=('image', 'label'))"), std::string::npos) << dump;
+}
+
+TEST(SplitMaps, PutsPythonInMapsOfItsOwn) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0}, {{"workers", IntValue(2)}});
+  const GraphBuilder::Given function = {{"function", ReferenceValue("f")}};
+  builder.Step("Flip", {"image"}, {"image"}).Step("Negate", {"label"}, {"label"});
+  builder.Step("Call", {"image"}, {"image"}, function).Step("Call", {"label"}, {"label"}, function);
+  builder.Step("Flip", {"image"}, {"flipped"});
+  builder.Add("batch", {1}, Size(2));
+  proto::Graph graph = builder.Canonical();
+  for (proto::Step& step : *graph.mutable_nodes(1)->mutable_steps()) step.set_user_node(2);
+  graph.mutable_nodes(1)->set_user_node(2);
+  const absl::StatusOr<proto::Graph> split = SplitMaps(graph);
+  ASSERT_TRUE(split.ok());
+  EXPECT_TRUE(Validate(*split).ok()) << Validate(*split);
+  EXPECT_EQ(*ResultSchema(*split), *ResultSchema(graph));
+  ASSERT_EQ(split->nodes_size(), 5);
+  std::vector<proto::Step> steps;
+  for (const int part : {1, 2, 3}) {
+    const proto::Node& map = split->nodes(part);
+    EXPECT_EQ(map.inputs(0), static_cast<uint32_t>(part - 1));
+    EXPECT_EQ(map.user_node(), 2u);
+    EXPECT_EQ(LocationText(map.location()), LocationText(graph.nodes(1).location()));
+    EXPECT_EQ(map.attributes_size(), graph.nodes(1).attributes_size());
+    steps.insert(steps.end(), map.steps().begin(), map.steps().end());
+  }
+  EXPECT_EQ(split->nodes(2).steps_size(), 2);
+  EXPECT_EQ(split->nodes(4).inputs(0), 3u);
+  // The steps are the same, with the same salts.
+  ASSERT_EQ(steps.size(), 5u);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(steps[i].SerializeAsString(), graph.nodes(1).steps(i).SerializeAsString());
+  }
+}
+
+TEST(SplitMaps, LeavesMapsOfOneKindAlone) {
+  GraphBuilder builder;
+  builder.Add("pictures");
+  builder.Add("map", {0});
+  builder.Step("Flip", {"image"}, {"image"}).Step("Negate", {"label"}, {"label"});
+  builder.Add("map", {1});
+  builder.Step("Call", {"image"}, {"image"}, {{"function", ReferenceValue("f")}});
+  const proto::Graph graph = builder.Canonical();
+  EXPECT_EQ(SerializeGraph(*SplitMaps(graph)), SerializeGraph(graph));
 }
 
 TEST(MergeMaps, JoinsNeighboursAndKeepsSalts) {

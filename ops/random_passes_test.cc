@@ -158,8 +158,16 @@ class RandomPipeline {
     builder_.Step("OneHot", {whole}, {hot}, {{"classes", IntValue(fails_ ? 8 : 5000)}});
   }
 
+  // A function, often between kernels.
   void Function() {
     Add("map");
+    for (int64_t steps = Below(3); steps > 0; --steps) Step();
+    Call();
+    for (int64_t steps = Below(3); steps > 0; --steps) Step();
+    if (Below(3) == 0) Call();
+  }
+
+  void Call() {
     const std::string name = Any(Numbers());
     builder_.Step("PythonFunction", {name}, {name},
                   {{"function", ir::ReferenceValue("noisy")},

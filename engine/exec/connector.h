@@ -111,9 +111,17 @@ class Connector {
   // Appends up to `most` parts to `items`.
   template <typename Items>
   int TryPopRun(int most, Items& items, bool& was_full) {
+    return TryPopRun(most, items, was_full, [](const Item&) { return false; });
+  }
+  // Appends up to `most` parts to `items`, but none after one of which `last` is true.
+  template <typename Items, typename Last>
+  int TryPopRun(int most, Items& items, bool& was_full, Last last) {
     const auto lock = BriefLock(mutex_);
     int popped = 0;
-    for (; popped < most && ReadyLocked(); ++popped) items.push_back(PopLocked(was_full));
+    for (bool more = true; more && popped < most && ReadyLocked(); ++popped) {
+      items.push_back(PopLocked(was_full));
+      more = !last(static_cast<const Item&>(items.back()));
+    }
     return popped;
   }
   // Waits for the part due next. None: closed.

@@ -452,6 +452,22 @@ TEST(Connector, GivesOutNumbersUpToTheWindow) {
   EXPECT_EQ(rest, (std::vector<int>{10, 20}));
 }
 
+TEST(Connector, ARunEndsAfterItsLastPart) {
+  Connector<int> connector(8);
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(connector.Take().has_value());
+    connector.Push(static_cast<uint64_t>(i), i);
+  }
+  bool was_full = false;
+  std::vector<int> parts;
+  const auto at_odds = [](int part) { return part % 2 == 1; };
+  EXPECT_EQ(connector.TryPopRun(9, parts, was_full, at_odds), 2);
+  EXPECT_EQ(connector.TryPopRun(1, parts, was_full, at_odds), 1);
+  EXPECT_EQ(connector.TryPopRun(9, parts, was_full, at_odds), 1);
+  EXPECT_EQ(parts, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(connector.TryPopRun(9, parts, was_full), 2);
+}
+
 TEST(Connector, OnlyTheLastPartFreesTheSlot) {
   Connector<int> connector(1);
   ASSERT_EQ(connector.Take(), 0u);

@@ -228,6 +228,8 @@ int64_t Pipeline::NeedsOfIdle(const Stage* besides) {
   return bytes + unknown * largest;
 }
 
+std::unique_ptr<HostLock> Pipeline::LockHost() { return options_.bindings.lock ? options_.bindings.lock() : nullptr; }
+
 void Pipeline::MakeRoom(int64_t held) { caches_.MakeRoom(held); }
 
 void Pipeline::Aborted() {

@@ -133,6 +133,7 @@ class Pipeline : private RunControl {
   void SignalAll() override;
   bool ResultReady() override;
   int64_t NeedsOfIdle(const Stage* besides) override;
+  std::unique_ptr<HostLock> LockHost() override;
   void MakeRoom(int64_t held) override;
   void Aborted() override;
   absl::Status OpenCaches();

@@ -25,9 +25,11 @@ BlockedReason RowStage::BlockedLocked() {
 
 BlockedReason RowStage::ClaimLocked(Task& claimed, int most) {
   auto& task = static_cast<RowTask&>(claimed);
-  most = std::min(plan_.gated ? 1 : most, output_.FreeSlots());
+  most = std::min(most, output_.FreeSlots());
   bool was_full = false;
-  const int popped = inputs_[0]->output().TryPopRun(most, task.inputs, was_full);
+  // User code may not be allowed to run for the next epoch yet.
+  const auto last = [this](const Message& message) { return plan_.gated && message->end == End::kEpoch; };
+  const int popped = inputs_[0]->output().TryPopRun(most, task.inputs, was_full, last);
   if (was_full) SignalInput(0);
   if (popped == 0) return BlockedReason::kInput;
   task.count = popped;
@@ -148,7 +150,11 @@ void RowStage::RunMessage(Message message, RowTask& task, int index) {
 void RowStage::RunTask(Task& claimed) {
   auto& task = static_cast<RowTask&>(claimed);
   for (const Message& message : task.inputs) task.rows += static_cast<uint64_t>(message->rows());
-  for (int i = 0; i < task.count; ++i) RunMessage(std::move(task.inputs[i]), task, i);
+  for (int i = 0; i < task.count; ++i) {
+    RunMessage(std::move(task.inputs[i]), task, i);
+    // A function of the user's may wait until its results so far have reached the user.
+    if (plan_.gated) Deliver(task);
+  }
   Deliver(task);
 }
 

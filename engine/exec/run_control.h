@@ -6,11 +6,13 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <string>
 
 #include "absl/status/status.h"
 #include "core/buffer.h"
+#include "engine/operator/host.h"
 
 namespace headrace {
 
@@ -35,6 +37,8 @@ class RunControl {
   virtual void SignalAll() = 0;
   // Whether a result is ready for the user.
   virtual bool ResultReady() = 0;
+  // The lock of the user's language, for a task that calls it for several rows; null: each call takes it.
+  virtual std::unique_ptr<HostLock> LockHost() { return nullptr; }
   // An operator holds so many bytes: frees what can be spared.
   virtual void MakeRoom(int64_t /*held*/) {}
 

@@ -174,6 +174,9 @@ void Stage::Run(Task& task) noexcept {
   {
     TaskMemory memory(control_->pool(), control_->account(), task.reserved);
     const StopSignal stop(control_->closed_flag());
+    // A single row needs no lock of ours around its call.
+    const bool calls_many = plan_.gated && (task.count > 1 || task.worked.more > 0);
+    const std::unique_ptr<HostLock> lock = calls_many ? control_->LockHost() : nullptr;
     Guard([&] { RunTask(task); });
     task.Drop();
     peak = memory.peak();
@@ -390,7 +393,8 @@ void Stage::Narrow(int rows) {
 }
 
 void Stage::Deliver(Task& task) {
-  if (plan_.narrows && !task.outputs.empty()) Narrow(task.outputs[0].first->rows());
+  if (task.outputs.empty()) return;
+  if (plan_.narrows) Narrow(task.outputs[0].first->rows());
   uint64_t rows = 0;
   uint64_t all_bytes = 0;
   for (const auto& [message, bytes] : task.outputs) {

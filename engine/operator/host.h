@@ -1,6 +1,7 @@
 // The interfaces to the user's own language: functions, iterators and arrays, bound by the names in the graph. The
 // engine does not depend on Python; the front end implements these interfaces.
-// Thread contract: functions are called from the threads of one stage; each call takes the locks that it needs itself.
+// Thread contract: functions are called from the threads of one stage; each call takes the locks that it needs itself,
+// or finds them taken by a HostLock of its thread.
 #ifndef HEADRACE_ENGINE_OPERATOR_HOST_H_
 #define HEADRACE_ENGINE_OPERATOR_HOST_H_
 
@@ -39,6 +40,12 @@ class HostIterator {
   virtual absl::StatusOr<std::vector<Tensor>> Next() = 0;
 };
 
+// The host's lock, which this thread holds while the object lives: calls in between need not hand it over one by one.
+class HostLock {
+ public:
+  virtual ~HostLock() = default;
+};
+
 struct HostArrays {
   // Column names with tensors of equal first axis.
   std::vector<std::pair<std::string, Tensor>> columns;
@@ -49,6 +56,8 @@ struct HostBindings {
   // Made for each run, because an iterator has a position.
   std::map<std::string, std::function<std::shared_ptr<HostIterator>()>, std::less<>> iterators;
   std::map<std::string, HostArrays, std::less<>> arrays;
+  // Takes the lock that all calls take; not set, or null: each call takes it.
+  std::function<std::unique_ptr<HostLock>()> lock = {};
 };
 
 }  // namespace headrace

@@ -286,6 +286,7 @@ HostArrays ArraysOf(const py::dict& columns) {
 
 HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<UserObjects>& objects) {
   HostBindings bindings;
+  bindings.lock = &HoldGil;
   for (const auto& [key, value] : references) {
     const std::string name = py::str(key);
     const auto bound = py::reinterpret_borrow<py::tuple>(value);

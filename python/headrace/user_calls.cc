@@ -25,6 +25,11 @@ class Gil {
   const PyGILState_STATE state_;
 };
 
+class GilHold : public HostLock {
+ private:
+  const Gil gil_;
+};
+
 // The thread is the only one of its process, and nothing waits for its result.
 bool AloneAfterFork() { return LostInFork() && OnEnginesThread(); }
 
@@ -43,6 +48,11 @@ bool AloneAfterFork() { return LostInFork() && OnEnginesThread(); }
 }
 
 }  // namespace
+
+std::unique_ptr<HostLock> HoldGil() {
+  if (!KeepThreadState()) return nullptr;
+  return std::make_unique<GilHold>();
+}
 
 class UserCalls::Entry {
  public:

@@ -7,14 +7,20 @@
 #include <pybind11/pybind11.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "engine/operator/host.h"
 #include "python/headrace/status_error.h"
 
 namespace headrace::python {
+
+// Holds the GIL on this thread, so that calls in between neither take nor release it. Null: the thread has no memory
+// for it, as the calls will say.
+std::unique_ptr<HostLock> HoldGil();
 
 // Those of one pipeline.
 class __attribute__((visibility("hidden"))) UserCalls {

@@ -1,0 +1,16 @@
+// A pass: splits a map where the user's Python begins and ends, so that kernels run on the workers and the functions
+// alone on threads of their own. Steps, their order and their draws are the same, and the parts keep the name and the
+// line of the user's map. A pure function.
+#ifndef HEADRACE_IR_PASSES_SPLIT_MAPS_H_
+#define HEADRACE_IR_PASSES_SPLIT_MAPS_H_
+
+#include "absl/status/statusor.h"
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+absl::StatusOr<proto::Graph> SplitMaps(const proto::Graph& graph);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_PASSES_SPLIT_MAPS_H_
