@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/plan/cache_content.h"
 #include "engine/plan/plan_checks.h"
 #include "ir/type.h"
 
@@ -13,18 +14,19 @@ std::shared_ptr<RowCache> CacheOf(const PlanNode& node) {
   return node.stream ? node.stream->row_cache() : nullptr;
 }
 
-absl::Status RunCaches::Open(const PhysicalPlan& plan, absl::Span<PlanNode* const> nodes, const Use& use) {
-  for (const PlannedCache& planned : plan.caches) {
-    const PlanNode& node = *nodes[static_cast<size_t>(planned.op)];
-    const absl::Status opened = planned.kind == PlannedCache::Kind::kAutomatic ? OpenAutomatic(plan, planned, node, use)
-                                                                               : OpenOwn(plan, planned, node, use);
+absl::Status RunCaches::Open(const PhysicalPlan& plan, const PreparedGraph& prepared, const Use& use) {
+  for (const PlannedCache& cache : plan.caches) {
+    const PlanNode& node = *prepared.nodes()[static_cast<size_t>(cache.op)];
+    const PlannedUse planned{plan, cache, prepared.graph(), node};
+    const bool automatic = cache.kind == PlannedCache::Kind::kAutomatic;
+    const absl::Status opened = automatic ? OpenAutomatic(planned, use) : OpenOwn(planned, use);
     if (!opened.ok()) return ErrorAt(node, opened);
   }
   return absl::OkStatus();
 }
 
-absl::Status RunCaches::OpenOwn(const PhysicalPlan& plan, const PlannedCache& planned, const PlanNode& node,
-                                const Use& use) {
+absl::Status RunCaches::OpenOwn(const PlannedUse& planned, const Use& use) {
+  const auto& [plan, planned_cache, graph, node] = planned;
   const std::shared_ptr<RowCache> cache = CacheOf(node);
   own_.push_back(cache);
   if (std::find(use.off.begin(), use.off.end(), node.arguments.name) != use.off.end()) {
@@ -33,10 +35,10 @@ absl::Status RunCaches::OpenOwn(const PhysicalPlan& plan, const PlannedCache& pl
   }
   RowCache::Use rows{.account = use.account,
                      .budget = plan.memory - granted_,
-                     .content = planned.content,
-                     .rows = planned.rows,
+                     .content = ContentOf(node, graph, plan.seed, plan.shard),
+                     .rows = planned_cache.rows,
                      .shelf = use.shelf};
-  if (planned.kind == PlannedCache::Kind::kByKey) {
+  if (planned_cache.kind == PlannedCache::Kind::kByKey) {
     rows.fits = [schema = node.arguments.output](absl::Span<const Tensor> row) { return ir::FitsSchema(schema, row); };
   }
   const absl::Status opened = cache->Open(rows);
@@ -44,22 +46,22 @@ absl::Status RunCaches::OpenOwn(const PhysicalPlan& plan, const PlannedCache& pl
   return opened;
 }
 
-absl::Status RunCaches::OpenAutomatic(const PhysicalPlan& plan, const PlannedCache& planned, const PlanNode& node,
-                                      const Use& use) {
-  if (planned.light && use.choose_point == nullptr) return absl::OkStatus();
+absl::Status RunCaches::OpenAutomatic(const PlannedUse& planned, const Use& use) {
+  const auto& [plan, planned_cache, graph, node] = planned;
+  if (planned_cache.light && use.choose_point == nullptr) return absl::OkStatus();
   const std::shared_ptr<AutomaticCache> cache = node.row->automatic_cache();
   automatic_.push_back(cache);
-  if (!planned.declined.empty()) {
-    cache->Decline(planned.declined);
+  if (!planned_cache.declined.empty()) {
+    cache->Decline(planned_cache.declined);
     return absl::OkStatus();
   }
-  cache->LeaveFolder(planned.no_folder);
+  cache->LeaveFolder(planned_cache.no_folder);
   AutomaticCache::Use rows;
   rows.rows.account = use.account;
   rows.rows.budget = plan.memory - granted_;
-  rows.rows.content = planned.content;
-  rows.rows.rows = planned.rows;
-  rows.limits.folder = planned.folder;
+  rows.rows.content = ContentOfCachePoints(node, graph);
+  rows.rows.rows = planned_cache.rows;
+  rows.limits.folder = planned_cache.folder;
   rows.readers = use.readers;
   rows.workers = use.workers;
   rows.choose_point = use.choose_point;

@@ -15,6 +15,7 @@
 #include "engine/cache/row_cache.h"
 #include "engine/plan/physical_plan.h"
 #include "engine/plan/plan_node.h"
+#include "engine/plan/prepared_graph.h"
 
 namespace headrace {
 
@@ -33,8 +34,8 @@ class RunCaches {
     CachePointChoice choose_point;
   };
 
-  // `nodes` hold the operators of the plan.
-  absl::Status Open(const PhysicalPlan& plan, absl::Span<PlanNode* const> nodes, const Use& use);
+  // `prepared` is what the plan was made of.
+  absl::Status Open(const PhysicalPlan& plan, const PreparedGraph& prepared, const Use& use);
   void Close();
   // Operators hold so many bytes of the budget: shrinks automatic caches to leave room for them.
   void MakeRoom(int64_t held);
@@ -42,9 +43,15 @@ class RunCaches {
   std::vector<CacheReport> reports() const;
 
  private:
-  absl::Status OpenOwn(const PhysicalPlan& plan, const PlannedCache& planned, const PlanNode& node, const Use& use);
-  absl::Status OpenAutomatic(const PhysicalPlan& plan, const PlannedCache& planned, const PlanNode& node,
-                             const Use& use);
+  // A cache of the plan, with what its rows are made of.
+  struct PlannedUse {
+    const PhysicalPlan& plan;
+    const PlannedCache& cache;
+    const ir::proto::Graph& graph;
+    const PlanNode& node;
+  };
+  absl::Status OpenOwn(const PlannedUse& planned, const Use& use);
+  absl::Status OpenAutomatic(const PlannedUse& planned, const Use& use);
 
   std::vector<std::shared_ptr<RowCache>> own_;
   std::vector<std::shared_ptr<AutomaticCache>> automatic_;

@@ -153,7 +153,7 @@ absl::Status Pipeline::OpenCaches() {
     use.readers = WorkerPool::Io().threads();
     use.workers = WorkerPool::Cpu().threads();
   }
-  return caches_.Open(plan_, prepared_->nodes(), use);
+  return caches_.Open(plan_, *prepared_, use);
 }
 
 absl::Status Pipeline::Start() {

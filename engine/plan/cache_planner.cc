@@ -14,8 +14,7 @@ bool MayGroup(const PlanNode& node) {
   return std::all_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return MayGroup(*input); });
 }
 
-absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const ir::proto::Graph& graph,
-                                          const PlanOptions& options, uint64_t seed) {
+absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOptions& options) {
   const PlanNode& input = *node.inputs[0];
   if (!node.properties.keeps->folder.empty() && CallsPython(input)) {
     return ErrorAt(node, UnsupportedError("what a Python function gives cannot be kept between runs, as nothing tells "
@@ -29,7 +28,6 @@ absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const ir::proto:
   }
   PlannedCache cache;
   cache.kind = node.row ? PlannedCache::Kind::kByKey : PlannedCache::Kind::kInOrder;
-  cache.content = ContentOf(node, graph, seed, options.shard);
   cache.folder = node.properties.keeps->folder;
   if (node.row) cache.rows = SourceOfRows(input)->indexed->size();
   // A rank meets only its own part of the rows, unless each epoch shuffles them anew.
@@ -37,8 +35,7 @@ absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const ir::proto:
   return cache;
 }
 
-std::optional<PlannedCache> PlanAutomaticCache(const PlanNode& node, const ir::proto::Graph& graph,
-                                               const PlanOptions& options, EpochRange epochs) {
+std::optional<PlannedCache> PlanAutomaticCache(const PlanNode& node, const PlanOptions& options, EpochRange epochs) {
   const PlanNode* source = node.properties.cache_points.empty() ? nullptr : SourceOfRows(node);
   if (source == nullptr) return std::nullopt;
   PlannedCache cache;
@@ -55,7 +52,6 @@ std::optional<PlannedCache> PlanAutomaticCache(const PlanNode& node, const ir::p
   }
   if (!cache.declined.empty()) return cache;
   if (in_folder) cache.folder = options.cache_folder;
-  cache.content = ContentOfCachePoints(node, graph);
   cache.rows = RowsThatCome(node, options.shard);
   return cache;
 }

@@ -19,13 +19,11 @@ namespace headrace {
 bool MayGroup(const PlanNode& node);
 
 // The cache that the user put in with this node. kUnsupported or kGraph if it cannot keep the rows that come to it.
-absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const ir::proto::Graph& graph,
-                                          const PlanOptions& options, uint64_t seed);
+absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOptions& options);
 
 // The automatic cache of the node, whose epochs are `epochs`; nullopt: it has no cache point, or its rows cannot be
 // identified by key.
-std::optional<PlannedCache> PlanAutomaticCache(const PlanNode& node, const ir::proto::Graph& graph,
-                                               const PlanOptions& options, EpochRange epochs);
+std::optional<PlannedCache> PlanAutomaticCache(const PlanNode& node, const PlanOptions& options, EpochRange epochs);
 
 }  // namespace headrace
 

@@ -89,9 +89,8 @@ struct PlannedCache {
 
   Kind kind = Kind::kByKey;
   int op = 0;
-  std::string content;  // names the rows: two caches that differ in any row have two names
-  uint64_t rows = 0;    // that may be looked up by key
-  std::string folder;   // empty: memory alone
+  uint64_t rows = 0;   // that may be looked up by key
+  std::string folder;  // empty: memory alone
   // Of an automatic cache.
   std::string declined;   // why it keeps nothing; empty: it may keep rows
   std::string no_folder;  // why nothing goes to the folder that the user named

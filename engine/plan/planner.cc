@@ -72,7 +72,7 @@ class StageLayout {
         for (const auto& input : node->inputs) op.inputs.push_back(id_of_.at(input.get()));
       }
       if (!node->properties.keeps.has_value()) continue;
-      HEADRACE_ASSIGN_OR_RETURN(PlannedCache cache, PlanOwnCache(*node, prepared_.graph(), options_, plan_.seed));
+      HEADRACE_ASSIGN_OR_RETURN(PlannedCache cache, PlanOwnCache(*node, options_));
       cache.op = id;
       plan_.caches.push_back(std::move(cache));
     }
@@ -124,7 +124,7 @@ class StageLayout {
   }
 
   void PlanCaches(const PlanNode& node, int id, EpochRange epochs) {
-    std::optional<PlannedCache> cache = PlanAutomaticCache(node, prepared_.graph(), options_, epochs);
+    std::optional<PlannedCache> cache = PlanAutomaticCache(node, options_, epochs);
     const bool may_keep = node.properties.keeps.has_value() || (cache.has_value() && cache->declined.empty());
     if (may_keep) caches_above_.push_back(id);
     if (!cache.has_value()) return;
