@@ -272,8 +272,7 @@ StageReport Stage::report(uint64_t made_ns) {
   report.queued_bytes = levels.bytes;
   report.largest_bytes = levels.largest;
   report.task_bytes = task_bytes();
-  const bool ordered = plan_.kind == PlannedStage::Kind::kStream || plan_.kind == PlannedStage::Kind::kStreamSource;
-  report.cap = ordered ? 1 : cap();
+  report.cap = PlannedStage::InOrder(plan_.kind) ? 1 : cap();
   if (!read_ahead_) return report;
   const auto lock = BriefLock(mutex_);
   report.most_cap = read_ahead_->most();

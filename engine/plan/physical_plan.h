@@ -58,6 +58,8 @@ struct PlannedStage {
   static constexpr int kFirstReads = 8;
   static constexpr int kMostReads = 64;
   enum class Kind : uint8_t { kIndexedSource, kStreamSource, kRow, kStream };
+  // Whether it sees its rows one message at a time.
+  static bool InOrder(Kind kind) { return kind == Kind::kStreamSource || kind == Kind::kStream; }
 
   Kind kind = Kind::kRow;
   std::string name;            // "map[1] + filter[2]"

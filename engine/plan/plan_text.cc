@@ -8,7 +8,6 @@
 namespace headrace {
 namespace {
 
-constexpr size_t kFewestInName = 20;
 constexpr size_t kRunsWidth = 24;
 
 std::string RunsText(const PlannedStage& stage, int workers) {
@@ -16,8 +15,9 @@ std::string RunsText(const PlannedStage& stage, int workers) {
   if (stage.first_cap.has_value() && *stage.first_cap < stage.cap) {
     return Cat(lane, " × ", *stage.first_cap, " to ", stage.cap);
   }
-  const bool ordered = stage.kind == PlannedStage::Kind::kStream || stage.kind == PlannedStage::Kind::kStreamSource;
-  const int cap = ordered ? 1 : stage.lane == Lane::kCpu ? std::min(stage.cap, workers) : stage.cap;
+  const int cap = PlannedStage::InOrder(stage.kind) ? 1
+                  : stage.lane == Lane::kCpu        ? std::min(stage.cap, workers)
+                                                    : stage.cap;
   if (cap > 1) return Cat(lane, " × ", cap);
   return stage.lane == Lane::kCpu ? "in order" : Cat(lane, ", in order");
 }
@@ -86,10 +86,7 @@ std::string_view KindName(PlannedStage::Kind kind) {
 }
 
 std::string PlanText(const PhysicalPlan& plan) {
-  size_t width = kFewestInName;
-  for (const PlannedStage& stage : plan.stages) {
-    width = std::max(width, stage.name.size() + 3 * static_cast<size_t>(stage.depth) + 2);
-  }
+  const size_t width = NameWidth(plan.stages);
   std::string text = "Plan, from the user down (one line a stage; each fills a connector of the window given):\n";
   for (const PlannedStage& stage : plan.stages) {
     Append(text, "  ", Padded(TreeName(stage.name, stage.depth), width),

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_TEXT_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_TEXT_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,6 +16,15 @@ std::string PlanText(const PhysicalPlan& plan);
 
 // A stage's name, indented by its depth below the user.
 std::string TreeName(std::string_view name, int depth);
+// The width of a column of such names, with two spaces behind the longest.
+template <typename Stages>
+size_t NameWidth(const Stages& stages) {
+  size_t width = 20;
+  for (const auto& stage : stages) {
+    width = std::max(width, stage.name.size() + 3 * static_cast<size_t>(stage.depth) + 2);
+  }
+  return width;
+}
 // Pads to a width in characters; "└" and "─" take three bytes each.
 std::string Padded(const std::string& text, size_t width);
 // "workers", "reads files" or "own thread (Python)".

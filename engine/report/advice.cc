@@ -99,8 +99,7 @@ Limit OwnLimit(const Report& report, const StageReport& stage) {
   if (stage.lane != Lane::kCpu) {
     return {LimitKind::kPython, stage.name, Cat(Busy(report, stage), ", in Python, where one thread runs at a time.")};
   }
-  if (stage.cap == 1 &&
-      (stage.kind == PlannedStage::Kind::kStream || stage.kind == PlannedStage::Kind::kStreamSource)) {
+  if (stage.cap == 1 && PlannedStage::InOrder(stage.kind)) {
     return {LimitKind::kOrder, stage.name, Cat(Busy(report, stage), ", and takes its rows one after the other.")};
   }
   return {LimitKind::kWorkers, stage.name,

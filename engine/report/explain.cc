@@ -12,12 +12,6 @@
 namespace headrace {
 namespace {
 
-size_t NameWidth(const Report& report) {
-  size_t width = 20;
-  for (const StageReport& stage : report.stages) width = std::max(width, stage.name.size() + 3 * stage.depth + 2);
-  return width;
-}
-
 std::string NameOf(const CacheReport& cache) {
   if (!cache.automatic) return cache.name;
   return Cat("automatic cache in ", cache.name,
@@ -66,7 +60,7 @@ std::string Named(const WarningReport& warnings, std::string_view what) {
 }  // namespace
 
 std::string ExplainRun(const Report& report) {
-  const size_t width = NameWidth(report);
+  const size_t width = NameWidth(report.stages);
   std::string text = absl::StrFormat("Run: %d delivered in %s; the loop waited %s for data\n", report.delivered,
                                      SecondsText(report.wall_s), SecondsText(report.user_wait_s));
   Append(text, "  ", Padded("stage", width),
