@@ -85,6 +85,12 @@ int Columns::IndexOf(std::string_view name) const {
   return found == end() ? -1 : static_cast<int>(found - begin());
 }
 
+std::vector<ColumnType> Schema::Types() const {
+  std::vector<ColumnType> types;
+  for (const Column& column : columns) types.push_back(column.type);
+  return types;
+}
+
 std::vector<std::string> Schema::Names() const {
   std::vector<std::string> names;
   names.reserve(columns.size());

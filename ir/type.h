@@ -80,6 +80,7 @@ struct Schema {
   const Column* Find(std::string_view name) const;
   int IndexOf(std::string_view name) const { return columns.IndexOf(name); }
   std::vector<std::string> Names() const;
+  std::vector<ColumnType> Types() const;
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 

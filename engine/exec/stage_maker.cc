@@ -67,8 +67,6 @@ class StageMaker {
   std::unique_ptr<BatchSlots> SlotsOf(const PlannedStage& stage) const {
     if (!stage.batch_slots.has_value()) return nullptr;
     const PlannedOperator& batch = op(stage.batch_slots->batch);
-    std::vector<ir::ColumnType> types;
-    for (const ir::Column& column : op(batch.inputs[0]).output.columns) types.push_back(column.type);
     std::vector<EpochMapping> mappings;
     for (const int id : stage.batch_slots->between) mappings.push_back(op(id).properties.epochs);
     const auto last_epoch = [mappings = std::move(mappings)](uint64_t epoch) {
@@ -76,7 +74,8 @@ class StageMaker {
       return epoch;
     };
     return std::make_unique<BatchSlots>(MemorySource{control_->pool(), control_->account()},
-                                        batch.properties.batch_rows, std::move(types), stage.batch_slots->skipped_rows,
+                                        batch.properties.batch_rows, op(batch.inputs[0]).output.Types(),
+                                        stage.batch_slots->skipped_rows,
                                         epochs_[static_cast<size_t>(stage.batch_slots->batch)], last_epoch);
   }
 

@@ -102,9 +102,10 @@ class StageLayout {
   }
 
   Open Lay(const PlanNode& node, EpochRange epochs, absl::Span<const uint64_t> counters) {
-    if (node.indexed || node.stream_source) return LaySource(node, Settle(node, epochs, counters));
-    if (node.row) return LayRow(node, Settle(node, epochs, counters), epochs, counters);
-    return LayStream(node, Settle(node, epochs, counters), epochs, counters);
+    const int id = Settle(node, epochs, counters);
+    if (node.indexed || node.stream_source) return LaySource(node, id);
+    if (node.row) return LayRow(node, id, epochs, counters);
+    return LayStream(node, id, epochs, counters);
   }
 
   Open LaySource(const PlanNode& node, int id) {
@@ -158,8 +159,7 @@ class StageLayout {
 
   Open LayStream(const PlanNode& node, int id, EpochRange epochs, absl::Span<const uint64_t> counters) {
     const EpochMapping& mapping = node.properties.epochs;
-    const size_t own = counters.size() - static_cast<size_t>(node.properties.checkpoint_counters);
-    const EpochRange range{mapping.StartInput(epochs.first, counters.subspan(own)), mapping.LastInput(epochs.last)};
+    const EpochRange range{mapping.StartInput(epochs.first, op(id).counters), mapping.LastInput(epochs.last)};
     std::vector<Open> inputs;
     size_t at = 0;
     for (const auto& input : node.inputs) {
@@ -193,9 +193,7 @@ class StageLayout {
     if (stage.kind != PlannedStage::Kind::kRow || !joins.properties.takes_batch_slots) return;
     if (!op(stage.operators.back()).properties.writes_batch_slots) return;
     if (!std::all_of(between.begin(), between.end(), [this](int id) { return op(id).properties.passes_rows; })) return;
-    std::vector<ir::ColumnType> types;
-    for (const ir::Column& column : op(joins.inputs[0]).output.columns) types.push_back(column.type);
-    if (!BatchSlots::Useful(joins.properties.batch_rows, types, options_.memory)) return;
+    if (!BatchSlots::Useful(joins.properties.batch_rows, op(joins.inputs[0]).output.Types(), options_.memory)) return;
     stage.batch_slots = PlannedBatchSlots{batch, between, static_cast<int64_t>(joins.counters[0])};
   }
 
