@@ -1,5 +1,6 @@
 #include "ir/declaration.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>

@@ -166,6 +166,17 @@ Numbers Zipped(Ints left, Ints right) {
   return numbers;
 }
 
+// A take that ends inside a message of which a later row fails: the checkpoint behind it counts the whole message.
+TEST(SkippedRows, BehindTheEndOfATakeLeaveItsCheckpointWhole) {
+  Numbers numbers(14);
+  const uint32_t taken = numbers.Failing({6}).On("take", {{"count", IntValue(5)}}).at();
+  const uint32_t other = numbers.builder().Add("Range", {}, {{"stop", IntValue(9)}});
+  const uint32_t batches = numbers.builder().Add("batch", {other}, {{"size", IntValue(5)}});
+  const uint32_t rows = numbers.builder().Add("unbatch", {batches});
+  numbers.set_at(numbers.builder().Add("concat", {taken, rows}));
+  EXPECT_EQ(RowsOf(numbers), (Ints{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
 TEST(SkippedRows, LeaveOutBothSidesOfAZip) {
   const Ran ran = RunEveryWay(Zipped({0, 3}, {13, 14}).builder());
   EXPECT_EQ(ran.Ints(0), (Ints{1, 2, 5, 6}));

@@ -42,6 +42,8 @@ class TakeOperator : public StreamOperator {
   static void EndAfter(uint64_t rows, Block& block) {
     if (block.end == End::kError) block.error = absl::OkStatus();
     block.end = End::kEpoch;
+    // Wants nothing more of the message, so its checkpoint holds here.
+    block.continues = false;
     block.Truncate(static_cast<int>(rows));
     if (rows == 0) block.Drop();
   }

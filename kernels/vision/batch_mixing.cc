@@ -98,8 +98,9 @@ std::vector<ir::Attribute> MixingOptions::Declared() {
            .type = ir::AttributeType::kFloat,
            .doc = "Both parameters of the beta distribution of the weight.",
            .default_value = "1.0",
-           .minimum = 0,
-           .exclusive_minimum = true},
+           // Beyond these the methods of DrawBeta leave the range of a double.
+           .minimum = 1e-6,
+           .maximum = 1e6},
           {.name = "classes",
            .type = ir::AttributeType::kInt,
            .doc = "The number of classes; None: the labels are vectors already.",

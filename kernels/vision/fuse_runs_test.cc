@@ -42,11 +42,11 @@ void Declare() {
       return ir::Schema{{{"encoded", ir::ColumnType::Of(DType::kBytes, {})},
                          {"decoded", ir::ColumnType::Of(DType::kUInt8, {-1, -1, 3})}}};
     };
-    ir::Registry::Global().Register(source);
+    ir::RequireRegistered(ir::Registry::Global().Register(source));
     ir::Declaration map;
     map.name = std::string(ir::kMapOp);
     map.role = ir::Role::kRow;
-    ir::Registry::Global().Register(map);
+    ir::RequireRegistered(ir::Registry::Global().Register(map));
     return true;
   }();
   (void)once;

@@ -157,6 +157,8 @@ class ColorJitter(Kernel):
             least 0).
         hue: x: factors of AdjustHue from -x to x; or (least, most) (at least -0.5, at most 0.5).
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1)
@@ -170,9 +172,17 @@ class ColorJitter(Kernel):
         hue: float | Sequence[float] = 0.0,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__(
-            {"brightness": brightness, "contrast": contrast, "saturation": saturation, "hue": hue, "seed": seed}
+            {
+                "brightness": brightness,
+                "contrast": contrast,
+                "saturation": saturation,
+                "hue": hue,
+                "seed": seed,
+                "name": name,
+            }
         )
 
 
@@ -198,6 +208,8 @@ class CutMix(Kernel):
             1,073,741,824).
         layout: The axes of each image: CHW channels first, HWC channels last, or none.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.CutMix(alpha=1.0, classes=1000)
@@ -214,8 +226,9 @@ class CutMix(Kernel):
         layout: Literal["HWC", "CHW"] = "CHW",
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None:
-        super().__init__({"alpha": alpha, "classes": classes, "layout": layout, "seed": seed})
+        super().__init__({"alpha": alpha, "classes": classes, "layout": layout, "seed": seed, "name": name})
 
 
 class Decode(Kernel):
@@ -326,6 +339,8 @@ class MixUp(Kernel):
         classes: The number of classes; None: the labels are vectors already (at least 1, at most
             1,073,741,824).
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.MixUp(alpha=0.2, classes=1000)
@@ -335,8 +350,10 @@ class MixUp(Kernel):
 
     _outputs = 2
 
-    def __init__(self, alpha: float = 1.0, classes: int | None = None, *, seed: int | None = None) -> None:
-        super().__init__({"alpha": alpha, "classes": classes, "seed": seed})
+    def __init__(
+        self, alpha: float = 1.0, classes: int | None = None, *, seed: int | None = None, name: str | None = None
+    ) -> None:
+        super().__init__({"alpha": alpha, "classes": classes, "seed": seed, "name": name})
 
 
 class Normalize(Kernel):

@@ -146,6 +146,8 @@ class ColorJitter(Kernel):
             least 0).
         hue: x: factors of AdjustHue from -x to x; or (least, most) (at least -0.5, at most 0.5).
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1)
@@ -159,6 +161,7 @@ class ColorJitter(Kernel):
         hue: float | Sequence[float] = 0.0,
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class CutMix(Kernel):
@@ -183,6 +186,8 @@ class CutMix(Kernel):
             1,073,741,824).
         layout: The axes of each image: CHW channels first, HWC channels last, or none.
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.CutMix(alpha=1.0, classes=1000)
@@ -195,6 +200,7 @@ class CutMix(Kernel):
         layout: Literal["HWC", "CHW"] = "CHW",
         *,
         seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class Decode(Kernel):
@@ -299,12 +305,16 @@ class MixUp(Kernel):
         classes: The number of classes; None: the labels are vectors already (at least 1, at most
             1,073,741,824).
         seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         V.MixUp(alpha=0.2, classes=1000)
     """
 
-    def __init__(self, alpha: float = 1.0, classes: int | None = None, *, seed: int | None = None) -> None: ...
+    def __init__(
+        self, alpha: float = 1.0, classes: int | None = None, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class Normalize(Kernel):
     """Subtracts the mean from every channel and divides by the standard deviation.
