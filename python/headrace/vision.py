@@ -203,7 +203,8 @@ class CutMix(Kernel):
     unequal numbers of rows.
 
     Args:
-        alpha: Both parameters of the beta distribution of the weight (above 0).
+        alpha: Both parameters of the beta distribution of the weight (at least 1e-06, at most
+            1,000,000).
         classes: The number of classes; None: the labels are vectors already (at least 1, at most
             1,073,741,824).
         layout: The axes of each image: CHW channels first, HWC channels last, or none.
@@ -335,7 +336,8 @@ class MixUp(Kernel):
     unequal numbers of rows.
 
     Args:
-        alpha: Both parameters of the beta distribution of the weight (above 0).
+        alpha: Both parameters of the beta distribution of the weight (at least 1e-06, at most
+            1,000,000).
         classes: The number of classes; None: the labels are vectors already (at least 1, at most
             1,073,741,824).
         seed: This operator's own seed; None: the pipeline's.

@@ -76,7 +76,7 @@ def pictures_pulled(folder: pathlib.Path) -> Outcome:
 
 def pictures_skipping(folder: pathlib.Path) -> Outcome:
     """A fault of the disk may pass: no row is left out for it."""
-    pictures = hr.ImageFolder(folder / "photos", shuffle=True).map([V.Decode(), V.Resize(16)], "image")
+    pictures = hr.ImageFolder(folder / "photos", shuffle=True).map([V.Decode(), V.Resize((16, 16))], "image")
     return rows_of(pictures.on_error("skip").batch(2))
 
 
