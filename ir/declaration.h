@@ -73,6 +73,9 @@ struct Attribute {
   bool tuning = false;
   // For texts: Python also accepts path objects.
   bool path = false;
+  // A list of texts: the columns that the op gives, of those that it could. The optimizer leaves out those that nothing
+  // reads.
+  bool chooses_columns = false;
   // Not a parameter in Python: the front end or the engine sets it.
   bool hidden = false;
   // For a bool: the operator that the canonical form puts above this one where it is true, with this one's `seed` and

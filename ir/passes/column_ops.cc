@@ -6,15 +6,12 @@
 #include "ir/value.h"
 
 namespace headrace::ir {
-namespace {
 
 void SetAttribute(proto::Node& node, std::string_view name, proto::Value value) {
   for (proto::Attribute& attribute : *node.mutable_attributes()) {
     if (attribute.name() == name) *attribute.mutable_value() = std::move(value);
   }
 }
-
-}  // namespace
 
 std::vector<std::string> ProjectedColumns(const proto::Node& project) {
   return Attributes::Of(project).Strings(kProjectColumns);

@@ -16,6 +16,9 @@ inline constexpr std::string_view kProjectColumns = "columns";
 inline constexpr std::string_view kRenameOp = "rename";
 inline constexpr std::string_view kRenameMapping = "mapping";
 
+// The node has the attribute.
+void SetAttribute(proto::Node& node, std::string_view name, proto::Value value);
+
 // From each old name to the new.
 using NewNames = std::map<std::string, std::string>;
 

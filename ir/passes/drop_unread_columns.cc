@@ -19,13 +19,14 @@
 namespace headrace::ir {
 namespace {
 
-// Whether the operator chooses its output columns by an attribute `columns`.
-bool ChoosesColumns(const proto::Node& node) {
+// The attribute by which the operator chooses its output columns; null: it has none.
+const Attribute* ColumnChooser(const proto::Node& node) {
   const Declaration* declaration = Registry::Global().Find(node.op());
-  if (declaration == nullptr) return false;
-  const Attribute* columns = declaration->FindAttribute(kProjectColumns);
-  const bool lists = columns != nullptr && columns->type == AttributeType::kStrings;
-  return lists && (declaration->role == Role::kSource || node.op() == kProjectOp);
+  if (declaration == nullptr) return nullptr;
+  const auto& attributes = declaration->attributes;
+  const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                  [](const Attribute& attribute) { return attribute.chooses_columns; });
+  return found == attributes.end() ? nullptr : &*found;
 }
 
 bool AnyIn(const google::protobuf::RepeatedPtrField<std::string>& names, const ColumnSet& set) {
@@ -116,7 +117,7 @@ class ColumnDropper {
     const proto::Node& node = graph_.nodes(position);
     const ColumnSet& wanted = wanted_[position];
     if (node.op() == kMapOp) return {ReadsOfMap(position)};
-    if (node.op() == kProjectOp && ChoosesColumns(node)) {
+    if (node.op() == kProjectOp && ColumnChooser(node) != nullptr) {
       const std::vector<std::string> kept = Keep(schemas_[position], wanted);
       return {ColumnSet(kept.begin(), kept.end())};
     }
@@ -192,7 +193,8 @@ class ColumnDropper {
     }
     const std::vector<std::string> kept = Keep(schemas_[position], wanted_[position]);
     const bool fewer = kept.size() < schemas_[position].columns.size();
-    if (fewer && ChoosesColumns(node)) SetProjectedColumns(node, kept);
+    const Attribute* const chooser = ColumnChooser(node);
+    if (fewer && chooser != nullptr) SetAttribute(node, chooser->name, StringsValue(kept));
     HEADRACE_RETURN_IF_ERROR(Append(position, std::move(node)));
     return DropRest(position);
   }

@@ -136,7 +136,8 @@ void DeclareSources() {
                           .type = AttributeType::kStrings,
                           .doc = "Which columns.",
                           .default_value = "None",
-                          .nullable = true}};
+                          .nullable = true,
+                          .chooses_columns = true}};
   RequireRegistered(registry.Register(pictures));
   Declaration fixed = Source("fixed", [](const Attributes&, absl::Span<const Schema>) -> absl::StatusOr<Schema> {
     return Project(PictureColumns(), {"image", "label"});
@@ -204,7 +205,7 @@ void DeclareOps() {
                            absl::Span<const std::optional<uint64_t>>) {
     return attributes.Strings("columns") == inputs[0].Names();
   };
-  project.attributes = {{.name = "columns", .type = AttributeType::kStrings, .doc = "Which."}};
+  project.attributes = {{.name = "columns", .type = AttributeType::kStrings, .doc = "Which.", .chooses_columns = true}};
   project.infer = [](const Attributes& attributes, absl::Span<const Schema> inputs) {
     return Project(inputs[0], attributes.Strings("columns"));
   };

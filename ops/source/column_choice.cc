@@ -15,7 +15,8 @@ ir::Attribute ColumnChoice::Declare() const {
           .type = ir::AttributeType::kStrings,
           .doc = Cat("Columns to give, of ", absl::StrJoin(names, ", "), "; None: ", absl::StrJoin(given, ", "), "."),
           .default_value = "None",
-          .nullable = true};
+          .nullable = true,
+          .chooses_columns = true};
 }
 
 absl::StatusOr<ir::Schema> ColumnChoice::Infer(const ir::Attributes& attributes) const {
