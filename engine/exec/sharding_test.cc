@@ -79,7 +79,7 @@ TEST(ShardAssignment, EveryPositionOnceAcrossRanks) {
     for (uint64_t i = 0; i < 60; ++i, ++checked) {
       ScheduleRandom random(i);
       const uint64_t world = 1 + random.Below(6);
-      const uint64_t size = world + random.Below(25);
+      const uint64_t size = 1 + random.Below(30);
       const uint64_t base = random.OneIn(2) ? random.Below(size) : 0;
       std::vector<int64_t> all;
       for (uint64_t rank = 0; rank < world; ++rank) {
@@ -156,10 +156,6 @@ TEST(ShardAssignment, RefusesWhatCannotBeSharded) {
     const auto pipeline = Pipeline::Make(graph.Build(), options);
     return pipeline.ok() ? std::string() : DescribeError(pipeline.status());
   };
-  FakeGraph few;
-  few.Add("fake_count", {{"rows", IntValue(3)}});
-  EXPECT_NE(refusal(few, {0, 4, 0, Even::kOff}).find("there are more shards (4) than rows (3)"), std::string::npos);
-  EXPECT_EQ(refusal(few, {0, 4, 0, Even::kPad}), "");
   FakeGraph unknown;
   unknown.Add("fake_count", {{"rows", IntValue(30)}});
   unknown.Add("fake_drop");

@@ -17,10 +17,6 @@ const PlanNode& FirstUncounted(const PlanNode& root) {
 }
 
 absl::Status CheckSharded(const PlanNode& node, const ShardAssignment& shard) {
-  if (node.indexed && node.indexed->size() < shard.world && shard.even != ShardAssignment::Even::kPad) {
-    return ErrorAt(node, GraphError("there are more shards (", shard.world, ") than rows (", node.indexed->size(),
-                                    "): some would get nothing; use fewer, or even=\"pad\""));
-  }
   if (node.properties.traits.side_by_side) {
     const std::string& op = node.arguments.node->op();
     for (const auto& input : node.inputs) {

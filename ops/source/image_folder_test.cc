@@ -156,9 +156,6 @@ TEST_F(ImageFolder, RefusesWhatCannotBe) {
   EXPECT_THAT(Refusal(missing), AllOf(HasSubstr(folder_ / "cta"), HasSubstr("not found"), HasSubstr("test.py:1")));
   EXPECT_THAT(Refusal(Source({{"columns", StringsValue({"imgae"})}})), HasSubstr("did you mean \"image\"?"));
   EXPECT_THAT(Refusal(Source({{"columns", StringsValue({})}})), HasSubstr("columns is empty"));
-  RunSpec spec;
-  spec.shard.world = 6;
-  EXPECT_THAT(Refusal(Source(), spec), HasSubstr("more shards (6) than rows (5)"));
   folder_.MakeFolder("empty");
   EXPECT_THAT(Refusal(Source()), AllOf(HasSubstr(folder_ / "empty"), HasSubstr("holds no pictures")));
   EXPECT_EQ(Refusal(Source({{"allow_empty", BoolValue(true)}})), "");

@@ -55,11 +55,13 @@ TEST(Range, DealsEveryRowToOneRank) {
   EXPECT_EQ(std::set<int64_t>(seen.begin(), seen.end()).size(), 11u);
 }
 
-TEST(Range, RefusesAStepOfZeroAndMoreShardsThanRows) {
-  EXPECT_THAT(Refusal(Range(0, 5, 0)), HasSubstr("step is 0"));
-  RunSpec spec;
-  spec.shard.world = 6;
-  EXPECT_THAT(Refusal(Range(0, 5, 1), spec), HasSubstr("more shards (6) than rows (5)"));
+TEST(Range, RefusesAStepOfZero) { EXPECT_THAT(Refusal(Range(0, 5, 0)), HasSubstr("step is 0")); }
+
+TEST(Range, GivesNothingToRanksWithoutRows) {
+  const std::vector<Ran> ranks = RunRanks(Range(0, 3, 1), 5);
+  EXPECT_THAT(ranks[2].Ints(), ElementsAre(2));
+  EXPECT_TRUE(ranks[3].rows.empty());
+  EXPECT_TRUE(ranks[4].rows.empty());
 }
 
 }  // namespace

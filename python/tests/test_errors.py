@@ -228,11 +228,6 @@ def test_mistakes_come_before_anything_is_read(tmp_path):
         pipeline.save(tmp_path / "x.hrg")
 
 
-def test_more_shards_than_rows():
-    with pytest.raises(hr.GraphError, match=r"more shards \(5\) than rows \(3\)"):
-        list(hr.Range(3).iterate(shard=(0, 5)))
-
-
 def test_shards_that_are_none():
     for shard, message in [
         ((3, 3), "ranks go from 0 to 2"),
