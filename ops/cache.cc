@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "engine/cache/row_cache.h"
 #include "engine/operator/operator.h"
+#include "io/files/file_system.h"
 #include "ops/stored_message.h"
 
 namespace headrace {

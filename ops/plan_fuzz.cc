@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/testing/require.h"
 #include "engine/report/explain.h"
+#include "io/files/file_system.h"
 #include "ir/graph.h"
 
 namespace headrace {
@@ -18,9 +19,11 @@ namespace {
 class NoFiles : public FileSystem {
  public:
   absl::StatusOr<Tensor> Read(const std::string& /*path*/) const override { return NotFoundError(""); }
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& /*path*/) const override { return NotFoundError(""); }
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& /*path*/) const override {
+    return NotFoundError("");
+  }
   absl::StatusOr<FileStat> Stat(const std::string& /*path*/) const override { return NotFoundError(""); }
-  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& /*folder*/, bool /*sizes*/) const override {
+  absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& /*folder*/, bool /*sizes*/) const override {
     return NotFoundError("");
   }
   absl::Status Write(const std::string& /*path*/, absl::Span<const std::string_view> /*parts*/) const override {

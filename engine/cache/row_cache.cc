@@ -84,11 +84,11 @@ absl::Status RowCache::Open(const Use& use) {
   memory_limit_ = limits_.memory.has_value() ? std::min(*limits_.memory, use.budget / 4 * 3) : use.budget / 2;
   if (!limits_.folder.empty()) {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", limits_.folder));
-    folder_ = FolderOf(limits_.folder, use.content);
+    HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, DefaultFileSystem()->Locate(limits_.folder));
+    folder_ = FolderOf(place.path, use.content);
+    HEADRACE_ASSIGN_OR_RETURN(log_, RecordLog::Open(*place.files, folder_, use.content));
     std::error_code error;
-    std::filesystem::create_directories(folder_, error);
     const auto space = std::filesystem::space(folder_, error);
-    HEADRACE_ASSIGN_OR_RETURN(log_, RecordLog::Open(folder_, use.content));
     // What earlier runs kept is there already: it takes nothing of what is free.
     const int64_t half_free = error ? 0 : static_cast<int64_t>(space.available / 2);
     disk_limit_ = limits_.disk.value_or(log_->bytes() + half_free);

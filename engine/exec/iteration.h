@@ -39,9 +39,9 @@ struct IterateOptions {
   std::vector<std::string> caches_off;  // as PipelineOptions'
   CachePointChoice choose_cache_point;  // as PipelineOptions'
   HostBindings bindings;
-  const FileSystem* files = LocalFileSystem();  // as PipelineOptions::files
-  std::string failed_rows_log;                  // as PipelineOptions'
-  std::shared_ptr<CacheShelf> shelf;            // keeps rows of caches for the next iteration; null: none
+  const FileSystem* files = DefaultFileSystem();  // as PipelineOptions::files
+  std::string failed_rows_log;                    // as PipelineOptions'
+  std::shared_ptr<CacheShelf> shelf;              // keeps rows of caches for the next iteration; null: none
 };
 
 class Iteration {

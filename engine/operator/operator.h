@@ -24,7 +24,8 @@
 #include "engine/operator/epoch_range.h"
 #include "engine/operator/host.h"
 #include "engine/operator/operator_properties.h"
-#include "io/files/file_system.h"
+#include "engine/operator/row_share.h"
+#include "io/files/default_file_system.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
 
@@ -58,17 +59,21 @@ class IndexedSource {
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
 };
 
-// A source of rows in sequence.
+// A source of rows in sequence, many at a time.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
   // Goes to the row after those that its checkpoint counters count; the first is the number of rows read in this epoch.
-  // Zeros: the start. After an error the epoch ends: Next is not called.
+  // Zeros: the start. After an error the epoch ends: ReadRows is not called.
   virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) = 0;
-  // Appends one row, or sets `end`. Sets `counters` to the counters after that row. A source that can go on behind a
-  // row that failed returns its error, sets block.failed to its identity, and sets `counters` likewise: if such rows
-  // are skipped, Next is called again.
-  virtual absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) = 0;
+  // Puts the next rows that `share` has, at least one and at most `rows`, into a block that has none, with one
+  // contiguous column for each where it can. The position of a row is the number of rows read before it in this epoch.
+  // Sets `counters` to the counters after the last row put there; rows behind it that the share does not have may have
+  // been read. Sets `end` instead if no row is left. On an error the rows before the failed one are in the block. A
+  // source that can go on behind a row that failed sets block.failed to its identity, and `counters` to those after it:
+  // if such rows are skipped, ReadRows is called again.
+  virtual absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
+                                bool& end) = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
 };
 
@@ -149,9 +154,11 @@ inline absl::Status CheckRowsOfMessage(uint64_t rows) {
 struct RunOptions {
   std::optional<uint64_t> seed;  // iterate's, else the graph's, else 0
   const HostBindings* bindings = nullptr;
-  const FileSystem* files = LocalFileSystem();  // that sources read from
-  uint64_t rank = 0;                            // of the ranks that rows are sharded among
-  bool skips_failed = false;                    // rows that fail are left out
+  const FileSystem* files = DefaultFileSystem();  // that sources read from
+  uint64_t rank = 0;                              // of the ranks that rows are sharded among
+  uint64_t world = 1;                             // their number
+  int64_t memory = int64_t{2} << 30;              // the budget, in bytes
+  bool skips_failed = false;                      // rows that fail are left out
 };
 
 // The epoch whose rows come in `epoch`, if rows repeat after `cycle` epochs, as below a cache; 0: they never do.

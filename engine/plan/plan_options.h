@@ -14,7 +14,7 @@
 #include "engine/operator/epoch_range.h"
 #include "engine/operator/host.h"
 #include "engine/plan/shard_assignment.h"
-#include "io/files/file_system.h"
+#include "io/files/default_file_system.h"
 
 namespace headrace {
 
@@ -29,7 +29,7 @@ struct PlanOptions {
   int64_t memory = int64_t{2} << 30;
   int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   HostBindings bindings;
-  const FileSystem* files = LocalFileSystem();  // that sources read from; outlives the run
+  const FileSystem* files = DefaultFileSystem();  // that sources read from; outlives the run
   // Where the run begins: the checkpoint of the row given last, and rows given out since that checkpoint was made.
   // Empty: the start.
   std::vector<uint64_t> checkpoint;

@@ -1,16 +1,31 @@
 #include "io/files/file_system.h"
 
+#include <iterator>
 #include <utility>
 
 #include "core/error.h"
 
 namespace headrace {
 
+absl::StatusOr<std::vector<FolderEntry>> FileSystem::List(const std::string& folder, bool sizes) const {
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages, ListPages(folder, sizes));
+  std::vector<FolderEntry> entries;
+  while (true) {
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<FolderEntry> page, pages->Next());
+    if (page.empty()) return entries;
+    if (entries.empty()) {
+      entries = std::move(page);
+    } else {
+      entries.insert(entries.end(), std::make_move_iterator(page.begin()), std::make_move_iterator(page.end()));
+    }
+  }
+}
+
 absl::StatusOr<Tensor> FileSystem::ReadRange(const std::string& path, int64_t offset, int64_t bytes) const {
   if (offset < 0 || bytes < 0) {
     return InternalError(path, ": a range cannot begin at ", offset, " and hold ", bytes, " bytes");
   }
-  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, Open(path));
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, Open(path));
   BufferRef buffer = BufferPool::Current().Allocate(bytes);
   if (!buffer) return ResourceError("no memory for ", bytes, " bytes of ", path);
   uint8_t* data = buffer->data();

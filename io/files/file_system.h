@@ -1,12 +1,15 @@
-// Bytes in. A FileSystem reads whole files, ranges and folders; all code in io/ goes through one, so that tests can
-// inject delays and faults, and a remote store is one more implementation. Paths use '/'; links are followed; only
-// regular files are read, without blocking on others; a path with a NUL in it is refused (kGraph). Listing and stat
-// calls end with kClosed if the thread's Interrupt is wanted (io/files/interrupt.h).
-// Thread contract: a FileSystem may be used from any thread at once; a File belongs to one thread at a time.
+// Bytes in. A FileSystem reads whole files, ranges and folders; everything that touches a file goes through one, so
+// that tests can inject delays and faults, and a remote store is one more implementation
+// (io/files/file_system_registry.h finds it by the scheme of a path). Paths use '/'; links are followed; only regular
+// files are read, without blocking on others; a path with a NUL in it is refused (kGraph). Listing and stat calls end
+// with kClosed if the thread's Interrupt is wanted (io/files/interrupt.h).
+// Thread contract: a FileSystem and a RandomAccessFile may be used from any thread at once; FolderPages belong to one
+// thread at a time.
 #ifndef HEADRACE_IO_FILES_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_FILE_SYSTEM_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/tensor.h"
+#include "io/files/default_file_system.h"
 
 namespace headrace {
 
@@ -42,14 +46,34 @@ struct FolderEntry {
   int64_t size = -1;  // for files, if requested or known anyway
 };
 
-class File {
+// An open file. It is not closed while a read that it was asked for is outstanding.
+class RandomAccessFile {
  public:
-  virtual ~File() = default;
+  // The result of a read: the number of bytes, fewer than were asked for only at the file's end; or the error.
+  using Done = std::function<void(absl::StatusOr<int64_t> read)>;
+
+  virtual ~RandomAccessFile() = default;
   // Reads bytes into `target`; fewer than its size only at the file's end.
-  virtual absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) = 0;
+  virtual absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) const = 0;
+  // As ReadAt, but may return before the bytes are there: `done` is called once, on any thread, perhaps before
+  // StartReadAt returns, and must not block. `target` stays valid until then. Any number of reads may be outstanding.
+  // A file without a way to wait elsewhere, which is the default, reads at once.
+  virtual void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const {
+    done(ReadAt(offset, target));
+  }
   // The current size, in bytes.
   virtual absl::StatusOr<int64_t> Size() const = 0;
 };
+
+// A listing that goes on. Destroying it cancels what is left.
+class FolderPages {
+ public:
+  virtual ~FolderPages() = default;
+  // The next entries, at most some thousands; none: the folder has no more. Not called again after an error.
+  virtual absl::StatusOr<std::vector<FolderEntry>> Next() = 0;
+};
+
+class LocalFiles;
 
 class FileSystem {
  public:
@@ -58,19 +82,30 @@ class FileSystem {
   // The whole file with its current bytes, in one buffer of the running task's pool; kData if its size changes
   // meanwhile.
   virtual absl::StatusOr<Tensor> Read(const std::string& path) const = 0;
-  virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const = 0;
+  virtual absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const = 0;
   // A missing path is kNotFound without a reason; MissingPathError finds the reason.
   virtual absl::StatusOr<FileStat> Stat(const std::string& path) const = 0;
-  // In any order; without "." and "..".
-  virtual absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes = false) const = 0;
+  // The entries of a folder in any order, without "." and "..". With `sizes`, those of files are known.
+  virtual absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const = 0;
   // Replaces a whole file: readers see the old one or the new one, never a part.
   virtual absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
 
+  // The file system that serves a path, and the path there. kUnsupported: none does.
+  struct Place {
+    const FileSystem* files;
+    std::string path;
+  };
+  virtual absl::StatusOr<Place> Locate(const std::string& path) const { return Place{this, path}; }
+  // What only the machine's own files can do; null: these are not.
+  virtual const LocalFiles* local() const { return nullptr; }
+
+  // All pages of a folder.
+  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes = false) const;
   // `bytes` from `offset` on; kData if the file ends before.
   absl::StatusOr<Tensor> ReadRange(const std::string& path, int64_t offset, int64_t bytes) const;
 };
 
-// The machine's own files. Lives as long as the process.
+// The machine's own files, by plain paths. Lives as long as the process.
 const FileSystem* LocalFileSystem();
 
 // kGraph if a path contains a NUL, where the system would end it. `what` names it: "the pattern".
@@ -78,6 +113,9 @@ absl::Status CheckNoNul(std::string_view what, std::string_view path);
 
 // kData: the file was written to during the read, and had `before` bytes at its start.
 absl::Status SizeChangedError(std::string_view path, int64_t before, int64_t after);
+
+// The part of a path in front of its first folder or name: "/", "file:///", "s3://"; "" of a relative path.
+std::string_view RootOf(std::string_view path);
 
 // "photos/" and "cat" to "photos/cat".
 std::string JoinPath(std::string_view folder, std::string_view name);

@@ -18,6 +18,8 @@
 #include <thread>
 
 #include "core/error.h"
+#include "io/files/local_files.h"
+#include "io/files/testing/delayed_file_system.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 
@@ -263,6 +265,112 @@ TEST(FileSystem, JoinsPaths) {
   EXPECT_EQ(JoinPath("a/", "b"), "a/b");
   EXPECT_EQ(JoinPath("/", "b"), "/b");
   EXPECT_EQ(JoinPath("", "b"), "b");
+}
+
+TEST(RandomAccessFile, ReadsForManyThreadsAtOnce) {
+  const TemporaryFolder folder;
+  std::string bytes(1 << 16, 'x');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + i / 256);
+  const auto file = Local().Open(folder.Write("a", bytes));
+  ASSERT_TRUE(file.ok());
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::string read(100, ' ');
+      for (size_t at = t; at + read.size() < bytes.size(); at += 101) {
+        const auto target = absl::MakeSpan(reinterpret_cast<uint8_t*>(read.data()), read.size());
+        const auto got = (*file)->ReadAt(static_cast<int64_t>(at), target);
+        wrong += !got.ok() || *got != 100 || read != bytes.substr(at, 100);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(RandomAccessFile, CompletesALocalReadThatWasAskedFor) {
+  const TemporaryFolder folder;
+  const auto file = Local().Open(folder.Write("a", "0123456789"));
+  std::string read(8, ' ');
+  absl::StatusOr<int64_t> got;
+  (*file)->StartReadAt(4, absl::MakeSpan(reinterpret_cast<uint8_t*>(read.data()), read.size()),
+                       [&](absl::StatusOr<int64_t> done) { got = std::move(done); });
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(*got, 6);
+  EXPECT_EQ(read.substr(0, 6), "456789");
+}
+
+// Two threads have 256 reads of a slow file system outstanding, which completes them in any order.
+TEST(RandomAccessFile, HasManyReadsOutstandingOnTwoThreads) {
+  constexpr size_t kReads = 128;
+  constexpr size_t kBytes = 16;
+  const TemporaryFolder folder;
+  std::string bytes;
+  for (size_t i = 0; i < 2 * kReads * kBytes; ++i) bytes += static_cast<char>('a' + i % 23);
+  const DelayedFileSystem files(LocalFileSystem());
+  const auto file = files.Open(folder.Write("a", bytes));
+  std::string read(bytes.size(), ' ');
+  std::atomic<size_t> completed{0};
+  const auto ask = [&](size_t first) {
+    for (size_t i = first; i < first + kReads; ++i) {
+      const auto target = absl::MakeSpan(reinterpret_cast<uint8_t*>(read.data()) + i * kBytes, kBytes);
+      (*file)->StartReadAt(static_cast<int64_t>(i * kBytes), target,
+                           [&](const absl::StatusOr<int64_t>& got) { completed += got.ok() && *got == kBytes; });
+    }
+  };
+  std::thread first(ask, 0);
+  std::thread second(ask, kReads);
+  files.WaitFor(2 * kReads);
+  first.join();
+  second.join();
+  EXPECT_EQ(files.outstanding(), 2 * kReads);
+  EXPECT_EQ(completed, 0u);
+  for (size_t which = 0; files.CompleteOne(which); which += 37) {
+  }
+  EXPECT_EQ(completed, 2 * kReads);
+  EXPECT_EQ(read, bytes);
+}
+
+TEST(LocalFileSystem, ListsALargeFolderByPages) {
+  const TemporaryFolder folder;
+  constexpr size_t kFiles = 9000;
+  for (size_t i = 0; i < kFiles; ++i) folder.Write(Cat("f", i), "");
+  auto pages = Local().ListPages(folder.path(), false);
+  ASSERT_TRUE(pages.ok());
+  std::vector<std::string> names;
+  size_t count = 0;
+  while (true) {
+    const auto page = (*pages)->Next();
+    ASSERT_TRUE(page.ok()) << page.status();
+    if (page->empty()) break;
+    ++count;
+    for (const FolderEntry& entry : *page) names.push_back(entry.name);
+  }
+  EXPECT_GE(count, 3u);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()) - names.begin(), static_cast<std::ptrdiff_t>(kFiles));
+  // A listing that nobody goes on with ends there.
+  pages = Local().ListPages(folder.path(), false);
+  EXPECT_LT((*pages)->Next()->size(), kFiles);
+}
+
+TEST(LocalFiles, LetsOneHolderLockAFile) {
+  const TemporaryFolder folder;
+  const LocalFiles& local = *Local().local();
+  const std::string path = folder / "a";
+  {
+    const auto made = local.MakeLocked(path, "head");
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_FALSE(local.OpenLocked(path).ok());
+    ASSERT_TRUE((*made)->WriteAt(4, absl::MakeConstSpan(reinterpret_cast<const uint8_t*>("tail"), 4)).ok());
+    EXPECT_TRUE((*made)->Sync().ok());
+  }
+  EXPECT_TRUE(local.OpenLocked(path).ok());
+  EXPECT_EQ(Local().Read(path)->bytes_value(), "headtail");
+  EXPECT_FALSE(local.MakeLocked(folder / "none/b", "").ok());
+  local.Delete(path);
+  EXPECT_FALSE(local.OpenLocked(path).ok());
 }
 
 }  // namespace

@@ -32,11 +32,16 @@ std::vector<std::string> PartsOf(std::string_view pattern) {
 class Walk {
  public:
   Walk(const FileSystem& files, std::string pattern, PathArena& found)
-      : files_(files), pattern_(std::move(pattern)), parts_(PartsOf(pattern_)), found_(found), links_(files) {}
+      : files_(files),
+        pattern_(std::move(pattern)),
+        root_(RootOf(pattern_)),
+        parts_(PartsOf(std::string_view(pattern_).substr(root_.size()))),
+        found_(found),
+        links_(files) {}
 
   absl::Status Run() {
     const int64_t before = found_.size();
-    HEADRACE_RETURN_IF_ERROR(Expand(pattern_[0] == '/' ? "/" : "", 0, std::nullopt));
+    HEADRACE_RETURN_IF_ERROR(Expand(root_, 0, std::nullopt));
     return found_.size() > before ? absl::OkStatus() : NothingFound();
   }
 
@@ -119,7 +124,7 @@ class Walk {
   }
 
   absl::Status NothingFound() const {
-    std::string folder = pattern_[0] == '/' ? "/" : "";
+    std::string folder = root_;
     size_t plain = 0;
     while (plain < parts_.size() && IsPlain(parts_[plain])) folder = JoinPath(folder, parts_[plain++]);
     const auto stat = files_.Stat(folder.empty() ? "." : folder);
@@ -141,6 +146,7 @@ class Walk {
 
   const FileSystem& files_;
   const std::string pattern_;
+  const std::string root_;
   const std::vector<std::string> parts_;
   PathArena& found_;
   FollowedLinks links_;
@@ -157,6 +163,7 @@ absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::st
   for (const std::string& pattern : patterns) {
     if (pattern.empty()) return GraphError("a pattern is empty: name a file, such as 'photos/*.jpg'");
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the pattern", pattern));
+    HEADRACE_RETURN_IF_ERROR(files.Locate(pattern).status());
     HEADRACE_RETURN_IF_ERROR(Walk(files, pattern, found).Run());
   }
   found.SortUnique();

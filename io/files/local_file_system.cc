@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -7,14 +8,16 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "core/error.h"
 #include "io/files/descriptor.h"
-#include "io/files/file_system.h"
 #include "io/files/interrupt.h"
+#include "io/files/local_files.h"
 
 namespace headrace {
 namespace {
@@ -23,6 +26,9 @@ constexpr size_t kPage = 4096;
 constexpr int64_t kManyPages = 64 << 10;
 // The number of entries of a folder after which it checks the interrupt.
 constexpr size_t kEntriesAtOnce = 64;
+constexpr size_t kEntriesOfPage = 4096;
+// How far ahead of a read that was asked for the system reads, as multiples of it.
+constexpr int64_t kReadsAhead = 2;
 
 std::string SystemMessage(int error) { return std::generic_category().message(error); }
 
@@ -96,25 +102,43 @@ int64_t ReadFully(int descriptor, int64_t offset, absl::Span<uint8_t> target) {
 }
 
 // 0 or errno.
-int WriteFully(int descriptor, std::string_view bytes) {
+int WriteFully(int descriptor, int64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = write(descriptor, bytes.data(), bytes.size());
+    const ssize_t put = pwrite(descriptor, bytes.data(), bytes.size(), offset);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return errno;
     bytes.remove_prefix(static_cast<size_t>(put));
+    offset += put;
   }
   return 0;
 }
 
-class LocalFile : public File {
+// 0 or errno.
+int WriteParts(int descriptor, absl::Span<const std::string_view> parts) {
+  int64_t offset = 0;
+  for (const std::string_view part : parts) {
+    if (const int error = WriteFully(descriptor, offset, part); error != 0) return error;
+    offset += static_cast<int64_t>(part.size());
+  }
+  return 0;
+}
+
+class LocalFile : public WritableFile {
  public:
   LocalFile(const FileSystem* files, std::string path, Descriptor descriptor)
       : files_(files), path_(std::move(path)), descriptor_(std::move(descriptor)) {}
 
-  absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) override {
+  absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) const override {
     const int64_t read = ReadFully(descriptor_.get(), offset, target);
     if (read < 0) return SystemError(*files_, path_, "read", static_cast<int>(-read));
     return read;
+  }
+
+  // Reads at once, which takes a few microseconds from the page cache, and has the system bring the next bytes there.
+  void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const override {
+    const auto bytes = static_cast<int64_t>(target.size());
+    posix_fadvise(descriptor_.get(), offset, bytes * (1 + kReadsAhead), POSIX_FADV_WILLNEED);
+    done(ReadAt(offset, target));
   }
 
   absl::StatusOr<int64_t> Size() const override {
@@ -123,13 +147,23 @@ class LocalFile : public File {
     return stat.st_size;
   }
 
+  absl::Status WriteAt(int64_t offset, absl::Span<const uint8_t> bytes) const override {
+    const int error =
+        WriteFully(descriptor_.get(), offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return error == 0 ? absl::OkStatus() : SystemError(*files_, path_, "write", error);
+  }
+
+  absl::Status Sync() const override {
+    return fdatasync(descriptor_.get()) == 0 ? absl::OkStatus() : SystemError(*files_, path_, "write", errno);
+  }
+
  private:
   const FileSystem* files_;
   std::string path_;
   Descriptor descriptor_;
 };
 
-class Local : public FileSystem {
+class Local : public LocalFiles {
  public:
   absl::StatusOr<Tensor> Read(const std::string& path) const override {
     struct stat stat;
@@ -149,10 +183,10 @@ class Local : public FileSystem {
     return Tensor::ViewBytes(DType::kBytes, std::move(buffer), data, size);
   }
 
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const override {
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const override {
     struct stat stat;
     HEADRACE_ASSIGN_OR_RETURN(Descriptor descriptor, OpenRegular(path, stat));
-    return std::make_unique<LocalFile>(this, path, std::move(descriptor));
+    return std::make_shared<const LocalFile>(this, path, std::move(descriptor));
   }
 
   absl::StatusOr<FileStat> Stat(const std::string& path) const override {
@@ -166,10 +200,21 @@ class Local : public FileSystem {
     return SystemError(*this, path, "look at", error);
   }
 
-  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes) const override;
-  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override;
+  absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override;
+  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
+    return WriteWhole(path, parts, /*sync=*/true);
+  }
+  absl::Status Replace(const std::string& path, absl::Span<const std::string_view> parts) const override {
+    return WriteWhole(path, parts, /*sync=*/false);
+  }
+  absl::Status MakeFolder(const std::string& folder) const override;
+  absl::StatusOr<std::shared_ptr<const WritableFile>> MakeLocked(const std::string& path,
+                                                                 std::string_view head) const override;
+  absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const override;
+  void Delete(const std::string& path) const override { unlink(path.c_str()); }
 
  private:
+  absl::Status WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, bool sync) const;
   absl::StatusOr<Descriptor> OpenRegular(const std::string& path, struct stat& stat) const {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
     // O_NONBLOCK so that a named pipe in the folder cannot block the reader; it has no effect on regular files.
@@ -205,7 +250,36 @@ bool Complete(int folder, bool sizes, unsigned char known, FolderEntry& entry) {
   return true;
 }
 
-absl::StatusOr<std::vector<FolderEntry>> Local::List(const std::string& folder, bool sizes) const {
+class LocalPages : public FolderPages {
+ public:
+  LocalPages(const FileSystem* files, std::string folder, DIR* directory, bool sizes)
+      : files_(files), folder_(std::move(folder)), directory_(directory, closedir), sizes_(sizes) {}
+
+  absl::StatusOr<std::vector<FolderEntry>> Next() override {
+    std::vector<FolderEntry> entries;
+    while (entries.size() < kEntriesOfPage) {
+      errno = 0;
+      const dirent* found = readdir(directory_.get());
+      if (found == nullptr && errno != 0) return SystemError(*files_, folder_, "list", errno);
+      if (found == nullptr) return entries;
+      const std::string_view name = found->d_name;
+      if (name == "." || name == "..") continue;
+      FolderEntry entry;
+      entry.name = name;
+      if (entries.size() % kEntriesAtOnce == 0) HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+      if (Complete(dirfd(directory_.get()), sizes_, found->d_type, entry)) entries.push_back(std::move(entry));
+    }
+    return entries;
+  }
+
+ private:
+  const FileSystem* const files_;
+  const std::string folder_;
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory_;
+  const bool sizes_;
+};
+
+absl::StatusOr<std::unique_ptr<FolderPages>> Local::ListPages(const std::string& folder, bool sizes) const {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", folder));
   HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
   DIR* opened = opendir(folder.c_str());
@@ -214,23 +288,10 @@ absl::StatusOr<std::vector<FolderEntry>> Local::List(const std::string& folder, 
     return MissingPathError(*this, folder);
   }
   if (opened == nullptr) return SystemError(*this, folder, "list", errno);
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opened, closedir);
-  std::vector<FolderEntry> entries;
-  while (true) {
-    errno = 0;
-    const dirent* found = readdir(directory.get());
-    if (found == nullptr && errno != 0) return SystemError(*this, folder, "list", errno);
-    if (found == nullptr) return entries;
-    const std::string_view name = found->d_name;
-    if (name == "." || name == "..") continue;
-    FolderEntry entry;
-    entry.name = name;
-    if (entries.size() % kEntriesAtOnce == 0) HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-    if (Complete(dirfd(directory.get()), sizes, found->d_type, entry)) entries.push_back(std::move(entry));
-  }
+  return std::make_unique<LocalPages>(this, folder, opened, sizes);
 }
 
-absl::Status Local::Write(const std::string& path, absl::Span<const std::string_view> parts) const {
+absl::Status Local::WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, bool sync) const {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
   static std::atomic<uint64_t> number{0};
   const std::string draft = Cat(path, ".", getpid(), ".", number.fetch_add(1), ".part");
@@ -238,15 +299,45 @@ absl::Status Local::Write(const std::string& path, absl::Span<const std::string_
   {
     const Descriptor descriptor = Descriptor::Open(draft, O_WRONLY | O_CREAT | O_EXCL, 0644);
     if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
-    for (const std::string_view part : parts) {
-      if (error == 0) error = WriteFully(descriptor.get(), part);
-    }
-    if (error == 0 && fsync(descriptor.get()) != 0) error = errno;
+    error = WriteParts(descriptor.get(), parts);
+    if (error == 0 && sync && fsync(descriptor.get()) != 0) error = errno;
   }
   if (error == 0 && rename(draft.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return absl::OkStatus();
   unlink(draft.c_str());
   return SystemError(*this, path, "write", error);
+}
+
+absl::Status Local::MakeFolder(const std::string& folder) const {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", folder));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  return error ? NotFoundError("cannot make the folder ", folder, ": ", error.message()) : absl::OkStatus();
+}
+
+// Nobody else writes to or deletes the file while the descriptor is open.
+bool Lock(const Descriptor& descriptor) { return flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0; }
+
+absl::StatusOr<std::shared_ptr<const WritableFile>> Local::MakeLocked(const std::string& path,
+                                                                      std::string_view head) const {
+  const std::string draft = Cat(path, ".draft");
+  Descriptor descriptor = Descriptor::Open(draft, O_RDWR | O_CREAT | O_EXCL, 0666);
+  if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
+  // Continues without a lock if the disk has none: then no process finds one there either.
+  Lock(descriptor);
+  int error = WriteFully(descriptor.get(), 0, head);
+  if (error == 0 && rename(draft.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return std::make_shared<const LocalFile>(this, path, std::move(descriptor));
+  unlink(draft.c_str());
+  return SystemError(*this, path, "write", error);
+}
+
+// Opens for writing, because some disks only lock such files.
+absl::StatusOr<std::shared_ptr<const WritableFile>> Local::OpenLocked(const std::string& path) const {
+  Descriptor descriptor = Descriptor::Open(path, O_RDWR | O_NONBLOCK);
+  if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
+  if (!Lock(descriptor)) return NotFoundError(path, " is locked by another process");
+  return std::make_shared<const LocalFile>(this, path, std::move(descriptor));
 }
 
 }  // namespace

@@ -29,12 +29,19 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::optional<std::string> NearestName(std::string_view wanted, const std::vector<FolderEntry>& entries) {
+// Lists no more of a large folder than it compares.
+std::optional<std::string> NearestName(const FileSystem& files, const std::string& folder, std::string_view wanted) {
   const size_t limit = std::max<size_t>(2, wanted.size() / 3);
+  const auto pages = files.ListPages(folder, false);
   std::optional<std::pair<size_t, std::string>> nearest;  // ties go by name, because a folder is listed in any order
-  for (size_t i = 0; i < std::min(entries.size(), kMostNamesCompared); ++i) {
-    std::pair<size_t, std::string> candidate(EditDistance(wanted, entries[i].name), entries[i].name);
-    if (candidate.first <= limit && (!nearest || candidate < *nearest)) nearest = std::move(candidate);
+  for (size_t compared = 0; pages.ok() && compared < kMostNamesCompared;) {
+    const auto page = (*pages)->Next();
+    if (!page.ok() || page->empty()) break;
+    compared += page->size();
+    for (const FolderEntry& entry : *page) {
+      std::pair<size_t, std::string> candidate(EditDistance(wanted, entry.name), entry.name);
+      if (candidate.first <= limit && (!nearest || candidate < *nearest)) nearest = std::move(candidate);
+    }
   }
   if (!nearest) return std::nullopt;
   return std::move(nearest->second);
@@ -53,7 +60,10 @@ std::string_view LastPart(std::string_view path) {
 
 }  // namespace
 
-absl::Status MissingPathError(const FileSystem& files, const std::string& path) {
+absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, all.Locate(named));
+  const FileSystem& files = *place.files;
+  const std::string& path = place.path;
   if (path.empty()) return NotFoundError("an empty path names no file: say where it is");
   std::string_view missing = path;
   while (missing.size() > 1 && missing.back() == '/') missing.remove_suffix(1);
@@ -75,9 +85,7 @@ absl::Status MissingPathError(const FileSystem& files, const std::string& path) 
   } else {
     Append(text, "the folder ", parent, " is there, but has no '", LastPart(missing), "'");
   }
-  const auto entries = files.List(where);
-  const auto nearest = entries.ok() ? NearestName(LastPart(missing), *entries) : std::nullopt;
-  if (nearest) {
+  if (const auto nearest = NearestName(files, where, LastPart(missing))) {
     Append(text, "; did you mean ", parent.empty() ? *nearest : JoinPath(parent, *nearest), "?");
   } else {
     Append(text, "; check the path");

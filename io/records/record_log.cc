@@ -1,15 +1,6 @@
 #include "io/records/record_log.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <map>
 #include <new>
 #include <random>
@@ -18,7 +9,7 @@
 
 #include "core/error.h"
 #include "core/hash.h"
-#include "io/files/file_system.h"
+#include "io/files/local_files.h"
 #include "io/records/crc32c.h"
 
 namespace headrace {
@@ -29,7 +20,6 @@ constexpr uint64_t kListMagic = 0x317473696c647248;  // "Hrdlist1"
 constexpr uint32_t kRecordMagic = 0x63657248;        // "Hrec"
 constexpr std::string_view kLogEnd = ".rows";
 constexpr std::string_view kListEnd = ".list";
-constexpr std::string_view kDraftEnd = ".draft";
 // Files up to this size are merged, up to this many bytes at a time.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;
 constexpr int64_t kMergedBytes = int64_t{256} << 20;
@@ -70,68 +60,23 @@ uint32_t HeadChecksum(const RecordHead& head) {
   return Crc32c(&head.key, sizeof(RecordHead) - offsetof(RecordHead, key));
 }
 
-bool ReadAt(int descriptor, int64_t offset, void* target, size_t bytes) {
-  auto* at = static_cast<uint8_t*>(target);
-  while (bytes > 0) {
-    const ssize_t got = pread(descriptor, at, bytes, offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += got;
-    bytes -= static_cast<size_t>(got);
-  }
-  return true;
+bool ReadAll(const RandomAccessFile& file, int64_t offset, void* target, size_t bytes) {
+  const absl::StatusOr<int64_t> read = file.ReadAt(offset, absl::MakeSpan(static_cast<uint8_t*>(target), bytes));
+  return read.ok() && *read == static_cast<int64_t>(bytes);
 }
 
-bool WriteAt(int descriptor, int64_t offset, const void* source, size_t bytes) {
-  const auto* at = static_cast<const uint8_t*>(source);
-  while (bytes > 0) {
-    const ssize_t put = pwrite(descriptor, at, bytes, offset);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    at += put;
-    offset += put;
-    bytes -= static_cast<size_t>(put);
-  }
-  return true;
+// nullopt: the size is not known.
+std::optional<int64_t> SizeOf(const RandomAccessFile& file) {
+  const absl::StatusOr<int64_t> size = file.Size();
+  return size.ok() ? std::optional<int64_t>(*size) : std::nullopt;
 }
 
-// The size of a regular file; nullopt: it is not one, or stat fails.
-std::optional<int64_t> SizeOf(int descriptor) {
-  struct stat status{};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return status.st_size;
-}
-
-// Does not block on the other end of a pipe.
-Descriptor OpenToRead(const std::string& path) { return Descriptor::Open(path, O_RDONLY | O_NONBLOCK); }
-
-// Nobody else writes to or deletes the file while the descriptor is open.
-bool Lock(const Descriptor& descriptor) { return flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0; }
-
-// Not open if another writer has locked it. Opened for writing, because some file systems only lock such files.
-Descriptor OpenLocked(const std::string& path) {
-  Descriptor descriptor = Descriptor::Open(path, O_RDWR | O_NONBLOCK);
-  return descriptor.is_open() && Lock(descriptor) ? std::move(descriptor) : Descriptor(-1);
-}
-
-// Stats the file only if the folder does not tell its type, or it is a link.
-bool IsRegularFile(const dirent& entry, const std::string& path) {
-  if (entry.d_type != DT_UNKNOWN && entry.d_type != DT_LNK) return entry.d_type == DT_REG;
-  struct stat status{};
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-}
+std::string_view BytesOf(const void* data, size_t bytes) { return {static_cast<const char*>(data), bytes}; }
 
 bool EndsWith(std::string_view name, std::string_view end) { return name.size() > end.size() && name.ends_with(end); }
 
 std::string ListPath(const std::string& path) {
   return path.substr(0, path.size() - kLogEnd.size()) + std::string(kListEnd);
-}
-
-void Delete(const std::string& path) {
-  // The list first: without its file it would stay forever.
-  unlink(ListPath(path).c_str());
-  unlink(path.c_str());
 }
 
 std::string NewFileName() {
@@ -140,26 +85,19 @@ std::string NewFileName() {
   return Cat("/", absl::Hex(number, absl::kZeroPad16), kLogEnd);
 }
 
-// A file that is locked before others can see it under its own name; not open if that fails.
-Descriptor MakeLocked(const std::string& path, const FileHead& head) {
-  const std::string draft = Cat(path, kDraftEnd);
-  Descriptor descriptor = Descriptor::Open(draft, O_RDWR | O_CREAT | O_EXCL, 0666);
-  if (!descriptor.is_open()) return descriptor;
-  // Continues without a lock if the file system has none: then no process merges there either.
-  Lock(descriptor);
-  if (WriteAt(descriptor.get(), 0, &head, sizeof(head)) && rename(draft.c_str(), path.c_str()) == 0) return descriptor;
-  unlink(draft.c_str());
-  return Descriptor(-1);
-}
-
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& folder, const std::string& name) {
-  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", folder));
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return NotFoundError("cannot make the folder ", folder, ": ", error.message());
-  std::unique_ptr<RecordLog> log(new RecordLog(folder, HashBytes(name)));
+absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const FileSystem& all, const std::string& named,
+                                                           const std::string& name) {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", named));
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, all.Locate(named));
+  const LocalFiles* const files = place.files->local();
+  if (files == nullptr) {
+    return UnsupportedError(named,
+                            ": several processes write to such a folder, which only files of this machine allow");
+  }
+  HEADRACE_RETURN_IF_ERROR(files->MakeFolder(place.path));
+  std::unique_ptr<RecordLog> log(new RecordLog(files, place.path, HashBytes(name)));
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> paths, log->ListFiles());
   for (const std::string& path : paths) {
     std::optional<Contents> contents = log->ReadContents(path);
@@ -178,34 +116,30 @@ RecordLog::~RecordLog() {
   }
 }
 
-// Uses system calls, because the library's iterator ends the process if memory runs out.
 absl::StatusOr<std::vector<std::string>> RecordLog::ListFiles() const {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder_.c_str()), closedir);
-  std::vector<std::string> paths;
-  while (directory != nullptr) {
-    errno = 0;
-    const dirent* const entry = readdir(directory.get());
-    if (entry == nullptr) break;
-    if (!EndsWith(entry->d_name, kLogEnd)) continue;
-    std::string path = Cat(folder_, "/", entry->d_name);
-    if (IsRegularFile(*entry, path)) paths.push_back(std::move(path));
+  const absl::StatusOr<std::vector<FolderEntry>> entries = disk_->List(folder_);
+  if (!entries.ok()) {
+    return NotFoundError("cannot read the folder ", folder_, ": ", ToStd(entries.status().message()));
   }
-  if (errno != 0) return NotFoundError("cannot read the folder ", folder_, ": ", std::strerror(errno));
+  std::vector<std::string> paths;
+  for (const FolderEntry& entry : *entries) {
+    if (entry.type == EntryType::kFile && EndsWith(entry.name, kLogEnd)) paths.push_back(JoinPath(folder_, entry.name));
+  }
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
 std::optional<RecordLog::Contents> RecordLog::ReadContents(const std::string& path) const {
-  const Descriptor descriptor = OpenToRead(path);
-  const std::optional<int64_t> size = descriptor.is_open() ? SizeOf(descriptor.get()) : std::nullopt;
+  const auto file = disk_->Open(path);
+  const std::optional<int64_t> size = file.ok() ? SizeOf(**file) : std::nullopt;
   FileHead file_head;
-  if (!size.has_value() || !ReadAt(descriptor.get(), 0, &file_head, sizeof(file_head))) return std::nullopt;
+  if (!size.has_value() || !ReadAll(**file, 0, &file_head, sizeof(file_head))) return std::nullopt;
   if (file_head.magic != kFileMagic || file_head.name != name_) return std::nullopt;
   Contents contents{{path, *size}, {}};
   int64_t from = ReadList(contents.file, contents);
   RecordHead head;
   while (from + static_cast<int64_t>(sizeof(head)) <= *size) {
-    if (!ReadAt(descriptor.get(), from, &head, sizeof(head))) break;
+    if (!ReadAll(**file, from, &head, sizeof(head))) break;
     if (head.magic != kRecordMagic || head.own_checksum != HeadChecksum(head)) break;
     from += static_cast<int64_t>(sizeof(head));
     if (head.length > static_cast<uint64_t>(*size - from)) break;
@@ -217,16 +151,16 @@ std::optional<RecordLog::Contents> RecordLog::ReadContents(const std::string& pa
 
 int64_t RecordLog::ReadList(const File& file, Contents& contents) const {
   constexpr int64_t kNothing = sizeof(FileHead);
-  const Descriptor descriptor = OpenToRead(ListPath(file.path));
-  const std::optional<int64_t> size = descriptor.is_open() ? SizeOf(descriptor.get()) : std::nullopt;
+  const auto list = disk_->Open(ListPath(file.path));
+  const std::optional<int64_t> size = list.ok() ? SizeOf(**list) : std::nullopt;
   ListHead head;
-  if (!size.has_value() || !ReadAt(descriptor.get(), 0, &head, sizeof(head))) return kNothing;
+  if (!size.has_value() || !ReadAll(**list, 0, &head, sizeof(head))) return kNothing;
   const uint64_t count = static_cast<uint64_t>(*size - static_cast<int64_t>(sizeof(head))) / sizeof(ListEntry);
   if (head.magic != kListMagic || head.name != name_ || head.count != count || count > kMostListed) return kNothing;
   if (head.covered < kNothing || head.covered > file.size) return kNothing;
   std::vector<ListEntry> entries(count);
   const size_t bytes = entries.size() * sizeof(ListEntry);
-  if (!ReadAt(descriptor.get(), sizeof(head), entries.data(), bytes)) return kNothing;
+  if (!ReadAll(**list, sizeof(head), entries.data(), bytes)) return kNothing;
   if (Crc32c(entries.data(), bytes) != head.checksum) return kNothing;
   constexpr int64_t kFirst = kNothing + static_cast<int64_t>(sizeof(RecordHead));
   const bool fit = std::all_of(entries.begin(), entries.end(), [&head](const ListEntry& entry) {
@@ -251,11 +185,11 @@ void RecordLog::AdoptLocked(Contents contents) {
   }
 }
 
-RecordLog::SharedDescriptor RecordLog::OpenForReading(uint32_t file, int& error) {
+absl::StatusOr<RecordLog::SharedFile> RecordLog::OpenForReading(uint32_t file) {
   std::string path;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (static_cast<int>(file) == own_) return own_descriptor_;
+    if (static_cast<int>(file) == own_) return own_file_;
     const auto found =
         std::find_if(open_.begin(), open_.end(), [file](const auto& open) { return open.first == file; });
     if (found != open_.end()) {
@@ -264,10 +198,7 @@ RecordLog::SharedDescriptor RecordLog::OpenForReading(uint32_t file, int& error)
     }
     path = files_[file].path;
   }
-  Descriptor descriptor = OpenToRead(path);
-  error = descriptor.is_open() ? 0 : errno;
-  if (error != 0 || !SizeOf(descriptor.get()).has_value()) return nullptr;
-  auto shared = std::make_shared<const Descriptor>(std::move(descriptor));
+  HEADRACE_ASSIGN_OR_RETURN(SharedFile shared, disk_->Open(path));
   const std::lock_guard<std::mutex> lock(mutex_);
   open_.emplace_front(file, shared);
   if (open_.size() > kMostOpen) open_.pop_back();
@@ -338,21 +269,21 @@ void RecordLog::MergeSmallFiles() {
 // Copies records that no other file holds. If it is killed, some records exist twice, which is harmless.
 bool RecordLog::Merge(uint32_t file, absl::Span<const uint64_t> keys) {
   const std::string path = files_[file].path;
-  const Descriptor descriptor = OpenLocked(path);
+  const auto locked = disk_->OpenLocked(path);
   // Another process writes to it, or did after it was read.
-  if (!descriptor.is_open() || SizeOf(descriptor.get()) != files_[file].size) return false;
+  if (!locked.ok() || SizeOf(**locked) != files_[file].size) return false;
   for (const uint64_t key : keys) {
-    if (!Copy(descriptor.get(), key)) return false;
+    if (!Copy(**locked, key)) return false;
   }
   Delete(path);
   return true;
 }
 
 // True if nothing is left to copy: a damaged record is forgotten.
-bool RecordLog::Copy(int from, uint64_t key) {
+bool RecordLog::Copy(const RandomAccessFile& from, uint64_t key) {
   const Location location = locations_.at(key);
   std::vector<uint8_t> bytes(location.length);
-  const bool good = ReadAt(from, location.offset, bytes.data(), bytes.size()) &&
+  const bool good = ReadAll(from, location.offset, bytes.data(), bytes.size()) &&
                     Crc32c(bytes.data(), bytes.size()) == location.checksum;
   if (!good) {
     Forget(key, location);
@@ -363,6 +294,12 @@ bool RecordLog::Copy(int from, uint64_t key) {
   const std::lock_guard<std::mutex> lock(mutex_);
   locations_[key] = *copy;
   return true;
+}
+
+void RecordLog::Delete(const std::string& path) const {
+  // The list first: without its file it would stay forever.
+  disk_->Delete(ListPath(path));
+  disk_->Delete(path);
 }
 
 std::optional<size_t> RecordLog::Find(uint64_t key) const {
@@ -381,16 +318,16 @@ bool RecordLog::Read(uint64_t key, absl::Span<uint8_t> bytes) {
       if (found == locations_.end() || found->second.length != bytes.size()) return false;
       location = found->second;
     }
-    int error = 0;
-    if (const SharedDescriptor descriptor = OpenForReading(location.file, error)) {
-      const bool good = ReadAt(descriptor->get(), location.offset, bytes.data(), bytes.size()) &&
+    const absl::StatusOr<SharedFile> file = OpenForReading(location.file);
+    if (file.ok()) {
+      const bool good = ReadAll(**file, location.offset, bytes.data(), bytes.size()) &&
                         Crc32c(bytes.data(), bytes.size()) == location.checksum;
       if (good) return true;
       Forget(key, location);
       continue;
     }
     // Too many files are open elsewhere in the process: this file still exists.
-    if (error == EMFILE || error == ENFILE || listed) return false;
+    if (KindOf(file.status()) == ErrorKind::kResource || listed) return false;
     ListAnew();
     listed = true;
   }
@@ -416,13 +353,12 @@ void RecordLog::UseSpareLocked(uint64_t key) {
 bool RecordLog::StartWritingLocked() {
   const FileHead head{kFileMagic, name_};
   const std::string path = folder_ + NewFileName();
-  Descriptor descriptor = MakeLocked(path, head);
-  if (!descriptor.is_open()) return false;
-  auto shared = std::make_shared<const Descriptor>(std::move(descriptor));
+  auto made = disk_->MakeLocked(path, BytesOf(&head, sizeof(head)));
+  if (!made.ok()) return false;
   files_.push_back({path, static_cast<int64_t>(sizeof(head))});
   // No exception from here on.
   own_ = static_cast<int>(files_.size()) - 1;
-  own_descriptor_ = std::move(shared);
+  own_file_ = *std::move(made);
   bytes_ += static_cast<int64_t>(sizeof(head));
   return true;
 }
@@ -447,7 +383,7 @@ std::optional<RecordLog::Location> RecordLog::Write(uint64_t key, absl::Span<con
   head.own_checksum = HeadChecksum(head);
   const int64_t whole = static_cast<int64_t>(sizeof(head) + bytes.size());
   int64_t at = 0;
-  SharedDescriptor descriptor;
+  std::shared_ptr<const WritableFile> file;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (finished_ || failed() || (within_limit && bytes_ > limit_ - whole)) return std::nullopt;
@@ -455,17 +391,17 @@ std::optional<RecordLog::Location> RecordLog::Write(uint64_t key, absl::Span<con
       failed_ = true;
       return std::nullopt;
     }
-    descriptor = own_descriptor_;
-    File& file = files_[static_cast<size_t>(own_)];
-    at = file.size;
-    file.size += whole;
+    file = own_file_;
+    File& own = files_[static_cast<size_t>(own_)];
+    at = own.size;
+    own.size += whole;
     bytes_ += whole;
     ++writing_;
   }
   // The head is written last: what a killed writer leaves before it is no record.
   const int64_t body = at + static_cast<int64_t>(sizeof(head));
-  const bool written = WriteAt(descriptor->get(), body, bytes.data(), bytes.size()) &&
-                       WriteAt(descriptor->get(), at, &head, sizeof(head));
+  const absl::Span<const uint8_t> head_bytes(reinterpret_cast<const uint8_t*>(&head), sizeof(head));
+  const bool written = file->WriteAt(body, bytes).ok() && file->WriteAt(at, head_bytes).ok();
   const std::lock_guard<std::mutex> lock(mutex_);
   --writing_;
   if (!written) {
@@ -477,7 +413,7 @@ std::optional<RecordLog::Location> RecordLog::Write(uint64_t key, absl::Span<con
 
 bool RecordLog::Flush() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return own_ < 0 || (!failed() && fdatasync(own_descriptor_->get()) == 0);
+  return own_ < 0 || (!failed() && own_file_->Sync().ok());
 }
 
 void RecordLog::Finish() {
@@ -497,13 +433,8 @@ void RecordLog::Finish() {
   head.covered = file.size;
   const size_t bytes = entries.size() * sizeof(ListEntry);
   head.checksum = Crc32c(entries.data(), bytes);
-  const std::string path = ListPath(file.path);
-  const std::string draft = Cat(path, kDraftEnd);
-  const Descriptor descriptor = Descriptor::Open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  if (!descriptor.is_open()) return;
-  const bool written = WriteAt(descriptor.get(), 0, &head, sizeof(head)) &&
-                       WriteAt(descriptor.get(), sizeof(head), entries.data(), bytes);
-  if (!written || rename(draft.c_str(), path.c_str()) != 0) unlink(draft.c_str());
+  // Without the list the next process scans the file.
+  disk_->Replace(ListPath(file.path), {BytesOf(&head, sizeof(head)), BytesOf(entries.data(), bytes)}).IgnoreError();
 }
 
 void RecordLog::Clear() {
@@ -522,14 +453,13 @@ void RecordLog::Clear() {
     finished_ = true;
   }
   for (const std::string& path : paths) {
-    const Descriptor descriptor = OpenLocked(path);
-    if (descriptor.is_open()) Delete(path);
+    if (const auto locked = disk_->OpenLocked(path); locked.ok()) Delete(path);
   }
 }
 
 size_t RecordLog::open_files() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return open_.size() + (own_descriptor_ != nullptr ? 1 : 0);
+  return open_.size() + (own_file_ != nullptr ? 1 : 0);
 }
 
 size_t RecordLog::records() const {

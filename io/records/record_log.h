@@ -27,9 +27,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "io/files/descriptor.h"
 
 namespace headrace {
+
+class FileSystem;
+class LocalFiles;
+class RandomAccessFile;
+class WritableFile;
 
 class RecordLog {
  public:
@@ -39,8 +43,9 @@ class RecordLog {
   static constexpr size_t kMostSmall = 32;
 
   // Makes the folder if it is missing. `name` identifies the contents of the records: files written under another name
-  // are ignored. kNotFound if the folder cannot be made or read.
-  static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& folder, const std::string& name);
+  // are ignored. kNotFound if the folder cannot be made or read, kUnsupported if it is not on this machine.
+  static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const FileSystem& files, const std::string& folder,
+                                                         const std::string& name);
   // The limit on the bytes of all files there; call before Append. By default there is none.
   void SetLimit(int64_t limit) { limit_ = limit; }
   ~RecordLog();
@@ -84,27 +89,30 @@ class RecordLog {
     File file;
     std::vector<std::pair<uint64_t, Location>> records;
   };
-  using SharedDescriptor = std::shared_ptr<const Descriptor>;
+  using SharedFile = std::shared_ptr<const RandomAccessFile>;
 
-  RecordLog(std::string folder, uint64_t name) : folder_(std::move(folder)), name_(name) {}
+  RecordLog(const LocalFiles* disk, std::string folder, uint64_t name)
+      : disk_(disk), folder_(std::move(folder)), name_(name) {}
   absl::StatusOr<std::vector<std::string>> ListFiles() const;
   std::optional<Contents> ReadContents(const std::string& path) const;
   // Adds the records in the list; returns the offset from which on it lists none.
   int64_t ReadList(const File& file, Contents& contents) const;
   void AdoptLocked(Contents contents);
-  // Null if the file cannot be opened, with the system's error; 0: it is not a regular file.
-  SharedDescriptor OpenForReading(uint32_t file, int& error);
+  absl::StatusOr<SharedFile> OpenForReading(uint32_t file);
   // Lists the folder again, for files that others merged.
   void ListAnew();
   void MergeSmallFiles();
   bool Merge(uint32_t file, absl::Span<const uint64_t> keys);
-  bool Copy(int from, uint64_t key);
+  bool Copy(const RandomAccessFile& from, uint64_t key);
   bool StartWritingLocked();
   std::optional<Location> Write(uint64_t key, absl::Span<const uint8_t> bytes, bool within_limit);
   void Forget(uint64_t key, const Location& location);
   void UseSpareLocked(uint64_t key);
   void LoseLocked(absl::Span<const uint32_t> files);
 
+  void Delete(const std::string& path) const;
+
+  const LocalFiles* const disk_;
   const std::string folder_;
   const uint64_t name_;
   int64_t limit_ = std::numeric_limits<int64_t>::max();
@@ -115,9 +123,9 @@ class RecordLog {
   // Further locations of records that several files hold, for example because one was found damaged and made again:
   // read if the one in locations_ is damaged.
   std::unordered_map<uint64_t, std::vector<Location>> spares_;
-  std::deque<std::pair<uint32_t, SharedDescriptor>> open_;  // for reading, the most recently used first
-  int own_ = -1;                                            // index of the file written to; -1: none
-  SharedDescriptor own_descriptor_;
+  std::deque<std::pair<uint32_t, SharedFile>> open_;  // for reading, the most recently used first
+  int own_ = -1;                                      // index of the file written to; -1: none
+  std::shared_ptr<const WritableFile> own_file_;
   bool finished_ = false;
   int writing_ = 0;
   std::atomic<int64_t> bytes_{0};

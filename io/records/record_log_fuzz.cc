@@ -11,6 +11,7 @@
 
 #include "core/hash.h"
 #include "core/testing/require.h"
+#include "io/files/file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/records/crc32c.h"
 #include "io/records/record_log.h"
@@ -75,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   folder.Write("x.list", SealedList(std::string(input.substr(0, list_bytes)), keys));
   const std::string log_bytes = SealedLog(input.substr(list_bytes), keys);
   folder.Write("x.rows", log_bytes);
-  const auto log = headrace::RecordLog::Open(folder.path(), kName);
+  const auto log = headrace::RecordLog::Open(*headrace::LocalFileSystem(), folder.path(), kName);
   headrace::Require(log.ok(), "a folder with any files is opened");
   for (const uint64_t key : keys) {
     const std::optional<size_t> length = (*log)->Find(key);

@@ -20,6 +20,7 @@
 
 #include "core/row_id.h"
 #include "core/text.h"
+#include "io/files/file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/records/crc32c.h"
 
@@ -39,7 +40,7 @@ Bytes BytesOf(uint64_t key) {
 
 std::unique_ptr<RecordLog> Opened(const TemporaryFolder& folder, const std::string& name = "a",
                                   int64_t limit = kNoLimit) {
-  auto log = RecordLog::Open(folder.path(), name);
+  auto log = RecordLog::Open(*LocalFileSystem(), folder.path(), name);
   EXPECT_TRUE(log.ok()) << log.status();
   (*log)->SetLimit(limit);
   return *std::move(log);
@@ -129,7 +130,7 @@ TEST(RecordLog, AppendsARecordOnce) {
 TEST(RecordLog, SaysWhichFolderCannotBeMade) {
   const TemporaryFolder folder;
   folder.Write("file");
-  const auto log = RecordLog::Open(folder / "file/below", "a");
+  const auto log = RecordLog::Open(*LocalFileSystem(), folder / "file/below", "a");
   EXPECT_NE(std::string(log.status().message()).find("file/below"), std::string::npos) << log.status();
 }
 
@@ -296,7 +297,7 @@ TEST(RecordLog, WaitsForNoPipe) {
 
 TEST(RecordLog, RefusesANulInItsFolder) {
   const TemporaryFolder folder;
-  const auto log = RecordLog::Open(folder.path() + std::string("\0/x", 3), "a");
+  const auto log = RecordLog::Open(*LocalFileSystem(), folder.path() + std::string("\0/x", 3), "a");
   EXPECT_NE(std::string(log.status().message()).find("holds a NUL"), std::string::npos) << log.status();
 }
 
@@ -396,7 +397,7 @@ TEST(RecordLog, LosesNothingWhenKilledInTheMiddleOfAMerge) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      const auto log = RecordLog::Open(folder / "log", "a");
+      const auto log = RecordLog::Open(*LocalFileSystem(), folder / "log", "a");
       _exit(0);
     }
     usleep(random() % 5'000);
@@ -406,7 +407,7 @@ TEST(RecordLog, LosesNothingWhenKilledInTheMiddleOfAMerge) {
     size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder / "log")) files += entry.is_regular_file();
     midway += files > 2 && files < 90 ? 1 : 0;
-    auto log = RecordLog::Open(folder / "log", "a");
+    auto log = RecordLog::Open(*LocalFileSystem(), folder / "log", "a");
     ASSERT_TRUE(log.ok());
     EXPECT_EQ(KeysIn(**log, 300), UpTo(60));
   }
@@ -445,7 +446,7 @@ TEST(RecordLog, LosesNothingSaidToBeKeptWhenKilled) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      const auto log = RecordLog::Open(folder.path(), "a");
+      const auto log = RecordLog::Open(*LocalFileSystem(), folder.path(), "a");
       for (uint64_t key = 0; key < kMost; ++key) {
         if (!(*log)->Append(key, BytesOf(key)) || write(ends[1], &key, sizeof(key)) < 0) _exit(1);
       }

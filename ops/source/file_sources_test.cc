@@ -30,10 +30,12 @@ class MovedFolder : public FileSystem {
   explicit MovedFolder(std::string folder) : folder_(std::move(folder)) {}
 
   absl::StatusOr<Tensor> Read(const std::string& path) const override { return files_.Read(Real(path)); }
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const override { return files_.Open(Real(path)); }
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const override {
+    return files_.Open(Real(path));
+  }
   absl::StatusOr<FileStat> Stat(const std::string& path) const override { return files_.Stat(Real(path)); }
-  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes) const override {
-    return files_.List(Real(folder), sizes);
+  absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override {
+    return files_.ListPages(Real(folder), sizes);
   }
   absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
     return files_.Write(Real(path), parts);

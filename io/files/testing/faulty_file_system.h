@@ -17,7 +17,8 @@ namespace headrace {
 
 class FaultyFileSystem : public FileSystem {
  public:
-  // `call` is "Read", "Open", "ReadAt", "Size", "Stat", "List" or "Write". An error returned is the call's result.
+  // `call` is "Read", "Open", "ReadAt", "Size", "Stat", "List", "NextPage" or "Write". An error returned is the call's
+  // result.
   using Before = std::function<absl::Status(std::string_view call, const std::string& path)>;
 
   FaultyFileSystem(const FileSystem* files, Before before) : files_(files), before_(std::move(before)) {}
@@ -26,18 +27,19 @@ class FaultyFileSystem : public FileSystem {
     HEADRACE_RETURN_IF_ERROR(before_("Read", path));
     return files_->Read(path);
   }
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path) const override {
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const override {
     HEADRACE_RETURN_IF_ERROR(before_("Open", path));
-    HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files_->Open(path));
-    return std::make_unique<FaultyFile>(before_, path, std::move(file));
+    HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files_->Open(path));
+    return std::make_shared<const FaultyFile>(before_, path, std::move(file));
   }
   absl::StatusOr<FileStat> Stat(const std::string& path) const override {
     HEADRACE_RETURN_IF_ERROR(before_("Stat", path));
     return files_->Stat(path);
   }
-  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool sizes) const override {
+  absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override {
     HEADRACE_RETURN_IF_ERROR(before_("List", folder));
-    return files_->List(folder, sizes);
+    HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<FolderPages> pages, files_->ListPages(folder, sizes));
+    return std::make_unique<FaultyPages>(before_, folder, std::move(pages));
   }
   absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override {
     HEADRACE_RETURN_IF_ERROR(before_("Write", path));
@@ -45,11 +47,11 @@ class FaultyFileSystem : public FileSystem {
   }
 
  private:
-  class FaultyFile : public File {
+  class FaultyFile : public RandomAccessFile {
    public:
-    FaultyFile(Before before, std::string path, std::unique_ptr<File> file)
+    FaultyFile(Before before, std::string path, std::shared_ptr<const RandomAccessFile> file)
         : before_(std::move(before)), path_(std::move(path)), file_(std::move(file)) {}
-    absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) override {
+    absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) const override {
       HEADRACE_RETURN_IF_ERROR(before_("ReadAt", path_));
       return file_->ReadAt(offset, target);
     }
@@ -59,9 +61,24 @@ class FaultyFileSystem : public FileSystem {
     }
 
    private:
-    Before before_;
-    std::string path_;
-    std::unique_ptr<File> file_;
+    const Before before_;
+    const std::string path_;
+    const std::shared_ptr<const RandomAccessFile> file_;
+  };
+
+  class FaultyPages : public FolderPages {
+   public:
+    FaultyPages(Before before, std::string folder, std::unique_ptr<FolderPages> pages)
+        : before_(std::move(before)), folder_(std::move(folder)), pages_(std::move(pages)) {}
+    absl::StatusOr<std::vector<FolderEntry>> Next() override {
+      HEADRACE_RETURN_IF_ERROR(before_("NextPage", folder_));
+      return pages_->Next();
+    }
+
+   private:
+    const Before before_;
+    const std::string folder_;
+    const std::unique_ptr<FolderPages> pages_;
   };
 
   const FileSystem* files_;

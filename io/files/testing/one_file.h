@@ -1,4 +1,4 @@
-// For tests: a file system of one file in memory, which every path names. Used by one thread.
+// For tests: a file system of one file in memory, which every path names. Any thread.
 #ifndef HEADRACE_IO_FILES_TESTING_ONE_FILE_H_
 #define HEADRACE_IO_FILES_TESTING_ONE_FILE_H_
 
@@ -22,15 +22,15 @@ class OneFile : public FileSystem {
   absl::StatusOr<Tensor> Read(const std::string& /*path*/) const override {
     return Tensor::CopyBytes(DType::kBytes, bytes_);
   }
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& /*path*/) const override {
-    return std::make_unique<Bytes>(bytes_);
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& /*path*/) const override {
+    return std::make_shared<const Bytes>(bytes_);
   }
   absl::StatusOr<FileStat> Stat(const std::string& /*path*/) const override {
     FileStat stat;
     stat.size = static_cast<int64_t>(bytes_.size());
     return stat;
   }
-  absl::StatusOr<std::vector<FolderEntry>> List(const std::string& folder, bool /*sizes*/) const override {
+  absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool /*sizes*/) const override {
     return NotFoundError(folder, " is a file, where a folder is expected");
   }
   absl::Status Write(const std::string& path, absl::Span<const std::string_view> /*parts*/) const override {
@@ -38,10 +38,10 @@ class OneFile : public FileSystem {
   }
 
  private:
-  class Bytes : public File {
+  class Bytes : public RandomAccessFile {
    public:
     explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
-    absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) override {
+    absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) const override {
       const std::string_view rest = bytes_.substr(std::min(bytes_.size(), static_cast<size_t>(offset)));
       const size_t read = std::min(rest.size(), target.size());
       if (read > 0) std::memcpy(target.data(), rest.data(), read);

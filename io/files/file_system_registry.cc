@@ -1,0 +1,94 @@
+#include "io/files/file_system_registry.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kFile = "file";
+constexpr std::string_view kLocalhost = "localhost";
+
+// "s3" of "s3://bucket"; "" of a plain path.
+std::string_view SchemeOf(std::string_view path) {
+  const std::string_view root = RootOf(path);
+  const size_t colon = root.find(':');
+  return colon == std::string_view::npos ? std::string_view() : root.substr(0, colon);
+}
+
+}  // namespace
+
+std::string_view RootOf(std::string_view path) {
+  if (!path.empty() && path[0] == '/') return path.substr(0, 1);
+  size_t colon = 0;
+  while (colon < path.size() && (absl::ascii_isalnum(static_cast<unsigned char>(path[colon])) || path[colon] == '+' ||
+                                 path[colon] == '-' || path[colon] == '.')) {
+    ++colon;
+  }
+  if (colon == 0 || !absl::ascii_isalpha(static_cast<unsigned char>(path[0]))) return {};
+  const std::string_view after = path.substr(colon);
+  if (after.substr(0, 3) == "://") {
+    const bool local = path.substr(0, colon) == kFile;
+    // The root of the machine's files is the slash behind the host.
+    const size_t slash = local ? path.find('/', colon + 3) : std::string_view::npos;
+    return path.substr(0, slash == std::string_view::npos ? colon + 3 : slash + 1);
+  }
+  return path.substr(0, colon) == kFile && after.substr(0, 2) == ":/" ? path.substr(0, colon + 2) : std::string_view();
+}
+
+absl::StatusOr<FileSystem::Place> FileSystemRegistry::LocateFileUri(std::string_view uri) const {
+  const std::string_view root = RootOf(uri);
+  std::string_view host = root.substr(kFile.size() + 1, root.size() - kFile.size() - 2);
+  if (host.substr(0, 2) == "//") host.remove_prefix(2);
+  if (root.back() != '/' || (!host.empty() && host != kLocalhost)) {
+    return UnsupportedError(uri,
+                            ": a file URI names files of this machine: write file:///folder/name, or the path alone");
+  }
+  return plain_->Locate(std::string(uri.substr(root.size() - 1)));
+}
+
+absl::StatusOr<FileSystem::Place> FileSystemRegistry::Locate(const std::string& path) const {
+  const std::string_view scheme = SchemeOf(path);
+  if (scheme.empty()) return plain_->Locate(path);
+  if (const auto found = by_scheme_.find(scheme); found != by_scheme_.end()) return found->second->Locate(path);
+  if (scheme == kFile) return LocateFileUri(path);
+  std::string known = "plain paths and file://";
+  for (const auto& [name, files] : by_scheme_) Append(known, ", ", name, "://");
+  return UnsupportedError(path, ": there is no file system for ", scheme, "://; there is one for ", known,
+                          ". Copy the files to this machine, or mount them");
+}
+
+absl::StatusOr<Tensor> FileSystemRegistry::Read(const std::string& path) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(path));
+  return place.files->Read(place.path);
+}
+
+absl::StatusOr<std::shared_ptr<const RandomAccessFile>> FileSystemRegistry::Open(const std::string& path) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(path));
+  return place.files->Open(place.path);
+}
+
+absl::StatusOr<FileStat> FileSystemRegistry::Stat(const std::string& path) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(path));
+  return place.files->Stat(place.path);
+}
+
+absl::StatusOr<std::unique_ptr<FolderPages>> FileSystemRegistry::ListPages(const std::string& folder,
+                                                                           bool sizes) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(folder));
+  return place.files->ListPages(place.path, sizes);
+}
+
+absl::Status FileSystemRegistry::Write(const std::string& path, absl::Span<const std::string_view> parts) const {
+  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(path));
+  return place.files->Write(place.path, parts);
+}
+
+const FileSystem* DefaultFileSystem() {
+  static const auto* const registry = new FileSystemRegistry(LocalFileSystem());
+  return registry;
+}
+
+}  // namespace headrace

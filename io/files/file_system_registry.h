@@ -1,0 +1,45 @@
+// File systems by the scheme of a URI: "file:///photos" and plain paths are the machine's own files. The registry is a
+// file system itself, which passes every call to the one that the path names, so that no other code knows of schemes.
+// A scheme is a letter and letters, digits, '+', '-' or '.', before "://"; for files ":/" is enough. What follows
+// "file://" or "file://localhost" is the path as it is: percent signs are not decoded.
+// Thread contract: Add before the registry is shared; everything else from any thread at once.
+#ifndef HEADRACE_IO_FILES_FILE_SYSTEM_REGISTRY_H_
+#define HEADRACE_IO_FILES_FILE_SYSTEM_REGISTRY_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/files/file_system.h"
+
+namespace headrace {
+
+class FileSystemRegistry : public FileSystem {
+ public:
+  // `plain` serves paths without a scheme, and those of file:.
+  explicit FileSystemRegistry(const FileSystem* plain) : plain_(plain) {}
+
+  // `files` gets whole URIs, "s3://bucket/key", and outlives the registry. Replaces the one of that scheme.
+  void Add(std::string scheme, const FileSystem* files) { by_scheme_[std::move(scheme)] = files; }
+
+  // kUnsupported, with the schemes that there are, if no file system has the scheme of the path.
+  absl::StatusOr<Place> Locate(const std::string& path) const override;
+
+  absl::StatusOr<Tensor> Read(const std::string& path) const override;
+  absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const override;
+  absl::StatusOr<FileStat> Stat(const std::string& path) const override;
+  absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override;
+  absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override;
+
+ private:
+  absl::StatusOr<Place> LocateFileUri(std::string_view uri) const;
+
+  const FileSystem* const plain_;
+  std::map<std::string, const FileSystem*, std::less<>> by_scheme_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FILES_FILE_SYSTEM_REGISTRY_H_
