@@ -114,6 +114,14 @@ absl::StatusOr<Tensor> Tensor::CopyBytesArray(DType dtype, absl::Span<const int6
   return tensor;
 }
 
+Tensor Tensor::ViewBytesArray(DType dtype, absl::Span<const int64_t> shape, BufferRef bytes, BufferRef ends) {
+  const uint8_t* const data = bytes->data();
+  Tensor tensor = View(dtype, shape, std::move(bytes), data);
+  tensor.ends_ = reinterpret_cast<const int64_t*>(ends->data());
+  tensor.ends_buffer_ = std::move(ends);
+  return tensor;
+}
+
 int64_t Tensor::stride(int axis) const {
   if (!strides_.empty()) return strides_[axis];
   int64_t stride = static_cast<int64_t>(ItemSize(dtype_));
@@ -153,6 +161,12 @@ Tensor Tensor::Index(int64_t i) const {
 
 Tensor Tensor::Slice(int axis, int64_t begin, int64_t size) const {
   Tensor result = *this;
+  if (IsVariableLength(dtype_)) {
+    result.shape_[0] = 1;
+    result.ends_ += begin * result.elements();
+    result.shape_[0] = size;
+    return result;
+  }
   if (axis != 0 && result.strides_.empty()) {
     for (int i = 0; i < rank(); ++i) result.strides_.push_back(stride(i));
   }

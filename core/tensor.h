@@ -39,6 +39,9 @@ class Tensor {
   // Byte strings of the given shape, in row-major order, copied into one buffer with a table of ends.
   static absl::StatusOr<Tensor> CopyBytesArray(DType dtype, absl::Span<const int64_t> shape,
                                                absl::Span<const std::string_view> elements);
+  // Byte strings of the given shape, in row-major order, one behind the other in `bytes`: string i begins at ends[i]
+  // and ends at ends[i + 1], where `ends` holds elements + 1 numbers of type int64.
+  static Tensor ViewBytesArray(DType dtype, absl::Span<const int64_t> shape, BufferRef bytes, BufferRef ends);
   // Shape (). T is one of the fixed-size types of DTypeOf.
   template <typename T>
   static absl::StatusOr<Tensor> Scalar(T value);
@@ -72,6 +75,9 @@ class Tensor {
   // Element i in row-major order, for a tensor of bytes or strings.
   std::string_view bytes_at(int64_t i) const;
   std::string_view bytes_value() const { return bytes_at(0); }
+  // All byte strings of an array, one behind the other, and where they end there: string i from ends[i] - ends[0] on.
+  std::string_view joined_bytes() const { return {reinterpret_cast<const char*>(data_) + ends_[0], bytes()}; }
+  absl::Span<const int64_t> ends() const { return {ends_, static_cast<size_t>(elements()) + 1}; }
   template <typename T>
   T value() const {
     T result;
@@ -81,7 +87,7 @@ class Tensor {
 
   // Views; no bytes are copied.
   Tensor Index(int64_t i) const;                              // drops the first axis
-  Tensor Slice(int axis, int64_t begin, int64_t size) const;  // fixed-size types
+  Tensor Slice(int axis, int64_t begin, int64_t size) const;  // of byte strings along the first axis only
   // Same elements, same order; needs a contiguous tensor and an equal number of elements.
   Tensor Reshape(absl::Span<const int64_t> shape) const;
   // The tensor itself if row-major, else a copy.

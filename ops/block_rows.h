@@ -2,29 +2,47 @@
 #ifndef HEADRACE_OPS_BLOCK_ROWS_H_
 #define HEADRACE_OPS_BLOCK_ROWS_H_
 
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "engine/operator/block.h"
 
 namespace headrace {
 
+// Whether one buffer holds all rows, each a byte string of shape ().
+inline bool HasStrings(const BlockColumn& column) {
+  return column.sliceable() && column.stack().rank() == 1 && IsVariableLength(column.stack().dtype());
+}
+
+// The rows given, in a column of their own. Strings are copied: a row would keep the memory of all.
+inline BlockColumn TakeColumnRows(BlockColumn& column, absl::Span<const int> rows) {
+  if (HasStrings(column) && !rows.empty()) {
+    std::vector<std::string_view> strings;
+    strings.reserve(rows.size());
+    for (const int row : rows) strings.push_back(column.stack().bytes_at(row));
+    absl::StatusOr<Tensor> copy =
+        Tensor::CopyBytesArray(column.stack().dtype(), {static_cast<int64_t>(rows.size())}, strings);
+    if (copy.ok()) return BlockColumn::Stacked(*std::move(copy));
+  }
+  BlockColumn kept;
+  for (const int row : rows) kept.Append(column.TakeRow(row));
+  return kept;
+}
+
 // Leaves only the rows given, in rising order.
 inline void KeepRows(Block& block, absl::Span<const int> rows) {
   if (static_cast<int>(rows.size()) == block.rows()) return;
-  for (BlockColumn& column : block.columns) {
-    BlockColumn kept;
-    for (int row : rows) kept.Append(column.TakeRow(row));
-    column = std::move(kept);
-  }
+  for (BlockColumn& column : block.columns) column = TakeColumnRows(column, rows);
   int to = 0;
   for (int row : rows) {
     block.ids[to] = block.ids[row];
-    if (to != row) block.provenances[to] = std::move(block.provenances[row]);
+    block.provenances.Move(static_cast<size_t>(row), static_cast<size_t>(to));
     ++to;
   }
   block.ids.resize(rows.size());
-  block.provenances.resize(rows.size());
+  block.provenances.Truncate(rows.size());
 }
 
 }  // namespace headrace

@@ -171,7 +171,7 @@ TEST_F(ChangedFiles, EndATextInAnErrorWhereItShrinksOrGrowsMeanwhile) {
 TEST_F(ChangedFiles, OfATextThatWasCutOffCannotBeReadOn) {
   const GraphBuilder builder = Text();
   PipelineOptions options = OptionsOf({});
-  options.checkpoint = {4, 1, 10};  // rows, file, byte
+  options.checkpoint = {4, 2, 0, 0, 2, 10};  // rows, next split, turn, rows in it, split plus one, byte
   const FaultyFileSystem files(LocalFileSystem(), [this](std::string_view call, const std::string& path) {
     if (call == "Open" && path == Changing()) folder_.Write("class/b.jpg", kHalf);
     return absl::OkStatus();

@@ -128,7 +128,7 @@ class ConcatenatedSource : public IndexedSource {
     Reorder(column_indices_[input], row.columns);
     row.ids[0].key = MixKey(row.ids[0].key, input);
     block.ids.push_back(row.ids[0]);
-    block.provenances.push_back(std::move(row.provenances[0]));
+    block.provenances.Append(row.provenances, 0);
     if (block.columns.empty()) block.columns.resize(row.columns.size());
     for (size_t i = 0; i < row.columns.size(); ++i) block.columns[i].Append(row.columns[i].TakeRow(0));
     return absl::OkStatus();

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include "ops/block_rows.h"
 
 namespace headrace {
 namespace {
@@ -31,8 +35,21 @@ BlockColumn MoveColumn(absl::Span<const RowInBlock> rows, size_t column) {
   return joined;
 }
 
+// Byte strings are copied as well: a row would keep the memory of its whole message.
+absl::StatusOr<Tensor> CopyStrings(absl::Span<const RowInBlock> rows, size_t column) {
+  std::vector<std::string_view> strings;
+  strings.reserve(rows.size());
+  for (const RowInBlock& row : rows) strings.push_back(row.block->columns[column].stack().bytes_at(row.row));
+  const DType dtype = rows[0].block->columns[column].stack().dtype();
+  return Tensor::CopyBytesArray(dtype, {static_cast<int64_t>(rows.size())}, strings);
+}
+
 BlockColumn CopyColumn(absl::Span<const RowInBlock> rows, size_t column) {
   const Tensor& like = rows[0].block->columns[column].stack();
+  if (IsVariableLength(like.dtype())) {
+    absl::StatusOr<Tensor> strings = CopyStrings(rows, column);
+    return strings.ok() ? BlockColumn::Stacked(*std::move(strings)) : MoveColumn(rows, column);
+  }
   Shape shape = like.shape();
   shape[0] = static_cast<int64_t>(rows.size());
   absl::StatusOr<Tensor> joined = Tensor::Allocate(like.dtype(), shape);
@@ -47,7 +64,7 @@ BlockColumn CopyColumn(absl::Span<const RowInBlock> rows, size_t column) {
 std::optional<RunTypes> RunTypesOf(const Block& block) {
   RunTypes types;
   for (const BlockColumn& column : block.columns) {
-    if (!column.in_runs()) return std::nullopt;
+    if (!column.in_runs() && !HasStrings(column)) return std::nullopt;
     const Tensor& rows = column.stack();
     types.emplace_back(rows.dtype(), Shape(rows.shape().begin() + 1, rows.shape().end()));
   }
@@ -57,12 +74,11 @@ std::optional<RunTypes> RunTypesOf(const Block& block) {
 Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs) {
   auto joined = std::make_unique<Block>();
   joined->ids.resize(rows.size());
-  joined->provenances.resize(rows.size());
+  joined->provenances.reserve(rows.size());
   RowId* const ids = joined->ids.data();
-  Provenance* const provenances = joined->provenances.data();
   for (size_t i = 0; i < rows.size(); ++i) {
     ids[i] = rows[i].block->ids[static_cast<size_t>(rows[i].row)];
-    provenances[i] = std::move(rows[i].block->provenances[static_cast<size_t>(rows[i].row)]);
+    joined->provenances.Append(rows[i].block->provenances, static_cast<size_t>(rows[i].row));
   }
   for (size_t c = 0; c < rows[0].block->columns.size(); ++c) {
     joined->columns.push_back(same_runs ? CopyColumn(rows, c) : MoveColumn(rows, c));

@@ -27,6 +27,32 @@ absl::Status Ragged(const Tensor& first, const Tensor& row) {
                                                  : "make them alike (Resize, PadEnd), or use batch(pad=True)");
 }
 
+// Arrays of byte strings, along their first axis, by one copy each.
+absl::StatusOr<Tensor> JoinStrings(absl::Span<const Tensor> runs) {
+  Shape shape = runs[0].shape();
+  shape[0] = 0;
+  size_t bytes = 0;
+  for (const Tensor& run : runs) {
+    shape[0] += run.dim(0);
+    bytes += run.bytes();
+  }
+  BufferRef joined = BufferPool::Current().Allocate(bytes);
+  BufferRef ends = BufferPool::Current().Allocate(static_cast<size_t>(ElementCount(shape) + 1) * sizeof(int64_t));
+  if (!joined || !ends) return ResourceError("the machine has no memory for a batch of ", bytes, " bytes");
+  auto* end = reinterpret_cast<int64_t*>(ends->data());
+  *end++ = 0;
+  int64_t at = 0;
+  for (const Tensor& run : runs) {
+    const std::string_view strings = run.joined_bytes();
+    if (!strings.empty()) std::memcpy(joined->data() + at, strings.data(), strings.size());
+    const absl::Span<const int64_t> from = run.ends();
+    const int64_t shift = at - from[0];
+    for (size_t i = 1; i < from.size(); ++i) *end++ = from[i] + shift;
+    at += static_cast<int64_t>(strings.size());
+  }
+  return Tensor::ViewBytesArray(runs[0].dtype(), shape, std::move(joined), std::move(ends));
+}
+
 }  // namespace
 
 absl::Status RowBatch::Grow(GrowingColumn& column, const Tensor& row, int64_t more) {
@@ -49,11 +75,16 @@ absl::Status RowBatch::Grow(GrowingColumn& column, const Tensor& row, int64_t mo
 absl::Status RowBatch::Fit(GrowingColumn& column, const Tensor& row, int64_t more) {
   if (column.whole.valid() && !SameType(column.whole, row)) return Ragged(column.whole.Index(0), row);
   if (!column.rows.empty()) return Ragged(column.rows[0], row);
+  if (!column.runs.empty()) return Ragged(column.runs[0].Index(0), row);
   return column.whole.valid() && column.whole.dim(0) >= rows() + more ? absl::OkStatus() : Grow(column, row, more);
 }
 
 absl::Status RowBatch::AddTo(GrowingColumn& column, Tensor row) {
+  for (const Tensor& run : std::exchange(column.runs, {})) {
+    for (int64_t i = 0; i < run.dim(0); ++i) column.rows.push_back(run.Index(i));
+  }
   if (padding_.has_value() || IsVariableLength(row.dtype())) {
+    if (column.whole.valid()) return Ragged(column.whole.Index(0), row);
     if (!column.rows.empty() && column.rows[0].dtype() != row.dtype()) return Ragged(column.rows[0], row);
     if (!padding_.has_value() && !column.rows.empty() && column.rows[0].shape() != row.shape()) {
       return Ragged(column.rows[0], row);
@@ -98,6 +129,22 @@ absl::Status RowBatch::AddRun(GrowingColumn& column, const Tensor& rows) {
   const Tensor first = rows.Index(0);
   HEADRACE_RETURN_IF_ERROR(Fit(column, first, rows.dim(0)));
   std::memcpy(column.whole.mutable_raw() + static_cast<size_t>(this->rows()) * first.bytes(), rows.raw(), rows.bytes());
+  return absl::OkStatus();
+}
+
+absl::Status RowBatch::AddStrings(GrowingColumn& column, const Tensor& rows) {
+  if (column.whole.valid() || !column.rows.empty()) {
+    for (int64_t i = 0; i < rows.dim(0); ++i) HEADRACE_RETURN_IF_ERROR(AddTo(column, rows.Index(i)));
+    return absl::OkStatus();
+  }
+  if (!column.runs.empty()) {
+    const Tensor first = column.runs[0].Index(0);
+    const Tensor row = rows.Index(0);
+    if (first.dtype() != row.dtype() || first.shape() != row.shape()) return Ragged(first, row);
+  }
+  held_bytes_ += rows.bytes();
+  waiting_bytes_ += static_cast<int64_t>(rows.bytes());
+  column.runs.push_back(rows);
   return absl::OkStatus();
 }
 
@@ -150,7 +197,7 @@ void RowBatch::Add(Block& block, int from, int count) {
     AddFirst(block, from++);
     if (--count == 0) return;
   }
-  const auto in_runs = [](const BlockColumn& column) { return column.in_runs(); };
+  const auto in_runs = [](const BlockColumn& column) { return column.sliceable(); };
   const bool whole = memory_ == nullptr && !padding_.has_value() && block.batch_memory == nullptr &&
                      std::all_of(block.columns.begin(), block.columns.end(), in_runs);
   if (!whole) {
@@ -158,13 +205,15 @@ void RowBatch::Add(Block& block, int from, int count) {
     return;
   }
   for (size_t c = 0; c < columns_.size() && failed_.ok(); ++c) {
-    failed_ = AddRun(columns_[c], block.columns[c].stack().Slice(0, from, count));
+    const Tensor run = block.columns[c].stack().Slice(0, from, count);
+    failed_ = IsVariableLength(run.dtype()) ? AddStrings(columns_[c], run) : AddRun(columns_[c], run);
     if (!failed_.ok()) NameColumn(c, block.provenances[from]);
   }
   ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
 }
 
 absl::StatusOr<Tensor> RowBatch::TakeColumn(GrowingColumn& column) {
+  if (!column.runs.empty()) return JoinStrings(column.runs);
   if (!column.rows.empty()) return padding_.has_value() ? StackPadded(column.rows, *padding_) : Stack(column.rows);
   if (column.whole.dim(0) == rows()) return std::move(column.whole);
   return column.whole.Slice(0, 0, rows());

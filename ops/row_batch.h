@@ -45,6 +45,7 @@ class RowBatch {
   struct GrowingColumn {
     Tensor whole;              // (capacity, …), being filled
     std::vector<Tensor> rows;  // the rows that wait
+    std::vector<Tensor> runs;  // or arrays of byte strings, each of several rows, that wait
   };
   // Continues in the memory promised to the rows, as long as they arrive as promised.
   absl::Status FollowSlots(const Block& block);
@@ -52,6 +53,8 @@ class RowBatch {
   absl::Status AddTo(GrowingColumn& column, Tensor row);
   // Adds contiguous rows of fixed size by one copy.
   absl::Status AddRun(GrowingColumn& column, const Tensor& rows);
+  // Adds an array of byte strings that waits as one.
+  absl::Status AddStrings(GrowingColumn& column, const Tensor& rows);
   void AddRow(Block& block, int row);
   void RepeatLast();
   // Adds the first row, behind the fillers that waited for it.

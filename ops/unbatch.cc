@@ -61,7 +61,7 @@ class UnbatchOperator : public RowOperator {
     for (int64_t child = 0; child < rows; ++child) {
       part->ids.push_back(id);
       part->ids.back().key = MixKey(id.key, static_cast<uint64_t>(child));
-      part->provenances.push_back(block.provenances[row]);
+      part->provenances.Append(block.provenances, static_cast<size_t>(row));
     }
     return part;
   }

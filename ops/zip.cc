@@ -168,7 +168,7 @@ class ZipOperator : public StreamOperator {
     auto zipped = std::make_unique<Block>();
     zipped->epoch = inputs_[0].block().epoch;
     NameRow(0, *zipped);
-    zipped->provenances[0] = failed.provenances[0];
+    zipped->provenances.Set(0, failed.provenances[0]);
     zipped->error = failed.error;
     for (ZipInput& input : inputs_) input.UseRows(1);
     zipped->checkpoint = CheckpointNow();
@@ -200,7 +200,7 @@ class ZipOperator : public StreamOperator {
       if (provenance.file == nullptr) provenance = input.block().provenances[input.row() + row];
     }
     zipped.ids.push_back(id);
-    zipped.provenances.push_back(std::move(provenance));
+    zipped.provenances.push_back(provenance);
   }
 
   void GiveError(Outbox& out) {
@@ -263,7 +263,7 @@ class ZippedSource : public IndexedSource {
       JoinRows(row, zipped);
     }
     block.ids.push_back(zipped.ids[0]);
-    block.provenances.push_back(std::move(zipped.provenances[0]));
+    block.provenances.Append(zipped.provenances, 0);
     if (block.columns.empty()) block.columns.resize(zipped.columns.size());
     for (size_t i = 0; i < zipped.columns.size(); ++i) AppendRows(block.columns[i], zipped.columns[i], 0, 1);
     return absl::OkStatus();
@@ -311,7 +311,7 @@ class ZippedSource : public IndexedSource {
     } else {
       for (size_t i = 0; i < rows.ids.size(); ++i) {
         joined.ids[i] = JoinIds(joined.ids[i], rows.ids[i]);
-        if (joined.provenances[i].file == nullptr) joined.provenances[i] = std::move(rows.provenances[i]);
+        if (!joined.provenances.has_file(i)) joined.provenances.Set(i, rows.provenances[i]);
       }
     }
     for (BlockColumn& column : rows.columns) joined.columns.push_back(std::move(column));

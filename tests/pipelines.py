@@ -261,6 +261,10 @@ def text_lines(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt")).shuffle(8).batch(7)
 
 
+def text_splits(data: pathlib.Path) -> hr.Dataset:
+    return hr.Text(str(data / "texts/*.txt"), shuffle=True, window=6, interleave=3, split_bytes=40).batch(7)
+
+
 def texts_repeated(data: pathlib.Path) -> hr.Dataset:
     return hr.Text([str(data / "texts/d*.txt"), str(data / "texts/b*.txt")]).repeat(3).skip(2).batch(4)
 
@@ -507,6 +511,7 @@ PIPELINES: dict[str, Build] = {
         kernels_on_vectors,
         whole_files,
         text_lines,
+        text_splits,
         texts_repeated,
         table,
         generated,

@@ -1,7 +1,10 @@
 """Random pipelines, each with a model in plain Python of its rows."""
 
 import dataclasses
+import os
+import pathlib
 import random
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -122,11 +125,48 @@ def stream(count: int) -> Recipe:
     )
 
 
+def number_of(line: np.ndarray) -> np.ndarray:
+    return np.array(int(str(line)), np.int64)
+
+
+def lines_of(count: int) -> pathlib.Path:
+    """A file with the numbers below `count`; every process finds the same one."""
+    folder = pathlib.Path(tempfile.gettempdir()) / f"headrace-recipes-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{count}.txt"
+    if not path.exists():
+        draft = folder / f"{count}.{os.getpid()}.draft"
+        draft.write_text("".join(f"{number}\n" for number in range(count)))
+        draft.rename(path)
+    return path
+
+
+def lines(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
+    def build() -> hr.Dataset:
+        text = hr.Text(lines_of(count), shuffled, 5, interleave=interleave, sharding=sharding, split_bytes=split_bytes)
+        return text.map(number_of, "line", "value").project("value")
+
+    in_order = not shuffled and interleave == 1
+    return Recipe(
+        f"Text({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
+        build,
+        (lambda: list(range(count))) if in_order else unmodelled,
+    )
+
+
 def source(draws: Draws) -> Recipe:
     size = draws.integer(0, draws.choice([30, 3]))
-    kind = draws.choice(["range", "array", "stream"])
+    kind = draws.choice(["range", "array", "stream", "lines"])
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
+    if kind == "lines":
+        return lines(
+            size,
+            draws.choice([False, True]),
+            draws.integer(1, 3),
+            draws.choice([4, 17, 1000]),
+            draws.choice(["rows", "splits"]),
+        )
     return array(size) if kind == "array" else stream(size)
 
 

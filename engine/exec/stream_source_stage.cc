@@ -44,8 +44,10 @@ void StreamSourceStage::EndEpoch(uint64_t epoch) {
   at_end_ = false;
 }
 
-bool StreamSourceStage::IsOfThisRank(uint64_t position) const {
-  return position >= base_ && (position - base_) % shard_.world == shard_.rank;
+RowShare StreamSourceStage::Share() const {
+  // What a source deals by itself is all its own.
+  if (op_.properties.deals_rows) return {};
+  return {shard_.rank, shard_.world, base_};
 }
 
 // Whether the source can be asked for the row behind one that failed and is skipped.
@@ -68,22 +70,8 @@ Message StreamSourceStage::NextMessage(int rows) {
   if (!started_) status = source_->Start(RowEpochOf(epoch_, op_.epoch_cycle), counters_of_source_);
   started_ = true;
   bool ended = false;
-  while (status.ok()) {
-    const uint64_t position = counters_of_source_[0];
-    const int before = block->rows();
-    status = source_->Next(*block, absl::MakeSpan(counters_of_source_), ended);
-    at_end_ = ended;
-    if (ended && block->rows() > 0) break;
-    if (ended || control_->closed()) return end(epoch_);
-    if (!status.ok() && (IsOfThisRank(position) || !GoesOn(*block, status))) break;
-    if (!status.ok()) {
-      status = absl::OkStatus();
-      block->failed.reset();
-    }
-    if (!IsOfThisRank(position)) block->Truncate(before);
-    if (block->rows() == 0) block->columns.clear();
-    if (block->rows() >= rows) break;
-  }
+  if (status.ok()) status = source_->ReadRows(rows, Share(), *block, absl::MakeSpan(counters_of_source_), ended);
+  if (ended || control_->closed()) return end(epoch_);
   block->checkpoint = checkpoint();
   if (!status.ok()) {
     at_end_ = !GoesOn(*block, status);

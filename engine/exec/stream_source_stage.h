@@ -30,7 +30,7 @@ class StreamSourceStage : public Stage {
   Message NextMessage(int rows);
   bool GoesOn(const Block& block, const absl::Status& status) const;
   void EndEpoch(uint64_t epoch);
-  bool IsOfThisRank(uint64_t position) const;
+  RowShare Share() const;
 
   const PlannedOperator& op_;
   const std::unique_ptr<StreamSource> source_;
@@ -40,7 +40,7 @@ class StreamSourceStage : public Stage {
   std::vector<uint64_t> counters_of_source_;
   uint64_t base_;
   bool started_ = false;
-  bool at_end_ = false;  // of this epoch, or it failed: its end-of-epoch marker comes next
+  bool at_end_ = false;  // it failed: the end-of-epoch marker comes next
   bool exhausted_ = false;
 };
 

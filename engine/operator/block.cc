@@ -34,7 +34,7 @@ void BlockColumn::Append(Tensor row) {
 
 void BlockColumn::Truncate(int rows) {
   if (rows >= this->rows()) return;
-  if (in_runs()) {
+  if (sliceable()) {
     tensors_[0] = tensors_[0].Slice(0, 0, rows);
     return;
   }
@@ -43,15 +43,20 @@ void BlockColumn::Truncate(int rows) {
 }
 
 BlockColumn BlockColumn::TakeRows(int from, int rows) {
-  if (in_runs()) return Stacked(tensors_[0].Slice(0, from, rows));
+  if (sliceable()) return Stacked(tensors_[0].Slice(0, from, rows));
   BlockColumn taken;
   for (int row = from; row < from + rows; ++row) taken.Append(TakeRow(row));
   return taken;
 }
 
 size_t BlockColumn::footprint() const {
+  // Counts a buffer once that rows which follow each other share.
   size_t bytes = 0;
-  for (const Tensor& tensor : tensors_) bytes += tensor.footprint();
+  const Buffer* last = nullptr;
+  for (const Tensor& tensor : tensors_) {
+    if (tensor.buffer().get() == nullptr || tensor.buffer().get() != last) bytes += tensor.footprint();
+    last = tensor.buffer().get();
+  }
   return bytes;
 }
 
@@ -75,7 +80,7 @@ std::unique_ptr<Block> Block::TakeRest(int from) {
   const int count = rows() - from;
   if (count > 0) {
     taken->ids.assign(ids.begin() + from, ids.end());
-    taken->provenances.assign(provenances.begin() + from, provenances.end());
+    for (int row = from; row < rows(); ++row) taken->provenances.Append(provenances, static_cast<size_t>(row));
     for (BlockColumn& column : columns) taken->columns.push_back(column.TakeRows(from, count));
   }
   taken->checkpoint = checkpoint;
@@ -89,7 +94,7 @@ std::unique_ptr<Block> Block::TakeRest(int from) {
 void Block::Truncate(int rows) {
   if (rows >= this->rows()) return;
   ids.resize(rows);
-  provenances.resize(rows);
+  provenances.Truncate(static_cast<size_t>(rows));
   for (BlockColumn& column : columns) column.Truncate(rows);
   if (rows == 0 && end != End::kError && !error.ok()) error = absl::OkStatus();
 }
@@ -141,7 +146,7 @@ Message TakeRow(Block& block, int row) {
   auto single = std::make_unique<Block>();
   single->epoch = block.epoch;
   single->ids.push_back(block.ids[row]);
-  single->provenances.push_back(std::move(block.provenances[row]));
+  single->provenances.Append(block.provenances, static_cast<size_t>(row));
   for (BlockColumn& column : block.columns) single->columns.emplace_back(column.TakeRow(row));
   single->checkpoint = block.checkpoint;
   return single;

@@ -17,6 +17,7 @@
 #include "engine/operator/block_memory.h"
 #include "engine/operator/cache_trail.h"
 #include "engine/operator/failed_row.h"
+#include "engine/operator/provenances.h"
 
 namespace headrace {
 
@@ -33,7 +34,9 @@ class BlockColumn {
   // Whether one buffer, stack(), holds all rows.
   bool stacked() const { return stacked_; }
   const Tensor& stack() const { return tensors_[0]; }
-  // Whether all rows are in one contiguous buffer of fixed size: runs of rows can be copied and sliced.
+  // Whether one row-major buffer holds all rows: runs of rows are views of it.
+  bool sliceable() const { return stacked_ && stack().contiguous(); }
+  // Whether, in addition, rows have a fixed size: runs of rows can be copied.
   bool in_runs() const { return stacked_ && stack().contiguous() && !IsVariableLength(stack().dtype()); }
   Tensor row(int i) const { return stacked_ ? tensors_[0].Index(i) : tensors_[i]; }
   Tensor TakeRow(int i) { return stacked_ ? tensors_[0].Index(i) : std::move(tensors_[i]); }
@@ -64,7 +67,7 @@ struct Block {
   // The epoch in the numbers of the operator that made the block.
   uint64_t epoch = 0;
   absl::InlinedVector<RowId, 1> ids;
-  absl::InlinedVector<Provenance, 1> provenances;
+  Provenances provenances;
   absl::InlinedVector<BlockColumn, 2> columns;
   Checkpoint checkpoint;
   End end = End::kNone;
@@ -127,9 +130,9 @@ using Message = std::unique_ptr<Block>;
 
 // Appends a row; `columns` are moved from.
 template <typename Tensors>
-void AppendRow(Block& block, const RowId& id, Provenance provenance, Tensors& columns) {
+void AppendRow(Block& block, const RowId& id, const Provenance& provenance, Tensors& columns) {
   block.ids.push_back(id);
-  block.provenances.push_back(std::move(provenance));
+  block.provenances.push_back(provenance);
   if (block.columns.empty()) block.columns.resize(columns.size());
   for (size_t i = 0; i < columns.size(); ++i) block.columns[i].Append(std::move(columns[i]));
 }

@@ -12,7 +12,7 @@ absl::Status IndexedSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> 
     HEADRACE_RETURN_IF_ERROR(Read(epoch, position, row));
     absl::InlinedVector<Tensor, 2> columns;
     for (BlockColumn& column : row.columns) columns.push_back(column.TakeRow(0));
-    AppendRow(block, row.ids[0], std::move(row.provenances[0]), columns);
+    AppendRow(block, row.ids[0], row.provenances[0], columns);
   }
   return absl::OkStatus();
 }

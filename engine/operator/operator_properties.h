@@ -91,6 +91,8 @@ struct OperatorProperties {
   bool new_order_each_epoch = false;
   // Makes several messages of one, and returns them in order.
   bool splits_messages = false;
+  // A source that gives each rank rows of its own: which ones the number of rows given out does not say.
+  bool deals_rows = false;
   // It keeps the rows that come to it, and gives them again in later epochs; not set: it keeps none.
   std::optional<RowStorage> keeps;
   std::vector<CachePoint> cache_points;

@@ -26,6 +26,8 @@ PreparedGraph::PreparedGraph(ir::proto::Graph graph, const PlanOptions& options)
   run_.files = options.files;
   run_.rank = options.shard.rank;
   run_.skips_failed = graph_.has_skip_failed();
+  run_.world = options.shard.world;
+  run_.memory = options.memory;
 }
 
 absl::StatusOr<std::unique_ptr<PreparedGraph>> PreparedGraph::Make(ir::proto::Graph graph, const PlanOptions& options) {

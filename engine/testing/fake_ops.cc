@@ -96,21 +96,24 @@ class StreamedSource : public StreamSource {
     probe_->Leave();
     return absl::OkStatus();
   }
-  absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) override {
+  absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
+                        bool& end) override {
     // A real source would crash here, with nothing to read from.
     if (failed_) std::abort();
-    end = position_ >= rows_;
-    if (end) return absl::OkStatus();
-    const bool fails = static_cast<int64_t>(position_) == fail_;
-    failed_ = fails && !goes_on_;
-    if (fails && goes_on_) {
-      const FailedRow row{{epoch_, position_, false}, {nullptr, fail_, -1}, {}};
-      block.failed = std::make_unique<FailedRow>(row);
-      counters[0] = ++position_;
+    for (; position_ < rows_ && block.rows() < rows; ++position_) {
+      const bool fails = static_cast<int64_t>(position_) == fail_;
+      failed_ = fails && !goes_on_;
+      if (!failed_ && !share.Has(position_)) continue;
+      if (fails && goes_on_) {
+        const FailedRow row{{epoch_, position_, false}, {nullptr, fail_, -1}, {}};
+        block.failed = std::make_unique<FailedRow>(row);
+        counters[0] = ++position_;
+      }
+      if (fails) return DataError("the value ", fail_, " fails");
+      HEADRACE_RETURN_IF_ERROR(AppendCount(epoch_, position_, 0, block));
+      counters[0] = position_ + 1;
     }
-    if (fails) return DataError("the value ", fail_, " fails");
-    HEADRACE_RETURN_IF_ERROR(AppendCount(epoch_, position_, 0, block));
-    counters[0] = ++position_;
+    end = block.rows() == 0;
     return absl::OkStatus();
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {

@@ -80,7 +80,7 @@ TEST(OrderedSource, GivesTheSameOneByOneAndTogether) {
     Provenance provenance;
     source->Identify(1, position, id, provenance);
     EXPECT_EQ(id, one_by_one.ids.back());
-    EXPECT_EQ(provenance.record, one_by_one.provenances.back().record);
+    EXPECT_EQ(provenance.record, one_by_one.provenances[one_by_one.provenances.size() - 1].record);
   }
   EXPECT_EQ(RowsOf(together), RowsOf(one_by_one));
 }

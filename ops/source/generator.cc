@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/stop_signal.h"
 #include "engine/operator/operator.h"
 #include "ir/type.h"
 
@@ -19,16 +20,24 @@ class GeneratorSource : public StreamSource {
 
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override {
     epoch_ = epoch;
+    next_ = counters[0];
     return iterator_->Start(epoch, counters[0]);
   }
 
-  absl::Status Next(Block& block, absl::Span<uint64_t> counters, bool& end) override {
-    HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> row, iterator_->Next());
-    end = row.empty();
-    if (end) return absl::OkStatus();
-    const uint64_t index = counters[0]++;
-    HEADRACE_RETURN_IF_ERROR(Check(row, index));
-    AppendRow(block, {epoch_, index}, {nullptr, static_cast<int64_t>(index), -1}, row);
+  absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
+                        bool& end) override {
+    while (block.rows() < rows) {
+      // A pipeline that is closed waits for one call of the user's function, not for many.
+      if (StopSignal::Raised()) return StopSignal::Error();
+      HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> row, iterator_->Next());
+      if (row.empty()) break;
+      const uint64_t index = next_++;
+      HEADRACE_RETURN_IF_ERROR(Check(row, index));
+      if (!share.Has(index)) continue;
+      AppendRow(block, {epoch_, index}, {nullptr, static_cast<int64_t>(index), -1}, row);
+      counters[0] = next_;
+    }
+    end = block.rows() == 0;
     return absl::OkStatus();
   }
 
@@ -55,6 +64,7 @@ class GeneratorSource : public StreamSource {
   const std::string name_;
   const ir::Columns columns_;
   uint64_t epoch_ = 0;
+  uint64_t next_ = 0;  // number of the row that comes next
 };
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {

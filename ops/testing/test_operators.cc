@@ -46,7 +46,7 @@ class Group : public StreamOperator {
     if (held_->columns.empty()) held_->columns.resize(block.columns.size());
     for (int row = 0; row < block.rows(); ++row) {
       held_->ids.push_back(block.ids[row]);
-      held_->provenances.push_back(block.provenances[row]);
+      held_->provenances.Append(block.provenances, static_cast<size_t>(row));
       for (size_t i = 0; i < block.columns.size(); ++i) held_->columns[i].Append(block.columns[i].TakeRow(row));
     }
     held_->epoch = block.epoch;

@@ -336,6 +336,10 @@ class Dataset(Methods):
         """As a source."""
         self._set(op, attributes, (), [], None, None)
 
+    def _become(self, other: "Dataset") -> None:
+        """For a source that stands for itself and operators on it."""
+        self._fill(other._node, other._inputs, other._bindings, other._seed, other._on_error)
+
     def _append(
         self,
         op: str,

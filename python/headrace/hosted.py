@@ -132,6 +132,14 @@ def filtered(
     return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
 
 
+def mix(dataset: Dataset, shuffle: Any, window: Any, seed: Any, name: Any) -> None:
+    """Puts shuffle(window) on a source that was asked to shuffle. Values that are wrong are left to the operators."""
+    # As texts, which arrays and NumPy's numbers have as well.
+    if str(shuffle) == "True" and str(window) != "0":
+        above = f"{name}/window" if isinstance(name, str) else name
+        dataset._become(dataset._copy().shuffle(window, seed=seed, name=above))
+
+
 def cached(
     dataset: Methods,
     memory: int | str | None,

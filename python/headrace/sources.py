@@ -198,18 +198,54 @@ class Text(Dataset):
 
     Column: `line` (string), without its end (\\n or \\r\\n). Files come in byte order of their paths, each
     once, and must be UTF-8; a byte order mark is left out. An empty line is a row. A row's key is its
-    file's number mixed with its byte offset. To shuffle lines, use shuffle(window).
+    file's number mixed with its byte offset. With `shuffle` the files are read in splits, in an order
+    that differs in each epoch, and each rank reads its own.
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
             matches nothing is an error.
+        shuffle: Read the splits of the files in an order that differs in each epoch, several at
+            once.
+        window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
+        interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
+            or 8 with shuffle (at least 1, at most 64).
+        sharding: What ranks are dealt: with "splits" a rank reads its own bytes alone, with "rows"
+            all bytes, and keeps its rows. None: rows, or splits with shuffle.
+        split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
+            MiB (at least 1, at most 1,000,000,000,000,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
 
     Example:
         hr.Text("corpus/*.txt")
     """
 
-    def __init__(self, patterns: str | PathLike[str] | Sequence[str | PathLike[str]]) -> None:
-        self._begin("Text", {"patterns": patterns})
+    def __init__(
+        self,
+        patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
+        shuffle: bool = False,
+        window: int = 16384,
+        interleave: int | None = None,
+        sharding: str | None = None,
+        split_bytes: int | None = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(
+            "Text",
+            {
+                "patterns": patterns,
+                "shuffle": shuffle,
+                "interleave": interleave,
+                "sharding": sharding,
+                "split_bytes": split_bytes,
+                "seed": seed,
+                "name": name,
+            },
+        )
+        hosted.mix(self, shuffle, window, seed, name)
 
 
 def __getattr__(name: str) -> Any:

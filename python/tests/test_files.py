@@ -235,3 +235,60 @@ def test_a_signal_ends_a_listing(call: Callable[[pathlib.Path], object], endless
     with pytest.raises(Alarm), alarm():
         call(endless)
     assert time.monotonic() - started < 30
+
+
+def test_file_uris_are_paths(folder: pathlib.Path):
+    uri = f"file://{folder}"
+    assert len(list(hr.ImageFolder(uri))) == 2
+    assert len(list(hr.Files(f"{uri}/**/*.jpg"))) == 2
+    assert len(list(hr.Text([f"{uri}/**/a.jpg", f"{uri}/**/b.jpg"]))) == 2
+    cached = hr.Files(f"{uri}/**/*.jpg").cache("1MiB", f"file://{folder.parent}/cache")
+    assert len(list(cached)) == 2
+    assert list((folder.parent / "cache").iterdir())
+    listed = hr.ImageFolder(folder, listing=f"file://{folder.parent}/listing")
+    assert len(list(listed)) == 2
+    assert (folder.parent / "listing").exists()
+
+
+REMOTE: dict[str, Callable[[pathlib.Path], hr.Dataset]] = {
+    "ImageFolder": lambda folder: hr.ImageFolder("s3://bucket/photos"),
+    "Files": lambda folder: hr.Files("s3://bucket/*.jpg"),
+    "Text": lambda folder: hr.Text("s3://bucket/*.txt"),
+    "listing": lambda folder: hr.ImageFolder(folder, listing="s3://bucket/listing"),
+    "cache": lambda folder: hr.Range(3).cache("1MiB", "s3://bucket/cache"),
+}
+
+
+@pytest.mark.parametrize("name", REMOTE)
+def test_a_scheme_without_a_file_system_is_named(name: str, folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(folder)
+    with pytest.raises(hr.UnsupportedError, match="s3://bucket/.*plain paths and file://"):
+        list(REMOTE[name](folder))
+    assert not (folder / "s3:").exists()
+
+
+def test_shuffled_text_gives_every_line_once(tmp_path: pathlib.Path):
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("".join(f"{name}{number}\n" for number in range(300)))
+    text = hr.Text(str(tmp_path / "*.txt"), shuffle=True, split_bytes=200)
+    epochs = [[row["line"] for row in text.iterate(epoch=epoch)] for epoch in range(2)]
+    assert sorted(epochs[0]) == sorted(epochs[1])
+    assert len(set(epochs[0])) == 600
+    assert epochs[0] != epochs[1] != sorted(epochs[1])
+    assert epochs[0] == [row["line"] for row in text.iterate(epoch=0, workers=1)]
+    ranks = [[row["line"] for row in text.iterate(shard=(rank, 50))] for rank in range(50)]
+    assert sorted(sum(ranks, [])) == sorted(epochs[0])
+    with pytest.raises(hr.UnsupportedError, match="even="):
+        text.iterate(shard=(0, 2), even="drop")
+
+
+def test_a_state_of_split_text_fits_its_own_ranks(tmp_path: pathlib.Path):
+    (tmp_path / "a.txt").write_text("".join(f"{number}\n" for number in range(300)))
+    text = hr.Text(str(tmp_path / "a.txt"), shuffle=True, split_bytes=200, window=0).batch(4)
+    with text.iterate(shard=(1, 2)) as iterator:
+        next(iterator)
+        state = iterator.state()
+        rest = [batch["line"].tolist() for batch in iterator]
+    assert [batch["line"].tolist() for batch in text.iterate(shard=(1, 2), state=state)] == rest
+    with pytest.raises(hr.StateError, match="Text"):
+        text.iterate(shard=(0, 3), state=state)

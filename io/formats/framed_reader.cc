@@ -1,0 +1,142 @@
+#include "io/formats/framed_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+// Part of a block in front of what is read that a record begun in the block before may take.
+constexpr size_t kRoomShare = 8;
+// What is read beyond the end of a split for its last record.
+constexpr int64_t kTail = 4096;
+
+}  // namespace
+
+FramedReader::FramedReader(const Framing* framing, std::shared_ptr<const RandomAccessFile> file, std::string path,
+                           int64_t size, const Split& split, int64_t from, size_t block_bytes)
+    : framing_(framing),
+      file_(std::move(file)),
+      path_(std::move(path)),
+      size_(size),
+      split_(split),
+      block_bytes_(block_bytes),
+      offset_(from),
+      asked_(from),
+      searching_(from == split.begin && from > 0) {
+  if (searching_) offset_ = asked_ = std::max<int64_t>(0, from - framing->looks_behind());
+}
+
+absl::StatusOr<std::unique_ptr<RecordReader>> FramedReader::Open(const Framing* framing, const FileSystem& files,
+                                                                 const std::string& path, const Split& split,
+                                                                 int64_t from, size_t block_bytes) {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  // A file that became shorter than it was listed has nothing in its last splits.
+  if (from > size && from != split.begin) {
+    return DataError(path, " has ", size, " bytes, and was to be read on from byte ", from, ": it was cut off");
+  }
+  std::unique_ptr<FramedReader> reader(
+      new FramedReader(framing, std::move(file), path, size, split, from, block_bytes));
+  if (reader->asked_ >= size && from == split.begin && from > 0) {
+    reader->searching_ = false;
+    reader->at_end_ = true;
+    return reader;
+  }
+  HEADRACE_RETURN_IF_ERROR(reader->StartRead());
+  return reader;
+}
+
+absl::Status FramedReader::Next(RecordBlock& block) {
+  block.records.clear();
+  while (true) {
+    if (searching_ && end_ > begin_) Search();
+    if (!searching_ && offset_ >= split_.end) return absl::OkStatus();
+    if (!searching_ && end_ > begin_) {
+      HEADRACE_ASSIGN_OR_RETURN(const size_t used, framing_->Cut(bytes(), offset_, split_.end, at_end_, block.records));
+      block.buffer = buffer_;
+      block.bytes = buffer_->data() + begin_;
+      Drop(used);
+      block.end = offset_;
+      if (!block.records.empty()) return absl::OkStatus();
+    }
+    if (at_end_) return absl::OkStatus();
+    HEADRACE_RETURN_IF_ERROR(ReadMore());
+  }
+}
+
+void FramedReader::Drop(size_t bytes) {
+  begin_ += bytes;
+  offset_ += static_cast<int64_t>(bytes);
+}
+
+void FramedReader::Search() {
+  const Framing::First first = framing_->FindFirst(bytes());
+  Drop(first.at);
+  searching_ = !first.found && offset_ < split_.end;
+}
+
+// Asks for one byte more than the file has, which shows its end, and whether it grew.
+size_t FramedReader::BytesToAsk() const {
+  const int64_t beyond = split_.end == Split::kFileEnd ? Split::kFileEnd : split_.end + kTail;
+  const int64_t wanted = std::max(beyond - asked_, kTail);
+  const int64_t there = std::max<int64_t>(0, size_ - asked_) + 1;
+  return static_cast<size_t>(std::min({static_cast<int64_t>(block_bytes_), wanted, there}));
+}
+
+absl::Status FramedReader::StartRead() {
+  const size_t bytes = BytesToAsk();
+  HEADRACE_ASSIGN_OR_RETURN(next_, PendingRead::Start(file_, asked_, block_bytes_ / kRoomShare, bytes));
+  asked_ += static_cast<int64_t>(bytes);
+  return absl::OkStatus();
+}
+
+// Keeps asked_ at the byte behind those that there are.
+absl::Status FramedReader::Account(size_t asked, int64_t got) {
+  at_end_ = got < static_cast<int64_t>(asked);
+  asked_ -= static_cast<int64_t>(asked) - got;
+  if (asked_ <= size_ && (!at_end_ || asked_ == size_)) return absl::OkStatus();
+  return SizeChangedError(path_, size_, asked_);
+}
+
+absl::Status FramedReader::ReadMore() {
+  if (next_ == nullptr) HEADRACE_RETURN_IF_ERROR(StartRead());
+  const std::shared_ptr<PendingRead> read = std::exchange(next_, nullptr);
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t got, read->Wait());
+  HEADRACE_RETURN_IF_ERROR(Account(read->bytes(), got));
+  const size_t held = end_ - begin_;
+  if (held > read->room()) {
+    HEADRACE_RETURN_IF_ERROR(Grow(*read, static_cast<size_t>(got)));
+  } else {
+    uint8_t* const data = read->buffer()->data() + read->room() - held;
+    if (held > 0) std::memcpy(data, buffer_->data() + begin_, held);
+    buffer_ = read->buffer();
+    begin_ = read->room() - held;
+    end_ = read->room() + static_cast<size_t>(got);
+  }
+  return at_end_ || asked_ >= split_.end ? absl::OkStatus() : StartRead();
+}
+
+// For a record that is longer than what there is room for: reads at least as much again as it has, so that long records
+// are not copied over and over.
+absl::Status FramedReader::Grow(const PendingRead& read, size_t got) {
+  const size_t held = end_ - begin_;
+  const size_t more = at_end_ ? 0 : std::min(held + got, static_cast<size_t>(std::max<int64_t>(0, size_ - asked_) + 1));
+  BufferRef grown = BufferPool::Current().Allocate(held + got + more + PendingRead::kSlack);
+  if (!grown) return ResourceError("no memory for a record of more than ", held, " bytes");
+  std::memcpy(grown->data(), buffer_->data() + begin_, held);
+  std::memcpy(grown->data() + held, read.buffer()->data() + read.room(), got);
+  buffer_ = std::move(grown);
+  begin_ = 0;
+  end_ = held + got;
+  if (more == 0) return absl::OkStatus();
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t further, file_->ReadAt(asked_, absl::MakeSpan(buffer_->data() + end_, more)));
+  asked_ += static_cast<int64_t>(more);
+  end_ += static_cast<size_t>(further);
+  return Account(more, further);
+}
+
+}  // namespace headrace

@@ -1,0 +1,82 @@
+// Reads formats whose records can be cut out of a run of bytes, as lines and frames with a length can: a Framing says
+// where a record begins and ends, and FramedReader does the rest: it reads blocks ahead, carries a record that two
+// blocks share over to the next, finds the first record of a split, and notices files that change.
+// Thread contract: a Framing may be used from any thread at once; a FramedReader belongs to one thread at a time.
+#ifndef HEADRACE_IO_FORMATS_FRAMED_READER_H_
+#define HEADRACE_IO_FORMATS_FRAMED_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "io/formats/pending_read.h"
+#include "io/formats/record_reader.h"
+
+namespace headrace {
+
+class Framing {
+ public:
+  virtual ~Framing() = default;
+  // How many bytes in front of a split show whether a record begins at its first byte.
+  virtual int64_t looks_behind() const = 0;
+  struct First {
+    bool found = false;
+    size_t at = 0;  // where the record begins; if none was found, how many bytes no record begins in
+  };
+  // Looks for the first record that begins in `bytes`, at least looks_behind() from their start when they are the first
+  // of a split.
+  virtual First FindFirst(absl::Span<const uint8_t> bytes) const = 0;
+  // Appends the whole records in `bytes` that begin before byte `stop` of the file, and returns how many bytes they
+  // take up. A record begins at bytes[0], which is byte `offset` of the file; with `last` the file ends with the bytes.
+  // May change bytes of the records. kData: the first record is damaged; damage further on ends the records before it.
+  virtual absl::StatusOr<size_t> Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
+                                     std::vector<Record>& records) const = 0;
+};
+
+class FramedReader : public RecordReader {
+ public:
+  // `framing` outlives the reader. The other arguments are those of Format::Open.
+  static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const Framing* framing, const FileSystem& files,
+                                                            const std::string& path, const Split& split, int64_t from,
+                                                            size_t block_bytes);
+
+  absl::Status Next(RecordBlock& block) override;
+  int64_t offset() const override { return offset_; }
+  int64_t file_size() const override { return size_; }
+
+ private:
+  FramedReader(const Framing* framing, std::shared_ptr<const RandomAccessFile> file, std::string path, int64_t size,
+               const Split& split, int64_t from, size_t block_bytes);
+
+  absl::Span<uint8_t> bytes() const { return absl::MakeSpan(buffer_->data() + begin_, end_ - begin_); }
+  void Drop(size_t bytes);
+  void Search();
+  absl::Status ReadMore();
+  absl::Status StartRead();
+  absl::Status Grow(const PendingRead& read, size_t got);
+  absl::Status Account(size_t asked, int64_t got);
+  size_t BytesToAsk() const;
+
+  const Framing* const framing_;
+  const std::shared_ptr<const RandomAccessFile> file_;
+  const std::string path_;
+  const int64_t size_;
+  const Split split_;
+  const size_t block_bytes_;
+  int64_t offset_;  // of bytes() in the file
+  int64_t asked_;   // up to which byte of the file reads have been started
+  BufferRef buffer_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  std::shared_ptr<PendingRead> next_;  // null: none was started
+  bool searching_;                     // for the first record of the split
+  bool at_end_ = false;                // the file ends with bytes()
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_FRAMED_READER_H_

@@ -1,0 +1,50 @@
+// A read into a pooled buffer of its own, which may complete later. Dropping it waits for nothing: the buffer and the
+// file live until the read completes.
+// Thread contract: used by one thread; completed on any.
+#ifndef HEADRACE_IO_FORMATS_PENDING_READ_H_
+#define HEADRACE_IO_FORMATS_PENDING_READ_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "core/buffer.h"
+#include "io/files/file_system.h"
+
+namespace headrace {
+
+class PendingRead {
+ public:
+  // Behind the bytes that are read, a buffer has room for so many that may be read and written without meaning.
+  static constexpr size_t kSlack = 64;
+
+  // Reads `bytes` from `offset` on; they come to lie `room` bytes from the buffer's start. kResource: no memory.
+  static absl::StatusOr<std::shared_ptr<PendingRead>> Start(std::shared_ptr<const RandomAccessFile> file,
+                                                            int64_t offset, size_t room, size_t bytes);
+
+  // Waits for the end of the read: the number of bytes, fewer than asked for only at the file's end.
+  absl::StatusOr<int64_t> Wait();
+  size_t room() const { return room_; }
+  size_t bytes() const { return bytes_; }
+  const BufferRef& buffer() const { return buffer_; }
+
+ private:
+  PendingRead(std::shared_ptr<const RandomAccessFile> file, size_t room, size_t bytes, BufferRef buffer)
+      : file_(std::move(file)), room_(room), bytes_(bytes), buffer_(std::move(buffer)) {}
+
+  const std::shared_ptr<const RandomAccessFile> file_;
+  const size_t room_;
+  const size_t bytes_;
+  const BufferRef buffer_;
+  std::mutex mutex_;
+  std::condition_variable completed_;
+  std::optional<absl::StatusOr<int64_t>> read_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_PENDING_READ_H_

@@ -1,0 +1,40 @@
+// For tests of formats: reads records of files and checks what holds of every format: any split size and any block size
+// give the same records, and reading goes on from each.
+// Thread contract: any thread.
+#ifndef HEADRACE_IO_FORMATS_TESTING_READ_RECORDS_H_
+#define HEADRACE_IO_FORMATS_TESTING_READ_RECORDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "io/formats/record_reader.h"
+
+namespace headrace {
+
+struct ReadRecord {
+  int64_t offset = 0;
+  std::string content;
+  int64_t after = 0;  // where the next record begins
+
+  friend bool operator==(const ReadRecord&, const ReadRecord&) = default;
+};
+
+struct ReadRecords {
+  std::vector<ReadRecord> records;
+  absl::Status error;   // OK: to the end
+  int64_t failed = -1;  // the byte of the record that failed
+};
+
+ReadRecords ReadSplit(const Format& format, const FileSystem& files, const std::string& path, const Split& split,
+                      int64_t from, size_t block_bytes);
+
+// The records of a whole file of these bytes. gtest expectations check that they are the same whatever the size of
+// splits and blocks, and from each of them on; an error comes after the same records, at the same byte, from every
+// split that reaches it.
+ReadRecords ReadEveryWay(const Format& format, const std::string& bytes);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_TESTING_READ_RECORDS_H_

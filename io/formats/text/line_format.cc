@@ -1,0 +1,92 @@
+#include "io/formats/text/line_format.h"
+
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr size_t kMaskBytes = 64;
+
+// Bit i: whether byte i is the end of a line. Finds the ends of many short lines at a few bytes a cycle, where a call
+// for each costs more than the line.
+uint64_t LineEnds(const uint8_t* bytes) {
+  const __m128i end = _mm_set1_epi8('\n');
+  uint64_t mask = 0;
+  for (int part = 0; part < 4; ++part) {
+    const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + part);
+    mask |= static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, end))))
+            << (16 * part);
+  }
+  return mask;
+}
+
+// Calls take(i) for each i with bytes[i] == '\n', in order, until it returns false.
+template <typename Take>
+void ForEachLineEnd(absl::Span<const uint8_t> bytes, Take take) {
+  size_t at = 0;
+  for (; at + kMaskBytes <= bytes.size(); at += kMaskBytes) {
+    for (uint64_t ends = LineEnds(bytes.data() + at); ends != 0; ends &= ends - 1) {
+      if (!take(at + static_cast<size_t>(__builtin_ctzll(ends)))) return;
+    }
+  }
+  for (; at < bytes.size(); ++at) {
+    if (bytes[at] == '\n' && !take(at)) return;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordReader>> LineFormat::Open(const FileSystem& files, const std::string& path,
+                                                               const Split& split, int64_t from,
+                                                               size_t block_bytes) const {
+  return FramedReader::Open(this, files, path, split, from, block_bytes);
+}
+
+Framing::First LineFormat::FindFirst(absl::Span<const uint8_t> bytes) const {
+  const void* const end = std::memchr(bytes.data(), '\n', bytes.size());
+  if (end == nullptr) return {false, bytes.size()};
+  return {true, static_cast<size_t>(static_cast<const uint8_t*>(end) - bytes.data()) + 1};
+}
+
+absl::StatusOr<size_t> LineFormat::Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
+                                       std::vector<Record>& records) const {
+  const size_t stop_at = static_cast<size_t>(std::min<int64_t>(stop - offset, static_cast<int64_t>(bytes.size())));
+  size_t begin = 0;
+  bool fits = true;
+  // Adds the line up to `end`, and goes on at `next`.
+  const auto add = [&](size_t end, size_t next) {
+    fits = end - begin <= longest_;
+    if (!fits) return;
+    const bool returned = end > begin && bytes[end - 1] == '\r';
+    records.push_back({offset + static_cast<int64_t>(begin), static_cast<uint32_t>(begin),
+                       static_cast<uint32_t>(end - begin - (returned ? 1 : 0))});
+    begin = next;
+  };
+  ForEachLineEnd(bytes, [&](size_t end) {
+    add(end, end + 1);
+    return fits && begin < stop_at;
+  });
+  if (fits && begin < stop_at && last) add(bytes.size(), bytes.size());
+  if (records.empty() && (!fits || bytes.size() > longest_)) {
+    return DataError("a line is longer than ", longest_, " bytes; is this a text file?");
+  }
+  if (offset == 0 && !records.empty()) {
+    Record& first = records[0];
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), first.length);
+    if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
+      first.begin += static_cast<uint32_t>(kByteOrderMark.size());
+      first.length -= static_cast<uint32_t>(kByteOrderMark.size());
+    }
+  }
+  return begin;
+}
+
+}  // namespace headrace

@@ -1,0 +1,154 @@
+#include "io/formats/text/line_format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "io/files/testing/counted_reads.h"
+#include "io/files/testing/delayed_file_system.h"
+#include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/one_file.h"
+#include "io/files/testing/temporary_folder.h"
+#include "io/formats/split_table.h"
+#include "io/formats/testing/read_records.h"
+
+namespace headrace {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The first byte of each line, and the line.
+using Lines = std::vector<std::pair<int64_t, std::string>>;
+
+Lines LinesOf(const ReadRecords& read) {
+  EXPECT_TRUE(read.error.ok()) << read.error;
+  Lines lines;
+  for (const ReadRecord& record : read.records) lines.emplace_back(record.offset, record.content);
+  return lines;
+}
+
+Lines Read(const std::string& bytes) { return LinesOf(ReadEveryWay(LineFormat(), bytes)); }
+
+TEST(LineFormat, GivesLinesWithoutTheirEnds) {
+  EXPECT_EQ(Read(""), (Lines{}));
+  EXPECT_EQ(Read("\n"), (Lines{{0, ""}}));
+  EXPECT_EQ(Read("a\n\nbc\r\n"), (Lines{{0, "a"}, {2, ""}, {3, "bc"}}));
+  EXPECT_EQ(Read("a\nno end"), (Lines{{0, "a"}, {2, "no end"}}));
+  EXPECT_EQ(Read("a\r"), (Lines{{0, "a"}}));
+}
+
+TEST(LineFormat, LeavesOutAByteOrderMarkAtTheStartAlone) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(Read(mark + "a\n" + mark + "b\n"), (Lines{{0, "a"}, {5, mark + "b"}}));
+  EXPECT_EQ(Read(mark), (Lines{{0, ""}}));
+  EXPECT_EQ(Read("\xEF\xBB"), (Lines{{0, "\xEF\xBB"}}));
+}
+
+TEST(LineFormat, GivesTheSameLinesWhateverTheSizeOfSplitsAndBlocks) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 60; ++i) {
+    std::string bytes;
+    const size_t size = random() % 400;
+    while (bytes.size() < size) bytes += "ab\r\n\n"[random() % 5];
+    Read(bytes);
+  }
+  std::string lengths;
+  for (int length = 0; length < 200; ++length) lengths += std::string(static_cast<size_t>(length), 'x') + "\n";
+  EXPECT_EQ(Read(lengths).size(), 200u);
+}
+
+TEST(LineFormat, ReadsLinesOnBothSidesOfEveryBoundaryOfItsBlocks) {
+  constexpr size_t kBlock = 4096;
+  for (const size_t bytes : {kBlock - 1, kBlock, kBlock + 1, 2 * kBlock - 1, 2 * kBlock, 9 * kBlock}) {
+    const std::string line(bytes - 1, 'a');
+    const auto at = static_cast<int64_t>(bytes);
+    for (const std::string end : {"\n", "\r\n"}) {
+      const OneFile file(line + end + "b");
+      EXPECT_EQ(LinesOf(ReadSplit(LineFormat(), file, "a", {}, 0, kBlock)),
+                (Lines{{0, line}, {at - 1 + static_cast<int64_t>(end.size()), "b"}}))
+          << bytes;
+    }
+  }
+}
+
+TEST(LineFormat, RefusesALineThatIsTooLongWhereverABlockEnds) {
+  const LineFormat format(5);
+  for (const std::string after : {"\nb\n", "", "\n"}) {
+    const ReadRecords read = ReadEveryWay(format, "one\ntwo\n123456" + after);
+    EXPECT_EQ(KindOf(read.error), ErrorKind::kData);
+    EXPECT_THAT(read.error.message(), HasSubstr("longer than 5 bytes"));
+    EXPECT_EQ(read.records.size(), 2u);
+    EXPECT_EQ(read.failed, 8);
+  }
+  EXPECT_TRUE(ReadEveryWay(format, "12345\n12345").error.ok());
+}
+
+TEST(LineFormat, RefusesAFileThatEndsBeforeTheByteToGoOnFrom) {
+  const ReadRecords read = ReadSplit(LineFormat(), OneFile("abc"), "a.txt", {}, 4, 64);
+  EXPECT_EQ(KindOf(read.error), ErrorKind::kData);
+  EXPECT_THAT(read.error.message(), HasSubstr("a.txt has 3 bytes"));
+}
+
+TEST(LineFormat, FindsNothingInSplitsThatAFileNoLongerHas) {
+  const OneFile file("a\nb\n");
+  EXPECT_TRUE(LinesOf(ReadSplit(LineFormat(), file, "a.txt", {10, 20}, 10, 64)).empty());
+  EXPECT_TRUE(LinesOf(ReadSplit(LineFormat(), file, "a.txt", {4, 20}, 4, 64)).empty());
+}
+
+TEST(LineFormat, RefusesAFileThatChangesWhileItIsRead) {
+  const TemporaryFolder folder;
+  for (const std::string after : {"short\n", "a line longer than what was there\nand another\n"}) {
+    const std::string path = folder.Write("a.txt", "what was there\n");
+    const FaultyFileSystem files(LocalFileSystem(), [&](std::string_view call, const std::string&) {
+      if (call == "ReadAt") folder.Write("a.txt", after);
+      return absl::OkStatus();
+    });
+    EXPECT_EQ(KindOf(ReadSplit(LineFormat(), files, path, {}, 0, 4096).error), ErrorKind::kData) << after;
+  }
+}
+
+TEST(LineFormat, PassesOnWhatReadingFailsOf) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("a.txt", "a\n");
+  const FaultyFileSystem files(LocalFileSystem(), [&](std::string_view call, const std::string&) {
+    return call == "ReadAt" ? ResourceError("no more") : absl::OkStatus();
+  });
+  EXPECT_EQ(KindOf(ReadSplit(LineFormat(), files, path, {}, 0, 4096).error), ErrorKind::kResource);
+}
+
+// While the lines of a block are in use, the next one is on its way.
+TEST(LineFormat, AsksForTheNextBlockBeforeItNeedsIt) {
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += "0123456\n";
+  const OneFile one(bytes);
+  const DelayedFileSystem files(&one);
+  const LineFormat format;
+  const auto reader = format.Open(files, "a.txt", {}, 0, 4096);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(files.outstanding(), 1u) << "the first one since it is open";
+  files.CompleteOne();
+  RecordBlock block;
+  ASSERT_TRUE((*reader)->Next(block).ok());
+  EXPECT_EQ(block.records.size(), 512u);
+  EXPECT_EQ(files.outstanding(), 1u);
+  files.CompleteOne();
+  ASSERT_TRUE((*reader)->Next(block).ok());
+  EXPECT_EQ(block.records.size(), 488u);
+}
+
+TEST(LineFormat, ReadsOfASplitLittleMoreThanItsBytes) {
+  std::string bytes;
+  for (int i = 0; i < 100'000; ++i) bytes += "0123456789abcde\n";
+  const OneFile one(bytes);
+  const CountedReads counted(&one);
+  const Split split{400'000, 800'000};
+  EXPECT_EQ(ReadSplit(LineFormat(), counted, "a.txt", split, split.begin, 64 << 10).records.size(), 25'000u);
+  EXPECT_LE(counted.bytes(), 400'000 + 8192);
+}
+
+}  // namespace
+}  // namespace headrace

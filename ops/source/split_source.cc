@@ -1,0 +1,284 @@
+#include "ops/source/split_source.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+constexpr uint64_t kLargestFile = std::numeric_limits<int64_t>::max() / 2;
+constexpr int kReadersOfShuffled = 8;
+constexpr int64_t kBlockBytes = int64_t{256} << 10;
+constexpr int64_t kLeastBlockBytes = 4096;
+// All blocks of a source together take about this part of the budget at most.
+constexpr int64_t kBudgetShare = 16;
+// Blocks that a reader holds or has asked for.
+constexpr int64_t kBlocksOfReader = 3;
+
+// The counters of a checkpoint, after the rows read.
+enum Counter { kRows, kPlace, kTurn, kGiven, kLanes };
+// Of each lane, from kLanes on: its split plus one, or 0, and the byte behind its last row.
+constexpr size_t kCountersOfLane = 2;
+
+int64_t BytesOf(const MatchedFiles& files) {
+  return std::accumulate(files.sizes.begin(), files.sizes.end(), int64_t{0});
+}
+
+int64_t SplitBytesOf(const SplitReading& reading, const MatchedFiles& files, uint64_t world) {
+  // One reader that takes split after split of a file reads the file.
+  if (reading.readers == 1 && !reading.shuffle && world == 1) return SplitTable::kWholeFiles;
+  return reading.split_bytes > 0 ? reading.split_bytes : SplitTable::DefaultSplitBytes(BytesOf(files));
+}
+
+size_t BlockBytesOf(const SplitReading& reading, int64_t memory) {
+  const int64_t share = memory / kBudgetShare / (kBlocksOfReader * reading.readers);
+  return static_cast<size_t>(std::clamp(share / kLeastBlockBytes * kLeastBlockBytes, kLeastBlockBytes, kBlockBytes));
+}
+
+}  // namespace
+
+std::vector<ir::Attribute> SplitReading::Declare() {
+  return {{.name = "shuffle",
+           .type = ir::AttributeType::kBool,
+           .doc = "Read the splits of the files in an order that differs in each epoch, several at once.",
+           .default_value = "False"},
+          {.name = "interleave",
+           .type = ir::AttributeType::kInt,
+           .doc = "The number of splits that are read at once; each gives 16 rows in turn. None: 1, or 8 with shuffle.",
+           .default_value = "None",
+           .nullable = true,
+           .minimum = 1,
+           .maximum = kMostReaders},
+          {.name = "sharding",
+           .type = ir::AttributeType::kString,
+           .doc = "What ranks are dealt: with \"splits\" a rank reads its own bytes alone, with \"rows\" all bytes, "
+                  "and keeps its rows. None: rows, or splits with shuffle.",
+           .default_value = "None",
+           .nullable = true,
+           .choices = {"rows", "splits"}},
+          {.name = "split_bytes",
+           .type = ir::AttributeType::kInt,
+           .doc = "The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16 MiB.",
+           .default_value = "None",
+           .nullable = true,
+           .minimum = 1,
+           .maximum = 1e15}};
+}
+
+SplitReading SplitReading::Of(const ir::Attributes& attributes) {
+  SplitReading reading;
+  reading.shuffle = attributes.Bool("shuffle");
+  reading.readers = reading.shuffle ? kReadersOfShuffled : 1;
+  if (!attributes.IsNone("interleave")) reading.readers = static_cast<int>(attributes.Int("interleave"));
+  reading.by_splits = attributes.IsNone("sharding") ? reading.shuffle : attributes.String("sharding") == "splits";
+  if (!attributes.IsNone("split_bytes")) reading.split_bytes = attributes.Int("split_bytes");
+  return reading;
+}
+
+void SplitReading::Describe(OperatorProperties& properties) const {
+  properties.checkpoint_counters = kLanes + static_cast<int>(kCountersOfLane) * readers;
+  properties.deals_rows = by_splits;
+}
+
+SplitSource::SplitSource(const Format* format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
+                         const OpArguments& arguments)
+    : format_(format),
+      system_(arguments.run->files),
+      files_(std::move(files)),
+      columns_(std::move(columns)),
+      reading_(SplitReading::Of(arguments.attributes)),
+      rank_(reading_.by_splits ? arguments.run->rank : 0),
+      world_(reading_.by_splits ? arguments.run->world : 1),
+      splits_(files_.sizes, SplitBytesOf(reading_, files_, world_)),
+      order_(splits_.size(), arguments.seed, arguments.salt),
+      places_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
+      skips_failed_(arguments.run->skips_failed),
+      block_bytes_(BlockBytesOf(reading_, arguments.run->memory)),
+      lanes_(static_cast<size_t>(reading_.readers)) {}
+
+uint64_t SplitSource::SplitAt(uint64_t place) const {
+  uint64_t split = rank_ + place * world_;
+  if (reading_.shuffle) order_.Find(epoch_, absl::MakeSpan(&split, 1));
+  return split;
+}
+
+SplitSource::Opened SplitSource::Open(uint64_t split, int64_t from) const {
+  const SplitTable::Place place = splits_.At(split);
+  Opened opened;
+  opened.split = split;
+  opened.file = place.file;
+  opened.path = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(place.file)]);
+  from = std::max(from, place.split.begin);
+  absl::StatusOr<std::unique_ptr<RecordReader>> reader =
+      format_->Open(*system_, *opened.path, place.split, from, block_bytes_);
+  opened.status = Located(reader.status(), opened, from);
+  if (!reader.ok()) return opened;
+  opened.reader = *std::move(reader);
+  opened.changed = opened.reader->file_size() != files_.sizes[place.file];
+  return opened;
+}
+
+absl::Status SplitSource::Start(uint64_t epoch, absl::Span<const uint64_t> counters) {
+  if (counters[kPlace] > places_ || counters[kTurn] >= lanes_.size() || counters[kGiven] >= SplitReading::kTurn) {
+    return CounterError("had opened ", counters[kPlace], " splits of ", places_, ", and reader ", counters[kTurn],
+                        " of ", lanes_.size(), " had given ", counters[kGiven], " rows of ", SplitReading::kTurn);
+  }
+  epoch_ = epoch;
+  position_ = counters[kRows];
+  place_ = counters[kPlace];
+  turn_ = counters[kTurn];
+  given_ = counters[kGiven];
+  ahead_.clear();
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const uint64_t* const counter = &counters[kLanes + i * kCountersOfLane];
+    lanes_[i] = Lane();
+    if (counter[0] == 0) continue;
+    if (counter[0] > splits_.size() || counter[1] > kLargestFile) {
+      return CounterError("had read split ", counter[0] - 1, " up to byte ", counter[1], " of ", splits_.size(),
+                          " splits");
+    }
+    lanes_[i].byte = static_cast<int64_t>(counter[1]);
+    lanes_[i].opened = Open(counter[0] - 1, lanes_[i].byte);
+  }
+  OpenAhead();
+  return absl::OkStatus();
+}
+
+// Opens as many splits ahead as are read at once: when a reader is done, the next one has its first bytes.
+void SplitSource::OpenAhead() {
+  while (ahead_.size() < lanes_.size() && place_ + ahead_.size() < places_) {
+    ahead_.push_back(Open(SplitAt(place_ + ahead_.size()), 0));
+  }
+}
+
+bool SplitSource::TakeSplit(Lane& lane) {
+  if (place_ == places_) return false;
+  lane.opened = std::move(ahead_.front());
+  ahead_.pop_front();
+  ++place_;
+  OpenAhead();
+  return true;
+}
+
+void SplitSource::PassTurn() {
+  turn_ = (turn_ + 1) % lanes_.size();
+  given_ = 0;
+}
+
+// Gives the lane its next record; it has no split if there is none.
+absl::Status SplitSource::Fill(Lane& lane) {
+  while (lane.at == lane.block.records.size()) {
+    if (lane.opened.path == nullptr && !TakeSplit(lane)) return absl::OkStatus();
+    HEADRACE_RETURN_IF_ERROR(lane.opened.status);
+    const absl::Status read = lane.opened.reader->Next(lane.block);
+    if (!read.ok()) return Located(read, lane.opened, lane.opened.reader->offset());
+    lane.at = 0;
+    if (lane.block.records.empty()) lane = Lane();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SplitSource::Lane*> SplitSource::NextLane() {
+  for (size_t tried = 0; tried < lanes_.size(); ++tried) {
+    Lane& lane = lanes_[turn_];
+    HEADRACE_RETURN_IF_ERROR(Fill(lane));
+    if (lane.at < lane.block.records.size()) return &lane;
+    PassTurn();
+  }
+  return nullptr;
+}
+
+void SplitSource::Advance(Lane& lane, size_t records) {
+  lane.at += records;
+  lane.byte = lane.block.After(lane.at - 1);
+  position_ += records;
+  // One reader alone is always its own next one.
+  if (lanes_.size() == 1) return;
+  given_ += records;
+  if (given_ == SplitReading::kTurn) PassTurn();
+}
+
+void SplitSource::Save(absl::Span<uint64_t> counters) const {
+  counters[kRows] = position_;
+  counters[kPlace] = place_;
+  counters[kTurn] = turn_;
+  counters[kGiven] = given_;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    uint64_t* const counter = &counters[kLanes + i * kCountersOfLane];
+    const Lane& each = lanes_[i];
+    counter[0] = each.opened.path == nullptr ? 0 : each.opened.split + 1;
+    counter[1] = each.opened.path == nullptr ? 0 : static_cast<uint64_t>(each.byte);
+  }
+}
+
+absl::Status SplitSource::AddTurn(Lane& lane, size_t rows, const RowShare& share, Block& block,
+                                  absl::Span<uint64_t> counters) {
+  const size_t left = lane.block.records.size() - lane.at;
+  const size_t turn = lanes_.size() == 1 ? left : std::min(left, static_cast<size_t>(SplitReading::kTurn - given_));
+  const uint64_t next = share.NextFrom(position_);
+  if (next - position_ >= turn) {
+    Advance(lane, turn);
+    return absl::OkStatus();
+  }
+  const auto first = lane.at + static_cast<size_t>(next - position_);
+  const auto step = static_cast<size_t>(std::min<uint64_t>(share.world, turn));
+  const size_t count = std::min(rows, (lane.at + turn - first - 1) / step + 1);
+  absl::Status wrong;
+  const size_t added = columns_->Add(lane.block, first, step, count, wrong);
+  const std::vector<Record>& records = lane.block.records;
+  const size_t before = block.ids.size();
+  block.ids.resize(before + added, RowId{epoch_, 0, false, lane.opened.changed});
+  for (size_t i = 0; i < added; ++i) {
+    block.ids[before + i].key = MixKey(lane.opened.file, static_cast<uint64_t>(records[first + i * step].offset));
+  }
+  block.provenances.AppendRun(lane.opened.path, added, [&](size_t i) { return records[first + i * step].offset; });
+  if (added > 0) {
+    Advance(lane, first + (added - 1) * step + 1 - lane.at);
+    Save(counters);
+  }
+  if (wrong.ok()) return wrong;
+  return FailRow(lane, first + added * step, std::move(wrong), block, counters);
+}
+
+// The row of a record that is not what it should be. Where such rows are skipped, the next one comes next.
+absl::Status SplitSource::FailRow(Lane& lane, size_t record, absl::Status wrong, Block& block,
+                                  absl::Span<uint64_t> counters) {
+  const int64_t offset = lane.block.records[record].offset;
+  absl::Status located = Located(std::move(wrong), lane.opened, offset);
+  if (!skips_failed_) return located;
+  const RowId id{epoch_, MixKey(lane.opened.file, static_cast<uint64_t>(offset)), false, lane.opened.changed};
+  block.failed = std::make_unique<FailedRow>(FailedRow{id, {lane.opened.path, -1, offset}, {}});
+  Advance(lane, record + 1 - lane.at);
+  Save(counters);
+  return located;
+}
+
+absl::Status SplitSource::ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
+                                   bool& end) {
+  absl::Status status;
+  block.ids.reserve(static_cast<size_t>(rows));
+  block.provenances.reserve(static_cast<size_t>(rows));
+  while (status.ok() && block.rows() < rows) {
+    const absl::StatusOr<Lane*> lane = NextLane();
+    status = lane.status();
+    if (!lane.ok() || *lane == nullptr) break;
+    status = AddTurn(**lane, static_cast<size_t>(rows - block.rows()), share, block, counters);
+  }
+  end = status.ok() && block.rows() == 0;
+  if (block.rows() == 0) return status;
+  const absl::Status taken = columns_->Take(block);
+  if (taken.ok()) return status;
+  block.DropRows();
+  return taken;
+}
+
+absl::Status SplitSource::Located(absl::Status status, const Opened& opened, int64_t offset) {
+  if (!status.ok()) AddErrorField(status, ErrorField::kFile, DescribeProvenance({opened.path, -1, offset}));
+  return status;
+}
+
+}  // namespace headrace

@@ -1,0 +1,120 @@
+// A stream source of any format that can be cut into splits (io/formats/record_reader.h): it opens the splits in the
+// order of the listing, or in a permutation of its own for each epoch, reads several at once, and gives their records
+// in turns. Its attributes are the same for every format.
+// Thread contract: as StreamSource's.
+#ifndef HEADRACE_OPS_SOURCE_SPLIT_SOURCE_H_
+#define HEADRACE_OPS_SOURCE_SPLIT_SOURCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/operator/operator.h"
+#include "io/formats/record_reader.h"
+#include "io/formats/split_table.h"
+#include "ops/order/epoch_permutations.h"
+#include "ops/source/file_patterns.h"
+
+namespace headrace {
+
+// Makes the columns of a message from the records in it.
+class RecordColumns {
+ public:
+  virtual ~RecordColumns() = default;
+  // Takes `count` records of the block: record `first`, and every `step`-th from there. Returns how many it took: fewer
+  // if the next of them is not what it should be, with the reason in `wrong`.
+  virtual size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) = 0;
+  // Gives the taken records to a block without columns.
+  virtual absl::Status Take(Block& block) = 0;
+};
+
+// How splits become rows; see docs/semantics.md, "Splits".
+struct SplitReading {
+  static constexpr uint64_t kTurn = 16;  // rows that a reader gives before it is the next one's turn
+  static constexpr int kMostReaders = 64;
+
+  // The declarations of `shuffle`, `interleave`, `sharding` and `split_bytes`.
+  static std::vector<ir::Attribute> Declare();
+  static SplitReading Of(const ir::Attributes& attributes);
+  void Describe(OperatorProperties& properties) const;
+
+  bool shuffle = false;
+  int readers = 1;
+  bool by_splits = false;   // deals splits to ranks, not rows
+  int64_t split_bytes = 0;  // 0: of all bytes
+};
+
+class SplitSource : public StreamSource {
+ public:
+  // `format` outlives the source.
+  SplitSource(const Format* format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
+              const OpArguments& arguments);
+
+  absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override;
+  absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
+                        bool& end) override;
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back(files_.fingerprint);
+  }
+
+ private:
+  // An open split.
+  struct Opened {
+    uint64_t split = 0;
+    uint64_t file = 0;
+    bool changed = false;  // the file had another size than listed
+    std::shared_ptr<const std::string> path;
+    absl::Status status;
+    std::unique_ptr<RecordReader> reader;
+  };
+  // One of the readers that take turns.
+  struct Lane {
+    Opened opened;  // without a reader: it has no split
+    RecordBlock block;
+    size_t at = 0;     // the next record of the block
+    int64_t byte = 0;  // behind the last record given
+  };
+
+  Opened Open(uint64_t split, int64_t from) const;
+  // The split at a place of this rank's order.
+  uint64_t SplitAt(uint64_t place) const;
+  void OpenAhead();
+  // The lane whose turn it is, with a record; null: no row is left.
+  absl::StatusOr<Lane*> NextLane();
+  absl::Status Fill(Lane& lane);
+  bool TakeSplit(Lane& lane);
+  void PassTurn();
+  void Advance(Lane& lane, size_t records);
+  // Adds the rows of the lane's turn that the share has, at most `rows`.
+  absl::Status AddTurn(Lane& lane, size_t rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters);
+  absl::Status FailRow(Lane& lane, size_t record, absl::Status wrong, Block& block, absl::Span<uint64_t> counters);
+  void Save(absl::Span<uint64_t> counters) const;
+  static absl::Status Located(absl::Status status, const Opened& opened, int64_t offset);
+
+  const Format* const format_;
+  const FileSystem* const system_;
+  const MatchedFiles files_;
+  const std::unique_ptr<RecordColumns> columns_;
+  const SplitReading reading_;
+  const uint64_t rank_;   // of those that splits are dealt to
+  const uint64_t world_;  // their number
+  const SplitTable splits_;
+  const EpochPermutations order_;  // of the splits, where they are shuffled
+  const uint64_t places_;          // of this rank's order
+  const bool skips_failed_;
+  const size_t block_bytes_;
+  std::vector<Lane> lanes_;
+  std::deque<Opened> ahead_;  // the splits that come next
+  uint64_t epoch_ = 0;
+  uint64_t position_ = 0;  // rows read
+  uint64_t place_ = 0;     // of the next split to open
+  uint64_t turn_ = 0;      // whose it is
+  uint64_t given_ = 0;     // rows given in it
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_SOURCE_SPLIT_SOURCE_H_

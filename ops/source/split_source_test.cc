@@ -1,0 +1,283 @@
+// What holds of every format that is read in splits: any ranks give each record once, any state goes on exactly, damage
+// is named by file and byte, and neither the size of splits nor that of blocks changes a row. A format joins by an
+// entry in Formats().
+#include "ops/source/split_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/exec/iteration.h"
+#include "io/files/testing/counted_reads.h"
+#include "io/files/testing/delayed_file_system.h"
+#include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/temporary_folder.h"
+#include "ops/testing/run_operator.h"
+#include "ops/testing/state_run.h"
+
+namespace headrace {
+namespace {
+
+using ir::BoolValue;
+using ir::IntValue;
+using ir::StringsValue;
+using ir::StringValue;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAreArray;
+
+struct FormatCase {
+  std::string op;
+  // The bytes of a file with these records.
+  std::function<std::string(const std::vector<std::string>& records)> encode;
+  // The text of a row of RunOperator with this record.
+  std::function<std::string(const std::string& record)> row;
+  // Bytes that can be no record, in a file behind whole records.
+  std::string damage;
+};
+
+std::string EncodeLines(const std::vector<std::string>& records) {
+  std::string bytes;
+  for (const std::string& record : records) Append(bytes, record, "\n");
+  return bytes;
+}
+
+std::vector<FormatCase> Formats() {
+  return {{"Text", EncodeLines, [](const std::string& record) { return Cat("line='", record, "'"); },
+           "\xFF\xFE no text\n"}};
+}
+
+class SplitFormat : public ::testing::TestWithParam<FormatCase> {
+ protected:
+  // Files of so many records each, which are all different and of different lengths.
+  void Write(const std::vector<int>& counts) {
+    for (size_t file = 0; file < counts.size(); ++file) {
+      std::vector<std::string> records;
+      for (int i = 0; i < counts[file]; ++i) {
+        records.push_back(Cat(file, "-", i, std::string(static_cast<size_t>(i * i % 23), 'x')));
+        rows_.push_back(GetParam().row(records.back()));
+      }
+      folder_.Write(Cat("f", file), GetParam().encode(records));
+    }
+  }
+  GraphBuilder Source(GraphBuilder::Given attributes = {}) const {
+    GraphBuilder builder;
+    attributes.emplace_back("patterns", StringsValue({folder_ / "f*"}));
+    builder.Add(GetParam().op, {}, attributes);
+    return builder;
+  }
+  static std::vector<GraphBuilder::Given> Ways() {
+    std::vector<GraphBuilder::Given> ways;
+    for (const bool shuffle : {false, true}) {
+      for (const int64_t interleave : {1, 3}) {
+        for (const int64_t split_bytes : {9, 50, 1 << 20}) {
+          for (const char* sharding : {"rows", "splits"}) {
+            ways.push_back({{"shuffle", BoolValue(shuffle)},
+                            {"interleave", IntValue(interleave)},
+                            {"split_bytes", IntValue(split_bytes)},
+                            {"sharding", StringValue(sharding)}});
+          }
+        }
+      }
+    }
+    return ways;
+  }
+  static std::vector<std::string> TextsOf(const GraphBuilder& builder, const ShardAssignment& shard, uint64_t epoch) {
+    RunSpec spec;
+    spec.shard = shard;
+    const auto ran = RunOnce(*builder.Build(), OptionsOf(spec));
+    EXPECT_TRUE(ran.ok() && ran->error.ok()) << ran.status();
+    return ran.ok() ? ran->Texts(epoch) : std::vector<std::string>();
+  }
+
+  TemporaryFolder folder_;
+  std::vector<std::string> rows_;
+};
+
+INSTANTIATE_TEST_SUITE_P(All, SplitFormat, ::testing::ValuesIn(Formats()),
+                         [](const auto& format) { return format.param.op; });
+
+TEST_P(SplitFormat, GivesEachRecordOnceToAnyRanks) {
+  Write({20, 0, 1, 37});
+  for (const GraphBuilder::Given& way : Ways()) {
+    for (const uint64_t world : {1, 3, 100}) {
+      for (const uint64_t epoch : {0, 1}) {
+        std::vector<std::string> all;
+        for (uint64_t rank = 0; rank < world; ++rank) {
+          const std::vector<std::string> part = TextsOf(Source(way), {rank, world}, epoch);
+          all.insert(all.end(), part.begin(), part.end());
+        }
+        ASSERT_THAT(all, UnorderedElementsAreArray(rows_)) << world;
+      }
+    }
+  }
+}
+
+TEST_P(SplitFormat, GivesTheSameRowsInEveryWayAndFromEveryState) {
+  Write({15, 0, 1, 20});
+  for (const GraphBuilder::Given& way : Ways()) {
+    const Ran ran = RunEveryWay(Source(way));
+    EXPECT_THAT(ran.Texts(1), UnorderedElementsAreArray(rows_));
+    std::set<uint64_t> keys;
+    for (const uint64_t key : ran.Keys(1)) keys.insert(key);
+    EXPECT_EQ(keys.size(), rows_.size()) << "a key is one record";
+  }
+}
+
+TEST_P(SplitFormat, GoesOnExactlyOnEveryRank) {
+  Write({15, 9});
+  for (const char* sharding : {"rows", "splits"}) {
+    for (uint64_t rank = 0; rank < 3; ++rank) {
+      RunSpec spec;
+      spec.shard = {rank, 3};
+      spec.threaded_restart_every = 20;
+      RunEveryWay(Source({{"sharding", StringValue(sharding)},
+                          {"shuffle", BoolValue(true)},
+                          {"interleave", IntValue(2)},
+                          {"split_bytes", IntValue(40)}}),
+                  spec);
+    }
+  }
+}
+
+TEST_P(SplitFormat, KeepsTheOrderOfTheListingUnlessItIsShuffled) {
+  Write({15, 0, 1, 200});
+  for (const int64_t split_bytes : {1, 70, 1 << 20}) {
+    const auto in_order = TextsOf(Source({{"split_bytes", IntValue(split_bytes)}}), {}, 0);
+    EXPECT_EQ(in_order, rows_);
+  }
+  const GraphBuilder shuffled = Source({{"shuffle", BoolValue(true)}, {"split_bytes", IntValue(70)}});
+  EXPECT_NE(TextsOf(shuffled, {}, 0), TextsOf(shuffled, {}, 1));
+  EXPECT_NE(TextsOf(shuffled, {}, 0), rows_);
+}
+
+TEST_P(SplitFormat, GivesSixteenRowsInTurn) {
+  Write({40, 5, 20, 3});
+  const std::vector<std::string> rows = TextsOf(Source({{"interleave", IntValue(2)}}), {}, 0);
+  // Two readers; the one that is done takes the next file within its turn.
+  std::vector<std::string> expected;
+  const auto take = [&](int first, int count) {
+    expected.insert(expected.end(), rows_.begin() + first, rows_.begin() + first + count);
+  };
+  take(0, 16);   // file 0
+  take(40, 5);   // file 1,
+  take(45, 11);  // and file 2
+  take(16, 16);
+  take(56, 9);
+  take(65, 3);  // file 3
+  take(32, 8);
+  EXPECT_EQ(rows, expected);
+}
+
+TEST_P(SplitFormat, ReadsOnlyTheBytesOfItsSplits) {
+  Write({20'000});
+  constexpr uint64_t kWorld = 8;
+  const auto read = [&](const char* sharding) {
+    const CountedReads files(LocalFileSystem());
+    RunSpec spec;
+    spec.epochs = 1;
+    spec.shard = {3, kWorld};
+    PipelineOptions options = OptionsOf(spec);
+    options.files = &files;
+    const GraphBuilder builder = Source({{"sharding", StringValue(sharding)}, {"split_bytes", IntValue(20'000)}});
+    EXPECT_TRUE(RunOnce(*builder.Build(), std::move(options))->error.ok());
+    return files.bytes();
+  };
+  const int64_t all = read("rows");
+  EXPECT_GT(all, 300'000);
+  EXPECT_LT(read("splits"), all / static_cast<int64_t>(kWorld) * 2);
+}
+
+TEST_P(SplitFormat, NamesTheFileAndTheByteOfDamage) {
+  Write({10, 10});
+  const std::string good = GetParam().encode({"one", "two"});
+  const std::string path = folder_.Write("f1", good + GetParam().damage);
+  for (const GraphBuilder::Given& way : Ways()) {
+    const Ran ran = RunEveryWay(Source(way));
+    EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
+    EXPECT_EQ(GetErrorField(ran.error, ErrorField::kFile), Cat(path, ", byte ", good.size()));
+  }
+}
+
+TEST_P(SplitFormat, GoesOnBehindDamageThatIsSkipped) {
+  Write({10, 10});
+  const std::string path =
+      folder_.Write("f1", GetParam().encode({"one", "two"}) + GetParam().damage + GetParam().encode({"three"}));
+  std::vector<std::string> expected(rows_.begin(), rows_.begin() + 10);
+  for (const char* record : {"one", "two", "three"}) expected.push_back(GetParam().row(record));
+  for (const GraphBuilder::Given& way : Ways()) {
+    GraphBuilder builder = Source(way);
+    builder.SkipFailed(10);
+    const Ran ran = RunEveryWay(builder);
+    EXPECT_TRUE(ran.error.ok()) << ran.error;
+    EXPECT_THAT(ran.Texts(1), UnorderedElementsAreArray(expected));
+  }
+}
+
+TEST_P(SplitFormat, KeepsReadsOutstandingForSplitsThatComeNext) {
+  Write({50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50});
+  const DelayedFileSystem files(LocalFileSystem());
+  PipelineOptions options = OptionsOf({});
+  options.files = &files;
+  options.epochs = {0, 0};
+  const GraphBuilder builder = Source({{"interleave", IntValue(4)}});
+  absl::StatusOr<Ran> ran;
+  std::atomic<bool> done{false};
+  std::thread run([&] {
+    ran = RunOnce(*builder.Build(), std::move(options));
+    done = true;
+  });
+  // Four splits are asked for before anything has come.
+  files.WaitFor(4);
+  for (size_t which = 0; !done; which += 3) {
+    if (!files.CompleteOne(which)) std::this_thread::yield();
+  }
+  run.join();
+  ASSERT_TRUE(ran.ok() && ran->error.ok());
+  EXPECT_THAT(ran->Texts(), UnorderedElementsAreArray(rows_));
+}
+
+TEST_P(SplitFormat, RefusesAStateOfAnotherWorldWhereSplitsAreDealt) {
+  Write({20, 20});
+  const auto refusal = [&](const char* sharding) {
+    const ir::proto::Graph graph = *Source({{"sharding", StringValue(sharding)}}).Build();
+    IterateOptions options = FromState(StateAfter(graph, 5));
+    options.rank = 1;
+    options.world = 2;
+    return Iteration::Start(graph, std::move(options)).status();
+  };
+  EXPECT_TRUE(refusal("rows").ok());
+  EXPECT_EQ(KindOf(refusal("splits")), ErrorKind::kState);
+  EXPECT_THAT(refusal("splits").message(), HasSubstr(GetParam().op));
+}
+
+TEST_P(SplitFormat, RefusesEvenRanks) {
+  Write({20});
+  RunSpec spec;
+  spec.shard = {0, 2, 0, ShardAssignment::Even::kPad};
+  EXPECT_THAT(Refusal(Source(), spec), HasSubstr("even="));
+}
+
+TEST_P(SplitFormat, SurvivesAnyState) {
+  Write({20, 20});
+  const ir::proto::Graph graph = *Source({{"interleave", IntValue(3)}, {"split_bytes", IntValue(90)}}).Build();
+  const proto::State state = StateAfter(graph, 20);
+  for (int counter = 0; counter < state.checkpoint_size(); ++counter) {
+    for (const uint64_t value :
+         {uint64_t{0}, uint64_t{1}, uint64_t{7}, uint64_t{500}, uint64_t{1} << 62, ~uint64_t{0}}) {
+      proto::State other = state;
+      other.set_checkpoint(counter, value);
+      const absl::Status status = ReadAll(Iteration::Start(graph, FromState(other)), 100);
+      EXPECT_TRUE(status.ok() || KindOf(status) != ErrorKind::kInternal) << counter << ", " << value << ": " << status;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace
