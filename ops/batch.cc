@@ -9,6 +9,7 @@
 #include "engine/operator/operator.h"
 #include "ir/mark_padding.h"
 #include "ops/row_batch.h"
+#include "ops/separate_copy.h"
 
 namespace headrace {
 namespace {
@@ -92,7 +93,7 @@ class BatchOperator : public StreamOperator {
       --skip_;
       return;
     }
-    if (!had_rows_ || mark_padding_) last_failed_ = tombstone.error;
+    if (!had_rows_ || mark_padding_) last_failed_ = SeparateCopy(tombstone.error);
     tombstone.Bury();
     PassOnRemoved(tombstone, out);
     if (!mark_padding_) return;

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/operator.h"
+#include "ops/separate_copy.h"
 
 namespace headrace {
 namespace {
@@ -43,7 +45,7 @@ class RepeatOperator : public StreamOperator {
     if (epoch < next_epoch_) return;
     const uint64_t pass = message->epoch % numbers_;
     if (message->tombstone()) {
-      last_failed_ = message->error;
+      last_failed_ = SeparateCopy(message->error);
     } else {
       rows_in_pass_ += static_cast<uint64_t>(message->rows());
     }
@@ -71,7 +73,8 @@ class RepeatOperator : public StreamOperator {
   void GiveError(Block& block, uint64_t pass, Outbox& out) {
     if (block.tombstone()) {
       Message tombstone =
-          MakeTombstone(block.epoch, block.checkpoint, {block.ids[0], block.provenances[0], block.error});
+          MakeTombstone(block.epoch, block.checkpoint,
+                        {block.ids[0], block.provenances[0], std::exchange(block.error, absl::OkStatus())});
       tombstone->TakeRemovedOf(block);
       out.Give(std::move(tombstone));
       block.DropRows();

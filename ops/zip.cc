@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "ops/separate_copy.h"
 
 namespace headrace {
 namespace {
@@ -169,7 +170,7 @@ class ZipOperator : public StreamOperator {
     zipped->epoch = inputs_[0].block().epoch;
     NameRow(0, *zipped);
     zipped->provenances.Set(0, failed.provenances[0]);
-    zipped->error = failed.error;
+    zipped->error = SeparateCopy(failed.error);
     for (ZipInput& input : inputs_) input.UseRows(1);
     zipped->checkpoint = CheckpointNow();
     out.Give(std::move(zipped));

@@ -14,7 +14,9 @@ bool IsOfOneRow(const absl::Status& error) {
 absl::Status NothingLeftError(std::string_view of, const absl::Status& last) {
   absl::Status error(last.code(), Cat("every row of ", of,
                                       " failed, so that nothing is left of it; the last one: ", ToStd(last.message())));
-  last.ForEachPayload([&error](absl::string_view url, const absl::Cord& value) { error.SetPayload(url, value); });
+  last.ForEachPayload([&error](absl::string_view url, const absl::Cord& value) {
+    error.SetPayload(url, absl::Cord(std::string(value)));
+  });
   return error;
 }
 
