@@ -15,7 +15,7 @@ namespace headrace {
 inline absl::Status SeparateCopy(const absl::Status& status) {
   absl::Status copy(status.code(), status.message());
   status.ForEachPayload([&copy](absl::string_view url, const absl::Cord& value) {
-    copy.SetPayload(url, absl::Cord(std::string(value)));
+    copy.SetPayload(url, absl::Cord(absl::string_view(std::string(value))));
   });
   return copy;
 }

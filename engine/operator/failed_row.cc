@@ -15,7 +15,7 @@ absl::Status NothingLeftError(std::string_view of, const absl::Status& last) {
   absl::Status error(last.code(), Cat("every row of ", of,
                                       " failed, so that nothing is left of it; the last one: ", ToStd(last.message())));
   last.ForEachPayload([&error](absl::string_view url, const absl::Cord& value) {
-    error.SetPayload(url, absl::Cord(std::string(value)));
+    error.SetPayload(url, absl::Cord(absl::string_view(std::string(value))));
   });
   return error;
 }

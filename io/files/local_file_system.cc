@@ -250,10 +250,12 @@ bool Complete(int folder, bool sizes, unsigned char known, FolderEntry& entry) {
   return true;
 }
 
+using OpenFolder = std::unique_ptr<DIR, int (*)(DIR*)>;
+
 class LocalPages : public FolderPages {
  public:
-  LocalPages(const FileSystem* files, std::string folder, DIR* directory, bool sizes)
-      : files_(files), folder_(std::move(folder)), directory_(directory, closedir), sizes_(sizes) {}
+  LocalPages(const FileSystem* files, std::string folder, OpenFolder directory, bool sizes)
+      : files_(files), folder_(std::move(folder)), directory_(std::move(directory)), sizes_(sizes) {}
 
   absl::StatusOr<std::vector<FolderEntry>> Next() override {
     std::vector<FolderEntry> entries;
@@ -275,20 +277,20 @@ class LocalPages : public FolderPages {
  private:
   const FileSystem* const files_;
   const std::string folder_;
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory_;
+  const OpenFolder directory_;
   const bool sizes_;
 };
 
 absl::StatusOr<std::unique_ptr<FolderPages>> Local::ListPages(const std::string& folder, bool sizes) const {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", folder));
   HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-  DIR* opened = opendir(folder.c_str());
+  OpenFolder opened(opendir(folder.c_str()), closedir);
   if (opened == nullptr && errno == ENOTDIR) {
     if (Stat(folder).ok()) return NotFoundError(folder, " is a file, where a folder is expected");
     return MissingPathError(*this, folder);
   }
   if (opened == nullptr) return SystemError(*this, folder, "list", errno);
-  return std::make_unique<LocalPages>(this, folder, opened, sizes);
+  return std::make_unique<LocalPages>(this, folder, std::move(opened), sizes);
 }
 
 absl::Status Local::WriteWhole(const std::string& path, absl::Span<const std::string_view> parts, bool sync) const {
