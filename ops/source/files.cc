@@ -5,11 +5,11 @@
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
-#include "io/files/glob.h"
+#include "io/formats/whole_files.h"
 #include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/file_patterns.h"
-#include "ops/source/listed_file.h"
+#include "ops/source/item_source.h"
 
 namespace headrace {
 namespace {
@@ -22,46 +22,36 @@ const ColumnChoice& Choice() {
   return *choice;
 }
 
-class FilesSource : public IndexedSource {
+class ListedFiles : public WholeFiles {
  public:
-  FilesSource(MatchedFiles files, const OpArguments& arguments)
-      : system_(arguments.run->files), files_(std::move(files)), fields_(Choice().Fields(arguments.output)) {}
+  ListedFiles(const FileSystem* system, PathArena paths, std::vector<int64_t> sizes)
+      : WholeFiles(system), paths_(std::move(paths)), sizes_(std::move(sizes)) {}
 
-  uint64_t size() const override { return static_cast<uint64_t>(files_.paths.size()); }
-
-  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
-    auto path = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(index)]);
-    absl::InlinedVector<Tensor, 2> columns;
-    RowId id{epoch, index};
-    for (int field : fields_) {
-      absl::StatusOr<Tensor> value = field == kPath ? Tensor::CopyBytes(DType::kString, *path)
-                                                    : ReadListed(*system_, *path, files_.sizes[index], id.changed);
-      if (!value.ok()) {
-        absl::Status status = std::move(value).status();
-        AddErrorField(status, ErrorField::kFile, *path);
-        return status;
-      }
-      columns.push_back(*std::move(value));
-    }
-    AppendRow(block, id, {std::move(path), static_cast<int64_t>(index), -1}, columns);
-    return absl::OkStatus();
-  }
-
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
-    id = {epoch, position};
-    const auto index = static_cast<int64_t>(position);
-    provenance = {std::make_shared<const std::string>(files_.paths[index]), index, -1};
-  }
-
-  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
-    fingerprints.push_back(files_.fingerprint);
-  }
+  uint64_t size() const override { return sizes_.size(); }
 
  private:
-  const FileSystem* const system_;
-  const MatchedFiles files_;
-  const std::vector<int> fields_;
+  std::string PathOf(uint64_t file) const override { return std::string(paths_[static_cast<int64_t>(file)]); }
+  bool WasListedWith(uint64_t file, int64_t bytes) const override { return sizes_[file] == bytes; }
+
+  const PathArena paths_;
+  const std::vector<int64_t> sizes_;
 };
+
+class FileColumns : public ItemColumns {
+ public:
+  bool NeedsContent(int field) const override { return field == kData; }
+  absl::StatusOr<BlockColumn> Make(int field, absl::Span<const Item> items) const override {
+    return field == kPath ? PathColumn(items) : BytesColumn(items);
+  }
+};
+
+absl::StatusOr<std::unique_ptr<IndexedSource>> MakeFiles(const OpArguments& arguments) {
+  const FileSystem* const system = arguments.run->files;
+  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*system, "Files", arguments.attributes));
+  return std::make_unique<ItemSource>(
+      std::make_unique<ListedFiles>(system, std::move(files.paths), std::move(files.sizes)),
+      std::make_unique<FileColumns>(), Choice().Fields(arguments.output), std::move(files.fingerprint));
+}
 
 const OpRegistration registration(
     {
@@ -82,10 +72,7 @@ const OpRegistration registration(
           return Choice().Infer(attributes);
         },
     },
-    {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
-      HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*arguments.run->files, "Files", arguments.attributes));
-      return std::make_unique<FilesSource>(std::move(files), arguments);
-    }});
+    {.indexed_source = MakeFiles});
 
 }  // namespace
 }  // namespace headrace

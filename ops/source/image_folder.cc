@@ -7,11 +7,12 @@
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "io/formats/whole_files.h"
 #include "io/listings/image_listing.h"
 #include "io/listings/kept_listings.h"
 #include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
-#include "ops/source/listed_file.h"
+#include "ops/source/item_source.h"
 
 namespace headrace {
 namespace {
@@ -27,59 +28,46 @@ const ColumnChoice& Choice() {
   return *choice;
 }
 
-class ImageFolderSource : public IndexedSource {
+using Listing = std::shared_ptr<const ImageListing>;
+
+class ListedPictures : public WholeFiles {
  public:
-  ImageFolderSource(std::shared_ptr<const ImageListing> listing, const OpArguments& arguments)
-      : files_(arguments.run->files), listing_(std::move(listing)), fields_(Choice().Fields(arguments.output)) {}
+  ListedPictures(const FileSystem* system, Listing listing) : WholeFiles(system), listing_(std::move(listing)) {}
 
   uint64_t size() const override { return static_cast<uint64_t>(listing_->size()); }
 
-  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
-    auto path = std::make_shared<const std::string>(listing_->Path(static_cast<int64_t>(index)));
-    absl::InlinedVector<Tensor, 2> columns;
-    RowId id{epoch, index};
-    for (int field : fields_) {
-      absl::StatusOr<Tensor> value = Value(static_cast<Field>(field), static_cast<int64_t>(index), *path, id.changed);
-      if (!value.ok()) {
-        absl::Status status = std::move(value).status();
-        AddErrorField(status, ErrorField::kFile, *path);
-        return status;
-      }
-      columns.push_back(*std::move(value));
+ private:
+  std::string PathOf(uint64_t file) const override { return listing_->Path(static_cast<int64_t>(file)); }
+  bool WasListedWith(uint64_t file, int64_t bytes) const override {
+    return listing_->file_size(static_cast<int64_t>(file)) == bytes;
+  }
+  void NoteChange() const override { KeptListings::OfProcess().Forget(listing_.get()); }
+
+  const Listing listing_;
+};
+
+class PictureColumns : public ItemColumns {
+ public:
+  explicit PictureColumns(Listing listing) : listing_(std::move(listing)) {}
+
+  bool NeedsContent(int field) const override { return field == kImage; }
+  absl::StatusOr<BlockColumn> Make(int field, absl::Span<const Item> items) const override {
+    const auto index_of = [](const Item& item) { return static_cast<int64_t>(item.number); };
+    switch (field) {
+      case kImage:
+        return BytesColumn(items);
+      case kLabel:
+        return NumberColumn<int32_t>(items, [&](const Item& item) { return listing_->label(index_of(item)); });
+      case kPath:
+        return PathColumn(items);
+      case kIndex:
+        return NumberColumn<int64_t>(items, index_of);
     }
-    if (id.changed) KeptListings::OfProcess().Forget(listing_.get());
-    AppendRow(block, id, {std::move(path), static_cast<int64_t>(index), -1}, columns);
-    return absl::OkStatus();
-  }
-
-  void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
-    id = {epoch, position};
-    const auto index = static_cast<int64_t>(position);
-    provenance = {std::make_shared<const std::string>(listing_->Path(index)), index, -1};
-  }
-
-  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
-    fingerprints.push_back({Cat("ImageFolder ", listing_->folder()), size(), listing_->fingerprint()});
+    return InternalError("ImageFolder has no column number ", field);
   }
 
  private:
-  absl::StatusOr<Tensor> Value(Field field, int64_t index, const std::string& path, bool& changed) const {
-    switch (field) {
-      case kImage:
-        return ReadListed(*files_, path, listing_->file_size(index), changed);
-      case kLabel:
-        return Tensor::Scalar(listing_->label(index));
-      case kPath:
-        return Tensor::CopyBytes(DType::kString, path);
-      case kIndex:
-        return Tensor::Scalar(index);
-    }
-    return InternalError("ImageFolder has no column number ", static_cast<int>(field));
-  }
-
-  const FileSystem* const files_;
-  const std::shared_ptr<const ImageListing> listing_;
-  const std::vector<int> fields_;
+  const Listing listing_;
 };
 
 absl::StatusOr<std::map<std::string, int32_t>> ClassMap(const ir::Attributes& attributes) {
@@ -104,13 +92,23 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   return Choice().Infer(attributes);
 }
 
-absl::StatusOr<std::shared_ptr<const ImageListing>> List(const FileSystem& files, const ir::Attributes& attributes) {
+absl::StatusOr<Listing> List(const FileSystem& files, const ir::Attributes& attributes) {
   ImageListingOptions options;
   options.extensions = attributes.Strings("extensions");
   options.allow_empty = attributes.Bool("allow_empty");
   HEADRACE_ASSIGN_OR_RETURN(options.class_map, ClassMap(attributes));
   const std::string* saved = attributes.IsNone("listing") ? nullptr : &attributes.String("listing");
   return KeptListings::OfProcess().Get(files, attributes.String("root"), options, saved);
+}
+
+absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageFolder(const OpArguments& arguments) {
+  const FileSystem* const system = arguments.run->files;
+  HEADRACE_ASSIGN_OR_RETURN(const Listing listing, List(*system, arguments.attributes));
+  const auto pictures = static_cast<uint64_t>(listing->size());
+  return std::make_unique<ItemSource>(
+      std::make_unique<ListedPictures>(system, listing), std::make_unique<PictureColumns>(listing),
+      Choice().Fields(arguments.output),
+      Fingerprint{Cat("ImageFolder ", listing->folder()), pictures, listing->fingerprint()});
 }
 
 const OpRegistration registration(
@@ -155,10 +153,7 @@ const OpRegistration registration(
         .example = "hr.ImageFolder(\"photos/\", shuffle=True)",
         .infer = Infer,
     },
-    {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
-      HEADRACE_ASSIGN_OR_RETURN(auto listing, List(*arguments.run->files, arguments.attributes));
-      return std::make_unique<ImageFolderSource>(std::move(listing), arguments);
-    }});
+    {.indexed_source = MakeImageFolder});
 
 }  // namespace
 }  // namespace headrace

@@ -1,0 +1,43 @@
+// What has random access to data: it reads items by number, such as the files of a listing, or the records of files
+// that have an index. A source of rows by position stands on it (ops/source/item_source.h).
+// Thread contract: const; any thread.
+#ifndef HEADRACE_IO_FORMATS_RANDOM_ACCESS_READER_H_
+#define HEADRACE_IO_FORMATS_RANDOM_ACCESS_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "core/buffer.h"
+
+namespace headrace {
+
+class RandomAccessReader {
+ public:
+  // What was read of an item.
+  struct Content {
+    BufferRef buffer;  // holds `bytes`; items that were read together share it
+    std::string_view bytes;
+    bool changed = false;  // its file had another size than when it was listed
+  };
+  struct Place {
+    uint64_t file = 0;    // a number for Path
+    int64_t record = -1;  // see Provenance
+    int64_t offset = -1;
+  };
+
+  virtual ~RandomAccessReader() = default;
+  virtual uint64_t size() const = 0;
+  virtual Place PlaceOf(uint64_t item) const = 0;
+  virtual std::shared_ptr<const std::string> Path(uint64_t file) const = 0;
+  // Reads the items of these numbers, in any order, into as many `contents`. Returns how many it has read, from the
+  // first on: fewer if the next one fails, for the reason in `wrong`, which names the file.
+  virtual size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_RANDOM_ACCESS_READER_H_

@@ -1,0 +1,37 @@
+// Files as items: item i is file i of a listing, read whole with its current bytes.
+// Thread contract: as RandomAccessReader's.
+#ifndef HEADRACE_IO_FORMATS_WHOLE_FILES_H_
+#define HEADRACE_IO_FORMATS_WHOLE_FILES_H_
+
+#include <memory>
+#include <string>
+
+#include "io/files/file_system.h"
+#include "io/formats/random_access_reader.h"
+
+namespace headrace {
+
+class WholeFiles : public RandomAccessReader {
+ public:
+  // `files` outlives it.
+  explicit WholeFiles(const FileSystem* files) : files_(files) {}
+
+  Place PlaceOf(uint64_t item) const final { return {item, static_cast<int64_t>(item), -1}; }
+  std::shared_ptr<const std::string> Path(uint64_t file) const final {
+    return std::make_shared<const std::string>(PathOf(file));
+  }
+  size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const final;
+
+ private:
+  // What the listing says of a file.
+  virtual std::string PathOf(uint64_t file) const = 0;
+  virtual bool WasListedWith(uint64_t file, int64_t bytes) const = 0;
+  // Called for each file that has another size than listed.
+  virtual void NoteChange() const {}
+
+  const FileSystem* const files_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_WHOLE_FILES_H_

@@ -1,0 +1,60 @@
+#include "ops/source/item_columns.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+// Shorter ones are copied faster than views of them are made.
+constexpr size_t kShortBytes = 2048;
+// Views keep at most so many times their bytes in memory.
+constexpr size_t kMostKept = 4;
+
+// Whether items share memory that views would keep in vain, or are short.
+bool Joins(absl::Span<const Item> items, absl::Span<const std::string_view> parts) {
+  size_t buffers = 0, kept = 0, bytes = 0;
+  const Buffer* last = nullptr;
+  for (size_t i = 0; i < items.size(); ++i) {
+    bytes += parts[i].size();
+    const Buffer* const buffer = items[i].content.buffer.get();
+    if (std::exchange(last, buffer) == buffer) continue;
+    ++buffers;
+    kept += buffer->capacity();
+  }
+  if (buffers == items.size() && buffers > 1) return false;
+  return kept / kMostKept > bytes || (items.size() > 1 && bytes / items.size() < kShortBytes);
+}
+
+}  // namespace
+
+absl::StatusOr<BlockColumn> BytesColumn(absl::Span<const Item> items, PartOfItem part) {
+  absl::InlinedVector<std::string_view, 1> parts;
+  parts.reserve(items.size());
+  for (const Item& item : items) {
+    parts.push_back(part == nullptr ? item.content.bytes : part(item.content.bytes));
+  }
+  if (!Joins(items, parts)) {
+    BlockColumn views;
+    for (size_t i = 0; i < items.size(); ++i) {
+      views.Append(Tensor::ViewBytes(DType::kBytes, items[i].content.buffer, parts[i].data(), parts[i].size()));
+    }
+    return views;
+  }
+  Shape shape;
+  if (items.size() > 1) shape.push_back(static_cast<int64_t>(items.size()));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor joined, Tensor::CopyBytesArray(DType::kBytes, shape, parts));
+  return items.size() > 1 ? BlockColumn::Stacked(std::move(joined)) : BlockColumn(std::move(joined));
+}
+
+absl::StatusOr<BlockColumn> PathColumn(absl::Span<const Item> items) {
+  BlockColumn paths;
+  for (const Item& item : items) {
+    HEADRACE_ASSIGN_OR_RETURN(Tensor path, Tensor::CopyBytes(DType::kString, *item.path));
+    paths.Append(std::move(path));
+  }
+  return paths;
+}
+
+}  // namespace headrace

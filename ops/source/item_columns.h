@@ -1,0 +1,57 @@
+// How items become rows: the columns that a source makes of the items that it has random access to, or of the records
+// of a stream.
+// Thread contract: const; any thread.
+#ifndef HEADRACE_OPS_SOURCE_ITEM_COLUMNS_H_
+#define HEADRACE_OPS_SOURCE_ITEM_COLUMNS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/error.h"
+#include "core/tensor.h"
+#include "engine/operator/block.h"
+#include "io/formats/random_access_reader.h"
+
+namespace headrace {
+
+struct Item {
+  uint64_t number = 0;  // in the whole source; of a record of a stream: 0
+  const std::string* path = nullptr;
+  RandomAccessReader::Content content;  // empty if no column needs it
+};
+
+class ItemColumns {
+ public:
+  virtual ~ItemColumns() = default;
+  // Whether the column is made of the item's bytes, so that it must be read. `field` is its number among all columns of
+  // the source (ops/source/column_choice.h).
+  virtual bool NeedsContent(int field) const = 0;
+  // The error of the item's row, if the item is not what it should be.
+  virtual absl::Status Check(const Item& /*item*/) const { return absl::OkStatus(); }
+  // One column of at least one item, all of which are good.
+  virtual absl::StatusOr<BlockColumn> Make(int field, absl::Span<const Item> items) const = 0;
+};
+
+// The bytes of the items, or `part` of them: views of the memory that they were read into, where it would not be kept
+// for the sake of a small part of it.
+using PartOfItem = std::string_view (*)(std::string_view bytes);
+absl::StatusOr<BlockColumn> BytesColumn(absl::Span<const Item> items, PartOfItem part = nullptr);
+absl::StatusOr<BlockColumn> PathColumn(absl::Span<const Item> items);
+
+// Numbers of shape (), value_of(item) for each item.
+template <typename T, typename ValueOf>
+absl::StatusOr<BlockColumn> NumberColumn(absl::Span<const Item> items, ValueOf value_of) {
+  if (items.size() == 1) {
+    HEADRACE_ASSIGN_OR_RETURN(Tensor value, Tensor::Scalar<T>(value_of(items[0])));
+    return BlockColumn(std::move(value));
+  }
+  HEADRACE_ASSIGN_OR_RETURN(Tensor values, Tensor::Allocate(DTypeOf<T>::value, {static_cast<int64_t>(items.size())}));
+  for (size_t i = 0; i < items.size(); ++i) values.mutable_data<T>()[i] = value_of(items[i]);
+  return BlockColumn::Stacked(std::move(values));
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_SOURCE_ITEM_COLUMNS_H_

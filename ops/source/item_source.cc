@@ -1,0 +1,78 @@
+#include "ops/source/item_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+using Items = absl::InlinedVector<Item, 1>;
+
+}  // namespace
+
+ItemSource::ItemSource(std::unique_ptr<const RandomAccessReader> reader, std::unique_ptr<const ItemColumns> columns,
+                       std::vector<int> fields, Fingerprint fingerprint)
+    : reader_(std::move(reader)),
+      columns_(std::move(columns)),
+      fields_(std::move(fields)),
+      fingerprint_(std::move(fingerprint)),
+      needs_content_(
+          std::any_of(fields_.begin(), fields_.end(), [this](int field) { return columns_->NeedsContent(field); })) {}
+
+absl::Status ItemSource::Read(uint64_t epoch, uint64_t position, Block& block) const {
+  if (block.columns.empty()) return ReadRows(epoch, {&position, 1}, block);
+  Block row;
+  HEADRACE_RETURN_IF_ERROR(ReadRows(epoch, {&position, 1}, row));
+  absl::InlinedVector<Tensor, 2> values;
+  for (BlockColumn& column : row.columns) values.push_back(column.TakeRow(0));
+  AppendRow(block, row.ids[0], row.provenances[0], values);
+  return absl::OkStatus();
+}
+
+absl::Status ItemSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
+  absl::Status wrong;
+  absl::InlinedVector<RandomAccessReader::Content, 1> contents(positions.size());
+  const size_t read = needs_content_ ? reader_->Read(positions, absl::MakeSpan(contents), wrong) : positions.size();
+  Items items;
+  items.reserve(read);
+  Provenance provenance;
+  uint64_t file = 0;
+  for (size_t i = 0; i < read; ++i) {
+    const RandomAccessReader::Place place = reader_->PlaceOf(positions[i]);
+    if (provenance.file == nullptr || place.file != file) provenance.file = reader_->Path(place.file);
+    file = place.file;
+    provenance.record = place.record;
+    provenance.offset = place.offset;
+    items.push_back({positions[i], provenance.file.get(), std::move(contents[i])});
+    if (absl::Status bad = columns_->Check(items.back()); !bad.ok()) {
+      wrong = std::move(bad);
+      AddErrorField(wrong, ErrorField::kFile, DescribeProvenance(provenance));
+      items.pop_back();
+      break;
+    }
+    // Keeps the path, which the item only points to.
+    block.provenances.push_back(provenance);
+    block.ids.push_back({epoch, positions[i], false, items.back().content.changed});
+  }
+  if (items.empty()) return wrong;
+  for (const int field : fields_) {
+    absl::StatusOr<BlockColumn> column = columns_->Make(field, items);
+    if (!column.ok()) {
+      block.columns.clear();
+      block.DropRows();
+      return std::move(column).status();
+    }
+    block.columns.push_back(*std::move(column));
+  }
+  return wrong;
+}
+
+void ItemSource::Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const {
+  const RandomAccessReader::Place place = reader_->PlaceOf(position);
+  id = {epoch, position};
+  provenance = {reader_->Path(place.file), place.record, place.offset};
+}
+
+}  // namespace headrace
