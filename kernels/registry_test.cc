@@ -167,6 +167,7 @@ TEST(Registry, EveryKernelAllocatesItsResultByItsContext) {
     OutputAllocator none;
     KernelContext plain(RowRandom(0, 0, RowId{}), none);
     const Tensor expected = (*kernel->Apply(inputs, plain))[0];
+    if (IsVariableLength(expected.dtype())) continue;  // a batch has no slots for it
     const Tensor slot = *Tensor::Allocate(expected.dtype(), expected.shape());
     OutputAllocator allocator(slot);
     KernelContext context(RowRandom(0, 0, RowId{}), allocator);

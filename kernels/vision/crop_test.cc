@@ -56,6 +56,24 @@ TEST(CenterCrop, InfersItsSize) {
   EXPECT_FALSE(InferType("CenterCrop", {{"size", ir::IntValue(7)}}, {ir::ColumnType::Of(DType::kUInt8, {3})}).ok());
 }
 
+TEST(CenterSquare, BeginsAtTheHalfRoundedDown) {
+  const Tensor source = Golden("source");  // 60 x 80
+  const auto part = [&](int64_t height, int64_t width) { return source.Slice(0, 0, height).Slice(1, 0, width); };
+  const auto square = [](const Tensor& input) { return *RunKernel("CenterSquare", {}, input)->Contiguous(); };
+  EXPECT_TRUE(TensorsEqual(square(source), *source.Slice(1, 10, 60).Contiguous()));
+  EXPECT_TRUE(TensorsEqual(square(part(60, 37)), *part(60, 37).Slice(0, 11, 37).Contiguous()));
+  EXPECT_TRUE(TensorsEqual(square(part(60, 57)), *part(60, 57).Slice(0, 1, 57).Contiguous()));
+  EXPECT_TRUE(TensorsEqual(square(part(33, 33)), *part(33, 33).Contiguous()));
+}
+
+TEST(CenterSquare, InfersItsSize) {
+  const auto type_of = [](std::initializer_list<int64_t> shape) {
+    return ir::TypeName(*InferType("CenterSquare", {}, {ir::ColumnType::Of(DType::kUInt8, Shape(shape))}));
+  };
+  EXPECT_EQ(type_of({5, 7, 3}), "uint8 (5, 5, 3)");
+  EXPECT_EQ(type_of({-1, 7, 3}), "uint8 (None, None, 3)");
+}
+
 // The golden crops were drawn by a second implementation of Philox.
 TEST(RandomCrop, EqualsTorchvisionWithTheRowsDraws) {
   const Tensor source = Golden("source");

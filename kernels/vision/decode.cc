@@ -52,6 +52,7 @@ class Decode : public DecodeKernel {
     const std::string& mode = attributes.String("mode");
     if (mode == "L") options_.mode = PixelMode::kGrey;
     if (mode == "unchanged") options_.mode = PixelMode::kUnchanged;
+    if (mode == "any") options_.mode = PixelMode::kAny;
     options_.orientation = attributes.Bool("orientation");
     if (!attributes.IsNone("max_pixels")) options_.max_pixels = attributes.Int("max_pixels");
     options_.scale = static_cast<int>(attributes.Int("scale"));
@@ -112,7 +113,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   const std::string& mode = attributes.String("mode");
   int64_t channels = 3;
   if (mode == "L") channels = 1;
-  if (mode == "unchanged") channels = ir::kUnknownDim;
+  if (mode == "unchanged" || mode == "any") channels = ir::kUnknownDim;
   // 16 bits show in the file alone.
   const DType dtype = mode == "unchanged" ? DType::kUnknown : DType::kUInt8;
   return std::vector{ir::ColumnType::Of(dtype, {ir::kUnknownDim, ir::kUnknownDim, channels})};
@@ -155,9 +156,10 @@ const KernelRegistration registration{
                      .doc = "RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged: "
                             "what the file holds, as masks need it: palette indices 1 (uint8), grey 1, grey and alpha "
                             "2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer "
-                            "than 8 bits is scaled to 0 … 255.",
+                            "than 8 bits is scaled to 0 … 255; any: what an encoder takes: grey 1 channel, colour 3, "
+                            "either with alpha 4, palettes resolved, 8 bits.",
                      .default_value = "'RGB'",
-                     .choices = {"RGB", "L", "unchanged"}},
+                     .choices = {"RGB", "L", "unchanged", "any"}},
                     {.name = "orientation",
                      .type = ir::AttributeType::kBool,
                      .doc = "Turns and mirrors the image as its EXIF orientation says.",

@@ -220,6 +220,27 @@ TEST(Decode, RefusesAPngOfTooFewBytes) {
   EXPECT_THAT(MessageOf(image), HasSubstr("which cannot hold its 10000 × 10000 pixels"));
 }
 
+TEST(Decode, GivesAsManyChannelsAsThePictureHasColours) {
+  for (const char* name : {"grey.png", "grey.jpg", "grey_16_bits.png", "black_white.png"}) {
+    EXPECT_TRUE(
+        TensorsEqual(*RunKernel("Decode", Mode("any"), Encoded(name)), *RunKernel("Decode", Mode("L"), Encoded(name))))
+        << name;
+  }
+  for (const char* name :
+       {"rgb.png", "baseline_420.jpg", "palette.png", "palette_4_bits.png", "rgb_16_bits.png", "cmyk.jpg"}) {
+    EXPECT_TRUE(TensorsEqual(*RunKernel("Decode", Mode("any"), Encoded(name)),
+                             *RunKernel("Decode", Mode("RGB"), Encoded(name))))
+        << name;
+  }
+  for (const char* name : {"rgba.png", "grey_alpha.png", "palette_transparent.png"}) {
+    const Tensor image = *RunKernel("Decode", Mode("any"), Encoded(name));
+    ASSERT_EQ(image.dim(2), 4) << name;
+    EXPECT_TRUE(TensorsEqual(*image.Slice(2, 0, 3).Contiguous(), *RunKernel("Decode", Mode("RGB"), Encoded(name))))
+        << name;
+  }
+  EXPECT_TRUE(TensorsEqual(*RunKernel("Decode", Mode("any"), Encoded("rgba.png")), Golden("rgba.png.unchanged")));
+}
+
 TEST(Decode, EndsWhenTheSignalIsRaised) {
   const std::atomic<bool> stop = true;
   const StopSignal signal(&stop);

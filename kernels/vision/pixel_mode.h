@@ -12,6 +12,7 @@ enum class PixelMode {
   kGrey,       // one channel
   kUnchanged,  // those of the file: grey or palette index 1, grey and alpha 2, colour 3, colour and alpha 4; CMYK
                // becomes RGB
+  kAny,        // grey 1, colour 3, either with alpha 4; palettes are resolved, and 8 of 16 bits kept
 };
 
 struct DecodeOptions {

@@ -118,6 +118,10 @@ Plan MakePlan(const Session& session, PixelMode mode) {
     const bool wide = png_get_bit_depth(session.libpng, session.info) == 16;
     return {file, file, wide ? DType::kUInt16 : DType::kUInt8, false};
   }
+  if (mode == PixelMode::kAny) {
+    const int channels = file == 2 ? 4 : file;
+    return {channels, channels, DType::kUInt8, false};
+  }
   if (mode == PixelMode::kGrey) return {file <= 2 ? 1 : 3, 1, DType::kUInt8, false};
   return {3, 3, DType::kUInt8, false};
 }
@@ -129,7 +133,7 @@ int Transform(png_structp libpng, png_infop info, const Plan& plan) {
   } else {
     png_set_expand(libpng);
     if (plan.png_channels == 1 || plan.png_channels == 3) png_set_strip_alpha(libpng);
-    if (plan.png_channels == 3) png_set_gray_to_rgb(libpng);
+    if (plan.png_channels == 3 || plan.png_channels == 4) png_set_gray_to_rgb(libpng);
   }
   if (plan.dtype == DType::kUInt16) {
     // The file's numbers have their high byte first.

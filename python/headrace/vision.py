@@ -15,9 +15,12 @@ __all__ = [
     "AdjustHue",
     "AdjustSaturation",
     "CenterCrop",
+    "CenterSquare",
     "ColorJitter",
     "CutMix",
     "Decode",
+    "EncodeJpeg",
+    "EncodePng",
     "Grayscale",
     "HWC2CHW",
     "MixUp",
@@ -135,6 +138,23 @@ class CenterCrop(Kernel):
 
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__({"size": size})
+
+
+class CenterSquare(Kernel):
+    """Cuts the largest square out of the middle of an image.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with height and
+    width min(H, W). An odd pixel stays behind the square: it begins at (H - W) // 2, as im2rec's
+    --center-crop has it, where CenterCrop rounds as torchvision.
+
+    Errors: another rank, bytes or strings, and an image without pixels.
+
+    Example:
+        V.CenterSquare()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
 
 
 class ColorJitter(Kernel):
@@ -259,7 +279,8 @@ class Decode(Kernel):
         mode: RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged:
             what the file holds, as masks need it: palette indices 1 (uint8), grey 1, grey and alpha
             2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer
-            than 8 bits is scaled to 0 … 255.
+            than 8 bits is scaled to 0 … 255; any: what an encoder takes: grey 1 channel, colour 3,
+            either with alpha 4, palettes resolved, 8 bits.
         orientation: Turns and mirrors the image as its EXIF orientation says.
         max_pixels: Pictures of more pixels are refused; None: no limit (at least 1).
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
@@ -271,12 +292,62 @@ class Decode(Kernel):
 
     def __init__(
         self,
-        mode: Literal["RGB", "L", "unchanged"] = "RGB",
+        mode: Literal["RGB", "L", "unchanged", "any"] = "RGB",
         orientation: bool = False,
         max_pixels: int | None = 178956970,
         scale: int = 1,
     ) -> None:
         super().__init__({"mode": mode, "orientation": orientation, "max_pixels": max_pixels, "scale": scale})
+
+
+class EncodeJpeg(Kernel):
+    """Encodes an image as a JPEG.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), 0 … 255, and
+    gives bytes of shape (): a baseline JPEG, grey or YCbCr with the chroma halved along both axes
+    (4:2:0).
+
+    It is libjpeg-turbo with the settings of OpenCV's imencode, so that the bytes are those of
+    cv2.imencode('.jpg', …) of OpenCV 4 for the same pixels, where that was built with libjpeg-turbo.
+
+    Errors: another dtype, rank or number of channels, an image without pixels, and sides of more than
+    65,500 pixels.
+
+    Args:
+        quality: libjpeg's quality: 1, the smallest file, to 100, the best picture (at least 1, at
+            most 100).
+
+    Example:
+        V.EncodeJpeg(quality=90)
+    """
+
+    def __init__(self, quality: int = 95) -> None:
+        super().__init__({"quality": quality})
+
+
+class EncodePng(Kernel):
+    """Encodes an image as a PNG.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, (H, W, 4) with alpha last, or (H, W,
+    1) or (H, W), 0 … 255, and gives bytes of shape (): a PNG of 8 bits, not interlaced, from which
+    V.Decode gives the same pixels.
+
+    It is libpng with the settings of OpenCV's imencode, whose bytes it gives where both have the same
+    libpng and zlib.
+
+    Errors: another dtype, rank or number of channels, an image without pixels, and sides of more than
+    1,000,000 pixels.
+
+    Args:
+        compression: zlib's level: 0, none, to 9, the smallest file; None: the fast settings, which
+            look for runs of equal differences only (at least 0, at most 9).
+
+    Example:
+        V.EncodePng(compression=6)
+    """
+
+    def __init__(self, compression: int | None = None) -> None:
+        super().__init__({"compression": compression})
 
 
 class Grayscale(Kernel):

@@ -1,0 +1,136 @@
+#include "kernels/vision/png_encoder.h"
+
+#include <png.h>
+#include <zlib.h>
+
+#include <csetjmp>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/error.h"
+#include "core/stop_signal.h"
+
+namespace headrace {
+namespace {
+
+// libpng's own limit.
+constexpr int64_t kMaxSide = PNG_USER_WIDTH_MAX;
+constexpr size_t kFirstRoom = 4096;
+constexpr int64_t kRowsAtOnce = 16;
+// Stands for the fast settings among the levels.
+constexpr int kFast = -1;
+
+// libpng reports errors by longjmp. So no C++ object with a destructor lives in a function that calls setjmp, or that
+// calls longjmp, and this struct holds plain data only.
+struct Session {
+  png_structp libpng;
+  png_infop info;
+  GrowingBytes* out;
+  bool stopped;
+  bool no_memory;
+  std::jmp_buf jump;
+  char message[160];
+};
+
+void Stop(png_structp libpng, png_const_charp message) {
+  Session& session = *static_cast<Session*>(png_get_error_ptr(libpng));
+  std::snprintf(session.message, sizeof(session.message), "%s", message);
+  std::longjmp(session.jump, 1);
+}
+
+void Ignore(png_structp, png_const_charp) {}
+
+void* TakeMemory(png_structp libpng, png_alloc_size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) static_cast<Session*>(png_get_mem_ptr(libpng))->no_memory = true;
+  return memory;
+}
+
+void GiveMemory(png_structp, void* memory) { std::free(memory); }
+
+bool MakeRoom(GrowingBytes& out, size_t count) { return out.free_bytes() >= count || out.Grow(count).ok(); }
+
+void WriteBytes(png_structp libpng, png_bytep bytes, size_t count) {
+  Session& session = *static_cast<Session*>(png_get_io_ptr(libpng));
+  if (!MakeRoom(*session.out, count)) {
+    session.no_memory = true;
+    png_error(libpng, "no memory");
+  }
+  std::memcpy(session.out->free_begin(), bytes, count);
+  session.out->Advance(count);
+}
+
+void Flush(png_structp) {}
+
+int ColorType(int64_t channels) {
+  if (channels == 1) return PNG_COLOR_TYPE_GRAY;
+  return channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA;
+}
+
+void SetCompression(png_structp libpng, int level) {
+  if (level == kFast) {
+    png_set_filter(libpng, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
+    png_set_compression_level(libpng, Z_BEST_SPEED);
+    png_set_compression_strategy(libpng, Z_RLE);
+    return;
+  }
+  png_set_compression_level(libpng, level);
+  png_set_compression_strategy(libpng, Z_DEFAULT_STRATEGY);
+}
+
+bool Encode(Session& session, const Image& image, int level) {
+  if (setjmp(session.jump) != 0) return false;
+  session.libpng =
+      png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &session, Stop, Ignore, &session, TakeMemory, GiveMemory);
+  if (session.libpng == nullptr) return false;
+  session.info = png_create_info_struct(session.libpng);
+  if (session.info == nullptr) return false;
+  png_set_write_fn(session.libpng, &session, WriteBytes, Flush);
+  SetCompression(session.libpng, level);
+  png_set_IHDR(session.libpng, session.info, static_cast<png_uint_32>(image.width),
+               static_cast<png_uint_32>(image.height), 8, ColorType(image.channels), PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(session.libpng, session.info);
+  for (int64_t y = 0; y < image.height; ++y) {
+    if (y % kRowsAtOnce == 0 && StopSignal::Raised()) {
+      session.stopped = true;
+      return false;
+    }
+    png_write_row(session.libpng, image.row(y));
+  }
+  png_write_end(session.libpng, session.info);
+  return true;
+}
+
+// Ends libpng's memory, whatever way the work ended.
+class Encoding {
+ public:
+  explicit Encoding(GrowingBytes& out) { session_.out = &out; }
+  ~Encoding() { png_destroy_write_struct(&session_.libpng, &session_.info); }
+  Encoding(const Encoding&) = delete;
+
+  absl::Status Run(const Image& image, int level) {
+    if (Encode(session_, image, level)) return absl::OkStatus();
+    if (session_.stopped) return StopSignal::Error();
+    if (session_.no_memory) return ResourceError("no memory to encode the PNG");
+    return InternalError("libpng cannot encode ", image.tensor.TypeName(), ": ", session_.message);
+  }
+
+ private:
+  Session session_ = {};
+};
+
+}  // namespace
+
+absl::Status EncodePng(const Image& image, std::optional<int> compression, GrowingBytes& out) {
+  if (image.height > kMaxSide || image.width > kMaxSide) {
+    return DataError("a PNG has at most ", kMaxSide, " pixels a side; the picture has ", image.height, " × ",
+                     image.width);
+  }
+  HEADRACE_RETURN_IF_ERROR(out.Reserve(kFirstRoom + static_cast<size_t>(image.height * image.pixel_bytes())));
+  return Encoding(out).Run(image, compression.value_or(kFast));
+}
+
+}  // namespace headrace
