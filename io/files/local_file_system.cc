@@ -153,6 +153,10 @@ class LocalFile : public WritableFile {
     return error == 0 ? absl::OkStatus() : SystemError(*files_, path_, "write", error);
   }
 
+  absl::Status Truncate(int64_t bytes) const override {
+    return ftruncate(descriptor_.get(), bytes) == 0 ? absl::OkStatus() : SystemError(*files_, path_, "write", errno);
+  }
+
   absl::Status Sync() const override {
     return fdatasync(descriptor_.get()) == 0 ? absl::OkStatus() : SystemError(*files_, path_, "write", errno);
   }
@@ -211,6 +215,11 @@ class Local : public LocalFiles {
   absl::StatusOr<std::shared_ptr<const WritableFile>> MakeLocked(const std::string& path,
                                                                  std::string_view head) const override;
   absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const override;
+  absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path, bool make) const override;
+  absl::Status Rename(const std::string& from, const std::string& to) const override {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", to));
+    return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : SystemError(*this, to, "write", errno);
+  }
   void Delete(const std::string& path) const override { unlink(path.c_str()); }
 
  private:
@@ -340,6 +349,27 @@ absl::StatusOr<std::shared_ptr<const WritableFile>> Local::OpenLocked(const std:
   if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
   if (!Lock(descriptor)) return NotFoundError(path, " is locked by another process");
   return std::make_shared<const LocalFile>(this, path, std::move(descriptor));
+}
+
+// Whether the path names the open file; another process may have renamed or deleted it.
+bool IsNamed(const Descriptor& descriptor, const std::string& path) {
+  struct stat open;
+  struct stat named;
+  return fstat(descriptor.get(), &open) == 0 && stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+         open.st_dev == named.st_dev;
+}
+
+absl::StatusOr<std::shared_ptr<const WritableFile>> Local::OpenDraft(const std::string& path, bool make) const {
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", path));
+  while (true) {
+    Descriptor descriptor = Descriptor::Open(path, O_RDWR | O_NONBLOCK | (make ? O_CREAT : 0), 0666);
+    if (!descriptor.is_open()) return SystemError(*this, path, "write", errno);
+    // Continues without a lock if the disk has none.
+    if (!Lock(descriptor) && errno == EWOULDBLOCK) {
+      return UnsupportedError(path, " is being written by another process, or by another writer of this one");
+    }
+    if (IsNamed(descriptor, path)) return std::make_shared<const LocalFile>(this, path, std::move(descriptor));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What only the machine's own files can do: they are written to in place, locked, and deleted. A log that several
-// processes share (io/records/record_log.h) needs it; everything else makes do with a FileSystem.
-// Thread contract: any thread at once.
+// What only the machine's own files can do: they are written to in place, locked, renamed and deleted. A log that
+// several processes share (io/records/record_log.h) and files that are written bit by bit need it; everything else
+// makes do with a FileSystem. Thread contract: any thread at once.
 #ifndef HEADRACE_IO_FILES_LOCAL_FILES_H_
 #define HEADRACE_IO_FILES_LOCAL_FILES_H_
 
@@ -19,6 +19,8 @@ namespace headrace {
 class WritableFile : public RandomAccessFile {
  public:
   virtual absl::Status WriteAt(int64_t offset, absl::Span<const uint8_t> bytes) const = 0;
+  // Cuts the file off behind `bytes` bytes.
+  virtual absl::Status Truncate(int64_t bytes) const = 0;
   // Returns once all that was written is on the disk.
   virtual absl::Status Sync() const = 0;
 };
@@ -33,6 +35,11 @@ class LocalFiles : public FileSystem {
                                                                          std::string_view head) const = 0;
   // A file that exists. kNotFound also if another process has locked it.
   virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const = 0;
+  // A file to write to until Rename gives it its name. One that a killed process left keeps its bytes; with `make` it
+  // is made if there is none. kUnsupported: somebody has it open in this way.
+  virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path, bool make) const = 0;
+  // Gives a file another name, in place of the file that has it.
+  virtual absl::Status Rename(const std::string& from, const std::string& to) const = 0;
   // As Write, but does not wait for the disk.
   virtual absl::Status Replace(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
   virtual void Delete(const std::string& path) const = 0;
