@@ -17,13 +17,14 @@ constexpr int64_t kTail = 4096;
 }  // namespace
 
 FramedReader::FramedReader(const Framing* framing, std::shared_ptr<const RandomAccessFile> file, std::string path,
-                           int64_t size, const Split& split, int64_t from, size_t block_bytes)
+                           int64_t size, const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage)
     : framing_(framing),
       file_(std::move(file)),
       path_(std::move(path)),
       size_(size),
       split_(split),
       block_bytes_(block_bytes),
+      on_damage_(on_damage),
       offset_(from),
       asked_(from),
       searching_(from == split.begin && from > 0) {
@@ -32,7 +33,7 @@ FramedReader::FramedReader(const Framing* framing, std::shared_ptr<const RandomA
 
 absl::StatusOr<std::unique_ptr<RecordReader>> FramedReader::Open(const Framing* framing, const FileSystem& files,
                                                                  const std::string& path, const Split& split,
-                                                                 int64_t from, size_t block_bytes) {
+                                                                 int64_t from, size_t block_bytes, OnDamage on_damage) {
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
   // A file that became shorter than it was listed has nothing in its last splits.
@@ -40,7 +41,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> FramedReader::Open(const Framing* 
     return DataError(path, " has ", size, " bytes, and was to be read on from byte ", from, ": it was cut off");
   }
   std::unique_ptr<FramedReader> reader(
-      new FramedReader(framing, std::move(file), path, size, split, from, block_bytes));
+      new FramedReader(framing, std::move(file), path, size, split, from, block_bytes, on_damage));
   if (reader->asked_ >= size && from == split.begin && from > 0) {
     reader->searching_ = false;
     reader->at_end_ = true;
@@ -52,16 +53,14 @@ absl::StatusOr<std::unique_ptr<RecordReader>> FramedReader::Open(const Framing* 
 
 absl::Status FramedReader::Next(RecordBlock& block) {
   block.records.clear();
+  block.lost.clear();
   while (true) {
-    if (searching_ && end_ > begin_) Search();
+    if (searching_ && end_ > begin_) Search(block);
     if (!searching_ && offset_ >= split_.end) return absl::OkStatus();
     if (!searching_ && end_ > begin_) {
-      HEADRACE_ASSIGN_OR_RETURN(const size_t used, framing_->Cut(bytes(), offset_, split_.end, at_end_, block.records));
-      block.buffer = buffer_;
-      block.bytes = buffer_->data() + begin_;
-      Drop(used);
-      block.end = offset_;
+      HEADRACE_RETURN_IF_ERROR(Cut(block));
       if (!block.records.empty()) return absl::OkStatus();
+      if (losing_) continue;
     }
     if (at_end_) return absl::OkStatus();
     HEADRACE_RETURN_IF_ERROR(ReadMore());
@@ -73,16 +72,51 @@ void FramedReader::Drop(size_t bytes) {
   offset_ += static_cast<int64_t>(bytes);
 }
 
-void FramedReader::Search() {
-  const Framing::First first = framing_->FindFirst(bytes());
+absl::Status FramedReader::Cut(RecordBlock& block) {
+  const absl::StatusOr<Framing::Piece> piece = framing_->Cut(bytes(), offset_, split_.end, at_end_, block.records);
+  absl::Status status = piece.status();
+  if (status.ok() && piece->reach > block_bytes_) status = framing_->CheckReach(bytes(), offset_, *file_);
+  if (!status.ok()) {
+    const bool damaged = KindOf(status) == ErrorKind::kData && !IsBeyondRow(status);
+    if (!damaged || on_damage_ == OnDamage::kFail) return status;
+    Lose(status, block);
+    return absl::OkStatus();
+  }
+  reach_ = piece->reach;
+  block.buffer = buffer_;
+  block.bytes = buffer_->data() + begin_;
+  Drop(piece->used);
+  block.end = offset_;
+  return absl::OkStatus();
+}
+
+// Gives up the record at offset_; what follows is searched for the next one, beyond the end of the split if need be, so
+// that each lost byte is told by the split in which the record began.
+void FramedReader::Lose(const absl::Status& damage, RecordBlock& block) {
+  const bool goes_on = !block.lost.empty() && block.lost.back().offset + block.lost.back().bytes == offset_;
+  if (!goes_on) block.lost.push_back({offset_, 0, std::string(ToStd(damage.message()))});
+  Drop(1);
+  block.lost.back().bytes = offset_ - block.lost.back().offset;
+  block.end = offset_;
+  searching_ = true;
+  losing_ = true;
+}
+
+void FramedReader::Search(RecordBlock& block) {
+  const Framing::First first = framing_->FindFirst(bytes(), offset_, at_end_);
   Drop(first.at);
-  searching_ = !first.found && offset_ < split_.end;
+  searching_ = !first.found && (losing_ || offset_ < split_.end);
+  if (!losing_) return;
+  block.lost.back().bytes += static_cast<int64_t>(first.at);
+  block.end = offset_;
+  losing_ = searching_;
 }
 
 // Asks for one byte more than the file has, which shows its end, and whether it grew.
 size_t FramedReader::BytesToAsk() const {
   const int64_t beyond = split_.end == Split::kFileEnd ? Split::kFileEnd : split_.end + kTail;
-  const int64_t wanted = std::max(beyond - asked_, kTail);
+  const int64_t needed = offset_ + static_cast<int64_t>(reach_) - asked_;
+  const int64_t wanted = std::max({beyond - asked_, kTail, needed});
   const int64_t there = std::max<int64_t>(0, size_ - asked_) + 1;
   return static_cast<size_t>(std::min({static_cast<int64_t>(block_bytes_), wanted, there}));
 }
@@ -121,10 +155,11 @@ absl::Status FramedReader::ReadMore() {
 }
 
 // For a record that is longer than what there is room for: reads at least as much again as it has, so that long records
-// are not copied over and over.
+// are not copied over and over, and as much as the record is known to need.
 absl::Status FramedReader::Grow(const PendingRead& read, size_t got) {
   const size_t held = end_ - begin_;
-  const size_t more = at_end_ ? 0 : std::min(held + got, static_cast<size_t>(std::max<int64_t>(0, size_ - asked_) + 1));
+  const size_t wanted = std::max(held + got, reach_ - std::min(reach_, held + got));
+  const size_t more = at_end_ ? 0 : std::min(wanted, static_cast<size_t>(std::max<int64_t>(0, size_ - asked_) + 1));
   BufferRef grown = BufferPool::Current().Allocate(held + got + more + PendingRead::kSlack);
   if (!grown) return ResourceError("no memory for a record of more than ", held, " bytes");
   std::memcpy(grown->data(), buffer_->data() + begin_, held);

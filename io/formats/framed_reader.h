@@ -1,6 +1,6 @@
 // Reads formats whose records can be cut out of a run of bytes, as lines and frames with a length can: a Framing says
 // where a record begins and ends, and FramedReader does the rest: it reads blocks ahead, carries a record that two
-// blocks share over to the next, finds the first record of a split, and notices files that change.
+// blocks share over to the next, finds the first record of a split or behind damage, and notices files that change.
 // Thread contract: a Framing may be used from any thread at once; a FramedReader belongs to one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_FRAMED_READER_H_
 #define HEADRACE_IO_FORMATS_FRAMED_READER_H_
@@ -27,14 +27,24 @@ class Framing {
     bool found = false;
     size_t at = 0;  // where the record begins; if none was found, how many bytes no record begins in
   };
-  // Looks for the first record that begins in `bytes`, at least looks_behind() from their start when they are the first
-  // of a split.
-  virtual First FindFirst(absl::Span<const uint8_t> bytes) const = 0;
-  // Appends the whole records in `bytes` that begin before byte `stop` of the file, and returns how many bytes they
-  // take up. A record begins at bytes[0], which is byte `offset` of the file; with `last` the file ends with the bytes.
-  // May change bytes of the records. kData: the first record is damaged; damage further on ends the records before it.
-  virtual absl::StatusOr<size_t> Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
-                                     std::vector<Record>& records) const = 0;
+  // Looks for the first record that begins in `bytes`, the first of which is byte `offset` of the file: that of a split
+  // at least looks_behind() from their start. With `last` the file ends with the bytes.
+  virtual First FindFirst(absl::Span<const uint8_t> bytes, int64_t offset, bool last) const = 0;
+  struct Piece {
+    size_t used = 0;   // how many bytes the records take up
+    size_t reach = 0;  // where there are none: how many bytes at least are needed to cut the first; 0: not known
+  };
+  // Appends the whole records in `bytes` that begin before byte `stop` of the file. A record begins at bytes[0], which
+  // is byte `offset` of the file; with `last` the file ends with the bytes. May change bytes of the records. kData: the
+  // first record is damaged; damage further on ends the records before it.
+  virtual absl::StatusOr<Piece> Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
+                                    std::vector<Record>& records) const = 0;
+  // Called before memory is taken for a record at bytes[0] that reaches further than a block: looks at the file where
+  // the record would end. kData: the record is damaged.
+  virtual absl::Status CheckReach(absl::Span<const uint8_t> /*bytes*/, int64_t /*offset*/,
+                                  const RandomAccessFile& /*file*/) const {
+    return absl::OkStatus();
+  }
 };
 
 class FramedReader : public RecordReader {
@@ -42,7 +52,7 @@ class FramedReader : public RecordReader {
   // `framing` outlives the reader. The other arguments are those of Format::Open.
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const Framing* framing, const FileSystem& files,
                                                             const std::string& path, const Split& split, int64_t from,
-                                                            size_t block_bytes);
+                                                            size_t block_bytes, OnDamage on_damage = OnDamage::kFail);
 
   absl::Status Next(RecordBlock& block) override;
   int64_t offset() const override { return offset_; }
@@ -50,11 +60,13 @@ class FramedReader : public RecordReader {
 
  private:
   FramedReader(const Framing* framing, std::shared_ptr<const RandomAccessFile> file, std::string path, int64_t size,
-               const Split& split, int64_t from, size_t block_bytes);
+               const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage);
 
   absl::Span<uint8_t> bytes() const { return absl::MakeSpan(buffer_->data() + begin_, end_ - begin_); }
   void Drop(size_t bytes);
-  void Search();
+  absl::Status Cut(RecordBlock& block);
+  void Lose(const absl::Status& damage, RecordBlock& block);
+  void Search(RecordBlock& block);
   absl::Status ReadMore();
   absl::Status StartRead();
   absl::Status Grow(const PendingRead& read, size_t got);
@@ -67,13 +79,16 @@ class FramedReader : public RecordReader {
   const int64_t size_;
   const Split split_;
   const size_t block_bytes_;
+  const OnDamage on_damage_;
   int64_t offset_;  // of bytes() in the file
   int64_t asked_;   // up to which byte of the file reads have been started
   BufferRef buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;
   std::shared_ptr<PendingRead> next_;  // null: none was started
-  bool searching_;                     // for the first record of the split
+  bool searching_;                     // for the first record of the split, or for one behind damage
+  bool losing_ = false;                // what is searched is lost
+  size_t reach_ = 0;                   // of the record that does not end in bytes(), as Framing::Piece
   bool at_end_ = false;                // the file ends with bytes()
 };
 

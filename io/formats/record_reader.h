@@ -35,11 +35,22 @@ struct Record {
   uint32_t length = 0;  // of its content, in bytes
 };
 
+// What a reader does about damage: fails at the record, or goes on with the next one that it finds.
+enum class OnDamage { kFail, kSkip };
+
+// Bytes of a file in which no record could be read, from a record's first byte to that of the next one that was found.
+struct LostBytes {
+  int64_t offset = 0;
+  int64_t bytes = 0;
+  std::string reason;  // what is wrong at `offset`
+};
+
 struct RecordBlock {
   BufferRef buffer;  // holds `bytes`
   const uint8_t* bytes = nullptr;
   std::vector<Record> records;
-  int64_t end = 0;  // the byte of the file at which the record behind the last one would begin
+  std::vector<LostBytes> lost;  // under kSkip: in front of the records, or at the end of the split
+  int64_t end = 0;              // the byte of the file at which the record behind the last one would begin
 
   std::string_view content(size_t i) const {
     return {reinterpret_cast<const char*>(bytes) + records[i].begin, records[i].length};
@@ -51,8 +62,8 @@ struct RecordBlock {
 class RecordReader {
  public:
   virtual ~RecordReader() = default;
-  // Replaces the block by the next records in order; none: the split has no more. kData: the record at offset() is
-  // damaged, or the file changed while it was read.
+  // Replaces the block by the next records in order; none: the split has no more, but may have lost some. kData: the
+  // record at offset() is damaged, or the file changed while it was read.
   virtual absl::Status Next(RecordBlock& block) = 0;
   // The byte of the file behind the records given so far.
   virtual int64_t offset() const = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "io/files/testing/one_file.h"
 #include "io/formats/split_table.h"
@@ -23,15 +24,29 @@ ReadRecords ReadInSplits(const Format& format, const OneFile& file, int64_t size
       EXPECT_TRUE(record.offset >= split.begin && record.offset < split.end) << record.offset;
       all.records.push_back(std::move(record));
     }
+    all.lost.insert(all.lost.end(), part.lost.begin(), part.lost.end());
     all.error = part.error;
     all.failed = part.failed;
   }
   return all;
 }
 
+// The lost bytes, each stretch as one.
+std::vector<std::pair<int64_t, int64_t>> Stretches(const std::vector<LostBytes>& lost) {
+  std::vector<std::pair<int64_t, int64_t>> stretches;
+  for (const LostBytes& each : lost) {
+    EXPECT_GT(each.bytes, 0);
+    EXPECT_FALSE(each.reason.empty());
+    if (stretches.empty() || stretches.back().second != each.offset) stretches.emplace_back(each.offset, each.offset);
+    stretches.back().second += each.bytes;
+  }
+  return stretches;
+}
+
 void ExpectSame(const ReadRecords& found, const ReadRecords& expected, int64_t split_bytes, size_t block) {
   ASSERT_EQ(found.error.ok(), expected.error.ok()) << split_bytes << ", " << block << ": " << found.error;
   ASSERT_EQ(found.failed, expected.failed) << split_bytes << ", " << block;
+  ASSERT_EQ(Stretches(found.lost), Stretches(expected.lost)) << split_bytes << ", " << block;
   ASSERT_EQ(found.records.size(), expected.records.size()) << split_bytes << ", " << block;
   for (size_t i = 0; i < found.records.size(); ++i) {
     ASSERT_EQ(found.records[i].offset, expected.records[i].offset) << split_bytes << ", " << block << ", " << i;
@@ -50,7 +65,9 @@ ReadRecords ReadSplit(const Format& format, const FileSystem& files, const std::
   while (read.error.ok()) {
     read.error = (*reader)->Next(block);
     if (!read.error.ok()) read.failed = (*reader)->offset();
-    if (!read.error.ok() || block.records.empty()) break;
+    if (!read.error.ok()) break;
+    read.lost.insert(read.lost.end(), block.lost.begin(), block.lost.end());
+    if (block.records.empty()) break;
     for (size_t i = 0; i < block.records.size(); ++i) {
       read.records.push_back({block.records[i].offset, std::string(block.content(i)), block.After(i)});
     }

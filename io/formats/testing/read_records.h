@@ -1,5 +1,5 @@
 // For tests of formats: reads records of files and checks what holds of every format: any split size and any block size
-// give the same records, and reading goes on from each.
+// give the same records and lose the same bytes, and reading goes on from each.
 // Thread contract: any thread.
 #ifndef HEADRACE_IO_FORMATS_TESTING_READ_RECORDS_H_
 #define HEADRACE_IO_FORMATS_TESTING_READ_RECORDS_H_
@@ -23,6 +23,7 @@ struct ReadRecord {
 
 struct ReadRecords {
   std::vector<ReadRecord> records;
+  std::vector<LostBytes> lost;
   absl::Status error;   // OK: to the end
   int64_t failed = -1;  // the byte of the record that failed
 };
@@ -31,8 +32,8 @@ ReadRecords ReadSplit(const Format& format, const FileSystem& files, const std::
                       int64_t from, size_t block_bytes);
 
 // The records of a whole file of these bytes. gtest expectations check that they are the same whatever the size of
-// splits and blocks, and from each of them on; an error comes after the same records, at the same byte, from every
-// split that reaches it.
+// splits and blocks, and from each of them on; so are the bytes that are lost, though splits may tell of them in
+// several pieces; an error comes after the same records, at the same byte, from every split that reaches it.
 ReadRecords ReadEveryWay(const Format& format, const std::string& bytes);
 
 }  // namespace headrace

@@ -50,14 +50,14 @@ absl::StatusOr<std::unique_ptr<RecordReader>> LineFormat::Open(const FileSystem&
   return FramedReader::Open(this, files, path, split, from, block_bytes);
 }
 
-Framing::First LineFormat::FindFirst(absl::Span<const uint8_t> bytes) const {
+Framing::First LineFormat::FindFirst(absl::Span<const uint8_t> bytes, int64_t /*offset*/, bool /*last*/) const {
   const void* const end = std::memchr(bytes.data(), '\n', bytes.size());
   if (end == nullptr) return {false, bytes.size()};
   return {true, static_cast<size_t>(static_cast<const uint8_t*>(end) - bytes.data()) + 1};
 }
 
-absl::StatusOr<size_t> LineFormat::Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
-                                       std::vector<Record>& records) const {
+absl::StatusOr<Framing::Piece> LineFormat::Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
+                                               std::vector<Record>& records) const {
   const size_t stop_at = static_cast<size_t>(std::min<int64_t>(stop - offset, static_cast<int64_t>(bytes.size())));
   size_t begin = 0;
   bool fits = true;
@@ -86,7 +86,7 @@ absl::StatusOr<size_t> LineFormat::Cut(absl::Span<uint8_t> bytes, int64_t offset
       first.length -= static_cast<uint32_t>(kByteOrderMark.size());
     }
   }
-  return begin;
+  return Piece{begin, 0};
 }
 
 }  // namespace headrace

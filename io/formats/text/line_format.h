@@ -24,9 +24,9 @@ class LineFormat : public Format, private Framing {
 
  private:
   int64_t looks_behind() const override { return 1; }
-  First FindFirst(absl::Span<const uint8_t> bytes) const override;
-  absl::StatusOr<size_t> Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
-                             std::vector<Record>& records) const override;
+  First FindFirst(absl::Span<const uint8_t> bytes, int64_t offset, bool last) const override;
+  absl::StatusOr<Piece> Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
+                            std::vector<Record>& records) const override;
 
   const size_t longest_;
 };
