@@ -1,0 +1,39 @@
+// RecordIO files, whole or cut into splits. A record's offset is that of its head; its content is its payload, joined
+// where it was written in parts. Heads are at multiples of 4 bytes of the file. A record counts only if the head of
+// another or the end of the file follows it, so one whose length was overwritten is damage, unless it happens to lead
+// to another head.
+// Thread contract: immutable.
+#ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_IO_FORMAT_H_
+#define HEADRACE_IO_FORMATS_RECORDIO_RECORD_IO_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/formats/framed_reader.h"
+
+namespace headrace {
+
+class RecordIoFormat : public Format, private Framing {
+ public:
+  explicit RecordIoFormat(OnDamage on_damage = OnDamage::kFail) : on_damage_(on_damage) {}
+
+  absl::StatusOr<std::unique_ptr<RecordReader>> Open(const FileSystem& files, const std::string& path,
+                                                     const Split& split, int64_t from,
+                                                     size_t block_bytes) const override;
+
+ private:
+  int64_t looks_behind() const override { return 0; }
+  First FindFirst(absl::Span<const uint8_t> bytes, int64_t offset, bool last) const override;
+  absl::StatusOr<Piece> Cut(absl::Span<uint8_t> bytes, int64_t offset, int64_t stop, bool last,
+                            std::vector<Record>& records) const override;
+  absl::Status CheckReach(absl::Span<const uint8_t> bytes, int64_t offset, const RandomAccessFile& file) const override;
+
+  const OnDamage on_damage_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_RECORDIO_RECORD_IO_FORMAT_H_
