@@ -125,22 +125,41 @@ TargetSize TargetSizeOf(const std::vector<int64_t>& size, int64_t height, int64_
   return {std::max<int64_t>(size[0] * height / width, 1), size[0]};
 }
 
+// OpenCV's advice, which im2rec calls "auto".
+Interpolation BestInterpolation(const TargetSize& target, int64_t height, int64_t width) {
+  if (target.height > height && target.width > width) return Interpolation::kBicubic;
+  if (target.height < height && target.width < width) return Interpolation::kArea;
+  return Interpolation::kBilinear;
+}
+
 class Resize : public GeometricKernel {
  public:
   explicit Resize(const ir::Attributes& attributes)
-      : size_(attributes.Ints("size")), resizing_(Resizing::Of(attributes)) {}
+      : size_(attributes.Ints("size")),
+        resizing_(Resizing::Of(attributes)),
+        chooses_(attributes.String("interpolation") == "auto") {}
 
   PixelTypes accepted() const override { return PixelTypes::kByteOrFloat; }
   absl::Status Plan(RowRandom&, MovePlan& plan) const override {
     const TargetSize target = TargetSizeOf(size_, plan.height(), plan.width());
-    plan.Resize(target.height, target.width, resizing_);
+    Resizing resizing = resizing_;
+    if (chooses_) resizing.interpolation = BestInterpolation(target, plan.height(), plan.width());
+    plan.Resize(target.height, target.width, resizing);
     return absl::OkStatus();
   }
 
  private:
   std::vector<int64_t> size_;
   Resizing resizing_;
+  bool chooses_;  // the interpolation, for each image
 };
+
+ir::Attribute InterpolationOrAuto() {
+  ir::Attribute attribute = InterpolationAttribute();
+  attribute.doc += " auto: area if both sides shrink, bicubic if both grow, else bilinear.";
+  attribute.choices.push_back("auto");
+  return attribute;
+}
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
@@ -179,7 +198,7 @@ const KernelRegistration registration{
                      .minimum = 1,
                      .maximum = kMaxSide,
                      .lengths = {1, 2}},
-                    InterpolationAttribute(),
+                    InterpolationOrAuto(),
                     AntialiasAttribute()},
      .traits = {.geometric = true},
      .python_module = "vision",

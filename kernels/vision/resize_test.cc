@@ -67,6 +67,22 @@ TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCv) {
 
 INSTANTIATE_TEST_SUITE_P(All, ResizeInterpolation, ::testing::Values("nearest", "bilinear", "bicubic", "area"));
 
+TEST(Resize, ChoosesTheInterpolationByTheSizes) {
+  struct Case {
+    int64_t height, width;
+    const char* chosen;
+  };
+  // Of 60 × 80 pixels: both shrink, both grow, one of each, and one that stays.
+  for (const Case& each : {Case{23, 31, "area"}, {97, 111, "bicubic"}, {40, 100, "bilinear"}, {60, 45, "bilinear"}}) {
+    for (const bool antialias : {true, false}) {
+      const Tensor got = *RunKernel("Resize", Size(each.height, each.width, "auto", antialias), Golden("source"));
+      const Tensor expected =
+          *RunKernel("Resize", Size(each.height, each.width, each.chosen, antialias), Golden("source"));
+      EXPECT_TRUE(TensorsEqual(got, expected)) << each.height << " x " << each.width;
+    }
+  }
+}
+
 // Two and five channels take the general loops; each channel alone is the specification.
 TEST(Resize, TreatsChannelsAlike) {
   const Tensor source = Golden("source");

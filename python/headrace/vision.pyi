@@ -622,7 +622,7 @@ class Resize(Kernel):
         size: (height, width), or one number: the shorter side, the longer side following in
             proportion (truncated, as torchvision does) (at least 1, at most 65,535).
         interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
-            area.
+            area. auto: area if both sides shrink, bicubic if both grow, else bilinear.
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
 
@@ -633,6 +633,6 @@ class Resize(Kernel):
     def __init__(
         self,
         size: int | Sequence[int],
-        interpolation: Literal["nearest", "bilinear", "bicubic", "area"] = "bilinear",
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "auto"] = "bilinear",
         antialias: bool = True,
     ) -> None: ...
