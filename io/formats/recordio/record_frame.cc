@@ -41,7 +41,8 @@ absl::Status NotContinued(int64_t offset, size_t end) {
                    ", where its next part should be");
 }
 
-absl::Status CutOff(int64_t offset, size_t end) {
+absl::Status CutOff(int64_t offset, const Frames& frames) {
+  const size_t end = frames.end + (frames.more ? kHead : 0);
   return DataError("the record at byte ", offset, " is cut off: it reaches to byte ",
                    offset + static_cast<int64_t>(end), ", and the file ends before");
 }
@@ -145,7 +146,7 @@ absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset,
   const size_t known = frames.end + kHead;
   if (frames.more || frames.end > bytes.size()) {
     if (!last) return CutRecord{.end = known};
-    return CutOff(offset, frames.more ? known : frames.end);
+    return CutOff(offset, frames);
   }
   const absl::Span<const uint8_t> behind = bytes.subspan(frames.end);
   if (behind.size() < kHead && !last) return CutRecord{.end = known};
@@ -161,7 +162,7 @@ absl::Status CheckRecordReach(absl::Span<const uint8_t> bytes, int64_t offset, c
   uint8_t buffer[kHead];
   HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(end, absl::MakeSpan(buffer)));
   HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file.Size());
-  if (end > size || (frames.more && got < static_cast<int64_t>(kHead))) return CutOff(offset, frames.end);
+  if (end > size || (frames.more && got < static_cast<int64_t>(kHead))) return CutOff(offset, frames);
   const absl::Span<const uint8_t> behind = absl::MakeSpan(buffer).first(static_cast<size_t>(got));
   if (!frames.more) return behind.empty() || BeginsLikeHead(behind) ? absl::OkStatus() : NotFollowed(offset, frames);
   const uint32_t part = WordAt(buffer + kWord) >> kPartShift;

@@ -1,0 +1,64 @@
+// Fuzzes text files: lines are those between line ends, whatever the size of blocks and splits.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/testing/require.h"
+#include "io/files/testing/one_file.h"
+#include "io/formats/split_table.h"
+#include "io/formats/text/line_format.h"
+
+namespace {
+
+using headrace::Require;
+
+constexpr size_t kMostBytes = 4000;
+
+std::vector<std::string> LinesOf(std::string_view text) {
+  if (text.substr(0, 3) == "\xEF\xBB\xBF" && text.find('\n') >= 3) {
+    std::vector<std::string> lines = LinesOf(headrace::Cat("x", text.substr(3)));
+    lines[0].erase(0, 1);
+    return lines;
+  }
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    lines.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+void Read(const headrace::OneFile& file, const headrace::Split& split, size_t block_bytes,
+          std::vector<std::string>& lines) {
+  const headrace::LineFormat format;
+  const auto reader = format.Open(file, "a.txt", split, split.begin, block_bytes);
+  Require(reader.ok(), "a file is opened");
+  headrace::RecordBlock block;
+  do {
+    Require((*reader)->Next(block).ok(), "any bytes are lines");
+    for (size_t i = 0; i < block.records.size(); ++i) lines.emplace_back(block.content(i));
+  } while (!block.records.empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), std::min(size, kMostBytes));
+  const std::vector<std::string> expected = LinesOf(text);
+  const headrace::OneFile file{std::string(text)};
+  for (const size_t block : {3, 64, 1 << 16}) {
+    for (const int64_t split_bytes : {11, 200, 1 << 16}) {
+      const headrace::SplitTable splits({static_cast<int64_t>(text.size())}, split_bytes);
+      std::vector<std::string> lines;
+      for (uint64_t i = 0; i < splits.size(); ++i) Read(file, splits.At(i).split, block, lines);
+      Require(lines == expected, "splits and blocks of any size give the lines");
+    }
+  }
+  return 0;
+}
