@@ -14,7 +14,9 @@
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
 #include "python/headrace/iterator_binding.h"
+#include "python/headrace/kernel_binding.h"
 #include "python/headrace/late_kernel.h"
+#include "python/headrace/record_binding.h"
 #include "python/headrace/status_error.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/value_conversion.h"
@@ -67,6 +69,8 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindGraph(module);
   binding::BindTensors(module);
   binding::BindIterator(module);
+  binding::BindKernels(module);
+  binding::BindRecords(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");
   module.def(

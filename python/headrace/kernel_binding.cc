@@ -1,0 +1,39 @@
+#include "python/headrace/kernel_binding.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "core/output_allocator.h"
+#include "ir/attributes.h"
+#include "kernels/kernel.h"
+#include "python/headrace/forkable_work.h"
+#include "python/headrace/status_error.h"
+#include "python/headrace/tensor_binding.h"
+#include "python/headrace/value_conversion.h"
+
+namespace headrace::python {
+namespace {
+
+// For a kernel of one input that draws no random numbers; all attributes are given, within their bounds.
+pybind11::object RunKernel(const std::string& name, const pybind11::dict& attributes, pybind11::object value) {
+  ir::Attributes given;
+  for (const auto& [key, attribute] : attributes) given.Set(key.cast<std::string>(), ValueOf(attribute));
+  const std::unique_ptr<Kernel> kernel = ValueOrRaise(MakeKernel(name, given));
+  const Tensor input = TensorOf(std::move(value), Sharing::kAlways);
+  const Tensors outputs = ValueOrRaise(RunForkable([&] {
+    OutputAllocator allocator;
+    KernelContext context(RowRandom(0, 0), allocator);
+    return kernel->Apply({input}, context);
+  }));
+  return ArrayOf(outputs[0], Access::kWhereAlone);
+}
+
+}  // namespace
+
+void BindKernels(pybind11::module_& module) {
+  module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
+}
+
+}  // namespace headrace::python
