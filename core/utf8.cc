@@ -1,5 +1,6 @@
 #include "core/utf8.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -24,24 +25,48 @@ size_t CharacterBytes(const uint8_t* text, size_t left) {
   return overlong || surrogate || too_large ? 0 : bytes;
 }
 
-bool AreAscii(const uint8_t* text) {
+constexpr uint64_t kHighBits = 0x8080808080808080ULL;
+constexpr size_t kStep = 64;
+
+bool EightAreAscii(const uint8_t* text) {
   uint64_t eight;
   std::memcpy(&eight, text, sizeof(eight));
-  return (eight & 0x8080808080808080ULL) == 0;
+  return (eight & kHighBits) == 0;
+}
+
+bool StepIsAscii(const uint8_t* text) {
+  using Pair = uint64_t __attribute__((vector_size(16)));
+  Pair pairs[kStep / sizeof(Pair)];
+  std::memcpy(pairs, text, sizeof(pairs));
+  const Pair all = (pairs[0] | pairs[1]) | (pairs[2] | pairs[3]);
+  return ((all[0] | all[1]) & kHighBits) == 0;
+}
+
+// Whether the characters that begin in [text, stop) are well formed; moves `text` behind them. Bytes go on up to `end`.
+bool TakeCharacters(const uint8_t*& text, const uint8_t* stop, const uint8_t* end) {
+  while (text < stop) {
+    const auto left = static_cast<size_t>(end - text);
+    const size_t taken = left >= 8 && EightAreAscii(text) ? 8 : CharacterBytes(text, left);
+    if (taken == 0) return false;
+    text += taken;
+  }
+  return true;
 }
 
 }  // namespace
 
 bool IsUtf8(std::string_view bytes) {
+  // Most text is ASCII for long stretches, which are looked at in long steps.
   const auto* text = reinterpret_cast<const uint8_t*>(bytes.data());
-  size_t left = bytes.size();
-  while (left > 0) {
-    const size_t taken = left >= 8 && AreAscii(text) ? 8 : CharacterBytes(text, left);
-    if (taken == 0) return false;
-    text += taken;
-    left -= taken;
+  const uint8_t* const end = text + bytes.size();
+  while (end - text >= static_cast<std::ptrdiff_t>(kStep)) {
+    if (StepIsAscii(text)) {
+      text += kStep;
+    } else if (!TakeCharacters(text, text + kStep, end)) {
+      return false;
+    }
   }
-  return true;
+  return TakeCharacters(text, end, end);
 }
 
 }  // namespace headrace

@@ -34,5 +34,20 @@ TEST(Utf8, RefusesOverlongCutAndStrayBytes) {
   }
 }
 
+// Long texts are looked at in steps; a character may lie across two of them.
+TEST(Utf8, SeesEveryPlaceOfALongText) {
+  for (size_t size = 0; size < 200; ++size) {
+    for (size_t at = 0; at <= size; ++at) {
+      for (const std::string character : {"\xC3\xBC", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) {
+        std::string text(size, 'a');
+        text.insert(at, character);
+        ASSERT_TRUE(IsUtf8(text)) << at << " of " << size;
+        text.erase(at + character.size() - 1, 1);
+        ASSERT_FALSE(IsUtf8(text)) << at << " of " << size;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headrace
