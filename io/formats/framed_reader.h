@@ -63,6 +63,8 @@ class FramedReader : public RecordReader {
                const Split& split, int64_t from, size_t block_bytes, OnDamage on_damage);
 
   absl::Span<uint8_t> bytes() const { return absl::MakeSpan(buffer_->data() + begin_, end_ - begin_); }
+  // Appends the next records that are whole.
+  absl::StatusOr<Framing::Piece> CutNext(std::vector<Record>& records) const;
   void Drop(size_t bytes);
   absl::Status Cut(RecordBlock& block);
   void Lose(const absl::Status& damage, RecordBlock& block);

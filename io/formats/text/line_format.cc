@@ -31,14 +31,16 @@ uint64_t LineEnds(const uint8_t* bytes) {
 // Calls take(i) for each i with bytes[i] == '\n', in order, until it returns false.
 template <typename Take>
 void ForEachLineEnd(absl::Span<const uint8_t> bytes, Take take) {
-  size_t at = 0;
-  for (; at + kMaskBytes <= bytes.size(); at += kMaskBytes) {
-    for (uint64_t ends = LineEnds(bytes.data() + at); ends != 0; ends &= ends - 1) {
+  uint8_t last[kMaskBytes] = {};
+  for (size_t at = 0; at < bytes.size(); at += kMaskBytes) {
+    const uint8_t* part = bytes.data() + at;
+    if (bytes.size() - at < kMaskBytes) {
+      std::memcpy(last, part, bytes.size() - at);
+      part = last;
+    }
+    for (uint64_t ends = LineEnds(part); ends != 0; ends &= ends - 1) {
       if (!take(at + static_cast<size_t>(__builtin_ctzll(ends)))) return;
     }
-  }
-  for (; at < bytes.size(); ++at) {
-    if (bytes[at] == '\n' && !take(at)) return;
   }
 }
 
@@ -62,7 +64,7 @@ absl::StatusOr<Framing::Piece> LineFormat::Cut(absl::Span<uint8_t> bytes, int64_
   size_t begin = 0;
   bool fits = true;
   // Adds the line up to `end`, and goes on at `next`.
-  const auto add = [&](size_t end, size_t next) {
+  const auto add = [&](size_t end, size_t next) __attribute__((always_inline)) {
     fits = end - begin <= longest_;
     if (!fits) return;
     const bool returned = end > begin && bytes[end - 1] == '\r';
