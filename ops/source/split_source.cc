@@ -229,13 +229,13 @@ absl::Status SplitSource::AddTurn(Lane& lane, size_t rows, const RowShare& share
   const size_t count = std::min(rows, (lane.at + turn - first - 1) / step + 1);
   absl::Status wrong;
   const size_t added = columns_->Add(lane.block, first, step, count, wrong);
-  const std::vector<Record>& records = lane.block.records;
+  const Record* const records = lane.block.records.data() + first;
   const size_t before = block.ids.size();
   block.ids.resize(before + added, RowId{epoch_, 0, false, lane.opened.changed});
-  for (size_t i = 0; i < added; ++i) {
-    block.ids[before + i].key = MixKey(lane.opened.file, static_cast<uint64_t>(records[first + i * step].offset));
-  }
-  block.provenances.AppendRun(lane.opened.path, added, [&](size_t i) { return records[first + i * step].offset; });
+  RowId* const ids = block.ids.data() + before;
+  const uint64_t file = lane.opened.file;
+  for (size_t i = 0; i < added; ++i) ids[i].key = MixKey(file, static_cast<uint64_t>(records[i * step].offset));
+  block.provenances.AppendRun(lane.opened.path, added, [=](size_t i) { return records[i * step].offset; });
   if (added > 0) {
     Advance(lane, first + (added - 1) * step + 1 - lane.at);
     Save(counters);
@@ -262,6 +262,7 @@ absl::Status SplitSource::ReadRows(int rows, const RowShare& share, Block& block
   absl::Status status;
   block.ids.reserve(static_cast<size_t>(rows));
   block.provenances.reserve(static_cast<size_t>(rows));
+  columns_->Expect(static_cast<size_t>(rows));
   while (status.ok() && block.rows() < rows) {
     const absl::StatusOr<Lane*> lane = NextLane();
     status = lane.status();

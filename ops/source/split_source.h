@@ -24,6 +24,8 @@ namespace headrace {
 class RecordColumns {
  public:
   virtual ~RecordColumns() = default;
+  // About so many rows will be added, and then taken.
+  virtual void Expect(size_t /*rows*/) {}
   // Takes `count` records of the block: record `first`, and every `step`-th from there. Returns how many it took: fewer
   // if the next of them is not what it should be, with the reason in `wrong`.
   virtual size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) = 0;

@@ -62,6 +62,33 @@ TEST_F(Text, ReadsOnAcrossItsChunks) {
   for (int i = 0; i < 40'000; ++i) ASSERT_EQ(texts[i], Cat("line='line ", i, "'"));
 }
 
+TEST_F(Text, CutsLinesOfAnyLengthOutOfLargeBlocks) {
+  std::string text;
+  std::vector<std::string> lines;
+  uint64_t draw = 7;
+  while (text.size() < 900'000) {
+    draw = Scramble(draw);
+    // Mostly short ones, some of which are longer than what is cut at once.
+    const uint64_t most = draw % 50 == 0 ? 50'000 : 90;
+    lines.emplace_back(draw / 64 % most, static_cast<char>('a' + draw % 26));
+    Append(text, lines.back(), draw % 7 == 0 ? "\r\n" : "\n");
+  }
+  folder_.Write("a.txt", text);
+  for (const int64_t batch : {1, 7, 1024}) {
+    GraphBuilder builder = Source();
+    builder.Add("batch", {0}, {{"size", IntValue(batch)}});
+    const auto ran = RunOnce(*builder.Build(), OptionsOf({}));
+    ASSERT_TRUE(ran.ok());
+    size_t line = 0;
+    for (const RanRow& row : ran->rows) {
+      if (row.epoch != 1) continue;
+      ASSERT_EQ(row.columns[0].dim(0), std::min(batch, static_cast<int64_t>(lines.size() - line)));
+      for (int64_t i = 0; i < row.columns[0].dim(0); ++i) ASSERT_EQ(row.columns[0].bytes_at(i), lines[line++]);
+    }
+    EXPECT_EQ(line, lines.size());
+  }
+}
+
 TEST_F(Text, DealsLinesToRanks) {
   folder_.Write("a.txt", "0\n1\n2\n");
   folder_.Write("b.txt", "3\n4\n");
