@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "engine/exec/iteration.h"
+#include "io/files/testing/temporary_folder.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -86,6 +90,38 @@ TEST(Batch, MarksPaddedRows) {
   const std::vector<Ran> ranks = RunRanks(builder, 2, spec);
   EXPECT_THAT(ranks[0].Texts(0), ElementsAre("value=int64 (2,) [0 2], _pad=bool (2,) [0 0]"));
   EXPECT_THAT(ranks[1].Texts(0), ElementsAre("value=int64 (2,) [1 0], _pad=bool (2,) [0 1]"));
+}
+
+// Of each source that gives a stream, the rows of a batch for which its messages are made.
+TEST(Batch, IsWhatMessagesOfAStreamAreMadeFor) {
+  TemporaryFolder folder;
+  folder.Write("a.txt", "one\ntwo\n");
+  const auto joined = [&folder](const std::function<void(GraphBuilder&)>& add, int group = 0) {
+    GraphBuilder builder;
+    builder.Add("Text", {}, {{"patterns", ir::StringsValue({folder / "*.txt"})}});
+    add(builder);
+    IterateOptions options;
+    options.group = group;
+    return PlanRun(*builder.Build(), options)->plan.stages.back().joined_rows;
+  };
+  const auto batch = [](uint32_t input) {
+    return [input](GraphBuilder& builder) { builder.Add("batch", {input}, {{"size", IntValue(6)}}); };
+  };
+  EXPECT_EQ(joined([](GraphBuilder&) {}), 0);
+  EXPECT_EQ(joined(batch(0)), 6);
+  EXPECT_EQ(joined(batch(0), 4), 0);
+  // What loses no row and keeps their order.
+  EXPECT_EQ(joined([&](GraphBuilder& builder) {
+              builder.Add("rename", {0}, {{"mapping", ir::PairsValue({{"line", "text"}})}});
+              builder.Add("take", {1}, {{"count", IntValue(9)}});
+              batch(2)(builder);
+            }),
+            6);
+  EXPECT_EQ(joined([&](GraphBuilder& builder) {
+              builder.Add("shuffle", {0}, {{"window", IntValue(4)}});
+              batch(1)(builder);
+            }),
+            0);
 }
 
 }  // namespace

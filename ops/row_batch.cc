@@ -27,6 +27,18 @@ absl::Status Ragged(const Tensor& first, const Tensor& row) {
                                                  : "make them alike (Resize, PadEnd), or use batch(pad=True)");
 }
 
+// Rows of a sliceable column, out of the block if they are all of its rows.
+Tensor TakeRun(Block& block, size_t column, int from, int count) {
+  if (count < block.rows()) return block.columns[column].stack().Slice(0, from, count);
+  return std::exchange(block.columns[column], BlockColumn()).stack();
+}
+
+// Whether strings can become the batch as they are: nobody else has them, and they fill their memory.
+bool StandAlone(const Tensor& strings) {
+  const size_t used = strings.bytes() + strings.ends().size() * sizeof(int64_t);
+  return strings.buffer().unique() && strings.footprint() <= 2 * used;
+}
+
 // Arrays of byte strings, along their first axis, by one copy each.
 absl::StatusOr<Tensor> JoinStrings(absl::Span<const Tensor> runs) {
   Shape shape = runs[0].shape();
@@ -132,7 +144,7 @@ absl::Status RowBatch::AddRun(GrowingColumn& column, const Tensor& rows) {
   return absl::OkStatus();
 }
 
-absl::Status RowBatch::AddStrings(GrowingColumn& column, const Tensor& rows) {
+absl::Status RowBatch::AddStrings(GrowingColumn& column, Tensor rows) {
   if (column.whole.valid() || !column.rows.empty()) {
     for (int64_t i = 0; i < rows.dim(0); ++i) HEADRACE_RETURN_IF_ERROR(AddTo(column, rows.Index(i)));
     return absl::OkStatus();
@@ -144,7 +156,7 @@ absl::Status RowBatch::AddStrings(GrowingColumn& column, const Tensor& rows) {
   }
   held_bytes_ += rows.bytes();
   waiting_bytes_ += static_cast<int64_t>(rows.bytes());
-  column.runs.push_back(rows);
+  column.runs.push_back(std::move(rows));
   return absl::OkStatus();
 }
 
@@ -205,14 +217,15 @@ void RowBatch::Add(Block& block, int from, int count) {
     return;
   }
   for (size_t c = 0; c < columns_.size() && failed_.ok(); ++c) {
-    const Tensor run = block.columns[c].stack().Slice(0, from, count);
-    failed_ = IsVariableLength(run.dtype()) ? AddStrings(columns_[c], run) : AddRun(columns_[c], run);
+    Tensor run = TakeRun(block, c, from, count);
+    failed_ = IsVariableLength(run.dtype()) ? AddStrings(columns_[c], std::move(run)) : AddRun(columns_[c], run);
     if (!failed_.ok()) NameColumn(c, block.provenances[from]);
   }
   ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
 }
 
 absl::StatusOr<Tensor> RowBatch::TakeColumn(GrowingColumn& column) {
+  if (column.runs.size() == 1 && StandAlone(column.runs[0])) return std::move(column.runs[0]);
   if (!column.runs.empty()) return JoinStrings(column.runs);
   if (!column.rows.empty()) return padding_.has_value() ? StackPadded(column.rows, *padding_) : Stack(column.rows);
   if (column.whole.dim(0) == rows()) return std::move(column.whole);

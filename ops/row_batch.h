@@ -54,7 +54,7 @@ class RowBatch {
   // Adds contiguous rows of fixed size by one copy.
   absl::Status AddRun(GrowingColumn& column, const Tensor& rows);
   // Adds an array of byte strings that waits as one.
-  absl::Status AddStrings(GrowingColumn& column, const Tensor& rows);
+  absl::Status AddStrings(GrowingColumn& column, Tensor rows);
   void AddRow(Block& block, int row);
   void RepeatLast();
   // Adds the first row, behind the fillers that waited for it.

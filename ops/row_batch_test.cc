@@ -44,5 +44,45 @@ TEST(RowBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
   EXPECT_EQ(batch.expected_bytes(), std::nullopt);
 }
 
+Tensor Strings() { return *Tensor::CopyBytesArray(DType::kString, {4}, {"one", "two", "three", "four"}); }
+
+Block BlockOf(Tensor rows) {
+  Block block;
+  for (int64_t row = 0; row < rows.dim(0); ++row) {
+    block.ids.push_back({});
+    block.provenances.push_back({});
+  }
+  block.columns.push_back(BlockColumn::Stacked(std::move(rows)));
+  return block;
+}
+
+Tensor BatchOf(Block& block, int from, int count) {
+  RowBatch batch(count, {"text"}, std::nullopt);
+  batch.Add(block, from, count);
+  return (*batch.Take(0, false))->columns[0].row(0);
+}
+
+TEST(RowBatch, TakesStringsOfAWholeBatchAsTheyAre) {
+  Tensor large = *Tensor::CopyBytesArray(DType::kString, {2}, {std::string(5000, 'x'), std::string(6000, 'y')});
+  const uint8_t* const bytes = large.raw();
+  Block block = BlockOf(std::move(large));
+  const Tensor batch = BatchOf(block, 0, 2);
+  EXPECT_EQ(batch.raw(), bytes);
+  EXPECT_EQ(batch.bytes_at(1), std::string(6000, 'y'));
+}
+
+TEST(RowBatch, CopiesStringsThatOthersHoldOrThatArePartOfMore) {
+  const Tensor held = Strings();
+  Block whole = BlockOf(held);
+  const Tensor all = BatchOf(whole, 0, 4);
+  EXPECT_NE(all.raw(), held.raw());
+  EXPECT_TRUE(TensorsEqual(all, held));
+  Block block = BlockOf(Strings());
+  const Tensor two = BatchOf(block, 1, 2);
+  EXPECT_NE(two.raw(), block.columns[0].stack().raw());
+  EXPECT_EQ(two.bytes_at(0), "two");
+  EXPECT_EQ(two.bytes_at(1), "three");
+}
+
 }  // namespace
 }  // namespace headrace

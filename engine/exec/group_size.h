@@ -1,5 +1,6 @@
 // The number of rows in one message: as many as the slowest stage processes in about 20 µs, so that handing a message
-// over costs little in comparison, and within a bound in bytes. A pure function.
+// over costs little in comparison, and within a bound in bytes; or a whole batch, which then needs no copy. Pure
+// functions.
 #ifndef HEADRACE_ENGINE_EXEC_GROUP_SIZE_H_
 #define HEADRACE_ENGINE_EXEC_GROUP_SIZE_H_
 
@@ -11,6 +12,14 @@ namespace headrace {
 // rows travel now. Rows of up to 20 µs travel at least in fours, because together they may take far less, which only a
 // trial shows; slower rows travel alone.
 int GroupSize(uint64_t row_ns, int64_t row_bytes, int64_t most_bytes);
+
+// The same for rows that a batch of `joined` joins (0: none does): whole batches if that is no more, or if one is made
+// in about 400 µs and within 32 times the bytes, which the batch takes in any case.
+int GroupSizeBelowBatch(uint64_t row_ns, int64_t row_bytes, int64_t most_bytes, int64_t joined);
+
+// Of a group of `rows`, as many as let a batch end where the group ends; all if none ends in it. `given`: the rows
+// before it.
+int EndAtBatch(int rows, uint64_t given, int64_t joined);
 
 }  // namespace headrace
 

@@ -28,5 +28,39 @@ TEST(GroupSize, KeepsWithinTheBytes) {
   EXPECT_EQ(GroupSize(50, 8, 0), 1);
 }
 
+TEST(GroupSize, IsAWholeBatchWhereThatIsSoonMade) {
+  EXPECT_EQ(GroupSizeBelowBatch(20, 500, 32 << 10, 0), GroupSize(20, 500, 32 << 10));
+  EXPECT_EQ(GroupSizeBelowBatch(20, 30, 32 << 10, 1024), 1024);
+  EXPECT_EQ(GroupSizeBelowBatch(150, 510, 32 << 10, 1024), 1024);
+  // Fewer rows than the group: as many batches as it holds.
+  EXPECT_EQ(GroupSizeBelowBatch(20, 8, 32 << 10, 100), 200);
+  EXPECT_EQ(GroupSizeBelowBatch(20, 8, 32 << 10, 256), 256);
+  // Takes too long, takes too much memory, or rows travel alone.
+  EXPECT_EQ(GroupSizeBelowBatch(500, 8, 32 << 10, 1024), 40);
+  EXPECT_EQ(GroupSizeBelowBatch(20, 2048, 32 << 10, 1024), 16);
+  EXPECT_EQ(GroupSizeBelowBatch(30'000, 8, 32 << 10, 4), 1);
+}
+
+TEST(GroupSize, EndsWhereABatchEnds) {
+  EXPECT_EQ(EndAtBatch(256, 0, 0), 256);
+  EXPECT_EQ(EndAtBatch(256, 7, 1024), 256);
+  EXPECT_EQ(EndAtBatch(256, 900, 1024), 124);
+  EXPECT_EQ(EndAtBatch(1024, 0, 1024), 1024);
+  EXPECT_EQ(EndAtBatch(1024, 5, 1024), 1019);
+  EXPECT_EQ(EndAtBatch(200, 50, 100), 150);
+  // Whatever sizes groups have, they give all rows, and batches end where groups do.
+  for (const int joined : {1, 3, 100}) {
+    uint64_t given = 0;
+    for (int rows = 1; rows < 300; ++rows) {
+      const int taken = EndAtBatch(rows, given, joined);
+      ASSERT_GT(taken, 0);
+      const uint64_t before = given / static_cast<uint64_t>(joined);
+      given += static_cast<uint64_t>(taken);
+      const bool ends_one = given / static_cast<uint64_t>(joined) > before;
+      ASSERT_TRUE(!ends_one || given % static_cast<uint64_t>(joined) == 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headrace

@@ -27,6 +27,16 @@ constexpr int kFewestQueued = 8;
 // After so many rows, a stage above that saw none of them does not count: a filter drops them all.
 constexpr uint64_t kMeasuredRows = 1000;
 
+// Without the room that buffers have besides, which is most of a small message.
+int64_t ContentBytes(const Block& block) {
+  size_t bytes = 0;
+  for (const BlockColumn& column : block.columns) {
+    const int tensors = column.stacked() ? 1 : column.rows();
+    for (int i = 0; i < tensors; ++i) bytes += (column.stacked() ? column.stack() : column.row(i)).bytes();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 }  // namespace
 
 void AddOperator(absl::Status& error, const PlannedOperator& op) {
@@ -60,7 +70,7 @@ int Stage::GroupRows() const {
     if (cost == 0 && counters_.rows.load(std::memory_order_relaxed) < kMeasuredRows) return 1;
     slowest = std::max(slowest, cost);
   }
-  return GroupSize(slowest, cost_.row_bytes(), plan_.group_bytes);
+  return GroupSizeBelowBatch(slowest, cost_.row_bytes(), plan_.group_bytes, plan_.joined_rows);
 }
 
 bool Stage::CouldRun() {
@@ -368,6 +378,10 @@ void Stage::PushOne(uint64_t number, Message message, bool more) {
 }
 
 void Stage::PushParts(uint64_t number, std::vector<Message>& parts) {
+  if (!parts.empty() && parts[0]->rows() > 0) {
+    if (plan_.narrows) Narrow(parts[0]->rows());
+    cost_.NoteRowBytes(ContentBytes(*parts[0]) / parts[0]->rows());
+  }
   for (size_t i = 0; i < parts.size(); ++i) PushOne(number, std::move(parts[i]), i + 1 < parts.size());
   parts.clear();
 }

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/exec/group_size.h"
 
 namespace headrace {
 
@@ -40,6 +41,7 @@ void StreamSourceStage::EndEpoch(uint64_t epoch) {
   epoch_ = epoch + 1;
   counters_of_source_.assign(counters_of_source_.size(), 0);
   base_ = 0;
+  given_ = 0;
   started_ = false;
   at_end_ = false;
 }
@@ -89,8 +91,9 @@ void StreamSourceStage::RunTask(Task& task) {
   for (; made < task.count && !exhausted_ && !control_->closed(); ++made) {
     // Checks again: a task of several rows may cross into an epoch that user code must not begin.
     if (made > 0 && (Gated(epoch_) || output_.FreeSlots() == 0)) break;
-    Message block = NextMessage(rows);
+    Message block = NextMessage(EndAtBatch(rows, given_, plan_.joined_rows));
     task.rows += static_cast<uint64_t>(block->rows());
+    given_ += block->end == End::kEpoch ? 0 : static_cast<uint64_t>(block->rows());
     Message tombstone = SkipsFailed(op_, *block) ? block->TakeTombstone(false) : nullptr;
     if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), parts);
     if (tombstone) ApplyElements(0, std::move(tombstone), parts);

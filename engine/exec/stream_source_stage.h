@@ -39,6 +39,7 @@ class StreamSourceStage : public Stage {
   uint64_t epoch_;
   std::vector<uint64_t> counters_of_source_;
   uint64_t base_;
+  uint64_t given_ = 0;  // rows that did not fail, in this epoch
   bool started_ = false;
   bool at_end_ = false;  // it failed: the end-of-epoch marker comes next
   bool exhausted_ = false;

@@ -76,6 +76,7 @@ struct PlannedStage {
   bool gated = false;       // calls the user's Python, so it waits for Ask before each epoch
   int group = 1;            // rows in a message of a source; 0: left open, by the cost of a row
   int64_t group_bytes = 0;  // in such a message
+  int64_t joined_rows = 0;  // that a batch above joins, where rows come to it one to one; 0: messages need not fit it
   std::vector<int> caches;  // operators whose caches may have a row, the nearest to the user first
   std::optional<PlannedBatchSlots> batch_slots;
 

@@ -44,6 +44,10 @@ class StageLayout {
     HEADRACE_RETURN_IF_ERROR(AddOperators());
     Close(Lay(prepared_.root(), plan_.epochs, plan_.checkpoint));
     Number();
+    for (PlannedStage& stage : plan_.stages) {
+      const bool open = stage.kind == PlannedStage::Kind::kStreamSource && stage.group == 0;
+      if (open) stage.joined_rows = JoinedRows(stage);
+    }
     return absl::OkStatus();
   }
 
@@ -227,6 +231,29 @@ class StageLayout {
         stages[static_cast<size_t>(input)].depth = stage.depth + 1;
       }
     }
+  }
+
+  // The rows of a stage that the first batch above joins into one; 0: there is none, or rows are lost on the way.
+  int64_t JoinedRows(const PlannedStage& source) const {
+    for (const PlannedStage* stage = &source; stage != nullptr; stage = Consumer(*stage)) {
+      for (const int id : stage->operators) {
+        const OperatorProperties& properties = op(id).properties;
+        if (properties.batch_rows > 0) return properties.batch_rows;
+        const bool in_order = properties.passes_rows || (properties.traits.one_to_one && !properties.traits.by_position);
+        if (!in_order && !op(id).inputs.empty()) return 0;
+      }
+    }
+    return 0;
+  }
+
+  // Stages are numbered from the user's end.
+  const PlannedStage* Consumer(const PlannedStage& stage) const {
+    const auto number = static_cast<int>(&stage - plan_.stages.data());
+    for (int above = number - 1; above >= 0; --above) {
+      const PlannedStage& each = plan_.stages[static_cast<size_t>(above)];
+      if (std::count(each.inputs.begin(), each.inputs.end(), number) > 0) return &each;
+    }
+    return nullptr;
   }
 
   const PreparedGraph& prepared_;
