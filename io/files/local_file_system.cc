@@ -27,7 +27,7 @@ constexpr int64_t kManyPages = 64 << 10;
 // The number of entries of a folder after which it checks the interrupt.
 constexpr size_t kEntriesAtOnce = 64;
 constexpr size_t kEntriesOfPage = 4096;
-// How far ahead of a read that was asked for the system reads, as multiples of it.
+// How far ahead of a read that was asked for the system begins to read as much again, as a multiple of it.
 constexpr int64_t kReadsAhead = 2;
 
 std::string SystemMessage(int error) { return std::generic_category().message(error); }
@@ -52,6 +52,8 @@ absl::Status SystemError(const FileSystem& files, const std::string& path, std::
     case EPERM:
       return NotFoundError(path, ": may not ", verb,
                            " it (permission denied); give this user the right to, or move it");
+    case EROFS:
+      return NotFoundError(path, ": may not ", verb, " it (read-only file system); choose a place elsewhere");
     case ELOOP:
       return NotFoundError(path, ": its symbolic links form a cycle; remove one of them");
     case ENAMETOOLONG:
@@ -137,7 +139,7 @@ class LocalFile : public WritableFile {
   // Reads at once, which takes a few microseconds from the page cache, and has the system bring the next bytes there.
   void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const override {
     const auto bytes = static_cast<int64_t>(target.size());
-    posix_fadvise(descriptor_.get(), offset, bytes * (1 + kReadsAhead), POSIX_FADV_WILLNEED);
+    posix_fadvise(descriptor_.get(), offset + bytes * kReadsAhead, bytes, POSIX_FADV_WILLNEED);
     done(ReadAt(offset, target));
   }
 
