@@ -1,7 +1,7 @@
 // Compares Text followed by batch with a loop written by hand that does the same work on one thread: it splits the
 // lines of the mapped file, checks that they are UTF-8, and copies them into batches. Prints the median of alternating
 // runs and their ratio, for short lines and long ones.
-//   bazel run -c opt //benchmarks:lines [-- RUNS [MEGABYTES]]
+//   bazel run -c opt //benchmarks:lines [-- RUNS [MEGABYTES [LENGTH]]]
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -153,6 +153,7 @@ void Compare(int length, int64_t bytes, int runs) {
 int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::atoi(argv[1]) : 7;
   const int64_t bytes = (argc > 2 ? std::atoi(argv[2]) : 256) * int64_t{1 << 20};
-  for (const int length : {20, 500}) headrace::Compare(length, bytes, std::max(1, runs));
+  const std::vector<int> lengths = argc > 3 ? std::vector<int>{std::atoi(argv[3])} : std::vector<int>{20, 500};
+  for (const int length : lengths) headrace::Compare(length, bytes, std::max(1, runs));
   return 0;
 }
