@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -12,6 +13,8 @@
 
 #include "core/row_id.h"
 #include "engine/testing/cooperative_threads.h"
+#include "engine/testing/schedule_lanes.h"
+#include "engine/testing/schedule_pause.h"
 
 namespace headrace {
 namespace {
@@ -94,9 +97,7 @@ struct Turns {
 struct RealThreads {
   using Wake = ConditionWake;
   static constexpr bool kAlone = false;
-  static void Pause(int times) {
-    for (int i = 0; i < times; ++i) std::this_thread::yield();
-  }
+  static void Pause(int times) { PauseSchedule(static_cast<uint64_t>(times)); }
 };
 
 // Runs a plan's producers and its consumer over one connector, and checks what they see.
@@ -351,6 +352,7 @@ class Watchdog {
     std::lock_guard<std::mutex> lock(mutex_);
     seed_ = seed;
   }
+  void End() { Begin(kNone); }
 
  private:
   void Watch() {
@@ -358,7 +360,7 @@ class Watchdog {
     while (!over_) {
       const uint64_t seed = seed_;
       changed_.wait_for(lock, std::chrono::seconds(40), [this] { return over_; });
-      if (over_ || seed != seed_) continue;
+      if (over_ || seed != seed_ || seed == kNone) continue;
       std::fprintf(stderr, "the schedule with seed %llu hangs\n", static_cast<unsigned long long>(seed));
       std::abort();
     }
@@ -366,26 +368,26 @@ class Watchdog {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  uint64_t seed_ = 0;
+  static constexpr uint64_t kNone = 0;
+  uint64_t seed_ = kNone;
   bool over_ = false;
   std::thread thread_;
 };
 
 TEST(Connector, LosesNothingWithThreads) {
-  Watchdog watchdog;
-  for (int i = 0; i < kThreadSchedules && !HasFailure(); ++i) {
+  std::array<Watchdog, kScheduleLanes> watchdogs;
+  RunInLanes(kThreadSchedules, [&watchdogs](int i, int lane) {
     const uint64_t seed = 1'000'000 + static_cast<uint64_t>(i);
-    watchdog.Begin(seed);
+    watchdogs[static_cast<size_t>(lane)].Begin(seed);
     const Plan plan(seed);
-    {
-      Schedule<RealThreads> schedule(plan, seed);
-      std::vector<std::thread> threads;
-      for (auto& body : schedule.Bodies()) threads.emplace_back(std::move(body));
-      for (std::thread& thread : threads) thread.join();
-      schedule.CheckPopped();
-    }
-    EXPECT_EQ(Part::alive.load(), 0) << "seed " << seed;
-  }
+    Schedule<RealThreads> schedule(plan, seed);
+    std::vector<std::thread> threads;
+    for (auto& body : schedule.Bodies()) threads.emplace_back(std::move(body));
+    for (std::thread& thread : threads) thread.join();
+    schedule.CheckPopped();
+    watchdogs[static_cast<size_t>(lane)].End();
+  });
+  EXPECT_EQ(Part::alive.load(), 0);
   std::printf("HEADRACE-COUNT schedules=%d\n", kThreadSchedules);
 }
 

@@ -11,6 +11,8 @@
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "engine/testing/schedule_lanes.h"
+#include "engine/testing/schedule_pause.h"
 
 namespace headrace {
 namespace {
@@ -75,22 +77,23 @@ TEST(PipelineEnd, TellsWorkUnderWayToStop) {
 }
 
 TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
-  Probe& probe = Probe::At(10);
-  for (int i = 0; i < kSchedules; ++i) {
+  RunInLanes(kSchedules, [](int i, int lane) {
     SCOPED_TRACE(i);
+    const int64_t number = 100 + lane;
+    Probe& probe = Probe::At(number);
     probe.Reset();
     ScheduleRandom random(static_cast<uint64_t>(i));
     PipelineOptions options;
     options.pull = random.OneIn(4);
     options.window = static_cast<int>(random.Below(4));
-    const auto made = Pipeline::Make(Working(random.Below(1 << 30), 10), options);
+    const auto made = Pipeline::Make(Working(random.Below(1 << 30), number), options);
     ASSERT_TRUE(made.ok()) << made.status();
     Pipeline& pipeline = **made;
     const uint64_t patience = random.Below(600);
     std::vector<std::thread> closers;
     for (uint64_t closer = 0; closer < 1 + random.Below(2); ++closer) {
       closers.emplace_back([&pipeline, patience] {
-        for (uint64_t turn = 0; turn < patience; ++turn) std::this_thread::yield();
+        PauseSchedule(patience);
         pipeline.DescribeStall();
         pipeline.Close();
         pipeline.report();
@@ -110,7 +113,7 @@ TEST(PipelineEnd, AnotherThreadMayCloseItAtAnyTime) {
     EXPECT_EQ(KindOf(pipeline.Next(kPatience, row).status()), ErrorKind::kClosed);
     for (std::thread& closer : closers) closer.join();
     EXPECT_EQ(probe.running(), 0);
-  }
+  });
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
 }
 
@@ -167,7 +170,7 @@ TEST(PipelineEnd, NoThreadWorksForADestroyedOne) {
     pipeline->reset();
     EXPECT_EQ(probe.running(), 0);
     const int64_t rows = probe.rows();
-    std::this_thread::yield();
+    PauseSchedule(40);
     EXPECT_EQ(probe.rows(), rows);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
@@ -402,9 +405,10 @@ TEST(PipelineEnd, SeveralMayCloseEachOther) {
       probe.OnEnter([&, at, pause, began = std::make_shared<std::atomic<bool>>(false)] {
         if (began->exchange(true)) return;
         ++inside;
+        inside.notify_all();
         // All of them are made, or all are inside.
-        while (meet && inside < count) std::this_thread::yield();
-        for (uint64_t turn = 0; turn < pause; ++turn) std::this_thread::yield();
+        for (size_t seen = inside; meet && seen < count; seen = inside) inside.wait(seen);
+        PauseSchedule(pause);
         Pipeline* const next = pipelines[(at + 1) % count].get();
         if (next != nullptr && meet) next->Close();
       });
@@ -439,7 +443,7 @@ TEST(PipelineEnd, ANestedOneMayCloseTheOuter) {
     std::atomic<int> rows{0};
     inner_probe.Reset();
     inner_probe.OnEnter([&outer] {
-      while (outer.load() == nullptr) std::this_thread::yield();
+      outer.wait(nullptr);
       EXPECT_TRUE(outer.load()->RunsHere());
       EXPECT_EQ(outer.load()->Close(), Pipeline::Closed::kFromWithin);
     });
@@ -463,6 +467,7 @@ TEST(PipelineEnd, ANestedOneMayCloseTheOuter) {
     const auto made = Pipeline::Make(graph.Build(), options);
     ASSERT_TRUE(made.ok());
     outer = made->get();
+    outer.notify_all();
     ResultRow row;
     absl::Status error;
     while (error.ok()) error = (*made)->Next(kPatience, row).status();

@@ -11,6 +11,7 @@
 #include "engine/exec/worker_pool.h"
 #include "engine/testing/fake_ops.h"
 #include "engine/testing/run_pipeline.h"
+#include "engine/testing/schedule_pause.h"
 
 namespace headrace {
 namespace {
@@ -32,7 +33,7 @@ class PoolHold {
  public:
   explicit PoolHold(WorkerPool& pool) : pool_(pool) {
     while (static_cast<int>(holders_.size()) < pool.threads()) pool.Signal(&holders_.emplace_back(*this));
-    while (held_.load() < static_cast<int>(holders_.size())) std::this_thread::yield();
+    while (held_.load() < static_cast<int>(holders_.size())) PauseSchedule(40);
   }
   ~PoolHold() {
     over_.store(true);
@@ -100,7 +101,7 @@ TEST(PipelineWaiting, WhatTheUsersThreadLeavesIsPassedOn) {
   for (int round = 0; round < kRounds; ++round) {
     ASSERT_TRUE(TakesRows(**pipeline, kPatience, 2 * result.window() + round, value));
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (result.queued() < result.window() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    while (result.queued() < result.window() && std::chrono::steady_clock::now() < deadline) PauseSchedule(40);
     ASSERT_EQ(result.queued(), result.window()) << round;
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kRounds);
@@ -118,7 +119,7 @@ TEST(PipelineWaiting, ASlowRowLeavesTheNextOnesToWorkers) {
   int64_t value = 0;
   ASSERT_TRUE(TakesRows(**pipeline, kPatience, 1000, value));
   std::thread slow([&probe] {
-    while (!probe.held()) std::this_thread::yield();
+    while (!probe.held()) PauseSchedule(40);
     std::this_thread::sleep_for(std::chrono::milliseconds(40));
     probe.Release();
   });

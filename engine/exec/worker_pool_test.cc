@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,8 @@
 #include <thread>
 
 #include "engine/testing/cooperative_threads.h"
+#include "engine/testing/schedule_lanes.h"
+#include "engine/testing/schedule_pause.h"
 
 namespace headrace {
 namespace {
@@ -24,19 +27,29 @@ constexpr int kSchedules = 300;
 constexpr int kSchedules = 4000;
 #endif
 
+// Whether the condition comes to hold; looks again often, and leaves the cores to the threads that make it hold.
 template <typename Condition>
 bool Eventually(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
+    PauseSchedule(40);
   }
   return true;
 }
 
-void GiveWay(uint64_t times) {
-  for (uint64_t i = 0; i < times; ++i) std::this_thread::yield();
-}
+// A flag that threads wait for without taking a core.
+class Gate {
+ public:
+  void Open() {
+    open_.store(true);
+    open_.notify_all();
+  }
+  void Wait() const { open_.wait(false); }
+
+ private:
+  std::atomic<bool> open_{false};
+};
 
 // Work comes in units; each RunOne does one unit, if there is one.
 class Counter : public PoolClient {
@@ -48,8 +61,12 @@ class Counter : public PoolClient {
     const bool took = TakeOne();
     if (took) {
       if (pool_ != nullptr) pool_->BeginLongTask();
-      GiveWay(cost_);
-      done_.fetch_add(1);
+      PauseSchedule(cost_);
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ++done_;
+      }
+      more_done_.notify_all();
       if (order_ != nullptr) order_->push_back(this);
       if (pool_ != nullptr) pool_->EndLongTask();
     }
@@ -60,7 +77,15 @@ class Counter : public PoolClient {
   void Announce(WorkerPool* pool) { pool_ = pool; }
 
   void Add(int units) { waiting_.fetch_add(units); }
-  int done() const { return done_.load(); }
+  int done() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return done_;
+  }
+  // Waits until so many units are done. False: a signal must be lost.
+  bool WaitFor(int units) const {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return more_done_.wait_for(lock, std::chrono::seconds(40), [&] { return done_ == units; });
+  }
   int running() const { return running_.load(); }
   // Records whose turn it was; for pools of one thread.
   void WriteTo(std::vector<const Counter*>* order) { order_ = order; }
@@ -76,14 +101,16 @@ class Counter : public PoolClient {
 
   const uint64_t cost_;
   std::atomic<int> waiting_{0};
-  std::atomic<int> done_{0};
+  mutable std::mutex mutex_;
+  mutable std::condition_variable more_done_;
+  int done_ = 0;
   std::atomic<int> running_{0};
   std::vector<const Counter*>* order_ = nullptr;
   WorkerPool* pool_ = nullptr;
 };
 
 TEST(WorkerPool, LosesNoSignal) {
-  for (int i = 0; i < kSchedules && !HasFailure(); ++i) {
+  RunInLanes(kSchedules, [](int i, int /*lane*/) {
     SCOPED_TRACE(i);
     ScheduleRandom random(static_cast<uint64_t>(i));
     WorkerPool pool("test", 1 + static_cast<int>(random.Below(4)), 1 + static_cast<int>(random.Below(3)));
@@ -106,7 +133,7 @@ TEST(WorkerPool, LosesNoSignal) {
               pool.PassOn(client.get());
             }
           }
-          GiveWay(own.OneIn(3) ? own.Below(20) : 0);
+          PauseSchedule(own.OneIn(3) ? own.Below(20) : 0);
         }
       });
     }
@@ -114,12 +141,11 @@ TEST(WorkerPool, LosesNoSignal) {
     const int expected = kUnits * static_cast<int>(givers.size());
     for (std::thread& giver : givers) giver.join();
     for (auto& client : clients) {
-      EXPECT_TRUE(Eventually([&client, expected] { return client->done() == expected; }))
-          << client->done() << " of " << expected;
+      EXPECT_TRUE(client->WaitFor(expected)) << client->done() << " of " << expected;
       pool.Remove(client.get());
       EXPECT_EQ(client->running(), 0);
     }
-  }
+  });
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
 }
 
@@ -156,14 +182,14 @@ TEST(WorkerPool, RemoveWaitsForWhatRunsAndNothingFollows) {
         pool.Signal(&client);
         other.Add(1);
         pool.Signal(&other);
-        GiveWay(3);
+        PauseSchedule(3);
       }
     });
-    GiveWay(random.Below(50));
+    PauseSchedule(random.Below(50));
     pool.Remove(&client);
     EXPECT_EQ(client.running(), 0);
     const int done = client.done();
-    GiveWay(10);
+    PauseSchedule(10);
     EXPECT_EQ(client.done(), done);
     // The others go on.
     const int others = other.done();
@@ -180,18 +206,18 @@ TEST(WorkerPool, RemoveGivesUpInTime) {
    public:
     bool RunOne() override {
       inside.store(true);
-      while (!go.load()) std::this_thread::yield();
+      go.Wait();
       return true;
     }
     std::atomic<bool> inside{false};
-    std::atomic<bool> go{false};
+    Gate go;
   } stuck;
   WorkerPool pool("test", 1);
   pool.Signal(&stuck);
   ASSERT_TRUE(Eventually([&stuck] { return stuck.inside.load(); }));
   EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now()));
   EXPECT_FALSE(pool.Remove(&stuck, WorkerPool::Clock::now() + std::chrono::milliseconds(5)));
-  stuck.go.store(true);
+  stuck.go.Open();
   EXPECT_TRUE(pool.Remove(&stuck, WorkerPool::Clock::now() + std::chrono::seconds(40)));
 }
 
@@ -236,7 +262,7 @@ TEST(WorkerPool, TheReserveStartsWhenItIsCalledUp) {
   Counter light;
   light.Add(10);
   pool.Signal(&light);
-  ASSERT_TRUE(Eventually([&light] { return light.done() == 10; }));
+  ASSERT_TRUE(light.WaitFor(10));
   EXPECT_LE(ThreadsNamed("reserve"), 1);
   Crowd crowd(&pool, 4);
   pool.Signal(&crowd);
@@ -259,7 +285,7 @@ TEST(WorkerPool, GoesOnAfterAStop) {
     std::vector<std::thread> stoppers;
     for (uint64_t stopper = 0; stopper < 1 + random.Below(2); ++stopper) {
       stoppers.emplace_back([&pool, pause = random.Below(40)] {
-        GiveWay(pause);
+        PauseSchedule(pause);
         pool.Stop();
       });
     }
@@ -267,12 +293,12 @@ TEST(WorkerPool, GoesOnAfterAStop) {
     for (int unit = 0; unit < kUnits; ++unit) {
       client.Add(1);
       pool.Signal(&client);
-      GiveWay(random.Below(4));
+      PauseSchedule(random.Below(4));
     }
     for (std::thread& stopper : stoppers) stopper.join();
     // Work added while it stopped is done after the next signal.
     pool.Signal(&client);
-    EXPECT_TRUE(Eventually([&client] { return client.done() == kUnits; })) << client.done();
+    EXPECT_TRUE(client.WaitFor(kUnits)) << client.done();
     pool.Remove(&client);
   }
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules / 4);
@@ -283,11 +309,11 @@ TEST(WorkerPool, StopJoinsAndDoesNothingMore) {
   Counter client;
   client.Add(5);
   pool.Signal(&client);
-  ASSERT_TRUE(Eventually([&client] { return client.done() == 5; }));
+  ASSERT_TRUE(client.WaitFor(5));
   pool.Stop();
   EXPECT_EQ(pool.idle(), 0);
   client.Add(1);
-  GiveWay(100);
+  PauseSchedule(100);
   EXPECT_EQ(client.done(), 5);
   pool.Remove(&client);
 }
@@ -296,15 +322,15 @@ TEST(WorkerPool, ClientsTakeTurns) {
   WorkerPool pool("test", 1);
   std::vector<const Counter*> order;
   // Holds the only thread until all clients are in the queue.
-  class Gate : public PoolClient {
+  class Holder : public PoolClient {
    public:
     bool RunOne() override {
-      while (!open.load()) std::this_thread::yield();
+      gate.Wait();
       return false;
     }
-    std::atomic<bool> open{false};
-  } gate;
-  pool.Signal(&gate);
+    Gate gate;
+  } holder;
+  pool.Signal(&holder);
   std::vector<std::unique_ptr<Counter>> clients;
   for (int i = 0; i < 3; ++i) {
     clients.push_back(std::make_unique<Counter>());
@@ -312,9 +338,9 @@ TEST(WorkerPool, ClientsTakeTurns) {
     clients.back()->Add(4);
     pool.Signal(clients.back().get());
   }
-  gate.open.store(true);
-  for (auto& client : clients) EXPECT_TRUE(Eventually([&client] { return client->done() == 4; }));
-  pool.Remove(&gate);
+  holder.gate.Open();
+  for (auto& client : clients) EXPECT_TRUE(client->WaitFor(4));
+  pool.Remove(&holder);
   for (auto& client : clients) pool.Remove(client.get());
   ASSERT_EQ(order.size(), 12u);
   for (size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], clients[i % 3].get()) << i;
@@ -326,7 +352,7 @@ TEST(WorkerPool, GrowsAndRunsOneClientOnAllThreads) {
   Counter first;
   first.Add(1);
   pool.Signal(&first);
-  ASSERT_TRUE(Eventually([&first] { return first.done() == 1; }));
+  ASSERT_TRUE(first.WaitFor(1));
   pool.Grow(5);
   pool.Grow(2);
   EXPECT_EQ(pool.threads(), 5);
@@ -346,12 +372,12 @@ class Held : public PoolClient {
   bool RunOne() override {
     if (!light_) pool_->BeginLongTask();
     runs_.store(true);
-    while (!go_.load()) std::this_thread::yield();
+    go_.Wait();
     if (!light_) pool_->EndLongTask();
     return false;
   }
   void LetGo() {
-    go_.store(true);
+    go_.Open();
     pool_->Remove(this);
   }
   bool runs() const { return runs_.load(); }
@@ -360,7 +386,7 @@ class Held : public PoolClient {
   WorkerPool* const pool_;
   const bool light_;
   std::atomic<bool> runs_{false};
-  std::atomic<bool> go_{false};
+  Gate go_;
 };
 
 // Starts a task that keeps its thread busy.
@@ -386,7 +412,7 @@ TEST(WorkerPool, WakesNoThreadWhileLightTasksHaveTheCores) {
   EXPECT_FALSE(pool.Wakes());
   Held third(&pool, true);
   pool.Signal(&third);
-  GiveWay(1000);
+  PauseSchedule(1000);
   EXPECT_FALSE(third.runs());
   EXPECT_EQ(pool.idle(), 2);
   // The free thread takes it.
@@ -448,7 +474,7 @@ TEST(WorkerPool, LightTasksStayOnTheThreadsInFront) {
   } clients[3];
   for (int i = 0; i < kSchedules; ++i) {
     for (Where& client : clients) pool.Signal(&client);
-    GiveWay(i % 7);
+    PauseSchedule(i % 7);
   }
   for (Where& client : clients) {
     EXPECT_TRUE(Eventually([&client] { return client.runs() > 0; }));
@@ -464,7 +490,7 @@ TEST(WorkerPool, ALongTaskWakesThoseThatLightOnesLeftAsleep) {
   for (Held* each : {&first, &second}) Start(pool, *each);
   Held long1(&pool, false), long2(&pool, false), long3(&pool, false);
   for (Held* each : {&long1, &long2, &long3}) pool.Signal(each);
-  GiveWay(1000);
+  PauseSchedule(1000);
   EXPECT_FALSE(long1.runs() || long2.runs() || long3.runs());
   // One thread becomes free and finds that its next task is long: all the others run beside it.
   first.LetGo();
@@ -477,12 +503,12 @@ TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
     bool RunOne() override {
       runs.fetch_add(1);
       inside.store(true);
-      while (!go.load()) std::this_thread::yield();
+      go.Wait();
       return false;
     }
     std::atomic<int> runs{0};
     std::atomic<bool> inside{false};
-    std::atomic<bool> go{false};
+    Gate go;
   } client;
   WorkerPool pool("test", 1);
   pool.Signal(&client);
@@ -490,7 +516,7 @@ TEST(WorkerPool, ASignalGivenWhileAClientRunsMakesItRunAgain) {
   // Two signals cause one more run, not none.
   pool.Signal(&client);
   pool.Signal(&client);
-  client.go.store(true);
+  client.go.Open();
   EXPECT_TRUE(Eventually([&client] { return client.runs.load() == 2; }));
   pool.Remove(&client);
   EXPECT_EQ(client.runs.load(), 2);

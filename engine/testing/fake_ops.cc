@@ -170,14 +170,14 @@ class Work : public RowOperator {
     return absl::OkStatus();
   }
 
-  // Takes very unequal times: most rows almost none, some up to all of it, either spinning or yielding.
+  // Takes very unequal times: most rows almost none, some up to all of it, either spinning or asleep.
   void Spend(const RowId& id) const {
     if (cost_ == 0) return;
     const uint64_t draw = MixKey(MixKey(id.key, id.epoch), cost_);
     if (draw % 4 != 0 && !steady_) return;
     const uint64_t until = NowNs() + (steady_ ? cost_ * 1000 : (draw >> 8) % (cost_ * 1000));
+    if (draw & 16) std::this_thread::sleep_for(std::chrono::nanoseconds(until - NowNs()));
     while (NowNs() < until) {
-      if (draw & 16) std::this_thread::yield();
     }
   }
 
