@@ -185,7 +185,7 @@ void Stage::Run(Task& task) noexcept {
     TaskMemory memory(control_->pool(), control_->account(), task.reserved);
     const StopSignal stop(control_->closed_flag());
     // A single row needs no lock of ours around its call.
-    const bool calls_many = plan_.gated && (task.count > 1 || task.worked.more > 0);
+    const bool calls_many = plan_.gated && (task.count > 1 || task.worked.more > 0 || plan_.joined_rows > 1);
     const std::unique_ptr<HostLock> lock = calls_many ? control_->LockHost() : nullptr;
     Guard([&] { RunTask(task); });
     task.Drop();

@@ -85,7 +85,9 @@ Message StreamSourceStage::NextMessage(int rows) {
 }
 
 void StreamSourceStage::RunTask(Task& task) {
-  const int rows = GroupRows();
+  int rows = GroupRows();
+  // The user's function may wait until the loop has seen a row, so no row waits for one of a later batch.
+  if (plan_.gated && plan_.joined_rows > 0) rows = static_cast<int>(std::min<int64_t>(rows, plan_.joined_rows));
   std::vector<Message> parts;
   int made = 0;
   for (; made < task.count && !exhausted_ && !control_->closed(); ++made) {
@@ -93,7 +95,7 @@ void StreamSourceStage::RunTask(Task& task) {
     if (made > 0 && (Gated(epoch_) || output_.FreeSlots() == 0)) break;
     Message block = NextMessage(EndAtBatch(rows, given_, plan_.joined_rows));
     task.rows += static_cast<uint64_t>(block->rows());
-    given_ += block->end == End::kEpoch ? 0 : static_cast<uint64_t>(block->rows());
+    given_ += static_cast<uint64_t>(block->rows());
     Message tombstone = SkipsFailed(op_, *block) ? block->TakeTombstone(false) : nullptr;
     if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), parts);
     if (tombstone) ApplyElements(0, std::move(tombstone), parts);

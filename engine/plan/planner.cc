@@ -44,10 +44,7 @@ class StageLayout {
     HEADRACE_RETURN_IF_ERROR(AddOperators());
     Close(Lay(prepared_.root(), plan_.epochs, plan_.checkpoint));
     Number();
-    for (PlannedStage& stage : plan_.stages) {
-      const bool open = stage.kind == PlannedStage::Kind::kStreamSource && stage.group == 0;
-      if (open) stage.joined_rows = JoinedRows(stage);
-    }
+    for (PlannedStage& stage : plan_.stages) FitToBatch(stage);
     return absl::OkStatus();
   }
 
@@ -233,17 +230,32 @@ class StageLayout {
     }
   }
 
+  void FitToBatch(PlannedStage& stage) const {
+    if (stage.kind != PlannedStage::Kind::kStreamSource) return;
+    if (stage.group == 0) stage.joined_rows = JoinedRows(stage);
+    // Rows that call Python travel alone, except to a batch that nobody sees before all of them are there.
+    if (!stage.gated || options_.group > 0) return;
+    stage.joined_rows = op(stage.operators[0]).skips_failed ? 0 : JoinedRows(stage);
+    if (stage.joined_rows > 0) stage.group = 0;
+  }
+
   // The rows of a stage that the first batch above joins into one; 0: there is none, or rows are lost on the way.
   int64_t JoinedRows(const PlannedStage& source) const {
     for (const PlannedStage* stage = &source; stage != nullptr; stage = Consumer(*stage)) {
       for (const int id : stage->operators) {
         const OperatorProperties& properties = op(id).properties;
         if (properties.batch_rows > 0) return properties.batch_rows;
-        const bool in_order = properties.passes_rows || (properties.traits.one_to_one && !properties.traits.by_position);
-        if (!in_order && !op(id).inputs.empty()) return 0;
+        if (!op(id).inputs.empty() && !PassesInOrder(properties, source.gated)) return 0;
       }
     }
     return 0;
+  }
+
+  // `all`: whether it also passes on each row at once, calls no Python, and never ends an epoch early.
+  static bool PassesInOrder(const OperatorProperties& properties, bool all) {
+    const ir::Traits& traits = properties.traits;
+    if (!all && properties.passes_rows) return true;
+    return traits.one_to_one && !traits.by_position && !(all && (traits.python || traits.by_row));
   }
 
   // Stages are numbered from the user's end.

@@ -11,6 +11,8 @@
 namespace headrace {
 namespace {
 
+constexpr size_t kSmallBytes = 1024;
+
 class GeneratorSource : public StreamSource {
  public:
   GeneratorSource(std::shared_ptr<HostIterator> iterator, const OpArguments& arguments)
@@ -26,6 +28,19 @@ class GeneratorSource : public StreamSource {
 
   absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
                         bool& end) override {
+    const absl::Status read = Collect(rows, share, block, counters);
+    end = read.ok() && block.rows() == 0;
+    for (BlockColumn& column : block.columns) StackSmall(column);
+    return read;
+  }
+
+  // The rows of a function are not known before it is called.
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back({Cat("Generator ", name_), 0, 0});
+  }
+
+ private:
+  absl::Status Collect(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters) {
     while (block.rows() < rows) {
       // A pipeline that is closed waits for one call of the user's function, not for many.
       if (StopSignal::Raised()) return StopSignal::Error();
@@ -37,16 +52,24 @@ class GeneratorSource : public StreamSource {
       AppendRow(block, {epoch_, index}, {nullptr, static_cast<int64_t>(index), -1}, row);
       counters[0] = next_;
     }
-    end = block.rows() == 0;
     return absl::OkStatus();
   }
 
-  // The rows of a function are not known before it is called.
-  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
-    fingerprints.push_back({Cat("Generator ", name_), 0, 0});
+  // Joins rows that are alike and small into one buffer; larger ones are copied once, by what joins them.
+  static void StackSmall(BlockColumn& column) {
+    std::vector<Tensor> rows;
+    for (int i = 0; i < column.rows(); ++i) {
+      Tensor row = column.row(i);
+      const bool alike = rows.empty() || (row.dtype() == rows[0].dtype() && row.shape() == rows[0].shape());
+      if (row.bytes() > kSmallBytes || !alike) return;
+      rows.push_back(std::move(row));
+    }
+    if (rows.size() < 2) return;
+    absl::StatusOr<Tensor> stack = Stack(rows);
+    // Without memory for it, the rows stay as they are.
+    if (stack.ok()) column = BlockColumn::Stacked(*std::move(stack));
   }
 
- private:
   absl::Status Check(const std::vector<Tensor>& row, uint64_t index) const {
     if (row.size() != columns_.size()) {
       return DataError("row ", index, " of the generator ", name_, " has ", row.size(), " values for ", columns_.size(),

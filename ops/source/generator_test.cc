@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "core/error.h"
+#include "engine/exec/iteration.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -43,6 +46,51 @@ TEST(Generator, StandsBelowShuffleAndBatch) {
   builder.Add("shuffle", {1}, {{"window", IntValue(4)}});
   builder.Add("batch", {2}, {{"size", IntValue(2)}});
   EXPECT_EQ(RunEveryWay(builder, With(Growing)).Texts(0).size(), 6u);
+}
+
+// Small rows of a batch that are alike come as columns, others as they are; each way gives the same batches.
+TEST(Generator, GivesTheRowsOfABatchTogether) {
+  GraphBuilder builder = Source();
+  builder.Add("batch", {0}, {{"size", IntValue(50)}});
+  const Ran ran = RunEveryWay(builder, With([](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+                                if (i >= 120 + epoch) return std::vector<Tensor>();
+                                return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(i))};
+                              }));
+  ASSERT_EQ(ran.rows.size(), 6u);
+  int64_t next = 0;
+  for (const RanRow& row : ran.rows) {
+    if (row.epoch == 1 && next == 120) next = 0;
+    for (int64_t i = 0; i < row.columns[0].dim(0); ++i) EXPECT_EQ(row.columns[0].Index(i).value<int64_t>(), next++);
+  }
+  EXPECT_EQ(next, 121);
+}
+
+// No row of a batch waits for one behind it, for which the function may wait in turn.
+TEST(Generator, IsNotCalledForRowsBehindABatchBeforeThatIsGiven) {
+  const auto joined = [](const std::function<void(GraphBuilder&)>& add) {
+    GraphBuilder builder = Source();
+    add(builder);
+    IterateOptions options;
+    RunSpec spec = With(Growing);
+    options.bindings = spec.bindings;
+    const PlannedStage stage = PlanRun(*builder.Build(), options)->plan.stages.back();
+    EXPECT_EQ(stage.group, stage.joined_rows > 0 ? 0 : 1);
+    return stage.joined_rows;
+  };
+  const auto batch = [](uint32_t input) {
+    return [input](GraphBuilder& builder) { builder.Add("batch", {input}, {{"size", IntValue(6)}}); };
+  };
+  EXPECT_EQ(joined([](GraphBuilder&) {}), 0);
+  EXPECT_EQ(joined(batch(0)), 6);
+  // Ends the epoch before a batch is full, or gives out rows before that.
+  for (const std::string between : {"take", "repeat"}) {
+    EXPECT_EQ(joined([&](GraphBuilder& builder) {
+                builder.Add(between, {0}, {{"count", IntValue(9)}});
+                batch(1)(builder);
+              }),
+              0)
+        << between;
+  }
 }
 
 TEST(Generator, DealsRowsToRanks) {

@@ -250,6 +250,49 @@ def test_generator_rows_of_every_form():
     assert values(hr.Generator(lambda: [np.int8(1)], {"value": np.int8})) == [1]
 
 
+@pytest.mark.parametrize("size", [8, 100])
+def test_a_generator_may_wait_until_the_loop_has_its_last_batch(size):
+    given = threading.Semaphore(0)
+
+    def rows():
+        for row in range(20 * size):
+            if row > 0 and row % size == 0:
+                assert given.acquire(timeout=60), f"row {row} was asked for before the batch in front of it was given"
+            yield {"x": row, "y": row / 2, "flag": row % 3 == 0}
+
+    seen = []
+    for batch in hr.Generator(rows, {"x": "int64", "y": "float64", "flag": "bool"}).batch(size):
+        assert batch["x"].dtype == np.int64 and batch["y"].dtype == np.float64 and batch["flag"].dtype == np.bool_
+        assert (batch["y"] == batch["x"] / 2).all() and (batch["flag"] == (batch["x"] % 3 == 0)).all()
+        seen.extend(batch["x"].tolist())
+        given.release()
+    assert seen == list(range(20 * size))
+
+
+def test_a_generator_goes_on_exactly_from_every_batch():
+    def rows(epoch, start=0):
+        for row in range(start, 1000 + epoch):
+            yield row, str(row), np.full(3, row)
+
+    batches = hr.Generator(rows, ["x", "text", "some"]).batch(7).map(lambda x: x + 1, "x")
+    with batches.iterate(epoch=1) as iterator:
+        whole = [batch["x"].tolist() for batch in iterator]
+    assert sum(whole, []) == list(range(1, 1002))
+    with batches.iterate(epoch=1) as iterator:
+        for done in range(1, len(whole), 13):
+            while iterator.report()["delivered"] < done:
+                next(iterator)
+            assert [batch["x"].tolist() for batch in batches.iterate(state=iterator.state())] == whole[done:]
+
+
+def test_numbers_become_what_numpy_makes_of_them():
+    values = [True, False, 3, -1, 2**62, -(2**63), 2**63, 0.5, float("inf"), np.float32(1.5), np.int8(-3)]
+    for value in values:
+        (row,) = hr.Generator(lambda value=value: iter([(value,)]), ["x"])
+        expected = np.asarray(value)
+        assert row["x"].dtype == expected.dtype and row["x"] == expected and row["x"].shape == ()
+
+
 def test_generator_schema():
     schema = hr.Generator(lambda: (), {"x": "float32", "y": ("uint8", (None, 3)), "z": bytes, "w": str}).schema
     assert schema == {
