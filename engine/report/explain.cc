@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
+#include "engine/report/named_rows.h"
 
 namespace headrace {
 namespace {
@@ -50,10 +51,10 @@ std::string Reading(const Report& report, const StageReport& stage) {
 }
 
 // How many rows of an operator came with a warning, or failed, and which.
-std::string Named(const WarningReport& warnings, std::string_view what) {
-  std::string text = Cat(warnings.name, ": ", warnings.rows, warnings.rows == 1 ? " row " : " rows ", what);
-  for (const std::string& row : warnings.first) Append(text, "\n      ", row);
-  if (warnings.rows > warnings.first.size()) text += "\n      …";
+std::string Listed(const NamedRows& rows) {
+  std::string text = rows.sentence;
+  for (const std::string& row : rows.first) Append(text, "\n      ", row);
+  if (rows.more) text += "\n      …";
   return text;
 }
 
@@ -82,12 +83,7 @@ std::string ExplainRun(const Report& report) {
     }
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
-  for (const WarningReport& warnings : report.warnings) {
-    if (warnings.rows > 0) Append(text, "  ", Named(warnings, "with a warning"), "\n");
-  }
-  for (const WarningReport& skipped : report.skipped) {
-    Append(text, "  ", Named(skipped, Cat("failed and left out (at most ", *report.max_errors, " an epoch)")), "\n");
-  }
+  for (const NamedRows& rows : RowsToName(report)) Append(text, "  ", Listed(rows), "\n");
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",
          BytesText(report.budget_bytes), "\n  ", FindLimit(report).sentence, "\n");
   return text;

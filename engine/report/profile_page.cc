@@ -12,6 +12,7 @@
 #include "core/text.h"
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
+#include "engine/report/named_rows.h"
 
 namespace headrace {
 namespace {
@@ -141,6 +142,17 @@ std::string AdviceItems(const Report& report) {
   return items;
 }
 
+// Nothing where no row has to be named.
+std::string RowSection(const Report& report) {
+  std::string items;
+  for (const NamedRows& rows : RowsToName(report)) {
+    Append(items, "<li>", Escaped(rows.sentence), "\n<ul>\n");
+    for (const std::string& row : rows.first) Append(items, "<li>", Escaped(row), "</li>\n");
+    Append(items, rows.more ? "<li>…</li>\n" : "", "</ul>\n</li>\n");
+  }
+  return items.empty() ? "" : Cat("<h2>Rows with a warning, and rows left out</h2>\n<ul>\n", items, "</ul>\n");
+}
+
 std::string TreeRows(const Report& report) {
   std::string rows;
   for (const StageReport& stage : report.stages) {
@@ -216,6 +228,7 @@ std::string ProfilePage(const Report& report, const Profile& profile) {
                                      {"{{budget}}", BytesText(report.budget_bytes)},
                                      {"{{workers}}", Cat(report.workers)},
                                      {"{{advice}}", AdviceItems(report)},
+                                     {"{{rows}}", RowSection(report)},
                                      {"{{missing}}", DropNote(profile)},
                                      {"{{tree}}", TreeRows(report)},
                                      {"{{time_bars}}", TimeBars(report)},

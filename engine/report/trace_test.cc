@@ -78,6 +78,20 @@ TEST(ProfilePage, NamesEveryStageAndThreadAndEscapesThem) {
   ExpectHas(page, "<polyline");
 }
 
+TEST(ProfilePage, NamesRowsThatFailedOrHaveAWarning) {
+  const Profile profile = TwoThreads();
+  Report report = ReportOf(profile);
+  EXPECT_EQ(ProfilePage(report, profile).find("left out"), std::string::npos);
+  report.max_errors = 100;
+  report.warnings = {{"map[1]", 1, {"cat.jpg: damaged"}}};
+  report.skipped = {{"map[2] <Crop>", 7, {"dog.jpg: empty", "epoch 0, key 4: no \"image\""}}};
+  const std::string page = ProfilePage(report, profile);
+  ExpectHas(page, "map[1]: 1 row with a warning");
+  ExpectHas(page, "<li>cat.jpg: damaged</li>\n</ul>");
+  ExpectHas(page, "map[2] &lt;Crop&gt;: 7 rows failed and left out (at most 100 an epoch)");
+  ExpectHas(page, "<li>epoch 0, key 4: no &quot;image&quot;</li>\n<li>…</li>");
+}
+
 TEST(ProfilePage, FillsEveryPlaceholder) {
   Profile profile = TwoThreads();
   EXPECT_EQ(ProfilePage(ReportOf(profile), profile).find("{{"), std::string::npos);
