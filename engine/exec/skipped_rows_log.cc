@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "io/files/file_system.h"
 
 namespace headrace {
 namespace {
@@ -31,7 +32,10 @@ std::string SkippedRowLine(uint64_t epoch, const FailedRow& row) {
 }
 
 absl::StatusOr<std::unique_ptr<SkippedRowsLog>> SkippedRowsLog::Open(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  HEADRACE_RETURN_IF_ERROR(CheckNoNul("the log of on_error()", path));
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, DefaultFileSystem()->Locate(path));
+  if (place.files->local() == nullptr) return UnsupportedError(path, ": the log of on_error() must be a local file");
+  const int descriptor = open(place.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor >= 0) return std::unique_ptr<SkippedRowsLog>(new SkippedRowsLog(path, descriptor));
   return NotFoundError(path, ": the log of on_error() cannot be opened: ", SystemText(errno));
 }

@@ -19,7 +19,8 @@ std::string SkippedRowLine(uint64_t epoch, const FailedRow& row);
 
 class SkippedRowsLog {
  public:
-  // Appends to the file, which is made if there is none. kNotFound if that is not possible.
+  // Appends to the file, which is made if there is none. kNotFound if that is not possible, kUnsupported for a scheme
+  // of other than local files.
   static absl::StatusOr<std::unique_ptr<SkippedRowsLog>> Open(const std::string& path);
   ~SkippedRowsLog();
   SkippedRowsLog(const SkippedRowsLog&) = delete;

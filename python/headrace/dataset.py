@@ -1,7 +1,6 @@
 """Datasets: how pipelines are written and run."""
 
 import os
-import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Unpack
@@ -284,7 +283,7 @@ class Dataset(Methods):
 
         An existing file is replaced once the new one is completely on the disk, and kept if writing fails.
         """
-        path = options.path("path", path, "save")
+        path = options.local_path("path", path, "save")
         graph = self._graph()
         graph.validate()
         data = graph.serialize()
@@ -417,7 +416,13 @@ class Dataset(Methods):
         if self._built is None:
             policy = self._on_error
             max_errors = policy.max_errors if policy is not None and policy.skips else None
-            built = _engine.Graph(_ordered(self)[0], self._seed, PRODUCER, max_errors)
+            nodes, datasets = _ordered(self)
+            objects = [
+                reference.object_of(binding, name)
+                for dataset in datasets
+                for binding, name in zip(dataset._bindings, dataset._node.references, strict=True)
+            ]
+            built = _engine.Graph(nodes, objects, self._seed, PRODUCER, max_errors)
             for location, message in built.doubts():
                 warn_once(message, location_of(location))
             self._built = built
@@ -530,8 +535,7 @@ class _Repeated:
             "epoch, iterate(epoch=epoch), or keep the options with the dataset, ds = ds.options(…), and write "
             "`for batch in ds`, which takes the next epoch each time"
         )
-        file, line = users_location()
-        warnings.warn_explicit(text, UserWarning, file, line)
+        warn_once(text, users_location())
 
 
 def _profiling(chosen: RunOptions) -> dict[str, int]:
@@ -572,7 +576,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
         path: The file.
         references: The Python functions and arrays that the graph names: `{"train.py:augment#0": augment}`.
     """
-    path = options.path("path", path, "load")
+    path = options.local_path("path", path, "load")
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -598,11 +602,13 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         if name not in known:
             listed = ", ".join(sorted(known)) or "none"
             raise GraphError(f"the graph names no {options.shown(name)} (it names: {listed})")
+    bound: dict[str, Binding] = {}
     for node, inputs in graph.nodes:
         dataset = object.__new__(Dataset)
-        bindings = [
-            reference.given_by_user(node, name, given[name]) if name in given else None for name in node.references
-        ]
+        for name in node.references:
+            if name in given and name not in bound:
+                bound[name] = reference.given_by_user(node, name, given[name])
+        bindings = [bound.get(name) for name in node.references]
         dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed, on_error)
         datasets.append(dataset)
     return datasets[-1]

@@ -91,20 +91,24 @@ std::string WithoutNumber(const std::string& name) {
   return name.substr(0, hash);
 }
 
-// Numbers the uses of a name in the order of the graph, so that the same script gives the same names in every process.
-void NameReferences(BoundGraph& bound) {
-  std::map<std::string, int> uses;
+// Numbers the objects of a name in the order of the graph, so that the same script gives the same names in every
+// process. `objects`: what tells the objects of the references apart, in their order.
+void NameReferences(BoundGraph& bound, const std::vector<std::string>& objects) {
+  std::map<std::string, std::map<std::string, size_t>> numbers;
   for (ir::proto::Node& node : *bound.graph.mutable_nodes()) {
     VisitReferences(node, [&](ir::proto::Reference& reference) {
       const std::string base = WithoutNumber(reference.name());
-      reference.set_name(Cat(base, "#", uses[base]++));
+      auto& of_base = numbers[base];
+      const size_t number = of_base.emplace(objects.at(bound.references.size()), of_base.size()).first->second;
+      reference.set_name(Cat(base, "#", number));
       bound.references.push_back(reference.name());
     });
   }
 }
 
 BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t>>>& nodes,
-                     std::optional<uint64_t> seed, const std::string& producer, std::optional<uint64_t> max_errors) {
+                     const std::vector<std::string>& objects, std::optional<uint64_t> seed, const std::string& producer,
+                     std::optional<uint64_t> max_errors) {
   BoundGraph bound;
   bound.graph.set_format(ir::kFormat);
   bound.graph.set_producer(producer);
@@ -116,7 +120,7 @@ BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t
     added->mutable_inputs()->Clear();
     added->mutable_inputs()->Add(inputs.begin(), inputs.end());
   }
-  NameReferences(bound);
+  NameReferences(bound, objects);
   RaiseIfError(ir::Canonicalize(bound.graph));
   return bound;
 }
@@ -233,7 +237,8 @@ void BindGraph(py::module_& module) {
       .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
 
   py::class_<BoundGraph>(module, "Graph")
-      .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("seed"), py::arg("producer"), py::arg("max_errors"))
+      .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("objects"), py::arg("seed"), py::arg("producer"),
+           py::arg("max_errors"))
       .def_static("parse", [](const py::bytes& data) { return OfParsed(ir::ParseGraph(std::string(data))); })
       .def_static("parse_text", [](const std::string& text) { return OfParsed(ir::ParseGraphText(text)); })
       .def_static("parse_json", [](const std::string& json) { return OfParsed(ir::ParseGraphJson(json)); })

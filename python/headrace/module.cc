@@ -10,6 +10,7 @@
 #include "core/buffer.h"
 #include "core/caught_error.h"
 #include "core/version.h"
+#include "io/files/file_system.h"
 #include "ir/reference.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/graph_binding.h"
@@ -22,6 +23,14 @@
 #include "python/headrace/value_conversion.h"
 
 namespace {
+
+// The file that a path or URI names. Raises where it is not on this machine.
+std::string LocalPath(const std::string& path) {
+  namespace binding = headrace::python;
+  const auto place = binding::ValueOrRaise(headrace::DefaultFileSystem()->Locate(path));
+  if (place.files->local() == nullptr) binding::Raise(headrace::UnsupportedError(path, " is not a local file"));
+  return place.path;
+}
 
 // Turns lack of memory or threads into a ResourceError in every call; pybind11 translates other exceptions.
 void RaiseShortage(std::exception_ptr thrown) {
@@ -73,6 +82,9 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindRecords(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");
+  module.def(
+      "local_path", [](const std::string& path) { return pybind11::bytes(LocalPath(path)); }, pybind11::arg("path"),
+      "The path of the local file that a path or a URI names, in the bytes of the system.");
   module.def(
       "register_late_kernel", [](const std::string& name) { binding::RaiseIfError(binding::RegisterLateKernel(name)); },
       "For tests: registers a kernel.");

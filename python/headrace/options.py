@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from headrace import _engine
 from headrace.errors import GraphError
 
 _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
@@ -106,6 +107,11 @@ def path(name: str, value: Any, of: str) -> str:
     if "\0" in given:
         raise GraphError(f"{of}: the path {shown(given)} holds a NUL character, which no path can: take it out")
     return given
+
+
+def local_path(name: str, value: Any, of: str) -> str:
+    """The local file that a path or a URI names."""
+    return os.fsdecode(_engine.local_path(os.fsencode(path(name, value, of))))
 
 
 def texts(name: str, values: Any, of: str) -> list[str]:

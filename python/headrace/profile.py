@@ -1,10 +1,12 @@
 """The files of a run's profile: a trace and a page, written when the run ends."""
 
+import contextlib
 import os
 import pathlib
+from collections.abc import Iterator
 
 from headrace import _engine, options
-from headrace.errors import GraphError
+from headrace.system_error import system_error
 
 __all__ = ["ProfileFiles"]
 
@@ -14,7 +16,7 @@ class ProfileFiles:
     that name with both endings."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        given = pathlib.Path(options.path("the path", path, "profile"))
+        given = pathlib.Path(options.local_path("the path", path, "profile"))
         if given.suffix in (".json", ".html"):
             self.trace, self.page = given.with_suffix(".json"), given.with_suffix(".html")
         else:
@@ -22,15 +24,21 @@ class ProfileFiles:
 
     def check(self) -> None:
         """Makes the folder and both files, so that a path that cannot be written to is refused before the run."""
-        try:
+        with self._errors():
             self.trace.parent.mkdir(parents=True, exist_ok=True)
             for file in (self.trace, self.page):
                 file.write_text("")
-        except OSError as error:
-            raise GraphError(f"profile: cannot write to {self.trace.parent}: {error.strerror}") from None
 
     def write(self, engine: _engine.Iteration) -> None:
         """Writes the profile of a closed engine."""
         trace, page = engine.profile()
-        self.trace.write_text(trace, encoding="utf-8")
-        self.page.write_text(page, encoding="utf-8")
+        with self._errors():
+            self.trace.write_text(trace, encoding="utf-8")
+            self.page.write_text(page, encoding="utf-8")
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise system_error(f"profile: cannot write to {self.trace.parent}", error) from None

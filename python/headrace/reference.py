@@ -23,6 +23,15 @@ class Bound:
         self.binding = binding
 
 
+def object_of(binding: Binding | None, name: str) -> str:
+    """What tells apart the objects that references of one name stand for, so that an object has one name in a graph; of
+    a loaded graph without them, the reference's own name does."""
+    if binding is None:
+        return name
+    kind, held, *use = binding
+    return f"{kind} {id(held)} {use}"
+
+
 def name_of(function: Callable[..., Any]) -> str:
     """A name such as `train.py:augment`, the same in every process that runs the same script."""
     code = getattr(function, "__code__", None)

@@ -14,6 +14,7 @@ from conftest import values
 import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
+from headrace.system_error import system_error
 
 SMALL = hr.Range(5).batch(2)
 
@@ -175,3 +176,22 @@ def test_whole_numbers_are_not_rounded():
     assert values(hr.Range(BEYOND - 1, BEYOND + 2).filter(hr.col("value").isin([BEYOND]))) == [BEYOND]
     with pytest.raises(ValueError, match="give whole numbers alone"):
         hr.col("value").isin([BEYOND, 0.5])
+
+
+def test_graphs_are_local_files_by_path_or_uri(tmp_path):
+    SMALL.save(f"file://{tmp_path}/grün.hrg")
+    assert values(hr.load(tmp_path / "grün.hrg")) == values(SMALL)
+    assert hr.load(f"file://{tmp_path}/grün.hrg").to_json() == SMALL.to_json()
+    for call in (SMALL.save, hr.load):
+        with pytest.raises(
+            hr.UnsupportedError, match="no file system for s3://; there is one for plain paths and file"
+        ):
+            call("s3://bucket/graph.hrg")
+        with pytest.raises(hr.GraphError, match="NUL"):
+            call("graph\0.hrg")
+
+
+def test_a_read_only_file_system_is_no_fault_of_the_data():
+    raised = system_error("cannot save to g.hrg", OSError(errno.EROFS, os.strerror(errno.EROFS)))
+    assert isinstance(raised, hr.NotFoundError)
+    assert str(raised) == "cannot save to g.hrg: Read-only file system"

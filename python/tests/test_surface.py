@@ -314,6 +314,44 @@ def test_a_graph_with_functions_needs_them_back(tmp_path):
         hr.load(tmp_path / "g.hrg", references={"other": double})
 
 
+def test_an_object_has_one_name_in_a_graph(tmp_path):
+    def double(x):
+        return x * 2
+
+    def triple(x):
+        return x * 3
+
+    numbers = hr.Numpy({"x": np.arange(4)})
+    once = numbers.map(double, "x").map(triple, "x").map(double, "x")
+    base = "test_surface.py:test_an_object_has_one_name_in_a_graph.<locals>."
+    assert once._graph().references == ["arrays#0", f"{base}double#0", f"{base}triple#0", f"{base}double#0"]
+    # Parts of what a function gives: the part comes to stand below the function, which is then there twice.
+    train, held_out = numbers.map(double, "x").split([0.5, 0.5])
+    both = train.concat(held_out)
+    both.save(tmp_path / "g.hrg")
+    names = dict.fromkeys(hr.load(tmp_path / "g.hrg")._graph().references)
+    assert list(names) == ["arrays#0", f"{base}double#0"]
+    references = dict(zip(names, [{"x": np.arange(4)}, double], strict=True))
+    for given in (None, references):
+        loaded = hr.load(tmp_path / "g.hrg", references=given)
+        loaded.save(tmp_path / "again.hrg")
+        assert (tmp_path / "again.hrg").read_bytes() == (tmp_path / "g.hrg").read_bytes()
+    assert values(loaded, "x") == values(both, "x")
+    with both.iterate() as iterator:
+        next(iterator)
+        state = iterator.state()
+    assert [row["x"] for row in loaded.iterate(state=state)] == values(both, "x")[1:]
+
+
+def test_functions_of_one_name_are_told_apart():
+    def adds(number):
+        return lambda x: x + number
+
+    both = hr.Range(3).map(adds(1), "value").map(adds(10), "value")
+    assert [name[-2:] for name in both._graph().references] == ["#0", "#1"]
+    assert values(both) == [11, 12, 13]
+
+
 def test_dlpack_lends_memory():
     lent = next(hr.Range(8).batch(4).iterate(as_="dlpack"))["value"]
     assert lent.__dlpack_device__() == (1, 0)
