@@ -111,7 +111,7 @@ class Writer:
         elif used("Dataset"):
             checking.append("from headrace.dataset import Dataset")
         if "(Kernel)" in body:
-            lines.append("from headrace.kernel import Kernel")
+            lines.append(f"from headrace.kernel import {', '.join(used('Kernel', 'of_one_size'))}")
         if used("Expression"):
             checking.append("from headrace.expression import Expression")
         if hosted := used("Columns"):

@@ -117,6 +117,12 @@ def indented(text: str, by: int) -> str:
     return textwrap.indent(text, " " * by)
 
 
+def takes_size_alone(op: dict[str, Any]) -> bool:
+    """Whether its only parameter that may be given without its name is one number or two."""
+    places = [each for each in visible(op) if not by_name_alone(each)]
+    return len(places) == 1 and places[0]["broadcast"] and 2 in places[0]["lengths"]
+
+
 def kernel(op: dict[str, Any], stub: bool = False) -> str:
     given = parameters(op)
     comma = ", " if given else ""
@@ -128,8 +134,9 @@ def kernel(op: dict[str, Any], stub: bool = False) -> str:
             f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n"
             f"    def __init__(self{comma}{given}) -> None: ...\n\n"
         )
+    sized = "    @of_one_size\n" if takes_size_alone(op) else ""
     return (
-        f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}{outputs}"
+        f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}{outputs}{sized}"
         f"    def __init__(self{comma}{given}) -> None:\n        super().__init__({attribute_dict(op)})\n\n\n"
     )
 

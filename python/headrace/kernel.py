@@ -1,11 +1,27 @@
 """Kernels: what `Dataset.map` applies to columns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
+from headrace.errors import GraphError
+from headrace.options import shown
 from headrace.source_location import users_location
 
-__all__ = ["Kernel"]
+__all__ = ["Kernel", "of_one_size"]
+
+
+def of_one_size(init: Callable[..., None]) -> Callable[..., None]:
+    """For a kernel whose only parameter is one number or two: says how two are written."""
+
+    @wraps(init)
+    def checked(self: Kernel, *given: Any, **named: Any) -> None:
+        if len(given) > 1:
+            name, pair = type(self).__name__, ", ".join(map(shown, given))
+            raise GraphError(f"{name}: takes one size, not {pair} (for a size of two numbers write {name}(({pair})))")
+        init(self, *given, **named)
+
+    return checked
 
 
 class Kernel:

@@ -13,7 +13,7 @@ from headrace.dataset import Dataset
 from headrace.dtype import DType
 from headrace.expression import Expression
 from headrace.hosted import Columns
-from headrace.kernel import Kernel
+from headrace.kernel import Kernel, of_one_size
 from headrace.mapping import Kernels
 
 __all__ = ["attribute_of", "method_of"]
@@ -29,6 +29,7 @@ _NAMES = {
     "Iterable": Iterable,
     "Kernel": Kernel,
     "Kernels": Kernels,
+    "of_one_size": of_one_size,
     "Literal": Literal,
     "Mapping": Mapping,
     "PathLike": os.PathLike,

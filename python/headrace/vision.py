@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from headrace.kernel import Kernel
+from headrace.kernel import Kernel, of_one_size
 
 __all__ = [
     "AdjustBrightness",
@@ -136,6 +136,7 @@ class CenterCrop(Kernel):
         V.CenterCrop(224)
     """
 
+    @of_one_size
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__({"size": size})
 

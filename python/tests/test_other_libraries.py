@@ -83,6 +83,7 @@ def test_the_package_shows_its_public_names_alone():
         (lambda: V.RandomCrop((1, 2, 3)), r"a list of 3; it must be a whole number or \(height, width\)"),
         (lambda: V.Resize(224, 256), r"interpolation is 256; it must be .*write Resize\(\(224, 256\)\)\)"),
         (lambda: V.RandomResizedCrop(224, 256), r"write RandomResizedCrop\(\(224, 256\)\)\)"),
+        (lambda: V.CenterCrop(224, 256), r"for a size of two numbers write CenterCrop\(\(224, 256\)\)\)"),
     ],
 )
 def test_sizes_of_kernels(kernel, message):
