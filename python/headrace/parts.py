@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from headrace.doubts import warn_once
 from headrace.errors import GraphError
 from headrace.options import shown, whole
 from headrace.source_location import users_location
@@ -78,8 +78,9 @@ def split(dataset: Methods, fractions: Sequence[float], seed: int) -> tuple[Data
 def _shares(fractions: Any) -> list[float]:
     if isinstance(fractions, (str, bytes)) or not isinstance(fractions, Iterable):
         raise GraphError(f"split: fractions is {shown(fractions)}; give one for each part, such as [0.8, 0.2]")
+    given = list(fractions)
     shares = []
-    for position, each in enumerate(fractions):
+    for position, each in enumerate(given):
         try:
             share = math.nan if isinstance(each, (str, bytes)) else float(each)
         except (TypeError, ValueError, OverflowError):
@@ -89,7 +90,8 @@ def _shares(fractions: Any) -> list[float]:
         shares.append(share)
     if not shares or abs(sum(shares) - 1) > 1e-9:
         counts = "; for counts of rows, divide by len(dataset)" if sum(shares) > 1 else ""
-        raise GraphError(f"split: fractions are {shown(shares)}; they must sum to 1, not {sum(shares)}{counts}")
+        # In so many digits the sum is what it would be on paper.
+        raise GraphError(f"split: fractions are {shown(given)}; they must sum to 1, not {sum(shares):.12g}{counts}")
     return shares
 
 
@@ -135,10 +137,9 @@ def _note_cut(shuffled: Dataset, cut: Any, epoch: int) -> None:
     if other is None or (runs[text] == other and other[0] == other[1]) or shuffled._warned_of_cuts:
         return
     shuffled._warned_of_cuts = True
-    warnings.warn_explicit(
+    warn_once(
         f"{text} and {_OTHER[cut.op]}{text[len(cut.op) :]} of a shuffled dataset were run in different epochs: each "
         "epoch deals other rows to the two, so they overlap; for parts that never do, write split([0.8, 0.2]), or "
         "select(…) below the shuffle",
-        UserWarning,
-        *users_location(),
+        users_location(),
     )

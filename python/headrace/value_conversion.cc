@@ -106,8 +106,13 @@ Value ListValue(const py::handle& value) {
   std::vector<int64_t> integers;
   std::vector<double> reals;
   std::vector<std::string> texts;
+  integers.reserve(list.size());
   for (const py::handle element : list) {
-    if (PyUnicode_Check(element.ptr())) {
+    // Looked at first, because asking a number for an attribute that it lacks costs more than all else here.
+    if (PyLong_CheckExact(element.ptr())) {
+      integers.push_back(Integer(element));
+      reals.push_back(static_cast<double>(integers.back()));
+    } else if (PyUnicode_Check(element.ptr())) {
       texts.push_back(Text(element));
     } else if (IsPath(element)) {
       texts.push_back(PathText(element));

@@ -203,6 +203,8 @@ def test_indices_beyond_the_rows():
     ("shares", "why"),
     [
         ([0.5, 0.4], r"fractions are \[0.5, 0.4\]; they must sum to 1, not 0.9"),
+        ([0.7, 0.2], r"fractions are \[0.7, 0.2\]; they must sum to 1, not 0.9$"),
+        ((0.7, 1), r"fractions are \[0.7, 1\]; they must sum to 1, not 1.7; for counts"),
         ([80, 20], "for counts of rows, divide by len"),
         ([], "must sum to 1"),
         ([1.5, -0.5], r"fractions\[1\] is -0.5; it must be a number above 0"),
