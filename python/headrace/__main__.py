@@ -9,6 +9,19 @@ from typing import Any
 
 import headrace
 from headrace import _engine, bench
+from headrace.pack import (
+    index_command,
+    inspect_command,
+    unpack_command,
+    verify_command,
+)
+
+_RECORD_COMMANDS: dict[str, Any] = {
+    "inspect": inspect_command,
+    "unpack": unpack_command,
+    "verify": verify_command,
+    "index": index_command,
+}
 
 
 def explain(options: argparse.Namespace) -> int:
@@ -120,6 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("passes", help="list the passes of the optimizer in their order, or describe one")
     command.add_argument("name", metavar="NAME", nargs="?", help="such as push_down")
     command.set_defaults(run=passes)
+    for name, module in _RECORD_COMMANDS.items():
+        module.add_arguments(commands.add_parser(name, help=module.HELP))
     commands.add_parser("version", help="print the version").set_defaults(run=version)
     return parser
 
@@ -131,6 +146,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except headrace.Error as error:
         print(f"headrace: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("headrace: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:  # Such as `headrace ops | head`.
         sys.stderr.close()
         return 0

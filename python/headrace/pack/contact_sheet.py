@@ -1,0 +1,79 @@
+"""A contact sheet: small squares of pictures from all over a file, in one PNG."""
+
+import math
+
+import numpy as np
+
+from headrace import sources
+from headrace import vision as V
+from headrace.errors import DataError, GraphError
+from headrace.pack.image_payload import image_payload
+from headrace.pack.picture_header import picture_header
+from headrace.pack.record_scan import RecordScan
+from headrace.system_error import system_error
+from headrace.whole_file import write_whole
+
+__all__ = ["write_contact_sheet"]
+
+_SIDE = 96
+_GAP = 4
+_MOST = 1 << 14
+
+
+def write_contact_sheet(path: str, out: str, most: int) -> int:
+    """Writes `out` and returns the number of pictures on it. DataError if the file holds none that can be decoded."""
+    if not 1 <= most <= _MOST:
+        raise GraphError(f"inspect: the sheet has {most} pictures; it must have 1 to {_MOST:,}")
+    pictures = _pictures(path, most)
+    squares = [] if not pictures else _squares(pictures)
+    if not squares:
+        raise DataError(f"{path} holds no picture for a contact sheet")
+    try:
+        write_whole(out, _png(_sheet(squares)))
+    except OSError as error:
+        raise system_error(f"cannot write {out}", error) from error
+    return len(squares)
+
+
+def _pictures(path: str, most: int) -> list[bytes]:
+    """Encoded, at equal distances: while records come in, every k-th is kept, and k doubles when there are too many."""
+    kept: list[bytes] = []
+    every = 1
+    number = 0
+    for record in RecordScan(path):
+        image = image_payload(record.payload)
+        if image is None or picture_header(image.picture) is None:
+            continue
+        if number % every == 0:
+            kept.append(bytes(image.picture))
+            if len(kept) > 2 * most:
+                kept, every = kept[::2], every * 2
+        number += 1
+    step = len(kept) / most
+    return kept if step <= 1 else [kept[int(i * step)] for i in range(most)]
+
+
+def _squares(pictures: list[bytes]) -> list[np.ndarray]:
+    source = sources.Numpy({"image": np.array(pictures, object)})
+    steps = [V.Decode(orientation=True), V.CenterSquare(), V.Resize((_SIDE, _SIDE))]
+    dataset = source.map(steps, "image").on_error("skip", max_errors=len(pictures))
+    with dataset.iterate() as rows:
+        return [row["image"] for row in rows]
+
+
+def _sheet(squares: list[np.ndarray]) -> np.ndarray:
+    columns = math.ceil(math.sqrt(len(squares)))
+    rows = math.ceil(len(squares) / columns)
+    step = _SIDE + _GAP
+    sheet = np.full((rows * step + _GAP, columns * step + _GAP, 3), 255, np.uint8)
+    for number, square in enumerate(squares):
+        top, left = _GAP + number // columns * step, _GAP + number % columns * step
+        sheet[top : top + _SIDE, left : left + _SIDE] = square
+    return sheet
+
+
+def _png(sheet: np.ndarray) -> bytes:
+    dataset = sources.Numpy({"image": sheet[None]}).map(V.EncodePng(6), "image")
+    with dataset.iterate() as rows:
+        encoded: bytes = next(rows)["image"]
+    return encoded

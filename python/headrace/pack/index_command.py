@@ -1,0 +1,62 @@
+"""`headrace index`: writes the index of a RecordIO file that has none."""
+
+import argparse
+import sys
+
+from headrace.errors import DataError
+from headrace.pack.image_payload import image_payload
+from headrace.pack.record_draft import index_path
+from headrace.pack.record_scan import RecordScan, ScannedRecord
+from headrace.system_error import system_error
+from headrace.whole_file import write_whole
+
+HELP = "write the index of a RecordIO file"
+DESCRIPTION = (
+    "Reads a RecordIO file once and writes its .idx: a line for each record, of a key and the byte at which it begins. "
+    "Keys are the records' numbers, as MXNet's rec2idx has them, or the ids in image records, as its im2rec has them."
+)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.add_argument("file", metavar="FILE", help="the file, .rec")
+    command.add_argument("index", metavar="INDEX", nargs="?", help="what to write; FILE with .idx if not given")
+    command.add_argument("--ids", action="store_true", help="the keys are the ids in image records")
+    command.add_argument(
+        "--on-damage",
+        default="fail",
+        choices=("fail", "skip"),
+        help="of a damaged file: no index, or one of the records that are good (fail)",
+    )
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    path: str = options.index or index_path(options.file)
+    scan = RecordScan(options.file)
+    keys: dict[int, int] = {}
+    for number, record in enumerate(scan):
+        key = _id(options.file, record) if options.ids else number
+        if key in keys:
+            raise DataError(
+                f"{options.file}: the records at bytes {keys[key]:,} and {record.offset:,} have the same id, {key}; leave "
+                "--ids out to number them"
+            )
+        keys[key] = record.offset
+    for each in scan.lost:
+        print(f"{options.file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
+    if scan.lost and options.on_damage == "fail":
+        raise DataError(f"{options.file} is damaged; --on-damage skip writes an index of the records that are good")
+    try:
+        write_whole(path, "".join(f"{key}\t{offset}\n" for key, offset in keys.items()).encode())
+    except OSError as error:
+        raise system_error(f"cannot write the index {path}", error) from error
+    print(f"{path}: {len(keys):,} records")
+    return 0
+
+
+def _id(path: str, record: ScannedRecord) -> int:
+    image = image_payload(record.payload)
+    if image is None:
+        raise DataError(f"{path}: the record at byte {record.offset:,} is no image record, so it has no id")
+    return image.key

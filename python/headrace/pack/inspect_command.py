@@ -1,0 +1,120 @@
+"""`headrace inspect`: what a RecordIO file holds."""
+
+import argparse
+import collections
+import os
+from collections.abc import Iterable
+
+from headrace.pack.index_check import check_index
+from headrace.pack.inspection import Inspection, inspect_records
+from headrace.pack.record_draft import index_path
+
+HELP = "show what a RecordIO file holds"
+DESCRIPTION = (
+    "Reads a RecordIO file once and shows its records, labels, the sizes of its pictures, and damage. Pictures are not "
+    "decoded; `headrace verify` does that."
+)
+_BAR = 40
+_NAMED = 10
+# Bounds of the histogram, in pixels of the shorter edge.
+_EDGES = (32, 64, 128, 224, 256, 320, 384, 512, 768, 1024, 2048)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.add_argument("file", metavar="FILE", help="the file, .rec")
+    command.add_argument("--sheet", metavar="OUT.png", help="write a contact sheet of pictures from the whole file")
+    command.add_argument("--pictures", type=int, default=64, metavar="N", help="the most pictures on it (64)")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    found = inspect_records(options.file)
+    print("\n".join(text_of(found)))
+    print(_index_text(found))
+    if options.sheet is not None:
+        # Imports NumPy, which the other commands do without.
+        from headrace.pack.contact_sheet import write_contact_sheet
+
+        shown = write_contact_sheet(options.file, options.sheet, options.pictures)
+        print(f"{options.sheet}: {shown:,} pictures")
+    return 0
+
+
+def text_of(found: Inspection) -> list[str]:
+    lines = [f"{found.path}: {found.records:,} records, {found.file_bytes:,} bytes"]
+    if found.records:
+        average = found.payload_bytes / found.records
+        lines.append(f"record: {average:,.0f} bytes on average, {found.smallest:,} to {found.largest:,}")
+    if found.has_images:
+        lines += _pictures(found)
+    elif found.records:
+        lines.append("the records hold no pictures")
+    return lines + _damage(found)
+
+
+def _pictures(found: Inspection) -> list[str]:
+    formats = ", ".join(f"{count:,} {name}" for name, count in found.pictures.most_common())
+    rest = f"; {found.without_picture:,} records hold no JPEG or PNG" if found.without_picture else ""
+    counts = ", ".join(f"{labels} in {count:,}" for labels, count in sorted(found.label_counts.items()))
+    first, last = min(found.labels), max(found.labels)
+    return [
+        f"pictures: {formats}{rest}",
+        f"labels of a record: {counts}",
+        f"first label: {len(found.labels):,} different, {first:g} to {last:g}; {_largest(found)}",
+        f"width: {_spread(found.widths)}; height: {_spread(found.heights)}",
+        "pictures by their shorter edge:",
+        *_histogram(found.shorter_edges),
+    ]
+
+
+def _largest(found: Inspection) -> str:
+    counts = found.labels.values()
+    low, high = f"{min(counts):,}", f"{max(counts):,}"
+    return f"in {low} records each" if low == high else f"in {low} to {high} records each"
+
+
+def _spread(counts: collections.Counter[int]) -> str:
+    return f"{min(counts):,} to {max(counts):,}, median {_median(counts):,}"
+
+
+def _median(counts: collections.Counter[int]) -> int:
+    left = sum(counts.values()) // 2
+    for value, count in sorted(counts.items()):
+        left -= count
+        if left < 0:
+            return value
+    return max(counts)
+
+
+def _histogram(edges: collections.Counter[int]) -> Iterable[str]:
+    bounds = [0, *_EDGES, max(max(edges), _EDGES[-1]) + 1]
+    bins = [
+        (low, high, sum(count for edge, count in edges.items() if low <= edge < high))
+        for low, high in zip(bounds, bounds[1:], strict=False)
+    ]
+    filled = [number for number, (_, _, count) in enumerate(bins) if count]
+    most = max(count for _, _, count in bins)
+    for low, high, count in bins[filled[0] : filled[-1] + 1]:
+        bar = "█" * round(_BAR * count / most)
+        yield f"{low:>7,} … {high - 1:<7,} {count:>10,}  {bar}".rstrip()
+
+
+def _damage(found: Inspection) -> list[str]:
+    if not found.lost:
+        return ["damage: none"]
+    lost = sum(each.bytes for each in found.lost)
+    places = "place" if len(found.lost) == 1 else "places"
+    lines = [f"damage: {len(found.lost):,} {places}, {lost:,} bytes lost"]
+    lines += [f"  byte {each.offset:,}: {each.bytes:,} bytes, {each.reason}" for each in found.lost[:_NAMED]]
+    if len(found.lost) > _NAMED:
+        lines.append(f"  … and {len(found.lost) - _NAMED:,} more")
+    return lines
+
+
+def _index_text(found: Inspection) -> str:
+    index = index_path(found.path)
+    if not os.path.exists(index):
+        return f"index: there is no {index}; `headrace index` writes it"
+    wrong = check_index(index, found.offsets)
+    return f"index: {index} leads to every record" if not wrong else f"index: {index}: {wrong[0]}"

@@ -1,0 +1,74 @@
+"""What is in a RecordIO file: one pass over its records, of which the pictures' headers are read and nothing decoded."""
+
+import collections
+from dataclasses import dataclass, field
+
+from headrace.pack.image_payload import ImagePayload, image_payload
+from headrace.pack.picture_header import PictureHeader, picture_header
+from headrace.pack.record_scan import LostBytes, RecordScan
+
+__all__ = ["Inspection", "inspect_records"]
+
+
+@dataclass
+class Inspection:
+    """Sums over the records of a file."""
+
+    path: str
+    file_bytes: int
+    records: int = 0
+    payload_bytes: int = 0
+    smallest: int = 0
+    largest: int = 0
+    pictures: collections.Counter[str] = field(default_factory=collections.Counter)
+    """Records by the format of their picture."""
+    widths: collections.Counter[int] = field(default_factory=collections.Counter)
+    heights: collections.Counter[int] = field(default_factory=collections.Counter)
+    shorter_edges: collections.Counter[int] = field(default_factory=collections.Counter)
+    label_counts: collections.Counter[int] = field(default_factory=collections.Counter)
+    """Image records by their number of labels."""
+    labels: collections.Counter[float] = field(default_factory=collections.Counter)
+    """Image records by their first label."""
+    without_picture: int = 0
+    """Image records whose picture is no JPEG or PNG, or records of other bytes."""
+    offsets: list[int] = field(default_factory=list)
+    """Of the records' heads."""
+    lost: list[LostBytes] = field(default_factory=list)
+
+    @property
+    def has_images(self) -> bool:
+        return sum(self.pictures.values()) > 0
+
+
+def inspect_records(path: str) -> Inspection:
+    """Goes on behind damage, which it lists. NotFoundError if there is no such file."""
+    scan = RecordScan(path)
+    found = Inspection(path, scan.file_bytes)
+    for record in scan:
+        size = len(record.payload)
+        found.smallest = size if found.records == 0 else min(found.smallest, size)
+        found.largest = max(found.largest, size)
+        found.records += 1
+        found.payload_bytes += size
+        found.offsets.append(record.offset)
+        _count(found, record.payload)
+    found.lost = scan.lost
+    return found
+
+
+def _count(found: Inspection, payload: memoryview) -> None:
+    image = image_payload(payload)
+    header = None if image is None else picture_header(image.picture)
+    if image is None or header is None:
+        found.without_picture += 1
+        return
+    _count_picture(found, image, header)
+
+
+def _count_picture(found: Inspection, image: ImagePayload, header: PictureHeader) -> None:
+    found.pictures[header.format] += 1
+    found.widths[header.width] += 1
+    found.heights[header.height] += 1
+    found.shorter_edges[min(header.width, header.height)] += 1
+    found.label_counts[len(image.labels)] += 1
+    found.labels[image.labels[0]] += 1

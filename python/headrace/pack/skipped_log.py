@@ -1,0 +1,45 @@
+"""The rows that a run leaves out, while it runs: the log of `on_error("skip", log=…)`, read as it grows."""
+
+import json
+import os
+import tempfile
+from typing import NamedTuple, Self
+
+__all__ = ["SkippedLog", "SkippedRow"]
+
+
+class SkippedRow(NamedTuple):
+    key: int
+    """Of the row's identity: its number in a source with random access."""
+    file: str | None
+    message: str
+
+
+class SkippedLog:
+    """A file in a folder of its own, which lasts as long as a `with` block. A row stands there before the next one is
+    given."""
+
+    def __enter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory(prefix="headrace-skipped-")
+        self.path = os.path.join(self._folder.name, "log")
+        self._read = 0
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def new(self) -> list[SkippedRow]:
+        """Those since the last call."""
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self._read)
+                lines = file.read()
+        except FileNotFoundError:
+            return []
+        self._read += len(lines)
+        return [_row(json.loads(line)) for line in lines.splitlines()]
+
+
+def _row(line: dict[str, object]) -> SkippedRow:
+    file = line.get("file")
+    return SkippedRow(int(str(line["key"])), None if file is None else str(file), str(line["message"]))

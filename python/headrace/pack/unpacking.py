@@ -1,0 +1,114 @@
+"""Writes the records of a file to files of their own, with a list from which they can be packed again."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from headrace.errors import DataError, UnsupportedError
+from headrace.pack.image_payload import ImagePayload, image_payload
+from headrace.pack.picture_header import picture_header
+from headrace.pack.progress import Progress
+from headrace.pack.record_scan import LostBytes, RecordScan, ScannedRecord
+from headrace.system_error import system_error
+from headrace.whole_file import write_whole
+
+__all__ = ["Unpacked", "unpack_records"]
+
+_ENDINGS = {"JPEG": ".jpg", "PNG": ".png"}
+LIST_NAME = "list.lst"
+
+
+@dataclass
+class Unpacked:
+    files: int
+    listing: str | None
+    """The list; None for raw records."""
+    empty: int
+    """Image records without a picture, which get no file."""
+    lost: list[LostBytes]
+
+
+def unpack_records(path: str, folder: str, raw: bool = False) -> Unpacked:
+    """Writes each picture to `folder`/LABEL/ID.jpg and a list `folder`/list.lst; with `raw` each record to
+    `folder`/NUMBER.bin.
+
+    The folder must not be there, or be empty. The list is written last, so it stands for a complete folder.
+    """
+    _make(folder)
+    scan = RecordScan(path)
+    files = empty = 0
+    lines: list[str] = []
+    taken: set[str] = set()
+    with Progress(f"{os.path.basename(path)}, bytes", scan.file_bytes) as progress:
+        for offset, name, content, line in _files(scan, path, raw):
+            progress.at(offset)
+            if not content and not raw:
+                empty += 1
+                continue
+            free = _free_name(name, taken)
+            _write(os.path.join(folder, free), content)
+            if line is not None:
+                lines.append(f"{line}\t{free}\n")
+            files += 1
+    listing = None if raw else os.path.join(folder, LIST_NAME)
+    if listing is not None:
+        _write_list(listing, "".join(lines).encode())
+    return Unpacked(files, listing, empty, scan.lost)
+
+
+def _files(scan: RecordScan, path: str, raw: bool) -> Iterator[tuple[int, str, memoryview, str | None]]:
+    """Offset of the record, name, content, and the line of the list in front of the name."""
+    for number, record in enumerate(scan):
+        if raw:
+            yield record.offset, f"{number:08}.bin", record.payload, None
+            continue
+        image = _image(path, record)
+        labels = "\t".join(f"{label:.9g}" for label in image.labels)
+        name = f"{image.labels[0]:.9g}/{image.key}{_ending(image.picture)}"
+        yield record.offset, name, image.picture, f"{image.key}\t{labels}"
+
+
+def _image(path: str, record: ScannedRecord) -> ImagePayload:
+    image = image_payload(record.payload)
+    if image is None:
+        raise DataError(f"{path}: the record at byte {record.offset:,} is no image record; --raw unpacks any")
+    return image
+
+
+def _ending(picture: memoryview) -> str:
+    header = picture_header(picture)
+    return ".bin" if header is None else _ENDINGS[header.format]
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    stem, ending = os.path.splitext(name)
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{stem}-{number}{ending}", number + 1
+    taken.add(free)
+    return free
+
+
+def _make(folder: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if os.listdir(folder):
+            raise UnsupportedError(f"{folder} is not empty; unpack into a new folder")
+    except OSError as error:
+        raise system_error(f"cannot unpack into {folder}", error) from error
+
+
+def _write(path: str, content: bytes | memoryview) -> None:
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "xb") as file:
+            file.write(content)
+    except OSError as error:
+        raise system_error(f"cannot write {path}", error) from error
+
+
+def _write_list(path: str, lines: bytes) -> None:
+    try:
+        write_whole(path, lines)
+    except OSError as error:
+        raise system_error(f"cannot write {path}", error) from error

@@ -1,0 +1,29 @@
+"""`headrace verify`: whether every record of a file can be read, found by its index, and decoded."""
+
+import argparse
+
+from headrace.pack.verification import verify_records
+
+HELP = "check every record of a RecordIO file, and its index"
+DESCRIPTION = (
+    "Reads every record, compares the index beside the file with them, and decodes every picture. Names what is wrong, "
+    "one line each, and ends with code 1 if anything is."
+)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.add_argument("file", metavar="FILE", help="the file, .rec")
+    command.add_argument("--raw", action="store_true", help="the records are no pictures: decode nothing")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    found = verify_records(options.file, decodes=not options.raw)
+    for fault in found.faults:
+        print(fault)
+    index = "no index" if found.index is None else f"index {found.index}"
+    faults = "nothing wrong" if not found.faults else f"{len(found.faults):,} faults"
+    pictures = "" if options.raw else f", {found.pictures:,} pictures decoded"
+    print(f"{options.file}: {found.records:,} records{pictures}, {index}: {faults}")
+    return 1 if found.faults else 0

@@ -1,0 +1,228 @@
+"""`headrace inspect`, `verify`, `unpack` and `index`, over good files and damaged ones."""
+
+import io
+import pathlib
+import struct
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from headrace.__main__ import main
+from headrace.pack.picture_header import PictureHeader, picture_header
+
+MAGIC = 0xCED7230A
+
+
+def frame(payload: bytes) -> bytes:
+    return struct.pack("<II", MAGIC, len(payload)) + payload + bytes(-len(payload) % 4)
+
+
+def image_record(key: int, label: float, picture: bytes) -> bytes:
+    return struct.pack("<IfQQ", 0, label, key, 0) + picture
+
+
+def encoded(height: int, width: int, kind: str = ".jpg") -> bytes:
+    small = np.random.default_rng(height * width).integers(0, 256, (3, 4, 3), np.uint8)
+    return cv2.imencode(kind, cv2.resize(small, (width, height)))[1].tobytes()
+
+
+PICTURES = [encoded(30, 40), encoded(100, 70), encoded(300, 260, ".png"), encoded(30, 30)]
+
+
+@pytest.fixture
+def records(tmp_path) -> pathlib.Path:
+    """Four pictures with the labels 0, 1, 0, 2.5, and their index."""
+    path, lines = tmp_path / "set.rec", ""
+    data = b""
+    for key, (label, picture) in enumerate(zip((0, 1, 0, 2.5), PICTURES, strict=True)):
+        lines += f"{key}\t{len(data)}\n"
+        data += frame(image_record(key, label, picture))
+    path.write_bytes(data)
+    path.with_suffix(".idx").write_text(lines)
+    return path
+
+
+def offsets(path: pathlib.Path) -> list[int]:
+    return [int(line.split("\t")[1]) for line in path.with_suffix(".idx").read_text().splitlines()]
+
+
+def damage(path: pathlib.Path, offset: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[offset] ^= 0xFF
+    path.write_bytes(data)
+
+
+# ---- inspect ----
+
+
+def test_inspect_shows_records_labels_and_sizes(records, capsys):
+    assert main(["inspect", str(records)]) == 0
+    said = capsys.readouterr().out
+    assert f"4 records, {records.stat().st_size:,} bytes" in said
+    assert "pictures: 3 JPEG, 1 PNG" in said and "labels of a record: 1 in 4" in said
+    assert "first label: 3 different, 0 to 2.5; in 1 to 2 records each" in said
+    assert "width: 30 to 260, median 70; height: 30 to 300, median 100" in said
+    assert "damage: none" in said and "leads to every record" in said
+    bars = [line for line in said.splitlines() if "█" in line]
+    assert [line.split()[:4] for line in bars] == [
+        ["0", "…", "31", "2"],
+        ["64", "…", "127", "1"],
+        ["256", "…", "319", "1"],
+    ]
+
+
+# A record counts only if another's head follows it, so what stands in front of a damaged head is lost with it.
+def test_inspect_goes_on_behind_damage_and_names_it(records, capsys):
+    first, second, third, _ = offsets(records)
+    damage(records, second)
+    assert main(["inspect", str(records)]) == 0
+    said = capsys.readouterr().out
+    assert "2 records" in said and f"damage: 1 place, {third - first:,} bytes lost" in said
+    assert f"byte {first:,}: " in said and "where no record begins" in said
+
+
+def test_inspect_of_records_that_are_no_pictures(tmp_path, capsys):
+    path = tmp_path / "raw.rec"
+    path.write_bytes(frame(b"hello") + frame(b""))
+    assert main(["inspect", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "2 records" in said and "no pictures" in said and "headrace index" in said
+    path.write_bytes(b"")
+    assert main(["inspect", str(path)]) == 0
+    assert "0 records" in capsys.readouterr().out
+
+
+def test_a_contact_sheet_has_the_pictures_in_their_order(records, tmp_path, capsys):
+    sheet = tmp_path / "sheet.png"
+    assert main(["inspect", str(records), "--sheet", str(sheet)]) == 0
+    assert f"{sheet}: 4 pictures" in capsys.readouterr().out
+    shown = cv2.imread(str(sheet))
+    assert shown.shape == (204, 204, 3)
+    for number, picture in enumerate(PICTURES):
+        top, left = 4 + number // 2 * 100, 4 + number % 2 * 100
+        square = shown[top : top + 96, left : left + 96].astype(int)
+        mean = cv2.imdecode(np.frombuffer(picture, np.uint8), 1)
+        side = min(mean.shape[:2])
+        y, x = (mean.shape[0] - side) // 2, (mean.shape[1] - side) // 2
+        expected = mean[y : y + side, x : x + side].reshape(-1, 3).mean(axis=0)
+        assert np.abs(square.reshape(-1, 3).mean(axis=0) - expected).max() < 6
+
+
+def test_a_contact_sheet_is_from_the_whole_file(records, tmp_path, capsys):
+    records.write_bytes(b"".join(frame(image_record(i, 0, PICTURES[i % 4])) for i in range(100)))
+    sheet = tmp_path / "sheet.png"
+    assert main(["inspect", str(records), "--sheet", str(sheet), "--pictures", "9"]) == 0
+    assert "9 pictures" in capsys.readouterr().out and cv2.imread(str(sheet)).shape == (304, 304, 3)
+    assert main(["inspect", str(records), "--sheet", str(sheet), "--pictures", "0"]) == 1
+    assert "1 to" in capsys.readouterr().err
+
+
+# ---- verify ----
+
+
+def test_verify_finds_nothing_wrong_with_a_good_file(records, capsys):
+    assert main(["verify", str(records)]) == 0
+    assert "4 records, 4 pictures decoded" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_verify_names_each_fault(records, capsys, raw):
+    first, second, third, _ = offsets(records)
+    damage(records, second)
+    records.with_suffix(".idx").write_text(f"0\t{first}\n0\t{third}\n5\t7\nx\n")
+    data = records.read_bytes() + frame(image_record(9, 0, PICTURES[0][:50]))
+    records.write_bytes(data)
+    assert main(["verify", str(records), *(["--raw"] if raw else [])]) == 1
+    said = capsys.readouterr().out
+    assert f"byte {first:,}: {third - first:,} bytes belong to no record" in said
+    assert "key 0 stands there twice" in said and "key 5 leads to byte 7" in said and "line 4 is no key" in said
+    assert "records are not in it" in said
+    cut = len(data) - len(frame(image_record(9, 0, PICTURES[0][:50])))
+    assert (f"byte {cut:,}: " in said) != raw
+
+
+def test_verify_names_records_that_are_too_short(records, capsys):
+    at = records.stat().st_size
+    records.write_bytes(records.read_bytes() + frame(b"short") + frame(struct.pack("<IfQQ", 9, 0, 0, 0) + b"1234"))
+    records.with_suffix(".idx").unlink()
+    assert main(["verify", str(records)]) == 1
+    said = capsys.readouterr().out
+    assert f"byte {at:,}: the record is shorter than its header" in said and "2 faults" in said and "no index" in said
+
+
+def test_missing_files_are_named(tmp_path, capsys):
+    for command in ("inspect", "verify", "index"):
+        assert main([command, str(tmp_path / "none.rec")]) == 1
+        assert "none.rec" in capsys.readouterr().err
+    assert main(["unpack", str(tmp_path / "none.rec"), str(tmp_path / "out")]) == 1
+
+
+# ---- unpack and index ----
+
+
+def test_unpack_writes_pictures_and_their_list(records, tmp_path, capsys):
+    assert main(["unpack", str(records), str(tmp_path / "out")]) == 0
+    assert "4 files" in capsys.readouterr().out
+    assert (tmp_path / "out/list.lst").read_text() == "0\t0\t0/0.jpg\n1\t1\t1/1.jpg\n2\t0\t0/2.png\n3\t2.5\t2.5/3.jpg\n"
+    assert (tmp_path / "out/0/2.png").read_bytes() == PICTURES[2]
+
+
+def test_unpack_keeps_records_of_the_same_id_apart(tmp_path):
+    path = tmp_path / "set.rec"
+    path.write_bytes(b"".join(frame(image_record(3, 1, picture)) for picture in (PICTURES[0], PICTURES[1], b"", b"x")))
+    assert main(["unpack", str(path), str(tmp_path / "out")]) == 0
+    names = sorted(each.name for each in (tmp_path / "out/1").iterdir())
+    assert names == ["3-2.jpg", "3.bin", "3.jpg"]
+
+
+def test_unpack_raw_and_into_a_folder_that_is_not_empty(tmp_path, capsys):
+    path = tmp_path / "raw.rec"
+    path.write_bytes(frame(b"hello") + frame(b""))
+    assert main(["unpack", str(path), str(tmp_path / "out")]) == 1
+    assert "--raw" in capsys.readouterr().err
+    assert main(["unpack", str(path), str(tmp_path / "out2"), "--raw"]) == 0
+    assert [each.read_bytes() for each in sorted((tmp_path / "out2").iterdir())] == [b"hello", b""]
+    assert main(["unpack", str(path), str(tmp_path / "out2"), "--raw"]) == 1
+    assert "not empty" in capsys.readouterr().err
+
+
+def test_index_numbers_records_or_takes_their_ids(records, tmp_path, capsys):
+    expected = records.with_suffix(".idx").read_text()
+    out = tmp_path / "other.idx"
+    assert main(["index", str(records), str(out)]) == 0 and out.read_text() == expected
+    records.write_bytes(frame(image_record(70, 0, b"a")) + frame(image_record(7, 0, b"b")))
+    assert main(["index", str(records), "--ids"]) == 0
+    assert records.with_suffix(".idx").read_text() == "70\t0\n7\t36\n"
+    records.write_bytes(frame(image_record(7, 0, b"a")) * 2)
+    assert main(["index", str(records), "--ids"]) == 1
+    assert "same id, 7" in capsys.readouterr().err
+
+
+def test_index_of_a_damaged_file(records, tmp_path, capsys):
+    expected = offsets(records)
+    damage(records, expected[1])
+    records.with_suffix(".idx").unlink()
+    assert main(["index", str(records)]) == 1
+    assert not records.with_suffix(".idx").exists() and f"byte {expected[0]:,}" in capsys.readouterr().err
+    assert main(["index", str(records), "--on-damage", "skip"]) == 0
+    assert offsets(records) == expected[2:]
+
+
+# ---- headers of pictures ----
+
+
+@pytest.mark.parametrize("options", [{"format": "JPEG"}, {"format": "JPEG", "progressive": True}, {"format": "PNG"}])
+def test_headers_of_pictures_are_read_without_decoding(options):
+    data = io.BytesIO()
+    Image.new("RGB", (33, 21)).save(data, **options, exif=b"Exif\0\0" + bytes(300))
+    whole = data.getvalue()
+    assert picture_header(whole) == PictureHeader(options["format"], 33, 21)
+    for length in range(0, len(whole), 7):
+        assert picture_header(memoryview(whole)[:length]) in (None, PictureHeader(options["format"], 33, 21))
+
+
+def test_other_bytes_have_no_header():
+    assert picture_header(b"") is None and picture_header(b"GIF89a") is None
+    assert picture_header(b"\xff\xd8\xff\xe0\0\0" * 20) is None
