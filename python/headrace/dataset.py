@@ -20,6 +20,9 @@ from headrace.source_location import users_location
 from headrace.system_error import system_error
 from headrace.whole_file import write_whole
 
+if TYPE_CHECKING:
+    from headrace.pack.dataset_records import Written
+
 __all__ = ["ColumnType", "Dataset", "load"]
 
 PRODUCER = "headrace 0.1.0"
@@ -291,6 +294,27 @@ class Dataset(Methods):
             write_whole(path, data)
         except OSError as error:
             raise system_error(f"cannot save to {path}", error) from error
+
+    def write_records(self, path: str | os.PathLike[str], **options: Unpack[RunParameters]) -> "Written":
+        """Writes the rows of epoch `ds.epoch`, in their order, to a RecordIO file and its index.
+
+        With the columns `image` (encoded bytes) and `label`, and perhaps `id`, each row becomes an image record, which
+        MXNet and `hr.ImageRecord` read: a number as label is the header's, an array is packed behind it as float32; the
+        key is the id, else the row's number. With one column of bytes each row becomes a record of those bytes.
+
+            ds.map([V.Decode(), V.Resize(256), V.EncodeJpeg()], "image").write_records("train.rec")
+
+        The files take their names when they are complete, in place of older ones: an error leaves those as they were.
+        Raises GraphError for other columns, UnsupportedError while another process writes the file, ResourceError if the
+        disk is full, and the errors of the pipeline.
+
+        Args:
+            path: The file to write, `.rec`; the index gets its name with `.idx`.
+            options: Those of `iterate`.
+        """
+        from headrace.pack.dataset_records import write_records
+
+        return write_records(self, path, dict(options))
 
     def __repr__(self) -> str:
         chain = " → ".join(node.op for node, _ in _ordered(self)[0] if not node.of_attribute)

@@ -229,6 +229,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "options": (numbers().options, {}),
     "profile": (numbers().profile, {"path": "profile"}),
     "save": (numbers().save, {"path": "saved.hrg"}),
+    "write_records": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_records, {"path": "written.rec"}),
     "to_dot": (numbers().to_dot, {}),
     "to_json": (numbers().to_json, {}),
     "to_text": (numbers().to_text, {}),
