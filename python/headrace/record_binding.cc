@@ -26,7 +26,8 @@
 namespace headrace::python {
 namespace {
 
-constexpr size_t kBlockBytes = size_t{4} << 20;
+// Small enough that the pool keeps the buffers for the next block.
+constexpr size_t kBlockBytes = size_t{1} << 20;
 // After a seek: the next one may go anywhere.
 constexpr size_t kSeekBytes = size_t{128} << 10;
 
@@ -95,11 +96,12 @@ class __attribute__((visibility("hidden"))) Writer {
   }
   void Keep() { End(&RecordWriter::Keep); }
   void Close() { End(&RecordWriter::Close); }
+  // Drops what was appended, and the draft. Does nothing after another end.
   void Discard() {
-    RaiseIfError(Work<absl::Status>([this](RecordWriter&) {
-      writer_.reset();
-      return absl::OkStatus();
-    }));
+    RunForkable([&] {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (getpid() == process_) writer_.reset();
+    });
   }
 
  private:

@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-constexpr size_t kBlockBytes = size_t{8} << 20;
+constexpr size_t kBlockBytes = size_t{1} << 20;
 
 absl::Status NotALine(std::string_view path, size_t number, std::string_view line) {
   return DataError(path, ", line ", number, ": an index has lines of a key, a tab and an offset in bytes; got \"",
