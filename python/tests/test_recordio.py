@@ -153,6 +153,17 @@ def test_with_drops_what_an_exception_cut_off(tmp_path: pathlib.Path) -> None:
     assert read(tmp_path / "a.rec") == [b"one"]
 
 
+def test_names_need_not_be_texts(tmp_path: pathlib.Path) -> None:
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
+    record = mx.recordio.MXIndexedRecordIO(name + ".idx", name + ".rec", "w")
+    record.write_idx(1, b"one")
+    record.close()
+    assert mx.recordio.MXIndexedRecordIO(name + ".idx", name + ".rec", "r").read_idx(1) == b"one"
+    pathlib.Path(name + ".idx").write_text("nonsense")
+    with pytest.raises(hr.DataError, match="idx, line 1"):
+        mx.recordio.MXIndexedRecordIO(name + ".idx", name + ".rec", "r")
+
+
 def test_reset_begins_a_file_anew(tmp_path: pathlib.Path) -> None:
     record = mx.recordio.MXIndexedRecordIO(tmp_path / "a.idx", tmp_path / "a.rec", "w")
     record.write_idx(1, b"one")

@@ -68,7 +68,7 @@ class MXRecordIO:
             # Closes what nobody closed, also at the end of the process.
             self._closer = weakref.finalize(self, self._writing.close)
         else:
-            self._reader = _engine.RecordReader(self.uri)
+            self._reader = _engine.RecordReader(os.fsencode(self.uri))
         self.pid = os.getpid()
         self.is_open = True
 
@@ -269,7 +269,7 @@ class MXIndexedRecordIO(MXRecordIO):
                 text = file.read()
         except OSError as raised:
             raise system_error(f"cannot read {self.idx_path}", raised) from None
-        for key_text, offset, line in _engine.parse_record_index(text, self.idx_path):
+        for key_text, offset, line in _engine.parse_record_index(text, os.fsencode(self.idx_path)):
             try:
                 key = self.key_type(key_text)
             except ValueError as raised:
@@ -282,7 +282,7 @@ class _Writing:
     """A file that is being written, and its index, if it has one, which is written when the file has its name."""
 
     def __init__(self, uri: str) -> None:
-        self._writer = _engine.RecordWriter(uri)
+        self._writer = _engine.RecordWriter(os.fsencode(uri))
         self._pid = os.getpid()
         self.index_path: str | None = None
         self.index: list[tuple[str, int]] = []
