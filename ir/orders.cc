@@ -9,6 +9,7 @@
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/node_traits.h"
 #include "ir/post_order.h"
 #include "ir/validate.h"
 #include "ir/value.h"
@@ -19,11 +20,6 @@ namespace {
 using Nodes = google::protobuf::RepeatedPtrField<proto::Node>;
 
 const Declaration* DeclarationOf(const proto::Node& node) { return Registry::Global().Find(node.op()); }
-
-Traits TraitsOf(const proto::Node& node) {
-  const Declaration* const declaration = DeclarationOf(node);
-  return declaration == nullptr ? Traits() : declaration->traits;
-}
 
 bool InputsComeFirst(const Nodes& nodes) {
   for (int id = 0; id < nodes.size(); ++id) {
@@ -43,7 +39,7 @@ proto::Value* ValueOf(proto::Node& node, std::string_view name) {
 
 // The attribute that asks for an operator above, if the operator can be made of the node.
 const Attribute* AsksForOrder(const Declaration* declaration, proto::Node& node) {
-  if (declaration == nullptr) return nullptr;
+  if (declaration == nullptr || !TraitsOf(node).indexed) return nullptr;
   const Attribute* asks = nullptr;
   for (const Attribute& attribute : declaration->attributes) {
     const proto::Value* const value = ValueOf(node, attribute.name);

@@ -11,6 +11,7 @@
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/mistake.h"
+#include "ir/node_traits.h"
 #include "ir/post_order.h"
 
 namespace headrace::ir {
@@ -29,10 +30,9 @@ const proto::Value* FindValue(const Operator& op, std::string_view name) {
 
 template <typename Operator>
 bool DrawsRandom(const Operator& op) {
-  const Declaration* declaration = Registry::Global().Find(OpOf(op));
-  if (declaration == nullptr) return false;
+  if (Registry::Global().Find(OpOf(op)) == nullptr) return false;
   const proto::Value* const by_attribute = FindValue(op, "random");
-  return declaration->traits.random || (by_attribute != nullptr && by_attribute->boolean());
+  return TraitsOf(op).random || (by_attribute != nullptr && by_attribute->boolean());
 }
 
 // "": it has none.

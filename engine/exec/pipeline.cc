@@ -160,6 +160,7 @@ absl::Status Pipeline::Start() {
   stages_ = MakeStages(plan_, prepared_->nodes(), this);
   root_ = stages_[0].get();
   for (auto& stage : stages_) stage_order_.push_back(stage.get());
+  CollectWarnings(prepared_->root(), warnings_);
   for (const Stage* stage : stage_order_) {
     for (const Element& element : stage->elements()) {
       if (element.row == nullptr) continue;

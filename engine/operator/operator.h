@@ -57,6 +57,8 @@ class IndexedSource {
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
+  // What it found amiss in its files and goes on without. Null: it does not warn.
+  virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
 };
 
 // A source of rows in sequence, many at a time.
@@ -75,6 +77,7 @@ class StreamSource {
   virtual absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
                                 bool& end) = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
+  virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
 };
 
 class RowOperator {
@@ -181,7 +184,8 @@ struct OpArguments {
 using IndexedSources = std::vector<std::unique_ptr<IndexedSource>>;
 
 // The factories of an operator; exactly one of the first four is set, or none for an operator that can only act on
-// indices. `indexed` is set, in addition, for operators that only act on indices if all their inputs are indexed.
+// indices; a source that an attribute gives random access has the first two. `indexed` is set, in addition, for
+// operators that only act on indices if all their inputs are indexed.
 struct OpFactories {
   std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&)> indexed_source = {};
   std::function<absl::StatusOr<std::unique_ptr<StreamSource>>(const OpArguments&)> stream_source = {};

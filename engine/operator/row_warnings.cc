@@ -19,7 +19,7 @@ void RowWarnings::Add(const RowId& id, const Provenance& provenance, std::string
 
 WarningReport RowWarnings::report() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {name_, rows_, first_};
+  return {name_, rows_, counted_, first_};
 }
 
 }  // namespace headrace

@@ -17,14 +17,17 @@ namespace headrace {
 struct WarningReport {
   std::string name;  // "map[1]"
   uint64_t rows = 0;
-  std::vector<std::string> first;  // "photos/cat/1.jpg: …", at most RowWarnings::kNamed, no file twice
+  std::string_view counted = "row";  // what `rows` counts
+  std::vector<std::string> first;    // "photos/cat/1.jpg: …", at most RowWarnings::kNamed, no file twice
 };
 
 class RowWarnings {
  public:
   static constexpr size_t kNamed = 5;
 
-  explicit RowWarnings(std::string name) : name_(std::move(name)) {}
+  // `counted`: what has the warnings; a literal.
+  explicit RowWarnings(std::string name, std::string_view counted = "row")
+      : name_(std::move(name)), counted_(counted) {}
 
   // The row is named by its file, if it has one.
   void Add(const RowId& id, const Provenance& provenance, std::string_view text);
@@ -32,6 +35,7 @@ class RowWarnings {
 
  private:
   const std::string name_;
+  const std::string_view counted_;
   mutable std::mutex mutex_;
   uint64_t rows_ = 0;
   std::vector<std::string> first_;

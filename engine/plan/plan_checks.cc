@@ -16,6 +16,15 @@ const PlanNode& FirstUncounted(const PlanNode& root) {
   return root;
 }
 
+// For a source that could have random access.
+std::string HowToIndex(const PlanNode& source) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(source.arguments.node->op());
+  for (const ir::Attribute& attribute : declaration->attributes) {
+    if (attribute.indexes) return Cat(", or ", attribute.name, "=\"build\" or the path of an index");
+  }
+  return "";
+}
+
 absl::Status CheckSharded(const PlanNode& node, const ShardAssignment& shard) {
   if (node.properties.traits.side_by_side) {
     const std::string& op = node.arguments.node->op();
@@ -100,7 +109,8 @@ absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard) {
   if (shard.even != ShardAssignment::Even::kOff && root.properties.cardinality.kind == Cardinality::Kind::kUnknown) {
     const PlanNode& culprit = FirstUncounted(root);
     return ErrorAt(culprit, UnsupportedError("even= needs a known number of rows on every rank, and that of ",
-                                             culprit.arguments.name, " is not known before it runs; use even=\"off\""));
+                                             culprit.arguments.name, " is not known before it runs; use even=\"off\"",
+                                             HowToIndex(culprit)));
   }
   if (shard.world == 1) return absl::OkStatus();
   return CheckSharded(root, shard);

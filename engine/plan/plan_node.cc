@@ -7,6 +7,7 @@
 #include "core/row_id.h"
 #include "core/text.h"
 #include "ir/infer.h"
+#include "ir/node_traits.h"
 
 namespace headrace {
 namespace {
@@ -38,7 +39,7 @@ class PlanNodeMaker {
     const ir::Declaration* declaration = ir::Registry::Global().Find(op);
     if (factories == nullptr || declaration == nullptr) return InternalError("no operator ", op);
     OperatorProperties& properties = node->properties;
-    properties.traits = declaration->traits;
+    properties.traits = ir::TraitsOf(*arguments.node);
     // A stream source counts its rows.
     properties.checkpoint_counters = factories->stream_source ? 1 : 0;
     if (factories->properties) factories->properties(arguments, properties);
@@ -90,10 +91,12 @@ class PlanNodeMaker {
       for (const auto& input : node.inputs) node.properties.traits.file_io |= input->properties.traits.file_io;
     } else if (factories.keyed && IsKeyed(*node.inputs[0])) {
       HEADRACE_ASSIGN_OR_RETURN(node.row, factories.keyed(arguments));
-    } else if (factories.indexed_source) {
+    } else if (factories.indexed_source && (!factories.stream_source || node.properties.traits.indexed)) {
       HEADRACE_ASSIGN_OR_RETURN(node.indexed, factories.indexed_source(arguments));
+      node.warnings = node.indexed->warnings();
     } else if (factories.stream_source) {
       HEADRACE_ASSIGN_OR_RETURN(node.stream_source, factories.stream_source(arguments));
+      node.warnings = node.stream_source->warnings();
     } else if (factories.row) {
       HEADRACE_ASSIGN_OR_RETURN(node.row, factories.row(arguments));
     } else if (factories.stream) {
@@ -213,6 +216,11 @@ void NumberOperators(ir::proto::Graph& graph) {
 absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& graph, const RunOptions& run) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::Schema> schemas, ir::InferSchemas(graph));
   return PlanNodeMaker(graph, std::move(schemas), run).Make(graph.nodes_size() - 1);
+}
+
+void CollectWarnings(const PlanNode& root, std::vector<std::shared_ptr<const RowWarnings>>& warnings) {
+  for (const auto& input : root.inputs) CollectWarnings(*input, warnings);
+  if (root.warnings != nullptr) warnings.push_back(root.warnings);
 }
 
 std::vector<Fingerprint> FingerprintsOf(const PlanNode& root) {

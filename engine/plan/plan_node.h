@@ -22,6 +22,7 @@ struct PlanNode {
   std::unique_ptr<RowOperator> row;
   std::unique_ptr<StreamOperator> stream;
 
+  std::shared_ptr<const RowWarnings> warnings;  // of a source; null: it does not warn
   OperatorProperties properties;
   int counters = 0;  // in a checkpoint, the inputs' and its own
   // Every row comes from one row of the sharded source, in order, so that counts above determine counts below (batches
@@ -34,6 +35,8 @@ struct PlanNode {
 absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& graph, const RunOptions& run);
 
 std::vector<Fingerprint> FingerprintsOf(const PlanNode& root);
+// The warnings of all sources below it.
+void CollectWarnings(const PlanNode& root, std::vector<std::shared_ptr<const RowWarnings>>& warnings);
 
 // Identifies the operators that have counters in a checkpoint, in order: a state fits only the same layout.
 uint32_t CheckpointLayout(const PlanNode& root);

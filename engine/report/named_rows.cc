@@ -8,7 +8,7 @@ namespace headrace {
 namespace {
 
 NamedRows Name(const WarningReport& rows, std::string_view what) {
-  return {Cat(rows.name, ": ", rows.rows, rows.rows == 1 ? " row " : " rows ", what), rows.first,
+  return {Cat(rows.name, ": ", rows.rows, " ", rows.counted, rows.rows == 1 ? " " : "s ", what), rows.first,
           rows.rows > rows.first.size()};
 }
 

@@ -12,6 +12,7 @@
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/node_traits.h"
 #include "ir/passes/column_ops.h"
 #include "ir/passes/side_effects.h"
 #include "ir/value.h"
@@ -80,7 +81,7 @@ class ColumnDropper {
   void FindConsumers() {
     for (int i = 0; i < graph_.nodes_size(); ++i) {
       const proto::Node& node = graph_.nodes(i);
-      over_indices_[i] = Indexed(node);
+      over_indices_[i] = TraitsOf(node).indexed;
       for (const uint32_t input : node.inputs()) {
         consumers_[input].push_back(i);
         over_indices_[i] = over_indices_[i] && over_indices_[input];
@@ -90,16 +91,11 @@ class ColumnDropper {
     }
   }
 
-  static bool Indexed(const proto::Node& node) {
-    const Declaration* declaration = Registry::Global().Find(node.op());
-    return declaration != nullptr && declaration->traits.indexed;
-  }
-
   // Rows are sharded among ranks above the operators that only act on indices. Nothing may be inserted between two of
   // those, and an operator that separates two may not be removed, or rows would be sharded at another point.
   bool FeedsIndexed(int position) const {
     const auto& consumers = consumers_[position];
-    return std::any_of(consumers.begin(), consumers.end(), [&](int c) { return Indexed(graph_.nodes(c)); });
+    return std::any_of(consumers.begin(), consumers.end(), [&](int c) { return TraitsOf(graph_.nodes(c)).indexed; });
   }
 
   void FindWanted() {

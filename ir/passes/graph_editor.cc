@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "ir/canonical.h"
 #include "ir/infer.h"
+#include "ir/node_traits.h"
 #include "ir/passes/column_ops.h"
 #include "ir/post_order.h"
 #include "ir/value.h"
@@ -49,12 +50,12 @@ int GraphEditor::OwnInput(int id) const {
 
 void GraphEditor::FindOverIndices(int id) {
   const auto& inputs = nodes_[id].inputs();
-  over_indices_[id] = !walled_[id] && declaration(id).traits.indexed &&
+  over_indices_[id] = !walled_[id] && TraitsOf(nodes_[id]).indexed &&
                       std::all_of(inputs.begin(), inputs.end(), [&](uint32_t input) { return over_indices_[input]; });
 }
 
 bool GraphEditor::FeedsIndexed(int id) const {
-  return std::any_of(users_[id].begin(), users_[id].end(), [&](int user) { return declaration(user).traits.indexed; });
+  return std::any_of(users_[id].begin(), users_[id].end(), [&](int user) { return TraitsOf(nodes_[user]).indexed; });
 }
 
 void GraphEditor::Remove(int id) {
@@ -94,7 +95,7 @@ bool GraphEditor::Swap(int id, proto::Node above, proto::Node below) {
   nodes_[lower] = std::move(below);
   nodes_[id] = std::move(above);
   schemas_[lower] = *middle;
-  walled_[lower] = walled_[lower] || (declaration(lower).traits.indexed && over_indices_[source]);
+  walled_[lower] = walled_[lower] || (TraitsOf(nodes_[lower]).indexed && over_indices_[source]);
   FindOverIndices(lower);
   FindOverIndices(id);
   return true;

@@ -1,0 +1,33 @@
+#include "ir/node_traits.h"
+
+#include <algorithm>
+
+namespace headrace::ir {
+namespace {
+
+bool HasIndex(const Declaration& declaration, const proto::Node& node) {
+  return std::any_of(node.attributes().begin(), node.attributes().end(), [&](const proto::Attribute& given) {
+    if (given.value().kind_case() == proto::Value::kNone) return false;
+    const Attribute* const attribute = declaration.FindAttribute(given.name());
+    return attribute != nullptr && attribute->indexes;
+  });
+}
+
+}  // namespace
+
+Traits TraitsOf(const proto::Node& node) {
+  const Declaration* const declaration = Registry::Global().Find(node.op());
+  if (declaration == nullptr) return {};
+  Traits traits = declaration->traits;
+  if (traits.indexed || !HasIndex(*declaration, node)) return traits;
+  traits.indexed = true;
+  traits.random = false;
+  return traits;
+}
+
+Traits TraitsOf(const proto::Step& step) {
+  const Declaration* const declaration = Registry::Global().Find(step.kernel());
+  return declaration == nullptr ? Traits() : declaration->traits;
+}
+
+}  // namespace headrace::ir
