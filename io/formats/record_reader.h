@@ -71,9 +71,17 @@ class RecordReader {
   virtual int64_t file_size() const = 0;
 };
 
+// How the format's files are cut into parts of a number that the user gives, as dmlc-core's InputSplit cuts them: a
+// part begins at a multiple of `alignment` bytes of all files, at the first record from there on.
+struct PartBorders {
+  int64_t alignment = 1;
+  bool to_part_before = false;  // a record that begins exactly there is in the part before, unless a file begins there
+};
+
 class Format {
  public:
   virtual ~Format() = default;
+  virtual PartBorders part_borders() const = 0;
   // Reads the records whose first byte is in the split, from the one at byte `from` on: the split's begin, or a result
   // of RecordBlock::After for a record of it. Reads about `block_bytes` at once and begins to read ahead. kData: the
   // file ends before `from`.

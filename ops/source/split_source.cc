@@ -28,9 +28,12 @@ int64_t BytesOf(const MatchedFiles& files) {
   return std::accumulate(files.sizes.begin(), files.sizes.end(), int64_t{0});
 }
 
+using Sharding = SplitReading::Sharding;
+
 int64_t SplitBytesOf(const SplitReading& reading, const MatchedFiles& files, uint64_t world) {
   // One reader that takes split after split of a file reads the file.
-  if (reading.readers == 1 && !reading.shuffle && world == 1) return SplitTable::kWholeFiles;
+  const bool all = reading.sharding != Sharding::kSplits || world == 1;
+  if (reading.readers == 1 && !reading.shuffle && all) return SplitTable::kWholeFiles;
   return reading.split_bytes > 0 ? reading.split_bytes : SplitTable::DefaultSplitBytes(BytesOf(files));
 }
 
@@ -42,31 +45,33 @@ size_t BlockBytesOf(const SplitReading& reading, int64_t memory) {
 }  // namespace
 
 std::vector<ir::Attribute> SplitReading::Declare() {
-  return {{.name = "shuffle",
-           .type = ir::AttributeType::kBool,
-           .doc = "Read the splits of the files in an order that differs in each epoch, several at once.",
-           .default_value = "False"},
-          {.name = "interleave",
-           .type = ir::AttributeType::kInt,
-           .doc = "The number of splits that are read at once; each gives 16 rows in turn. None: 1, or 8 with shuffle.",
-           .default_value = "None",
-           .nullable = true,
-           .minimum = 1,
-           .maximum = kMostReaders},
-          {.name = "sharding",
-           .type = ir::AttributeType::kString,
-           .doc = "What ranks are dealt: with \"splits\" a rank reads its own bytes alone, with \"rows\" all bytes, "
-                  "and keeps its rows. None: rows, or splits with shuffle.",
-           .default_value = "None",
-           .nullable = true,
-           .choices = {"rows", "splits"}},
-          {.name = "split_bytes",
-           .type = ir::AttributeType::kInt,
-           .doc = "The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16 MiB.",
-           .default_value = "None",
-           .nullable = true,
-           .minimum = 1,
-           .maximum = 1e15}};
+  return {
+      {.name = "shuffle",
+       .type = ir::AttributeType::kBool,
+       .doc = "Read the splits of the files in an order that differs in each epoch, several at once.",
+       .default_value = "False"},
+      {.name = "interleave",
+       .type = ir::AttributeType::kInt,
+       .doc = "The number of splits that are read at once; each gives 16 rows in turn. None: 1, or 8 with shuffle.",
+       .default_value = "None",
+       .nullable = true,
+       .minimum = 1,
+       .maximum = kMostReaders},
+      {.name = "sharding",
+       .type = ir::AttributeType::kString,
+       .doc = "What ranks are dealt: with \"splits\" a rank reads its own bytes alone, as with \"contiguous\", where "
+              "they are one run of them; with \"rows\" all bytes, and keeps its rows. None: rows, or splits with "
+              "shuffle.",
+       .default_value = "None",
+       .nullable = true,
+       .choices = {"rows", "splits", "contiguous"}},
+      {.name = "split_bytes",
+       .type = ir::AttributeType::kInt,
+       .doc = "The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16 MiB.",
+       .default_value = "None",
+       .nullable = true,
+       .minimum = 1,
+       .maximum = 1e15}};
 }
 
 SplitReading SplitReading::Of(const ir::Attributes& attributes) {
@@ -74,30 +79,44 @@ SplitReading SplitReading::Of(const ir::Attributes& attributes) {
   reading.shuffle = attributes.Bool("shuffle");
   reading.readers = reading.shuffle ? kReadersOfShuffled : 1;
   if (!attributes.IsNone("interleave")) reading.readers = static_cast<int>(attributes.Int("interleave"));
-  reading.by_splits = attributes.IsNone("sharding") ? reading.shuffle : attributes.String("sharding") == "splits";
+  reading.sharding = reading.shuffle ? Sharding::kSplits : Sharding::kRows;
+  if (!attributes.IsNone("sharding")) {
+    const std::string& sharding = attributes.String("sharding");
+    reading.sharding = sharding == "rows"     ? Sharding::kRows
+                       : sharding == "splits" ? Sharding::kSplits
+                                              : Sharding::kContiguous;
+  }
   if (!attributes.IsNone("split_bytes")) reading.split_bytes = attributes.Int("split_bytes");
   return reading;
 }
 
 void SplitReading::Describe(OperatorProperties& properties) const {
   properties.checkpoint_counters = kLanes + static_cast<int>(kCountersOfLane) * readers;
-  properties.deals_rows = by_splits;
+  properties.deals_rows = sharding != Sharding::kRows;
 }
 
-SplitSource::SplitSource(const Format* format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
-                         const OpArguments& arguments)
-    : format_(format),
+SplitTable SplitSource::SplitsOf(const SplitReading& reading, const MatchedFiles& files, PartBorders borders,
+                                 const RunOptions& run) {
+  const int64_t split_bytes = SplitBytesOf(reading, files, run.world);
+  if (reading.sharding != Sharding::kContiguous) return SplitTable(files.sizes, split_bytes);
+  return SplitTable(files.sizes, split_bytes, {run.rank, run.world, borders});
+}
+
+SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles files,
+                         std::unique_ptr<RecordColumns> columns, const OpArguments& arguments)
+    : format_(std::move(format)),
       system_(arguments.run->files),
       files_(std::move(files)),
       columns_(std::move(columns)),
       reading_(SplitReading::Of(arguments.attributes)),
-      rank_(reading_.by_splits ? arguments.run->rank : 0),
-      world_(reading_.by_splits ? arguments.run->world : 1),
-      splits_(files_.sizes, SplitBytesOf(reading_, files_, world_)),
+      rank_(reading_.sharding == Sharding::kSplits ? arguments.run->rank : 0),
+      world_(reading_.sharding == Sharding::kSplits ? arguments.run->world : 1),
+      splits_(SplitsOf(reading_, files_, format_->part_borders(), *arguments.run)),
       order_(splits_.size(), arguments.seed, arguments.salt),
       places_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
       skips_failed_(arguments.run->skips_failed),
       block_bytes_(BlockBytesOf(reading_, arguments.run->memory)),
+      warnings_(std::make_shared<RowWarnings>(arguments.name, "place")),
       lanes_(static_cast<size_t>(reading_.readers)) {}
 
 uint64_t SplitSource::SplitAt(uint64_t place) const {
@@ -177,9 +196,20 @@ absl::Status SplitSource::Fill(Lane& lane) {
     const absl::Status read = lane.opened.reader->Next(lane.block);
     if (!read.ok()) return Located(read, lane.opened, lane.opened.reader->offset());
     lane.at = 0;
-    if (lane.block.records.empty()) lane = Lane();
+    NoteLost(lane);
+    if (lane.block.records.empty()) {
+      lane = Lane();
+    } else {
+      columns_->Choose(lane.block);
+    }
   }
   return absl::OkStatus();
+}
+
+void SplitSource::NoteLost(const Lane& lane) {
+  for (const LostBytes& lost : lane.block.lost) {
+    warnings_->Add({}, {lane.opened.path, -1, lost.offset}, Cat(lost.bytes, " bytes left out: ", lost.reason));
+  }
 }
 
 absl::StatusOr<SplitSource::Lane*> SplitSource::NextLane() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/operator/operator.h"
+#include "engine/operator/row_warnings.h"
 #include "io/formats/record_reader.h"
 #include "io/formats/split_table.h"
 #include "ops/order/epoch_permutations.h"
@@ -26,6 +27,8 @@ class RecordColumns {
   virtual ~RecordColumns() = default;
   // About so many rows will be added, and then taken.
   virtual void Expect(size_t /*rows*/) {}
+  // Leaves out records that are no rows.
+  virtual void Choose(RecordBlock& /*block*/) const {}
   // Takes `count` records of the block: record `first`, and every `step`-th from there. Returns how many it took: fewer
   // if the next of them is not what it should be, with the reason in `wrong`.
   virtual size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) = 0;
@@ -43,16 +46,18 @@ struct SplitReading {
   static SplitReading Of(const ir::Attributes& attributes);
   void Describe(OperatorProperties& properties) const;
 
+  // What ranks are dealt: the rows of the stream, its splits, or runs of bytes of equal length.
+  enum class Sharding { kRows, kSplits, kContiguous };
+
   bool shuffle = false;
   int readers = 1;
-  bool by_splits = false;   // deals splits to ranks, not rows
+  Sharding sharding = Sharding::kRows;
   int64_t split_bytes = 0;  // 0: of all bytes
 };
 
 class SplitSource : public StreamSource {
  public:
-  // `format` outlives the source.
-  SplitSource(const Format* format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
+  SplitSource(std::unique_ptr<const Format> format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
               const OpArguments& arguments);
 
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override;
@@ -61,6 +66,7 @@ class SplitSource : public StreamSource {
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     fingerprints.push_back(files_.fingerprint);
   }
+  std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
 
  private:
   // An open split.
@@ -80,6 +86,8 @@ class SplitSource : public StreamSource {
     int64_t byte = 0;  // behind the last record given
   };
 
+  static SplitTable SplitsOf(const SplitReading& reading, const MatchedFiles& files, PartBorders borders,
+                             const RunOptions& run);
   Opened Open(uint64_t split, int64_t from) const;
   // The split at a place of this rank's order.
   uint64_t SplitAt(uint64_t place) const;
@@ -87,6 +95,7 @@ class SplitSource : public StreamSource {
   // The lane whose turn it is, with a record; null: no row is left.
   absl::StatusOr<Lane*> NextLane();
   absl::Status Fill(Lane& lane);
+  void NoteLost(const Lane& lane);
   bool TakeSplit(Lane& lane);
   void PassTurn();
   void Advance(Lane& lane, size_t records);
@@ -96,7 +105,7 @@ class SplitSource : public StreamSource {
   void Save(absl::Span<uint64_t> counters) const;
   static absl::Status Located(absl::Status status, const Opened& opened, int64_t offset);
 
-  const Format* const format_;
+  const std::unique_ptr<const Format> format_;
   const FileSystem* const system_;
   const MatchedFiles files_;
   const std::unique_ptr<RecordColumns> columns_;
@@ -108,6 +117,7 @@ class SplitSource : public StreamSource {
   const uint64_t places_;          // of this rank's order
   const bool skips_failed_;
   const size_t block_bytes_;
+  const std::shared_ptr<RowWarnings> warnings_;
   std::vector<Lane> lanes_;
   std::deque<Opened> ahead_;  // the splits that come next
   uint64_t epoch_ = 0;

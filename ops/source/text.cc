@@ -17,11 +17,6 @@
 namespace headrace {
 namespace {
 
-const LineFormat& Lines() {
-  static const auto* const lines = new LineFormat;
-  return *lines;
-}
-
 // One column of texts, one behind the other in one buffer.
 class LineColumn : public RecordColumns {
  public:
@@ -163,7 +158,8 @@ const OpRegistration registration(
     },
     {.stream_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamSource>> {
        HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(*arguments.run->files, "Text", arguments.attributes));
-       return std::make_unique<SplitSource>(&Lines(), std::move(files), std::make_unique<LineColumn>(), arguments);
+       return std::make_unique<SplitSource>(std::make_unique<LineFormat>(), std::move(files),
+                                            std::make_unique<LineColumn>(), arguments);
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {

@@ -14,7 +14,7 @@ from headrace.dataset import Dataset
 if TYPE_CHECKING:
     from headrace.hosted import Columns
 
-__all__ = ["Files", "Generator", "ImageFolder", "Numpy", "Range", "Text"]
+__all__ = ["Files", "Generator", "ImageFolder", "ImageList", "ImageRecord", "Numpy", "Range", "RecordFile", "Text"]
 
 
 class Files(Dataset):
@@ -127,6 +127,139 @@ class ImageFolder(Dataset):
         )
 
 
+class ImageList(Dataset):
+    """Gives the pictures that an image list of MXNet names.
+
+    A list (.lst) has a line for each picture: index, labels and path, between tabs. Columns: `image`
+    (the bytes of the file) and `label` (float32: shape (), or (label_width,)); on request `id` (int64:
+    the line's index) and `path` (string). Rows come in the order of the lines; a row's key is its
+    line's number, from 0.
+
+    Errors: lines that are not as the format says, an index that comes twice, another number of labels
+    than label_width. A file that cannot be read is an error of its row.
+
+    Args:
+        listing: The list.
+        root: The folder to which paths in the list are relative; empty: the working folder.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        label_width: The number of labels of a picture; 1: `label` has shape (), otherwise
+            (label_width,). -1: any number (at least -1, at most 16,777,216).
+        columns: Columns to give, of image, label, id, path; None: image, label.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.ImageList("train.lst", "photos", shuffle=True)
+    """
+
+    def __init__(
+        self,
+        listing: str | PathLike[str],
+        root: str | PathLike[str] = "",
+        shuffle: bool = False,
+        label_width: int = 1,
+        columns: str | Sequence[str] | None = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(
+            "ImageList",
+            {
+                "listing": listing,
+                "root": root,
+                "shuffle": shuffle,
+                "label_width": label_width,
+                "columns": columns,
+                "seed": seed,
+                "name": name,
+            },
+        )
+
+
+class ImageRecord(Dataset):
+    """Gives the pictures of MXNet's image records, as im2rec packs them.
+
+    Columns: `image` (bytes: the encoded picture), `label` (float32: shape (), or (label_width,)) and
+    `id` (int64: the record's, which im2rec takes from its list). Files, order and keys are those of
+    RecordFile. The header and the identities of face-recognition sets are no rows: with an index these
+    are the records that the one of key 0 says, without all that have no picture and two labels which
+    are whole numbers in order.
+
+    Errors of a row: a record that is no image record, another number of labels than label_width.
+
+    Args:
+        paths: RecordIO files: paths, with `*`, `?`, `[abc]` and `**`, several of them in a list or
+            between semicolons; a folder stands for the .rec files in it.
+        index: The .idx file of each file, in the order of paths, or "build": the one beside the
+            file, made by a scan if it is missing or does not fit. None: the files are read in
+            splits.
+        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
+            one. Without: read the splits of the files in an order that differs in each epoch,
+            several at once.
+        label_width: The number of labels of a picture; 1: `label` has shape (), otherwise
+            (label_width,). -1: any number (at least -1, at most 16,777,216).
+        path_imglist: An image list (.lst) whose labels take the place of those in the records, by
+            id; a record that it does not name is an error.
+        columns: Columns to give, of image, label, id; None: image, label, id.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of splits that are read at once; each gives 16 rows
+            in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What ranks are dealt: with "splits" a rank reads its own bytes
+            alone, as with "contiguous", where they are one run of them; with "rows" all bytes, and
+            keeps its rows. None: rows, or splits with shuffle.
+        split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
+            between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
+        damage: What to do where bytes are no record: "error", or "skip" to go on at the next
+            record; explain() names what was left out.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.ImageRecord("train.rec", index="train.idx", shuffle=True)
+    """
+
+    def __init__(
+        self,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        index: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        shuffle: bool = False,
+        label_width: int = 1,
+        path_imglist: str | PathLike[str] | None = None,
+        columns: Sequence[str] | None = None,
+        window: int = 1024,
+        interleave: int | None = None,
+        sharding: str | None = None,
+        split_bytes: int | None = None,
+        damage: str = "error",
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(
+            "ImageRecord",
+            {
+                "paths": paths,
+                "index": index,
+                "shuffle": shuffle,
+                "label_width": label_width,
+                "path_imglist": path_imglist,
+                "columns": columns,
+                "interleave": interleave,
+                "sharding": sharding,
+                "split_bytes": split_bytes,
+                "damage": damage,
+                "seed": seed,
+                "name": name,
+            },
+        )
+        if index is None:
+            hosted.mix(self, shuffle, window, seed, name)
+
+
 class Numpy(Dataset):
     """Gives the rows of NumPy arrays, along their first axis.
 
@@ -193,6 +326,75 @@ class Range(Dataset):
         )
 
 
+class RecordFile(Dataset):
+    """Gives the records of RecordIO files, one row each.
+
+    Column: `record` (bytes: the payload of a record of dmlc-core's RecordIO, as MXNet writes it). Files
+    come in the order in which they are named, each once. With `index` rows are read by their numbers:
+    they can be shuffled as a whole, chosen by number and dealt evenly, and a row's key is its index.
+    Without, the files are read in splits, and a row's key is its file's number mixed with its byte
+    offset.
+
+    Args:
+        paths: RecordIO files: paths, with `*`, `?`, `[abc]` and `**`, several of them in a list or
+            between semicolons; a folder stands for the .rec files in it.
+        index: The .idx file of each file, in the order of paths, or "build": the one beside the
+            file, made by a scan if it is missing or does not fit. None: the files are read in
+            splits.
+        shuffle: With an index: all orders of the rows are equally likely, and each epoch has a new
+            one. Without: read the splits of the files in an order that differs in each epoch,
+            several at once.
+        window: With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they
+            are not.
+        interleave: Without an index. The number of splits that are read at once; each gives 16 rows
+            in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
+        sharding: Without an index. What ranks are dealt: with "splits" a rank reads its own bytes
+            alone, as with "contiguous", where they are one run of them; with "rows" all bytes, and
+            keeps its rows. None: rows, or splits with shuffle.
+        split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
+            between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
+        damage: What to do where bytes are no record: "error", or "skip" to go on at the next
+            record; explain() names what was left out.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.RecordFile("train.rec", index="build", shuffle=True)
+    """
+
+    def __init__(
+        self,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        index: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        shuffle: bool = False,
+        window: int = 1024,
+        interleave: int | None = None,
+        sharding: str | None = None,
+        split_bytes: int | None = None,
+        damage: str = "error",
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(
+            "RecordFile",
+            {
+                "paths": paths,
+                "index": index,
+                "shuffle": shuffle,
+                "interleave": interleave,
+                "sharding": sharding,
+                "split_bytes": split_bytes,
+                "damage": damage,
+                "seed": seed,
+                "name": name,
+            },
+        )
+        if index is None:
+            hosted.mix(self, shuffle, window, seed, name)
+
+
 class Text(Dataset):
     """Gives the lines of text files, one row each.
 
@@ -209,8 +411,9 @@ class Text(Dataset):
         window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
         interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
             or 8 with shuffle (at least 1, at most 64).
-        sharding: What ranks are dealt: with "splits" a rank reads its own bytes alone, with "rows"
-            all bytes, and keeps its rows. None: rows, or splits with shuffle.
+        sharding: What ranks are dealt: with "splits" a rank reads its own bytes alone, as with
+            "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
+            None: rows, or splits with shuffle.
         split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
             MiB (at least 1, at most 1,000,000,000,000,000).
         seed: This operator's own seed; None: the pipeline's.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/formats/framed_reader.h"
+#include "io/formats/recordio/record_frame.h"
 
 namespace headrace {
 
@@ -20,6 +21,7 @@ class RecordIoFormat : public Format, private Framing {
  public:
   explicit RecordIoFormat(OnDamage on_damage = OnDamage::kFail) : on_damage_(on_damage) {}
 
+  PartBorders part_borders() const override { return {RecordFrame::kAlignment, false}; }
   absl::StatusOr<std::unique_ptr<RecordReader>> Open(const FileSystem& files, const std::string& path,
                                                      const Split& split, int64_t from,
                                                      size_t block_bytes) const override;

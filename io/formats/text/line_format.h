@@ -18,6 +18,7 @@ class LineFormat : public Format, private Framing {
   // kData for a line of more than `longest` bytes.
   explicit LineFormat(size_t longest = size_t{256} << 20) : longest_(longest) {}
 
+  PartBorders part_borders() const override { return {1, true}; }
   absl::StatusOr<std::unique_ptr<RecordReader>> Open(const FileSystem& files, const std::string& path,
                                                      const Split& split, int64_t from,
                                                      size_t block_bytes) const override;
