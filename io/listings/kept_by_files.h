@@ -1,0 +1,111 @@
+// Keeps what was made of files, such as a parsed list or an index, for the next iteration over the same files: it is
+// made again once one of them has changed. Bounded to the last few, and none is kept of files that changed so shortly
+// before they were read that their change times could not show another change.
+// Thread contract: any thread; no lock is held while a value is made.
+#ifndef HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
+#define HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "core/error.h"
+#include "io/files/file_system.h"
+
+namespace headrace {
+
+template <typename Value>
+class KeptByFiles {
+ public:
+  static constexpr size_t kMost = 4;
+
+  // `now_ns`: since 1970, on the clock of file systems; replaceable in tests.
+  explicit KeptByFiles(std::function<int64_t()> now_ns = SystemNow) : now_ns_(std::move(now_ns)) {}
+
+  // The value of that name that was made of these files, or what `make` makes. Files whose change times are not known
+  // are never taken for unchanged.
+  absl::StatusOr<std::shared_ptr<const Value>> Get(const FileSystem& files, const std::string& name,
+                                                   std::vector<std::string> paths,
+                                                   absl::FunctionRef<absl::StatusOr<Value>()> make) {
+    const int64_t began_ns = now_ns_();
+    // Looks at the files before they are read, so that a later change is noticed.
+    Kept kept{&files, name, {}, nullptr};
+    for (std::string& path : paths) kept.stamps.push_back(StampOf(files, std::move(path)));
+    if (const auto found = Find(kept); found != nullptr && found->stamps == kept.stamps) return found->value;
+    HEADRACE_ASSIGN_OR_RETURN(Value value, make());
+    kept.value = std::make_shared<const Value>(std::move(value));
+    std::shared_ptr<const Value> made = kept.value;
+    Keep(std::move(kept), began_ns);
+    return made;
+  }
+
+ private:
+  // The coarsest change times of known file systems.
+  static constexpr int64_t kCoarseNs = 2'000'000'000;
+
+  struct Stamp {
+    std::string path;
+    int64_t size = -1;
+    int64_t changed_ns = 0;  // 0: not known
+    std::string identity;
+
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  struct Kept {
+    const FileSystem* files;
+    std::string name;
+    std::vector<Stamp> stamps;
+    std::shared_ptr<const Value> value;
+  };
+
+  static int64_t SystemNow() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+  }
+
+  static Stamp StampOf(const FileSystem& files, std::string path) {
+    const absl::StatusOr<FileStat> stat = files.Stat(path);
+    Stamp stamp{std::move(path), -1, 0, ""};
+    if (!stat.ok()) return stamp;
+    stamp.size = stat->size;
+    stamp.changed_ns = stat->changed_ns;
+    stamp.identity = stat->identity;
+    return stamp;
+  }
+
+  std::shared_ptr<const Kept> Find(const Kept& wanted) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& kept : kept_) {
+      if (kept->files == wanted.files && kept->name == wanted.name) return kept;
+    }
+    return nullptr;
+  }
+
+  void Keep(Kept kept, int64_t began_ns) {
+    const bool tells = std::all_of(kept.stamps.begin(), kept.stamps.end(), [began_ns](const Stamp& stamp) {
+      return stamp.changed_ns > 0 && stamp.changed_ns < began_ns - kCoarseNs;
+    });
+    const std::shared_ptr<const Kept> old = Find(kept);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::erase(kept_, old);
+    if (tells) kept_.push_front(std::make_shared<const Kept>(std::move(kept)));
+    if (kept_.size() > kMost) kept_.pop_back();
+  }
+
+  const std::function<int64_t()> now_ns_;
+  std::mutex mutex_;
+  std::deque<std::shared_ptr<const Kept>> kept_;  // the newest first
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
