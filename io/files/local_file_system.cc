@@ -136,10 +136,14 @@ class LocalFile : public WritableFile {
     return read;
   }
 
-  // Reads at once, which takes a few microseconds from the page cache, and has the system bring the next bytes there.
+  // Reads at once, which takes a few microseconds from the page cache, and where reads follow each other has the system
+  // bring the next bytes there.
   void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const override {
     const auto bytes = static_cast<int64_t>(target.size());
-    posix_fadvise(descriptor_.get(), offset + bytes * kReadsAhead, bytes, POSIX_FADV_WILLNEED);
+    const int64_t before = behind_last_.exchange(offset + bytes, std::memory_order_relaxed);
+    if (before == kNothingRead || before == offset) {
+      posix_fadvise(descriptor_.get(), offset + bytes * kReadsAhead, bytes, POSIX_FADV_WILLNEED);
+    }
     done(ReadAt(offset, target));
   }
 
@@ -164,9 +168,12 @@ class LocalFile : public WritableFile {
   }
 
  private:
+  static constexpr int64_t kNothingRead = -1;
+
   const FileSystem* files_;
   std::string path_;
   Descriptor descriptor_;
+  mutable std::atomic<int64_t> behind_last_{kNothingRead};  // the byte behind the last read that was asked for
 };
 
 class Local : public LocalFiles {

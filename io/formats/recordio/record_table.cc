@@ -1,0 +1,222 @@
+#include "io/formats/recordio/record_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "io/formats/recordio/record_frame.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kRecordEnding = ".rec";
+constexpr std::string_view kIndexEnding = ".idx";
+// Records of an index that are looked up in the file before the index is trusted.
+constexpr size_t kChecked = 64;
+
+// Puts the records in order of their offsets.
+void SortByOffset(RecordIndex& index) {
+  if (std::is_sorted(index.offsets.begin(), index.offsets.end())) return;
+  std::vector<size_t> order(index.offsets.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return index.offsets[a] < index.offsets[b]; });
+  RecordIndex sorted;
+  sorted.keys.reserve(order.size());
+  sorted.offsets.reserve(order.size());
+  for (const size_t i : order) {
+    sorted.keys.push_back(index.keys[i]);
+    sorted.offsets.push_back(index.offsets[i]);
+  }
+  index = std::move(sorted);
+}
+
+// The byte behind the record at `offset`; nullopt if no whole record is there. Reads the heads of its frames alone.
+absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file, int64_t offset) {
+  constexpr auto kHead = static_cast<int64_t>(RecordFrame::kHeadBytes);
+  for (bool first = true;; first = false) {
+    uint8_t head[RecordFrame::kHeadBytes];
+    HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(offset, absl::MakeSpan(head)));
+    uint32_t magic, word;
+    std::memcpy(&magic, head, sizeof(magic));
+    std::memcpy(&word, head + sizeof(magic), sizeof(word));
+    const uint32_t part = word >> 29;
+    const bool begins = part == RecordFrame::kWhole || part == RecordFrame::kFirst;
+    if (got < kHead || magic != RecordFrame::kMagic || begins != first || part > RecordFrame::kLast)
+      return std::nullopt;
+    const auto length = static_cast<int64_t>(word & RecordFrame::kLongest);
+    constexpr auto kAlignment = static_cast<int64_t>(RecordFrame::kAlignment);
+    offset += kHead + (length + kAlignment - 1) / kAlignment * kAlignment;
+    if (part == RecordFrame::kWhole || part == RecordFrame::kLast) return offset;
+  }
+}
+
+// Whether the offsets, in order, are those of all records: as far as the first, the last and some between them show.
+absl::StatusOr<bool> NamesAll(const RandomAccessFile& file, int64_t size, const std::vector<int64_t>& offsets) {
+  if (offsets.empty()) return size == 0;
+  if (offsets.front() != 0 || offsets.back() >= size) return false;
+  const size_t step = std::max<size_t>(1, offsets.size() / kChecked);
+  for (size_t i = offsets.size() - 1;; i -= step) {
+    HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offsets[i]));
+    if (end != (i + 1 < offsets.size() ? offsets[i + 1] : size)) return false;
+    if (i < step) return true;
+  }
+}
+
+absl::Status CheckOffsets(const RecordIndex& index, const std::string& index_path, const std::string& path,
+                          int64_t size) {
+  for (size_t i = 0; i < index.offsets.size(); ++i) {
+    const int64_t offset = index.offsets[i];
+    if (offset >= size) {
+      return DataError(index_path, ": key ", index.keys[i], " points to byte ", offset, " of ", path,
+                       ", which has only ", size, " bytes: was the file cut off, or is it the index of another one?");
+    }
+    if (offset % static_cast<int64_t>(RecordFrame::kAlignment) != 0) {
+      return DataError(index_path, ": key ", index.keys[i], " points to byte ", offset, " of ", path,
+                       ", between records, which begin at multiples of ", RecordFrame::kAlignment,
+                       ": is it the index of another file?");
+    }
+  }
+  return absl::OkStatus();
+}
+
+struct OpenedFile {
+  std::shared_ptr<const RandomAccessFile> file;
+  int64_t size;
+};
+absl::StatusOr<OpenedFile> Open(const FileSystem& files, const std::string& path) {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  return OpenedFile{std::move(file), size};
+}
+
+// An index beside the file that names all its records; otherwise nullopt, and whether it may be replaced.
+absl::StatusOr<std::optional<RecordIndex>> FittingIndex(const FileSystem& files, const std::string& index_path,
+                                                        const OpenedFile& opened, bool& replaceable) {
+  replaceable = true;
+  const absl::StatusOr<FileStat> stat = files.Stat(index_path);
+  if (!stat.ok() && KindOf(stat.status()) == ErrorKind::kNotFound) return std::nullopt;
+  HEADRACE_RETURN_IF_ERROR(stat.status());
+  replaceable = false;
+  const absl::StatusOr<Tensor> text = files.Read(index_path);
+  if (!text.ok()) return std::nullopt;
+  absl::StatusOr<RecordIndex> index = ParseRecordIndex(text->bytes_value(), index_path);
+  // Not an index: somebody's other file.
+  if (!index.ok()) return std::nullopt;
+  replaceable = true;
+  SortByOffset(*index);
+  HEADRACE_ASSIGN_OR_RETURN(const bool all, NamesAll(*opened.file, opened.size, index->offsets));
+  return all ? std::optional(*std::move(index)) : std::nullopt;
+}
+
+absl::Status AddChosen(const FileSystem& files, RecordTable::File file, RecordIndex index, ChooseRecords choose,
+                       RecordTable& table) {
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t end, choose(files, file.path, file.size, index));
+  table.Add(std::move(file), index, end);
+  return absl::OkStatus();
+}
+
+absl::Status AddFromIndex(const FileSystem& files, const std::string& path, const std::string& index_path,
+                          ChooseRecords choose, RecordTable& table) {
+  HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
+  HEADRACE_ASSIGN_OR_RETURN(const Tensor text, files.Read(index_path));
+  HEADRACE_ASSIGN_OR_RETURN(RecordIndex index, ParseRecordIndex(text.bytes_value(), index_path));
+  HEADRACE_RETURN_IF_ERROR(CheckOffsets(index, index_path, path, opened.size));
+  SortByOffset(index);
+  HEADRACE_ASSIGN_OR_RETURN(const bool all, NamesAll(*opened.file, opened.size, index.offsets));
+  if (!all) {
+    std::optional<int64_t> end = 0;
+    if (!index.offsets.empty()) {
+      HEADRACE_ASSIGN_OR_RETURN(end, EndOfRecord(*opened.file, index.offsets.back()));
+    }
+    if (end.has_value() && *end < opened.size) {
+      table.Add({path, *end,
+                 Cat("the index ", index_path, " names no record of the last ", opened.size - *end,
+                     " bytes; is it older than the file?")});
+    }
+  }
+  return AddChosen(files, {path, opened.size, index_path, all}, std::move(index), choose, table);
+}
+
+absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage on_damage, ChooseRecords choose,
+                      RecordTable& table) {
+  const std::string index_path = IndexPathOf(path);
+  HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
+  bool replaceable = false;
+  HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> found, FittingIndex(files, index_path, opened, replaceable));
+  if (found.has_value()) {
+    return AddChosen(files, {path, opened.size, index_path, true}, *std::move(found), choose, table);
+  }
+  std::vector<LostBytes> lost;
+  HEADRACE_ASSIGN_OR_RETURN(RecordIndex index, ScanRecords(files, path, on_damage, &lost));
+  for (const LostBytes& each : lost) {
+    table.Add({path, each.offset, Cat(each.bytes, " bytes left out: ", each.reason)});
+  }
+  // An index with gaps would hide the damage from the next run.
+  const std::string text = FormatRecordIndex(index);
+  if (replaceable && lost.empty()) files.Write(index_path, {text}).IgnoreError();
+  return AddChosen(files, {path, opened.size, "", lost.empty()}, std::move(index), choose, table);
+}
+
+}  // namespace
+
+void RecordTable::Add(File file, const RecordIndex& index, int64_t end) {
+  file.first = size();
+  files_.push_back(std::move(file));
+  offsets_.insert(offsets_.end(), index.offsets.begin(), index.offsets.end());
+  offsets_.push_back(end);
+  bool counted = true;
+  for (size_t i = 0; i < index.keys.size() && counted; ++i) counted = index.keys[i] == i;
+  keys_.push_back(counted ? std::vector<uint64_t>() : index.keys);
+}
+
+uint64_t RecordTable::FileOf(uint64_t record) const {
+  const auto behind = std::upper_bound(files_.begin(), files_.end(), record,
+                                       [](uint64_t number, const File& file) { return number < file.first; });
+  return static_cast<uint64_t>(behind - files_.begin()) - 1;
+}
+
+uint64_t RecordTable::Key(uint64_t record, uint64_t file) const {
+  const uint64_t within = record - files_[file].first;
+  return keys_[file].empty() ? within : keys_[file][within];
+}
+
+uint64_t RecordTable::fingerprint() const {
+  return HashBytes({reinterpret_cast<const char*>(offsets_.data()), offsets_.size() * sizeof(int64_t)}, files_.size());
+}
+
+absl::StatusOr<int64_t> ChooseAll(const FileSystem& /*files*/, const std::string& /*path*/, int64_t size,
+                                  RecordIndex& /*index*/) {
+  return size;
+}
+
+absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vector<std::string>& paths,
+                                        const std::vector<std::string>& indices, ChooseRecords choose) {
+  RecordTable table;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    HEADRACE_RETURN_IF_ERROR(AddFromIndex(files, paths[i], indices[i], choose, table));
+  }
+  return table;
+}
+
+absl::StatusOr<RecordTable> BuildIndices(const FileSystem& files, const std::vector<std::string>& paths,
+                                         OnDamage on_damage, ChooseRecords choose) {
+  RecordTable table;
+  for (const std::string& path : paths) {
+    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, choose, table));
+  }
+  return table;
+}
+
+std::string IndexPathOf(const std::string& path) {
+  const bool ends = path.size() > kRecordEnding.size() &&
+                    path.compare(path.size() - kRecordEnding.size(), kRecordEnding.size(), kRecordEnding) == 0;
+  return Cat(ends ? path.substr(0, path.size() - kRecordEnding.size()) : path, kIndexEnding);
+}
+
+}  // namespace headrace

@@ -1,0 +1,149 @@
+#include "io/formats/recordio/record_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/error.h"
+#include "io/files/testing/faulty_file_system.h"
+#include "io/files/testing/temporary_folder.h"
+#include "io/formats/recordio/testing/record_bytes.h"
+
+namespace headrace {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// The magic word, at which a record is written in parts.
+const std::string kMagicWord("\x0a\x23\xd7\xce", 4);
+
+class RecordTableTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<RecordTable> Build(OnDamage on_damage = OnDamage::kFail) const {
+    return BuildIndices(*LocalFileSystem(), {path_}, on_damage, ChooseAll);
+  }
+  absl::StatusOr<RecordTable> Read() const {
+    return ReadIndices(*LocalFileSystem(), {path_}, {folder_ / "a.idx"}, ChooseAll);
+  }
+  static std::vector<int64_t> Begins(const RecordTable& table) {
+    std::vector<int64_t> begins;
+    for (uint64_t i = 0; i < table.size(); ++i) begins.push_back(table.Begin(i, table.FileOf(i)));
+    return begins;
+  }
+  std::string Text(const std::string& name) const {
+    std::ifstream file(folder_ / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  TemporaryFolder folder_;
+  // Records at 0, 12, 20 and 44; the third has two parts.
+  const std::vector<std::string> records_ = {"one", "", "abcd" + kMagicWord + "efg", "three"};
+  const std::string path_ = folder_.Write("a.rec", RecordBytes(records_));
+};
+
+TEST_F(RecordTableTest, ScansAFileAndSavesItsIndex) {
+  const auto table = Build();
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44));
+  EXPECT_TRUE(table->files()[0].complete);
+  EXPECT_EQ(Text("a.idx"), IndexBytes(records_));
+  EXPECT_EQ(table->End(3, 0), static_cast<int64_t>(std::filesystem::file_size(path_)));
+}
+
+TEST_F(RecordTableTest, TakesTheIndexThatIsThere) {
+  folder_.Write("a.idx", "5\t0\n6\t12\n3\t44\n7\t20\n");
+  const auto table = Build();
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44));
+  EXPECT_EQ(table->Key(3, 0), 3u);
+  EXPECT_EQ(table->files()[0].index, folder_ / "a.idx");
+}
+
+TEST_F(RecordTableTest, NoticesAnIndexThatDoesNotFit) {
+  for (const char* stale : {"0\t0\n1\t12\n2\t20\n", "0\t12\n1\t20\n2\t44\n", "0\t0\n1\t12\n2\t44\n",
+                            "0\t0\n1\t12\n2\t20\n3\t44\n4\t400\n", "0\t0\n1\t12\n2\t28\n3\t44\n", ""}) {
+    folder_.Write("a.idx", stale);
+    const auto table = Build();
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44)) << stale;
+    EXPECT_EQ(Text("a.idx"), IndexBytes(records_)) << stale;
+  }
+}
+
+TEST_F(RecordTableTest, LeavesAnotherFileOfThatNameAlone) {
+  folder_.Write("a.idx", "my notes");
+  EXPECT_THAT(Begins(*Build()), ElementsAre(0, 12, 20, 44));
+  EXPECT_EQ(Text("a.idx"), "my notes");
+}
+
+TEST_F(RecordTableTest, DoesWithoutSavingWhereNothingMayBeWritten) {
+  const FaultyFileSystem files(LocalFileSystem(), [](std::string_view call, const std::string&) {
+    return call == "Write" ? NotFoundError("read-only") : absl::OkStatus();
+  });
+  const auto table = BuildIndices(files, {path_}, OnDamage::kFail, ChooseAll);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.idx"));
+}
+
+TEST_F(RecordTableTest, NotesWhatWasLost) {
+  // A record that claims more bytes than follow.
+  folder_.Write("a.rec", RecordBytes({"one"}) + kMagicWord + std::string("\x40\0\0\0oops", 8) + RecordBytes({"two"}));
+  EXPECT_THAT(DescribeError(Build().status()), AllOf(HasSubstr("a.rec"), HasSubstr("byte 12")));
+  const auto table = Build(OnDamage::kSkip);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 24));
+  ASSERT_EQ(table->notes().size(), 1u);
+  EXPECT_EQ(table->notes()[0].offset, 12);
+  EXPECT_THAT(table->notes()[0].text, HasSubstr("12 bytes left out"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.idx")) << "it would hide the damage";
+}
+
+TEST_F(RecordTableTest, ReadsPartsOfFiles) {
+  folder_.Write("a.idx", "9\t20\n4\t0\n");
+  const auto table = Read();
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 20));
+  EXPECT_EQ(table->Key(1, 0), 9u);
+  EXPECT_FALSE(table->files()[0].complete);
+  ASSERT_EQ(table->notes().size(), 1u);
+  EXPECT_EQ(table->notes()[0].offset, 44);
+  EXPECT_THAT(table->notes()[0].text, HasSubstr("names no record of the last 16 bytes"));
+}
+
+TEST_F(RecordTableTest, NamesTheKeyThatCannotBe) {
+  folder_.Write("a.idx", "0\t0\n7\t4000\n");
+  EXPECT_THAT(DescribeError(Read().status()),
+              AllOf(HasSubstr("a.idx: key 7 points to byte 4000"), HasSubstr("has only 60 bytes")));
+  folder_.Write("a.idx", "0\t0\n7\t13\n");
+  EXPECT_THAT(DescribeError(Read().status()), HasSubstr("a.idx: key 7 points to byte 13"));
+  folder_.Write("a.idx", "0\tzero\n");
+  EXPECT_THAT(DescribeError(Read().status()), HasSubstr("a.idx"));
+}
+
+TEST_F(RecordTableTest, NumbersRecordsOverFiles) {
+  const std::string empty = folder_.Write("b.rec", "");
+  const std::string other = folder_.Write("c.rec", RecordBytes({"x", "y"}));
+  const auto table = BuildIndices(*LocalFileSystem(), {other, empty, path_, empty}, OnDamage::kFail, ChooseAll);
+  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_EQ(table->size(), 6u);
+  std::vector<uint64_t> files;
+  for (uint64_t i = 0; i < 6; ++i) files.push_back(table->FileOf(i));
+  EXPECT_THAT(files, ElementsAre(0, 0, 2, 2, 2, 2));
+  EXPECT_EQ(table->Key(3, 2), 1u);
+  EXPECT_EQ(table->End(1, 0), 24);
+}
+
+TEST(IndexPathOf, IsBesideTheFile) {
+  EXPECT_EQ(IndexPathOf("train.rec"), "train.idx");
+  EXPECT_EQ(IndexPathOf("a.rec/train"), "a.rec/train.idx");
+  EXPECT_EQ(IndexPathOf(".rec"), ".rec.idx");
+}
+
+}  // namespace
+}  // namespace headrace
