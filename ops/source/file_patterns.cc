@@ -1,10 +1,13 @@
 #include "ops/source/file_patterns.h"
 
+#include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "core/error.h"
 #include "core/hash.h"
 
@@ -29,8 +32,33 @@ absl::Status CheckPatterns(const ir::Attributes& attributes) {
 absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_view source,
                                         const ir::Attributes& attributes) {
   const std::vector<std::string> patterns = attributes.Strings("patterns");
+  HEADRACE_ASSIGN_OR_RETURN(PathArena paths, Glob(files, patterns));
+  return Measure(files, source, std::move(paths), patterns);
+}
+
+absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vector<std::string>& texts,
+                                       std::string_view ending) {
+  PathArena found;
+  std::set<std::string, std::less<>> seen;
+  for (const std::string& text : texts) {
+    for (const absl::string_view part : absl::StrSplit(text, ';', absl::SkipEmpty())) {
+      std::string path(part);
+      const absl::StatusOr<FileStat> stat = files.Stat(path);
+      if (stat.ok() && stat->type == EntryType::kFolder) path = JoinPath(path, Cat("*", ending));
+      HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, Glob(files, {path}));
+      for (int64_t i = 0; i < matched.size(); ++i) {
+        if (seen.insert(std::string(matched[i])).second) found.Add(matched[i]);
+      }
+    }
+  }
+  if (found.empty()) return GraphError("no path is given; name at least one file, such as 'train", ending, "'");
+  return found;
+}
+
+absl::StatusOr<MatchedFiles> Measure(const FileSystem& files, std::string_view source, PathArena paths,
+                                     const std::vector<std::string>& patterns) {
   MatchedFiles matched;
-  HEADRACE_ASSIGN_OR_RETURN(matched.paths, Glob(files, patterns));
+  matched.paths = std::move(paths);
   uint64_t hash = 0;
   for (int64_t i = 0; i < matched.paths.size(); ++i) {
     const std::string path(matched.paths[i]);

@@ -39,7 +39,7 @@ class ListedFiles : public WholeFiles {
 
 class FileColumns : public ItemColumns {
  public:
-  bool NeedsContent(int field) const override { return field == kData; }
+  bool NeedsBytes(int field) const override { return field == kData; }
   absl::StatusOr<BlockColumn> Make(int field, absl::Span<const Item> items) const override {
     return field == kPath ? PathColumn(items) : BytesColumn(items);
   }

@@ -50,7 +50,7 @@ class PictureColumns : public ItemColumns {
  public:
   explicit PictureColumns(Listing listing) : listing_(std::move(listing)) {}
 
-  bool NeedsContent(int field) const override { return field == kImage; }
+  bool NeedsBytes(int field) const override { return field == kImage; }
   absl::StatusOr<BlockColumn> Make(int field, absl::Span<const Item> items) const override {
     const auto index_of = [](const Item& item) { return static_cast<int64_t>(item.number); };
     switch (field) {

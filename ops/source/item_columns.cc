@@ -18,7 +18,7 @@ bool Joins(absl::Span<const Item> items, absl::Span<const std::string_view> part
   const Buffer* last = nullptr;
   for (size_t i = 0; i < items.size(); ++i) {
     bytes += parts[i].size();
-    const Buffer* const buffer = items[i].content.buffer.get();
+    const Buffer* const buffer = items[i].buffer->get();
     if (std::exchange(last, buffer) == buffer) continue;
     ++buffers;
     kept += buffer->capacity();
@@ -33,12 +33,12 @@ absl::StatusOr<BlockColumn> BytesColumn(absl::Span<const Item> items, PartOfItem
   absl::InlinedVector<std::string_view, 1> parts;
   parts.reserve(items.size());
   for (const Item& item : items) {
-    parts.push_back(part == nullptr ? item.content.bytes : part(item.content.bytes));
+    parts.push_back(part == nullptr ? item.bytes : part(item.bytes));
   }
   if (!Joins(items, parts)) {
     BlockColumn views;
     for (size_t i = 0; i < items.size(); ++i) {
-      views.Append(Tensor::ViewBytes(DType::kBytes, items[i].content.buffer, parts[i].data(), parts[i].size()));
+      views.Append(Tensor::ViewBytes(DType::kBytes, *items[i].buffer, parts[i].data(), parts[i].size()));
     }
     return views;
   }

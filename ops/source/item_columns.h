@@ -6,20 +6,24 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/buffer.h"
 #include "core/error.h"
 #include "core/tensor.h"
 #include "engine/operator/block.h"
-#include "io/formats/random_access_reader.h"
 
 namespace headrace {
 
+// Views.
 struct Item {
   uint64_t number = 0;  // in the whole source; of a record of a stream: 0
   const std::string* path = nullptr;
-  RandomAccessReader::Content content;  // empty if no column needs it
+  const BufferRef* buffer = nullptr;  // holds `bytes`
+  std::string_view bytes;             // empty if no column needs them
 };
 
 class ItemColumns {
@@ -27,7 +31,7 @@ class ItemColumns {
   virtual ~ItemColumns() = default;
   // Whether the column is made of the item's bytes, so that it must be read. `field` is its number among all columns of
   // the source (ops/source/column_choice.h).
-  virtual bool NeedsContent(int field) const = 0;
+  virtual bool NeedsBytes(int field) const = 0;
   // The error of the item's row, if the item is not what it should be.
   virtual absl::Status Check(const Item& /*item*/) const { return absl::OkStatus(); }
   // One column of at least one item, all of which are good.

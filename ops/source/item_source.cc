@@ -18,8 +18,8 @@ ItemSource::ItemSource(std::unique_ptr<const RandomAccessReader> reader, std::un
       columns_(std::move(columns)),
       fields_(std::move(fields)),
       fingerprint_(std::move(fingerprint)),
-      needs_content_(
-          std::any_of(fields_.begin(), fields_.end(), [this](int field) { return columns_->NeedsContent(field); })) {}
+      needs_bytes_(
+          std::any_of(fields_.begin(), fields_.end(), [this](int field) { return columns_->NeedsBytes(field); })) {}
 
 absl::Status ItemSource::Read(uint64_t epoch, uint64_t position, Block& block) const {
   if (block.columns.empty()) return ReadRows(epoch, {&position, 1}, block);
@@ -34,7 +34,7 @@ absl::Status ItemSource::Read(uint64_t epoch, uint64_t position, Block& block) c
 absl::Status ItemSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
   absl::Status wrong;
   absl::InlinedVector<RandomAccessReader::Content, 1> contents(positions.size());
-  const size_t read = needs_content_ ? reader_->Read(positions, absl::MakeSpan(contents), wrong) : positions.size();
+  const size_t read = needs_bytes_ ? reader_->Read(positions, absl::MakeSpan(contents), wrong) : positions.size();
   Items items;
   items.reserve(read);
   Provenance provenance;
@@ -45,7 +45,7 @@ absl::Status ItemSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> pos
     file = place.file;
     provenance.record = place.record;
     provenance.offset = place.offset;
-    items.push_back({positions[i], provenance.file.get(), std::move(contents[i])});
+    items.push_back({positions[i], provenance.file.get(), &contents[i].buffer, contents[i].bytes});
     if (absl::Status bad = columns_->Check(items.back()); !bad.ok()) {
       wrong = std::move(bad);
       AddErrorField(wrong, ErrorField::kFile, DescribeProvenance(provenance));
@@ -54,7 +54,7 @@ absl::Status ItemSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> pos
     }
     // Keeps the path, which the item only points to.
     block.provenances.push_back(provenance);
-    block.ids.push_back({epoch, positions[i], false, items.back().content.changed});
+    block.ids.push_back({epoch, positions[i], false, contents[i].changed});
   }
   if (items.empty()) return wrong;
   for (const int field : fields_) {

@@ -31,7 +31,7 @@ class ItemSource : public IndexedSource {
   const std::unique_ptr<const ItemColumns> columns_;
   const std::vector<int> fields_;
   const Fingerprint fingerprint_;
-  const bool needs_content_;
+  const bool needs_bytes_;
 };
 
 }  // namespace headrace

@@ -19,6 +19,7 @@
 #include "io/files/testing/delayed_file_system.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
+#include "io/formats/recordio/testing/record_bytes.h"
 #include "ops/testing/run_operator.h"
 #include "ops/testing/state_run.h"
 
@@ -34,12 +35,15 @@ using ::testing::UnorderedElementsAreArray;
 
 struct FormatCase {
   std::string op;
+  std::string paths;  // the attribute that names the files
   // The bytes of a file with these records.
   std::function<std::string(const std::vector<std::string>& records)> encode;
   // The text of a row of RunOperator with this record.
   std::function<std::string(const std::string& record)> row;
   // Bytes that can be no record, in a file behind whole records.
   std::string damage;
+  PartBorders borders;
+  bool damage_is_a_row = true;  // so that it can be skipped by itself, and the next row comes
 };
 
 std::string EncodeLines(const std::vector<std::string>& records) {
@@ -49,8 +53,10 @@ std::string EncodeLines(const std::vector<std::string>& records) {
 }
 
 std::vector<FormatCase> Formats() {
-  return {{"Text", EncodeLines, [](const std::string& record) { return Cat("line='", record, "'"); },
-           "\xFF\xFE no text\n"}};
+  return {{"Text", "patterns", EncodeLines, [](const std::string& record) { return Cat("line='", record, "'"); },
+           "\xFF\xFE no text\n", {1, true}},
+          {"RecordFile", "paths", RecordBytes, [](const std::string& record) { return Cat("record='", record, "'"); },
+           std::string("\x0a\x23\xd7\xce\x40\0\0\0claims more", 20), {4, false}, false}};
 }
 
 class SplitFormat : public ::testing::TestWithParam<FormatCase> {
@@ -68,7 +74,7 @@ class SplitFormat : public ::testing::TestWithParam<FormatCase> {
   }
   GraphBuilder Source(GraphBuilder::Given attributes = {}) const {
     GraphBuilder builder;
-    attributes.emplace_back("patterns", StringsValue({folder_ / "f*"}));
+    attributes.emplace_back(GetParam().paths, StringsValue({folder_ / "f*"}));
     builder.Add(GetParam().op, {}, attributes);
     return builder;
   }
@@ -77,7 +83,7 @@ class SplitFormat : public ::testing::TestWithParam<FormatCase> {
     for (const bool shuffle : {false, true}) {
       for (const int64_t interleave : {1, 3}) {
         for (const int64_t split_bytes : {9, 50, 1 << 20}) {
-          for (const char* sharding : {"rows", "splits"}) {
+          for (const char* sharding : {"rows", "splits", "contiguous"}) {
             ways.push_back({{"shuffle", BoolValue(shuffle)},
                             {"interleave", IntValue(interleave)},
                             {"split_bytes", IntValue(split_bytes)},
@@ -132,7 +138,7 @@ TEST_P(SplitFormat, GivesTheSameRowsInEveryWayAndFromEveryState) {
 
 TEST_P(SplitFormat, GoesOnExactlyOnEveryRank) {
   Write({15, 9});
-  for (const char* sharding : {"rows", "splits"}) {
+  for (const char* sharding : {"rows", "splits", "contiguous"}) {
     for (uint64_t rank = 0; rank < 3; ++rank) {
       RunSpec spec;
       spec.shard = {rank, 3};
@@ -175,23 +181,69 @@ TEST_P(SplitFormat, GivesSixteenRowsInTurn) {
   EXPECT_EQ(rows, expected);
 }
 
+// A rank reads its own bytes, and at each border at most one block and one record more.
 TEST_P(SplitFormat, ReadsOnlyTheBytesOfItsSplits) {
   Write({20'000});
-  constexpr uint64_t kWorld = 8;
-  const auto read = [&](const char* sharding) {
+  constexpr int64_t kBorder = 4096 + 64;
+  constexpr int64_t kSplit = 20'000;
+  const auto read = [&](const char* sharding, ShardAssignment shard) {
     const CountedReads files(LocalFileSystem());
     RunSpec spec;
     spec.epochs = 1;
-    spec.shard = {3, kWorld};
+    spec.shard = shard;
     PipelineOptions options = OptionsOf(spec);
     options.files = &files;
-    const GraphBuilder builder = Source({{"sharding", StringValue(sharding)}, {"split_bytes", IntValue(20'000)}});
+    const GraphBuilder builder = Source({{"sharding", StringValue(sharding)}, {"split_bytes", IntValue(kSplit)}});
     EXPECT_TRUE(RunOnce(*builder.Build(), std::move(options))->error.ok());
     return files.bytes();
   };
-  const int64_t all = read("rows");
+  const int64_t all = read("rows", {0, 1});
   EXPECT_GT(all, 300'000);
-  EXPECT_LT(read("splits"), all / static_cast<int64_t>(kWorld) * 2);
+  const int64_t splits = (all - 1) / kSplit + 1;
+  for (const int64_t world : {4, 7}) {
+    for (int64_t rank = 0; rank < world; ++rank) {
+      const ShardAssignment shard{static_cast<uint64_t>(rank), static_cast<uint64_t>(world)};
+      EXPECT_EQ(read("rows", shard), all);
+      const int64_t own = (splits - rank - 1) / world + 1;
+      EXPECT_LE(read("splits", shard), own * (kSplit + kBorder)) << rank;
+      EXPECT_LE(read("contiguous", shard), all / world + 4 + kBorder) << rank;
+    }
+  }
+}
+
+// As dmlc-core's InputSplit gives them: each part begins at the first record from its share of all bytes on.
+TEST_P(SplitFormat, GivesTheRunsOfBytesOfInputSplit) {
+  const std::vector<std::vector<std::string>> files = {{"one", "three", "", "five"}, {"six"}, {"seven", "eight"}};
+  const PartBorders borders = GetParam().borders;
+  struct Begin {
+    int64_t byte;
+    bool first;  // of its file
+    std::string row;
+  };
+  std::vector<Begin> begins;
+  int64_t total = 0;
+  for (size_t file = 0; file < files.size(); ++file) {
+    std::string bytes;
+    for (const std::string& record : files[file]) {
+      begins.push_back({total + static_cast<int64_t>(bytes.size()), bytes.empty(), GetParam().row(record)});
+      bytes += GetParam().encode({record});
+    }
+    total += static_cast<int64_t>(bytes.size());
+    folder_.Write(Cat("f", file), bytes);
+  }
+  for (int64_t world = 1; world < total + 3; ++world) {
+    const int64_t share = (total + world - 1) / world;
+    const int64_t step = (share + borders.alignment - 1) / borders.alignment * borders.alignment;
+    for (int64_t rank = 0; rank < world; ++rank) {
+      std::vector<std::string> expected;
+      for (const Begin& begin : begins) {
+        const int64_t byte = borders.to_part_before && !begin.first ? begin.byte - 1 : begin.byte;
+        if (byte / step == rank) expected.push_back(begin.row);
+      }
+      const ShardAssignment shard{static_cast<uint64_t>(rank), static_cast<uint64_t>(world)};
+      ASSERT_EQ(TextsOf(Source({{"sharding", StringValue("contiguous")}}), shard, 0), expected) << rank << "/" << world;
+    }
+  }
 }
 
 TEST_P(SplitFormat, NamesTheFileAndTheByteOfDamage) {
@@ -206,6 +258,7 @@ TEST_P(SplitFormat, NamesTheFileAndTheByteOfDamage) {
 }
 
 TEST_P(SplitFormat, GoesOnBehindDamageThatIsSkipped) {
+  if (!GetParam().damage_is_a_row) GTEST_SKIP() << "its damage is between rows; see the attribute `damage`";
   Write({10, 10});
   const std::string path =
       folder_.Write("f1", GetParam().encode({"one", "two"}) + GetParam().damage + GetParam().encode({"three"}));
@@ -245,7 +298,7 @@ TEST_P(SplitFormat, KeepsReadsOutstandingForSplitsThatComeNext) {
 
 TEST_P(SplitFormat, RefusesAStateOfAnotherWorldWhereSplitsAreDealt) {
   Write({20, 20});
-  const auto refusal = [&](const char* sharding) {
+  const auto refusal = [&](const char* sharding) -> absl::Status {
     const ir::proto::Graph graph = *Source({{"sharding", StringValue(sharding)}}).Build();
     IterateOptions options = FromState(StateAfter(graph, 5));
     options.rank = 1;
@@ -253,8 +306,10 @@ TEST_P(SplitFormat, RefusesAStateOfAnotherWorldWhereSplitsAreDealt) {
     return Iteration::Start(graph, std::move(options)).status();
   };
   EXPECT_TRUE(refusal("rows").ok());
-  EXPECT_EQ(KindOf(refusal("splits")), ErrorKind::kState);
-  EXPECT_THAT(refusal("splits").message(), HasSubstr(GetParam().op));
+  for (const char* sharding : {"splits", "contiguous"}) {
+    EXPECT_EQ(KindOf(refusal(sharding)), ErrorKind::kState);
+    EXPECT_THAT(refusal(sharding).message(), HasSubstr(GetParam().op));
+  }
 }
 
 TEST_P(SplitFormat, RefusesEvenRanks) {

@@ -1,0 +1,158 @@
+#include "io/formats/recordio/image_list.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "engine/operator/operator.h"
+#include "io/formats/whole_files.h"
+#include "ops/order/permute.h"
+#include "ops/source/column_choice.h"
+#include "ops/source/item_source.h"
+#include "ops/source/picture_labels.h"
+
+namespace headrace {
+namespace {
+
+enum Field { kImage, kLabel, kId, kPath };
+
+const ColumnChoice& Choice() {
+  static const auto* const choice = new ColumnChoice({{"image", ir::ColumnType::Of(DType::kBytes, {})},
+                                                      {"label", ir::ColumnType::Of(DType::kFloat32, {})},
+                                                      {"id", ir::ColumnType::Of(DType::kInt64, {})},
+                                                      {"path", ir::ColumnType::Of(DType::kString, {})}},
+                                                     2);
+  return *choice;
+}
+
+using Lines = std::shared_ptr<const LabelList>;
+
+// The files are not looked at before they are read: a list may name millions.
+class NamedPictures : public WholeFiles {
+ public:
+  NamedPictures(const FileSystem* files, std::string root, Lines lines)
+      : WholeFiles(files), root_(std::move(root)), lines_(std::move(lines)) {}
+
+  uint64_t size() const override { return lines_->list().size(); }
+
+ private:
+  std::string PathOf(uint64_t file) const override {
+    const std::string_view path = lines_->list().path(file);
+    return root_.empty() || path[0] == '/' ? std::string(path) : JoinPath(root_, path);
+  }
+  bool WasListedWith(uint64_t /*file*/, int64_t /*bytes*/) const override { return true; }
+
+  const std::string root_;
+  const Lines lines_;
+};
+
+class NamedPictureColumns : public ItemColumns {
+ public:
+  NamedPictureColumns(Lines lines, int64_t label_width) : lines_(std::move(lines)), label_width_(label_width) {}
+
+  bool NeedsBytes(int field) const override { return field == kImage; }
+
+  absl::StatusOr<BlockColumn> Make(int field, absl::Span<const Item> items) const override {
+    const ImageList& list = lines_->list();
+    switch (field) {
+      case kImage:
+        return BytesColumn(items);
+      case kLabel:
+        return LabelColumn(
+            items.size(), label_width_, [&](size_t i) { return list.labels(items[i].number).size(); },
+            [&](size_t i, float* target) {
+              const absl::Span<const float> labels = list.labels(items[i].number);
+              std::copy(labels.begin(), labels.end(), target);
+            });
+      case kId:
+        return NumberColumn<int64_t>(items,
+                                     [&](const Item& item) { return static_cast<int64_t>(list.index(item.number)); });
+      case kPath:
+        return PathColumn(items);
+    }
+    return InternalError("ImageList has no column number ", field);
+  }
+
+ private:
+  const Lines lines_;
+  const int64_t label_width_;
+};
+
+absl::Status CheckLines(const ImageList& list, const std::string& listing, int64_t label_width) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list.index(i) > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      return DataError(listing, ": the index of ", list.path(i), " is ", list.index(i), ", and ids are int64");
+    }
+    absl::Status labels = CheckLabels(list.labels(i).size(), label_width);
+    if (labels.ok()) continue;
+    AddErrorField(labels, ErrorField::kFile, Cat(listing, ", index ", list.index(i), ", ", list.path(i)));
+    return labels;
+  }
+  return absl::OkStatus();
+}
+
+uint64_t HashOf(const ImageList& list) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const absl::Span<const float> labels = list.labels(i);
+    hash = MixKey(HashBytes(list.path(i), hash), list.index(i));
+    hash = HashBytes({reinterpret_cast<const char*>(labels.data()), labels.size() * sizeof(float)}, hash);
+  }
+  return hash;
+}
+
+absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageList(const OpArguments& arguments) {
+  const FileSystem* const files = arguments.run->files;
+  const std::string& listing = arguments.attributes.String("listing");
+  const int64_t label_width = arguments.attributes.Int("label_width");
+  HEADRACE_ASSIGN_OR_RETURN(const Lines lines, ReadLabelList(*files, listing));
+  HEADRACE_RETURN_IF_ERROR(CheckLines(lines->list(), listing, label_width));
+  return std::make_unique<ItemSource>(
+      std::make_unique<NamedPictures>(files, arguments.attributes.String("root"), lines),
+      std::make_unique<NamedPictureColumns>(lines, label_width), Choice().Fields(arguments.output),
+      Fingerprint{Cat("ImageList ", listing), lines->list().size(), HashOf(lines->list())});
+}
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
+  for (const std::string_view name : {"listing", "root"}) {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul(name, attributes.String(name)));
+  }
+  HEADRACE_ASSIGN_OR_RETURN(ir::Schema schema, Choice().Infer(attributes));
+  HEADRACE_RETURN_IF_ERROR(SetLabelType(attributes, schema));
+  return schema;
+}
+
+const OpRegistration registration(
+    {
+        .name = "ImageList",
+        .role = ir::Role::kSource,
+        .summary = "Gives the pictures that an image list of MXNet names.",
+        .doc = "A list (.lst) has a line for each picture: index, labels and path, between tabs. Columns: `image` (the "
+               "bytes of the file) and `label` (float32: shape (), or (label_width,)); on request `id` (int64: the "
+               "line's index) and `path` (string). Rows come in the order of the lines; a row's key is its line's "
+               "number, from 0.\n"
+               "Errors: lines that are not as the format says, an index that comes twice, another number of labels "
+               "than label_width. A file that cannot be read is an error of its row.",
+        .min_inputs = 0,
+        .max_inputs = 0,
+        .attributes = {{.name = "listing", .type = ir::AttributeType::kString, .doc = "The list.", .path = true},
+                       {.name = "root",
+                        .type = ir::AttributeType::kString,
+                        .doc = "The folder to which paths in the list are relative; empty: the working folder.",
+                        .default_value = "''",
+                        .path = true},
+                       DeclareShuffle(),
+                       DeclareLabelWidth(),
+                       Choice().Declare()},
+        .traits = {.indexed = true, .file_io = true},
+        .example = "hr.ImageList(\"train.lst\", \"photos\", shuffle=True)",
+        .infer = Infer,
+    },
+    {.indexed_source = MakeImageList});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,251 @@
+#include "ops/source/record_reading.h"
+
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "core/error.h"
+#include "engine/operator/row_warnings.h"
+#include "io/formats/recordio/indexed_records.h"
+#include "io/formats/recordio/record_io_format.h"
+#include "io/listings/kept_by_files.h"
+#include "ops/source/file_patterns.h"
+#include "ops/source/item_source.h"
+#include "ops/source/split_source.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kBuild = "build";
+constexpr std::string_view kRecordEnding = ".rec";
+constexpr std::string_view kIndexEnding = ".idx";
+// Of how reading goes without an index.
+constexpr std::string_view kStreamOnly[] = {"interleave", "sharding", "split_bytes"};
+
+OnDamage OnDamageOf(const ir::Attributes& attributes) {
+  return attributes.String("damage") == "skip" ? OnDamage::kSkip : OnDamage::kFail;
+}
+
+// The records of a stream as items.
+class ItemRecords : public RecordColumns {
+ public:
+  explicit ItemRecords(RecordRows rows) : rows_(std::move(rows)) {}
+
+  void Choose(RecordBlock& block) const override {
+    if (rows_.is_row == nullptr) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < block.records.size(); ++i) {
+      if (rows_.is_row(block.content(i))) block.records[kept++] = block.records[i];
+    }
+    block.records.resize(kept);
+  }
+
+  size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
+    if (held_.empty() || held_.back().get() != block.buffer.get()) held_.push_back(block.buffer);
+    for (size_t i = 0; i < count; ++i) {
+      items_.push_back({0, nullptr, &held_.back(), block.content(first + i * step)});
+      wrong = rows_.columns->Check(items_.back());
+      if (wrong.ok()) continue;
+      items_.pop_back();
+      return i;
+    }
+    return count;
+  }
+
+  absl::Status Take(Block& block) override {
+    absl::Status made;
+    for (const int field : rows_.fields) {
+      absl::StatusOr<BlockColumn> column = rows_.columns->Make(field, items_);
+      made = column.status();
+      if (!made.ok()) break;
+      block.columns.push_back(*std::move(column));
+    }
+    items_.clear();
+    held_.clear();
+    if (!made.ok()) block.columns.clear();
+    return made;
+  }
+
+ private:
+  const RecordRows rows_;
+  std::vector<Item> items_;
+  std::deque<BufferRef> held_;  // that they are in
+};
+
+// Items whose table had something amiss.
+class RecordSource : public ItemSource {
+ public:
+  RecordSource(const OpArguments& arguments, std::shared_ptr<const RecordTable> table, RecordRows rows,
+               Fingerprint fingerprint)
+      : ItemSource(std::make_unique<IndexedRecords>(arguments.run->files, table), std::move(rows.columns),
+                   std::move(rows.fields), std::move(fingerprint)),
+        warnings_(std::make_shared<RowWarnings>(arguments.name, "place")) {
+    for (const RecordTable::Note& note : table->notes()) {
+      warnings_->Add({}, {std::make_shared<const std::string>(note.path), -1, note.offset}, note.text);
+    }
+  }
+
+  std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
+
+ private:
+  const std::shared_ptr<RowWarnings> warnings_;
+};
+
+KeptByFiles<RecordTable>& KeptTables() {
+  static auto* const kept = new KeptByFiles<RecordTable>;
+  return *kept;
+}
+
+std::vector<std::string> TextsOf(const PathArena& paths) {
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < paths.size(); ++i) texts.emplace_back(paths[i]);
+  return texts;
+}
+
+// The paths of the indices; none: they are built.
+absl::StatusOr<std::vector<std::string>> IndicesOf(const OpArguments& arguments, size_t files) {
+  const std::vector<std::string> given = arguments.attributes.Strings("index");
+  if (given.size() == 1 && given[0] == kBuild) return std::vector<std::string>();
+  HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, MatchInOrder(*arguments.run->files, given, kIndexEnding));
+  if (static_cast<size_t>(matched.size()) != files) {
+    return GraphError("index names ", matched.size(), matched.size() == 1 ? " file" : " files", " and paths ", files,
+                      "; give an index for each, in the order of paths, or index=\"build\"");
+  }
+  return TextsOf(matched);
+}
+
+absl::StatusOr<std::shared_ptr<const RecordTable>> TableOf(const OpArguments& arguments,
+                                                           const std::vector<std::string>& paths,
+                                                           ChooseRecords choose) {
+  const FileSystem& files = *arguments.run->files;
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> indices, IndicesOf(arguments, paths.size()));
+  const OnDamage on_damage = OnDamageOf(arguments.attributes);
+  const std::string name =
+      Cat(choose == ChooseAll ? "all" : "chosen", on_damage == OnDamage::kSkip ? " skip" : "",
+          indices.empty() ? " build" : "", "\n", absl::StrJoin(paths, "\n"), "\n", absl::StrJoin(indices, "\n"));
+  std::vector<std::string> read = paths;
+  read.insert(read.end(), indices.begin(), indices.end());
+  return KeptTables().Get(files, name, std::move(read), [&]() -> absl::StatusOr<RecordTable> {
+    return indices.empty() ? BuildIndices(files, paths, on_damage, choose) : ReadIndices(files, paths, indices, choose);
+  });
+}
+
+absl::StatusOr<MatchedFiles> FilesOf(const OpArguments& arguments) {
+  const std::vector<std::string> texts = arguments.attributes.Strings("paths");
+  const FileSystem& files = *arguments.run->files;
+  HEADRACE_ASSIGN_OR_RETURN(PathArena paths, MatchInOrder(files, texts, kRecordEnding));
+  return Measure(files, arguments.node->op(), std::move(paths), texts);
+}
+
+absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& arguments, MakeRecordRows make) {
+  HEADRACE_ASSIGN_OR_RETURN(RecordRows rows, make(arguments));
+  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RecordTable> table,
+                            TableOf(arguments, TextsOf(files.paths), rows.choose));
+  files.fingerprint.count = table->size();
+  files.fingerprint.hash = MixKey(files.fingerprint.hash, table->fingerprint());
+  return std::make_unique<RecordSource>(arguments, std::move(table), std::move(rows), std::move(files.fingerprint));
+}
+
+absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& arguments, MakeRecordRows make) {
+  HEADRACE_ASSIGN_OR_RETURN(RecordRows rows, make(arguments));
+  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
+  return std::make_unique<SplitSource>(std::make_unique<RecordIoFormat>(OnDamageOf(arguments.attributes)),
+                                       std::move(files), std::make_unique<ItemRecords>(std::move(rows)), arguments);
+}
+
+}  // namespace
+
+std::vector<ir::Attribute> DeclareRecordReading() {
+  std::vector<ir::Attribute> attributes = {
+      {.name = "paths",
+       .type = ir::AttributeType::kStrings,
+       .doc =
+           "RecordIO files: paths, with `*`, `?`, `[abc]` and `**`, several of them in a list or between semicolons; "
+           "a folder stands for the .rec files in it.",
+       .path = true},
+      {.name = "index",
+       .type = ir::AttributeType::kStrings,
+       .doc =
+           "The .idx file of each file, in the order of paths, or \"build\": the one beside the file, made by a scan "
+           "if it is missing or does not fit. None: the files are read in splits.",
+       .default_value = "None",
+       .nullable = true,
+       .path = true,
+       .indexes = true}};
+  for (ir::Attribute& attribute : SplitReading::Declare()) {
+    if (attribute.name == "shuffle") {
+      attribute.puts_above = "permute";
+      attribute.doc =
+          "With an index: all orders of the rows are equally likely, and each epoch has a new one. Without: read the "
+          "splits of the files in an order that differs in each epoch, several at once.";
+    } else {
+      attribute.doc = Cat("Without an index. ", attribute.doc);
+    }
+    attributes.push_back(std::move(attribute));
+  }
+  attributes.push_back({.name = "damage",
+                        .type = ir::AttributeType::kString,
+                        .doc =
+                            "What to do where bytes are no record: \"error\", or \"skip\" to go on at the next record; "
+                            "explain() names what was left out.",
+                        .default_value = "'error'",
+                        .choices = {"error", "skip"}});
+  return attributes;
+}
+
+absl::Status CheckRecordReading(const ir::Attributes& attributes) {
+  for (const std::string_view list : {"paths", "index"}) {
+    if (attributes.IsNone(list)) continue;
+    const std::vector<std::string> texts = attributes.Strings(list);
+    if (texts.empty()) return GraphError(list, " is empty; give at least one path");
+    for (const std::string& text : texts) HEADRACE_RETURN_IF_ERROR(CheckNoNul("the path", text));
+  }
+  if (attributes.IsNone("index")) return absl::OkStatus();
+  for (const std::string_view name : kStreamOnly) {
+    if (attributes.IsNone(name)) continue;
+    return GraphError(name,
+                      "= is for reading in splits, and with index= rows are read by their numbers; leave out one "
+                      "of the two");
+  }
+  return absl::OkStatus();
+}
+
+OpFactories RecordFactories(MakeRecordRows make) {
+  return {.indexed_source = [make](const OpArguments& arguments) { return MakeIndexed(arguments, make); },
+          .stream_source = [make](const OpArguments& arguments) { return MakeStream(arguments, make); },
+          .properties =
+              [](const OpArguments& arguments, OperatorProperties& properties) {
+                SplitReading::Of(arguments.attributes).Describe(properties);
+              }};
+}
+
+ir::PythonSignature RecordSignature(std::string_view op, const std::vector<OwnParameter>& own) {
+  constexpr std::string_view kPaths = "str | PathLike[str] | Sequence[str | PathLike[str]]";
+  ir::PythonSignature python;
+  const auto add = [&](const std::string& name, std::string_view text, std::string_view doc = "") {
+    Append(python.parameters, python.parameters.empty() ? "" : ", ", text);
+    python.docs.push_back({name, std::string(doc)});
+  };
+  add("paths", Cat("paths: ", kPaths));
+  add("index", Cat("index: ", kPaths, " | None = None"));
+  add("shuffle", "shuffle: bool = False");
+  for (const OwnParameter& parameter : own) add(parameter.name, parameter.text);
+  add("window", "window: int = 1024",
+      "With `shuffle` and without an index: rows are then mixed by shuffle(window); 0: they are not.");
+  add("interleave", "interleave: int | None = None");
+  add("sharding", "sharding: str | None = None");
+  add("split_bytes", "split_bytes: int | None = None");
+  add("damage", "damage: str = \"error\"");
+  add("seed", "*, seed: int | None = None");
+  add("name", "name: str | None = None");
+  python.body = Cat("self._begin(\n    \"", op, "\",\n    {\n");
+  for (const ir::PythonSignature::Parameter& parameter : python.docs) {
+    if (parameter.name != "window") Append(python.body, "        \"", parameter.name, "\": ", parameter.name, ",\n");
+  }
+  python.body += "    },\n)\nif index is None:\n    hosted.mix(self, shuffle, window, seed, name)";
+  return python;
+}
+
+}  // namespace headrace
