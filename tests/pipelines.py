@@ -5,7 +5,8 @@ import io
 import json
 import pathlib
 import shutil
-from collections.abc import Callable, Iterator
+import struct
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ EPOCH = 2
 def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     shutil.copytree(photos, folder / "photos", ignore=shutil.ignore_patterns("*.md"))
     _write_texts(folder / "texts")
+    _write_records(folder)
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
@@ -48,6 +50,32 @@ def _write_texts(folder: pathlib.Path) -> None:
     (folder / "b-windows.txt").write_bytes(b"first\r\n\r\nthird \xc3\xbcber\r\nlast without an end")
     (folder / "c-empty.txt").write_bytes(b"")
     (folder / "d-mark.txt").write_bytes(b"\xef\xbb\xbfafter a byte order mark\n\n\nlone\rreturn\n")
+
+
+def record_bytes(payloads: Iterable[bytes]) -> bytes:
+    """A RecordIO file of payloads without magic words."""
+    return b"".join(
+        struct.pack("<II", 0xCED7230A, len(payload)) + payload + bytes(-len(payload) % 4) for payload in payloads
+    )
+
+
+def image_record(number: int, label: float, image: bytes) -> bytes:
+    return struct.pack("<IfQQ", 0, label, number, 0) + image
+
+
+def _write_records(folder: pathlib.Path) -> None:
+    """Image records in two files, one with damage behind its first record, and a list that names the pictures."""
+    photos = sorted((folder / "photos").rglob("*.jpg"))
+    pictures = [image_record(number, number % 3, photo.read_bytes()) for number, photo in enumerate(photos)]
+    records = folder / "records"
+    records.mkdir()
+    (records / "a.rec").write_bytes(record_bytes(pictures[:5]))
+    (records / "b.rec").write_bytes(record_bytes(pictures[5:]))
+    (folder / "photos.lst").write_text(
+        "".join(f"{number}\t{number % 3}\t{photo.relative_to(folder)}\n" for number, photo in enumerate(photos))
+    )
+    lost = struct.pack("<II", 0xCED7230A, 1 << 20) + b"claims too much."
+    (folder / "damaged.rec").write_bytes(record_bytes([b"one"]) + lost + record_bytes([b"two", b"", b"three"]))
 
 
 def _write_damaged(folder: pathlib.Path) -> None:
@@ -263,6 +291,29 @@ def text_lines(data: pathlib.Path) -> hr.Dataset:
 
 def text_splits(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt"), shuffle=True, window=6, interleave=3, split_bytes=40).batch(7)
+
+
+def packed_pictures(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageRecord(str(data / "records"), index="build", shuffle=True)
+    return pictures.map([V.Decode(), V.RandomCrop(40)], "image").batch(4)
+
+
+def packed_pictures_in_splits(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageRecord(str(data / "records"), shuffle=True, window=3, interleave=2, split_bytes=100_000)
+    return pictures.map([V.Decode(), V.RandomCrop(40)], "image").batch(4)
+
+
+def part_of_records(data: pathlib.Path) -> hr.Dataset:
+    return hr.RecordFile(str(data / "records"), index="build").split([0.7, 0.3], seed=1)[0].batch(2)
+
+
+def records_behind_damage(data: pathlib.Path) -> hr.Dataset:
+    return hr.RecordFile(str(data / "damaged.rec"), damage="skip").repeat(2).batch(3)
+
+
+def listed_pictures(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageList(str(data / "photos.lst"), str(data), columns=["image", "label", "id"], shuffle=True)
+    return pictures.map([V.Decode(), V.RandomCrop(40)], "image").batch(3)
 
 
 def texts_repeated(data: pathlib.Path) -> hr.Dataset:
@@ -512,6 +563,11 @@ PIPELINES: dict[str, Build] = {
         whole_files,
         text_lines,
         text_splits,
+        packed_pictures,
+        packed_pictures_in_splits,
+        part_of_records,
+        records_behind_damage,
+        listed_pictures,
         texts_repeated,
         table,
         generated,

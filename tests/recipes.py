@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
+from tests.pipelines import record_bytes
 
 Rows = list[Any]
 
@@ -154,18 +155,68 @@ def lines(count: int, shuffled: bool, interleave: int, split_bytes: int, shardin
     )
 
 
+def records_of(count: int) -> pathlib.Path:
+    """The same numbers as records."""
+    path = lines_of(count).with_suffix(".rec")
+    if not path.exists():
+        draft = path.with_name(f"{count}.{os.getpid()}.record-draft")
+        draft.write_bytes(record_bytes(str(number).encode() for number in range(count)))
+        draft.rename(path)
+    return path
+
+
+def number_of_record(record: Any) -> np.ndarray:
+    return np.array(int(bytes(record)), np.int64)
+
+
+def records(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
+    def build() -> hr.Dataset:
+        file = hr.RecordFile(
+            records_of(count),
+            None,
+            shuffled,
+            5,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+        )
+        return file.map(number_of_record, "record", "value").project("value")
+
+    in_order = not shuffled and interleave == 1
+    return Recipe(
+        f"RecordFile({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
+        build,
+        (lambda: list(range(count))) if in_order else unmodelled,
+    )
+
+
+def indexed_records(count: int, shuffled: bool) -> Recipe:
+    def build() -> hr.Dataset:
+        file = hr.RecordFile(records_of(count), "build", shuffled)
+        return file.map(number_of_record, "record", "value").project("value")
+
+    return Recipe(
+        f"RecordFile({count}, index, {shuffled})",
+        build,
+        unmodelled if shuffled else lambda: list(range(count)),
+        numbered=count,
+    )
+
+
 def source(draws: Draws) -> Recipe:
     size = draws.integer(0, draws.choice([30, 3]))
-    kind = draws.choice(["range", "array", "stream", "lines"])
+    kind = draws.choice(["range", "array", "stream", "lines", "records", "indexed records"])
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
-    if kind == "lines":
-        return lines(
+    if kind == "indexed records":
+        return indexed_records(size, draws.choice([False, True]))
+    if kind in ("lines", "records"):
+        return (lines if kind == "lines" else records)(
             size,
             draws.choice([False, True]),
             draws.integer(1, 3),
             draws.choice([4, 17, 1000]),
-            draws.choice(["rows", "splits"]),
+            draws.choice(["rows", "splits", "contiguous"]),
         )
     return array(size) if kind == "array" else stream(size)
 

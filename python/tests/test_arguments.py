@@ -201,8 +201,11 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Files": (hr.Files, {"patterns": "*.txt"}),
     "Generator": (hr.Generator, {"function": lambda: iter([1, 2]), "columns": "value"}),
     "ImageFolder": (hr.ImageFolder, {"root": "nowhere"}),
+    "ImageList": (hr.ImageList, {"listing": "nowhere.lst"}),
+    "ImageRecord": (hr.ImageRecord, {"paths": "nowhere.rec"}),
     "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
     "Range": (hr.Range, {"start": 6}),
+    "RecordFile": (hr.RecordFile, {"paths": "nowhere.rec"}),
     "Text": (hr.Text, {"patterns": "*.txt"}),
 }
 METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {

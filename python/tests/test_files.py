@@ -254,6 +254,9 @@ REMOTE: dict[str, Callable[[pathlib.Path], hr.Dataset]] = {
     "ImageFolder": lambda folder: hr.ImageFolder("s3://bucket/photos"),
     "Files": lambda folder: hr.Files("s3://bucket/*.jpg"),
     "Text": lambda folder: hr.Text("s3://bucket/*.txt"),
+    "RecordFile": lambda folder: hr.RecordFile("s3://bucket/a.rec", index="build"),
+    "ImageRecord": lambda folder: hr.ImageRecord("s3://bucket/a.rec"),
+    "ImageList": lambda folder: hr.ImageList("s3://bucket/a.lst"),
     "listing": lambda folder: hr.ImageFolder(folder, listing="s3://bucket/listing"),
     "cache": lambda folder: hr.Range(3).cache("1MiB", "s3://bucket/cache"),
 }
