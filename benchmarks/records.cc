@@ -180,9 +180,10 @@ void Compare(const std::string& what, int runs, const std::function<Seen()>& by_
     ratios.push_back(hand.wall / ours.wall);
   }
   const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  std::printf("%s: by hand %.0f ns a record (%.0f of CPU), RecordFile %.0f ns (%.0f of CPU); ratio %.2f (%.2f to %.2f)\n",
-              what.c_str(), Median(hand_wall), Median(hand_cpu), Median(ours_wall), Median(ours_cpu), Median(ratios),
-              *least, *most);
+  std::printf(
+      "%s: by hand %.0f ns a record (%.0f of CPU), RecordFile %.0f ns (%.0f of CPU); ratio %.2f (%.2f to %.2f)\n",
+      what.c_str(), Median(hand_wall), Median(hand_cpu), Median(ours_wall), Median(ours_cpu), Median(ratios), *least,
+      *most);
   std::fflush(stdout);
 }
 
@@ -242,15 +243,18 @@ void CompareRecordsOf(size_t record_bytes, int64_t bytes, int runs) {
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), std::mt19937_64(2));
   const std::string size = std::to_string(record_bytes / 1024) + " KB";
-  Compare("records of " + size + " in order", runs, [&] { return InOrderByHand(file); },
-          [&] { return Pipelined(PathsOf(file), {}); });
+  Compare(
+      "records of " + size + " in order", runs, [&] { return InOrderByHand(file); },
+      [&] { return Pipelined(PathsOf(file), {}); });
   GraphBuilder::Given indexed = PathsOf(file);
   indexed.emplace_back("index", ir::StringsValue({file.index}));
-  Compare("records of " + size + " in order, with an index", runs, [&] { return InOrderByHand(file); },
-          [&] { return Pipelined(indexed, {}); });
+  Compare(
+      "records of " + size + " in order, with an index", runs, [&] { return InOrderByHand(file); },
+      [&] { return Pipelined(indexed, {}); });
   indexed.emplace_back("shuffle", ir::BoolValue(true));
-  Compare("records of " + size + " shuffled", runs, [&] { return ShuffledByHand(file, order); },
-          [&] { return Pipelined(indexed, {}); });
+  Compare(
+      "records of " + size + " shuffled", runs, [&] { return ShuffledByHand(file, order); },
+      [&] { return Pipelined(indexed, {}); });
   CountBytes(file);
   unlink(file.path.c_str());
   unlink(file.index.c_str());

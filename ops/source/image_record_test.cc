@@ -99,9 +99,8 @@ TEST_F(ImageRecordSource, TakesLabelsFromAList) {
     EXPECT_THAT(RunEveryWay(builder).Texts(1), ElementsAre("image='A', label=20, id=5", "image='B', label=10, id=3"));
   }
   folder_.Write("x.lst", "5\t20\t21\ta.jpg\n3\t1\t2\tb.jpg\n");
-  const GraphBuilder::Given two = {{"path_imglist", StringValue(list)},
-                                   {"label_width", IntValue(2)},
-                                   {"columns", StringsValue({"label"})}};
+  const GraphBuilder::Given two = {
+      {"path_imglist", StringValue(list)}, {"label_width", IntValue(2)}, {"columns", StringsValue({"label"})}};
   for (const GraphBuilder& builder : Ways(two)) {
     EXPECT_THAT(RunEveryWay(builder).Texts(1), ElementsAre("label=float32 (2,) [20 21]", "label=float32 (2,) [1 2]"));
   }
@@ -123,8 +122,8 @@ TEST_F(ImageRecordSource, LeavesOutWhatFaceSetsHaveBesidePictures) {
     for (const Ran& rank : RunRanks(builder, 2)) {
       for (const std::string& text : rank.Texts(1)) all.push_back(text);
     }
-    EXPECT_THAT(all, UnorderedElementsAre("image='A', label=0, id=1", "image='B', label=0, id=2",
-                                          "image='C', label=1, id=3"));
+    EXPECT_THAT(
+        all, UnorderedElementsAre("image='A', label=0, id=1", "image='B', label=0, id=2", "image='C', label=1, id=3"));
   }
 }
 
