@@ -166,8 +166,7 @@ TEST_F(RecordFile, NamesDamageInEitherWay) {
   EXPECT_EQ(GetErrorField(ran.error, ErrorField::kFile), Cat(path, ", byte 24"));
   EXPECT_THAT(Refusal(Indexed()), AllOf(HasSubstr(path), HasSubstr("byte 24")));
   // An index may be there all the same: then the row fails.
-  const GraphBuilder::Given by_index = {
-      {"index", StringsValue({folder_.Write("x.idx", "0\t0\n1\t12\n2\t24\n")})}};
+  const GraphBuilder::Given by_index = {{"index", StringsValue({folder_.Write("x.idx", "0\t0\n1\t12\n2\t24\n")})}};
   const Ran indexed = RunEveryWay(Source(by_index));
   EXPECT_EQ(indexed.Texts(), Rows({"one", "two"}));
   EXPECT_EQ(GetErrorField(indexed.error, ErrorField::kFile), Cat(path, ", record 2, byte 24"));
@@ -177,8 +176,8 @@ TEST_F(RecordFile, NamesDamageInEitherWay) {
 }
 
 TEST_F(RecordFile, GoesOnBehindDamageAndSaysWhatWasLost) {
-  const std::string bytes = RecordBytes({"one"}) + std::string("\x0a\x23\xd7\xce\x40\0\0\0oops", 12) +
-                            RecordBytes({"two", "three"});
+  const std::string bytes =
+      RecordBytes({"one"}) + std::string("\x0a\x23\xd7\xce\x40\0\0\0oops", 12) + RecordBytes({"two", "three"});
   const std::string path = folder_.Write("0.rec", bytes);
   const GraphBuilder::Given skip = {{"damage", StringValue("skip")}};
   for (const GraphBuilder& builder : {Source(skip), Indexed(skip)}) {
@@ -216,7 +215,8 @@ TEST_F(RecordFile, SaysThatAnIndexIsOlderThanItsFile) {
 
 TEST_F(RecordFile, GivesLongAndShortRecordsAsTheyAre) {
   std::vector<std::string> records;
-  for (int i = 0; i < 60; ++i) records.push_back(std::string(static_cast<size_t>(i * i * 30), static_cast<char>('a' + i % 26)));
+  for (int i = 0; i < 60; ++i)
+    records.push_back(std::string(static_cast<size_t>(i * i * 30), static_cast<char>('a' + i % 26)));
   folder_.Write("0.rec", RecordBytes(records));
   for (GraphBuilder builder : {Source(), Indexed(), Indexed({{"shuffle", BoolValue(true)}})}) {
     builder.Add("batch", {0}, {{"size", IntValue(16)}});

@@ -18,6 +18,7 @@ namespace headrace {
 namespace {
 
 constexpr std::string_view kBuild = "build";
+constexpr int64_t kBlockBytes = int64_t{1} << 20;
 constexpr std::string_view kRecordEnding = ".rec";
 constexpr std::string_view kIndexEnding = ".idx";
 // Of how reading goes without an index.
@@ -152,7 +153,8 @@ absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& argu
   HEADRACE_ASSIGN_OR_RETURN(RecordRows rows, make(arguments));
   HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, FilesOf(arguments));
   return std::make_unique<SplitSource>(std::make_unique<RecordIoFormat>(OnDamageOf(arguments.attributes)),
-                                       std::move(files), std::make_unique<ItemRecords>(std::move(rows)), arguments);
+                                       std::move(files), std::make_unique<ItemRecords>(std::move(rows)), arguments,
+                                       kBlockBytes);
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace {
 
 constexpr uint64_t kLargestFile = std::numeric_limits<int64_t>::max() / 2;
 constexpr int kReadersOfShuffled = 8;
-constexpr int64_t kBlockBytes = int64_t{256} << 10;
 constexpr int64_t kLeastBlockBytes = 4096;
 // All blocks of a source together take about this part of the budget at most.
 constexpr int64_t kBudgetShare = 16;
@@ -37,9 +36,9 @@ int64_t SplitBytesOf(const SplitReading& reading, const MatchedFiles& files, uin
   return reading.split_bytes > 0 ? reading.split_bytes : SplitTable::DefaultSplitBytes(BytesOf(files));
 }
 
-size_t BlockBytesOf(const SplitReading& reading, int64_t memory) {
+size_t BlockBytesOf(const SplitReading& reading, int64_t memory, int64_t wanted) {
   const int64_t share = memory / kBudgetShare / (kBlocksOfReader * reading.readers);
-  return static_cast<size_t>(std::clamp(share / kLeastBlockBytes * kLeastBlockBytes, kLeastBlockBytes, kBlockBytes));
+  return static_cast<size_t>(std::clamp(share / kLeastBlockBytes * kLeastBlockBytes, kLeastBlockBytes, wanted));
 }
 
 }  // namespace
@@ -103,7 +102,7 @@ SplitTable SplitSource::SplitsOf(const SplitReading& reading, const MatchedFiles
 }
 
 SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles files,
-                         std::unique_ptr<RecordColumns> columns, const OpArguments& arguments)
+                         std::unique_ptr<RecordColumns> columns, const OpArguments& arguments, int64_t block_bytes)
     : format_(std::move(format)),
       system_(arguments.run->files),
       files_(std::move(files)),
@@ -115,7 +114,7 @@ SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles file
       order_(splits_.size(), arguments.seed, arguments.salt),
       places_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
       skips_failed_(arguments.run->skips_failed),
-      block_bytes_(BlockBytesOf(reading_, arguments.run->memory)),
+      block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes)),
       warnings_(std::make_shared<RowWarnings>(arguments.name, "place")),
       lanes_(static_cast<size_t>(reading_.readers)) {}
 

@@ -57,8 +57,12 @@ struct SplitReading {
 
 class SplitSource : public StreamSource {
  public:
+  static constexpr int64_t kBlockBytes = int64_t{256} << 10;
+
+  // `block_bytes`: read at once, if the budget has room. More suits formats of long records: a record that two blocks
+  // share is copied.
   SplitSource(std::unique_ptr<const Format> format, MatchedFiles files, std::unique_ptr<RecordColumns> columns,
-              const OpArguments& arguments);
+              const OpArguments& arguments, int64_t block_bytes = kBlockBytes);
 
   absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) override;
   absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,

@@ -53,10 +53,19 @@ std::string EncodeLines(const std::vector<std::string>& records) {
 }
 
 std::vector<FormatCase> Formats() {
-  return {{"Text", "patterns", EncodeLines, [](const std::string& record) { return Cat("line='", record, "'"); },
-           "\xFF\xFE no text\n", {1, true}},
-          {"RecordFile", "paths", RecordBytes, [](const std::string& record) { return Cat("record='", record, "'"); },
-           std::string("\x0a\x23\xd7\xce\x40\0\0\0claims more", 20), {4, false}, false}};
+  return {{"Text",
+           "patterns",
+           EncodeLines,
+           [](const std::string& record) { return Cat("line='", record, "'"); },
+           "\xFF\xFE no text\n",
+           {1, true}},
+          {"RecordFile",
+           "paths",
+           RecordBytes,
+           [](const std::string& record) { return Cat("record='", record, "'"); },
+           std::string("\x0a\x23\xd7\xce\x40\0\0\0claims more", 20),
+           {4, false},
+           false}};
 }
 
 class SplitFormat : public ::testing::TestWithParam<FormatCase> {

@@ -14,8 +14,8 @@ namespace {
 constexpr auto kHead = static_cast<int64_t>(RecordFrame::kHeadBytes);
 // Reads of so many bytes or less are joined with those in front of them.
 constexpr int64_t kMostJoined = int64_t{1} << 20;
-// Bytes between two records that are read along: as many as take the time of another read.
-constexpr int64_t kMostBetween = 4096;
+// Bytes between two records that are read along. Few: a rank reads its own records.
+constexpr int64_t kMostBetween = 64;
 // What is read at first of a record whose length is not known.
 constexpr int64_t kFirstRead = int64_t{64} << 10;
 constexpr size_t kMostOpen = 64;
