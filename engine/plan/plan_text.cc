@@ -66,7 +66,7 @@ std::string_view LaneName(Lane lane) {
     case Lane::kIo:
       return "reads files";
     case Lane::kPython:
-      return "own thread (Python)";
+      return "Python thread";
     default:
       return "workers";
   }

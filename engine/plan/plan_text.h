@@ -27,7 +27,7 @@ size_t NameWidth(const Stages& stages) {
 }
 // Pads to a width in characters; "└" and "─" take three bytes each.
 std::string Padded(const std::string& text, size_t width);
-// "workers", "reads files" or "own thread (Python)".
+// "workers", "reads files" or "Python thread".
 std::string_view LaneName(Lane lane);
 // "indexed source", "stream source", "row" or "stream".
 std::string_view KindName(PlannedStage::Kind kind);
