@@ -4,6 +4,7 @@ or a hang, nor a message of an underlying library."""
 import ast
 import decimal
 import fractions
+import functools
 import inspect
 import io
 import itertools
@@ -258,11 +259,12 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 TABLE = SOURCES | METHODS | KERNELS | OTHERS
 
 
+@functools.cache
 def parameters(name: str) -> list[str]:
     call, given = TABLE[name]
-    of = {**{each: getattr(hr, each) for each in SOURCES}, **{each: getattr(hr.Dataset, each) for each in METHODS}}
-    of |= {each: getattr(V, each, None) or getattr(T, each, None) for each in KERNELS}
-    listed = [each for each in inspect.signature(of.get(name) or call).parameters if each not in ("self", "options")]
+    home = hr if name in SOURCES else hr.Dataset if name in METHODS else V if hasattr(V, name) else T
+    of = call if name in OTHERS else getattr(home, name)
+    listed = [each for each in inspect.signature(of).parameters if each not in ("self", "options")]
     return listed + {"profile": ["profile_events"], "options": list(RunParameters.__annotations__)}.get(name, [])
 
 
@@ -344,7 +346,7 @@ def test_odd_values(name):
 
 @hypothesis.given(some.data())
 @hypothesis.settings(
-    max_examples=100,
+    max_examples=1000,
     deadline=None,
     database=None,
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
