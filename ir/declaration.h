@@ -214,7 +214,7 @@ struct Declaration {
   std::string python_name = {};  // for methods: "batch"; empty: `name`
   PythonSignature python = {};   // without `parameters`: one parameter per attribute
   std::string example = {};      // a line or more of Python, run by a test
-  Sample sample = {};            // for kernels
+  Sample sample = {};            // for kernels: what the tests that run all of them give each
   InferKernel infer_kernel = {};
   InferOp infer = {};
   Upgrade upgrade = {};
