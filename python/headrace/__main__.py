@@ -10,13 +10,17 @@ from typing import Any
 import headrace
 from headrace import _engine, bench
 from headrace.pack import (
+    im2rec_command,
     index_command,
     inspect_command,
+    pack_command,
     unpack_command,
     verify_command,
 )
 
 _RECORD_COMMANDS: dict[str, Any] = {
+    "pack": pack_command,
+    "im2rec": im2rec_command,
     "inspect": inspect_command,
     "unpack": unpack_command,
     "verify": verify_command,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from headrace import pack
 from headrace.__main__ import main
 from headrace.pack.picture_header import PictureHeader, picture_header
 
@@ -162,11 +163,24 @@ def test_missing_files_are_named(tmp_path, capsys):
 # ---- unpack and index ----
 
 
-def test_unpack_writes_pictures_and_their_list(records, tmp_path, capsys):
+def test_unpacked_records_pack_to_the_same_file(records, tmp_path, capsys):
     assert main(["unpack", str(records), str(tmp_path / "out")]) == 0
     assert "4 files" in capsys.readouterr().out
     assert (tmp_path / "out/list.lst").read_text() == "0\t0\t0/0.jpg\n1\t1\t1/1.jpg\n2\t0\t0/2.png\n3\t2.5\t2.5/3.jpg\n"
     assert (tmp_path / "out/0/2.png").read_bytes() == PICTURES[2]
+    again = pack.pack_images(tmp_path / "out/list.lst", tmp_path / "out", pass_through=True)
+    assert pathlib.Path(again.path).read_bytes() == records.read_bytes()
+    assert pathlib.Path(again.index).read_bytes() == records.with_suffix(".idx").read_bytes()
+
+
+def test_several_labels_survive_unpacking(tmp_path):
+    labels = (0.1, 16777216.0, -2.5e-7)
+    payload = struct.pack("<IfQQ3f", 3, 0, 5, 0, *labels) + PICTURES[0]
+    path = tmp_path / "set.rec"
+    path.write_bytes(frame(payload))
+    assert main(["unpack", str(path), str(tmp_path / "out")]) == 0
+    again = pack.pack_images(tmp_path / "out/list.lst", tmp_path / "out", pass_through=True, pack_label=True)
+    assert pathlib.Path(again.path).read_bytes() == path.read_bytes()
 
 
 def test_unpack_keeps_records_of_the_same_id_apart(tmp_path):

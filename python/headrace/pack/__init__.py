@@ -1,10 +1,75 @@
-"""Lists of pictures for RecordIO files, as MXNet's im2rec makes them.
+"""Packing pictures into RecordIO files, as MXNet's im2rec does: `headrace pack` and `headrace im2rec` as functions.
 
 from headrace import pack
 
 pack.make_lists("data/train", "photos", recursive=True)
+print(pack.pack_images("data/train.lst", "photos", "data/train.rec", resize=256))
 """
 
-from headrace.pack.list_making import MadeLists, make_lists
+import os
+from typing import Literal
 
-__all__ = ["MadeLists", "make_lists"]
+from headrace import options
+from headrace.pack.list_making import MadeLists, make_lists
+from headrace.pack.picture_packing import Labels, Packed, Skipped, pack_pictures
+from headrace.pack.recipe import Recipe
+
+__all__ = ["MadeLists", "Packed", "Skipped", "make_lists", "pack_images"]
+
+
+def pack_images(
+    listing: str | os.PathLike[str],
+    root: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    pass_through: bool = False,
+    resize: int = 0,
+    center_crop: bool = False,
+    quality: int = 95,
+    color: Literal[1, 0, -1] = 1,
+    encoding: Literal[".jpg", ".png"] = ".jpg",
+    pack_label: bool = False,
+    on_error: Literal["skip", "raise"] = "skip",
+    resume: bool = False,
+    workers: int | None = None,
+) -> Packed:
+    """Packs the pictures of a list into a `.rec` file of image records, and writes its `.idx`, in the list's order.
+
+    The files take their names when they are complete; a run that was killed leaves drafts beside them. Bytes are the same
+    whatever the number of workers, and, where OpenCV has the same JPEG library, those of im2rec.py of MXNet 1.9.1.
+
+    Raises NotFoundError without the list, DataError for a line that is none, UnsupportedError while another process
+    writes the same file, ResourceError for a full disk; `resume=True` goes on after each of them.
+
+    Args:
+        listing: The list, `.lst`: lines of a number, a label or several, and a path below `root`.
+        root: The folder of the pictures.
+        path: The file to write; None: the list's with the ending `.rec`. The index has its name with `.idx`.
+        pass_through: Pack the files as they are; what follows up to `encoding` is then without effect.
+        resize: Resize the shorter edge to so many pixels, by OpenCV's bilinear interpolation; 0: keep the size.
+        center_crop: Cut the largest square out of the middle first.
+        quality: Of JPEG, 1 to 100; of PNG the compression, 0 to 9, and more counts as 9.
+        color: 1: three channels; 0: grey; -1: as the file has them. Pictures are turned by their EXIF orientation
+            unless it is -1.
+        encoding: What is packed: ".jpg" or ".png".
+        pack_label: Pack all labels of a line that has several; else the first.
+        on_error: "skip": pictures that cannot be packed are left out, and named in the result; "raise": the first of
+            them ends the run.
+        resume: Go on with what an earlier run with the same arguments had packed before it ended. Its pictures are not
+            encoded again, and the file is the same in the end.
+        workers: The most pictures at once; None: the engine chooses.
+    """
+    listing = options.path("listing", listing, "pack_images")
+    path = f"{os.path.splitext(listing)[0]}.rec" if path is None else options.path("path", path, "pack_images")
+    options.choice("on_error", on_error, ("skip", "raise"), "pack_images")
+    recipe = Recipe(pass_through, resize, center_crop, quality, color, encoding).checked("pack_images")
+    return pack_pictures(
+        listing,
+        options.path("root", root, "pack_images"),
+        path,
+        recipe,
+        labels=Labels(packs_all=pack_label),
+        on_error=on_error,
+        resume=resume,
+        workers=workers,
+    )

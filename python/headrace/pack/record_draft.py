@@ -46,7 +46,7 @@ class Checkpoint:
     record_bytes: int = 0
     index_bytes: int = 0
     crc: int = 0
-    """CRC-32 of the records' bytes since the checkpoint before."""
+    """CRC-32 of the bytes of both since the checkpoint before."""
     skipped: list[list[str]] = field(default_factory=list)
     """Pictures left out since the checkpoint before: path and reason."""
 
@@ -113,11 +113,12 @@ class RecordDraft:
             self.records,
             self._writer.offset,
             os.fstat(self._index).st_size,
-            _crc(self._draft, self._done.record_bytes, self._writer.offset),
+            0,
             [list(each) for each in skipped],
         )
-        self._lines.clear()
+        now.crc = _crc_of(self._draft, self._index, self._done, now)
         self._write(self._journal, _line(now))
+        self._lines.clear()
         self._done = now
 
     def finish(self) -> None:
@@ -136,17 +137,25 @@ class RecordDraft:
     def finished_before(path: str, job: str) -> list[Checkpoint]:
         """The checkpoints of a process that was killed after the records had their name and before the index had; the
         index gets it now. Empty: there was none."""
-        journal = _journal_of(path)
-        lines = _lines(journal)
-        if os.path.exists(_draft_of(path)) or _FINISHED.strip() not in lines or _parsed(lines[0]).get("job") != job:
+        lines = _lines(_journal_of(path))
+        index = index_path(path)
+        if len(lines) < 2 or lines[-1] != _FINISHED.strip() or os.path.exists(_draft_of(path)):
             return []
-        checkpoints = [Checkpoint(**_parsed(line)) for line in lines[1 : lines.index(_FINISHED.strip())]]
-        if not checkpoints or _size(path) != checkpoints[-1].record_bytes:
+        if not os.path.exists(index):
+            index = _draft_of(index)
+        try:
+            with open(path, "rb") as records, open(index, "rb") as keys:
+                good = _good(lines[:-1], path, job, records.fileno(), keys.fileno())
+        except FileNotFoundError:
             return []
-        if os.path.exists(_draft_of(index_path(path))):
+        except OSError as error:
+            raise system_error(f"cannot read {path}", error) from error
+        if len(good) != len(lines) - 2 or not good or _size(path) != good[-1].record_bytes:
+            return []
+        if index != index_path(path):
             _rename_index(path)
-        os.unlink(journal)
-        return checkpoints
+        os.unlink(_journal_of(path))
+        return good
 
     def __enter__(self) -> Self:
         return self
@@ -154,7 +163,8 @@ class RecordDraft:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._journal < 0:
             return
-        keeps = kind is not None and self._done.position > 0 and self._job != ""
+        # The journal tells, since an interrupt may have come between its line and what follows.
+        keeps = kind is not None and self._job != "" and os.fstat(self._journal).st_size > self._journal_head
         if self._has_name:
             pass
         elif keeps:
@@ -177,6 +187,7 @@ class RecordDraft:
         # Written anew, since a kill may have cut its last line.
         self._journal = self._open(_journal_of(self.path), 0)
         self._write(self._journal, head + b"".join(lines))
+        self._journal_head = len(head)
 
     def _open(self, path: str, size: int) -> int:
         try:
@@ -217,11 +228,24 @@ def _journal_of(path: str) -> str:
 
 
 def _line(checkpoint: Checkpoint) -> bytes:
-    return json.dumps(asdict(checkpoint)).encode() + b"\n"
+    """With its own CRC in front."""
+    text = json.dumps(asdict(checkpoint)).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def _crc(descriptor: int, begin: int, end: int) -> int:
-    crc = 0
+def _checkpoint_of(line: bytes) -> Checkpoint | None:
+    """None: the line was damaged."""
+    crc, _, text = line.partition(b" ")
+    return Checkpoint(**json.loads(text)) if crc == b"%08x" % zlib.crc32(text) else None
+
+
+def _crc_of(draft: int, index: int, before: Checkpoint, now: Checkpoint) -> int:
+    """Of what was written between two checkpoints. DataError if it is not there."""
+    crc = _crc(draft, before.record_bytes, now.record_bytes, 0)
+    return _crc(index, before.index_bytes, now.index_bytes, crc)
+
+
+def _crc(descriptor: int, begin: int, end: int, crc: int) -> int:
     while begin < end:
         block = os.pread(descriptor, min(_BLOCK, end - begin), begin)
         if not block:
@@ -234,15 +258,12 @@ def _crc(descriptor: int, begin: int, end: int) -> int:
 def _kept(path: str, job: str) -> list[Checkpoint]:
     """The checkpoints of an earlier process whose bytes are there, in order."""
     try:
-        draft = os.open(_draft_of(path), os.O_RDONLY | os.O_CLOEXEC)
+        with open(_draft_of(path), "rb") as draft, open(_draft_of(index_path(path)), "rb") as index:
+            return _good(_lines(_journal_of(path)), path, job, draft.fileno(), index.fileno())
     except FileNotFoundError:
         return []
     except OSError as error:
         raise system_error(f"cannot read what is kept beside {path}", error) from error
-    try:
-        return _good(_lines(_journal_of(path)), path, job, draft)
-    finally:
-        os.close(draft)
 
 
 def _lines(journal: str) -> list[bytes]:
@@ -264,7 +285,7 @@ def _rename_index(path: str) -> None:
         raise system_error(f"cannot write {index}", error) from error
 
 
-def _good(lines: list[bytes], path: str, job: str, draft: int) -> list[Checkpoint]:
+def _good(lines: list[bytes], path: str, job: str, draft: int, index: int) -> list[Checkpoint]:
     if not lines:
         return []
     if _parsed(lines[0]).get("job") != job:
@@ -272,18 +293,16 @@ def _good(lines: list[bytes], path: str, job: str, draft: int) -> list[Checkpoin
             f"{_draft_of(path)} was begun from another list or with other options; give those to go on with it, or leave "
             "resume (--resume) out to begin anew"
         )
-    index_bytes = _size(_draft_of(index_path(path)))
     good: list[Checkpoint] = []
-    begin = 0
+    before = Checkpoint()
     for line in lines[1:]:
+        checkpoint = _checkpoint_of(line)
         try:
-            checkpoint = Checkpoint(**_parsed(line))
-            whole = checkpoint.index_bytes <= index_bytes
-            if not whole or _crc(draft, begin, checkpoint.record_bytes) != checkpoint.crc:
+            if checkpoint is None or _crc_of(draft, index, before, checkpoint) != checkpoint.crc:
                 break
-        except (TypeError, DataError):
+        except DataError:
             break
-        begin = checkpoint.record_bytes
+        before = checkpoint
         good.append(checkpoint)
     return good
 

@@ -1,0 +1,131 @@
+"""`headrace pack`: MXNet's im2rec.py by its own options."""
+
+import argparse
+import os
+
+from headrace.errors import NotFoundError
+from headrace.pack.list_making import DEFAULT_EXTS, make_lists
+from headrace.pack.packed_report import pack_and_report
+from headrace.pack.picture_packing import Labels
+from headrace.pack.recipe import ENCODINGS, Recipe
+from headrace.system_error import system_error
+
+HELP = "list pictures, and pack them into records, as im2rec.py does"
+DESCRIPTION = (
+    "With --list, writes the lists PREFIX*.lst of the pictures below ROOT. Without, packs the pictures of every list "
+    "whose path begins with PREFIX into a .rec and a .idx beside it, in the list's order. The options are those of "
+    "MXNet's im2rec.py, and so are the results."
+)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.add_argument("prefix", metavar="PREFIX", help="what the paths of the lists begin with")
+    command.add_argument("root", metavar="ROOT", help="the folder of the pictures")
+    _add_list_options(command.add_argument_group("lists"))
+    _add_picture_options(command.add_argument_group("records"))
+    _add_run_options(command.add_argument_group("the run"))
+    command.set_defaults(run=run)
+
+
+def _add_list_options(group: "argparse._ArgumentGroup") -> None:
+    group.add_argument("--list", action="store_true", help="write lists; nothing is packed")
+    group.add_argument(
+        "--exts", nargs="+", default=list(DEFAULT_EXTS), metavar="EXT", help="endings of pictures (.jpeg .jpg .png)"
+    )
+    group.add_argument("--chunks", type=int, default=1, metavar="N", help="deal the pictures to N lists (1)")
+    group.add_argument(
+        "--train-ratio", type=float, default=1.0, metavar="R", help="the part of the pictures for training (1.0)"
+    )
+    group.add_argument(
+        "--test-ratio", type=float, default=0.0, metavar="R", help="the part for tests; the rest is for validation (0)"
+    )
+    group.add_argument("--recursive", action="store_true", help="folders below ROOT, too, each with its own label")
+    group.add_argument(
+        "--no-shuffle", dest="shuffle", action="store_false", help="keep the order of names; else shuffled by seed 100"
+    )
+
+
+def _add_picture_options(group: "argparse._ArgumentGroup") -> None:
+    group.add_argument("--pass-through", action="store_true", help="pack the files as they are")
+    group.add_argument("--resize", type=int, default=0, metavar="N", help="pixels of the shorter edge (0: as it is)")
+    group.add_argument("--center-crop", action="store_true", help="cut the largest square out of the middle first")
+    group.add_argument(
+        "--quality", type=int, default=95, metavar="N", help="of JPEG, 1 to 100; of PNG the compression, 0 to 9 (95)"
+    )
+    group.add_argument(
+        "--color", type=int, default=1, choices=(-1, 0, 1), help="1: three channels, 0: grey, -1: as the file has them"
+    )
+    group.add_argument("--encoding", default=".jpg", choices=ENCODINGS, help="what is packed (.jpg)")
+    group.add_argument("--pack-label", action="store_true", help="pack all labels of a line that has several")
+
+
+def _add_run_options(group: "argparse._ArgumentGroup") -> None:
+    group.add_argument(
+        "--num-thread", type=int, metavar="N", help="the most pictures at once (as many as there are cores)"
+    )
+    group.add_argument(
+        "--on-error",
+        default="skip",
+        choices=("skip", "raise"),
+        help="what a picture does that cannot be packed: it is named and left out, or ends the run (skip)",
+    )
+    group.add_argument("--resume", action="store_true", help="go on with what a killed run had packed")
+
+
+def run(options: argparse.Namespace) -> int:
+    prefix, root = os.path.abspath(options.prefix), os.path.abspath(options.root)
+    return _list(options, prefix, root) if options.list else _pack(options, prefix, root)
+
+
+def _list(options: argparse.Namespace, prefix: str, root: str) -> int:
+    made = make_lists(
+        prefix,
+        root,
+        recursive=options.recursive,
+        exts=options.exts,
+        shuffle=options.shuffle,
+        chunks=options.chunks,
+        train_ratio=options.train_ratio,
+        test_ratio=options.test_ratio,
+    )
+    for folder, label in made.classes.items():
+        print(folder, label)
+    print(f"{made.pictures:,} pictures in {', '.join(made.paths)}")
+    return 0
+
+
+def lists_of(prefix: str) -> list[str]:
+    """The lists whose paths begin with the prefix, sorted. NotFoundError if there is none."""
+    folder = prefix if os.path.isdir(prefix) else os.path.dirname(prefix)
+    try:
+        paths = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".lst"))
+    except OSError as error:
+        raise system_error(f"cannot look for lists in {folder}", error) from None
+    found = [path for path in paths if path.startswith(prefix) and os.path.isfile(path)]
+    if not found:
+        raise NotFoundError(f"there is no list {prefix}*.lst; make one with `headrace pack --list`")
+    return found
+
+
+def _pack(options: argparse.Namespace, prefix: str, root: str) -> int:
+    recipe = Recipe(
+        options.pass_through,
+        options.resize,
+        options.center_crop,
+        options.quality,
+        options.color,
+        options.encoding,
+    ).checked("pack")
+    for listing in lists_of(prefix):
+        pack_and_report(
+            listing,
+            root,
+            f"{os.path.splitext(listing)[0]}.rec",
+            recipe,
+            labels=Labels(packs_all=options.pack_label),
+            on_error=options.on_error,
+            resume=options.resume,
+            workers=options.num_thread,
+        )
+    return 0

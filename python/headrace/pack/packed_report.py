@@ -1,0 +1,61 @@
+"""What the commands that pack say: pictures that were left out as it happens, a summary at the end, and after an error
+whether another run can go on."""
+
+import collections
+import os
+import sys
+from typing import Any
+
+from headrace.pack.picture_packing import Listener, Packed, Skipped, pack_pictures
+from headrace.pack.progress import time_text
+from headrace.pack.recipe import Recipe
+from headrace.pack.record_draft import is_kept
+
+__all__ = ["pack_and_report", "summary_of"]
+
+
+def pack_and_report(listing: str, root: str, path: str, recipe: Recipe, **given: Any) -> None:
+    """As pack_pictures, with the same arguments."""
+    try:
+        packed = pack_pictures(listing, root, path, recipe, listener=_SkippedOnStderr(), **given)
+    except BaseException:
+        if is_kept(path):
+            print("headrace: what was packed is kept; the same command with --resume goes on", file=sys.stderr)
+        raise
+    print(summary_of(packed))
+
+
+class _SkippedOnStderr(Listener):
+    """Names each picture."""
+
+    def skipped(self, picture: Skipped) -> None:
+        print(f"headrace: skipped {picture.path}: {picture.reason}", file=sys.stderr)
+
+
+def summary_of(packed: Packed) -> str:
+    """Records, bytes, rate, and how many pictures were left out for which kind of reason."""
+    made = packed.records - packed.kept
+    average = packed.bytes / packed.records / 1e3 if packed.records else 0.0
+    lines = [
+        f"{packed.path}: {packed.records:,} records, {packed.bytes:,} bytes ({average:,.1f} KB a record), "
+        f"{made:,} packed in {time_text(packed.seconds)}{_rate(made, packed.seconds)}"
+    ]
+    if packed.kept:
+        lines.append(f"  {packed.kept:,} records were kept from the run before")
+    if packed.skipped:
+        lines.append(f"  {len(packed.skipped):,} pictures skipped:")
+        kinds = collections.Counter(_kind(each) for each in packed.skipped)
+        lines += [f"    {count:,} × {kind}" for kind, count in kinds.most_common()]
+    return "\n".join(lines)
+
+
+def _rate(records: int, seconds: float) -> str:
+    return f", {records / seconds:,.0f} a second" if seconds > 0 and records else ""
+
+
+def _kind(picture: Skipped) -> str:
+    """The reason without what is the picture's own: its path."""
+    reason = picture.reason
+    for part in (picture.path, os.path.basename(picture.path)):
+        reason = reason.replace(part, "…")
+    return reason
