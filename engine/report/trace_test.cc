@@ -83,8 +83,8 @@ TEST(ProfilePage, NamesRowsThatFailedOrHaveAWarning) {
   Report report = ReportOf(profile);
   EXPECT_EQ(ProfilePage(report, profile).find("left out"), std::string::npos);
   report.max_errors = 100;
-  report.warnings = {{"map[1]", 1, {"cat.jpg: damaged"}}};
-  report.skipped = {{"map[2] <Crop>", 7, {"dog.jpg: empty", "epoch 0, key 4: no \"image\""}}};
+  report.warnings = {{.name = "map[1]", .rows = 1, .first = {"cat.jpg: damaged"}}};
+  report.skipped = {{.name = "map[2] <Crop>", .rows = 7, .first = {"dog.jpg: empty", "epoch 0, key 4: no \"image\""}}};
   const std::string page = ProfilePage(report, profile);
   ExpectHas(page, "map[1]: 1 row with a warning");
   ExpectHas(page, "<li>cat.jpg: damaged</li>\n</ul>");
