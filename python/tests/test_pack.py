@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import cv2
 import numpy as np
@@ -383,15 +384,30 @@ def test_ten_kills_give_the_same_bytes_in_the_end(slow):
     assert sorted(path.name for path in listing.parent.glob("set*")) == ["set.idx", "set.lst", "set.rec"]
 
 
-def killed_run(many, at_bytes: int) -> None:
+def signalled(many, number: int, ready: Callable[[pathlib.Path], bool]) -> subprocess.Popen[str]:
+    """A packer that got the signal when it was ready, and was not done by then, as one may be on a loaded machine."""
     root, listing, _, _ = many
-    clear(listing)
-    process = packer(listing, root)
+    for _ in range(100):
+        clear(listing)
+        process = packer(listing, root)
+        while process.poll() is None and not ready(listing):
+            time.sleep(0.001)
+        if process.returncode is None:
+            process.send_signal(number)
+            end = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if end is not None and (end.si_code, end.si_status) != (os.CLD_EXITED, 0):
+                return process
+        process.communicate()
+    raise AssertionError("the packer is always done before it can be sent a signal")
+
+
+def draft_size(listing: pathlib.Path) -> int:
     draft = listing.with_suffix(".rec.draft")
-    while process.poll() is None and not (draft.exists() and draft.stat().st_size > at_bytes):
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    return draft.stat().st_size if draft.exists() else 0
+
+
+def killed_run(many, at_bytes: int) -> None:
+    signalled(many, signal.SIGKILL, lambda listing: draft_size(listing) > at_bytes).communicate()
 
 
 def test_finished_pictures_are_not_encoded_again(many):
@@ -470,12 +486,7 @@ def test_resume_without_a_draft_packs_from_the_start(listing, root):
 
 def test_the_second_packer_of_a_file_is_refused(many):
     root, listing, expected, _ = many
-    clear(listing)
-    process = packer(listing, root)
-    draft = listing.with_suffix(".rec.draft")
-    while process.poll() is None and not (draft.exists() and draft.stat().st_size > 0):
-        time.sleep(0.001)
-    process.send_signal(signal.SIGSTOP)
+    process = signalled(many, signal.SIGSTOP, lambda listing: draft_size(listing) > 0)
     try:
         for more in ((), ("--resume",)):
             second = headrace("pack", listing.with_suffix(""), root, "--resize", 64, *more)
@@ -518,14 +529,14 @@ cat "$1/set.rec" > "$4"
     assert out.read_bytes() == expected
 
 
+def has_checkpoints(listing: pathlib.Path) -> bool:
+    journal = listing.with_suffix(".rec.journal")
+    return journal.exists() and journal.read_bytes().count(b"\n") > 1
+
+
 def test_ctrl_c_keeps_what_was_packed(many):
     root, listing, expected, _ = many
-    clear(listing)
-    process = packer(listing, root)
-    journal = listing.with_suffix(".rec.journal")
-    while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 1):
-        time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
+    process = signalled(many, signal.SIGINT, has_checkpoints)
     _, said = process.communicate()
     assert process.returncode == 130 and "--resume goes on" in said and "Traceback" not in said
     packed = pack.pack_images(listing, root, resize=64, resume=True)
