@@ -25,8 +25,10 @@ LARGEST_INSTALL = 40 * 1000 * 1000
 
 PIPELINE = """
 import sys
+import tempfile
 import numpy as np
 import headrace as hr
+from headrace import mx, pack
 from headrace import vision as V
 
 assert "site-packages" in hr.__file__, hr.__file__
@@ -41,6 +43,12 @@ for batch in batches:
     assert batch["image"].dtype == np.float32, batch["image"].dtype
     assert batch["image"].std() > 0.1
     assert batch["label"].shape == (4,), batch["label"].shape
+with tempfile.TemporaryDirectory() as folder:
+    lists = pack.make_lists(f"{folder}/photos", sys.argv[1], recursive=True)
+    packed = pack.pack_images(lists.paths[0], sys.argv[1], resize=64)
+    assert len(hr.ImageRecord(packed.path, index=packed.index)) == packed.records == lists.pictures > 0
+    with mx.recordio.MXRecordIO(packed.path, "r") as records:
+        assert mx.recordio.unpack_img(records.read())[1].ndim == 3
 """
 
 
