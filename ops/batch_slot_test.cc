@@ -112,7 +112,8 @@ TEST(BatchPlace, WithinABudgetOfLittleMoreThanThreeBatches) {
   const Counted counted = CountInPlace(builder, options);
   EXPECT_EQ(counted.rows, 1000);
   EXPECT_EQ(counted.in_place, 1000);
-  EXPECT_LE(counted.peak_bytes, options.memory);
+  // Admission goes by the largest messages seen before: the first ones may take a row more, but not another batch.
+  EXPECT_LE(counted.peak_bytes, options.memory + kWidth * static_cast<int64_t>(sizeof(float)));
 }
 
 TEST(BatchPlace, BatchesThatCrossPassesToo) {
