@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::string_view kBuild = "build";
 constexpr int64_t kBlockBytes = int64_t{1} << 20;
-constexpr std::string_view kRecordEnding = ".rec";
-constexpr std::string_view kIndexEnding = ".idx";
 // Of how reading goes without an index.
 constexpr std::string_view kStreamOnly[] = {"interleave", "sharding", "split_bytes"};
 

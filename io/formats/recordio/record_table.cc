@@ -5,7 +5,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -15,8 +14,6 @@
 namespace headrace {
 namespace {
 
-constexpr std::string_view kRecordEnding = ".rec";
-constexpr std::string_view kIndexEnding = ".idx";
 // Records of an index that are looked up in the file before the index is trusted.
 constexpr size_t kChecked = 64;
 
@@ -45,13 +42,12 @@ absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file,
     uint32_t magic, word;
     std::memcpy(&magic, head, sizeof(magic));
     std::memcpy(&word, head + sizeof(magic), sizeof(word));
-    const uint32_t part = word >> 29;
+    const uint32_t part = word >> RecordFrame::kPartShift;
     const bool begins = part == RecordFrame::kWhole || part == RecordFrame::kFirst;
     if (got < kHead || magic != RecordFrame::kMagic || begins != first || part > RecordFrame::kLast)
       return std::nullopt;
-    const auto length = static_cast<int64_t>(word & RecordFrame::kLongest);
-    constexpr auto kAlignment = static_cast<int64_t>(RecordFrame::kAlignment);
-    offset += kHead + (length + kAlignment - 1) / kAlignment * kAlignment;
+    const size_t length = word & RecordFrame::kLongest;
+    offset += kHead + static_cast<int64_t>(RecordFrame::Padded(length));
     if (part == RecordFrame::kWhole || part == RecordFrame::kLast) return offset;
   }
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,9 @@
 #include "io/formats/recordio/record_index.h"
 
 namespace headrace {
+
+inline constexpr std::string_view kRecordEnding = ".rec";
+inline constexpr std::string_view kIndexEnding = ".idx";
 
 class RecordTable {
  public:
