@@ -5,8 +5,6 @@
 #include <bit>
 #include <csetjmp>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -14,6 +12,7 @@
 #include "core/stop_signal.h"
 #include "kernels/vision/exif.h"
 #include "kernels/vision/pixel_limit.h"
+#include "kernels/vision/png_session.h"
 
 namespace headrace {
 namespace {
@@ -24,35 +23,11 @@ constexpr png_alloc_size_t kMostChunkBytes = 8 << 20;
 constexpr int64_t kBestPacking = 1032;
 constexpr int64_t kRowsAtOnce = 16;
 
-// libpng reports errors by longjmp. So no C++ object with a destructor lives in a function that calls setjmp, and
-// this struct holds plain data only.
-struct Session {
-  png_structp libpng;
-  png_infop info;
+struct Session : PngSession {
   const char* data;
   size_t left;
   bool ended_early;
-  bool stopped;
-  bool no_memory;
-  std::jmp_buf jump;
-  char message[160];
 };
-
-void Stop(png_structp libpng, png_const_charp message) {
-  Session& session = *static_cast<Session*>(png_get_error_ptr(libpng));
-  std::snprintf(session.message, sizeof(session.message), "%s", message);
-  std::longjmp(session.jump, 1);
-}
-
-void Ignore(png_structp, png_const_charp) {}
-
-void* TakeMemory(png_structp libpng, png_alloc_size_t bytes) {
-  void* const memory = std::malloc(bytes);
-  if (memory == nullptr) static_cast<Session*>(png_get_mem_ptr(libpng))->no_memory = true;
-  return memory;
-}
-
-void GiveMemory(png_structp, void* memory) { std::free(memory); }
 
 void LookAtStopSignal(Session& session) {
   if (!StopSignal::Raised()) return;
@@ -74,8 +49,9 @@ void ReadBytes(png_structp libpng, png_bytep target, size_t count) {
 
 bool ReadHeader(Session& session, bool keep_exif) {
   if (setjmp(session.jump) != 0) return false;
-  session.libpng =
-      png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &session, Stop, Ignore, &session, TakeMemory, GiveMemory);
+  PngSession* const shared = &session;
+  session.libpng = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, shared, PngSession::Fail, PngSession::IgnoreWarning,
+                                            shared, PngSession::TakeMemory, PngSession::GiveMemory);
   if (session.libpng == nullptr) return false;
   session.info = png_create_info_struct(session.libpng);
   if (session.info == nullptr) return false;

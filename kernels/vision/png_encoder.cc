@@ -5,12 +5,11 @@
 
 #include <csetjmp>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "kernels/vision/png_session.h"
 
 namespace headrace {
 namespace {
@@ -22,33 +21,9 @@ constexpr int64_t kRowsAtOnce = 16;
 // Stands for the fast settings among the levels.
 constexpr int kFast = -1;
 
-// libpng reports errors by longjmp. So no C++ object with a destructor lives in a function that calls setjmp, or that
-// calls longjmp, and this struct holds plain data only.
-struct Session {
-  png_structp libpng;
-  png_infop info;
+struct Session : PngSession {
   GrowingBytes* out;
-  bool stopped;
-  bool no_memory;
-  std::jmp_buf jump;
-  char message[160];
 };
-
-void Stop(png_structp libpng, png_const_charp message) {
-  Session& session = *static_cast<Session*>(png_get_error_ptr(libpng));
-  std::snprintf(session.message, sizeof(session.message), "%s", message);
-  std::longjmp(session.jump, 1);
-}
-
-void Ignore(png_structp, png_const_charp) {}
-
-void* TakeMemory(png_structp libpng, png_alloc_size_t bytes) {
-  void* const memory = std::malloc(bytes);
-  if (memory == nullptr) static_cast<Session*>(png_get_mem_ptr(libpng))->no_memory = true;
-  return memory;
-}
-
-void GiveMemory(png_structp, void* memory) { std::free(memory); }
 
 bool MakeRoom(GrowingBytes& out, size_t count) { return out.free_bytes() >= count || out.Grow(count).ok(); }
 
@@ -82,8 +57,9 @@ void SetCompression(png_structp libpng, int level) {
 
 bool Encode(Session& session, const Image& image, int level) {
   if (setjmp(session.jump) != 0) return false;
-  session.libpng =
-      png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &session, Stop, Ignore, &session, TakeMemory, GiveMemory);
+  PngSession* const shared = &session;
+  session.libpng = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, shared, PngSession::Fail, PngSession::IgnoreWarning,
+                                             shared, PngSession::TakeMemory, PngSession::GiveMemory);
   if (session.libpng == nullptr) return false;
   session.info = png_create_info_struct(session.libpng);
   if (session.info == nullptr) return false;
