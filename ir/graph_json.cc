@@ -203,8 +203,8 @@ absl::Status ReadJson(std::string_view json, proto::Graph& graph) {
   Json parsed;
   try {
     parsed = Json::parse(json);
-  } catch (const Json::parse_error& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: …"
+  } catch (const Json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: …", or out_of_range.406 for 1e999
     const std::string_view what = error.what();
     return GraphError("this is not the JSON of a Headrace graph: ", what.substr(what.find("] ") + 2));
   }

@@ -169,6 +169,7 @@ TEST(GraphJson, SaysWhatIsWrongAndWhere) {
             "nodes.attributes.value.text: a Value is one thing only");
   EXPECT_THAT(wrong("{\"producer\": \"\xff\"}"), HasSubstr("UTF-8"));
   EXPECT_THAT(wrong(R"({"format": 2} x)"), HasSubstr("line 1, column 15"));
+  EXPECT_EQ(wrong(R"({"seed": 1e999})"), "number overflow parsing '1e999'");
 }
 
 TEST(Graph, NamesTheFunctionsItNeeds) {
