@@ -1,0 +1,141 @@
+"""Training from records: `ImageRecord` and `map` beside MXNet 1.9.1's ImageRecordIter, over the same file in alternation.
+
+Two kinds of records: the original pictures, from which a random-resized-crop is taken, and pictures whose shorter edge
+is 256 pixels, from which a random crop is taken. Both sides flip, normalise and give float32 batches of 32. MXNet runs
+with as many threads as there are cores, of which it takes at least one and at most one less than half of the cores. The
+first run installs MXNet into a virtual environment.
+"""
+
+import argparse
+import itertools
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "compare"))
+
+import work  # noqa: E402
+
+KINDS = ("original", "256")
+
+
+def headrace_batches(kind: str, prefix: str) -> Iterator[Any]:
+    import headrace as hr
+    from headrace import vision as V
+
+    crop = V.RandomResizedCrop(work.SIDE, antialias=False) if kind == "original" else V.RandomCrop(work.SIDE)
+    dataset = (
+        hr.ImageRecord(f"{prefix}.rec", index=f"{prefix}.idx", shuffle=True)
+        .map([V.Decode(), crop, V.RandomHorizontalFlip(), V.Normalize(work.MEAN, work.STD), V.HWC2CHW()], "image")
+        .repeat()
+        .batch(work.BATCH)
+    )
+    return iter(dataset.iterate(disabled_passes=["insert_caches"]))
+
+
+def mxnet_batches(kind: str, prefix: str, threads: int) -> Iterator[Any]:
+    import mxnet
+
+    crop: dict[str, Any] = {"rand_crop": True}
+    if kind == "original":
+        crop = {
+            "random_resized_crop": True,
+            "min_random_area": work.SCALE[0],
+            "max_random_area": work.SCALE[1],
+            "min_aspect_ratio": work.RATIO[0],
+            "max_aspect_ratio": work.RATIO[1],
+        }
+    channels = {
+        f"{name}_{c}": v
+        for name, values in (("mean", work.MEAN), ("std", work.STD))
+        for c, v in zip("rgb", values, strict=True)
+    }
+    iterator = mxnet.io.ImageRecordIter(
+        path_imgrec=f"{prefix}.rec",
+        path_imgidx=f"{prefix}.idx",
+        data_shape=(3, work.SIDE, work.SIDE),
+        batch_size=work.BATCH,
+        shuffle=True,
+        rand_mirror=True,
+        preprocess_threads=threads,
+        prefetch_buffer=4,
+        **crop,
+        **channels,
+    )
+    while True:
+        for batch in iterator:
+            batch.data[0].wait_to_read()
+            yield batch.data[0]
+        iterator.reset()
+
+
+def measure(side: str, kind: str, prefix: str, threads: int, pictures: int) -> float:
+    """Pictures a second; a quarter as many come first and are not counted."""
+    batches = headrace_batches(kind, prefix) if side == "headrace" else mxnet_batches(kind, prefix, threads)
+    count = pictures // work.BATCH
+    for _ in itertools.islice(batches, max(1, count // 4)):
+        pass
+    begin = time.perf_counter()
+    for _ in itertools.islice(batches, count):
+        pass
+    return count * work.BATCH / (time.perf_counter() - begin)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, help="pictures, in folders below it or not")
+    parser.add_argument("--copies", type=int, default=5, help="of each picture in the records (5)")
+    parser.add_argument("--pictures", type=int, default=4000, help="that a measurement takes (4000)")
+    parser.add_argument("--threads", type=int, default=2, help="of MXNet (2)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--venvs", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "peers")
+    options = parser.parse_args()
+
+    from compare import make_environment
+    from peers import mxnet
+
+    from headrace import pack
+
+    venv = options.venvs / "peers-mxnet"
+    make_environment(venv, mxnet.REQUIREMENTS)
+    pythons = {"headrace": sys.executable, "mxnet": str(venv / "bin/python")}
+    with tempfile.TemporaryDirectory(prefix="headrace_") as temporary:
+        for kind in KINDS:
+            prefix = pathlib.Path(temporary, kind)
+            pack.make_lists(prefix, options.folder, recursive=True, shuffle=False)
+            listing = prefix.with_suffix(".lst")
+            lines = [line.split("\t", 1)[1] for line in listing.read_text().splitlines()] * options.copies
+            listing.write_text("".join(f"{i}\t{line}\n" for i, line in enumerate(lines)))
+            how = ["--pass-through"] if kind == "original" else ["--resize=256"]
+            command = [sys.executable, "-m", "headrace", "pack", *how, str(prefix), str(options.folder.resolve())]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            compare(kind, str(prefix), pythons, options)
+
+
+def compare(kind: str, prefix: str, pythons: dict[str, str], options: argparse.Namespace) -> None:
+    rates: dict[str, list[float]] = {side: [] for side in pythons}
+    for _ in range(options.rounds):
+        for side, python in pythons.items():
+            arguments = [side, kind, prefix, str(options.threads), str(options.pictures)]
+            command = [python, __file__, "--measure", *arguments]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            rates[side].append(float(done.stdout.split()[-1]))
+    for side, found in rates.items():
+        print(
+            f"{kind}: {side} {statistics.median(found):,.0f} pictures a second ({min(found):,.0f} to {max(found):,.0f})"
+        )
+    ratios = [ours / theirs for ours, theirs in zip(rates["headrace"], rates["mxnet"], strict=True)]
+    print(f"{kind}: ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        print(measure(*sys.argv[2:5], *map(int, sys.argv[5:])), flush=True)
+    else:
+        main()
