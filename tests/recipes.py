@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
+from headrace.mx import recordio
 from tests.pipelines import record_bytes
 
 Rows = list[Any]
@@ -203,13 +204,37 @@ def indexed_records(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def image_records_of(count: int) -> pathlib.Path:
+    """The same numbers as labels of records without pictures."""
+    path = lines_of(count).with_suffix(".images.rec")
+    if not path.exists():
+        draft = path.with_name(f"{count}.{os.getpid()}.image-draft")
+        headers = (recordio.IRHeader(0, float(number), number, 0) for number in range(count))
+        draft.write_bytes(record_bytes(recordio.pack(header, b"") for header in headers))
+        draft.rename(path)
+    return path
+
+
+def image_records(count: int, shuffled: bool) -> Recipe:
+    def build() -> hr.Dataset:
+        file = hr.ImageRecord(image_records_of(count), "build", shuffled)
+        return file.map(T.TypeCast("int64"), "label", "value").project("value")
+
+    return Recipe(
+        f"ImageRecord({count}, index, {shuffled})",
+        build,
+        unmodelled if shuffled else lambda: list(range(count)),
+        numbered=count,
+    )
+
+
 def source(draws: Draws) -> Recipe:
     size = draws.integer(0, draws.choice([30, 3]))
-    kind = draws.choice(["range", "array", "stream", "lines", "records", "indexed records"])
+    kind = draws.choice(["range", "array", "stream", "lines", "records", "indexed records", "image records"])
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
-    if kind == "indexed records":
-        return indexed_records(size, draws.choice([False, True]))
+    if kind in ("indexed records", "image records"):
+        return (indexed_records if kind == "indexed records" else image_records)(size, draws.choice([False, True]))
     if kind in ("lines", "records"):
         return (lines if kind == "lines" else records)(
             size,
