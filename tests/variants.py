@@ -93,4 +93,6 @@ VARIANTS: dict[str, Variant] = {
     "restored_at_every_third_step": restored_every(3),
     "restored_at_every_third_step_rows_by_sevens": restored_every(3, group=7),
     "restored_across_executors": restored_across_executors,
+    "on_a_device": with_options(device="cpu:0"),
+    "restored_at_every_third_step_on_a_device": restored_every(3, device="cpu:0", device_depth=1),
 }

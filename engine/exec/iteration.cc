@@ -77,6 +77,8 @@ PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& 
   pipeline.files = options.files;
   pipeline.shelf = options.shelf;
   pipeline.failed_rows_log = options.failed_rows_log;
+  pipeline.device = options.device;
+  pipeline.page_locked = options.page_locked;
   return pipeline;
 }
 
@@ -268,6 +270,7 @@ absl::Status Iteration::GoOnWithout(const std::string& cache) {
   options_.seed.reset();
   options_.even.reset();
   options_.caches_off.push_back(cache);
+  without_cache_ = true;
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Iteration> next, Start(user_graph_, options_));
   next->Ask(asked_);
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -304,9 +307,15 @@ void Iteration::Stop() {
   pipeline_->Stop();
 }
 
-absl::StatusOr<std::string> Iteration::State() const {
-  const Position position = pipeline_->position();
-  const PhysicalPlan& plan = pipeline_->plan();
+bool Iteration::WaitsForAsk() const {
+  const std::shared_ptr<Pipeline> pipeline = this->pipeline();
+  const std::vector<PlannedStage>& stages = pipeline->plan().stages;
+  return std::any_of(stages.begin(), stages.end(), [](const PlannedStage& stage) { return stage.gated; });
+}
+
+absl::StatusOr<std::string> Iteration::StateAt(const Position& position) const {
+  const std::shared_ptr<Pipeline> pipeline = this->pipeline();
+  const PhysicalPlan& plan = pipeline->plan();
   const ir::GraphHash hash = ir::UserGraphHash(user_graph_);
   proto::State state;
   state.set_graph_high(hash.high);
@@ -321,10 +330,9 @@ absl::StatusOr<std::string> Iteration::State() const {
   state.set_rank(plan.shard.rank);
   state.set_world(plan.shard.world);
   state.set_even(even_);
-  // Later epochs start from position 0.
-  if (position.epoch == plan.epochs.first) state.set_base(plan.shard.base);
+  state.set_base(position.base);
   state.set_layout(plan.checkpoint_layout);
-  for (const Fingerprint& fingerprint : pipeline_->fingerprints()) {
+  for (const Fingerprint& fingerprint : pipeline->fingerprints()) {
     proto::Source* source = state.add_sources();
     source->set_count(fingerprint.count);
     source->set_hash(fingerprint.hash);

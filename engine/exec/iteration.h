@@ -1,9 +1,10 @@
 // One iteration over a data set, as front ends see it: checks, optimizes and runs the user's graph, and takes and
 // restores its state.
-// Thread contract: as Pipeline's.
+// Thread contract: as Pipeline's; StateAt also from a second thread.
 #ifndef HEADRACE_ENGINE_EXEC_ITERATION_H_
 #define HEADRACE_ENGINE_EXEC_ITERATION_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,8 @@ struct IterateOptions {
   HostBindings bindings;
   const FileSystem* files = DefaultFileSystem();  // as PipelineOptions::files
   std::string failed_rows_log;                    // as PipelineOptions'
+  std::optional<PlannedDevice> device;            // as PipelineOptions'
+  BufferPool* page_locked = nullptr;              // as PipelineOptions'
   std::shared_ptr<CacheShelf> shelf;              // keeps rows of caches for the next iteration; null: none
 };
 
@@ -58,18 +61,23 @@ class Iteration {
   void Stop();
   bool RunsHere() const { return pipeline()->RunsHere(); }
 
+  Position position() const { return pipeline()->position(); }
   // Of the next row.
-  uint64_t epoch() const { return pipeline()->position().epoch; }
-  uint64_t delivered() const { return pipeline()->position().delivered; }
+  uint64_t epoch() const { return position().epoch; }
+  uint64_t delivered() const { return position().delivered; }
   // The state after the row given last. kState if the pipeline cannot be restored.
-  absl::StatusOr<std::string> State() const;
+  absl::StatusOr<std::string> State() const { return StateAt(position()); }
+  // The same for an earlier position of this run.
+  absl::StatusOr<std::string> StateAt(const Position& position) const;
+  // Whether an epoch waits for Ask, before the user's functions run for it.
+  bool WaitsForAsk() const;
   const ir::Schema& schema() const { return pipeline()->schema(); }
   Report report() { return pipeline()->report(); }
   // Of a closed run, if the options asked for a profile.
   Profile profile() { return pipeline()->profile(); }
   // Whether a new iteration would run differently: files were added, removed, renamed or have another size (as far as
   // it would see that), arrays hold other values, or a cache was found damaged here.
-  bool Outdated() const { return !options_.caches_off.empty() || pipeline()->DataChanged(); }
+  bool Outdated() const { return without_cache_ || pipeline()->DataChanged(); }
   std::vector<std::string> DescribeStall() { return pipeline()->DescribeStall(); }
 
  private:
@@ -83,6 +91,7 @@ class Iteration {
   std::shared_ptr<Pipeline> pipeline_;
   std::vector<std::shared_ptr<Pipeline>> left_;  // earlier ones, of which parts may still run
   bool closed_ = false;
+  std::atomic<bool> without_cache_{false};  // that was found damaged
   // The user's thread only.
   IterateOptions options_;
   uint64_t asked_ = 0;

@@ -23,11 +23,11 @@ constexpr uint64_t kAwakeNs = 30'000;
 // Longer than a light task takes if other threads compete for the core.
 constexpr uint64_t kHeldUpNs = 20'000'000;
 
-absl::Status ClosedError() {
+}  // namespace
+
+absl::Status IteratorClosed() {
   return MakeError(ErrorKind::kClosed, "the iterator is closed: take a new one from the data set");
 }
-
-}  // namespace
 
 // One pipeline's share of one pool: the stages whose tasks run there, the most downstream first.
 class Pipeline::LaneClient : public PoolClient {
@@ -114,7 +114,7 @@ class Pipeline::LaneClient : public PoolClient {
 thread_local Pipeline::LaneClient* Pipeline::LaneClient::running_here_ = nullptr;
 
 Pipeline::Pipeline(std::unique_ptr<PreparedGraph> prepared, PhysicalPlan plan, PipelineOptions options)
-    : RunControl(&BufferPool::Global(), options.memory),
+    : RunControl(&BufferPool::Global(), options.page_locked, options.memory),
       prepared_(std::move(prepared)),
       plan_(std::move(plan)),
       options_(std::move(options)),
@@ -292,7 +292,7 @@ bool Pipeline::RemoveClients(WorkerPool::Clock::time_point until) {
 
 absl::Status Pipeline::EndError() const {
   const absl::Status fault = this->fault();
-  return fault.ok() ? ClosedError() : fault;
+  return fault.ok() ? IteratorClosed() : fault;
 }
 
 bool Pipeline::UserIsLate() const { return waits_.load(std::memory_order_relaxed) && root_->output().queued() > 0; }
@@ -529,8 +529,13 @@ void Pipeline::Ask(uint64_t epoch) {
 }
 
 Position Pipeline::position() const {
-  return {epoch_, delivered_, std::vector<uint64_t>(last_checkpoint_.begin(), last_checkpoint_.end()),
-          skip_since_checkpoint_, skipped_.counted()};
+  return {.epoch = epoch_,
+          .delivered = delivered_,
+          .checkpoint = std::vector<uint64_t>(last_checkpoint_.begin(), last_checkpoint_.end()),
+          .skip_rows = skip_since_checkpoint_,
+          .removed = skipped_.counted(),
+          // Later epochs start from position 0.
+          .base = epoch_ == plan_.epochs.first ? plan_.shard.base : 0};
 }
 
 Report Pipeline::report() {

@@ -1,7 +1,7 @@
 // A running pipeline: the execution tree of one graph, its budget and its error domain.
-// Thread contract: one thread, the user's, calls Next, Fetch, Given, Ask and position; any thread may call Close,
-// report and DescribeStall. The destructor waits until nothing runs; it leaves no thread and no memory of the pipeline,
-// except batches that the user holds.
+// Thread contract: one thread, the user's or that of a device's queue, calls Next, Fetch, Given, Ask and position; any
+// thread may call Close, report and DescribeStall. The destructor waits until nothing runs; it leaves no thread and no
+// memory of the pipeline, except batches that the user holds.
 #ifndef HEADRACE_ENGINE_EXEC_PIPELINE_H_
 #define HEADRACE_ENGINE_EXEC_PIPELINE_H_
 
@@ -17,6 +17,7 @@
 #include "core/clock.h"
 #include "engine/cache/row_cache.h"
 #include "engine/cache/run_caches.h"
+#include "engine/exec/device_report.h"
 #include "engine/exec/nesting.h"
 #include "engine/exec/profiler.h"
 #include "engine/exec/run_control.h"
@@ -36,6 +37,7 @@ namespace headrace {
 struct PipelineOptions : PlanOptions {
   bool idle = false;                  // starts no thread and opens no cache: its stages are run by hand
   std::shared_ptr<CacheShelf> shelf;  // keeps rows of caches for the next pipeline; null: none
+  BufferPool* page_locked = nullptr;  // as RunControl's; needed if the plan's device is sent to from such memory
   int64_t profile = 0;                // tasks of each thread to record; 0: no profile is taken
   // Names of caches that keep nothing, because their files are damaged.
   std::vector<std::string> caches_off;
@@ -56,6 +58,7 @@ struct Position {
   std::vector<uint64_t> checkpoint;
   uint64_t skip_rows = 0;
   uint64_t removed = 0;  // rows that failed and were left out in this epoch, before the row delivered last
+  uint64_t base = 0;     // rows of this epoch that all ranks had used before the run
 };
 
 struct Report {
@@ -65,12 +68,16 @@ struct Report {
   std::optional<uint64_t> max_errors;   // as the plan's
   std::vector<WarningReport> skipped;   // rows left out because they failed, by operator
   std::vector<StageReport> stages;      // the user's end first
+  std::optional<DeviceReport> device;   // that batches are sent to; its queue takes them from the first stage
   double wall_s = 0;                    // from the first Next to the end of the last
   double user_wait_s = 0;               // in Next
   uint64_t delivered = 0;
   int64_t held_bytes = 0, peak_bytes = 0, budget_bytes = 0;
   int workers = 0;
 };
+
+// The error of a run that was closed.
+absl::Status IteratorClosed();
 
 class Pipeline : private RunControl {
  public:

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_
 #define HEADRACE_ENGINE_EXEC_RUN_CONTROL_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "core/buffer.h"
 #include "engine/operator/host.h"
+#include "engine/plan/planned_device.h"
 
 namespace headrace {
 
@@ -23,11 +25,19 @@ class RunControl {
  public:
   static constexpr int64_t kNoBudget = std::numeric_limits<int64_t>::max();
 
-  RunControl(BufferPool* pool, int64_t budget) : pool_(pool), account_(MemoryAccount::Open()), budget_(budget) {
-    if (budget_ != kNoBudget) pool_->AddBudget(budget_);
+  // `page_locked`: of memory that a device reads; null: nothing is sent to one that has such memory. What is made in
+  // either pool counts in the one budget.
+  RunControl(BufferPool* pool, BufferPool* page_locked, int64_t budget)
+      : pools_{pool, page_locked == nullptr ? pool : page_locked}, account_(MemoryAccount::Open()), budget_(budget) {
+    if (budget_ == kNoBudget) return;
+    pools_[0]->AddBudget(budget_);
+    if (pools_[1] != pools_[0]) pools_[1]->AddBudget(budget_);
   }
   virtual ~RunControl() {
-    if (budget_ != kNoBudget) pool_->RemoveBudget(budget_);
+    if (budget_ != kNoBudget) {
+      pools_[0]->RemoveBudget(budget_);
+      if (pools_[1] != pools_[0]) pools_[1]->RemoveBudget(budget_);
+    }
     account_->Close();
   }
   RunControl(const RunControl&) = delete;
@@ -77,7 +87,7 @@ class RunControl {
   bool closed() const { return closed_.load(std::memory_order_acquire); }
   const std::atomic<bool>* closed_flag() const { return &closed_; }
   void SetClosed() { closed_.store(true, std::memory_order_release); }
-  BufferPool* pool() const { return pool_; }
+  BufferPool* pool(MemoryKind kind) const { return pools_[static_cast<size_t>(kind)]; }
   MemoryAccount* account() const { return account_; }
   int64_t budget() const { return budget_; }
   // Null: no profile is taken. Set before anything runs.
@@ -85,7 +95,7 @@ class RunControl {
   void set_profiler(Profiler* profiler) { profiler_ = profiler; }
 
  private:
-  BufferPool* const pool_;
+  const std::array<BufferPool*, 2> pools_;  // by kind
   MemoryAccount* const account_;
   const int64_t budget_;
   // Called by Abort: the user may be waiting for a result that will not come.

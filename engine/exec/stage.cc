@@ -182,7 +182,7 @@ void Stage::Run(Task& task) noexcept {
   const uint64_t start_cpu = weight > 0 ? ThreadCpuNs() : 0;
   int64_t peak = 0;
   {
-    TaskMemory memory(control_->pool(), control_->account(), task.reserved);
+    TaskMemory memory(control_->pool(plan_.memory), control_->account(), task.reserved);
     const StopSignal stop(control_->closed_flag());
     // A single row needs no lock of ours around its call.
     const bool calls_many = plan_.gated && (task.count > 1 || task.worked.more > 0 || plan_.joined_rows > 1);

@@ -73,8 +73,8 @@ class StageMaker {
       for (size_t i = mappings.size(); i-- > 0;) epoch = mappings[i].LastInput(epoch);
       return epoch;
     };
-    return std::make_unique<BatchSlots>(MemorySource{control_->pool(), control_->account()},
-                                        batch.properties.batch_rows, op(batch.inputs[0]).output.Types(),
+    const MemorySource source{control_->pool(stage.batch_slots->memory), control_->account()};
+    return std::make_unique<BatchSlots>(source, batch.properties.batch_rows, op(batch.inputs[0]).output.Types(),
                                         stage.batch_slots->skipped_rows,
                                         epochs_[static_cast<size_t>(stage.batch_slots->batch)], last_epoch);
   }

@@ -1,30 +1,18 @@
 #include "engine/exec/worker_pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
+#include "core/block_signals.h"
 #include "core/brief_lock.h"
 #include "core/error.h"
 #include "core/fork_watch.h"
 #include "engine/plan/physical_plan.h"
 
 namespace headrace {
-namespace {
-
-// Leaves signals to the threads of the program: Python expects them on its main thread.
-void BlockSignals() {
-  sigset_t all;
-  sigfillset(&all);
-  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, fault);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
-
-}  // namespace
-
 void ClientQueue::PushBack(PoolClient* client) {
   if (std::exchange(client->waits_, true)) return;
   client->next_ = nullptr;

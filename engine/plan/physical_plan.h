@@ -14,6 +14,7 @@
 
 #include "engine/operator/epoch_range.h"
 #include "engine/operator/operator_properties.h"
+#include "engine/plan/planned_device.h"
 #include "engine/plan/shard_assignment.h"
 #include "ir/type.h"
 
@@ -49,6 +50,7 @@ struct PlannedBatchSlots {
   int batch = 0;             // the operator that joins them into batches
   std::vector<int> between;  // operators that pass them on, the nearest to the stage first
   int64_t skipped_rows = 0;  // that were used up before the run begins
+  MemoryKind memory = MemoryKind::kPlain;
   friend bool operator==(const PlannedBatchSlots&, const PlannedBatchSlots&) = default;
 };
 
@@ -79,6 +81,7 @@ struct PlannedStage {
   int64_t joined_rows = 0;  // that a batch above joins, where rows come to it one to one; 0: messages need not fit it
   std::vector<int> caches;  // operators whose caches may have a row, the nearest to the user first
   std::optional<PlannedBatchSlots> batch_slots;
+  MemoryKind memory = MemoryKind::kPlain;  // of the buffers that its tasks make
 
   friend bool operator==(const PlannedStage&, const PlannedStage&) = default;
 };
@@ -123,7 +126,8 @@ struct PhysicalPlan {
   int position_inexact = -1;
   bool pull = false;
   int workers = 1;
-  int64_t memory = 0;  // budget in bytes
+  int64_t memory = 0;                   // budget in bytes
+  std::optional<PlannedDevice> device;  // not set: the result stays in host memory
 
   const PlannedOperator& root() const { return operators.back(); }
 

@@ -13,6 +13,7 @@
 
 #include "engine/operator/epoch_range.h"
 #include "engine/operator/host.h"
+#include "engine/plan/planned_device.h"
 #include "engine/plan/shard_assignment.h"
 #include "io/files/default_file_system.h"
 
@@ -34,9 +35,10 @@ struct PlanOptions {
   // Empty: the start.
   std::vector<uint64_t> checkpoint;
   uint64_t skip_rows = 0;
-  uint64_t delivered = 0;    // rows of the first epoch that were given out before
-  uint64_t removed = 0;      // and those that failed and were left out
-  std::string cache_folder;  // of automatic caches; empty: memory alone
+  uint64_t delivered = 0;               // rows of the first epoch that were given out before
+  uint64_t removed = 0;                 // and those that failed and were left out
+  std::string cache_folder;             // of automatic caches; empty: memory alone
+  std::optional<PlannedDevice> device;  // where batches are sent; not set: they stay in host memory
 };
 
 }  // namespace headrace

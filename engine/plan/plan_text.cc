@@ -40,6 +40,14 @@ std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
              cache.no_folder.empty() ? std::string() : Cat(", not in the folder, ", cache.no_folder));
 }
 
+std::string DeviceText(const PlannedDevice& device) {
+  const std::string_view from = device.sends_from == MemoryKind::kPageLocked ? "page-locked" : "plain";
+  std::string text =
+      Cat("device: ", device.name, ", up to ", device.depth, " batches ahead, sent from ", from, " memory");
+  if (device.memory > 0) Append(text, "; at most ", BytesText(device.memory), " there");
+  return text;
+}
+
 std::string MemoryText(const PhysicalPlan& plan) {
   const ExpectedMemory expected = ExpectedMemoryOf(plan);
   return Cat("memory: ", expected.all_known ? "at most " : "", BytesText(expected.bytes),
@@ -92,6 +100,7 @@ std::string PlanText(const PhysicalPlan& plan) {
     Append(text, "  ", Padded(TreeName(stage.name, stage.depth), width),
            Padded(RunsText(stage, plan.workers), kRunsWidth), "window ", stage.window);
     if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
+    if (stage.memory == MemoryKind::kPageLocked) text += ", page-locked";
     if (stage.inputs.empty()) text += ShardText(plan.shard);
     text += "\n";
   }
@@ -101,6 +110,7 @@ std::string PlanText(const PhysicalPlan& plan) {
   if (plan.max_errors.has_value()) {
     Append(text, "  rows that fail are left out, at most ", *plan.max_errors, " an epoch\n");
   }
+  if (plan.device.has_value()) Append(text, "  ", DeviceText(*plan.device), "\n");
   Append(text, "  ", MemoryText(plan), "\n");
   return text;
 }

@@ -44,6 +44,7 @@ class StageLayout {
     HEADRACE_RETURN_IF_ERROR(AddOperators());
     Close(Lay(prepared_.root(), plan_.epochs, plan_.checkpoint));
     Number();
+    PlaceResult();
     for (PlannedStage& stage : plan_.stages) FitToBatch(stage);
     return absl::OkStatus();
   }
@@ -230,6 +231,20 @@ class StageLayout {
     }
   }
 
+  // Has the result made where its device can read it: by the stage next to the user, and below operators that pass
+  // batches on.
+  void PlaceResult() {
+    if (!plan_.device.has_value()) return;
+    for (PlannedStage* stage = &plan_.stages[0];; stage = &plan_.stages[static_cast<size_t>(stage->inputs[0])]) {
+      stage->memory = plan_.device->sends_from;
+      const auto passes_on = [this](int id) { return op(id).properties.passes_rows; };
+      if (stage->inputs.size() != 1 || !std::all_of(stage->operators.begin(), stage->operators.end(), passes_on)) break;
+    }
+    for (PlannedStage& stage : plan_.stages) {
+      if (stage.batch_slots.has_value()) stage.batch_slots->memory = Consumer(stage)->memory;
+    }
+  }
+
   void FitToBatch(PlannedStage& stage) const {
     if (stage.kind != PlannedStage::Kind::kStreamSource) return;
     if (stage.group == 0) stage.joined_rows = JoinedRows(stage);
@@ -311,6 +326,7 @@ absl::StatusOr<PhysicalPlan> MakePlan(const PreparedGraph& prepared, const PlanO
   plan.pull = options.pull;
   plan.workers = options.pull ? 1 : std::max(options.cores, options.workers);
   plan.memory = options.memory;
+  plan.device = options.device;
   if (prepared.graph().has_skip_failed()) plan.max_errors = prepared.graph().skip_failed().max_errors();
   plan.checkpoint_layout = CheckpointLayout(root);
   const auto inexact = std::find(prepared.nodes().begin(), prepared.nodes().end(), FirstInexact(root));

@@ -147,6 +147,36 @@ TEST(Planner, GivesEqualPlansForEqualGraphs) {
   EXPECT_FALSE(*PlanOf(Training()) == *PlanOf(Training(), other));
 }
 
+std::vector<MemoryKind> MemoryOf(const PhysicalPlan& plan) {
+  std::vector<MemoryKind> kinds;
+  for (const PlannedStage& stage : plan.stages) kinds.push_back(stage.memory);
+  return kinds;
+}
+
+TEST(Planner, HasTheResultMadeInMemoryThatItsDeviceReads) {
+  constexpr MemoryKind kPlain = MemoryKind::kPlain;
+  constexpr MemoryKind kPageLocked = MemoryKind::kPageLocked;
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(20)}});
+  graph.Add("fake_work");
+  PlanOptions options = TwoCores();
+  EXPECT_THAT(MemoryOf(*PlanOf(graph, options)), ElementsAre(kPlain, kPlain));
+  options.device = PlannedDevice{.name = "cpu:0"};
+  EXPECT_THAT(MemoryOf(*PlanOf(graph, options)), ElementsAre(kPlain, kPlain));
+  options.device = PlannedDevice{.name = "cuda:0", .sends_from = kPageLocked};
+  EXPECT_THAT(MemoryOf(*PlanOf(graph, options)), ElementsAre(kPageLocked, kPlain));
+}
+
+TEST(PlanText, NamesTheDevice) {
+  PlanOptions options = TwoCores();
+  options.device = PlannedDevice{.name = "cuda:1", .sends_from = MemoryKind::kPageLocked, .memory = 1 << 20};
+  const std::string text = PlanText(*PlanOf(Training(), options));
+  EXPECT_THAT(text, HasSubstr("8 B a row, page-locked\n  └─ fake_work[1]"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("  device: cuda:1, up to 3 batches ahead, sent from page-locked memory; at most 1.0 MiB there\n"));
+}
+
 TEST(PlanText, SaysALineForEachStage) {
   EXPECT_EQ(PlanText(*PlanOf(Training())),
             "Plan, from the user down (one line a stage; each fills a connector of the window given):\n"

@@ -50,6 +50,24 @@ std::string Reading(const Report& report, const StageReport& stage) {
              stage.cap, stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
 }
 
+// What went to the device, and who waited there.
+std::string Sent(const Report& report, const DeviceReport& device) {
+  const double share = 100.0 * report.user_wait_s / std::max(report.wall_s, 1e-9);
+  std::string text =
+      Cat("device ", device.name, ": ", device.batches, " batches sent, ",
+          BytesText(static_cast<int64_t>(device.bytes)), "; ", device.ready, " of ", device.depth, " ready; ",
+          device.buffers, " buffers, ", BytesText(device.buffer_bytes), " of ", BytesText(device.budget_bytes),
+          "; the loop waited ", SecondsText(report.user_wait_s), absl::StrFormat(" (%.1f%%)", std::min(100.0, share)));
+  Append(text, "\n      its thread copied for ", SecondsText(device.copy_s), ", and waited ",
+         SecondsText(device.input_wait_s), " for batches, ", SecondsText(device.room_wait_s),
+         " for the loop to take one, ", SecondsText(device.buffer_wait_s), " for a buffer");
+  if (device.staged_bytes > 0) {
+    Append(text, "\n      ", BytesText(static_cast<int64_t>(device.staged_bytes)),
+           " were copied once more, from memory that is not page-locked");
+  }
+  return text;
+}
+
 // How many rows of an operator came with a warning, or failed, and which.
 std::string Listed(const NamedRows& rows) {
   std::string text = rows.sentence;
@@ -83,6 +101,7 @@ std::string ExplainRun(const Report& report) {
     }
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
+  if (report.device.has_value()) Append(text, "  ", Sent(report, *report.device), "\n");
   for (const NamedRows& rows : RowsToName(report)) Append(text, "  ", Listed(rows), "\n");
   Append(text, "  memory: ", BytesText(report.held_bytes), " held, ", BytesText(report.peak_bytes), " at most, budget ",
          BytesText(report.budget_bytes), "\n  ", FindLimit(report).sentence, "\n");

@@ -107,6 +107,9 @@ class Dataset(Methods):
         group: int | None = None,
         memory: int | str | None = None,
         cache: str | os.PathLike[str] | None = None,
+        device: str | None = None,
+        device_depth: int | None = None,
+        device_memory: int | str | None = None,
         disabled_passes: str | Sequence[str] | None = None,
         stall_warning: float | None = None,
         profile: str | os.PathLike[str] | None = None,
@@ -138,6 +141,9 @@ class Dataset(Methods):
             memory: The budget: bytes, or a text such as "64MiB"; the default is "2GiB".
             cache: A folder for the automatic cache: rows that are slow to make and the same in each epoch, for later
                 epochs and runs; by default such rows are kept only in memory, and only if several epochs are run.
+            device: Where batches end, such as "cuda:0", as `to_device` says; by default in host memory.
+            device_depth: Batches that may be on the device ahead of the loop, by default 3.
+            device_memory: What batches may take of the device's memory: bytes, or a text such as "4GiB".
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
             stall_warning: Prints the running tasks on stderr when no row was delivered for so many seconds, by default
                 60; 0: never, and never with executor="pull".
@@ -157,6 +163,9 @@ class Dataset(Methods):
             "group": group,
             "memory": memory,
             "cache": cache,
+            "device": device,
+            "device_depth": device_depth,
+            "device_memory": device_memory,
             "disabled_passes": disabled_passes,
             "stall_warning": stall_warning,
             "profile": profile,
@@ -201,6 +210,27 @@ class Dataset(Methods):
         copy = self._copy()
         copy._options = self._options.changed(options, "options", users_location())
         return copy
+
+    def to_device(self, device: str, depth: int = 3, memory: int | str | None = None) -> "Dataset":
+        """The same pipeline, whose batches are on a device when the loop takes them: short for
+        `options(device=…, device_depth=…, device_memory=…)`, which the graph does not hold either.
+
+        A thread of its own copies batches to the device while the loop works on those before, and keeps `depth` of them
+        ahead. Columns of numbers go to the device; bytes and texts stay NumPy object arrays. The memory of a batch is used
+        again once nothing holds its tensors. Order, epochs, errors and `state()` are those of the loop.
+
+            for batch in train.to_device("cpu:0", depth=3):
+                ...
+
+        Args:
+            device: "cpu:0", which is host memory: every part of this works with it on any machine.
+            depth: Batches that are on the device, or on their way, ahead of the loop.
+            memory: The most that batches may take there, those that the loop keeps included: bytes, or a text such as
+                "4GiB"; the default is "2GiB". If the loop keeps so many that the next one does not fit, it is a
+                ResourceError.
+        """
+        name = options.device("device", device, "to_device")
+        return self.options(device=name, device_depth=depth, device_memory=memory)
 
     def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:
         """Runs one epoch as `iterate(**options)` does and records where its time goes.

@@ -14,7 +14,8 @@
 
 #include "core/clock.h"
 #include "core/fork_watch.h"
-#include "engine/exec/iteration.h"
+#include "engine/device/device_iteration.h"
+#include "engine/device/device_name.h"
 #include "engine/exec/worker_pool.h"
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
@@ -59,6 +60,15 @@ CachePointChoice ChoiceOf(const py::dict& given) {
   };
 }
 
+std::optional<PlannedDevice> DeviceOf(const py::dict& given) {
+  if (!given.contains("device")) return std::nullopt;
+  const DeviceName name = ValueOrRaise(ParseDeviceName(given["device"].cast<std::string>()));
+  PlannedDevice device{.name = name.text(), .sends_from = name.sends_from()};
+  device.depth = Option(given, "device_depth", device.depth);
+  device.memory = Option<int64_t>(given, "device_memory", 0);
+  return device;
+}
+
 IterateOptions OptionsOf(const py::dict& given) {
   IterateOptions options;
   if (given.contains("seed") && !given["seed"].is_none()) options.seed = given["seed"].cast<uint64_t>();
@@ -79,6 +89,7 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.cache_folder = Option<std::string>(given, "cache_folder", "");
   options.profile = Option<int64_t>(given, "profile", 0);
   options.failed_rows_log = Option<std::string>(given, "failed_rows_log", "");
+  options.device = DeviceOf(given);
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
   return options;
 }
@@ -110,6 +121,24 @@ py::dict StageDict(const StageReport& stage) {
   }
   dict["caps"] = caps;
   dict["depth"] = stage.depth;
+  return dict;
+}
+
+py::dict DeviceDict(const DeviceReport& device) {
+  py::dict dict;
+  dict["name"] = device.name;
+  dict["batches"] = device.batches;
+  dict["bytes"] = device.bytes;
+  dict["staged_bytes"] = device.staged_bytes;
+  dict["depth"] = device.depth;
+  dict["ready"] = device.ready;
+  dict["buffers"] = device.buffers;
+  dict["buffer_bytes"] = device.buffer_bytes;
+  dict["budget_bytes"] = device.budget_bytes;
+  dict["copy_s"] = device.copy_s;
+  dict["input_wait_s"] = device.input_wait_s;
+  dict["room_wait_s"] = device.room_wait_s;
+  dict["buffer_wait_s"] = device.buffer_wait_s;
   return dict;
 }
 
@@ -175,8 +204,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
     given.bindings = BindingsOf(references, objects_);
-    iteration_ =
-        ValueOrRaise(Listing([&] { return Iteration::Start(graph.graph, std::move(given)); }), &objects_->raised());
+    iteration_ = ValueOrRaise(Listing([&] { return DeviceIteration::Start(graph.graph, std::move(given)); }),
+                              &objects_->raised());
     for (const ir::Column& column : iteration_->schema().columns) names_.push_back(py::str(column.name));
   }
 
@@ -240,6 +269,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   void Given() {
     if (!std::exchange(row_waits_, false)) return;
     iteration_->Given();
+    row_.batch.reset();
     row_columns_ = py::object();
     columns_made_ = 0;
     ++given_;
@@ -344,6 +374,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     dict["peak_bytes"] = report.peak_bytes;
     dict["budget_bytes"] = report.budget_bytes;
     dict["workers"] = report.workers;
+    if (report.device.has_value()) dict["device"] = DeviceDict(*report.device);
     dict["limit"] = std::string(LimitName(FindLimit(report).kind));
     dict["advice"] = Advice(report);
     return dict;
@@ -404,10 +435,10 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   const pid_t process_;
   const Bytes bytes_;
   const bool lends_;  // through DLPack
-  std::unique_ptr<Iteration> iteration_;
+  std::unique_ptr<DeviceIteration> iteration_;
   std::vector<py::str> names_;
   // The fetched row, and its columns converted so far.
-  ResultRow row_;
+  DeviceRow row_;
   py::object row_columns_;
   size_t columns_made_ = 0;
   bool row_waits_ = false;
@@ -535,6 +566,7 @@ void BindIterator(py::module_& module) {
   module.attr("give_next") = py::cpp_function(&GiveNext, py::name("__next__"), py::is_method(module));
   module.def("explain", &Explain, py::arg("graph"), py::arg("options"), py::arg("references"), py::arg("passes"));
   module.def("count", &Count, py::arg("graph"), py::arg("options"), py::arg("references"));
+  module.def("device_name", [](const std::string& name) { return ValueOrRaise(ParseDeviceName(name)).text(); });
   module.def("stop_threads", &StopThreads, py::arg("patience"));
 }
 

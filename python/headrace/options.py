@@ -114,6 +114,14 @@ def local_path(name: str, value: Any, of: str) -> str:
     return os.fsdecode(_engine.local_path(os.fsencode(path(name, value, of))))
 
 
+def device(name: str, value: Any, of: str) -> str:
+    """The device's name with its number."""
+    try:
+        return _engine.device_name(text(name, value, of))
+    except GraphError as error:
+        raise GraphError(f"{of}: {str(error).removeprefix(f'{of}: ')}") from None
+
+
 def texts(name: str, values: Any, of: str) -> list[str]:
     """A list of texts, or a single text as a list."""
     if isinstance(values, (str, bytes)):

@@ -24,12 +24,12 @@ Ending& TheEnding() {
   return *ending;
 }
 
-void Destroy(Iteration* iteration) {
+void Destroy(DeviceIteration* iteration) {
   pthread_setname_np(pthread_self(), "headrace-end");
   delete iteration;
 }
 
-void DestroyAndSaySo(Iteration* iteration) {
+void DestroyAndSaySo(DeviceIteration* iteration) {
   Destroy(iteration);
   Ending& ending = TheEnding();
   const std::lock_guard<std::mutex> lock(ending.mutex);
@@ -53,9 +53,9 @@ class BlockedSignals {
 };
 
 // False: the machine has no more threads, or no memory. Then the iteration is leaked, stopped.
-bool DestroyOnAThread(std::unique_ptr<Iteration> iteration, void (*destroy)(Iteration*)) {
+bool DestroyOnAThread(std::unique_ptr<DeviceIteration> iteration, void (*destroy)(DeviceIteration*)) {
   const BlockedSignals blocked;
-  Iteration* const orphan = iteration.release();
+  DeviceIteration* const orphan = iteration.release();
   try {
     std::thread(destroy, orphan).detach();
     return true;
@@ -66,13 +66,13 @@ bool DestroyOnAThread(std::unique_ptr<Iteration> iteration, void (*destroy)(Iter
 
 }  // namespace
 
-void EndOrphan(std::unique_ptr<Iteration> iteration) {
+void EndOrphan(std::unique_ptr<DeviceIteration> iteration) {
   Ending& ending = TheEnding();
   const std::lock_guard<std::mutex> lock(ending.mutex);
   if (DestroyOnAThread(std::move(iteration), DestroyAndSaySo)) ++ending.count;
 }
 
-void LeaveBehind(std::unique_ptr<Iteration> iteration) { DestroyOnAThread(std::move(iteration), Destroy); }
+void LeaveBehind(std::unique_ptr<DeviceIteration> iteration) { DestroyOnAThread(std::move(iteration), Destroy); }
 
 void WaitForOrphans(std::chrono::steady_clock::time_point until) {
   Ending& ending = TheEnding();

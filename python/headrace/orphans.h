@@ -8,14 +8,14 @@
 #include <chrono>
 #include <memory>
 
-#include "engine/exec/iteration.h"
+#include "engine/device/device_iteration.h"
 
 namespace headrace::python {
 
 // Destroys the iteration, which was told to stop, once all its tasks have ended.
-void EndOrphan(std::unique_ptr<Iteration> iteration);
+void EndOrphan(std::unique_ptr<DeviceIteration> iteration);
 // The same after waiting for it in vain.
-void LeaveBehind(std::unique_ptr<Iteration> iteration);
+void LeaveBehind(std::unique_ptr<DeviceIteration> iteration);
 // For those that were not waited for yet.
 void WaitForOrphans(std::chrono::steady_clock::time_point until);
 

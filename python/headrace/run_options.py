@@ -26,6 +26,9 @@ class RunParameters(TypedDict, total=False):
     group: int | None
     memory: int | str | None
     cache: str | os.PathLike[str] | None
+    device: str | None
+    device_depth: int | None
+    device_memory: int | str | None
     disabled_passes: str | Sequence[str] | None
     stall_warning: float | None
     profile: str | os.PathLike[str] | None
@@ -54,6 +57,9 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "group": _at_once,
     "memory": lambda name, value, of: options.memory_bytes(value, of),
     "cache": options.path,
+    "device": options.device,
+    "device_depth": _at_once,
+    "device_memory": lambda name, value, of: options.memory_bytes(value, of, name),
     "disabled_passes": options.texts,
     "stall_warning": options.seconds,
     "profile": lambda _, value, __: options.path("the path", value, "profile"),
@@ -126,7 +132,7 @@ class RunOptions:
             "memory": self["memory"],
             "disabled_passes": self["disabled_passes"],
         }
-        for name in ("even", "seed", "workers", "window", "group"):
+        for name in ("even", "seed", "workers", "window", "group", "device", "device_depth", "device_memory"):
             if self[name] is not None:
                 given[name] = self[name]
         if self["shard"] is not None:

@@ -234,6 +234,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "profile": (numbers().profile, {"path": "profile"}),
     "save": (numbers().save, {"path": "saved.hrg"}),
     "write_records": (hr.Numpy({"x": np.array([b"a", b"b"], object)}).write_records, {"path": "written.rec"}),
+    "to_device": (numbers().to_device, {"device": "cpu:0"}),
     "to_dot": (numbers().to_dot, {}),
     "to_json": (numbers().to_json, {}),
     "to_text": (numbers().to_text, {}),

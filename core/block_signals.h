@@ -1,0 +1,13 @@
+// Leaves signals to the threads of the program: Python expects them on its main thread.
+// Thread contract: any thread, for itself.
+#ifndef HEADRACE_CORE_BLOCK_SIGNALS_H_
+#define HEADRACE_CORE_BLOCK_SIGNALS_H_
+
+namespace headrace {
+
+// Blocks all signals on this thread, except those of its own faults.
+void BlockSignals();
+
+}  // namespace headrace
+
+#endif  // HEADRACE_CORE_BLOCK_SIGNALS_H_

@@ -1,0 +1,50 @@
+// The host as a device: every part of the device's queue works with it, on any machine. Copies are done when they
+// return, and there are no streams.
+// Thread contract: as Device's.
+#ifndef HEADRACE_ENGINE_DEVICE_CPU_DEVICE_H_
+#define HEADRACE_ENGINE_DEVICE_CPU_DEVICE_H_
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "engine/device/device.h"
+
+namespace headrace {
+
+class CpuDevice : public Device {
+ public:
+  using Device::Device;
+  int dlpack_type() const override { return 1; }
+  int dlpack_id() const override { return 0; }
+
+  absl::StatusOr<int64_t> DefaultBudget() override { return kDefaultBudget; }
+  absl::StatusOr<uint8_t*> Allocate(size_t bytes) override {
+    void* const memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    if (memory == nullptr) return ResourceError("the machine has no memory for a batch of ", bytes, " bytes");
+    return static_cast<uint8_t*>(memory);
+  }
+  void Free(uint8_t* memory) override { std::free(memory); }
+  absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> /*after*/) override {
+    for (const DeviceCopy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
+    return FencePtr();
+  }
+  absl::Status Wait(const FencePtr& /*fence*/) override { return absl::OkStatus(); }
+  absl::Status WaitForAll() override { return absl::OkStatus(); }
+  absl::Status MakeWait(DeviceStream stream, const FencePtr& /*fence*/) override { return NoStream(stream); }
+  absl::StatusOr<FencePtr> Mark(DeviceStream stream) override { return NoStream(stream); }
+
+ private:
+  static absl::Status NoStream(DeviceStream stream) {
+    return UnsupportedError("a device in host memory has no streams; stream ", stream, " was given");
+  }
+
+  static constexpr size_t kAlignment = 256;
+  static constexpr int64_t kDefaultBudget = int64_t{2} << 30;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_DEVICE_CPU_DEVICE_H_

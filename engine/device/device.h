@@ -1,0 +1,82 @@
+// A device that batches are copied to: its memory, its copies, and the order of its work. Work on a device runs in
+// streams; a fence marks a point in one, and whatever must come later waits for it, on the device or on the host.
+// Thread contract: any thread. A device outlives the memory and the fences that it gave out.
+#ifndef HEADRACE_ENGINE_DEVICE_DEVICE_H_
+#define HEADRACE_ENGINE_DEVICE_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/buffer.h"
+
+namespace headrace {
+
+// A stream as its users name it: DLPack's number, which for CUDA is the handle, or 1 for the legacy default stream.
+using DeviceStream = uintptr_t;
+
+// All work that was queued on a stream up to some moment.
+class Fence {
+ public:
+  virtual ~Fence() = default;
+};
+// Null: that work is done.
+using FencePtr = std::shared_ptr<Fence>;
+
+struct DeviceCopy {
+  void* to;
+  const void* from;  // on the host
+  size_t bytes;
+};
+
+class Device {
+ public:
+  explicit Device(std::string name) : name_(std::move(name)) {}
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+
+  const std::string& name() const { return name_; }
+  // As DLPack numbers kinds of devices, and devices of a kind.
+  virtual int dlpack_type() const = 0;
+  virtual int dlpack_id() const = 0;
+  // Whether its memory is the host's.
+  bool on_host() const { return dlpack_type() == kOnHost; }
+
+  // Host memory that it copies from by itself; null: from any.
+  virtual BufferPool* page_locked() { return nullptr; }
+  virtual bool CopiesFrom(const void* /*host*/) { return true; }
+  // Bytes of its memory that batches take unless the user says how many.
+  virtual absl::StatusOr<int64_t> DefaultBudget() = 0;
+
+  // At least `bytes`, aligned to 256. kResource: it has no more.
+  virtual absl::StatusOr<uint8_t*> Allocate(size_t bytes) = 0;
+  // Of memory for which no work is pending.
+  virtual void Free(uint8_t* memory) = 0;
+
+  // Starts the copies, after the fences. The fence: of the copies, during which the sources must stay as they are.
+  virtual absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) = 0;
+  // Waits on this thread.
+  virtual absl::Status Wait(const FencePtr& fence) = 0;
+  // Waits on this thread for all work of all streams.
+  virtual absl::Status WaitForAll() = 0;
+
+  // For the thread of a user: what it queues on the stream from now on runs after the fence.
+  virtual absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) = 0;
+  // For the thread of a user: of what was queued on the stream so far.
+  virtual absl::StatusOr<FencePtr> Mark(DeviceStream stream) = 0;
+  // Whether the fence may be waited for. False while its stream is captured into a graph.
+  virtual bool Reached(const FencePtr& /*fence*/) { return true; }
+
+ private:
+  static constexpr int kOnHost = 1;
+  const std::string name_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_DEVICE_DEVICE_H_

@@ -1,0 +1,87 @@
+#include "engine/device/device_iteration.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "engine/device/device_name.h"
+#include "engine/device/open_device.h"
+
+namespace headrace {
+
+absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::Start(const ir::proto::Graph& user_graph,
+                                                                        IterateOptions options) {
+  std::shared_ptr<Device> device;
+  if (options.device.has_value()) {
+    HEADRACE_ASSIGN_OR_RETURN(const DeviceName name, ParseDeviceName(options.device->name));
+    HEADRACE_ASSIGN_OR_RETURN(device, OpenDevice(name));
+  }
+  return StartOn(std::move(device), user_graph, std::move(options));
+}
+
+absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::StartOn(std::shared_ptr<Device> device,
+                                                                          const ir::proto::Graph& user_graph,
+                                                                          IterateOptions options) {
+  std::unique_ptr<DeviceIteration> started(new DeviceIteration);
+  started->device_ = std::move(device);
+  if (started->device_ == nullptr) {
+    HEADRACE_ASSIGN_OR_RETURN(started->iteration_, Iteration::Start(user_graph, std::move(options)));
+    return started;
+  }
+  const PlannedDevice planned = *options.device;
+  const bool pull = options.pull;
+  int64_t budget = planned.memory;
+  if (budget == 0) {
+    HEADRACE_ASSIGN_OR_RETURN(budget, started->device_->DefaultBudget());
+  }
+  options.page_locked = started->device_->page_locked();
+  HEADRACE_ASSIGN_OR_RETURN(started->iteration_, Iteration::Start(user_graph, std::move(options)));
+  started->queue_ = std::make_unique<DeviceQueue>(started->device_, planned, budget, started->iteration_.get());
+  if (!pull) HEADRACE_RETURN_IF_ERROR(started->queue_->StartThread());
+  return started;
+}
+
+absl::StatusOr<Pipeline::Outcome> DeviceIteration::Fetch(std::chrono::nanoseconds limit, DeviceRow& row) {
+  return queue_ ? queue_->Fetch(limit, row) : iteration_->Fetch(limit, row);
+}
+
+void DeviceIteration::Given() {
+  if (queue_) {
+    queue_->Given();
+  } else {
+    iteration_->Given();
+  }
+}
+
+void DeviceIteration::Ask(uint64_t epoch) {
+  if (queue_) {
+    queue_->Ask(epoch);
+  } else {
+    iteration_->Ask(epoch);
+  }
+}
+
+Pipeline::Closed DeviceIteration::Close(std::chrono::nanoseconds patience) {
+  Stop();
+  if (queue_) queue_->Close();
+  return iteration_->Close(patience);
+}
+
+void DeviceIteration::Stop() {
+  // First, so that the queue's thread finds nothing to wait for.
+  iteration_->Stop();
+  if (queue_) queue_->Stop();
+}
+
+Report DeviceIteration::report() {
+  Report report = iteration_->report();
+  if (queue_) queue_->AddTo(report);
+  return report;
+}
+
+std::vector<std::string> DeviceIteration::DescribeStall() {
+  std::vector<std::string> lines = iteration_->DescribeStall();
+  if (queue_) lines.insert(lines.begin(), queue_->Describe());
+  return lines;
+}
+
+}  // namespace headrace

@@ -1,0 +1,58 @@
+// An iteration as front ends see it, whose batches may end on a device: an Iteration, with a DeviceQueue behind it if
+// its options name a device. Its position, and so its state, is that of the batch given last, wherever the queue is.
+// Thread contract: as Iteration's.
+#ifndef HEADRACE_ENGINE_DEVICE_DEVICE_ITERATION_H_
+#define HEADRACE_ENGINE_DEVICE_DEVICE_ITERATION_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/device/device_queue.h"
+#include "engine/exec/iteration.h"
+#include "ir/graph.pb.h"
+
+namespace headrace {
+
+class DeviceIteration {
+ public:
+  // Errors: as Iteration::Start; kUnsupported: there is no such device here.
+  static absl::StatusOr<std::unique_ptr<DeviceIteration>> Start(const ir::proto::Graph& user_graph,
+                                                                IterateOptions options);
+  // The same with a given device in place of the one that the options name.
+  static absl::StatusOr<std::unique_ptr<DeviceIteration>> StartOn(std::shared_ptr<Device> device,
+                                                                  const ir::proto::Graph& user_graph,
+                                                                  IterateOptions options);
+
+  // Null: batches stay in host memory.
+  Device* device() const { return device_.get(); }
+  // As Iteration's.
+  absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, DeviceRow& row);
+  void Given();
+  void Ask(uint64_t epoch);
+  Pipeline::Closed Close(std::chrono::nanoseconds patience);
+  void Stop();
+  bool RunsHere() const { return iteration_->RunsHere(); }
+  Position position() const { return queue_ ? queue_->position() : iteration_->position(); }
+  uint64_t epoch() const { return position().epoch; }
+  uint64_t delivered() const { return position().delivered; }
+  absl::StatusOr<std::string> State() const { return iteration_->StateAt(position()); }
+  const ir::Schema& schema() const { return iteration_->schema(); }
+  Report report();
+  Profile profile() { return iteration_->profile(); }
+  bool Outdated() const { return iteration_->Outdated(); }
+  std::vector<std::string> DescribeStall();
+
+ private:
+  DeviceIteration() = default;
+
+  std::shared_ptr<Device> device_;
+  std::unique_ptr<Iteration> iteration_;
+  std::unique_ptr<DeviceQueue> queue_;  // null: without a device
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_DEVICE_DEVICE_ITERATION_H_

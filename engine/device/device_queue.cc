@@ -1,0 +1,376 @@
+#include "engine/device/device_queue.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "core/block_signals.h"
+#include "core/caught_error.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/fork_watch.h"
+#include "core/quantity_text.h"
+#include "core/text.h"
+
+namespace headrace {
+namespace {
+
+// Of the pipeline's batches: a stop ends the wait at once.
+constexpr std::chrono::milliseconds kSlice{50};
+// Copies that may run while the next batch is fetched: more would keep host memory for nothing.
+constexpr size_t kCopiesAtOnce = 2;
+// Of a column within the memory of its batch.
+constexpr size_t kColumnAlignment = 256;
+
+size_t Aligned(size_t bytes) { return (bytes + kColumnAlignment - 1) / kColumnAlignment * kColumnAlignment; }
+
+double SecondsSince(uint64_t start_ns) { return static_cast<double>(NowNs() - start_ns) * 1e-9; }
+
+}  // namespace
+
+DeviceQueue::DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& planned, int64_t budget,
+                         Iteration* iteration)
+    : device_(std::move(device)),
+      planned_(planned),
+      iteration_(iteration),
+      waits_for_ask_(iteration->WaitsForAsk()),
+      ring_(std::make_shared<DeviceRing>(device_, planned.depth, budget,
+                                         [this] {
+                                           const std::lock_guard<std::mutex> lock(mutex_);
+                                           ++releases_;
+                                           for_sender_.notify_all();
+                                         })),
+      next_epoch_(iteration->epoch()),
+      position_(iteration->position()) {
+  report_.name = device_->name();
+  report_.depth = planned.depth;
+  report_.budget_bytes = budget;
+}
+
+DeviceQueue::~DeviceQueue() {
+  Close();
+  Clear();
+}
+
+absl::Status DeviceQueue::StartThread() {
+  WatchForks();
+  try {
+    thread_ = std::thread([this] { Run(); });
+    threaded_ = true;
+  } catch (const std::exception&) {
+    return CaughtError();
+  }
+  return absl::OkStatus();
+}
+
+void DeviceQueue::Stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = true;
+  for_sender_.notify_all();
+  for_user_.notify_all();
+}
+
+void DeviceQueue::Close() {
+  Stop();
+  // Else the user's thread may be sending.
+  if (!threaded_) return;
+  const std::lock_guard<std::mutex> closing(close_mutex_);
+  if (!thread_.joinable()) return;
+  thread_.join();
+  Clear();
+}
+
+void DeviceQueue::Clear() {
+  RetirePending(0).IgnoreError();
+  std::deque<Item> dropped;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    dropped.swap(ready_);
+    rows_ready_ = 0;
+  }
+  dropped.clear();
+  ring_->Close();
+}
+
+void DeviceQueue::Ask(uint64_t epoch) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  asked_ = std::max(asked_.value_or(epoch), epoch);
+  for_sender_.notify_all();
+}
+
+// ---- the thread that sends ----
+
+void DeviceQueue::Run() {
+  pthread_setname_np(pthread_self(), "headrace-device");
+  BlockSignals();
+  try {
+    while (SendNext(kSlice)) {
+    }
+  } catch (const std::exception&) {
+    PushError(CaughtError());
+  }
+}
+
+template <typename Condition>
+bool DeviceQueue::WaitWhile(std::unique_lock<std::mutex>& lock, Doing doing, double& seconds, Condition waits) {
+  if (!waits()) return !stopped_;
+  const uint64_t start = NowNs();
+  doing_ = doing;
+  for_sender_.wait(lock, [&] { return stopped_ || !waits(); });
+  doing_ = Doing::kNothing;
+  seconds += SecondsSince(start);
+  return !stopped_;
+}
+
+bool DeviceQueue::AwaitTurn() {
+  const auto full = [this] { return rows_ready_ >= planned_.depth; };
+  const auto early = [this] { return waits_for_ask_ && (!asked_.has_value() || *asked_ < next_epoch_); };
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!stopped_ && (full() || early())) {
+    lock.unlock();
+    if (absl::Status retired = RetirePending(0); !retired.ok()) {
+      PushError(std::move(retired));
+      return false;
+    }
+    lock.lock();
+  }
+  if (!WaitWhile(lock, Doing::kWaitingForRoom, report_.room_wait_s, full)) return false;
+  double not_counted = 0;
+  if (!WaitWhile(lock, Doing::kNothing, not_counted, early)) return false;
+  if (asked_ == told_) return true;
+  told_ = asked_;
+  lock.unlock();
+  iteration_->Ask(*told_);
+  return true;
+}
+
+bool DeviceQueue::SendNext(std::chrono::nanoseconds limit) {
+  if (over_ || !AwaitTurn()) return false;
+  ResultRow row;
+  const absl::StatusOr<Outcome> outcome = FetchNext(limit, row);
+  if (!outcome.ok()) {
+    PushError(outcome.status());
+    return false;
+  }
+  if (*outcome == Outcome::kNothingYet) return true;
+  if (*outcome == Outcome::kEpochEnd) {
+    const Position after = iteration_->position();
+    next_epoch_ = after.epoch;
+    Push({.outcome = Outcome::kEpochEnd, .after = after});
+    return true;
+  }
+  absl::Status sent = SendRow(std::move(row));
+  if (sent.ok()) return true;
+  AddErrorField(sent, ErrorField::kOperator, Cat("to_device(\"", device_->name(), "\")"));
+  PushError(std::move(sent));
+  return false;
+}
+
+absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::FetchNext(std::chrono::nanoseconds limit, ResultRow& row) {
+  HEADRACE_ASSIGN_OR_RETURN(const Outcome at_once, iteration_->Fetch(std::chrono::nanoseconds(0), row));
+  if (at_once != Outcome::kNothingYet) return at_once;
+  // Gives host memory back before it waits.
+  HEADRACE_RETURN_IF_ERROR(RetirePending(0));
+  const uint64_t start = NowNs();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    doing_ = Doing::kWaitingForInput;
+  }
+  absl::StatusOr<Outcome> outcome = iteration_->Fetch(limit, row);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  doing_ = Doing::kNothing;
+  report_.input_wait_s += SecondsSince(start);
+  return outcome;
+}
+
+absl::Status DeviceQueue::SendRow(ResultRow row) {
+  HEADRACE_ASSIGN_OR_RETURN(DeviceRow sent, Copy(std::move(row)));
+  iteration_->Given();
+  Push({.outcome = Outcome::kRow, .row = std::move(sent), .after = iteration_->position()});
+  return RetirePending(kCopiesAtOnce);
+}
+
+absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row) {
+  Pending pending;
+  std::vector<size_t> columns;
+  size_t bytes = 0;
+  for (size_t c = 0; c < row.columns.size(); ++c) {
+    if (IsVariableLength(row.columns[c].dtype())) continue;
+    HEADRACE_ASSIGN_OR_RETURN(Tensor source, Readable(row.columns[c]));
+    bytes += Aligned(source.bytes());
+    pending.sources.push_back(std::move(source));
+    columns.push_back(c);
+  }
+  DeviceRow sent;
+  sent.id = row.id;
+  sent.columns = std::move(row.columns);
+  if (columns.empty()) return sent;
+  HEADRACE_ASSIGN_OR_RETURN(sent.batch, TakeBuffer(std::max(bytes, kColumnAlignment)));
+  std::vector<DeviceCopy> copies;
+  uint8_t* to = sent.batch->memory();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const Tensor& source = pending.sources[i];
+    if (source.bytes() > 0) copies.push_back({to, source.raw(), source.bytes()});
+    // Of the batch's memory, which the tensor keeps.
+    const BufferRef keeper = BufferRef::Foreign(to, 0, [batch = sent.batch] {});
+    sent.columns[columns[i]] = Tensor::View(source.dtype(), source.shape(), keeper, to);
+    to += Aligned(source.bytes());
+  }
+  const uint64_t start = NowNs();
+  absl::StatusOr<FencePtr> fence = sent.batch->Fill(copies);
+  if (!fence.ok()) {
+    // Some of the copies may have begun.
+    device_->WaitForAll().IgnoreError();
+    return fence.status();
+  }
+  pending.fence = *std::move(fence);
+  if (pending.fence != nullptr) pending_.push_back(std::move(pending));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report_.copy_s += SecondsSince(start);
+  ++report_.batches;
+  for (const DeviceCopy& copy : copies) report_.bytes += copy.bytes;
+  return sent;
+}
+
+absl::StatusOr<Tensor> DeviceQueue::Readable(const Tensor& tensor) {
+  if (tensor.contiguous() && (tensor.bytes() == 0 || device_->CopiesFrom(tensor.raw()))) return tensor;
+  BufferPool* const pool = device_->page_locked();
+  const TaskMemory memory(pool != nullptr ? pool : &BufferPool::Global(), nullptr, 0);
+  HEADRACE_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(tensor.dtype(), tensor.shape()));
+  tensor.CopyTo(copy.mutable_raw());
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report_.staged_bytes += copy.bytes();
+  return copy;
+}
+
+absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceQueue::TakeBuffer(size_t bytes) {
+  while (true) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const uint64_t seen = releases_;
+    lock.unlock();
+    absl::StatusOr<std::unique_ptr<DeviceBatch>> batch = ring_->Take(bytes);
+    if (!batch.ok() || *batch != nullptr) return batch;
+    HEADRACE_RETURN_IF_ERROR(RetirePending(0));
+    lock.lock();
+    const auto in_use = [&] { return releases_ == seen && !(user_waits_ && ready_.empty()); };
+    if (!WaitWhile(lock, Doing::kWaitingForBuffer, report_.buffer_wait_s, in_use)) return IteratorClosed();
+    if (releases_ != seen) continue;
+    lock.unlock();
+    return AllInUse(bytes);
+  }
+}
+
+absl::Status DeviceQueue::AllInUse(size_t bytes) {
+  const DeviceRing::Levels levels = ring_->levels();
+  return ResourceError("the loop keeps ", levels.buffers - levels.free, " batches on ", device_->name(),
+                       ", and there is no memory for the next one of ", BytesText(static_cast<int64_t>(bytes)),
+                       ": let go of batches, copy what you keep, or give to_device more (memory=); buffers take ",
+                       BytesText(levels.bytes), " of ", BytesText(ring_->budget()));
+}
+
+absl::Status DeviceQueue::RetirePending(size_t left) {
+  absl::Status status;
+  const uint64_t start = NowNs();
+  const bool waits = pending_.size() > left;
+  for (; pending_.size() > left; pending_.pop_front()) status.Update(device_->Wait(pending_.front().fence));
+  if (!waits) return status;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report_.copy_s += SecondsSince(start);
+  return status;
+}
+
+void DeviceQueue::Push(Item item) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  rows_ready_ += item.outcome == Outcome::kRow ? 1 : 0;
+  ready_.push_back(std::move(item));
+  for_user_.notify_all();
+}
+
+void DeviceQueue::PushError(absl::Status error) {
+  over_ = true;
+  Push({.error = std::move(error)});
+}
+
+// ---- the user's thread ----
+
+absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::Fetch(std::chrono::nanoseconds limit, DeviceRow& row) {
+  Given();
+  if (!failed_.ok()) return failed_;
+  const uint64_t start = NowNs();
+  if (started_ns_.load(std::memory_order_relaxed) == 0) started_ns_.store(start, std::memory_order_relaxed);
+  if (!threaded_) SendHere(limit);
+  std::unique_lock<std::mutex> lock(mutex_);
+  user_waits_ = true;
+  if (ready_.empty()) for_sender_.notify_all();
+  const bool ready = for_user_.wait_for(lock, limit, [this] { return stopped_ || !ready_.empty(); });
+  user_waits_ = false;
+  const uint64_t end = NowNs();
+  last_ns_.store(end, std::memory_order_relaxed);
+  user_wait_ns_.fetch_add(end - start, std::memory_order_relaxed);
+  if (stopped_) return IteratorClosed();
+  if (!ready) return Outcome::kNothingYet;
+  Item item = std::move(ready_.front());
+  ready_.pop_front();
+  rows_ready_ -= item.outcome == Outcome::kRow ? 1 : 0;
+  for_sender_.notify_all();
+  lock.unlock();
+  return Take(std::move(item), row);
+}
+
+void DeviceQueue::SendHere(std::chrono::nanoseconds limit) {
+  const auto empty = [this] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    user_waits_ = true;
+    return ready_.empty() && !stopped_;
+  };
+  const uint64_t until = NowNs() + static_cast<uint64_t>(std::max<int64_t>(0, limit.count()));
+  while (empty() && SendNext(limit) && NowNs() < until) {
+  }
+}
+
+absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::Take(Item item, DeviceRow& row) {
+  if (!item.error.ok()) {
+    failed_ = std::move(item.error);
+    return failed_;
+  }
+  if (item.outcome == Outcome::kEpochEnd) {
+    position_ = std::move(item.after);
+  } else {
+    row = std::move(item.row);
+    fetched_ = std::move(item.after);
+  }
+  return item.outcome;
+}
+
+void DeviceQueue::Given() {
+  if (!fetched_.has_value()) return;
+  position_ = *std::move(fetched_);
+  fetched_.reset();
+  given_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void DeviceQueue::AddTo(Report& report) {
+  const uint64_t started = started_ns_.load(std::memory_order_relaxed);
+  if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
+  report.user_wait_s = static_cast<double>(user_wait_ns_.load(std::memory_order_relaxed)) * 1e-9;
+  report.delivered = given_.load(std::memory_order_relaxed);
+  const DeviceRing::Levels levels = ring_->levels();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report.device = report_;
+  report.device->ready = rows_ready_;
+  report.device->buffers = levels.buffers;
+  report.device->buffer_bytes = levels.bytes;
+}
+
+std::string DeviceQueue::Describe() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::string text = Cat("the queue of ", device_->name(), " holds ", rows_ready_, " batches");
+  if (doing_ == Doing::kWaitingForInput) text += " and waits for the pipeline";
+  if (doing_ == Doing::kWaitingForRoom) text += ", as many as it may";
+  if (doing_ == Doing::kWaitingForBuffer) text += " and waits for the loop to let go of one";
+  return text;
+}
+
+}  // namespace headrace

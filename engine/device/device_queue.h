@@ -1,0 +1,140 @@
+// The last part of a run that ends on a device: a thread of its own takes batches from the pipeline, starts their
+// copies, and keeps up to `depth` of them ready or on their way. The loop takes the next one without waiting for a
+// copy. Errors, ends of epochs and batches come in the pipeline's order; the position is that of the loop, not of the
+// thread.
+//
+// Columns of numbers go to the device; byte strings and strings stay on the host.
+//
+// Thread contract: one thread, the user's, calls Fetch, Given, Ask and position; any thread may call Stop, report and
+// Describe. Without a thread of its own (pull) the user's thread does the sending.
+#ifndef HEADRACE_ENGINE_DEVICE_DEVICE_QUEUE_H_
+#define HEADRACE_ENGINE_DEVICE_DEVICE_QUEUE_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/device/device.h"
+#include "engine/device/device_ring.h"
+#include "engine/exec/device_report.h"
+#include "engine/exec/iteration.h"
+
+namespace headrace {
+
+// The tensors of columns of numbers view the device's memory, which the host may not be able to read.
+struct DeviceRow : ResultRow {
+  std::shared_ptr<DeviceBatch> batch;  // null: all of it is on the host
+};
+
+class DeviceQueue {
+ public:
+  using Outcome = Pipeline::Outcome;
+
+  // Sends what `iteration`, which outlives it, gives.
+  DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& planned, int64_t budget, Iteration* iteration);
+  ~DeviceQueue();
+  DeviceQueue(const DeviceQueue&) = delete;
+
+  // Without it, Fetch sends.
+  absl::Status StartThread();
+  // As Pipeline's.
+  absl::StatusOr<Outcome> Fetch(std::chrono::nanoseconds limit, DeviceRow& row);
+  void Given();
+  void Ask(uint64_t epoch);
+  const Position& position() const { return position_; }
+  // Tells it to end, without waiting. The iteration must be stopped first.
+  void Stop();
+  // Stops it, waits for its thread, and gives back all memory of the device that the user does not hold; without a
+  // thread the destructor does.
+  void Close();
+
+  void AddTo(Report& report);
+  // What it waits for, on one line.
+  std::string Describe();
+
+ private:
+  struct Item {
+    Outcome outcome = Outcome::kNothingYet;
+    DeviceRow row = {};
+    Position after = {};
+    absl::Status error = {};
+  };
+  // The host memory of copies that may still run.
+  struct Pending {
+    FencePtr fence;
+    std::vector<Tensor> sources;
+  };
+  enum class Doing { kNothing, kWaitingForInput, kWaitingForRoom, kWaitingForBuffer };
+
+  void Run();
+  void Clear();
+  // Sends what comes next, if anything does within the limit; false: nothing will come any more.
+  bool SendNext(std::chrono::nanoseconds limit);
+  absl::StatusOr<Outcome> FetchNext(std::chrono::nanoseconds limit, ResultRow& row);
+  absl::Status SendRow(ResultRow row);
+  // Replaces columns of numbers by tensors on the device.
+  absl::StatusOr<DeviceRow> Copy(ResultRow row);
+  // The tensor, or a copy of it, as the device can read it.
+  absl::StatusOr<Tensor> Readable(const Tensor& tensor);
+  absl::StatusOr<std::unique_ptr<DeviceBatch>> TakeBuffer(size_t bytes);
+  // Waits until there is room for one more batch and the next epoch may begin; false: stopped.
+  bool AwaitTurn();
+  absl::Status RetirePending(size_t left);
+  void Push(Item item);
+  // The last thing that comes.
+  void PushError(absl::Status error);
+  absl::Status AllInUse(size_t bytes);
+  // On the user's thread, where there is no other.
+  void SendHere(std::chrono::nanoseconds limit);
+  absl::StatusOr<Outcome> Take(Item item, DeviceRow& row);
+  template <typename Condition>
+  bool WaitWhile(std::unique_lock<std::mutex>& lock, Doing doing, double& seconds, Condition waits);
+
+  const std::shared_ptr<Device> device_;
+  const PlannedDevice planned_;
+  Iteration* const iteration_;
+  const bool waits_for_ask_;
+
+  std::mutex mutex_;
+  std::condition_variable for_sender_;
+  std::condition_variable for_user_;
+  // Under mutex_.
+  std::deque<Item> ready_;
+  int rows_ready_ = 0;
+  bool stopped_ = false;
+  bool user_waits_ = false;
+  std::optional<uint64_t> asked_;
+  uint64_t releases_ = 0;
+  Doing doing_ = Doing::kNothing;
+  DeviceReport report_;
+
+  const std::shared_ptr<DeviceRing> ring_;
+  std::mutex close_mutex_;
+  std::thread thread_;  // under close_mutex_
+  bool threaded_ = false;
+
+  // Of the thread that sends.
+  std::deque<Pending> pending_;
+  uint64_t next_epoch_;
+  std::optional<uint64_t> told_;  // the epoch that the iteration was asked for last
+  bool over_ = false;
+
+  // Of the user's thread.
+  Position position_;
+  std::optional<Position> fetched_;
+  absl::Status failed_;
+  std::atomic<uint64_t> started_ns_{0}, last_ns_{0}, user_wait_ns_{0}, given_{0};
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_DEVICE_DEVICE_QUEUE_H_

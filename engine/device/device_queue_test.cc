@@ -1,0 +1,366 @@
+// The queue of a device in host memory: order, epochs, states, errors, memory and ends, over many schedules.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <deque>
+#include <thread>
+
+#include "core/error.h"
+#include "engine/device/device_iteration.h"
+#include "engine/device/device_name.h"
+#include "engine/device/testing/faulty_device.h"
+#include "engine/testing/cooperative_threads.h"
+#include "engine/testing/fake_ops.h"
+#include "engine/testing/run_pipeline.h"
+#include "engine/testing/schedule_lanes.h"
+#include "engine/testing/schedule_pause.h"
+
+namespace headrace {
+namespace {
+
+#ifdef HEADRACE_SANITIZER
+constexpr int kSchedules = 60;
+#else
+constexpr int kSchedules = 600;
+#endif
+
+using ir::BoolValue;
+using ir::IntsValue;
+using ir::IntValue;
+using Outcome = Pipeline::Outcome;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::chrono::seconds kPatience{60};
+constexpr int64_t kRows = 30;
+constexpr int64_t kRowBytes = 1000;
+// Of a row on the device: its value and its data, each from an aligned place on.
+constexpr int64_t kBufferBytes = 256 + 1024;
+
+FakeGraph Counting(int64_t rows = kRows) {
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kRowBytes)}});
+  graph.Add("fake_work", {{"copy", BoolValue(true)}, {"cost", IntValue(20)}});
+  return graph;
+}
+
+IterateOptions OptionsWith(int depth, int64_t memory = 0) {
+  IterateOptions options;
+  options.device = PlannedDevice{.name = "cpu:0", .depth = depth, .memory = memory};
+  return options;
+}
+
+struct Ran {
+  std::vector<int64_t> values;
+  std::vector<std::string> states;  // after each row
+  absl::Status error;
+};
+
+// Takes the next row into `row`; false: the epoch ended, or an error came.
+bool TakeRow(DeviceIteration& iteration, DeviceRow& row, Ran& ran) {
+  const absl::StatusOr<Outcome> outcome = iteration.Fetch(kPatience, row);
+  ran.error = outcome.status();
+  if (!outcome.ok() || *outcome == Outcome::kEpochEnd) return false;
+  EXPECT_EQ(*outcome, Outcome::kRow);
+  iteration.Given();
+  ran.values.push_back(CheckedValue(row));
+  const absl::StatusOr<std::string> state = iteration.State();
+  EXPECT_TRUE(state.ok());
+  ran.states.push_back(*state);
+  return true;
+}
+
+// One epoch.
+Ran RunEpoch(DeviceIteration& iteration) {
+  Ran ran;
+  DeviceRow row;
+  while (TakeRow(iteration, row, ran)) {
+  }
+  return ran;
+}
+
+std::vector<int64_t> Numbers(int64_t from, int64_t to) {
+  std::vector<int64_t> values;
+  for (int64_t i = from; i < to; ++i) values.push_back(i);
+  return values;
+}
+
+std::unique_ptr<DeviceIteration> Start(const std::shared_ptr<Device>& device, const FakeGraph& graph,
+                                       const IterateOptions& options) {
+  auto iteration = DeviceIteration::StartOn(device, graph.Build(), options);
+  EXPECT_TRUE(iteration.ok()) << iteration.status();
+  (*iteration)->Ask((*iteration)->epoch());
+  return *std::move(iteration);
+}
+
+TEST(DeviceQueue, GivesTheStatesOfARunWithoutIt) {
+  const FakeGraph graph = Counting();
+  // Rows in one message have the checkpoint of the message before.
+  IterateOptions alone;
+  alone.group = 1;
+  auto plain = *DeviceIteration::Start(graph.Build(), alone);
+  plain->Ask(0);
+  const Ran expected = RunEpoch(*plain);
+  EXPECT_EQ(expected.values, Numbers(0, kRows));
+  for (const bool pull : {false, true}) {
+    const auto device = std::make_shared<FaultyDevice>();
+    IterateOptions options = OptionsWith(2);
+    options.pull = pull;
+    options.group = 1;
+    auto iteration = Start(device, graph, options);
+    const Ran ran = RunEpoch(*iteration);
+    EXPECT_EQ(ran.values, expected.values);
+    EXPECT_TRUE(ran.states == expected.states);
+    EXPECT_TRUE(ran.error.ok()) << ran.error;
+    EXPECT_EQ(device->copies(), kRows);
+    iteration.reset();
+    EXPECT_EQ(device->lent(), 0);
+  }
+}
+
+TEST(DeviceQueue, GoesOnFromEveryState) {
+  const FakeGraph graph = Counting(8);
+  const auto device = std::make_shared<FaultyDevice>();
+  const Ran whole = RunEpoch(*Start(device, graph, OptionsWith(3)));
+  for (size_t step = 0; step < whole.states.size(); ++step) {
+    IterateOptions options = OptionsWith(3);
+    options.state = whole.states[step];
+    EXPECT_EQ(RunEpoch(*Start(device, graph, options)).values, Numbers(static_cast<int64_t>(step) + 1, 8));
+  }
+}
+
+TEST(DeviceQueue, RunsEpochAfterEpoch) {
+  const auto device = std::make_shared<FaultyDevice>();
+  IterateOptions options = OptionsWith(4);
+  options.endless = true;
+  auto iteration = Start(device, Counting(5), options);
+  for (uint64_t epoch = 0; epoch < 4; ++epoch) {
+    iteration->Ask(epoch);
+    EXPECT_EQ(iteration->epoch(), epoch);
+    EXPECT_EQ(RunEpoch(*iteration).values, Numbers(0, 5));
+  }
+  EXPECT_EQ(iteration->epoch(), 4U);
+}
+
+TEST(DeviceQueue, RunsTheUsersFunctionsForNoEpochThatWasNotAskedFor) {
+  Probe& probe = Probe::At(71);
+  probe.Reset();
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(5)}});
+  graph.Add("fake_work", {{"probe", IntValue(71)}, {"python", BoolValue(true)}});
+  IterateOptions options = OptionsWith(8);
+  options.endless = true;
+  auto iteration = Start(std::make_shared<FaultyDevice>(), graph, options);
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) {
+    iteration->Ask(epoch);
+    EXPECT_EQ(RunEpoch(*iteration).values, Numbers(0, 5));
+    EXPECT_EQ(probe.latest_epoch(), static_cast<int64_t>(epoch));
+  }
+}
+
+TEST(DeviceQueue, KeepsAsManyAheadAsItMay) {
+  const auto device = std::make_shared<FaultyDevice>();
+  auto iteration = Start(device, Counting(), OptionsWith(3));
+  Ran ran;
+  DeviceRow row;
+  ASSERT_TRUE(TakeRow(*iteration, row, ran));
+  // The thread goes to sleep once it holds three; it holds no more after it had all the time it needs.
+  while (iteration->report().device->ready < 3) std::this_thread::yield();
+  for (int i = 0; i < 1000; ++i) {
+    const DeviceReport report = *iteration->report().device;
+    ASSERT_EQ(report.ready, 3);
+    ASSERT_EQ(report.batches, 4U);
+    ASSERT_LE(report.buffers, 4);
+  }
+}
+
+TEST(DeviceQueue, GrowsForRowsThatAreKeptUpToItsBudget) {
+  const auto device = std::make_shared<FaultyDevice>();
+  auto iteration = Start(device, Counting(), OptionsWith(2, 10 * kBufferBytes));
+  Ran ran;
+  std::vector<DeviceRow> kept(1);
+  while (TakeRow(*iteration, kept.back(), ran)) kept.emplace_back();
+  EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
+  EXPECT_THAT(
+      std::string(ran.error.message()),
+      HasSubstr("the loop keeps 10 batches on cpu:0, and there is no memory for the next one of 1.2 KiB: let go"));
+  EXPECT_EQ(ran.values, Numbers(0, 10));
+  for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(CheckedValue(kept[static_cast<size_t>(i)]), i);
+  // The error stays, and kept rows outlive the iteration.
+  DeviceRow none;
+  EXPECT_EQ(iteration->Fetch(kPatience, none).status(), ran.error);
+  EXPECT_EQ(ran.states.back(), *iteration->State());
+  iteration.reset();
+  EXPECT_EQ(device->lent(), 10);
+  for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(CheckedValue(kept[static_cast<size_t>(i)]), i);
+  kept.clear();
+  EXPECT_EQ(device->lent(), 0);
+}
+
+TEST(DeviceQueue, GoesOnWithinItsBudgetWhereRowsAreLetGoInAnotherOrder) {
+  const auto device = std::make_shared<FaultyDevice>();
+  auto iteration = Start(device, Counting(300), OptionsWith(3, 8 * kBufferBytes));
+  ScheduleRandom random(5);
+  Ran ran;
+  std::vector<std::pair<int64_t, DeviceRow>> kept;
+  DeviceRow row;
+  while (TakeRow(*iteration, row, ran)) {
+    kept.emplace_back(ran.values.back(), std::move(row));
+    row = {};
+    if (kept.size() == 7) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(random.Below(7)));
+    for (const auto& [value, each] : kept) ASSERT_EQ(CheckedValue(each), value);
+    ASSERT_LE(device->lent(), 8);
+  }
+  EXPECT_TRUE(ran.error.ok()) << ran.error;
+  EXPECT_EQ(ran.values, Numbers(0, 300));
+}
+
+TEST(DeviceQueue, LetsGoOfBuffersThatItNeedsNoMore) {
+  const auto device = std::make_shared<FaultyDevice>();
+  auto iteration = Start(device, Counting(100), OptionsWith(2));
+  Ran ran;
+  std::vector<DeviceRow> kept(20);
+  for (DeviceRow& row : kept) ASSERT_TRUE(TakeRow(*iteration, row, ran));
+  EXPECT_GE(device->lent(), 20);
+  kept.clear();
+  DeviceRow row;
+  while (TakeRow(*iteration, row, ran)) {
+  }
+  EXPECT_LE(device->lent(), 5);
+  EXPECT_EQ(ran.values, Numbers(0, 100));
+}
+
+TEST(DeviceQueue, RefusesABatchBeyondItsBudget) {
+  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWith(2, kBufferBytes - 1));
+  const Ran ran = RunEpoch(*iteration);
+  EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
+  EXPECT_THAT(std::string(ran.error.message()), HasSubstr("a batch takes 1.2 KiB on cpu:0"));
+}
+
+TEST(DeviceQueue, GivesARowsErrorAfterTheRowsBeforeIt) {
+  FakeGraph graph = Counting();
+  graph.Add("fake_work", {{"fail", IntsValue({7})}});
+  for (const bool pull : {false, true}) {
+    IterateOptions options = OptionsWith(5);
+    options.pull = pull;
+    const Ran ran = RunEpoch(*Start(std::make_shared<FaultyDevice>(), graph, options));
+    EXPECT_EQ(ran.values, Numbers(0, 7));
+    EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
+  }
+}
+
+TEST(DeviceQueue, GivesADevicesErrorAfterTheRowsBeforeIt) {
+  for (int at = 0; at < 6; ++at) {
+    for (const bool pull : {false, true}) {
+      const auto device = std::make_shared<FaultyDevice>();
+      device->fail_copy = at;
+      IterateOptions options = OptionsWith(3);
+      options.pull = pull;
+      auto iteration = Start(device, Counting(), options);
+      const Ran ran = RunEpoch(*iteration);
+      EXPECT_EQ(ran.values, Numbers(0, at));
+      EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
+      EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "to_device(\"cpu:0\")");
+      iteration.reset();
+      EXPECT_EQ(device->lent(), 0);
+    }
+  }
+}
+
+TEST(DeviceQueue, WorksWithTheBuffersThatTheDeviceHasMemoryFor) {
+  const auto device = std::make_shared<FaultyDevice>();
+  // The loop holds a row while it waits for the next one.
+  device->fail_allocation = 2;
+  EXPECT_EQ(RunEpoch(*Start(device, Counting(), OptionsWith(3))).values, Numbers(0, kRows));
+  const auto empty = std::make_shared<FaultyDevice>();
+  empty->fail_allocation = 0;
+  const Ran ran = RunEpoch(*Start(empty, Counting(), OptionsWith(3)));
+  EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the device has no memory, says the test"));
+}
+
+TEST(DeviceQueue, ReportsWhatItDid) {
+  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWith(3, 1 << 20));
+  RunEpoch(*iteration);
+  const Report report = iteration->report();
+  EXPECT_EQ(report.delivered, static_cast<uint64_t>(kRows));
+  EXPECT_GT(report.wall_s, 0);
+  EXPECT_GE(report.wall_s, report.user_wait_s);
+  EXPECT_EQ(report.device->name, "cpu:0");
+  EXPECT_EQ(report.device->batches, static_cast<uint64_t>(kRows));
+  EXPECT_EQ(report.device->bytes, static_cast<uint64_t>(kRows * (kRowBytes + 8)));
+  EXPECT_EQ(report.device->staged_bytes, 0U);
+  EXPECT_EQ(report.device->budget_bytes, 1 << 20);
+  EXPECT_EQ(report.device->ready, 0);
+}
+
+TEST(DeviceQueue, GivesTheSameRowsInEverySchedule) {
+  RunInLanes(kSchedules, [](int i, int) {
+    ScheduleRandom random(static_cast<uint64_t>(i));
+    const auto device = std::make_shared<FaultyDevice>();
+    device->copy_pause = random.Below(40);
+    const size_t keep = random.Below(4);
+    const int depth = static_cast<int>(1 + random.Below(4));
+    // As many as are kept, the one that comes, and those ahead; sometimes fewer of those.
+    const auto buffers = static_cast<int64_t>(keep) + 1 + static_cast<int64_t>(random.Below(4));
+    IterateOptions options = OptionsWith(depth, buffers * kBufferBytes);
+    options.endless = true;
+    options.pull = random.OneIn(4);
+    auto iteration = Start(device, Counting(12), options);
+    std::deque<std::pair<int64_t, DeviceRow>> kept;
+    for (uint64_t epoch = 0; epoch < 2; ++epoch) {
+      iteration->Ask(epoch);
+      Ran ran;
+      DeviceRow row;
+      while (TakeRow(*iteration, row, ran)) {
+        kept.emplace_back(ran.values.back(), std::move(row));
+        row = {};
+        for (const auto& [value, each] : kept) ASSERT_EQ(CheckedValue(each), value);
+        if (kept.size() > keep) kept.pop_front();
+        PauseSchedule(random.Below(30));
+      }
+      ASSERT_TRUE(ran.error.ok()) << i << ": " << ran.error;
+      ASSERT_EQ(ran.values, Numbers(0, 12));
+    }
+    iteration.reset();
+    kept.clear();
+    ASSERT_EQ(device->lent(), 0);
+  });
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+}
+
+TEST(DeviceQueue, MayBeClosedAtAnyTimeByAnotherThread) {
+  RunInLanes(kSchedules, [](int i, int) {
+    ScheduleRandom random(static_cast<uint64_t>(i));
+    const auto device = std::make_shared<FaultyDevice>();
+    device->copy_pause = random.Below(20);
+    IterateOptions options = OptionsWith(static_cast<int>(1 + random.Below(3)));
+    options.pull = random.OneIn(4);
+    auto iteration = Start(device, Counting(1000), options);
+    const uint64_t pause = random.Below(400);
+    std::thread closer([&] {
+      PauseSchedule(pause);
+      iteration->Close(kPatience);
+    });
+    const Ran ran = RunEpoch(*iteration);
+    closer.join();
+    ASSERT_EQ(ran.values, Numbers(0, static_cast<int64_t>(ran.values.size())));
+    ASSERT_EQ(KindOf(ran.error), ErrorKind::kClosed);
+    iteration.reset();
+    ASSERT_EQ(device->lent(), 0);
+  });
+  std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
+}
+
+TEST(DeviceName, HasAKindAndANumber) {
+  EXPECT_EQ(ParseDeviceName("cpu")->text(), "cpu:0");
+  EXPECT_EQ(ParseDeviceName("cuda")->text(), "cuda:0");
+  EXPECT_EQ(ParseDeviceName("cuda:12")->text(), "cuda:12");
+  for (const char* wrong :
+       {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda: 1", "cpu:1", "cuda:1024", "cuda:9999999999"}) {
+    EXPECT_EQ(KindOf(ParseDeviceName(wrong).status()), ErrorKind::kGraph) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,195 @@
+#include "engine/device/device_ring.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/error.h"
+#include "core/fork_watch.h"
+#include "core/quantity_text.h"
+
+namespace headrace {
+
+DeviceBatch::~DeviceBatch() {
+  // The device is the parent's.
+  if (LostInFork()) return;
+  for (const DeviceStream stream : streams_) {
+    absl::StatusOr<FencePtr> fence = device().Mark(stream);
+    if (fence.ok()) {
+      buffer_.fences.push_back(*std::move(fence));
+    } else {
+      unknown_streams_ = true;
+    }
+  }
+  // A batch that nobody took may still be on its way.
+  if (filled_ != nullptr) buffer_.fences.push_back(std::move(filled_));
+  buffer_.unknown_streams |= unknown_streams_;
+  ring_->Release(std::move(buffer_));
+}
+
+Device& DeviceBatch::device() const { return ring_->device(); }
+
+absl::StatusOr<FencePtr> DeviceBatch::Fill(absl::Span<const DeviceCopy> copies) {
+  HEADRACE_ASSIGN_OR_RETURN(filled_, device().Copy(copies, buffer_.fences));
+  buffer_.fences.clear();
+  return filled_;
+}
+
+absl::Status DeviceBatch::HandOver(DeviceStream stream) {
+  HEADRACE_RETURN_IF_ERROR(device().MakeWait(stream, filled_));
+  return Record(stream);
+}
+
+absl::Status DeviceBatch::Record(DeviceStream stream) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) streams_.push_back(stream);
+  return absl::OkStatus();
+}
+
+absl::Status DeviceBatch::HandOverToAny() {
+  HEADRACE_RETURN_IF_ERROR(device().Wait(filled_));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  unknown_streams_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status DeviceBatch::HandOverToAny(DeviceStream stream) {
+  HEADRACE_RETURN_IF_ERROR(HandOver(stream));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  unknown_streams_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceRing::Take(size_t bytes) {
+  if (static_cast<int64_t>(bytes) > budget_) {
+    return ResourceError("a batch takes ", BytesText(static_cast<int64_t>(bytes)), " on ", device_->name(),
+                         ", and batches may take ", BytesText(budget_),
+                         " there: make batches smaller, or give to_device more (memory=)");
+  }
+  FreeSpare(keep_);
+  DeviceBuffer buffer;
+  while (!TakeFree(bytes, buffer)) {
+    HEADRACE_ASSIGN_OR_RETURN(const bool grown, Grow(bytes, buffer));
+    if (grown) break;
+    HEADRACE_ASSIGN_OR_RETURN(const bool waited, WaitForUnknown());
+    if (!waited && !FreeSpare(0)) return nullptr;
+  }
+  return std::make_unique<DeviceBatch>(shared_from_this(), std::move(buffer));
+}
+
+bool DeviceRing::TakeFree(size_t bytes, DeviceBuffer& buffer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto reached = [this](const FencePtr& fence) { return device_->Reached(fence); };
+  auto best = free_.end();
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    if (it->capacity < bytes || it->unknown_streams || (best != free_.end() && it->capacity >= best->capacity))
+      continue;
+    if (std::all_of(it->fences.begin(), it->fences.end(), reached)) best = it;
+  }
+  if (best == free_.end()) return false;
+  buffer = std::move(*best);
+  free_.erase(best);
+  return true;
+}
+
+absl::StatusOr<bool> DeviceRing::Grow(size_t bytes, DeviceBuffer& buffer) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (bytes_ + static_cast<int64_t>(bytes) > budget_) return false;
+    bytes_ += static_cast<int64_t>(bytes);
+    ++buffers_;
+  }
+  absl::StatusOr<uint8_t*> memory = device_->Allocate(bytes);
+  if (memory.ok()) {
+    buffer = {.memory = *memory, .capacity = bytes};
+    return true;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bytes_ -= static_cast<int64_t>(bytes);
+  --buffers_;
+  // Works with the buffers that there are.
+  if (buffers_ > 0 && KindOf(memory.status()) == ErrorKind::kResource) return false;
+  return memory.status();
+}
+
+absl::StatusOr<bool> DeviceRing::WaitForUnknown() {
+  std::vector<DeviceBuffer> unknown;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = [](const DeviceBuffer& buffer) { return !buffer.unknown_streams; };
+    const auto first = std::partition(free_.begin(), free_.end(), known);
+    unknown.assign(std::make_move_iterator(first), std::make_move_iterator(free_.end()));
+    free_.erase(first, free_.end());
+  }
+  if (unknown.empty()) return false;
+  const absl::Status status = device_->WaitForAll();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (DeviceBuffer& buffer : unknown) {
+    buffer.unknown_streams = !status.ok();
+    free_.push_back(std::move(buffer));
+  }
+  if (!status.ok()) return status;
+  return true;
+}
+
+bool DeviceRing::FreeSpare(size_t left) {
+  std::vector<DeviceBuffer> spare;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto reached = [this](const FencePtr& fence) { return device_->Reached(fence); };
+    for (size_t i = 0; i < free_.size() && free_.size() > left;) {
+      if (!std::all_of(free_[i].fences.begin(), free_[i].fences.end(), reached)) {
+        ++i;
+        continue;
+      }
+      spare.push_back(std::move(free_[i]));
+      free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  for (DeviceBuffer& buffer : spare) Free(std::move(buffer));
+  return !spare.empty();
+}
+
+void DeviceRing::Free(DeviceBuffer buffer) {
+  // Memory that a graph under capture uses stays: the graph may run later.
+  const auto reached = [this](const FencePtr& fence) { return device_->Reached(fence); };
+  if (!std::all_of(buffer.fences.begin(), buffer.fences.end(), reached)) return;
+  // After a fault of the device there is nothing to wait for.
+  for (const FencePtr& fence : buffer.fences) device_->Wait(fence).IgnoreError();
+  if (buffer.unknown_streams) device_->WaitForAll().IgnoreError();
+  device_->Free(buffer.memory);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bytes_ -= static_cast<int64_t>(buffer.capacity);
+  --buffers_;
+}
+
+void DeviceRing::Release(DeviceBuffer buffer) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!closed_) {
+      free_.push_back(std::move(buffer));
+      released_();
+      return;
+    }
+  }
+  Free(std::move(buffer));
+}
+
+void DeviceRing::Close() {
+  std::vector<DeviceBuffer> spare;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    released_ = nullptr;
+    spare = std::move(free_);
+    free_.clear();
+  }
+  for (DeviceBuffer& buffer : spare) Free(std::move(buffer));
+}
+
+DeviceRing::Levels DeviceRing::levels() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {buffers_, static_cast<int>(free_.size()), bytes_};
+}
+
+}  // namespace headrace

@@ -1,0 +1,67 @@
+// A device in host memory for tests: it overwrites memory that it gets back, counts what it lent, takes its time, and
+// fails the call that a test chooses.
+// Thread contract: as Device's; set it up before it is used.
+#ifndef HEADRACE_ENGINE_DEVICE_TESTING_FAULTY_DEVICE_H_
+#define HEADRACE_ENGINE_DEVICE_TESTING_FAULTY_DEVICE_H_
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "core/error.h"
+#include "engine/device/cpu_device.h"
+#include "engine/testing/schedule_pause.h"
+
+namespace headrace {
+
+class FaultyDevice : public CpuDevice {
+ public:
+  FaultyDevice() : CpuDevice("cpu:0") {}
+
+  // Of copies and allocations together, from 0; below 0: none fails.
+  int fail_copy = -1;
+  int fail_allocation = -1;
+  uint64_t copy_pause = 0;  // steps of PauseSchedule
+
+  int copies() const { return copies_; }
+  int lent() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return static_cast<int>(sizes_.size());
+  }
+
+  absl::StatusOr<uint8_t*> Allocate(size_t bytes) override {
+    if (allocations_++ == fail_allocation) return ResourceError("the device has no memory, says the test");
+    HEADRACE_ASSIGN_OR_RETURN(uint8_t* memory, CpuDevice::Allocate(bytes));
+    std::memset(memory, kPoison, bytes);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    sizes_[memory] = bytes;
+    return memory;
+  }
+  void Free(uint8_t* memory) override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      std::memset(memory, kPoison, sizes_.at(memory));
+      sizes_.erase(memory);
+    }
+    CpuDevice::Free(memory);
+  }
+  absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override {
+    PauseSchedule(copy_pause);
+    if (copies_++ == fail_copy) return ResourceError("the copy failed, says the test");
+    return CpuDevice::Copy(copies, after);
+  }
+
+ private:
+  static constexpr int kPoison = 0xDB;
+
+  std::atomic<int> copies_{0};
+  std::atomic<int> allocations_{0};
+  std::mutex mutex_;
+  std::map<uint8_t*, size_t> sizes_;  // under mutex_
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_DEVICE_TESTING_FAULTY_DEVICE_H_
