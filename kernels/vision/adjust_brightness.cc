@@ -5,7 +5,8 @@ namespace {
 
 class AdjustBrightness : public ColorKernel {
  public:
-  explicit AdjustBrightness(const ir::Attributes& attributes) : ColorKernel(attributes, BrightnessStep()) {}
+  explicit AdjustBrightness(const ir::Attributes& attributes)
+      : ColorKernel(attributes, BrightnessStep(), attributes.Float("factor")) {}
 };
 
 const KernelRegistration registration{

@@ -5,7 +5,8 @@ namespace {
 
 class AdjustContrast : public ColorKernel {
  public:
-  explicit AdjustContrast(const ir::Attributes& attributes) : ColorKernel(attributes, ContrastStep()) {}
+  explicit AdjustContrast(const ir::Attributes& attributes)
+      : ColorKernel(attributes, ContrastStep(), attributes.Float("factor")) {}
 };
 
 const KernelRegistration registration{

@@ -5,7 +5,8 @@ namespace {
 
 class AdjustHue : public ColorKernel {
  public:
-  explicit AdjustHue(const ir::Attributes& attributes) : ColorKernel(attributes, HueStep()) {}
+  explicit AdjustHue(const ir::Attributes& attributes)
+      : ColorKernel(attributes, HueStep(), attributes.Float("factor")) {}
 };
 
 const KernelRegistration registration{

@@ -5,7 +5,8 @@ namespace {
 
 class AdjustSaturation : public ColorKernel {
  public:
-  explicit AdjustSaturation(const ir::Attributes& attributes) : ColorKernel(attributes, SaturationStep()) {}
+  explicit AdjustSaturation(const ir::Attributes& attributes)
+      : ColorKernel(attributes, SaturationStep(), attributes.Float("factor")) {}
 };
 
 const KernelRegistration registration{

@@ -1,5 +1,8 @@
 #include "kernels/vision/blend_values.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "kernels/vision/pixel_mode.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -34,6 +37,16 @@ void WithLuma(const uint8_t* HWY_RESTRICT rgb, int64_t pixels, float factor, uin
   }
 }
 
+void WithSmooth(const uint8_t* HWY_RESTRICT above, const uint8_t* HWY_RESTRICT row, const uint8_t* HWY_RESTRICT below,
+                int64_t count, int64_t channels, float factor, uint8_t* HWY_RESTRICT target) {
+  for (int64_t i = channels; i < count - channels; ++i) {
+    const int32_t before = above[i - channels] + row[i - channels] + below[i - channels];
+    const int32_t beside = above[i] + 5 * row[i] + below[i];
+    const int32_t after = above[i + channels] + row[i + channels] + below[i + channels];
+    target[i] = Blended(row[i], (2 * (before + beside + after) + 13) / 26, factor);
+  }
+}
+
 int64_t Sum(const uint8_t* HWY_RESTRICT rgb, int64_t pixels) {
   int64_t sum = 0;
   for (int64_t i = 0; i < pixels; ++i) {
@@ -51,6 +64,7 @@ namespace headrace {
 
 HWY_EXPORT(WithValue);
 HWY_EXPORT(WithLuma);
+HWY_EXPORT(WithSmooth);
 HWY_EXPORT(Sum);
 
 void BlendWithValue(const uint8_t* source, int64_t count, uint8_t other, float factor, uint8_t* target) {
@@ -59,6 +73,14 @@ void BlendWithValue(const uint8_t* source, int64_t count, uint8_t other, float f
 
 void BlendWithLuma(const uint8_t* rgb, int64_t pixels, float factor, uint8_t* target) {
   HWY_DYNAMIC_DISPATCH(WithLuma)(rgb, pixels, factor, target);
+}
+
+void BlendWithSmooth(const uint8_t* above, const uint8_t* row, const uint8_t* below, int64_t count, int64_t channels,
+                     float factor, uint8_t* target) {
+  const int64_t edge = std::min(channels, count);
+  std::memcpy(target, row, static_cast<size_t>(edge));
+  std::memcpy(target + count - edge, row + count - edge, static_cast<size_t>(edge));
+  HWY_DYNAMIC_DISPATCH(WithSmooth)(above, row, below, count, channels, factor, target);
 }
 
 int64_t SumLuma(const uint8_t* rgb, int64_t pixels) { return HWY_DYNAMIC_DISPATCH(Sum)(rgb, pixels); }

@@ -2,32 +2,12 @@
 
 #include <cstring>
 #include <numeric>
-#include <string_view>
 
-#include "core/error.h"
 #include "kernels/vision/blend_values.h"
-#include "kernels/vision/image.h"
 #include "kernels/vision/turn_hue.h"
 
 namespace headrace {
 namespace {
-
-absl::Status CheckColor(DType dtype, int64_t channels, std::string_view got) {
-  if (dtype != DType::kUInt8 && dtype != DType::kUnknown) {
-    return GraphError("needs uint8 pixels, 0 … 255: put it before Normalize, Rescale and TypeCast; got ", got);
-  }
-  if (channels == 1 || channels == 3 || channels == ir::kUnknownDim) return absl::OkStatus();
-  return GraphError("needs an image of 1 channel or 3 (red, green, blue); got ", got);
-}
-
-class ColorStep : public PixelStep {
- public:
-  absl::StatusOr<PixelFormat> After(const PixelFormat& before) const final {
-    HEADRACE_RETURN_IF_ERROR(
-        CheckColor(before.dtype, before.channels, Cat(DTypeName(before.dtype), " of ", before.channels, " channels")));
-    return before;
-  }
-};
 
 class Brightness : public ColorStep {
  public:
@@ -88,15 +68,6 @@ const PixelStep& SaturationStep() {
 const PixelStep& HueStep() {
   static const Hue step;
   return step;
-}
-
-absl::StatusOr<std::vector<ir::ColumnType>> InferColor(const ir::Attributes& /*attributes*/,
-                                                       absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
-  const int64_t channels = !type.shape ? ir::kUnknownDim : type.shape->size() == 3 ? (*type.shape)[2] : 1;
-  HEADRACE_RETURN_IF_ERROR(CheckColor(type.dtype, channels, ir::TypeName(type)));
-  type.dtype = DType::kUInt8;
-  return std::vector{type};
 }
 
 }  // namespace headrace

@@ -4,13 +4,7 @@
 #ifndef HEADRACE_KERNELS_VISION_COLOR_STEPS_H_
 #define HEADRACE_KERNELS_VISION_COLOR_STEPS_H_
 
-#include <vector>
-
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "ir/attributes.h"
-#include "ir/type.h"
-#include "kernels/vision/pixel_kernel.h"
+#include "kernels/vision/color_kernel.h"
 
 namespace headrace {
 
@@ -22,22 +16,6 @@ const PixelStep& ContrastStep();
 const PixelStep& SaturationStep();
 // Turns the hue by `factor` of the circle, -0.5 … 0.5.
 const PixelStep& HueStep();
-
-// For a kernel of one of these steps, whose attribute `factor` it is given.
-class ColorKernel : public ImagePixelKernel {
- public:
-  ColorKernel(const ir::Attributes& attributes, const PixelStep& step)
-      : factor_(attributes.Float("factor")), step_(step) {}
-  void AddTo(PixelSteps& steps, RowRandom&) const override { steps.Add(step_, factor_); }
-
- private:
-  double factor_;
-  const PixelStep& step_;
-};
-
-// uint8 of 1 or 3 channels gives the same.
-absl::StatusOr<std::vector<ir::ColumnType>> InferColor(const ir::Attributes& attributes,
-                                                       absl::Span<const ir::ColumnType> inputs);
 
 }  // namespace headrace
 

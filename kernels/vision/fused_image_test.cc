@@ -100,7 +100,7 @@ void AddMove(RowRandom& random, Chain& chain) {
 // Steps on whole pixels, of which some draw and one counts the picture.
 void AddPixelStep(RowRandom& random, Chain& chain) {
   const Given factor = {{"factor", ir::FloatValue(random.Uniform(0, 2))}};
-  switch (random.Below(6)) {
+  switch (random.Below(13)) {
     case 0:
       return chain.Add("AdjustBrightness", factor);
     case 1:
@@ -111,6 +111,20 @@ void AddPixelStep(RowRandom& random, Chain& chain) {
       return chain.Add("AdjustHue", {{"factor", ir::FloatValue(random.Uniform(-0.5, 0.5))}});
     case 4:
       return chain.Add("Grayscale", {{"output_channels", ir::IntValue(3)}});
+    case 5:
+      return chain.Add("RandomInvert", {});
+    case 6:
+      return chain.Add("Posterize", {{"bits", ir::IntValue(1 + static_cast<int64_t>(random.Below(8)))}});
+    case 7:
+      return chain.Add("RandomSolarize", {{"threshold", ir::FloatValue(random.Uniform(0, 256))}});
+    case 8:
+      return chain.Add("Equalize", {});
+    case 9:
+      return chain.Add("RandomAutocontrast", {{"cutoff", ir::FloatValue(random.Uniform(0, 5))}});
+    case 10:
+      return chain.Add("AdjustGamma", {{"gamma", ir::FloatValue(random.Uniform(0.3, 3))}});
+    case 11:
+      return random.Below(2) == 0 ? chain.Add("RandomPhotometricDistort", {}) : chain.Add("RandomLighting", {});
     default:
       return chain.Add("ColorJitter", {{"brightness", Floats({0.5})},
                                        {"contrast", Floats({0.2, 1.7})},

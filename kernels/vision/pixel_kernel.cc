@@ -8,6 +8,7 @@ absl::StatusOr<Tensor> ImagePixelKernel::Apply(const Tensor& input, KernelContex
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
   PixelSteps steps;
   AddTo(steps, context.random());
+  if (steps.Empty()) return input;
   return RunPixelSteps(image, {}, steps, context.output());
 }
 

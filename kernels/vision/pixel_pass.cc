@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <list>
 #include <vector>
 
 #include "core/error.h"
 #include "kernels/vision/reverse_row.h"
 #include "kernels/vision/split_channels.h"
+#include "kernels/vision/value_tables.h"
 
 namespace headrace {
 namespace {
@@ -22,7 +24,7 @@ class RowPass {
  public:
   // `planes_from`: the number of calls before the change of layout.
   RowPass(const Image& image, MovePlan::Flips flips, Calls calls, size_t planes_from)
-      : image_(image), flips_(flips), calls_(calls), splits_(planes_from != PixelSteps::kNever) {
+      : image_(image), flips_(flips), calls_(calls.begin(), calls.end()), splits_(planes_from != PixelSteps::kNever) {
     // A step by value costs as much on planes, and a split is cheapest where values are narrow.
     split_at_ = splits_ ? planes_from : calls.size();
     while (splits_ && split_at_ > 0 && calls[split_at_ - 1].step->by_value()) --split_at_;
@@ -30,6 +32,7 @@ class RowPass {
 
   absl::StatusOr<Tensor> Run(OutputAllocator& output) {
     HEADRACE_RETURN_IF_ERROR(FindFormats());
+    JoinTables();
     HEADRACE_ASSIGN_OR_RETURN(result_, output.Allocate(formats_.back().dtype, ResultShape()));
     TakeRoom();
     for (int64_t y = 0; y < image_.height; ++y) RunRow(y);
@@ -44,6 +47,26 @@ class RowPass {
       formats_.push_back(after);
     }
     return absl::OkStatus();
+  }
+
+  bool MapsBytes(size_t call) const {
+    return calls_[call].step->by_value() && formats_[call].dtype == DType::kUInt8 &&
+           formats_[call + 1].dtype == DType::kUInt8;
+  }
+
+  // Steps by value are before the change of layout or behind it, so no run of them holds the place of the split.
+  void JoinTables() {
+    for (size_t begin = 0; begin < calls_.size(); ++begin) {
+      size_t end = begin;
+      while (end < calls_.size() && MapsBytes(end)) ++end;
+      if (end == begin || (end == begin + 1 && !calls_[begin].step->by_table())) continue;
+      ValueTables& tables = tables_.emplace_back(formats_[begin].channels);
+      for (size_t i = begin; i < end; ++i) tables.Then(*calls_[i].step, calls_[i].facts);
+      calls_[begin] = {&tables};
+      calls_.erase(calls_.begin() + begin + 1, calls_.begin() + end);
+      formats_.erase(formats_.begin() + begin + 1, formats_.begin() + end);
+      if (split_at_ > begin) split_at_ -= end - begin - 1;
+    }
   }
 
   Shape ResultShape() const {
@@ -114,9 +137,10 @@ class RowPass {
 
   const Image& image_;
   const MovePlan::Flips flips_;
-  const Calls calls_;
+  absl::InlinedVector<PixelSteps::Call, 8> calls_;
   const bool splits_;
   size_t split_at_;                              // the steps before it get whole pixels
+  std::list<ValueTables> tables_;                // in place of calls
   absl::InlinedVector<PixelFormat, 9> formats_;  // before the first step, and after each
   Tensor result_;
   uint8_t* mirrored_ = nullptr;

@@ -1,10 +1,12 @@
 // A pass over the pixels of an image: steps and the change of layout, done row by row while the result is written, so
 // that the pixels are read and written once. Where a step needs counts of the picture, a pass before it makes them.
+// Steps that follow each other and map bytes to bytes become one table (value_tables.h).
 // The bits are those of the kernels run one after the other.
 // Thread contract: PixelSteps belong to one picture and one thread; RunPixelSteps is safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_PASS_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_PASS_H_
 
+#include <array>
 #include <cstddef>
 #include <limits>
 
@@ -27,11 +29,13 @@ class PixelSteps {
   };
   static constexpr size_t kNever = std::numeric_limits<size_t>::max();
 
-  // `step` must outlive the pass. `factor` is for its Run.
+  // `step` must outlive the pass. The numbers are for its Run.
   void Add(const PixelStep& step, double factor = 0) { calls_.push_back({&step, {.factor = factor}}); }
+  void Add(const PixelStep& step, std::array<double, 3> channel) { calls_.push_back({&step, {.channel = channel}}); }
   // (H, W, C) to (C, H, W): the steps added afterwards work on planes. At most once.
   void MoveChannelsFirst() { planes_from_ = calls_.size(); }
 
+  bool Empty() const { return calls_.empty() && planes_from_ == kNever; }
   absl::Span<Call> calls() { return absl::MakeSpan(calls_); }
   // The number of steps before the change of layout; kNever: there is none.
   size_t planes_from() const { return planes_from_; }

@@ -5,6 +5,7 @@
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_STEP_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,9 +36,10 @@ struct PixelRow {
 
 // What a step is told of the picture.
 struct PixelFacts {
-  double factor = 0;                 // given or drawn by its kernel
-  int64_t pixels = 0;                // of the picture
-  std::vector<int64_t> counts = {};  // of the picture, as it comes to the step
+  double factor = 0;                   // given or drawn by its kernel
+  std::array<double, 3> channel = {};  // the same, for each channel
+  int64_t pixels = 0;                  // of the picture
+  std::vector<int64_t> counts = {};    // of the picture, as it comes to the step
 };
 
 class PixelStep {
@@ -47,6 +49,9 @@ class PixelStep {
   virtual absl::StatusOr<PixelFormat> After(const PixelFormat& before) const = 0;
   // Whether a value needs no other value of its pixel: the step may then be given planes.
   virtual bool by_value() const { return true; }
+  // Whether Run is slow for many values: uint8 pixels are then mapped by a table of its 256 results. Only if it is by
+  // value and gives uint8 for uint8.
+  virtual bool by_table() const { return false; }
   // How many counts of the picture it needs. AddCounts then sees each row first, interleaved.
   virtual size_t counts() const { return 0; }
   virtual void AddCounts(const PixelRow& /*row*/, absl::Span<int64_t> /*counts*/) const {}

@@ -12,8 +12,11 @@ from headrace.kernel import Kernel, of_one_size
 __all__ = [
     "AdjustBrightness",
     "AdjustContrast",
+    "AdjustGamma",
     "AdjustHue",
     "AdjustSaturation",
+    "AdjustSharpness",
+    "AutoContrast",
     "CenterCrop",
     "CenterSquare",
     "ColorJitter",
@@ -21,18 +24,34 @@ __all__ = [
     "Decode",
     "EncodeJpeg",
     "EncodePng",
+    "Equalize",
+    "GaussianBlur",
     "Grayscale",
     "HWC2CHW",
+    "Invert",
     "MixUp",
     "Normalize",
     "Pad",
+    "Posterize",
+    "RandomAdjustSharpness",
+    "RandomAutocontrast",
+    "RandomChannelPermutation",
     "RandomCrop",
+    "RandomEqualize",
     "RandomErasing",
+    "RandomGrayscale",
     "RandomHorizontalFlip",
+    "RandomInvert",
+    "RandomLighting",
+    "RandomPhotometricDistort",
+    "RandomPosterize",
     "RandomResizedCrop",
+    "RandomSolarize",
     "RandomVerticalFlip",
     "Rescale",
     "Resize",
+    "Solarize",
+    "ToFloat",
 ]
 
 
@@ -77,6 +96,27 @@ class AdjustContrast(Kernel):
         super().__init__({"factor": factor})
 
 
+class AdjustGamma(Kernel):
+    """Corrects the gamma of an image.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value v becomes 255.999 * gain * (v / 255) ** gamma, truncated and cut off
+    at 255: torchvision's adjust_gamma of a Pillow image, bit for bit.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        gamma: Above 1: shadows become darker; below 1: lighter (at least 0).
+        gain: The factor of all values (at least 0).
+
+    Example:
+        V.AdjustGamma(2.2)
+    """
+
+    def __init__(self, gamma: float, gain: float = 1.0) -> None:
+        super().__init__({"gamma": gamma, "gain": gain})
+
+
 class AdjustHue(Kernel):
     """Turns the hue of an image.
 
@@ -118,6 +158,50 @@ class AdjustSaturation(Kernel):
 
     def __init__(self, factor: float) -> None:
         super().__init__({"factor": factor})
+
+
+class AdjustSharpness(Kernel):
+    """Makes an image sharper or smoother.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value becomes smooth + factor * (value - smooth), cut off at 0 and 255 and
+    truncated, where `smooth` is the mean of its 3 × 3 neighbours, itself with weight 5, rounded; pixels
+    at the border stay as they are: torchvision's adjust_sharpness, bit for bit (Pillow's
+    ImageEnhance.Sharpness).
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        factor: 0: smooth; 1: unchanged; 2: twice as sharp (at least 0).
+
+    Example:
+        V.AdjustSharpness(2)
+    """
+
+    def __init__(self, factor: float) -> None:
+        super().__init__({"factor": factor})
+
+
+class AutoContrast(Kernel):
+    """Stretches the values of an image to 0 … 255.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each channel is stretched so that its least value becomes 0 and its greatest
+    255: Pillow's ImageOps.autocontrast, bit for bit. A channel of one value stays as it is.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        cutoff: The percentage of a channel's values that is left out at each end (at least 0, at
+            most 49).
+        ignore: Values that are left out, such as that of the background (at least 0, at most 255).
+
+    Example:
+        V.AutoContrast()
+    """
+
+    def __init__(self, cutoff: float = 0.0, ignore: int | Sequence[int] = ()) -> None:
+        super().__init__({"cutoff": cutoff, "ignore": ignore})
 
 
 class CenterCrop(Kernel):
@@ -351,6 +435,58 @@ class EncodePng(Kernel):
         super().__init__({"compression": compression})
 
 
+class Equalize(Kernel):
+    """Spreads the values of an image so that they are used about equally often.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each channel is mapped by its own cumulated histogram: Pillow's
+    ImageOps.equalize, bit for bit, which is not OpenCV's equalizeHist.
+
+    Errors: another dtype, rank or number of channels.
+
+    Example:
+        V.Equalize()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+
+class GaussianBlur(Kernel):
+    """Blurs an image with a Gaussian.
+
+    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same type and shape. The standard
+    deviation is drawn uniformly from `sigma`, one for each picture; beyond the border the image is
+    mirrored without its outermost pixels; uint8 is rounded. torchvision's GaussianBlur of tensors,
+    within one level.
+
+    Errors: an even kernel_size, or one of which half is not less than the image's side; another dtype
+    or rank.
+
+    Args:
+        kernel_size: The kernel's (height, width) in pixels, odd numbers, or one for both (at least
+            1, at most 1,023).
+        sigma: The least and the greatest standard deviation in pixels, or one number for both
+            (above 0).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.GaussianBlur(5, sigma=(0.1, 2.0))
+    """
+
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        sigma: float | Sequence[float] = (0.1, 2.0),
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__({"kernel_size": kernel_size, "sigma": sigma, "seed": seed, "name": name})
+
+
 class Grayscale(Kernel):
     """Converts a colour image to greyscale.
 
@@ -386,6 +522,22 @@ class HWC2CHW(Kernel):
 
     Example:
         V.HWC2CHW()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+
+class Invert(Kernel):
+    """Inverts the values of an image.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value v becomes 255 - v: Pillow's ImageOps.invert, bit for bit.
+
+    Errors: another dtype, rank or number of channels.
+
+    Example:
+        V.Invert()
     """
 
     def __init__(self) -> None:
@@ -485,6 +637,110 @@ class Pad(Kernel):
         super().__init__({"padding": padding, "fill": fill, "mode": mode})
 
 
+class Posterize(Kernel):
+    """Keeps the highest bits of the values of an image.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. The other bits of each value become 0: Pillow's ImageOps.posterize, bit for
+    bit.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        bits: How many bits are kept (at least 1, at most 8).
+
+    Example:
+        V.Posterize(4)
+    """
+
+    def __init__(self, bits: int) -> None:
+        super().__init__({"bits": bits})
+
+
+class RandomAdjustSharpness(Kernel):
+    """AdjustSharpness in some rows, chosen at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value becomes smooth + factor * (value - smooth), cut off at 0 and 255 and
+    truncated, where `smooth` is the mean of its 3 × 3 neighbours, itself with weight 5, rounded; pixels
+    at the border stay as they are: torchvision's adjust_sharpness, bit for bit (Pillow's
+    ImageEnhance.Sharpness). This is done with probability `p`, as torchvision's RandomAdjustSharpness
+    does it.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        factor: 0: smooth; 1: unchanged; 2: twice as sharp (at least 0).
+        p: How likely a row is changed (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomAdjustSharpness(2)
+    """
+
+    def __init__(self, factor: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"factor": factor, "p": p, "seed": seed, "name": name})
+
+
+class RandomAutocontrast(Kernel):
+    """AutoContrast in some rows, chosen at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each channel is stretched so that its least value becomes 0 and its greatest
+    255: Pillow's ImageOps.autocontrast, bit for bit. A channel of one value stays as it is. This is
+    done with probability `p`, as torchvision's RandomAutocontrast does it.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        cutoff: The percentage of a channel's values that is left out at each end (at least 0, at
+            most 49).
+        ignore: Values that are left out, such as that of the background (at least 0, at most 255).
+        p: How likely a row is changed (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomAutocontrast()
+    """
+
+    def __init__(
+        self,
+        cutoff: float = 0.0,
+        ignore: int | Sequence[int] = (),
+        p: float = 0.5,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__({"cutoff": cutoff, "ignore": ignore, "p": p, "seed": seed, "name": name})
+
+
+class RandomChannelPermutation(Kernel):
+    """Puts the channels of an image into a random order.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. All six orders are equally likely, as in torchvision's
+    RandomChannelPermutation. An image of one channel stays as it is.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomChannelPermutation()
+    """
+
+    def __init__(self, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"seed": seed, "name": name})
+
+
 class RandomCrop(Kernel):
     """Cuts a rectangle out of an image at a random position.
 
@@ -535,6 +791,30 @@ class RandomCrop(Kernel):
         )
 
 
+class RandomEqualize(Kernel):
+    """Equalize in some rows, chosen at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each channel is mapped by its own cumulated histogram: Pillow's
+    ImageOps.equalize, bit for bit, which is not OpenCV's equalizeHist. This is done with probability
+    `p`, as torchvision's RandomEqualize does it.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        p: How likely a row is changed (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomEqualize()
+    """
+
+    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"p": p, "seed": seed, "name": name})
+
+
 class RandomErasing(Kernel):
     """Erases a random rectangle in some rows, chosen at random.
 
@@ -573,6 +853,29 @@ class RandomErasing(Kernel):
         super().__init__({"p": p, "scale": scale, "ratio": ratio, "value": value, "seed": seed, "name": name})
 
 
+class RandomGrayscale(Kernel):
+    """Grayscale in some rows, chosen at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. The three channels become the luma of Grayscale; an image of one channel stays
+    as it is. This is done with probability `p`, as torchvision's RandomGrayscale does it.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        p: How likely a row is changed (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomGrayscale()
+    """
+
+    def __init__(self, p: float = 0.1, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"p": p, "seed": seed, "name": name})
+
+
 class RandomHorizontalFlip(Kernel):
     """Swaps right and left in some rows, chosen at random.
 
@@ -593,6 +896,127 @@ class RandomHorizontalFlip(Kernel):
 
     def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"p": p, "seed": seed, "name": name})
+
+
+class RandomInvert(Kernel):
+    """Invert in some rows, chosen at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value v becomes 255 - v: Pillow's ImageOps.invert, bit for bit. This is
+    done with probability `p`, as torchvision's RandomInvert does it.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        p: How likely a row is changed (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomInvert()
+    """
+
+    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"p": p, "seed": seed, "name": name})
+
+
+class RandomLighting(Kernel):
+    """Shifts the colours of an image along the principal components of natural images.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each channel is shifted by one number for the picture, rounded, and cut off at
+    0 and 255: the sum of the eigenvectors of ImageNet's colours, each times its eigenvalue (55.46,
+    4.794, 1.148 in units of 0 … 255) and a normal number of deviation `alpha`: the noise of AlexNet,
+    and MindSpore's RandomLighting.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        alpha: The standard deviation of the amount of each component (at least 0).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomLighting()
+    """
+
+    def __init__(self, alpha: float = 0.05, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"alpha": alpha, "seed": seed, "name": name})
+
+
+class RandomPhotometricDistort(Kernel):
+    """Changes brightness, contrast, saturation, hue and the order of channels at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each of AdjustBrightness, AdjustContrast, AdjustSaturation, AdjustHue and
+    RandomChannelPermutation is applied with probability `p`, in this order, or with the contrast behind
+    the hue, which has chance one half: torchvision's RandomPhotometricDistort of Pillow images, from
+    SSD.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        brightness: The least and the greatest factor of brightness (at least 0, at most 100).
+        contrast: The least and the greatest factor of contrast (at least 0, at most 100).
+        saturation: The least and the greatest factor of saturation (at least 0, at most 100).
+        hue: The least and the greatest factor of hue (at least -0.5, at most 0.5).
+        p: How likely each of them is applied (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomPhotometricDistort()
+    """
+
+    def __init__(
+        self,
+        brightness: Sequence[float] = (0.875, 1.125),
+        contrast: Sequence[float] = (0.5, 1.5),
+        saturation: Sequence[float] = (0.5, 1.5),
+        hue: Sequence[float] = (-0.05, 0.05),
+        p: float = 0.5,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "brightness": brightness,
+                "contrast": contrast,
+                "saturation": saturation,
+                "hue": hue,
+                "p": p,
+                "seed": seed,
+                "name": name,
+            }
+        )
+
+
+class RandomPosterize(Kernel):
+    """Posterize in some rows, chosen at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. The other bits of each value become 0: Pillow's ImageOps.posterize, bit for
+    bit. This is done with probability `p`, as torchvision's RandomPosterize does it.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        bits: How many bits are kept (at least 1, at most 8).
+        p: How likely a row is changed (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomPosterize(4)
+    """
+
+    def __init__(self, bits: int, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"bits": bits, "p": p, "seed": seed, "name": name})
 
 
 class RandomResizedCrop(Kernel):
@@ -645,6 +1069,31 @@ class RandomResizedCrop(Kernel):
                 "name": name,
             }
         )
+
+
+class RandomSolarize(Kernel):
+    """Solarize in some rows, chosen at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value v that is at least `threshold` becomes 255 - v: Pillow's
+    ImageOps.solarize, bit for bit. This is done with probability `p`, as torchvision's RandomSolarize
+    does it.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        threshold: The least value that is inverted (at least 0, at most 256).
+        p: How likely a row is changed (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomSolarize(128)
+    """
+
+    def __init__(self, threshold: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__({"threshold": threshold, "p": p, "seed": seed, "name": name})
 
 
 class RandomVerticalFlip(Kernel):
@@ -720,6 +1169,42 @@ class Resize(Kernel):
         antialias: bool = True,
     ) -> None:
         super().__init__({"size": size, "interpolation": interpolation, "antialias": antialias})
+
+
+class Solarize(Kernel):
+    """Inverts the values of an image that reach a threshold.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. Each value v that is at least `threshold` becomes 255 - v: Pillow's
+    ImageOps.solarize, bit for bit.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        threshold: The least value that is inverted (at least 0, at most 256).
+
+    Example:
+        V.Solarize(128)
+    """
+
+    def __init__(self, threshold: float) -> None:
+        super().__init__({"threshold": threshold})
+
+
+class ToFloat(Kernel):
+    """Brings whole numbers to 0 … 1.
+
+    Takes uint8 or uint16 of any shape and gives float32 of the same shape: each value divided by the
+    greatest one of its type, 255 or 65,535, in float32. torchvision's ToDtype(float32, scale=True).
+
+    Errors: another dtype.
+
+    Example:
+        V.ToFloat()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/vision/color_kernel.h"
+
+namespace headrace {
+namespace {
+
+class GammaStep : public TableStep {
+ public:
+  GammaStep(double gamma, double gain) : gamma_(gamma), gain_(gain) {}
+
+ protected:
+  void Fill(const PixelFacts&, int64_t, absl::Span<uint8_t> table) const override {
+    for (int value = 0; value < 256; ++value) {
+      table[value] = static_cast<uint8_t>(std::min((255 + 1 - 1e-3) * gain_ * std::pow(value / 255.0, gamma_), 255.0));
+    }
+  }
+
+ private:
+  double gamma_;
+  double gain_;
+};
+
+class AdjustGamma : public ColorKernel {
+ public:
+  explicit AdjustGamma(const ir::Attributes& attributes)
+      : ColorKernel(attributes, step_), step_(attributes.Float("gamma"), attributes.Float("gain")) {}
+
+ private:
+  GammaStep step_;
+};
+
+ir::Declaration Declared() {
+  ir::Declaration declaration =
+      ColorDeclaration("AdjustGamma", "Corrects the gamma of an image.",
+                       "Each value v becomes 255.999 * gain * (v / 255) ** gamma, truncated and cut off at 255: "
+                       "torchvision's adjust_gamma of a Pillow image, bit for bit.");
+  declaration.attributes = {{.name = "gamma",
+                             .type = ir::AttributeType::kFloat,
+                             .doc = "Above 1: shadows become darker; below 1: lighter.",
+                             .minimum = 0},
+                            {.name = "gain",
+                             .type = ir::AttributeType::kFloat,
+                             .doc = "The factor of all values.",
+                             .default_value = "1.0",
+                             .minimum = 0}};
+  declaration.example = "V.AdjustGamma(2.2)";
+  declaration.sample.attributes = {{"gamma", "2.2"}};
+  return declaration;
+}
+
+const KernelRegistration registration{Declared(), Makes<AdjustGamma>()};
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,82 @@
+#include "kernels/vision/color_kernel.h"
+
+#include <array>
+#include <utility>
+
+#include "core/error.h"
+#include "kernels/vision/image.h"
+
+namespace headrace {
+
+absl::Status CheckColor(DType dtype, int64_t channels, std::string_view got) {
+  if (dtype != DType::kUInt8 && dtype != DType::kUnknown) {
+    return GraphError("needs uint8 pixels, 0 … 255: put it before Normalize, Rescale and TypeCast; got ", got);
+  }
+  if (channels == 1 || channels == 3 || channels == ir::kUnknownDim) return absl::OkStatus();
+  return GraphError("needs an image of 1 channel or 3 (red, green, blue); got ", got);
+}
+
+absl::StatusOr<PixelFormat> ColorStep::After(const PixelFormat& before) const {
+  HEADRACE_RETURN_IF_ERROR(
+      CheckColor(before.dtype, before.channels, Cat(DTypeName(before.dtype), " of ", before.channels, " channels")));
+  return before;
+}
+
+void TableStep::Run(const PixelRow& row, const PixelFacts& facts, uint8_t* target) const {
+  std::array<uint8_t, 256> table;
+  for (int64_t c = 0; c < row.channels; ++c) {
+    Fill(facts, row.plane < 0 ? c : row.plane, absl::MakeSpan(table));
+    for (int64_t i = c; i < row.count(); i += row.channels) target[i] = table[row.values[i]];
+  }
+}
+
+void AddHistograms(const PixelRow& row, absl::Span<int64_t> counts) {
+  for (int64_t c = 0; c < row.channels; ++c) {
+    int64_t* const histogram = &counts[static_cast<size_t>(c) * 256];
+    for (int64_t i = c; i < row.count(); i += row.channels) ++histogram[row.values[i]];
+  }
+}
+
+ir::Declaration ColorDeclaration(std::string name, std::string summary, std::string says) {
+  ir::Declaration declaration;
+  declaration.example = Cat("V.", name, "()");
+  declaration.name = std::move(name);
+  declaration.summary = std::move(summary);
+  declaration.doc =
+      Cat("Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and "
+          "gives the same type and shape. ",
+          says, "\nErrors: another dtype, rank or number of channels.");
+  declaration.traits = {.per_pixel = true};
+  declaration.python_module = "vision";
+  declaration.sample = {.inputs = {ir::SampleInput::kImage}};
+  declaration.infer_kernel = InferColor;
+  return declaration;
+}
+
+ir::Declaration InSomeRows(ir::Declaration plain, std::string name, std::string p) {
+  plain.summary = Cat(plain.name, " in some rows, chosen at random.");
+  const size_t errors = plain.doc.find("\nErrors:");
+  plain.doc.insert(errors, Cat(" This is done with probability `p`, as torchvision's ", name, " does it."));
+  plain.example.replace(0, plain.name.size() + 2, Cat("V.", name));
+  plain.name = std::move(name);
+  plain.attributes.push_back({.name = "p",
+                              .type = ir::AttributeType::kFloat,
+                              .doc = "How likely a row is changed.",
+                              .default_value = std::move(p),
+                              .minimum = 0,
+                              .maximum = 1});
+  plain.sample.attributes.emplace_back("p", "1.0");
+  plain.traits.random = true;
+  return plain;
+}
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferColor(const ir::Attributes& /*attributes*/,
+                                                       absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  const int64_t channels = !type.shape ? ir::kUnknownDim : type.shape->size() == 3 ? (*type.shape)[2] : 1;
+  HEADRACE_RETURN_IF_ERROR(CheckColor(type.dtype, channels, ir::TypeName(type)));
+  type.dtype = DType::kUInt8;
+  return std::vector{type};
+}
+
+}  // namespace headrace

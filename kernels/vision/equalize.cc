@@ -1,0 +1,23 @@
+#include "kernels/vision/table_steps.h"
+
+namespace headrace {
+namespace {
+
+class Equalize : public ColorKernel {
+ public:
+  explicit Equalize(const ir::Attributes& attributes) : ColorKernel(attributes, EqualizeStep()) {}
+};
+
+ir::Declaration Declared() {
+  ir::Declaration declaration =
+      ColorDeclaration("Equalize", "Spreads the values of an image so that they are used about equally often.",
+                       "Each channel is mapped by its own cumulated histogram: Pillow's ImageOps.equalize, bit for "
+                       "bit, which is not OpenCV's equalizeHist.");
+  return declaration;
+}
+
+const KernelRegistration plain{Declared(), Makes<Equalize>()};
+const KernelRegistration random{InSomeRows(Declared(), "RandomEqualize"), Makes<Equalize>()};
+
+}  // namespace
+}  // namespace headrace

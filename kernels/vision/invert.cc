@@ -1,0 +1,22 @@
+#include "kernels/vision/table_steps.h"
+
+namespace headrace {
+namespace {
+
+class Invert : public ColorKernel {
+ public:
+  explicit Invert(const ir::Attributes& attributes) : ColorKernel(attributes, InvertStep()) {}
+};
+
+ir::Declaration Declared() {
+  ir::Declaration declaration =
+      ColorDeclaration("Invert", "Inverts the values of an image.",
+                       "Each value v becomes 255 - v: Pillow's ImageOps.invert, bit for bit.");
+  return declaration;
+}
+
+const KernelRegistration plain{Declared(), Makes<Invert>()};
+const KernelRegistration random{InSomeRows(Declared(), "RandomInvert"), Makes<Invert>()};
+
+}  // namespace
+}  // namespace headrace

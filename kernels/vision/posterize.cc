@@ -1,0 +1,26 @@
+#include "kernels/vision/table_steps.h"
+
+namespace headrace {
+namespace {
+
+class Posterize : public ColorKernel {
+ public:
+  explicit Posterize(const ir::Attributes& attributes)
+      : ColorKernel(attributes, PosterizeStep(), static_cast<double>(attributes.Int("bits"))) {}
+};
+
+ir::Declaration Declared() {
+  ir::Declaration declaration =
+      ColorDeclaration("Posterize", "Keeps the highest bits of the values of an image.",
+                       "The other bits of each value become 0: Pillow's ImageOps.posterize, bit for bit.");
+  declaration.attributes = {{.name = "bits", .doc = "How many bits are kept.", .minimum = 1, .maximum = 8}};
+  declaration.example = "V.Posterize(4)";
+  declaration.sample.attributes = {{"bits", "4"}};
+  return declaration;
+}
+
+const KernelRegistration plain{Declared(), Makes<Posterize>()};
+const KernelRegistration random{InSomeRows(Declared(), "RandomPosterize"), Makes<Posterize>()};
+
+}  // namespace
+}  // namespace headrace

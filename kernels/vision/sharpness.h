@@ -1,0 +1,16 @@
+// Blends an image with its smoothing, as Pillow's ImageEnhance.Sharpness. A pure function; safe from any thread.
+#ifndef HEADRACE_KERNELS_VISION_SHARPNESS_H_
+#define HEADRACE_KERNELS_VISION_SHARPNESS_H_
+
+#include "absl/status/statusor.h"
+#include "core/output_allocator.h"
+#include "kernels/vision/image.h"
+
+namespace headrace {
+
+// Of uint8. `factor`: 0 smooth, 1 unchanged, above 1 sharper. Pixels at the border stay as they are.
+absl::StatusOr<Tensor> WithSharpness(const Image& image, double factor, OutputAllocator& output);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_VISION_SHARPNESS_H_
