@@ -76,7 +76,7 @@ void AddMove(RowRandom& random, Chain& chain) {
   const ir::proto::Value antialias = ir::BoolValue(random.Below(3) > 0);
   constexpr const char* kInterpolations[] = {"nearest", "bilinear", "bicubic", "area"};
   const ir::proto::Value interpolation = ir::StringValue(kInterpolations[random.Below(4)]);
-  switch (random.Below(7)) {
+  switch (random.Below(11)) {
     case 0:
       return chain.Add("RandomResizedCrop",
                        {{"size", Size(random)}, {"antialias", antialias}, {"interpolation", interpolation}});
@@ -92,6 +92,17 @@ void AddMove(RowRandom& random, Chain& chain) {
       return chain.Add("Pad", {{"padding", Ints({3, 1})}, {"mode", ir::StringValue("edge")}});
     case 5:
       return chain.Add("RandomHorizontalFlip", {});
+    case 6:
+      return chain.Add("Crop", {{"top", ir::IntValue(static_cast<int64_t>(random.Below(40)) - 10)},
+                                {"left", ir::IntValue(3)},
+                                {"height", ir::IntValue(20)},
+                                {"width", ir::IntValue(25)}});
+    case 7:
+      return chain.Add("PadToSize", {{"size", Ints({150, 160})}});
+    case 8:
+      return chain.Add("RandomZoomOut", {{"side_range", Floats({1, 1.5})}});
+    case 9:
+      return chain.Add("RandomShortestSize", {{"min_size", Ints({16, 33})}, {"max_size", ir::IntValue(50)}});
     default:
       return chain.Add("RandomVerticalFlip", {});
   }

@@ -1,5 +1,7 @@
 #include "kernels/vision/resize.h"
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -113,17 +115,47 @@ ir::Attribute AntialiasAttribute() {
 
 namespace {
 
-// The size of the attribute for an image: a single number is the shorter side, and the aspect ratio is kept.
+// The size for an image.
 struct TargetSize {
   int64_t height;
   int64_t width;
 };
-TargetSize TargetSizeOf(const std::vector<int64_t>& size, int64_t height, int64_t width) {
-  if (size.size() == 2) return {size[0], size[1]};
-  // Truncates the fraction as torchvision does.
-  if (height <= width) return {size[0], std::max<int64_t>(size[0] * width / height, 1)};
-  return {std::max<int64_t>(size[0] * height / width, 1), size[0]};
-}
+
+// The sizes of the attributes: a single number is the shorter side, and the aspect ratio is kept.
+class TargetSizes {
+ public:
+  explicit TargetSizes(const ir::Attributes& attributes)
+      : size_(attributes.Ints("size")),
+        longest_(attributes.IsNone("max_size") ? std::numeric_limits<int64_t>::max() : attributes.Int("max_size")) {}
+
+  static absl::Status Check(const ir::Attributes& attributes) {
+    if (attributes.IsNone("max_size")) return absl::OkStatus();
+    const std::vector<int64_t> size = attributes.Ints("size");
+    if (size.size() == 2)
+      return GraphError("max_size is of use with one size alone, the shorter side's; two are given");
+    if (attributes.Int("max_size") > size[0]) return absl::OkStatus();
+    return GraphError("max_size must be greater than the shorter side's size; they are ", attributes.Int("max_size"),
+                      " and ", size[0]);
+  }
+
+  bool fixed() const { return size_.size() == 2; }
+
+  TargetSize Of(int64_t height, int64_t width) const {
+    if (fixed()) return {size_[0], size_[1]};
+    // Truncates fractions as torchvision does.
+    int64_t shorter = size_[0];
+    int64_t longer = std::max<int64_t>(shorter * std::max(height, width) / std::min(height, width), 1);
+    if (longer > longest_) {
+      shorter = std::max<int64_t>(longest_ * shorter / longer, 1);
+      longer = longest_;
+    }
+    return height <= width ? TargetSize{shorter, longer} : TargetSize{longer, shorter};
+  }
+
+ private:
+  std::vector<int64_t> size_;
+  int64_t longest_;
+};
 
 // OpenCV's advice, which im2rec calls "auto".
 Interpolation BestInterpolation(const TargetSize& target, int64_t height, int64_t width) {
@@ -135,13 +167,18 @@ Interpolation BestInterpolation(const TargetSize& target, int64_t height, int64_
 class Resize : public GeometricKernel {
  public:
   explicit Resize(const ir::Attributes& attributes)
-      : size_(attributes.Ints("size")),
+      : sizes_(attributes),
         resizing_(Resizing::Of(attributes)),
         chooses_(attributes.String("interpolation") == "auto") {}
 
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(const ir::Attributes& attributes) {
+    HEADRACE_RETURN_IF_ERROR(TargetSizes::Check(attributes));
+    return std::make_unique<Resize>(attributes);
+  }
+
   PixelTypes accepted() const override { return PixelTypes::kByteOrFloat; }
   absl::Status Plan(RowRandom&, MovePlan& plan) const override {
-    const TargetSize target = TargetSizeOf(size_, plan.height(), plan.width());
+    const TargetSize target = sizes_.Of(plan.height(), plan.width());
     Resizing resizing = resizing_;
     if (chooses_) resizing.interpolation = BestInterpolation(target, plan.height(), plan.width());
     plan.Resize(target.height, target.width, resizing);
@@ -149,7 +186,7 @@ class Resize : public GeometricKernel {
   }
 
  private:
-  std::vector<int64_t> size_;
+  TargetSizes sizes_;
   Resizing resizing_;
   bool chooses_;  // the interpolation, for each image
 };
@@ -163,20 +200,19 @@ ir::Attribute InterpolationOrAuto() {
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
+  HEADRACE_RETURN_IF_ERROR(TargetSizes::Check(attributes));
   HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
-  const std::vector<int64_t> size = attributes.Ints("size");
+  const TargetSizes sizes(attributes);
   const bool known = type.shape && (*type.shape)[0] > 0 && (*type.shape)[1] > 0;
   TargetSize target = {ir::kUnknownDim, ir::kUnknownDim};
-  if (size.size() == 2 || known) {
-    target = TargetSizeOf(size, known ? (*type.shape)[0] : 1, known ? (*type.shape)[1] : 1);
-  }
+  if (sizes.fixed() || known) target = sizes.Of(known ? (*type.shape)[0] : 1, known ? (*type.shape)[1] : 1);
   return std::vector{WithSize(type, target.height, target.width)};
 }
 
 bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
   if (!AlwaysAnImage(inputs[0], PixelTypes::kByteOrFloat)) return false;
   const Shape& shape = *inputs[0].shape;
-  const TargetSize target = TargetSizeOf(attributes.Ints("size"), shape[0], shape[1]);
+  const TargetSize target = TargetSizes(attributes).Of(shape[0], shape[1]);
   return target.height == shape[0] && target.width == shape[1];
 }
 
@@ -199,14 +235,22 @@ const KernelRegistration registration{
                      .maximum = kMaxSide,
                      .lengths = {1, 2}},
                     InterpolationOrAuto(),
-                    AntialiasAttribute()},
+                    AntialiasAttribute(),
+                    {.name = "max_size",
+                     .doc =
+                         "With one size: the most that the longer side may be, where the shorter one becomes shorter "
+                         "than asked for; None: anything.",
+                     .default_value = "None",
+                     .nullable = true,
+                     .minimum = 1,
+                     .maximum = kMaxSide}},
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.Resize((256, 256))",
      .sample = {.attributes = {{"size", "10"}}, .inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer,
      .is_kernel_identity = KeepsSize},
-    Makes<Resize>()};
+    Resize::Make};
 
 }  // namespace
 }  // namespace headrace
