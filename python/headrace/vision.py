@@ -19,6 +19,7 @@ __all__ = [
     "AdjustHue",
     "AdjustSaturation",
     "AdjustSharpness",
+    "Affine",
     "AutoContrast",
     "CenterCrop",
     "CenterSquare",
@@ -37,8 +38,10 @@ __all__ = [
     "Normalize",
     "Pad",
     "PadToSize",
+    "Perspective",
     "Posterize",
     "RandomAdjustSharpness",
+    "RandomAffine",
     "RandomAutocontrast",
     "RandomChannelPermutation",
     "RandomCrop",
@@ -48,16 +51,19 @@ __all__ = [
     "RandomHorizontalFlip",
     "RandomInvert",
     "RandomLighting",
+    "RandomPerspective",
     "RandomPhotometricDistort",
     "RandomPosterize",
     "RandomResize",
     "RandomResizedCrop",
+    "RandomRotation",
     "RandomShortestSize",
     "RandomSolarize",
     "RandomVerticalFlip",
     "RandomZoomOut",
     "Rescale",
     "Resize",
+    "Rotate",
     "ScaleJitter",
     "Solarize",
     "ToFloat",
@@ -189,6 +195,54 @@ class AdjustSharpness(Kernel):
 
     def __init__(self, factor: float) -> None:
         super().__init__({"factor": factor})
+
+
+class Affine(Kernel):
+    """Turns, moves, scales and shears an image.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. All of this is done in one resampling, about the middle
+    of the image or `center`, in the image's own size: torchvision's affine. Pixels are those of
+    Pillow's Image.transform, bit for bit, as torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        angle: Degrees, clockwise.
+        translate: (right, down) in pixels.
+        scale: The factor of lengths (above 0).
+        shear: Degrees along x, or (along x, along y) (at least -89, at most 89).
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
+            middle.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+
+    Example:
+        V.Affine(angle=10, translate=(4, 0), scale=1.1, shear=5)
+    """
+
+    def __init__(
+        self,
+        angle: float = 0.0,
+        translate: Sequence[float] = (0.0, 0.0),
+        scale: float = 1.0,
+        shear: float | Sequence[float] = (0.0, 0.0),
+        center: Sequence[float] | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+    ) -> None:
+        super().__init__(
+            {
+                "angle": angle,
+                "translate": translate,
+                "scale": scale,
+                "shear": shear,
+                "center": center,
+                "interpolation": interpolation,
+                "fill": fill,
+            }
+        )
 
 
 class AutoContrast(Kernel):
@@ -704,6 +758,40 @@ class PadToSize(Kernel):
         super().__init__({"size": size, "offset": offset, "fill": fill, "mode": mode})
 
 
+class Perspective(Kernel):
+    """Moves four points of an image to four others.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. The projective map of the plane that does this is applied
+    in the image's own size: torchvision's perspective. Pixels are those of Pillow's Image.transform,
+    bit for bit, as torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        startpoints: Eight numbers: x and y of four points: top left, top right, bottom right,
+            bottom left in the image.
+        endpoints: Eight numbers: where these points go.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+
+    Example:
+        V.Perspective((0, 0, 79, 0, 79, 59, 0, 59), (5, 2, 70, 0, 79, 59, 3, 50))
+    """
+
+    def __init__(
+        self,
+        startpoints: Sequence[float],
+        endpoints: Sequence[float],
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
+        fill: float | Sequence[float] = 0,
+    ) -> None:
+        super().__init__(
+            {"startpoints": startpoints, "endpoints": endpoints, "interpolation": interpolation, "fill": fill}
+        )
+
+
 class Posterize(Kernel):
     """Keeps the highest bits of the values of an image.
 
@@ -749,6 +837,64 @@ class RandomAdjustSharpness(Kernel):
 
     def __init__(self, factor: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"factor": factor, "p": p, "seed": seed, "name": name})
+
+
+class RandomAffine(Kernel):
+    """Turns, moves, scales and shears an image at random.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. Each number is drawn uniformly, translations are rounded
+    to whole pixels; see Affine. Follows torchvision's RandomAffine. Pixels are those of Pillow's
+    Image.transform, bit for bit, as torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        degrees: The least and the greatest angle in degrees; one number x: from -x to x.
+        translate: The greatest translations to either side, as parts of (width, height) (at least
+            0, at most 1).
+        scale: The least and the greatest factor of lengths (above 0).
+        shear: The least and the greatest shear in degrees along x, and then along y; one number x:
+            from -x to x along x (at least -89, at most 89).
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
+            middle.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomAffine(15, translate=(0.1, 0.1), scale=(0.9, 1.1), shear=5)
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] | None = None,
+        scale: Sequence[float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        center: Sequence[float] | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "degrees": degrees,
+                "translate": translate,
+                "scale": scale,
+                "shear": shear,
+                "center": center,
+                "interpolation": interpolation,
+                "fill": fill,
+                "seed": seed,
+                "name": name,
+            }
+        )
 
 
 class RandomAutocontrast(Kernel):
@@ -1013,6 +1159,54 @@ class RandomLighting(Kernel):
         super().__init__({"alpha": alpha, "seed": seed, "name": name})
 
 
+class RandomPerspective(Kernel):
+    """Shows some images from a random point of view.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. With probability `p` each corner moves inwards by whole
+    pixels, drawn uniformly in each direction from 0 to `distortion_scale` times half the side:
+    torchvision's RandomPerspective. Pixels are those of Pillow's Image.transform, bit for bit, as
+    torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        distortion_scale: How far corners may move, as a part of half the side (at least 0, at most
+            1).
+        p: How likely a row is changed (at least 0, at most 1).
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomPerspective(0.5, p=0.5)
+    """
+
+    def __init__(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "distortion_scale": distortion_scale,
+                "p": p,
+                "interpolation": interpolation,
+                "fill": fill,
+                "seed": seed,
+                "name": name,
+            }
+        )
+
+
 class RandomPhotometricDistort(Kernel):
     """Changes brightness, contrast, saturation, hue and the order of channels at random.
 
@@ -1178,6 +1372,56 @@ class RandomResizedCrop(Kernel):
                 "ratio": ratio,
                 "interpolation": interpolation,
                 "antialias": antialias,
+                "seed": seed,
+                "name": name,
+            }
+        )
+
+
+class RandomRotation(Kernel):
+    """Turns an image by a random angle.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. The angle is drawn uniformly, counter-clockwise, as
+    torchvision's RandomRotation draws it; see Rotate. Pixels are those of Pillow's Image.transform, bit
+    for bit, as torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        degrees: The least and the greatest angle in degrees; one number x: from -x to x.
+        expand: Give an image that is as large as the whole turned one.
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
+            middle.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomRotation(15)
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "degrees": degrees,
+                "expand": expand,
+                "center": center,
+                "interpolation": interpolation,
+                "fill": fill,
                 "seed": seed,
                 "name": name,
             }
@@ -1367,6 +1611,43 @@ class Resize(Kernel):
         max_size: int | None = None,
     ) -> None:
         super().__init__({"size": size, "interpolation": interpolation, "antialias": antialias, "max_size": max_size})
+
+
+class Rotate(Kernel):
+    """Turns an image.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. It is turned counter-clockwise about its middle, or
+    `center`, in its own size; quarter turns of a square image, or with `expand`, move pixels without
+    resampling. Pixels are those of Pillow's Image.transform, bit for bit, as torchvision's of Pillow
+    images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        angle: Degrees.
+        expand: Give an image that is as large as the whole turned one.
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
+            middle.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+
+    Example:
+        V.Rotate(30, interpolation="bilinear", fill=(124, 116, 104))
+    """
+
+    def __init__(
+        self,
+        angle: float,
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+    ) -> None:
+        super().__init__(
+            {"angle": angle, "expand": expand, "center": center, "interpolation": interpolation, "fill": fill}
+        )
 
 
 class ScaleJitter(Kernel):

@@ -19,6 +19,7 @@ __all__ = [
     "AdjustHue",
     "AdjustSaturation",
     "AdjustSharpness",
+    "Affine",
     "AutoContrast",
     "CenterCrop",
     "CenterSquare",
@@ -37,8 +38,10 @@ __all__ = [
     "Normalize",
     "Pad",
     "PadToSize",
+    "Perspective",
     "Posterize",
     "RandomAdjustSharpness",
+    "RandomAffine",
     "RandomAutocontrast",
     "RandomChannelPermutation",
     "RandomCrop",
@@ -48,16 +51,19 @@ __all__ = [
     "RandomHorizontalFlip",
     "RandomInvert",
     "RandomLighting",
+    "RandomPerspective",
     "RandomPhotometricDistort",
     "RandomPosterize",
     "RandomResize",
     "RandomResizedCrop",
+    "RandomRotation",
     "RandomShortestSize",
     "RandomSolarize",
     "RandomVerticalFlip",
     "RandomZoomOut",
     "Rescale",
     "Resize",
+    "Rotate",
     "ScaleJitter",
     "Solarize",
     "ToFloat",
@@ -177,6 +183,42 @@ class AdjustSharpness(Kernel):
     """
 
     def __init__(self, factor: float) -> None: ...
+
+class Affine(Kernel):
+    """Turns, moves, scales and shears an image.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. All of this is done in one resampling, about the middle
+    of the image or `center`, in the image's own size: torchvision's affine. Pixels are those of
+    Pillow's Image.transform, bit for bit, as torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        angle: Degrees, clockwise.
+        translate: (right, down) in pixels.
+        scale: The factor of lengths (above 0).
+        shear: Degrees along x, or (along x, along y) (at least -89, at most 89).
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
+            middle.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+
+    Example:
+        V.Affine(angle=10, translate=(4, 0), scale=1.1, shear=5)
+    """
+
+    def __init__(
+        self,
+        angle: float = 0.0,
+        translate: Sequence[float] = (0.0, 0.0),
+        scale: float = 1.0,
+        shear: float | Sequence[float] = (0.0, 0.0),
+        center: Sequence[float] | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+    ) -> None: ...
 
 class AutoContrast(Kernel):
     """Stretches the values of an image to 0 … 255.
@@ -637,6 +679,36 @@ class PadToSize(Kernel):
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None: ...
 
+class Perspective(Kernel):
+    """Moves four points of an image to four others.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. The projective map of the plane that does this is applied
+    in the image's own size: torchvision's perspective. Pixels are those of Pillow's Image.transform,
+    bit for bit, as torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        startpoints: Eight numbers: x and y of four points: top left, top right, bottom right,
+            bottom left in the image.
+        endpoints: Eight numbers: where these points go.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+
+    Example:
+        V.Perspective((0, 0, 79, 0, 79, 59, 0, 59), (5, 2, 70, 0, 79, 59, 3, 50))
+    """
+
+    def __init__(
+        self,
+        startpoints: Sequence[float],
+        endpoints: Sequence[float],
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
+        fill: float | Sequence[float] = 0,
+    ) -> None: ...
+
 class Posterize(Kernel):
     """Keeps the highest bits of the values of an image.
 
@@ -679,6 +751,50 @@ class RandomAdjustSharpness(Kernel):
     """
 
     def __init__(self, factor: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+
+class RandomAffine(Kernel):
+    """Turns, moves, scales and shears an image at random.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. Each number is drawn uniformly, translations are rounded
+    to whole pixels; see Affine. Follows torchvision's RandomAffine. Pixels are those of Pillow's
+    Image.transform, bit for bit, as torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        degrees: The least and the greatest angle in degrees; one number x: from -x to x.
+        translate: The greatest translations to either side, as parts of (width, height) (at least
+            0, at most 1).
+        scale: The least and the greatest factor of lengths (above 0).
+        shear: The least and the greatest shear in degrees along x, and then along y; one number x:
+            from -x to x along x (at least -89, at most 89).
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
+            middle.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomAffine(15, translate=(0.1, 0.1), scale=(0.9, 1.1), shear=5)
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] | None = None,
+        scale: Sequence[float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        center: Sequence[float] | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
 
 class RandomAutocontrast(Kernel):
     """AutoContrast in some rows, chosen at random.
@@ -914,6 +1030,43 @@ class RandomLighting(Kernel):
 
     def __init__(self, alpha: float = 0.05, *, seed: int | None = None, name: str | None = None) -> None: ...
 
+class RandomPerspective(Kernel):
+    """Shows some images from a random point of view.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. With probability `p` each corner moves inwards by whole
+    pixels, drawn uniformly in each direction from 0 to `distortion_scale` times half the side:
+    torchvision's RandomPerspective. Pixels are those of Pillow's Image.transform, bit for bit, as
+    torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        distortion_scale: How far corners may move, as a part of half the side (at least 0, at most
+            1).
+        p: How likely a row is changed (at least 0, at most 1).
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomPerspective(0.5, p=0.5)
+    """
+
+    def __init__(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
 class RandomPhotometricDistort(Kernel):
     """Changes brightness, contrast, saturation, hue and the order of channels at random.
 
@@ -1043,6 +1196,44 @@ class RandomResizedCrop(Kernel):
         ratio: Sequence[float] = (0.75, 1.3333333333333333),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area"] = "bilinear",
         antialias: bool = True,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class RandomRotation(Kernel):
+    """Turns an image by a random angle.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. The angle is drawn uniformly, counter-clockwise, as
+    torchvision's RandomRotation draws it; see Rotate. Pixels are those of Pillow's Image.transform, bit
+    for bit, as torchvision's of Pillow images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        degrees: The least and the greatest angle in degrees; one number x: from -x to x.
+        expand: Give an image that is as large as the whole turned one.
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
+            middle.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomRotation(15)
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1212,6 +1403,39 @@ class Resize(Kernel):
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "auto"] = "bilinear",
         antialias: bool = True,
         max_size: int | None = None,
+    ) -> None: ...
+
+class Rotate(Kernel):
+    """Turns an image.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. It is turned counter-clockwise about its middle, or
+    `center`, in its own size; quarter turns of a square image, or with `expand`, move pixels without
+    resampling. Pixels are those of Pillow's Image.transform, bit for bit, as torchvision's of Pillow
+    images.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        angle: Degrees.
+        expand: Give an image that is as large as the whole turned one.
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
+            middle.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+
+    Example:
+        V.Rotate(30, interpolation="bilinear", fill=(124, 116, 104))
+    """
+
+    def __init__(
+        self,
+        angle: float,
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
     ) -> None: ...
 
 class ScaleJitter(Kernel):

@@ -1,0 +1,334 @@
+#include "kernels/vision/warp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/vision/window.h"
+
+namespace headrace {
+namespace {
+
+// What all ways of resampling read and write.
+struct Canvas {
+  const Image& image;
+  const std::vector<uint8_t>& fill;  // one pixel
+  int64_t height;
+  int64_t width;
+  int64_t pixel_bytes;
+  uint8_t* pixels;  // dense
+
+  uint8_t* row(int64_t y) const { return pixels + y * width * pixel_bytes; }
+};
+
+// The pixel that holds a coordinate; -1 before the image, at most `size` behind it.
+int64_t PixelAt(double coordinate, int64_t size) {
+  if (!(coordinate >= 0)) return -1;
+  return coordinate < static_cast<double>(size) ? static_cast<int64_t>(coordinate) : size;
+}
+
+template <typename Put>
+void ForPixelBytes(int64_t pixel_bytes, const Put& put) {
+  if (pixel_bytes == 3) return put([](uint8_t* to, const uint8_t* from) { std::memcpy(to, from, 3); });
+  if (pixel_bytes == 1) return put([](uint8_t* to, const uint8_t* from) { *to = *from; });
+  put([pixel_bytes](uint8_t* to, const uint8_t* from) { std::memcpy(to, from, static_cast<size_t>(pixel_bytes)); });
+}
+
+// --- The nearest pixel ---
+
+// 16 bits behind the point.
+int64_t Fixed(double value) { return static_cast<int64_t>(std::floor(value * 65536.0 + 0.5)); }
+
+// The steps 0 … count at which start + step · i is in [0, limit).
+struct Run {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+int64_t CeilOf(int64_t a, int64_t b) { return a / b + ((a % b != 0 && (a < 0) == (b < 0)) ? 1 : 0); }
+Run RunInside(int64_t start, int64_t step, int64_t limit, int64_t count) {
+  if (step == 0) return start >= 0 && start < limit ? Run{0, count} : Run{0, 0};
+  int64_t begin = step > 0 ? CeilOf(-start, step) : CeilOf(limit - 1 - start, step);
+  int64_t end = step > 0 ? CeilOf(limit - start, step) : CeilOf(-1 - start, step);
+  begin = std::clamp<int64_t>(begin, 0, count);
+  end = std::clamp<int64_t>(end, begin, count);
+  return {begin, end};
+}
+
+void NearestByFixedPoint(const Canvas& canvas, const std::array<double, 8>& m) {
+  const Image& image = canvas.image;
+  const int64_t across_x = Fixed(m[0]);
+  const int64_t across_y = Fixed(m[3]);
+  const int64_t down_x = Fixed(m[1]);
+  const int64_t down_y = Fixed(m[4]);
+  const int64_t first_x = Fixed(m[2] + m[0] * 0.5 + m[1] * 0.5);
+  const int64_t first_y = Fixed(m[5] + m[3] * 0.5 + m[4] * 0.5);
+  ForPixelBytes(canvas.pixel_bytes, [&](auto copy) {
+    for (int64_t y = 0; y < canvas.height; ++y) {
+      const int64_t start_x = first_x + y * down_x;
+      const int64_t start_y = first_y + y * down_y;
+      const Run inside_x = RunInside(start_x, across_x, image.width << 16, canvas.width);
+      const Run inside_y = RunInside(start_y, across_y, image.height << 16, canvas.width);
+      const int64_t begin = std::max(inside_x.begin, inside_y.begin);
+      const int64_t end = std::max(begin, std::min(inside_x.end, inside_y.end));
+      uint8_t* const row = canvas.row(y);
+      FillRun(canvas.fill, begin, row);
+      int64_t at_x = start_x + begin * across_x;
+      int64_t at_y = start_y + begin * across_y;
+      for (int64_t x = begin; x < end; ++x, at_x += across_x, at_y += across_y) {
+        copy(row + x * canvas.pixel_bytes, image.row(at_y >> 16) + (at_x >> 16) * canvas.pixel_bytes);
+      }
+      FillRun(canvas.fill, canvas.width - end, row + end * canvas.pixel_bytes);
+    }
+  });
+}
+
+// Where rows stay rows.
+void NearestByColumns(const Canvas& canvas, const std::array<double, 8>& m) {
+  const Image& image = canvas.image;
+  std::vector<int64_t> columns;
+  double at = m[2] + m[0] * 0.5;
+  for (int64_t x = 0; x < canvas.width; ++x, at += m[0]) columns.push_back(PixelAt(at, image.width));
+  at = m[5] + m[4] * 0.5;
+  ForPixelBytes(canvas.pixel_bytes, [&](auto copy) {
+    for (int64_t y = 0; y < canvas.height; ++y, at += m[4]) {
+      uint8_t* const row = canvas.row(y);
+      const int64_t from = PixelAt(at, image.height);
+      FillRun(canvas.fill, canvas.width, row);
+      if (from < 0 || from >= image.height) continue;
+      for (int64_t x = 0; x < canvas.width; ++x) {
+        const int64_t column = columns[static_cast<size_t>(x)];
+        if (column < 0 || column >= image.width) continue;
+        copy(row + x * canvas.pixel_bytes, image.row(from) + column * canvas.pixel_bytes);
+      }
+    }
+  });
+}
+
+// Where fixed point does not reach: adds step to step.
+void NearestBySteps(const Canvas& canvas, const std::array<double, 8>& m) {
+  const Image& image = canvas.image;
+  double first_x = m[2] + m[1] * 0.5 + m[0] * 0.5;
+  double first_y = m[5] + m[4] * 0.5 + m[3] * 0.5;
+  ForPixelBytes(canvas.pixel_bytes, [&](auto copy) {
+    for (int64_t y = 0; y < canvas.height; ++y, first_x += m[1], first_y += m[4]) {
+      uint8_t* const row = canvas.row(y);
+      FillRun(canvas.fill, canvas.width, row);
+      double at_x = first_x;
+      double at_y = first_y;
+      for (int64_t x = 0; x < canvas.width; ++x, at_x += m[0], at_y += m[3]) {
+        const int64_t column = PixelAt(at_x, image.width);
+        const int64_t from = PixelAt(at_y, image.height);
+        if (column < 0 || column >= image.width || from < 0 || from >= image.height) continue;
+        copy(row + x * canvas.pixel_bytes, image.row(from) + column * canvas.pixel_bytes);
+      }
+    }
+  });
+}
+
+bool FitsFixedPoint(const std::array<double, 8>& m, int64_t height, int64_t width) {
+  for (const int64_t x : {int64_t{0}, width}) {
+    for (const int64_t y : {int64_t{0}, height}) {
+      const auto at_x = static_cast<double>(x);
+      const auto at_y = static_cast<double>(y);
+      if (!(std::fabs(at_x * m[0] + at_y * m[1] + m[2]) < 32768.0)) return false;
+      if (!(std::fabs(at_x * m[3] + at_y * m[4] + m[5]) < 32768.0)) return false;
+    }
+  }
+  return true;
+}
+
+// --- Any filter, at the map of each pixel's middle ---
+
+struct Point {
+  double x;
+  double y;
+};
+
+template <bool kProjective>
+Point MapOf(const std::array<double, 8>& m, int64_t x, int64_t y) {
+  const double at_x = static_cast<double>(x) + 0.5;
+  const double at_y = static_cast<double>(y) + 0.5;
+  const double to_x = m[0] * at_x + m[1] * at_y + m[2];
+  const double to_y = m[3] * at_x + m[4] * at_y + m[5];
+  if (!kProjective) return {to_x, to_y};
+  const double w = m[6] * at_x + m[7] * at_y + 1;
+  return {to_x / w, to_y / w};
+}
+
+bool Inside(Point point, const Image& image) {
+  return point.x >= 0 && point.x < static_cast<double>(image.width) && point.y >= 0 &&
+         point.y < static_cast<double>(image.height);
+}
+
+// In the order of Pillow's operations, and in the type of the values where it computes in that: whole numbers for
+// bytes.
+template <typename V>
+double Linear(V a, V b, double part) {
+  return a + (b - a) * part;
+}
+template <typename V>
+double Cubic(V a, V b, V c, V d, double part) {
+  const double p1 = b;
+  const double p2 = -a + c;
+  const double p3 = 2 * (a - b) + c - d;
+  const double p4 = -a + b - c + d;
+  return p1 + part * (p2 + part * (p3 + part * p4));
+}
+
+template <typename T>
+struct Arithmetic {
+  using Value = T;
+};
+template <>
+struct Arithmetic<uint8_t> {
+  using Value = int;
+};
+
+template <typename T>
+void Sample(const Canvas& canvas, Point point, uint8_t* target,
+            std::integral_constant<WarpFilter, WarpFilter::kNearest>) {
+  const auto x = static_cast<int64_t>(point.x);
+  const auto y = static_cast<int64_t>(point.y);
+  std::memcpy(target, canvas.image.row(y) + x * canvas.pixel_bytes, static_cast<size_t>(canvas.pixel_bytes));
+}
+
+template <typename T>
+void Sample(const Canvas& canvas, Point point, uint8_t* target,
+            std::integral_constant<WarpFilter, WarpFilter::kBilinear>) {
+  using Value = typename Arithmetic<T>::Value;
+  const Image& image = canvas.image;
+  const auto left = static_cast<int64_t>(std::floor(point.x - 0.5));
+  const auto top = static_cast<int64_t>(std::floor(point.y - 0.5));
+  const double part_x = point.x - 0.5 - static_cast<double>(left);
+  const double part_y = point.y - 0.5 - static_cast<double>(top);
+  const T* const above = reinterpret_cast<const T*>(image.row(std::max<int64_t>(top, 0)));
+  const bool has_below = top + 1 < image.height;
+  const T* const below = has_below ? reinterpret_cast<const T*>(image.row(top + 1)) : above;
+  const int64_t x0 = std::max<int64_t>(left, 0) * image.channels;
+  const int64_t x1 = std::min(left + 1, image.width - 1) * image.channels;
+  for (int64_t c = 0; c < image.channels; ++c) {
+    const double first = Linear<Value>(above[x0 + c], above[x1 + c], part_x);
+    const double second = has_below ? Linear<Value>(below[x0 + c], below[x1 + c], part_x) : first;
+    reinterpret_cast<T*>(target)[c] = static_cast<T>(Linear<double>(first, second, part_y));
+  }
+}
+
+uint8_t Clamped(double value, uint8_t) { return value <= 0 ? 0 : value >= 255 ? 255 : static_cast<uint8_t>(value); }
+float Clamped(double value, float) { return static_cast<float>(value); }
+
+template <typename T>
+void Sample(const Canvas& canvas, Point point, uint8_t* target,
+            std::integral_constant<WarpFilter, WarpFilter::kBicubic>) {
+  using Value = typename Arithmetic<T>::Value;
+  const Image& image = canvas.image;
+  const auto middle_x = static_cast<int64_t>(std::floor(point.x - 0.5));
+  const auto middle_y = static_cast<int64_t>(std::floor(point.y - 0.5));
+  const double part_x = point.x - 0.5 - static_cast<double>(middle_x);
+  const double part_y = point.y - 0.5 - static_cast<double>(middle_y);
+  int64_t columns[4];
+  for (int64_t i = 0; i < 4; ++i) {
+    columns[i] = std::clamp<int64_t>(middle_x - 1 + i, 0, image.width - 1) * image.channels;
+  }
+  for (int64_t c = 0; c < image.channels; ++c) {
+    double rows[4];
+    for (int64_t i = 0; i < 4; ++i) {
+      const int64_t y = middle_y - 1 + i;
+      // A row that is not there repeats the one above it; the first is the nearest one.
+      if (i > 0 && (y < 0 || y >= image.height)) {
+        rows[i] = rows[i - 1];
+        continue;
+      }
+      const T* const row = reinterpret_cast<const T*>(image.row(std::clamp<int64_t>(y, 0, image.height - 1))) + c;
+      rows[i] = Cubic<Value>(row[columns[0]], row[columns[1]], row[columns[2]], row[columns[3]], part_x);
+    }
+    reinterpret_cast<T*>(target)[c] = Clamped(Cubic<double>(rows[0], rows[1], rows[2], rows[3], part_y), T{});
+  }
+}
+
+template <typename T, WarpFilter kFilter, bool kProjective>
+void SampleEach(const Canvas& canvas, const std::array<double, 8>& m) {
+  for (int64_t y = 0; y < canvas.height; ++y) {
+    uint8_t* target = canvas.row(y);
+    for (int64_t x = 0; x < canvas.width; ++x, target += canvas.pixel_bytes) {
+      const Point point = MapOf<kProjective>(m, x, y);
+      if (Inside(point, canvas.image)) {
+        Sample<T>(canvas, point, target, std::integral_constant<WarpFilter, kFilter>());
+      } else {
+        std::memcpy(target, canvas.fill.data(), static_cast<size_t>(canvas.pixel_bytes));
+      }
+    }
+  }
+}
+
+template <WarpFilter kFilter, bool kProjective>
+void SampleAs(const Canvas& canvas, const std::array<double, 8>& m) {
+  if (canvas.image.dtype() == DType::kFloat32) return SampleEach<float, kFilter, kProjective>(canvas, m);
+  SampleEach<uint8_t, kFilter, kProjective>(canvas, m);
+}
+
+template <WarpFilter kFilter>
+void SampleBy(const Canvas& canvas, const PlaneMap& map) {
+  if (map.projective) return SampleAs<kFilter, true>(canvas, map.m);
+  SampleAs<kFilter, false>(canvas, map.m);
+}
+
+void TakeNearest(const Canvas& canvas, const PlaneMap& map) {
+  if (map.projective) return SampleBy<WarpFilter::kNearest>(canvas, map);
+  if (map.m[1] == 0 && map.m[3] == 0) return NearestByColumns(canvas, map.m);
+  if (FitsFixedPoint(map.m, canvas.height, canvas.width)) return NearestByFixedPoint(canvas, map.m);
+  NearestBySteps(canvas, map.m);
+}
+
+}  // namespace
+
+WarpFilter WarpFilterOf(std::string_view name) {
+  return name == "bilinear" ? WarpFilter::kBilinear : name == "bicubic" ? WarpFilter::kBicubic : WarpFilter::kNearest;
+}
+
+absl::StatusOr<Tensor> Warped(const Image& image, const PlaneMap& map, int64_t height, int64_t width,
+                              const WarpOptions& options, OutputAllocator& output) {
+  HEADRACE_RETURN_IF_ERROR(CheckImage(image.tensor, WarpedTypes(options.filter)));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> fill, PixelOf("fill", options.fill, image));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor result, AllocateLike(image, height, width, output));
+  const Canvas canvas = {image, fill, height, width, image.pixel_bytes(), result.mutable_raw()};
+  switch (options.filter) {
+    case WarpFilter::kNearest:
+      TakeNearest(canvas, map);
+      break;
+    case WarpFilter::kBilinear:
+      SampleBy<WarpFilter::kBilinear>(canvas, map);
+      break;
+    case WarpFilter::kBicubic:
+      SampleBy<WarpFilter::kBicubic>(canvas, map);
+      break;
+  }
+  return result;
+}
+
+ir::Attribute WarpFilterAttribute(std::string_view default_value) {
+  return {.name = "interpolation",
+          .type = ir::AttributeType::kString,
+          .doc = "How a value between pixels is made; nearest takes numbers of any type.",
+          .default_value = Cat("'", default_value, "'"),
+          .choices = {"nearest", "bilinear", "bicubic"}};
+}
+
+ir::Attribute WarpFillAttribute() {
+  return {.name = "fill",
+          .type = ir::AttributeType::kFloats,
+          .doc = "What pixels from beyond the image hold: one number, or one per channel, in the units of the input.",
+          .default_value = "0",
+          .keeps_whole = true};
+}
+
+absl::StatusOr<ir::ColumnType> InferWarped(const ir::Attributes& attributes, const ir::ColumnType& input,
+                                           bool keeps_size) {
+  const WarpFilter filter = WarpFilterOf(attributes.String("interpolation"));
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(input, WarpedTypes(filter)));
+  return keeps_size ? type : WithSize(type, ir::kUnknownDim, ir::kUnknownDim);
+}
+
+}  // namespace headrace

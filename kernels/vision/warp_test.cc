@@ -1,0 +1,162 @@
+// Tests Rotate, Affine, Perspective and their random forms against Pillow.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/testing/chi_square.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/fixture/golden.h"
+#include "kernels/fixture/run_kernel.h"
+
+namespace headrace {
+namespace {
+
+using fixture::Floats;
+using fixture::Given;
+using fixture::Golden;
+using fixture::InferType;
+using fixture::MessageOf;
+using fixture::RunKernel;
+using ::testing::HasSubstr;
+
+constexpr const char* kFilters[] = {"nearest", "bilinear", "bicubic"};
+
+Tensor Part() { return Golden("source").Slice(0, 10, 30).Slice(1, 20, 40).Contiguous().value(); }
+
+// With the filter and the colour of the golden files.
+Given With(const char* filter, Given given) {
+  given.emplace_back("interpolation", ir::StringValue(filter));
+  given.emplace_back("fill", Floats({10, 20, 30}));
+  return given;
+}
+
+void ExpectEqual(const Tensor& found, const Tensor& expected, const std::string& what) {
+  EXPECT_EQ(fixture::LargestDifference(found, expected), 0) << what << ": " << found.TypeName();
+}
+
+TEST(Warp, RotatesAsPillow) {
+  constexpr double kAngles[] = {0, 30, -77.7, 90, 180, 270, 451.5};
+  for (const char* name : {"wide", "square"}) {
+    const Tensor image = std::string(name) == "wide" ? Part() : Part().Slice(1, 0, 30);
+    const Tensor expected = Golden(std::string("warp.rotate.") + name);
+    int64_t at = 0;
+    for (const char* filter : kFilters) {
+      for (const double angle : kAngles) {
+        const Tensor found = *RunKernel("Rotate", With(filter, {{"angle", ir::FloatValue(angle)}}), image);
+        ExpectEqual(found, expected.Index(at++), std::string(name) + " " + filter + " " + std::to_string(angle));
+      }
+    }
+  }
+  const Given about = With("bilinear", {{"angle", ir::FloatValue(25)}, {"center", Floats({3, 20.5})}});
+  ExpectEqual(*RunKernel("Rotate", about, Part()), Golden("warp.rotate.center"), "about a point");
+}
+
+TEST(Warp, RotatesAndExpandsAsPillow) {
+  for (const char* angle : {"30", "90", "180", "307"}) {
+    const Given given = With("bicubic", {{"angle", ir::FloatValue(std::stod(angle))}, {"expand", ir::BoolValue(true)}});
+    const Tensor found = *RunKernel("Rotate", given, Part());
+    ExpectEqual(found, Golden(std::string("warp.rotate.expand.") + angle), angle);
+    const ir::ColumnType inferred = *InferType("Rotate", given, {ir::ColumnType::Of(DType::kUInt8, {30, 40, 3})});
+    EXPECT_EQ(ir::TypeName(inferred), "uint8 (None, None, 3)");
+  }
+}
+
+TEST(Warp, RotatesFloatsAsPillow) {
+  const Tensor image = Golden("source.float32").Slice(0, 10, 30).Slice(1, 20, 40).Slice(2, 1, 1).Contiguous().value();
+  const Tensor expected = Golden("warp.rotate.float32");
+  for (int64_t i = 0; i < 3; ++i) {
+    const Given given = {
+        {"angle", ir::FloatValue(25)}, {"interpolation", ir::StringValue(kFilters[i])}, {"fill", Floats({-3.5})}};
+    ExpectEqual(*RunKernel("Rotate", given, image.Reshape({30, 40})), expected.Index(i), kFilters[i]);
+  }
+}
+
+TEST(Warp, IsAffineAsPillow) {
+  const Tensor expected = Golden("warp.affine");
+  const Given all = {{"angle", ir::FloatValue(20)},
+                     {"translate", Floats({3, -2})},
+                     {"scale", ir::FloatValue(1.3)},
+                     {"shear", Floats({10, -5})}};
+  const Given scaled = {{"scale", ir::FloatValue(0.6)}, {"translate", Floats({2.5, 1})}};
+  const Given sheared = {{"shear", Floats({20})}, {"center", Floats({0, 0})}};
+  const Given far = {{"scale", ir::FloatValue(0.0004)}, {"angle", ir::FloatValue(3)}};
+  const Given shown = {{"startpoints", Floats({0, 0, 39, 0, 39, 29, 0, 29})},
+                       {"endpoints", Floats({3, 2, 35, 0, 39, 28, 5, 25})}};
+  int64_t at = 0;
+  for (const char* filter : kFilters) {
+    for (const Given& given : {all, scaled, sheared, far}) {
+      ExpectEqual(*RunKernel("Affine", With(filter, given), Part()), expected.Index(at), std::to_string(at));
+      ++at;
+    }
+    ExpectEqual(*RunKernel("Perspective", With(filter, shown), Part()), expected.Index(at), std::to_string(at));
+    ++at;
+  }
+}
+
+TEST(Warp, DrawsAsTorchvision) {
+  for (uint64_t row = 0; row < 4; ++row) {
+    const auto at = static_cast<int64_t>(row);
+    const RowRandom random(0, 0, {.key = row});
+    const Given turned = With("nearest", {{"degrees", Floats({40})}});
+    ExpectEqual(*RunKernel("RandomRotation", turned, {Part()}, random), Golden("warp.random_rotation").Index(at),
+                "rotation");
+    const Given moved = With("bilinear", {{"degrees", Floats({-15, 30})},
+                                          {"translate", Floats({0.1, 0.3})},
+                                          {"scale", Floats({0.7, 1.4})},
+                                          {"shear", Floats({-5, 5, 1, 8})}});
+    ExpectEqual(*RunKernel("RandomAffine", moved, {Part()}, random), Golden("warp.random_affine").Index(at), "affine");
+    const Given shown = With("bilinear", {{"distortion_scale", ir::FloatValue(0.6)}, {"p", ir::FloatValue(1)}});
+    ExpectEqual(*RunKernel("RandomPerspective", shown, {Part()}, random), Golden("warp.random_perspective").Index(at),
+                "perspective");
+  }
+}
+
+TEST(Warp, DrawsTranslationsUniformly) {
+  if (!kCountsChances) GTEST_SKIP();
+  // Each row of the image holds its number.
+  constexpr int64_t kBins = 8;
+  Tensor image = *Tensor::Allocate(DType::kInt32, {800, 1});
+  for (int64_t y = 0; y < 800; ++y) image.mutable_data<int32_t>()[y] = static_cast<int32_t>(y);
+  std::vector<int64_t> counts(kBins);
+  for (uint64_t row = 0; row < 4000; ++row) {
+    const Given given = {{"degrees", Floats({0})}, {"translate", Floats({0, 0.5})}};
+    const Tensor found = *RunKernel("RandomAffine", given, {image}, RowRandom(5, 6, {.key = row}));
+    // Moved down: where row 1 is now. Moved up: what is in row 0 now.
+    int64_t moved = 0;
+    while (moved < 799 && found.data<int32_t>()[moved + 1] != 1) ++moved;
+    if (found.data<int32_t>()[0] > 0) moved = -found.data<int32_t>()[0];
+    ++counts[static_cast<size_t>(std::min<int64_t>((moved + 400) * kBins / 801, kBins - 1))];
+  }
+  EXPECT_LT(std::abs(ChiSquareDeviation(counts)), kMostDeviation);
+}
+
+// Masks keep their values and their type.
+TEST(Warp, TakesAnyNumbersByTheNearestPixel) {
+  const Tensor image = Part();
+  for (const char* dtype : {"uint16", "int64", "float64"}) {
+    const Given cast = {{"dtype", ir::StringValue(dtype)}};
+    const Given given = {{"angle", ir::FloatValue(33)}, {"fill", ir::IntValue(7)}};
+    const Tensor turned = *RunKernel("Rotate", given, *RunKernel("TypeCast", cast, image));
+    EXPECT_TRUE(TensorsEqual(turned, *RunKernel("TypeCast", cast, *RunKernel("Rotate", given, image)))) << dtype;
+    EXPECT_FALSE(
+        RunKernel("Rotate", With("bilinear", {{"angle", ir::FloatValue(33)}}), *RunKernel("TypeCast", cast, image))
+            .ok());
+  }
+}
+
+TEST(Warp, RefusesWhatCannotBe) {
+  EXPECT_THAT(MessageOf(RunKernel("RandomRotation", {{"degrees", Floats({-3})}}, Part())), HasSubstr("degrees"));
+  EXPECT_THAT(MessageOf(RunKernel("RandomRotation", {{"degrees", Floats({3, 2})}}, Part())), HasSubstr("degrees"));
+  EXPECT_THAT(MessageOf(RunKernel("RandomAffine", {{"degrees", Floats({3})}, {"shear", Floats({1, 2, 4, 3})}}, Part())),
+              HasSubstr("shear"));
+  EXPECT_THAT(MessageOf(RunKernel("Rotate", {{"angle", ir::FloatValue(1)}, {"fill", Floats({1, 2})}}, Part())),
+              HasSubstr("fill has 2 values, but the image has 3 channels"));
+  const Given flat = {{"startpoints", Floats({0, 0, 1, 1, 2, 2, 0, 5})},
+                      {"endpoints", Floats({0, 0, 1, 1, 2, 2, 0, 5})}};
+  EXPECT_THAT(MessageOf(RunKernel("Perspective", flat, Part())), HasSubstr("on one line"));
+}
+
+}  // namespace
+}  // namespace headrace
