@@ -20,6 +20,7 @@ __all__ = [
     "AdjustSaturation",
     "AdjustSharpness",
     "Affine",
+    "AutoAugment",
     "AutoContrast",
     "CenterCrop",
     "CenterSquare",
@@ -40,6 +41,7 @@ __all__ = [
     "PadToSize",
     "Perspective",
     "Posterize",
+    "RandAugment",
     "RandomAdjustSharpness",
     "RandomAffine",
     "RandomAutocontrast",
@@ -67,6 +69,7 @@ __all__ = [
     "ScaleJitter",
     "Solarize",
     "ToFloat",
+    "TrivialAugmentWide",
 ]
 
 class AdjustBrightness(Kernel):
@@ -218,6 +221,39 @@ class Affine(Kernel):
         center: Sequence[float] | None = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
         fill: float | Sequence[float] = 0,
+    ) -> None: ...
+
+class AutoAugment(Kernel):
+    """Applies one of 25 pairs of operations that were learned for a data set.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. One of the policy's pairs is drawn, all equally likely; each of its two
+    operations is applied with its own probability and magnitude, and those with a sign get it at
+    random. torchvision's AutoAugment of Pillow images (Cubuk et al., 2019).
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        policy: The data set for which the pairs were learned.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.AutoAugment()
+    """
+
+    def __init__(
+        self,
+        policy: Literal["imagenet", "cifar10", "svhn"] = "imagenet",
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class AutoContrast(Kernel):
@@ -726,6 +762,45 @@ class Posterize(Kernel):
     """
 
     def __init__(self, bits: int) -> None: ...
+
+class RandAugment(Kernel):
+    """Applies operations chosen at random, all with one magnitude.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. `num_ops` times one of 14 operations is drawn, all equally likely: none,
+    shears, translations, rotation, brightness, colour, contrast, sharpness, posterize, solarize,
+    autocontrast, equalize; those with a sign get it at random. torchvision's RandAugment of Pillow
+    images (Cubuk et al., 2019).
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        num_ops: How many operations are applied (at least 0, at most 100).
+        magnitude: The number of the magnitude (at least 0).
+        num_magnitude_bins: How many magnitudes there are, from none to the greatest (at least 2, at
+            most 1,000,000).
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandAugment(num_ops=2, magnitude=9)
+    """
+
+    def __init__(
+        self,
+        num_ops: int = 2,
+        magnitude: int = 9,
+        num_magnitude_bins: int = 31,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
 
 class RandomAdjustSharpness(Kernel):
     """AdjustSharpness in some rows, chosen at random.
@@ -1505,3 +1580,37 @@ class ToFloat(Kernel):
     """
 
     def __init__(self) -> None: ...
+
+class TrivialAugmentWide(Kernel):
+    """Applies one operation with one magnitude, both chosen at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. One of the 14 operations of RandAugment is drawn, all equally likely, and one
+    of its magnitudes, which reach further than there. torchvision's TrivialAugmentWide of Pillow images
+    (Müller and Hutter, 2021).
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        num_magnitude_bins: How many magnitudes there are, from none to the greatest (at least 2, at
+            most 1,000,000).
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.TrivialAugmentWide()
+    """
+
+    def __init__(
+        self,
+        num_magnitude_bins: int = 31,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...

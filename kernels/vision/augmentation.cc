@@ -1,0 +1,181 @@
+#include "kernels/vision/augmentation.h"
+
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "kernels/vision/affine_map.h"
+#include "kernels/vision/color_steps.h"
+#include "kernels/vision/pixel_pass.h"
+#include "kernels/vision/sharpness.h"
+#include "kernels/vision/table_steps.h"
+
+namespace headrace {
+namespace {
+
+bool HasSign(Augmentation what) { return what >= Augmentation::kShearX && what <= Augmentation::kSharpness; }
+
+const PixelStep& AutoContrast() {
+  static const AutoContrastStep step;
+  return step;
+}
+
+// Whether it is a step, which then is added.
+bool AddStep(const Augmented& augmented, PixelSteps& steps) {
+  const double magnitude = augmented.magnitude;
+  switch (augmented.what) {
+    case Augmentation::kBrightness:
+      steps.Add(BrightnessStep(), 1 + magnitude);
+      return true;
+    case Augmentation::kColor:
+      steps.Add(SaturationStep(), 1 + magnitude);
+      return true;
+    case Augmentation::kContrast:
+      steps.Add(ContrastStep(), 1 + magnitude);
+      return true;
+    case Augmentation::kPosterize:
+      steps.Add(PosterizeStep(), magnitude);
+      return true;
+    case Augmentation::kSolarize:
+      steps.Add(SolarizeStep(), magnitude);
+      return true;
+    case Augmentation::kAutoContrast:
+      steps.Add(AutoContrast());
+      return true;
+    case Augmentation::kEqualize:
+      steps.Add(EqualizeStep());
+      return true;
+    case Augmentation::kInvert:
+      steps.Add(InvertStep());
+      return true;
+    default:
+      return false;
+  }
+}
+
+double DegreesOfShear(double tangent) { return std::atan(tangent) * (180 / std::numbers::pi); }
+
+AffineParameters MoveOf(const Augmented& augmented) {
+  const double magnitude = augmented.magnitude;
+  // Shears keep the top left corner.
+  if (augmented.what == Augmentation::kShearX) {
+    return {.shear = {DegreesOfShear(magnitude), 0}, .center = PlanePoint{0, 0}};
+  }
+  if (augmented.what == Augmentation::kShearY) {
+    return {.shear = {0, DegreesOfShear(magnitude)}, .center = PlanePoint{0, 0}};
+  }
+  if (augmented.what == Augmentation::kTranslateX) return {.translate = {magnitude, 0}};
+  return {.translate = {0, magnitude}};
+}
+
+absl::StatusOr<Tensor> Moved(const Image& image, const Augmented& augmented, const WarpOptions& options,
+                             OutputAllocator& output) {
+  if (augmented.what == Augmentation::kSharpness) return WithSharpness(image, 1 + augmented.magnitude, output);
+  if (augmented.what == Augmentation::kRotate) {
+    return Rotated(image, augmented.magnitude, false, std::nullopt, options, output);
+  }
+  return Warped(image, InverseOf(MoveOf(augmented), image.height, image.width), image.height, image.width, options,
+                output);
+}
+
+}  // namespace
+
+MagnitudeSpace MagnitudeSpace::Usual(int64_t bins, int64_t height, int64_t width) {
+  return {.bins = bins,
+          .shear = 0.3,
+          .translate_x = 150.0 / 331.0 * static_cast<double>(width),
+          .translate_y = 150.0 / 331.0 * static_cast<double>(height),
+          .degrees = 30,
+          .factor = 0.9,
+          .bits = 4};
+}
+
+MagnitudeSpace MagnitudeSpace::Wide(int64_t bins) {
+  return {.bins = bins, .shear = 0.99, .translate_x = 32, .translate_y = 32, .degrees = 135, .factor = 0.99, .bits = 6};
+}
+
+Augmented MagnitudeSpace::Of(Augmentation what, int64_t bin, bool negative) const {
+  const double part = static_cast<double>(bin) / static_cast<double>(bins - 1);
+  const double sign = negative && HasSign(what) ? -1 : 1;
+  switch (what) {
+    case Augmentation::kShearX:
+    case Augmentation::kShearY:
+      return {what, sign * shear * part};
+    case Augmentation::kTranslateX:
+      return {what, sign * std::trunc(translate_x * part)};
+    case Augmentation::kTranslateY:
+      return {what, sign * std::trunc(translate_y * part)};
+    case Augmentation::kRotate:
+      return {what, sign * degrees * part};
+    case Augmentation::kBrightness:
+    case Augmentation::kColor:
+    case Augmentation::kContrast:
+    case Augmentation::kSharpness:
+      return {what, sign * factor * part};
+    case Augmentation::kPosterize:
+      return {what, std::nearbyint(8 - bits * part)};
+    case Augmentation::kSolarize:
+      return {what, 255 * (1 - part)};
+    default:
+      return {what, 0};
+  }
+}
+
+absl::StatusOr<Tensor> Augment(const Tensor& image, absl::Span<const Augmented> list, const WarpOptions& options,
+                               OutputAllocator& output) {
+  AugmentedList changes;
+  for (const Augmented& augmented : list) {
+    if (augmented.what != Augmentation::kIdentity) changes.push_back(augmented);
+  }
+  Tensor current = image;
+  for (size_t at = 0; at < changes.size();) {
+    HEADRACE_ASSIGN_OR_RETURN(const Image before, ImageOf(current, PixelTypes::kByteOrFloat));
+    PixelSteps steps;
+    size_t end = at;
+    while (end < changes.size() && AddStep(changes[end], steps)) ++end;
+    const bool moves = end == at;
+    if (moves) ++end;
+    OutputAllocator intermediate;
+    OutputAllocator& target = end == changes.size() ? output : intermediate;
+    if (moves) {
+      HEADRACE_ASSIGN_OR_RETURN(current, Moved(before, changes[at], options, target));
+    } else {
+      HEADRACE_ASSIGN_OR_RETURN(current, RunPixelSteps(before, {}, steps, target));
+    }
+    at = end;
+  }
+  return current;
+}
+
+AugmentationKernel::AugmentationKernel(const ir::Attributes& attributes)
+    : filter_(WarpFilterOf(attributes.String("interpolation"))), fill_(attributes.Numbers("fill")) {}
+
+absl::StatusOr<Tensor> AugmentationKernel::Apply(const Tensor& input, KernelContext& context) const {
+  HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kByteOrFloat));
+  HEADRACE_RETURN_IF_ERROR(CheckColor(input.dtype(), input.rank() == 3 ? input.dim(2) : 1, input.TypeName()));
+  const AugmentedList list = Draw(input.dim(0), input.dim(1), context.random());
+  return Augment(input, list, {filter_, fill_}, context.output());
+}
+
+ir::Declaration AugmentationDeclaration(std::string name, std::string summary, std::string says,
+                                        std::vector<ir::Attribute> own) {
+  ir::Declaration declaration = ColorDeclaration(std::move(name), std::move(summary), std::move(says));
+  declaration.attributes = std::move(own);
+  declaration.attributes.push_back(WarpFilterAttribute("nearest"));
+  declaration.attributes.push_back(WarpFillAttribute());
+  declaration.traits = {.random = true};
+  declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
+  return declaration;
+}
+
+ir::Attribute MagnitudeBinsAttribute() {
+  return {.name = "num_magnitude_bins",
+          .doc = "How many magnitudes there are, from none to the greatest.",
+          .default_value = "31",
+          .minimum = 2,
+          .maximum = 1000000};
+}
+
+}  // namespace headrace

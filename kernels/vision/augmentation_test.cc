@@ -1,0 +1,169 @@
+// Tests AutoAugment, RandAugment and TrivialAugmentWide: pixels against Pillow, frequencies against their tables.
+#include "kernels/vision/augmentation.h"
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/testing/chi_square.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/fixture/golden.h"
+#include "kernels/fixture/run_kernel.h"
+
+namespace headrace {
+namespace {
+
+using fixture::Given;
+using fixture::Golden;
+using fixture::InferType;
+using fixture::MakeKernel;
+using fixture::MessageOf;
+using fixture::RunKernel;
+using ::testing::HasSubstr;
+
+Tensor Part() { return Golden("source").Slice(0, 10, 30).Slice(1, 20, 40).Contiguous().value(); }
+
+Given Policy(const char* name) { return {{"policy", ir::StringValue(name)}}; }
+
+void ExpectGolden(const std::string& kernel, const Given& given, const std::string& golden) {
+  const Tensor expected = Golden(golden);
+  for (int64_t row = 0; row < expected.dim(0); ++row) {
+    const Tensor found = *RunKernel(kernel, given, {Part()}, RowRandom(0, 0, {.key = static_cast<uint64_t>(row)}));
+    EXPECT_EQ(fixture::LargestDifference(found, expected.Index(row)), 0) << golden << " " << row;
+  }
+}
+
+TEST(Augmentation, EqualsPillow) {
+  for (const char* policy : {"imagenet", "cifar10", "svhn"}) {
+    ExpectGolden("AutoAugment", Policy(policy), std::string("augment.") + policy);
+  }
+  ExpectGolden("RandAugment", {}, "augment.rand");
+  ExpectGolden("TrivialAugmentWide", {}, "augment.trivial");
+}
+
+// What a kernel draws for many rows of pictures of 331 by 331 pixels.
+std::vector<AugmentedList> Drawn(const std::string& kernel, const Given& given, uint64_t rows) {
+  const std::unique_ptr<Kernel> made = *MakeKernel(kernel, given);
+  std::vector<AugmentedList> lists;
+  for (uint64_t row = 0; row < rows; ++row) {
+    RowRandom random(3, 4, {.key = row});
+    lists.push_back(dynamic_cast<const AugmentationKernel&>(*made).Draw(331, 331, random));
+  }
+  return lists;
+}
+
+using Counts = std::map<std::pair<Augmentation, double>, int64_t>;
+
+void ExpectEquallyOften(const Counts& counts, size_t kinds) {
+  std::vector<int64_t> found;
+  for (const auto& [what, count] : counts) found.push_back(count);
+  EXPECT_EQ(found.size(), kinds);
+  EXPECT_LT(std::abs(ChiSquareDeviation(found)), kMostDeviation);
+}
+
+TEST(Augmentation, DrawsOperationsEquallyOften) {
+  if (!kCountsChances) GTEST_SKIP();
+  for (const char* kernel : {"RandAugment", "TrivialAugmentWide"}) {
+    Counts counts;
+    for (const AugmentedList& list : Drawn(kernel, {}, 14000)) {
+      for (const Augmented& augmented : list) ++counts[{augmented.what, 0}];
+    }
+    ExpectEquallyOften(counts, 14);
+  }
+}
+
+TEST(Augmentation, DrawsMagnitudesAndSignsEquallyOften) {
+  if (!kCountsChances) GTEST_SKIP();
+  Counts shears;
+  Counts thresholds;
+  Counts bits;
+  for (const AugmentedList& list : Drawn("TrivialAugmentWide", {}, 60000)) {
+    const Augmented& augmented = list[0];
+    if (augmented.what == Augmentation::kShearX && augmented.magnitude != 0) {
+      ++shears[{augmented.what, augmented.magnitude}];
+    }
+    if (augmented.what == Augmentation::kSolarize) ++thresholds[{augmented.what, augmented.magnitude}];
+    if (augmented.what == Augmentation::kPosterize) ++bits[{augmented.what, augmented.magnitude}];
+  }
+  ExpectEquallyOften(shears, 60);
+  ExpectEquallyOften(thresholds, 31);
+  std::vector<int64_t> found;
+  std::vector<double> expected;
+  int64_t all = 0;
+  for (const auto& [what, count] : bits) all += count;
+  for (const auto& [what, count] : bits) {
+    found.push_back(count);
+    expected.push_back(static_cast<double>(all) * (what.second == 2 || what.second == 8 ? 3 : 5) / 31);
+  }
+  ASSERT_EQ(found.size(), 7u);
+  EXPECT_LT(std::abs(ChiSquareDeviation(found, expected)), kMostDeviation);
+}
+
+// The magnitudes of the table, at 331 pixels.
+TEST(Augmentation, HasTheMagnitudesOfTheTables) {
+  const MagnitudeSpace usual = MagnitudeSpace::Usual(10, 331, 331);
+  const MagnitudeSpace wide = MagnitudeSpace::Wide(31);
+  const auto of = [](const MagnitudeSpace& space, Augmentation what, int64_t bin, bool negative = false) {
+    return space.Of(what, bin, negative).magnitude;
+  };
+  EXPECT_DOUBLE_EQ(of(usual, Augmentation::kShearX, 9, true), -0.3);
+  EXPECT_EQ(of(usual, Augmentation::kTranslateX, 4), 66);
+  EXPECT_EQ(of(usual, Augmentation::kTranslateY, 9, true), -150);
+  EXPECT_EQ(of(usual, Augmentation::kRotate, 9), 30);
+  EXPECT_DOUBLE_EQ(of(usual, Augmentation::kColor, 5, true), -0.5);
+  constexpr double kBits[] = {8, 8, 7, 7, 6, 6, 5, 5, 4, 4};
+  for (int64_t bin = 0; bin < 10; ++bin) {
+    EXPECT_EQ(of(usual, Augmentation::kPosterize, bin, true), kBits[bin]);
+    EXPECT_DOUBLE_EQ(of(usual, Augmentation::kSolarize, bin, true), 255 * (1 - static_cast<double>(bin) / 9));
+  }
+  EXPECT_EQ(of(wide, Augmentation::kTranslateX, 30, true), -32);
+  EXPECT_EQ(of(wide, Augmentation::kRotate, 30), 135);
+  EXPECT_DOUBLE_EQ(of(wide, Augmentation::kShearY, 30), 0.99);
+  EXPECT_EQ(of(wide, Augmentation::kPosterize, 30), 2);
+}
+
+// By what ImageNet's policy gives for some of its pairs, and by how often nothing of a pair is applied.
+TEST(Augmentation, AppliesPairsByTheirProbabilities) {
+  if (!kCountsChances) GTEST_SKIP();
+  constexpr int64_t kRows = 50000;
+  int64_t autocontrast_after_solarize = 0;  // twice in the table: 0.6 each
+  int64_t inverted_then_equalized = 0;      // twice: 0.6 and 1
+  int64_t nothing = 0;
+  for (const AugmentedList& list : Drawn("AutoAugment", Policy("imagenet"), kRows)) {
+    nothing += list.empty() ? 1 : 0;
+    if (list.size() < 2) continue;
+    const bool stretched = list[1].what == Augmentation::kAutoContrast && list[0].what == Augmentation::kSolarize;
+    autocontrast_after_solarize += stretched ? 1 : 0;
+    inverted_then_equalized += list[0].what == Augmentation::kInvert && list[1].what == Augmentation::kEqualize ? 1 : 0;
+  }
+  const auto expect_share = [](int64_t found, double share) {
+    const int64_t counts[] = {found, kRows - found};
+    const double expected[] = {kRows * share, kRows * (1 - share)};
+    EXPECT_LT(std::abs(ChiSquareDeviation(counts, expected)), kMostDeviation) << found / double{kRows} << " " << share;
+  };
+  expect_share(autocontrast_after_solarize, 2 * 0.36 / 25);
+  expect_share(inverted_then_equalized, 2 * 0.6 / 25);
+  // The chance that neither of a pair is applied, summed over the pairs.
+  expect_share(nothing, 3.76 / 25);
+}
+
+TEST(Augmentation, TakesGreyImagesAndRefusesOthers) {
+  const Tensor grey = *RunKernel("Grayscale", {}, Part());
+  for (const char* kernel : {"AutoAugment", "RandAugment", "TrivialAugmentWide"}) {
+    for (uint64_t row = 0; row < 30; ++row) {
+      const Tensor found = *RunKernel(kernel, {}, {grey}, RowRandom(0, 0, {.key = row}));
+      EXPECT_EQ(found.TypeName(), "uint8 (30, 40, 1)");
+    }
+    EXPECT_THAT(MessageOf(RunKernel(kernel, {}, Golden("source.float32"))), HasSubstr("uint8"));
+    EXPECT_THAT(MessageOf(InferType(kernel, {}, {ir::ColumnType::Of(DType::kUInt8, {-1, -1, 4})})),
+                HasSubstr("1 channel or 3"));
+  }
+  EXPECT_THAT(MessageOf(RunKernel("RandAugment", {{"magnitude", ir::IntValue(31)}}, Part())),
+              HasSubstr("magnitude must be less than num_magnitude_bins"));
+}
+
+}  // namespace
+}  // namespace headrace
