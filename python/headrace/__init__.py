@@ -19,7 +19,7 @@ from headrace.errors import (
 )
 from headrace.expression import Expression, col
 from headrace.iterator import Iterator
-from headrace.kernel import Kernel
+from headrace.kernel import Kernel, compose
 from headrace.parts import Subset
 from headrace.sources import *  # noqa: F403
 
@@ -44,6 +44,7 @@ __all__ = [
     "Subset",
     "UnsupportedError",
     "col",
+    "compose",
     "load",
     "transforms",
     "vision",

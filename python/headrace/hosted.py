@@ -125,7 +125,7 @@ def filtered(
         if columns is not None:
             raise GraphError("filter: an expression names its columns itself; columns= is for Python functions")
         return dataset._append("filter", {"predicate": predicate})
-    if not callable(predicate):
+    if isinstance(predicate, Kernel) or not callable(predicate):
         raise GraphError(f"filter: {shown(predicate)} is neither a column expression nor a function")
     chosen = None if columns is None else names(columns, "columns", "filter")
     bound, wants_rng = reference.function(predicate, predicate=True, columns=chosen)

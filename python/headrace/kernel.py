@@ -1,14 +1,43 @@
 """Kernels: what `Dataset.map` applies to columns."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace.errors import GraphError
 from headrace.options import shown
 from headrace.source_location import users_location
 
-__all__ = ["Kernel", "of_one_size"]
+if TYPE_CHECKING:
+    import numpy as np
+
+    from headrace.eager import Composed
+
+__all__ = ["Kernel", "compose", "of_one_size"]
+
+_making = threading.Lock()
+
+
+def compose(kernels: Kernel | Sequence[Kernel], *, seed: int | None = None) -> Composed:
+    """Kernels as one function of a picture, fused as in `map`, for what has no pipeline, such as a server.
+
+    Args:
+        kernels: One, or several that are applied one after the other.
+        seed: Call k, counted from 0, draws as row k of epoch 0 of a pipeline with this seed, step i with salt i; None: the
+            system's. Kernels with a `seed` of their own keep it.
+    """
+    from headrace.eager import Composed
+
+    listed = [kernels] if isinstance(kernels, Kernel) else list(kernels)
+    if not listed:
+        raise GraphError("compose: the list of kernels is empty")
+    for kernel in listed:
+        if not isinstance(kernel, Kernel):
+            raise GraphError(f"compose: {shown(kernel)} is not a kernel; call a function on the result instead")
+    return Composed(listed, seed)
 
 
 def of_one_size(init: Callable[..., None]) -> Callable[..., None]:
@@ -28,7 +57,7 @@ class Kernel:
     """A function from tensors of a row to tensors of that row, run by the engine. All kernels are in the modules
     `headrace.vision` and `headrace.transforms`."""
 
-    __slots__ = ("_attributes", "_location")
+    __slots__ = ("_attributes", "_eager", "_location")
 
     # Whether it takes one column; otherwise it takes all columns.
     _unary = True
@@ -41,7 +70,23 @@ class Kernel:
                 "a Kernel is one of those in headrace.vision and headrace.transforms, such as vision.Decode()"
             )
         self._attributes = attributes
+        self._eager: Composed | None = None
         self._location = users_location()
+
+    def __call__(
+        self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] = "HWC"
+    ) -> Any:
+        """Applies the kernel to a picture without a pipeline, with the same bytes; see `headrace.compose`."""
+        if self._eager is None:
+            # Imports NumPy, which a pipeline may do without.
+            from headrace.eager import Composed
+
+            # All threads take numbers from one count.
+            seed = self._attributes.get("seed")
+            with _making:
+                if self._eager is None:
+                    self._eager = Composed([self], seed)
+        return self._eager(*values, rng=rng, layout=layout)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self._attributes.items())

@@ -13,6 +13,7 @@
 #include "io/files/file_system.h"
 #include "ir/reference.h"
 #include "python/headrace/deferred_release.h"
+#include "python/headrace/eager_chain.h"
 #include "python/headrace/graph_binding.h"
 #include "python/headrace/iterator_binding.h"
 #include "python/headrace/kernel_binding.h"
@@ -79,6 +80,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindTensors(module);
   binding::BindIterator(module);
   binding::BindKernels(module);
+  binding::BindEagerChain(module);
   binding::BindRecords(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");

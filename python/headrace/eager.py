@@ -1,0 +1,107 @@
+"""Kernels called on values, without a pipeline: `V.Resize(256)(picture)`, `hr.compose([…])(data)`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from headrace import _engine
+from headrace.errors import GraphError
+from headrace.options import shown
+
+if TYPE_CHECKING:
+    from headrace.kernel import Kernel
+
+__all__ = ["Composed"]
+
+
+class Composed:
+    """Kernels that are called one after the other, as `hr.compose` makes them.
+
+    Calls may come from several threads: each takes a number of its own."""
+
+    __slots__ = ("_chain", "_kernels", "_numbers", "_seed")
+
+    def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
+        self._kernels = tuple(kernels)
+        self._chain = _engine.EagerChain([(type(each).__name__, dict(each._attributes)) for each in kernels])
+        # The system's, if none is given: kernels with seeds of their own do not use it.
+        self._seed = int.from_bytes(os.urandom(8), "little") if seed is None else seed
+        self._numbers = count()
+
+    def __repr__(self) -> str:
+        return f"compose({list(self._kernels)!r})"
+
+    def __call__(
+        self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] = "HWC"
+    ) -> Any:
+        """Applies the kernels to a picture, or to several columns with the same draws.
+
+        Args:
+            values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
+            rng: Takes one 64-bit number from it, which determines this call's draws.
+            layout: "CHW" for arrays of three axes whose channels come first; results are so too.
+        """
+        if not values:
+            raise GraphError("give at least one picture")
+        if rng is None:
+            seed, key = self._seed, next(self._numbers)
+        else:
+            seed, key = 0, int(rng.integers(0, 2**64, dtype=np.uint64))
+        if layout == "HWC" and type(values[0]) in (np.ndarray, bytes):
+            results = self._chain(values, seed, key)
+        else:
+            results = self._of_kinds(values, seed, key, layout)
+        return results[0] if len(results) == 1 else results
+
+    def _of_kinds(self, values: tuple[Any, ...], seed: int, key: int, layout: str) -> tuple[Any, ...]:
+        if layout not in ("HWC", "CHW"):
+            raise GraphError(f'layout is "HWC" or "CHW", not {shown(layout)}')
+        arrays = tuple(_channels_last(_array_of(value), layout) for value in values)
+        results = self._chain(arrays, seed, key)
+        kinds = values if len(values) == len(results) else values[:1] * len(results)
+        return tuple(_like(kind, _channels_first(each, layout)) for kind, each in zip(kinds, results, strict=True))
+
+
+def _is_of(value: Any, module: str) -> bool:
+    return type(value).__module__.partition(".")[0] == module
+
+
+def _array_of(value: Any) -> Any:
+    if _is_of(value, "torch"):
+        return value.detach().numpy()
+    if not _is_of(value, "PIL"):
+        return value
+    if value.mode not in ("L", "RGB", "RGBA"):
+        raise GraphError(f'a PIL image of mode {value.mode} is not read; convert it first: image.convert("RGB")')
+    return np.asarray(value)
+
+
+def _channels_last(array: Any, layout: str) -> Any:
+    three = layout == "CHW" and isinstance(array, np.ndarray) and array.ndim == 3
+    return np.moveaxis(array, 0, -1) if three else array
+
+
+def _channels_first(array: Any, layout: str) -> Any:
+    three = layout == "CHW" and isinstance(array, np.ndarray) and array.ndim == 3
+    return np.ascontiguousarray(np.moveaxis(array, -1, 0)) if three else array
+
+
+def _like(value: Any, result: Any) -> Any:
+    """The result as what the value is, if that can hold it."""
+    if not isinstance(result, np.ndarray):
+        return result
+    if _is_of(value, "torch"):
+        import torch
+
+        return torch.from_numpy(result if result.flags.writeable else result.copy())
+    picture = result.dtype == np.uint8 and (result.ndim == 2 or (result.ndim == 3 and result.shape[2] in (1, 3, 4)))
+    if not _is_of(value, "PIL") or not picture:
+        return result
+    from PIL import Image
+
+    return Image.fromarray(result[..., 0] if result.ndim == 3 and result.shape[2] == 1 else result)

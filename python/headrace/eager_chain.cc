@@ -1,0 +1,172 @@
+#include "python/headrace/eager_chain.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "core/output_allocator.h"
+#include "core/philox.h"
+#include "ir/declaration.h"
+#include "ir/value.h"
+#include "python/headrace/forkable_work.h"
+#include "python/headrace/status_error.h"
+#include "python/headrace/tensor_binding.h"
+#include "python/headrace/value_conversion.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+
+absl::StatusOr<ir::proto::Value> Fitted(const ir::Attribute& attribute, const py::dict& given) {
+  const py::str name(attribute.name);
+  if (!given.contains(name)) {
+    if (!attribute.default_value) return GraphError(attribute.name, " is missing");
+    return ir::DefaultValue(attribute);
+  }
+  ir::proto::Value value = ValueOf(given[name]);
+  ir::FitValue(attribute, value);
+  const std::vector<std::string> mistakes = ir::CheckValue(attribute, value);
+  if (!mistakes.empty()) return GraphError(attribute.name, " ", mistakes[0]);
+  return value;
+}
+
+absl::Status Named(absl::Status status, const std::string& kernel) {
+  AddErrorField(status, ErrorField::kOperator, kernel);
+  return status;
+}
+
+uint64_t SaltOf(size_t step) { return step; }
+
+}  // namespace
+
+EagerChain::EagerChain(const py::list& steps) {
+  for (const py::handle step : steps) {
+    const auto [name, given] = step.cast<std::pair<std::string, py::dict>>();
+    AddStep(name, given);
+  }
+  FindActions();
+}
+
+void EagerChain::AddStep(const std::string& name, const py::dict& given) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(name);
+  if (declaration == nullptr) Raise(GraphError("there is no kernel ", name));
+  ir::Attributes attributes;
+  for (const ir::Attribute& attribute : declaration->attributes) {
+    absl::StatusOr<ir::proto::Value> value = Fitted(attribute, given);
+    if (!value.ok()) Raise(Named(value.status(), name));
+    attributes.Set(attribute.name, *std::move(value));
+  }
+  Step step;
+  step.name = name;
+  step.unary = declaration->max_inputs == 1;
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = MakeKernel(name, attributes);
+  if (!kernel.ok()) Raise(Named(kernel.status(), name));
+  step.kernel = *std::move(kernel);
+  if (attributes.Find("seed") != nullptr && !attributes.IsNone("seed")) {
+    step.seed = static_cast<uint64_t>(attributes.Int("seed"));
+  }
+  if (steps_.empty()) {
+    const bool of_images = declaration->python_module == "vision" && !declaration->traits.by_batch;
+    needs_channels_last_ = of_images && !declaration->traits.decodes && !declaration->TakesImage(attributes, true);
+  }
+  steps_.push_back(std::move(step));
+}
+
+void EagerChain::FindActions() {
+  for (size_t begin = 0; begin < steps_.size();) {
+    std::vector<FusedImage::Part> parts;
+    for (size_t i = begin; i < steps_.size() && steps_[i].unary; ++i) parts.push_back({steps_[i].kernel.get(), 0, 0});
+    const size_t count = std::max<size_t>(FusedImage::Make(parts).parts(), 1);
+    actions_.push_back({begin, begin + count});
+    begin += count;
+  }
+}
+
+absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
+  if (!needs_channels_last_) return absl::OkStatus();
+  for (const Tensor& value : values) {
+    if (value.rank() != 3) continue;
+    const int64_t first = value.dim(0);
+    const int64_t last = value.dim(2);
+    if ((first != 1 && first != 3 && first != 4) || (last >= 1 && last <= 4)) continue;
+    return GraphError(
+        "takes images of shape (height, width, channels), and this one seems to have its channels first: ",
+        value.TypeName(), "; if so, say layout=\"CHW\"");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EagerChain::RunStep(size_t at, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
+  const Step& step = steps_[at];
+  const RowRandom random(step.seed.value_or(seed), SaltOf(at), RowId{.epoch = 0, .key = key});
+  const auto apply = [&](absl::Span<const Tensor> inputs) {
+    OutputAllocator output;
+    KernelContext context(random, output);
+    return step.kernel->Apply(inputs, context);
+  };
+  if (!step.unary) {
+    HEADRACE_ASSIGN_OR_RETURN(const Tensors outputs, apply(values));
+    values.assign(outputs.begin(), outputs.end());
+    return absl::OkStatus();
+  }
+  for (Tensor& value : values) {
+    HEADRACE_ASSIGN_OR_RETURN(Tensors outputs, apply({&value, 1}));
+    value = std::move(outputs[0]);
+  }
+  return absl::OkStatus();
+}
+
+bool EagerChain::RunFused(const Action& action, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
+  if (action.end - action.begin < 2) return false;
+  std::vector<FusedImage::Part> parts;
+  for (size_t i = action.begin; i < action.end; ++i) {
+    parts.push_back({steps_[i].kernel.get(), steps_[i].seed.value_or(seed), SaltOf(i)});
+  }
+  const FusedImage fused = FusedImage::Make(parts);
+  std::vector<Tensor> results;
+  for (const Tensor& value : values) {
+    OutputAllocator output;
+    absl::StatusOr<Tensor> result = fused.Apply(value, RowId{.epoch = 0, .key = key}, output);
+    // The separate steps report what is wrong, and where.
+    if (!result.ok()) return false;
+    results.push_back(*std::move(result));
+  }
+  values = std::move(results);
+  return true;
+}
+
+absl::Status EagerChain::Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
+  absl::Status axes = CheckAxes(values);
+  if (!axes.ok()) return Named(std::move(axes), steps_[0].name);
+  for (const Action& action : actions_) {
+    if (RunFused(action, seed, key, values)) continue;
+    for (size_t i = action.begin; i < action.end; ++i) {
+      absl::Status status = RunStep(i, seed, key, values);
+      if (!status.ok()) return Named(std::move(status), steps_[i].name);
+    }
+  }
+  return absl::OkStatus();
+}
+
+py::tuple EagerChain::Call(const py::tuple& values, uint64_t seed, uint64_t key) const {
+  std::vector<Tensor> tensors;
+  for (const py::handle value : values) {
+    tensors.push_back(TensorOf(py::reinterpret_borrow<py::object>(value), Sharing::kAlways));
+  }
+  RaiseIfError(RunForkable([&] { return Run(seed, key, tensors); }));
+  py::tuple results(tensors.size());
+  // A result that is the argument itself shares its memory, and is read-only.
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor result = std::move(tensors[i]);
+    results[i] = ArrayOf(result, Access::kWhereAlone);
+  }
+  return results;
+}
+
+void BindEagerChain(py::module_& module) {
+  py::class_<EagerChain>(module, "EagerChain")
+      .def(py::init<const py::list&>(), py::arg("steps"))
+      .def("__call__", &EagerChain::Call, py::arg("values"), py::arg("seed"), py::arg("key"));
+}
+
+}  // namespace headrace::python

@@ -1,0 +1,60 @@
+// Kernels called on one picture, without a graph: a list of them, fused as in a map.
+// Thread contract: made with the GIL held; calls from any thread with the GIL held, which is released meanwhile.
+#ifndef HEADRACE_PYTHON_HEADRACE_EAGER_CHAIN_H_
+#define HEADRACE_PYTHON_HEADRACE_EAGER_CHAIN_H_
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "core/tensor.h"
+#include "ir/attributes.h"
+#include "kernels/kernel.h"
+#include "kernels/vision/fused_image.h"
+
+namespace headrace::python {
+
+class __attribute__((visibility("hidden"))) EagerChain {
+ public:
+  // `steps`: (name, attributes) of each kernel, as given. Raises GraphError for attributes that do not fit.
+  explicit EagerChain(const pybind11::list& steps);
+  // Step i draws from the row (epoch 0, `key`) with salt i, and the seed of its own or else `seed`. A tuple of values,
+  // as many as the last kernel gives.
+  pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key) const;
+
+ private:
+  struct Step {
+    std::string name;
+    std::unique_ptr<Kernel> kernel;
+    std::optional<uint64_t> seed;
+    bool unary = true;
+  };
+  // Steps from `begin` to before `end`; fused if they are more than one.
+  struct Action {
+    size_t begin;
+    size_t end;
+  };
+
+  void AddStep(const std::string& name, const pybind11::dict& given);
+  void FindActions();
+  absl::Status CheckAxes(absl::Span<const Tensor> values) const;
+  absl::Status Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
+  absl::Status RunStep(size_t at, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
+  bool RunFused(const Action& action, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
+
+  std::vector<Step> steps_;
+  std::vector<Action> actions_;
+  bool needs_channels_last_ = false;
+};
+
+void BindEagerChain(pybind11::module_& module);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_HEADRACE_EAGER_CHAIN_H_

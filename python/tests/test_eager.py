@@ -1,0 +1,126 @@
+"""Kernels called on values: the same bytes as in a pipeline, for every kind of value."""
+
+import threading
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import headrace as hr
+from headrace import transforms as T
+from headrace import vision as V
+from kernels.testdata.golden import RowRandom
+
+PICTURE = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
+
+
+def in_a_pipeline(kernels, array):
+    return next(iter(hr.Numpy({"x": array[None]}).map(kernels, "x")))["x"]
+
+
+def test_a_call_gives_what_a_pipeline_gives():
+    for kernels in (
+        [V.Resize((20, 30))],
+        [V.CenterCrop(40), V.Resize(16), V.Normalize((1, 2, 3), (4, 5, 6)), V.HWC2CHW()],
+        [V.Equalize(), V.Rotate(20), V.ToFloat(), T.TypeCast("float16")],
+    ):
+        expected = in_a_pipeline(kernels, PICTURE)
+        composed = hr.compose(kernels)(PICTURE)
+        assert composed.dtype == expected.dtype
+        np.testing.assert_array_equal(composed, expected)
+        one_by_one = PICTURE
+        for kernel in kernels:
+            one_by_one = kernel(one_by_one)
+        np.testing.assert_array_equal(one_by_one, expected)
+
+
+def test_call_k_draws_as_row_k():
+    """Of epoch 0, with the kernel's seed and salt 0; in a list, step i with salt i."""
+    flip = V.RandomHorizontalFlip(seed=5)
+    both = hr.compose([V.RandomHorizontalFlip(), V.RandomVerticalFlip()], seed=9)
+    for row in range(20):
+        flips = RowRandom(5, 0, 0, row).uniform() < 0.5
+        np.testing.assert_array_equal(flip(PICTURE), PICTURE[:, ::-1] if flips else PICTURE)
+        expected = PICTURE[:, ::-1] if RowRandom(9, 0, 0, row).uniform() < 0.5 else PICTURE
+        expected = expected[::-1] if RowRandom(9, 1, 0, row).uniform() < 0.5 else expected
+        np.testing.assert_array_equal(both(PICTURE), expected)
+
+
+def test_a_seed_determines_the_calls():
+    crop = V.RandomCrop(9, seed=5)
+    again = V.RandomCrop(9, seed=5)
+    first = [crop(PICTURE) for _ in range(4)]
+    np.testing.assert_array_equal(first, [again(PICTURE) for _ in range(4)])
+    assert not all(np.array_equal(first[0], each) for each in first)
+    unseeded = [V.RandomCrop(9)(PICTURE).tobytes() for _ in range(4)]
+    assert len(set(unseeded)) > 1
+
+
+def test_a_generator_determines_a_call():
+    crop = V.RandomCrop(9)
+    one, other = (crop(PICTURE, rng=np.random.default_rng(7)) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    rng = np.random.default_rng(7)
+    assert not np.array_equal(crop(PICTURE, rng=rng), crop(PICTURE, rng=rng))
+
+
+def test_columns_share_a_draw():
+    image, mask = V.RandomCrop(9)(PICTURE, PICTURE[..., 0])
+    np.testing.assert_array_equal(image[..., 0], mask)
+
+
+def test_threads_take_distinct_numbers():
+    crop = hr.compose(V.RandomCrop(3), seed=1)
+    found: list[bytes] = []
+    threads = [
+        threading.Thread(target=lambda: found.extend(crop(PICTURE).tobytes() for _ in range(50))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = hr.compose(V.RandomCrop(3), seed=1)
+    assert sorted(found) == sorted(alone(PICTURE).tobytes() for _ in range(200))
+
+
+def test_what_goes_in_comes_out():
+    picture = Image.fromarray(PICTURE)
+    resized = V.Resize((20, 30))(picture)
+    assert isinstance(resized, Image.Image)
+    np.testing.assert_array_equal(np.asarray(resized), np.asarray(picture.resize((30, 20), Image.Resampling.BILINEAR)))
+    assert V.Grayscale()(picture).mode == "L"
+    assert isinstance(V.ToFloat()(picture), np.ndarray)
+    data = V.EncodePng()(PICTURE)
+    assert isinstance(data, bytes)
+    np.testing.assert_array_equal(V.Decode()(data), PICTURE)
+    torch = pytest.importorskip("torch")
+    turned = V.Rotate(90)(torch.from_numpy(PICTURE[:60, :60].copy()))
+    assert isinstance(turned, torch.Tensor)
+
+
+def test_channels_first_are_said():
+    planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
+    with pytest.raises(hr.GraphError, match=r'layout="CHW"'):
+        V.Resize((20, 30))(planes)
+    resized = V.Resize((20, 30))(planes, layout="CHW")
+    np.testing.assert_array_equal(resized, V.Resize((20, 30))(PICTURE).transpose(2, 0, 1))
+    np.testing.assert_array_equal(V.ToFloat()(planes), planes / np.float32(255))
+    with pytest.raises(hr.GraphError, match="layout"):
+        V.Resize((20, 30))(planes, layout="NCHW")
+
+
+def test_errors_name_the_kernel_and_what_it_got():
+    with pytest.raises(hr.GraphError, match="got float32(.|\n)*in: Equalize"):
+        V.Equalize()(PICTURE.astype(np.float32))
+    with pytest.raises(hr.GraphError, match="bits"):
+        V.Posterize(9)(PICTURE)
+    with pytest.raises(hr.DataError, match="Decode"):
+        V.Decode()(b"no picture")
+    with pytest.raises(hr.GraphError, match="mode P"):
+        V.Invert()(Image.fromarray(PICTURE).convert("P"))
+    with pytest.raises(hr.GraphError, match="empty"):
+        hr.compose([])
+    with pytest.raises(hr.GraphError, match="not a kernel"):
+        hr.compose([lambda x: x])
+    with pytest.raises(hr.GraphError, match="at least one"):
+        V.Invert()()
