@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "engine/operator/block.h"
+#include "ops/separate_row.h"
 
 namespace headrace {
 
@@ -16,7 +17,7 @@ inline bool HasStrings(const BlockColumn& column) {
   return column.sliceable() && column.stack().rank() == 1 && IsVariableLength(column.stack().dtype());
 }
 
-// The rows given, in a column of their own. Strings are copied: a row would keep the memory of all.
+// Some of the rows, in a column of their own. Strings are copied: a row would keep the memory of all.
 inline BlockColumn TakeColumnRows(BlockColumn& column, absl::Span<const int> rows) {
   if (HasStrings(column) && !rows.empty()) {
     std::vector<std::string_view> strings;
@@ -27,13 +28,23 @@ inline BlockColumn TakeColumnRows(BlockColumn& column, absl::Span<const int> row
     if (copy.ok()) return BlockColumn::Stacked(*std::move(copy));
   }
   BlockColumn kept;
-  for (const int row : rows) kept.Append(column.TakeRow(row));
+  for (const int row : rows) kept.Append(SeparateRow(column.TakeRow(row)));
   return kept;
 }
 
-// Leaves only the rows given, in rising order.
+inline void SeparateRows(Block& block) {
+  for (BlockColumn& column : block.columns) {
+    if (column.stacked()) continue;
+    for (int row = 0; row < column.rows(); ++row) column.SetRow(row, SeparateRow(column.TakeRow(row)));
+  }
+}
+
+// Leaves only the rows given, in rising order, and of a block of a file only what is theirs.
 inline void KeepRows(Block& block, absl::Span<const int> rows) {
-  if (static_cast<int>(rows.size()) == block.rows()) return;
+  if (static_cast<int>(rows.size()) == block.rows()) {
+    SeparateRows(block);
+    return;
+  }
   for (BlockColumn& column : block.columns) column = TakeColumnRows(column, rows);
   int to = 0;
   for (int row : rows) {

@@ -50,10 +50,15 @@ BlockColumn BlockColumn::TakeRows(int from, int rows) {
 }
 
 size_t BlockColumn::footprint() const {
-  // Counts a buffer once that rows which follow each other share.
   size_t bytes = 0;
   const Buffer* last = nullptr;
   for (const Tensor& tensor : tensors_) {
+    // Counts of a block of a file what the row is of it: the rows around it are the rest.
+    if (IsVariableLength(tensor.dtype()) && tensor.rank() == 0) {
+      bytes += tensor.bytes();
+      continue;
+    }
+    // Counts a buffer once that rows which follow each other share.
     if (tensor.buffer().get() == nullptr || tensor.buffer().get() != last) bytes += tensor.footprint();
     last = tensor.buffer().get();
   }

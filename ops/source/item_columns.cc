@@ -8,20 +8,21 @@ namespace headrace {
 namespace {
 
 // Shorter ones are copied faster than views of them are made.
-constexpr size_t kShortBytes = 2048;
+constexpr size_t kShortBytes = 512;
 // Views keep at most so many times their bytes in memory.
 constexpr size_t kMostKept = 4;
 
-// Whether items share memory that views would keep in vain, or are short.
+// Whether items are short, or share memory that views would keep in vain.
 bool Joins(absl::Span<const Item> items, absl::Span<const std::string_view> parts) {
   size_t buffers = 0, kept = 0, bytes = 0;
   const Buffer* last = nullptr;
   for (size_t i = 0; i < items.size(); ++i) {
     bytes += parts[i].size();
+    kept += items[i].share;
     const Buffer* const buffer = items[i].buffer->get();
     if (std::exchange(last, buffer) == buffer) continue;
     ++buffers;
-    kept += buffer->capacity();
+    if (items[i].share == 0) kept += buffer->capacity();
   }
   if (buffers == items.size() && buffers > 1) return false;
   return kept / kMostKept > bytes || (items.size() > 1 && bytes / items.size() < kShortBytes);

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_OPS_SOURCE_ITEM_COLUMNS_H_
 #define HEADRACE_OPS_SOURCE_ITEM_COLUMNS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ struct Item {
   const std::string* path = nullptr;
   const BufferRef* buffer = nullptr;  // holds `bytes`
   std::string_view bytes;             // empty if no column needs them
+  // The part of the buffer that a view of the item keeps in memory for its sake alone, in bytes, where the rest is in
+  // use by the items around it; 0: all of it.
+  size_t share = 0;
 };
 
 class ItemColumns {

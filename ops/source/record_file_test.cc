@@ -232,6 +232,32 @@ TEST_F(RecordFile, GivesLongAndShortRecordsAsTheyAre) {
   }
 }
 
+TEST_F(RecordFile, GivesViewsOfTheBlocksThatItReads) {
+  const std::vector<std::string> records = {std::string(3000, 'a'), std::string(600, 'b'), std::string(5000, 'c')};
+  folder_.Write("a.rec", RecordBytes(records));
+  auto iteration = Iteration::Start(*Source().Build(), {});
+  ASSERT_TRUE(iteration.ok()) << iteration.status();
+  std::vector<ResultRow> rows(records.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    ASSERT_TRUE((*iteration)->Fetch(std::chrono::seconds(10), rows[i]).ok());
+    EXPECT_EQ(rows[i].columns[0].bytes_value(), records[i]);
+    EXPECT_EQ(rows[i].columns[0].buffer().get(), rows[0].columns[0].buffer().get());
+  }
+}
+
+TEST_F(RecordFile, CopiesTheRowsOfARankThatGetsFewOfABlock) {
+  std::vector<std::string> records(100, std::string(3000, 'a'));
+  folder_.Write("a.rec", RecordBytes(records));
+  IterateOptions options;
+  options.rank = 1;
+  options.world = 50;
+  auto iteration = Iteration::Start(*Source().Build(), std::move(options));
+  ASSERT_TRUE(iteration.ok()) << iteration.status();
+  ResultRow row;
+  ASSERT_TRUE((*iteration)->Fetch(std::chrono::seconds(10), row).ok());
+  EXPECT_LE(row.columns[0].footprint(), 4 * 3000u);
+}
+
 TEST_F(RecordFile, TellsWhenTheDataChanged) {
   Write({3});
   const Fingerprint before = RunEveryWay(Indexed()).fingerprints.at(0);

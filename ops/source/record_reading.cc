@@ -1,5 +1,6 @@
 #include "ops/source/record_reading.h"
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <utility>
@@ -43,7 +44,8 @@ class ItemRecords : public RecordColumns {
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
     if (held_.empty() || held_.back().get() != block.buffer.get()) held_.push_back(block.buffer);
     for (size_t i = 0; i < count; ++i) {
-      items_.push_back({0, nullptr, &held_.back(), block.content(first + i * step)});
+      const std::string_view content = block.content(first + i * step);
+      items_.push_back({0, nullptr, &held_.back(), content, std::max<size_t>(1, step * content.size())});
       wrong = rows_.columns->Check(items_.back());
       if (wrong.ok()) continue;
       items_.pop_back();
