@@ -29,13 +29,13 @@ void CopyRows(absl::Span<const RowInBlock> rows, size_t column, size_t bytes, ui
   }
 }
 
+// Byte strings are copied here and below: a row would keep the memory of its whole message, or of its block of a file.
 BlockColumn MoveColumn(absl::Span<const RowInBlock> rows, size_t column) {
   BlockColumn joined;
-  for (const RowInBlock& row : rows) joined.Append(row.block->columns[column].TakeRow(row.row));
+  for (const RowInBlock& row : rows) joined.Append(SeparateRow(row.block->columns[column].TakeRow(row.row)));
   return joined;
 }
 
-// Byte strings are copied as well: a row would keep the memory of its whole message.
 absl::StatusOr<Tensor> CopyStrings(absl::Span<const RowInBlock> rows, size_t column) {
   std::vector<std::string_view> strings;
   strings.reserve(rows.size());

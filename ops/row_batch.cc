@@ -101,7 +101,7 @@ absl::Status RowBatch::AddTo(GrowingColumn& column, Tensor row) {
     if (!padding_.has_value() && !column.rows.empty() && column.rows[0].shape() != row.shape()) {
       return Ragged(column.rows[0], row);
     }
-    held_bytes_ += row.footprint();
+    held_bytes_ += BlockColumn(row).footprint();
     waiting_bytes_ += static_cast<int64_t>(row.bytes());
     column.rows.push_back(std::move(row));
     return absl::OkStatus();

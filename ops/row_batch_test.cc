@@ -44,6 +44,17 @@ TEST(RowBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
   EXPECT_EQ(batch.expected_bytes(), std::nullopt);
 }
 
+// The other rows of the block count for themselves.
+TEST(RowBatch, CountsOfABlockOfAFileWhatItsRowsAre) {
+  const BufferRef file = BufferPool::Global().Allocate(size_t{1} << 20);
+  RowBatch batch(10, {"record"}, std::nullopt);
+  for (int row = 0; row < 5; ++row) {
+    Block block = RowOf(Tensor::ViewBytes(DType::kBytes, file, file->data() + 1000 * row, 1000));
+    batch.Add(block, 0, 1);
+  }
+  EXPECT_EQ(batch.held_bytes(), 5000u);
+}
+
 Tensor Strings() { return *Tensor::CopyBytesArray(DType::kString, {4}, {"one", "two", "three", "four"}); }
 
 Block BlockOf(Tensor rows) {

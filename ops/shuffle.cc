@@ -9,6 +9,7 @@
 
 #include "core/philox.h"
 #include "engine/operator/operator.h"
+#include "ops/block_rows.h"
 #include "ops/gather_rows.h"
 #include "ops/window_order.h"
 
@@ -211,8 +212,9 @@ class ShuffleOperator : public StreamOperator {
 
   Message TakeRows(absl::Span<const uint64_t> positions) {
     Block& first = *SlotOf(positions[0]).kept->message;
-    // Moves a message of one row unchanged.
+    // Moves a message of one row.
     if (positions.size() == 1 && first.rows() == 1 && first.end == End::kNone) {
+      SeparateRows(first);
       return std::move(SlotOf(positions[0]).kept->message);
     }
     rows_.clear();

@@ -7,6 +7,16 @@
 #include "engine/operator/batch_memory.h"
 
 namespace headrace {
+namespace {
+
+// Whether the row is a byte string in a block of a file: the rows around it are the rest.
+bool IsPartOfBlock(const Tensor& row) {
+  constexpr size_t kMostKept = 4;
+  return IsVariableLength(row.dtype()) && row.rank() == 0 &&
+         row.footprint() > kMostKept * row.bytes() + kBufferAlignment;
+}
+
+}  // namespace
 
 BlockColumn BlockColumn::Stacked(Tensor rows) {
   BlockColumn column(std::move(rows));
@@ -53,8 +63,7 @@ size_t BlockColumn::footprint() const {
   size_t bytes = 0;
   const Buffer* last = nullptr;
   for (const Tensor& tensor : tensors_) {
-    // Counts of a block of a file what the row is of it: the rows around it are the rest.
-    if (IsVariableLength(tensor.dtype()) && tensor.rank() == 0) {
+    if (IsPartOfBlock(tensor)) {
       bytes += tensor.bytes();
       continue;
     }

@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "ops/separate_row.h"
+
 namespace headrace {
 namespace {
 
 // Shorter ones are copied faster than views of them are made.
 constexpr size_t kShortBytes = 512;
-// Views keep at most so many times their bytes in memory.
-constexpr size_t kMostKept = 4;
 
 // Whether items are short, or share memory that views would keep in vain.
 bool Joins(absl::Span<const Item> items, absl::Span<const std::string_view> parts) {
@@ -25,7 +25,7 @@ bool Joins(absl::Span<const Item> items, absl::Span<const std::string_view> part
     if (items[i].share == 0) kept += buffer->capacity();
   }
   if (buffers == items.size() && buffers > 1) return false;
-  return kept / kMostKept > bytes || (items.size() > 1 && bytes / items.size() < kShortBytes);
+  return kept / kMostKeptByRow > bytes || (items.size() > 1 && bytes / items.size() < kShortBytes);
 }
 
 }  // namespace

@@ -258,6 +258,42 @@ TEST_F(RecordFile, CopiesTheRowsOfARankThatGetsFewOfABlock) {
   EXPECT_LE(row.columns[0].footprint(), 4 * 3000u);
 }
 
+TEST_F(RecordFile, FitsABatchInABudgetThatIsLargeEnoughForItsRows) {
+  folder_.Write("a.rec", RecordBytes(std::vector<std::string>(2000, std::string(2048, 'a'))));
+  GraphBuilder builder = Source();
+  builder.Add("batch", {0}, {{"size", IntValue(1000)}});
+  IterateOptions options;
+  options.memory = int64_t{32} << 20;
+  auto iteration = Iteration::Start(*builder.Build(), std::move(options));
+  ASSERT_TRUE(iteration.ok()) << iteration.status();
+  for (int batch = 0; batch < 2; ++batch) {
+    ResultRow row;
+    const auto outcome = (*iteration)->Fetch(std::chrono::seconds(30), row);
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    ASSERT_EQ(*outcome, Pipeline::Outcome::kRow);
+    EXPECT_EQ(row.columns[0].dim(0), 1000);
+    (*iteration)->Given();
+  }
+}
+
+TEST_F(RecordFile, GivesShuffledRowsMemoryOfTheirOwn) {
+  folder_.Write("a.rec", RecordBytes(std::vector<std::string>(200, std::string(3000, 'a'))));
+  for (const char* executor : {"threads", "pull"}) {
+    GraphBuilder builder = Source();
+    builder.Add("shuffle", {0}, {{"window", IntValue(50)}});
+    IterateOptions options;
+    options.pull = executor == std::string("pull");
+    auto iteration = Iteration::Start(*builder.Build(), std::move(options));
+    ASSERT_TRUE(iteration.ok()) << iteration.status();
+    ResultRow row;
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_TRUE((*iteration)->Fetch(std::chrono::seconds(30), row).ok());
+      EXPECT_LE(row.columns[0].footprint(), 4 * 3000u);
+      (*iteration)->Given();
+    }
+  }
+}
+
 TEST_F(RecordFile, TellsWhenTheDataChanged) {
   Write({3});
   const Fingerprint before = RunEveryWay(Indexed()).fingerprints.at(0);
