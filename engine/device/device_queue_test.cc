@@ -271,10 +271,10 @@ TEST(DeviceQueue, GivesADevicesErrorAfterTheRowsBeforeIt) {
 TEST(DeviceQueue, WorksWithTheBuffersThatTheDeviceHasMemoryFor) {
   const auto device = std::make_shared<FaultyDevice>();
   // The loop holds a row while it waits for the next one.
-  device->fail_allocation = 2;
+  device->room = 2;
   EXPECT_EQ(RunEpoch(*Start(device, Counting(), OptionsWith(3))).values, Numbers(0, kRows));
   const auto empty = std::make_shared<FaultyDevice>();
-  empty->fail_allocation = 0;
+  empty->room = 0;
   const Ran ran = RunEpoch(*Start(empty, Counting(), OptionsWith(3)));
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the device has no memory, says the test"));
 }

@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "core/error.h"
@@ -20,10 +22,11 @@ class FaultyDevice : public CpuDevice {
  public:
   FaultyDevice() : CpuDevice("cpu:0") {}
 
-  // Of copies and allocations together, from 0; below 0: none fails.
-  int fail_copy = -1;
-  int fail_allocation = -1;
-  uint64_t copy_pause = 0;  // steps of PauseSchedule
+  int fail_copy = -1;           // the copy of this number, from 0; below 0: none
+  int throw_copy = -1;          // the same, for lack of memory on the host
+  int room = -1;                // it has memory for so many buffers at once; below 0: for any
+  uint64_t copy_pause = 0;      // steps of PauseSchedule
+  std::function<void()> watch;  // called in every copy
 
   int copies() const { return copies_; }
   int lent() {
@@ -32,7 +35,7 @@ class FaultyDevice : public CpuDevice {
   }
 
   absl::StatusOr<uint8_t*> Allocate(size_t bytes) override {
-    if (allocations_++ == fail_allocation) return ResourceError("the device has no memory, says the test");
+    if (room >= 0 && lent() >= room) return ResourceError("the device has no memory, says the test");
     HEADRACE_ASSIGN_OR_RETURN(uint8_t* memory, CpuDevice::Allocate(bytes));
     std::memset(memory, kPoison, bytes);
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -49,7 +52,10 @@ class FaultyDevice : public CpuDevice {
   }
   absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override {
     PauseSchedule(copy_pause);
-    if (copies_++ == fail_copy) return ResourceError("the copy failed, says the test");
+    if (watch) watch();
+    const int number = copies_++;
+    if (number == throw_copy) throw std::bad_alloc();
+    if (number == fail_copy) return ResourceError("the copy failed, says the test");
     return CpuDevice::Copy(copies, after);
   }
 
@@ -57,7 +63,6 @@ class FaultyDevice : public CpuDevice {
   static constexpr int kPoison = 0xDB;
 
   std::atomic<int> copies_{0};
-  std::atomic<int> allocations_{0};
   std::mutex mutex_;
   std::map<uint8_t*, size_t> sizes_;  // under mutex_
 };
