@@ -125,7 +125,8 @@ bool DeviceQueue::WaitWhile(std::unique_lock<std::mutex>& lock, Doing doing, dou
 }
 
 bool DeviceQueue::AwaitTurn() {
-  const auto full = [this] { return rows_ready_ >= planned_.depth; };
+  // Counts ends of epochs apart, because epochs may have no rows.
+  const auto full = [this] { return rows_ready_ >= planned_.depth || ends_ready() >= planned_.depth; };
   const auto early = [this] { return waits_for_ask_ && (!asked_.has_value() || *asked_ < next_epoch_); };
   std::unique_lock<std::mutex> lock(mutex_);
   if (!stopped_ && (full() || early())) {
@@ -367,6 +368,7 @@ void DeviceQueue::AddTo(Report& report) {
 std::string DeviceQueue::Describe() {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::string text = Cat("the queue of ", device_->name(), " holds ", rows_ready_, " batches");
+  if (ends_ready() > 0) Append(text, " and ", ends_ready(), " ends of epochs");
   if (doing_ == Doing::kWaitingForInput) text += " and waits for the pipeline";
   if (doing_ == Doing::kWaitingForRoom) text += ", as many as it may";
   if (doing_ == Doing::kWaitingForBuffer) text += " and waits for the loop to let go of one";

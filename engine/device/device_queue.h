@@ -90,6 +90,8 @@ class DeviceQueue {
   bool AwaitTurn();
   absl::Status RetirePending(size_t left);
   void Push(Item item);
+  // Of epochs, or an error; under mutex_.
+  int ends_ready() const { return static_cast<int>(ready_.size()) - rows_ready_; }
   // The last thing that comes.
   void PushError(absl::Status error);
   absl::Status AllInUse(size_t bytes);

@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <deque>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "core/error.h"
@@ -172,6 +176,30 @@ TEST(DeviceQueue, KeepsAsManyAheadAsItMay) {
     ASSERT_EQ(report.ready, 3);
     ASSERT_EQ(report.batches, 4U);
     ASSERT_LE(report.buffers, 4);
+  }
+}
+
+// The queue's line, once it has this text, or after a long time.
+std::string DescribedWith(DeviceIteration& iteration, std::string_view text) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  std::string line;
+  do {
+    std::this_thread::yield();
+    line = iteration.DescribeStall()[0];
+  } while (line.find(text) == std::string::npos && std::chrono::steady_clock::now() < until);
+  return line;
+}
+
+TEST(DeviceQueue, KeepsAsManyEpochsWithoutRowsAhead) {
+  IterateOptions options = OptionsWith(3);
+  options.endless = true;
+  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(0), options);
+  for (uint64_t epoch = 0; epoch < 10; ++epoch) {
+    EXPECT_EQ(RunEpoch(*iteration).values, Numbers(0, 0));
+    EXPECT_EQ(iteration->epoch(), epoch + 1);
+    constexpr std::string_view kFull = "holds 0 batches and 3 ends of epochs, as many as it may";
+    ASSERT_THAT(DescribedWith(*iteration, kFull), HasSubstr(kFull));
+    for (int i = 0; i < 100; ++i) ASSERT_THAT(iteration->DescribeStall()[0], HasSubstr(kFull));
   }
 }
 
