@@ -105,11 +105,7 @@ void DeviceQueue::Ask(uint64_t epoch) {
 void DeviceQueue::Run() {
   pthread_setname_np(pthread_self(), "headrace-device");
   BlockSignals();
-  try {
-    while (SendNext(kSlice)) {
-    }
-  } catch (const std::exception&) {
-    PushError(CaughtError());
+  while (SendNext(kSlice)) {
   }
 }
 
@@ -148,6 +144,16 @@ bool DeviceQueue::AwaitTurn() {
 }
 
 bool DeviceQueue::SendNext(std::chrono::nanoseconds limit) {
+  try {
+    return TrySendNext(limit);
+  } catch (const std::exception&) {
+    // The row that was fetched is lost: nothing may follow.
+    PushError(CaughtError());
+    return false;
+  }
+}
+
+bool DeviceQueue::TrySendNext(std::chrono::nanoseconds limit) {
   if (over_ || !AwaitTurn()) return false;
   ResultRow row;
   const absl::StatusOr<Outcome> outcome = FetchNext(limit, row);

@@ -79,6 +79,7 @@ class DeviceQueue {
   void Clear();
   // Sends what comes next, if anything does within the limit; false: nothing will come any more.
   bool SendNext(std::chrono::nanoseconds limit);
+  bool TrySendNext(std::chrono::nanoseconds limit);
   absl::StatusOr<Outcome> FetchNext(std::chrono::nanoseconds limit, ResultRow& row);
   absl::Status SendRow(ResultRow row);
   // Replaces columns of numbers by tensors on the device.

@@ -296,6 +296,26 @@ TEST(DeviceQueue, GivesADevicesErrorAfterTheRowsBeforeIt) {
   }
 }
 
+TEST(DeviceQueue, LosesNoRowSilentlyWhereTheHostHasNoMemory) {
+  for (int at = 0; at < 4; ++at) {
+    for (const bool pull : {false, true}) {
+      const auto device = std::make_shared<FaultyDevice>();
+      device->throw_copy = at;
+      IterateOptions options = OptionsWith(3);
+      options.pull = pull;
+      auto iteration = Start(device, Counting(), options);
+      const Ran ran = RunEpoch(*iteration);
+      EXPECT_EQ(ran.values, Numbers(0, at));
+      EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
+      DeviceRow none;
+      EXPECT_EQ(iteration->Fetch(kPatience, none).status(), ran.error);
+      EXPECT_EQ(iteration->delivered(), static_cast<uint64_t>(at));
+      iteration.reset();
+      EXPECT_EQ(device->lent(), 0);
+    }
+  }
+}
+
 TEST(DeviceQueue, WorksWithTheBuffersThatTheDeviceHasMemoryFor) {
   const auto device = std::make_shared<FaultyDevice>();
   // The loop holds a row while it waits for the next one.
