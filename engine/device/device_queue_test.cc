@@ -342,6 +342,23 @@ TEST(DeviceQueue, ReportsWhatItDid) {
   EXPECT_EQ(report.device->ready, 0);
 }
 
+TEST(DeviceQueue, ReportsNoTimeDuringTheFirstWait) {
+  const auto device = std::make_shared<FaultyDevice>();
+  IterateOptions options = OptionsWith(3);
+  options.pull = true;
+  auto iteration = Start(device, Counting(), options);
+  double least = 0, most = 0;
+  device->watch = [&] {
+    const double wall = iteration->report().wall_s;
+    least = std::min(least, wall);
+    most = std::max(most, wall);
+  };
+  RunEpoch(*iteration);
+  EXPECT_EQ(least, 0);
+  EXPECT_GT(most, 0);
+  EXPECT_LE(most, iteration->report().wall_s);
+}
+
 TEST(DeviceQueue, GivesTheSameRowsInEverySchedule) {
   RunInLanes(kSchedules, [](int i, int) {
     ScheduleRandom random(static_cast<uint64_t>(i));

@@ -550,7 +550,9 @@ Report Pipeline::report() {
   report.max_errors = plan_.max_errors;
   report.skipped = skipped_.reports();
   const uint64_t started = started_ns_.load(std::memory_order_relaxed);
-  if (started != 0) report.wall_s = static_cast<double>(last_ns_.load(std::memory_order_relaxed) - started) * 1e-9;
+  const uint64_t last = last_ns_.load(std::memory_order_relaxed);
+  // Not yet, during the first wait.
+  if (started != 0 && last > started) report.wall_s = static_cast<double>(last - started) * 1e-9;
   report.user_wait_s = static_cast<double>(user_wait_ns_.load(std::memory_order_relaxed)) * 1e-9;
   report.delivered = delivered_total_.load(std::memory_order_relaxed);
   report.held_bytes = account()->held();

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <deque>
 #include <thread>
+#include <vector>
 
 #include "engine/exec/pipeline.h"
 #include "engine/exec/worker_pool.h"
@@ -131,6 +132,28 @@ TEST(PipelineWaiting, ASlowRowLeavesTheNextOnesToWorkers) {
   }
   EXPECT_TRUE(TakesRows(**pipeline, kPatience, 2 * kSlow, value));
   slow.join();
+}
+
+TEST(PipelineWaiting, TheReportHasNoTimeDuringTheFirstWait) {
+  Probe& probe = Probe::At(90);
+  probe.Reset();
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(20)}});
+  graph.Add("fake_work", {{"probe", IntValue(90)}});
+  PipelineOptions options;
+  options.pull = true;
+  const auto pipeline = *Pipeline::Make(graph.Build(), options);
+  std::vector<double> seen;
+  probe.OnEnter([&] { seen.push_back(pipeline->report().wall_s); });
+  int64_t value = 0;
+  EXPECT_TRUE(TakesRows(*pipeline, kPatience, 20, value));
+  probe.OnEnter(nullptr);
+  ASSERT_EQ(seen.size(), 20U);
+  EXPECT_EQ(seen[0], 0);
+  for (const double wall : seen) {
+    EXPECT_GE(wall, 0);
+    EXPECT_LE(wall, pipeline->report().wall_s);
+  }
 }
 
 }  // namespace
