@@ -141,7 +141,7 @@ class Dataset(Methods):
             memory: The budget: bytes, or a text such as "64MiB"; the default is "2GiB".
             cache: A folder for the automatic cache: rows that are slow to make and the same in each epoch, for later
                 epochs and runs; by default such rows are kept only in memory, and only if several epochs are run.
-            device: Where batches end, such as "cuda:0", as `to_device` says; by default in host memory.
+            device: Where batches end, such as "cpu:0", as `to_device` says; by default in host memory.
             device_depth: Batches that may be on the device ahead of the loop, by default 3.
             device_memory: What batches may take of the device's memory: bytes, or a text such as "4GiB".
             disabled_passes: Names of passes to leave out (`headrace passes` lists them).
