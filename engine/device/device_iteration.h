@@ -39,7 +39,7 @@ class DeviceIteration {
   uint64_t epoch() const { return position().epoch; }
   uint64_t delivered() const { return position().delivered; }
   absl::StatusOr<std::string> State() const { return iteration_->StateAt(position()); }
-  const ir::Schema& schema() const { return iteration_->schema(); }
+  ir::Schema schema() const { return iteration_->schema(); }
   Report report();
   Profile profile() { return iteration_->profile(); }
   bool Outdated() const { return iteration_->Outdated(); }

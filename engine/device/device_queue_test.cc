@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
+#include <utility>
 
 #include "core/error.h"
 #include "engine/device/device_iteration.h"
@@ -98,6 +100,10 @@ std::unique_ptr<DeviceIteration> Start(const std::shared_ptr<Device>& device, co
   (*iteration)->Ask((*iteration)->epoch());
   return *std::move(iteration);
 }
+
+// A reference would be into a pipeline that the queue's thread may replace.
+static_assert(!std::is_reference_v<decltype(std::declval<DeviceIteration>().schema())>);
+static_assert(!std::is_reference_v<decltype(std::declval<Iteration>().schema())>);
 
 TEST(DeviceQueue, GivesTheStatesOfARunWithoutIt) {
   const FakeGraph graph = Counting();

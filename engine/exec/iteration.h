@@ -71,7 +71,8 @@ class Iteration {
   absl::StatusOr<std::string> StateAt(const Position& position) const;
   // Whether an epoch waits for Ask, before the user's functions run for it.
   bool WaitsForAsk() const;
-  const ir::Schema& schema() const { return pipeline()->schema(); }
+  // A copy, because Fetch may replace the pipeline meanwhile.
+  ir::Schema schema() const { return pipeline()->schema(); }
   Report report() { return pipeline()->report(); }
   // Of a closed run, if the options asked for a profile.
   Profile profile() { return pipeline()->profile(); }
