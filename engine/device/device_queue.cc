@@ -271,10 +271,12 @@ absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceQueue::TakeBuffer(size_t byte
 
 absl::Status DeviceQueue::AllInUse(size_t bytes) {
   const DeviceRing::Levels levels = ring_->levels();
+  const bool refused = !levels.refusal.ok();
   return ResourceError("the loop keeps ", levels.buffers - levels.free, " batches on ", device_->name(),
                        ", and there is no memory for the next one of ", BytesText(static_cast<int64_t>(bytes)),
-                       ": let go of batches, copy what you keep, or give to_device more (memory=); buffers take ",
-                       BytesText(levels.bytes), " of ", BytesText(ring_->budget()));
+                       ": let go of batches, ", refused ? "or " : "", "copy what you keep",
+                       refused ? "" : ", or give to_device more (memory=)", "; buffers take ", BytesText(levels.bytes),
+                       " of ", BytesText(ring_->budget()), refused ? "; " : "", levels.refusal.message());
 }
 
 absl::Status DeviceQueue::RetirePending(size_t left) {

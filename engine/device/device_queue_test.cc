@@ -334,6 +334,19 @@ TEST(DeviceQueue, WorksWithTheBuffersThatTheDeviceHasMemoryFor) {
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the device has no memory, says the test"));
 }
 
+TEST(DeviceQueue, SaysWhyTheDeviceHasNoMoreMemoryForRowsThatAreKept) {
+  const auto device = std::make_shared<FaultyDevice>();
+  device->room = 5;
+  auto iteration = Start(device, Counting(), OptionsWith(2));
+  Ran ran;
+  std::vector<DeviceRow> kept(1);
+  while (TakeRow(*iteration, kept.back(), ran)) kept.emplace_back();
+  EXPECT_EQ(ran.values, Numbers(0, 5));
+  EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
+  EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the loop keeps 5 batches on cpu:0"));
+  EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the device has no memory, says the test"));
+}
+
 TEST(DeviceQueue, ReportsWhatItDid) {
   auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWith(3, 1 << 20));
   RunEpoch(*iteration);

@@ -95,6 +95,7 @@ bool DeviceRing::TakeFree(size_t bytes, DeviceBuffer& buffer) {
 absl::StatusOr<bool> DeviceRing::Grow(size_t bytes, DeviceBuffer& buffer) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    refusal_ = absl::OkStatus();
     if (bytes_ + static_cast<int64_t>(bytes) > budget_) return false;
     bytes_ += static_cast<int64_t>(bytes);
     ++buffers_;
@@ -107,6 +108,7 @@ absl::StatusOr<bool> DeviceRing::Grow(size_t bytes, DeviceBuffer& buffer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   bytes_ -= static_cast<int64_t>(bytes);
   --buffers_;
+  refusal_ = memory.status();
   // Works with the buffers that there are.
   if (buffers_ > 0 && KindOf(memory.status()) == ErrorKind::kResource) return false;
   return memory.status();
@@ -189,7 +191,7 @@ void DeviceRing::Close() {
 
 DeviceRing::Levels DeviceRing::levels() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {buffers_, static_cast<int>(free_.size()), bytes_};
+  return {buffers_, static_cast<int>(free_.size()), bytes_, refusal_};
 }
 
 }  // namespace headrace

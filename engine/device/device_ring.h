@@ -67,6 +67,7 @@ class DeviceRing : public std::enable_shared_from_this<DeviceRing> {
     int buffers = 0;
     int free = 0;
     int64_t bytes = 0;
+    absl::Status refusal = {};  // the device's, of the memory that was asked for last
   };
 
   // `keep`: free buffers that are kept for reuse. `released` is called, on any thread, whenever a buffer comes back.
@@ -105,6 +106,7 @@ class DeviceRing : public std::enable_shared_from_this<DeviceRing> {
   std::vector<DeviceBuffer> free_;  // under mutex_
   int64_t bytes_ = 0;               // of all buffers; under mutex_
   int buffers_ = 0;                 // under mutex_
+  absl::Status refusal_;            // as in Levels; under mutex_
   bool closed_ = false;             // under mutex_
 };
 
