@@ -420,16 +420,20 @@ TEST(DeviceQueue, MayBeClosedAtAnyTimeByAnotherThread) {
     const auto device = std::make_shared<FaultyDevice>();
     device->copy_pause = random.Below(20);
     IterateOptions options = OptionsWith(static_cast<int>(1 + random.Below(3)));
+    options.endless = true;
     options.pull = random.OneIn(4);
-    auto iteration = Start(device, Counting(1000), options);
+    auto iteration = Start(device, Counting(50), options);
     const uint64_t pause = random.Below(400);
     std::thread closer([&] {
       PauseSchedule(pause);
       iteration->Close(kPatience);
     });
-    const Ran ran = RunEpoch(*iteration);
+    Ran ran;
+    while (ran.error.ok()) {
+      ran = RunEpoch(*iteration);
+      ASSERT_EQ(ran.values, Numbers(0, ran.error.ok() ? 50 : static_cast<int64_t>(ran.values.size())));
+    }
     closer.join();
-    ASSERT_EQ(ran.values, Numbers(0, static_cast<int64_t>(ran.values.size())));
     ASSERT_EQ(KindOf(ran.error), ErrorKind::kClosed);
     iteration.reset();
     ASSERT_EQ(device->lent(), 0);
