@@ -230,6 +230,9 @@ class Dataset(Methods):
                 ResourceError.
         """
         name = options.device("device", device, "to_device")
+        options.whole("depth", depth, 1, "to_device", options.MOST_AT_ONCE)
+        if memory is not None:
+            options.memory_bytes(memory, "to_device")
         return self.options(device=name, device_depth=depth, device_memory=memory)
 
     def profile(self, path: str | os.PathLike[str], **options: Any) -> Iterator:

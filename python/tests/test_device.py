@@ -158,10 +158,19 @@ def test_names_of_devices_are_checked_at_once():
     for name in ("gpu", "cuda:x", "cpu:1", "", 3):
         with pytest.raises(hr.GraphError, match="to_device: device"):
             hr.Range(3).to_device(name)
-    with pytest.raises(hr.GraphError, match="device_depth is 0; it must be at least 1"):
-        hr.Range(3).to_device("cpu:0", depth=0)
     with pytest.raises(hr.GraphError, match="iterate: device is"):
         hr.Range(3).iterate(device="tpu:0")
+
+
+def test_depth_and_memory_are_checked_under_the_names_that_they_were_given():
+    with pytest.raises(hr.GraphError, match="^to_device: depth is 0; it must be at least 1"):
+        hr.Range(3).to_device("cpu:0", depth=0)
+    with pytest.raises(hr.GraphError, match="^to_device: memory is 0; it must be at least 1 byte"):
+        hr.Range(3).to_device("cpu:0", memory=0)
+    with pytest.raises(hr.GraphError, match="^to_device: memory is '3 loaves'"):
+        hr.Range(3).to_device("cpu:0", memory="3 loaves")
+    with pytest.raises(hr.GraphError, match="^options: device_depth is 0; it must be at least 1"):
+        hr.Range(3).options(device="cpu:0", device_depth=0)
 
 
 def test_closing_leaves_no_thread_and_arrays_stay():
