@@ -66,6 +66,9 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "profile_events": lambda name, value, of: options.whole(name, value, 1, of),
 }
 
+# What means nothing without a device.
+_OF_DEVICE = ("device_depth", "device_memory")
+
 _DEFAULTS: dict[str, Any] = {
     "as_": "numpy",
     "bytes_as": "bytes",
@@ -102,6 +105,13 @@ class RunOptions:
             after.pop(name, None)
             if value is not None:
                 after[name] = _Given(_CHECKS[name](name, value, of), options.shown(value), location)
+        for name in _OF_DEVICE:
+            if "device" in after or name not in after:
+                continue
+            if given.get(name) is not None:
+                raise GraphError(f"{of}: {name} is {after[name].shown}, and there is no device: give device= too")
+            # The device that it was given with is taken back.
+            del after[name]
         return RunOptions(after)
 
     @classmethod

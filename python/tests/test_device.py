@@ -173,6 +173,20 @@ def test_depth_and_memory_are_checked_under_the_names_that_they_were_given():
         hr.Range(3).options(device="cpu:0", device_depth=0)
 
 
+def test_what_means_nothing_without_a_device_is_refused_without_one():
+    with pytest.raises(hr.GraphError, match="^options: device_depth is 9, and there is no device: give device= too"):
+        hr.Range(3).options(device_depth=9)
+    with pytest.raises(hr.GraphError, match="^iterate: device_memory is '1GiB', and there is no device"):
+        hr.Range(3).iterate(device_memory="1GiB")
+    there = hr.Range(3).to_device("cpu:0", depth=2).options(device_memory="1GiB")
+    assert "up to 9 batches ahead" in there.options(device_depth=9).explain()
+    back = there.options(device=None)
+    assert "device" not in back.explain()
+    with pytest.raises(hr.GraphError, match="options: device_memory is 5, and there is no device"):
+        back.options(device_memory=5)
+    assert [row["value"] for row in there.options(device=None)] == [0, 1, 2]
+
+
 def test_closing_leaves_no_thread_and_arrays_stay():
     before = len(pipeline_threads())
     iterator = hr.Range(10_000).batch(10).to_device("cpu:0").iterate()
