@@ -319,6 +319,8 @@ absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::Fetch(std::chrono::nanoseconds
   last_ns_.store(end, std::memory_order_relaxed);
   user_wait_ns_.fetch_add(end - start, std::memory_order_relaxed);
   if (stopped_) return IteratorClosed();
+  // Under the lock, so that no note is made behind a Stop.
+  if (threaded_) iteration_->LoopWaited(start, end);
   if (!ready) return Outcome::kNothingYet;
   Item item = std::move(ready_.front());
   ready_.pop_front();

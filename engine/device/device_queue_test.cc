@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -377,6 +378,25 @@ TEST(DeviceQueue, ReportsNoTimeDuringTheFirstWait) {
   EXPECT_EQ(least, 0);
   EXPECT_GT(most, 0);
   EXPECT_LE(most, iteration->report().wall_s);
+}
+
+TEST(DeviceQueue, TellsItsThreadFromTheUsersLoopInProfiles) {
+  for (const bool pull : {false, true}) {
+    IterateOptions options = OptionsWith(3);
+    options.profile = 1 << 16;
+    options.pull = pull;
+    auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
+    RunEpoch(*iteration);
+    iteration->Close(kPatience);
+    const Profile profile = iteration->profile();
+    std::map<std::string, int> waits;
+    for (const Profile::Thread& thread : profile.threads) {
+      for (const TaskEvent& task : thread.tasks) waits[thread.name] += profile.IsLoop(task) ? 1 : 0;
+    }
+    EXPECT_GT(waits["user's loop"], kRows);
+    EXPECT_EQ(waits.count("user's loop 2"), 0U);
+    EXPECT_EQ(waits.count("device thread 1"), pull ? 0U : 1U);
+  }
 }
 
 TEST(DeviceQueue, GivesTheSameRowsInEverySchedule) {

@@ -76,6 +76,7 @@ class Iteration {
   Report report() { return pipeline()->report(); }
   // Of a closed run, if the options asked for a profile.
   Profile profile() { return pipeline()->profile(); }
+  void LoopWaited(uint64_t start_ns, uint64_t end_ns) { pipeline()->LoopWaited(start_ns, end_ns); }
   // Whether a new iteration would run differently: files were added, removed, renamed or have another size (as far as
   // it would see that), arrays hold other values, or a cache was found damaged here.
   bool Outdated() const { return without_cache_ || pipeline()->DataChanged(); }

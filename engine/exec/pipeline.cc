@@ -516,7 +516,7 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::FetchRow(std::chrono::nanoseconds li
   const uint64_t end = NowNs();
   last_ns_.store(end, std::memory_order_relaxed);
   user_wait_ns_.fetch_add(end - start, std::memory_order_relaxed);
-  if (profiler_) profiler_->LoopWaited(*root_, start, end);
+  LoopWaited(start, end);
   WakeMemoryWaiters();
   if (!failed_.ok()) return failed_;
   if (outcome == Outcome::kNothingYet && closed()) return EndError();
@@ -563,6 +563,10 @@ Report Pipeline::report() {
 }
 
 Profile Pipeline::profile() const { return profiler_ ? profiler_->Take() : Profile(); }
+
+void Pipeline::LoopWaited(uint64_t start_ns, uint64_t end_ns) {
+  if (profiler_) profiler_->LoopWaited(*root_, start_ns, end_ns);
+}
 
 std::vector<std::string> Pipeline::DescribeStall() {
   std::vector<std::string> lines;

@@ -126,6 +126,8 @@ class Pipeline : private RunControl {
   Report report();
   // The profile, if options().profile asked for one. Call it after Close.
   Profile profile() const;
+  // For the profile: the user's thread waited for rows of this run, outside Fetch. Not after Close.
+  void LoopWaited(uint64_t start_ns, uint64_t end_ns);
   // What each stage works on, and for how long; one line each.
   std::vector<std::string> DescribeStall();
   const PipelineOptions& options() const { return options_; }

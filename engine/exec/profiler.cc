@@ -23,6 +23,7 @@ std::string_view RoleOfThisThread() {
   if (pool == "headrace-cpu") return "worker";
   if (pool == "headrace-io") return "file reader";
   if (pool == "headrace-python") return "Python thread";
+  if (pool == "headrace-device") return "device thread";
   return "user's loop";
 }
 

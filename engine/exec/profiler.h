@@ -23,7 +23,7 @@ struct TaskEvent {
   uint64_t start_ns;
   uint64_t end_ns;
   uint64_t first;  // number of its first message; kNoNumber if the stage takes numbers while it runs
-  uint32_t stage;  // index in Profile::stages; stages.size(): the user's loop waited for data
+  uint32_t stage;  // index in Profile::stages; stages.size(): it waited for data, as the user's loop does
   uint32_t count;  // messages
 };
 
@@ -36,7 +36,7 @@ struct LevelSample {
 // The profile of one run, for reports.
 struct Profile {
   struct Thread {
-    std::string name;  // "worker 1", "file reader 3", "Python thread 1", "user's loop"
+    std::string name;  // "worker 1", "file reader 3", "Python thread 1", "device thread 1", "user's loop"
     std::vector<TaskEvent> tasks;
     std::vector<LevelSample> levels;
   };
@@ -64,7 +64,8 @@ class Profiler {
 
   // Called by the thread that ran the task. Times are those of NowNs.
   void TaskEnded(Stage& stage, uint64_t first, int count, uint64_t start_ns, uint64_t end_ns);
-  // Called by the user's thread, which was in Next for so long, and may have popped from the connector of `result`.
+  // Called by the user's thread, or that of a device's queue, which was in Next for so long, and may have popped from
+  // the connector of `result`.
   void LoopWaited(Stage& result, uint64_t start_ns, uint64_t end_ns);
 
   Profile Take() const;
