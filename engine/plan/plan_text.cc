@@ -40,10 +40,11 @@ std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
              cache.no_folder.empty() ? std::string() : Cat(", not in the folder, ", cache.no_folder));
 }
 
-std::string DeviceText(const PlannedDevice& device) {
+std::string DeviceText(const PhysicalPlan& plan) {
+  const PlannedDevice& device = *plan.device;
   const std::string_view from = device.sends_from == MemoryKind::kPageLocked ? "page-locked" : "plain";
-  std::string text =
-      Cat("device: ", device.name, ", up to ", device.depth, " batches ahead, sent from ", from, " memory");
+  const std::string when = plan.pull ? "one at a time" : Cat("up to ", device.depth, " batches ahead");
+  std::string text = Cat("device: ", device.name, ", ", when, ", sent from ", from, " memory");
   if (device.memory > 0) Append(text, "; at most ", BytesText(device.memory), " there");
   return text;
 }
@@ -110,7 +111,7 @@ std::string PlanText(const PhysicalPlan& plan) {
   if (plan.max_errors.has_value()) {
     Append(text, "  rows that fail are left out, at most ", *plan.max_errors, " an epoch\n");
   }
-  if (plan.device.has_value()) Append(text, "  ", DeviceText(*plan.device), "\n");
+  if (plan.device.has_value()) Append(text, "  ", DeviceText(plan), "\n");
   Append(text, "  ", MemoryText(plan), "\n");
   return text;
 }

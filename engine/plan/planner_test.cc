@@ -175,6 +175,9 @@ TEST(PlanText, NamesTheDevice) {
   EXPECT_THAT(
       text,
       HasSubstr("  device: cuda:1, up to 3 batches ahead, sent from page-locked memory; at most 1.0 MiB there\n"));
+  options.pull = true;
+  EXPECT_THAT(PlanText(*PlanOf(Training(), options)),
+              HasSubstr("  device: cuda:1, one at a time, sent from page-locked memory; at most 1.0 MiB there\n"));
 }
 
 TEST(PlanText, SaysALineForEachStage) {
