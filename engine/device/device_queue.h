@@ -5,8 +5,8 @@
 //
 // Columns of numbers go to the device; byte strings and strings stay on the host.
 //
-// Thread contract: one thread, the user's, calls Fetch, Given, Ask and position; any thread may call Stop, report and
-// Describe. Without a thread of its own (pull) the user's thread does the sending.
+// Thread contract: one thread, the user's, calls Fetch, Given, Ask and position; any thread may call Stop, Close, AddTo
+// and Describe. Without a thread of its own (pull) the user's thread does the sending.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_QUEUE_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_QUEUE_H_
 

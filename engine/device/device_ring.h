@@ -1,8 +1,8 @@
 // The buffers on a device that the batches of one queue lie in, used again and again. A batch that nobody holds any
 // more gives its buffer back together with fences of the streams that used it; the next copy into the buffer waits for
-// them, on the device. A user who keeps batches makes the ring grow, up to its budget. Thread contract: Take,
-// WaitForKept and Close from the queue's thread; a DeviceBatch may be dropped by any thread, also after the queue is
-// gone.
+// them, on the device. A user who keeps batches makes the ring grow, up to its budget. Thread contract: Take
+// from the thread that sends; Close from any, when Take is called no more; levels from any. A DeviceBatch may be
+// dropped by any thread, also after the queue is gone.
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_RING_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_RING_H_
 
