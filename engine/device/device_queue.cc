@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "core/block_signals.h"
@@ -13,10 +14,12 @@
 #include "core/fork_watch.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
+#include "engine/exec/worker_pool.h"
 
 namespace headrace {
 namespace {
 
+constexpr char kThreadName[] = "headrace-device";
 // Of the pipeline's batches: a stop ends the wait at once.
 constexpr std::chrono::milliseconds kSlice{50};
 // Copies that may run while the next batch is fetched: more would keep host memory for nothing.
@@ -59,6 +62,8 @@ absl::Status DeviceQueue::StartThread() {
   try {
     thread_ = std::thread([this] { Run(); });
     threaded_ = true;
+  } catch (const std::system_error&) {
+    return NoMoreThreads(kThreadName);
   } catch (const std::exception&) {
     return CaughtError();
   }
@@ -103,7 +108,7 @@ void DeviceQueue::Ask(uint64_t epoch) {
 // ---- the thread that sends ----
 
 void DeviceQueue::Run() {
-  pthread_setname_np(pthread_self(), "headrace-device");
+  pthread_setname_np(pthread_self(), kThreadName);
   BlockSignals();
   while (SendNext(kSlice)) {
   }

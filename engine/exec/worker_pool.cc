@@ -65,13 +65,17 @@ int WorkerPool::Cores() {
   return cores;
 }
 
+absl::Status NoMoreThreads(std::string_view name) {
+  return ResourceError("the machine allows this process no more threads (", name,
+                       " needs one): raise the limit (ulimit -u, or the container's), or run fewer pipelines at once; "
+                       "iterate(executor=\"pull\") needs none");
+}
+
 absl::Status WorkerPool::Start() {
   const auto lock = BriefLock(mutex_);
   StartLocked();
   if (!workers_.empty() || stopping_) return absl::OkStatus();
-  return ResourceError("the machine allows this process no more threads (", name_,
-                       " needs one): raise the limit (ulimit -u, or the container's), or run fewer pipelines at once; "
-                       "iterate(executor=\"pull\") needs none");
+  return NoMoreThreads(name_);
 }
 
 // False: the machine has no more threads.

@@ -12,6 +12,7 @@
 #include <limits>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -65,6 +66,9 @@ class ClientQueue {
   PoolClient* first_ = nullptr;
   PoolClient* last_ = nullptr;
 };
+
+// The error of a run that needs a thread of this name and cannot start it.
+absl::Status NoMoreThreads(std::string_view name);
 
 class WorkerPool {
  public:
