@@ -22,6 +22,8 @@ namespace {
 constexpr char kThreadName[] = "headrace-device";
 // Of the pipeline's batches: a stop ends the wait at once.
 constexpr std::chrono::milliseconds kSlice{50};
+// Of a loop that waits for a batch, with the threads that keep the others.
+constexpr std::chrono::seconds kPatience{1};
 // Copies that may run while the next batch is fetched: more would keep host memory for nothing.
 constexpr size_t kCopiesAtOnce = 2;
 // Of a column within the memory of its batch.
@@ -266,12 +268,25 @@ absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceQueue::TakeBuffer(size_t byte
     if (!batch.ok() || *batch != nullptr) return batch;
     HEADRACE_RETURN_IF_ERROR(RetirePending(0));
     lock.lock();
-    const auto in_use = [&] { return releases_ == seen && !(user_waits_ && ready_.empty()); };
-    if (!WaitWhile(lock, Doing::kWaitingForBuffer, report_.buffer_wait_s, in_use)) return IteratorClosed();
+    if (!AwaitRelease(lock, seen)) return IteratorClosed();
     if (releases_ != seen) continue;
     lock.unlock();
+    batch = ring_->Take(bytes);
+    if (!batch.ok() || *batch != nullptr) return batch;
     return AllInUse(bytes);
   }
+}
+
+bool DeviceQueue::AwaitRelease(std::unique_lock<std::mutex>& lock, uint64_t seen) {
+  const auto in_use = [&] { return releases_ == seen && !(user_waits_ && ready_.empty()); };
+  if (!WaitWhile(lock, Doing::kWaitingForBuffer, report_.buffer_wait_s, in_use)) return false;
+  // The loop waits too. Another thread of the user's may be about to let go.
+  const uint64_t start = NowNs();
+  doing_ = Doing::kWaitingForLoop;
+  for_sender_.wait_for(lock, kPatience, [&] { return stopped_ || releases_ != seen; });
+  doing_ = Doing::kNothing;
+  report_.buffer_wait_s += SecondsSince(start);
+  return !stopped_;
 }
 
 absl::Status DeviceQueue::AllInUse(size_t bytes) {
@@ -389,6 +404,7 @@ std::string DeviceQueue::Describe() {
   if (doing_ == Doing::kWaitingForInput) text += " and waits for the pipeline";
   if (doing_ == Doing::kWaitingForRoom) text += ", as many as it may";
   if (doing_ == Doing::kWaitingForBuffer) text += " and waits for the loop to let go of one";
+  if (doing_ == Doing::kWaitingForLoop) text += " and waits for the loop, which wants the next one, to let go of one";
   return text;
 }
 

@@ -73,7 +73,7 @@ class DeviceQueue {
     FencePtr fence;
     std::vector<Tensor> sources;
   };
-  enum class Doing { kNothing, kWaitingForInput, kWaitingForRoom, kWaitingForBuffer };
+  enum class Doing { kNothing, kWaitingForInput, kWaitingForRoom, kWaitingForBuffer, kWaitingForLoop };
 
   void Run();
   void Clear();
@@ -87,6 +87,9 @@ class DeviceQueue {
   // The tensor, or a copy of it, as the device can read it.
   absl::StatusOr<Tensor> Readable(const Tensor& tensor);
   absl::StatusOr<std::unique_ptr<DeviceBatch>> TakeBuffer(size_t bytes);
+  // Waits until a batch came back that had not when `seen` did, or, for a while, after the loop began to wait; false:
+  // stopped.
+  bool AwaitRelease(std::unique_lock<std::mutex>& lock, uint64_t seen);
   // Waits until there is room for one more batch and the next epoch may begin; false: stopped.
   bool AwaitTurn();
   absl::Status RetirePending(size_t left);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <deque>
@@ -232,6 +233,41 @@ TEST(DeviceQueue, GrowsForRowsThatAreKeptUpToItsBudget) {
   for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(CheckedValue(kept[static_cast<size_t>(i)]), i);
   kept.clear();
   EXPECT_EQ(device->lent(), 0);
+}
+
+// Whether the loop gets the next row, where `free` is called with the device and the row before, which fills the
+// device, only while the loop waits.
+using Free = void (*)(FaultyDevice&, DeviceRow&);
+bool GoesOnWhereAnotherThreadFrees(Free free, bool pull) {
+  const auto device = std::make_shared<FaultyDevice>();
+  device->room = 1;
+  IterateOptions options = OptionsWith(2);
+  options.pull = pull;
+  auto iteration = Start(device, Counting(), options);
+  Ran ran;
+  DeviceRow first, next;
+  EXPECT_TRUE(TakeRow(*iteration, first, ran));
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    constexpr std::string_view kWaits = "waits for the loop, which wants the next one, to let go of one";
+    while (!over && iteration->DescribeStall()[0].find(kWaits) == std::string::npos) std::this_thread::yield();
+    if (!over) free(*device, first);
+  });
+  const bool taken = TakeRow(*iteration, next, ran);
+  over = true;
+  other.join();
+  return taken;
+}
+
+TEST(DeviceQueue, GoesOnWhereMemoryIsFreedWhileTheLoopWaits) {
+  const Free lets_go = [](FaultyDevice& /*device*/, DeviceRow& row) { row = {}; };
+  const Free has_more = [](FaultyDevice& device, DeviceRow& /*row*/) { device.room = 2; };
+  for (const auto& [free, pull] : {std::pair(lets_go, false), std::pair(lets_go, true), std::pair(has_more, false)}) {
+    bool taken = false;
+    // Tries again if the other thread was delayed for longer than that is waited for.
+    for (int attempt = 0; attempt < 5 && !taken; ++attempt) taken = GoesOnWhereAnotherThreadFrees(free, pull);
+    EXPECT_TRUE(taken) << pull;
+  }
 }
 
 TEST(DeviceQueue, GoesOnWithinItsBudgetWhereRowsAreLetGoInAnotherOrder) {
