@@ -149,6 +149,8 @@ def test_dlpack():
 def test_derived_and_joined_datasets_inherit_it():
     first = hr.Range(4).to_device("cpu:0", depth=2)
     assert "device: cpu:0, up to 2 batches ahead, sent from plain memory" in first.batch(2).explain()
+    pulled = first.options(executor="pull").explain()
+    assert "device: cpu:0, one at a time, sent from plain memory" in pulled
     assert "device: cpu:0" in first.zip(hr.Range(4).rename({"value": "other"})).explain()
     with pytest.raises(hr.GraphError, match="different options: device_depth"):
         first.concat(hr.Range(4).to_device("cpu:0", depth=3))
