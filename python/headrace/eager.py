@@ -98,7 +98,7 @@ def _like(value: Any, result: Any) -> Any:
     if _is_of(value, "torch"):
         import torch
 
-        return torch.from_numpy(result if result.flags.writeable else result.copy())
+        return torch.from_numpy(result)
     picture = result.dtype == np.uint8 and (result.ndim == 2 or (result.ndim == 3 and result.shape[2] in (1, 3, 4)))
     if not _is_of(value, "PIL") or not picture:
         return result

@@ -37,6 +37,15 @@ absl::Status Named(absl::Status status, const std::string& kernel) {
 
 uint64_t SaltOf(size_t step) { return step; }
 
+// The tensor, or a copy if an argument, another result or a kernel holds its memory too.
+absl::StatusOr<Tensor> Own(Tensor tensor) {
+  if (IsVariableLength(tensor.dtype()) || tensor.buffer().unique()) return tensor;
+  OutputAllocator output;
+  HEADRACE_ASSIGN_OR_RETURN(Tensor copy, output.Allocate(tensor.dtype(), tensor.shape()));
+  if (tensor.elements() > 0) tensor.CopyTo(copy.mutable_raw());
+  return copy;
+}
+
 }  // namespace
 
 EagerChain::EagerChain(const py::list& steps) {
@@ -153,12 +162,13 @@ py::tuple EagerChain::Call(const py::tuple& values, uint64_t seed, uint64_t key)
   for (const py::handle value : values) {
     tensors.push_back(TensorOf(py::reinterpret_borrow<py::object>(value), Sharing::kAlways));
   }
+  // Kept, so that a result that is an argument, or a view of it, is seen to share its memory.
+  const std::vector<Tensor> arguments = tensors;
   RaiseIfError(RunForkable([&] { return Run(seed, key, tensors); }));
   py::tuple results(tensors.size());
-  // A result that is the argument itself shares its memory, and is read-only.
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const Tensor result = std::move(tensors[i]);
-    results[i] = ArrayOf(result, Access::kWhereAlone);
+    const Tensor own = ValueOrRaise(Own(std::move(tensors[i])));
+    results[i] = ArrayOf(own, Access::kWhereAlone);
   }
   return results;
 }

@@ -1,5 +1,6 @@
 """Kernels called on values: the same bytes as in a pipeline, for every kind of value."""
 
+import itertools
 import threading
 
 import numpy as np
@@ -96,6 +97,27 @@ def test_what_goes_in_comes_out():
     torch = pytest.importorskip("torch")
     turned = V.Rotate(90)(torch.from_numpy(PICTURE[:60, :60].copy()))
     assert isinstance(turned, torch.Tensor)
+
+
+def test_results_are_the_callers():
+    """They share no memory with an argument or another result, and writing to them changes nothing else."""
+    kernels = [
+        V.CenterCrop(58), V.Crop(0, 0, 60, 80), V.RandomHorizontalFlip(0), V.Rotate(0), V.RandomInvert(0),
+        V.RandomErasing(0), T.TypeCast("uint8"), hr.compose([V.CenterCrop(59), V.CenterCrop(58)]),
+    ]  # fmt: skip
+    for kernel in kernels:
+        for picture in (PICTURE.copy(), PICTURE[:, ::-1]):
+            picture.flags.writeable = False
+            before = picture.copy()
+            values = (picture, picture, picture[:59])
+            results = kernel(*values)
+            for one, other in itertools.combinations((*values[:1], *results), 2):
+                assert not np.shares_memory(one, other), kernel
+            for result in results:
+                result[:] = 7
+            np.testing.assert_array_equal(picture, before)
+    planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
+    assert not np.shares_memory(V.CenterCrop(58)(planes, layout="CHW"), planes)
 
 
 def test_channels_first_are_said():
