@@ -22,16 +22,21 @@ __all__ = ["Composed"]
 class Composed:
     """Kernels that are called one after the other, as `hr.compose` makes them.
 
-    Calls may come from several threads: each takes a number of its own."""
+    Calls may come from several threads: each takes a number of its own. Without a seed, processes draw differently:
+    after a fork as well, and a copy, which pickle or copy makes, too. With one, a copy counts from 0 again."""
 
-    __slots__ = ("_chain", "_kernels", "_numbers", "_seed")
+    __slots__ = ("_chain", "_kernels", "_numbers", "_seed", "_system_seeds")
 
     def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
+        self._seed = seed
         self._kernels = tuple(kernels)
         self._chain = _engine.EagerChain([(type(each).__name__, dict(each._attributes)) for each in kernels])
-        # The system's, if none is given: kernels with seeds of their own do not use it.
-        self._seed = int.from_bytes(os.urandom(8), "little") if seed is None else seed
         self._numbers = count()
+        # By process. Kernels with seeds of their own do not use them.
+        self._system_seeds: dict[int, int] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Composed, (self._kernels, self._seed)
 
     def __repr__(self) -> str:
         return f"compose({list(self._kernels)!r})"
@@ -49,7 +54,8 @@ class Composed:
         if not values:
             raise GraphError("give at least one picture")
         if rng is None:
-            seed, key = self._seed, next(self._numbers)
+            seed = self._system_seed() if self._seed is None else self._seed
+            key = next(self._numbers)
         else:
             seed, key = 0, int(rng.integers(0, 2**64, dtype=np.uint64))
         if layout == "HWC" and type(values[0]) in (np.ndarray, bytes):
@@ -57,6 +63,14 @@ class Composed:
         else:
             results = self._of_kinds(values, seed, key, layout)
         return results[0] if len(results) == 1 else results
+
+    def _system_seed(self) -> int:
+        process = os.getpid()
+        seed = self._system_seeds.get(process)
+        if seed is None:
+            # The first thread's; no lock, which a fork could leave held.
+            seed = self._system_seeds.setdefault(process, int.from_bytes(os.urandom(8), "little"))
+        return seed
 
     def _of_kinds(self, values: tuple[Any, ...], seed: int, key: int, layout: str) -> tuple[Any, ...]:
         if layout not in ("HWC", "CHW"):

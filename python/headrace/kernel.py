@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -21,13 +22,23 @@ __all__ = ["Kernel", "compose", "of_one_size"]
 _making = threading.Lock()
 
 
+def _make_lock() -> None:
+    global _making
+    _making = threading.Lock()
+
+
+# Another thread may have held it.
+os.register_at_fork(after_in_child=_make_lock)
+
+
 def compose(kernels: Kernel | Sequence[Kernel], *, seed: int | None = None) -> Composed:
     """Kernels as one function of a picture, fused as in `map`, for what has no pipeline, such as a server.
 
     Args:
         kernels: One, or several that are applied one after the other.
-        seed: Call k, counted from 0, draws as row k of epoch 0 of a pipeline with this seed, step i with salt i; None: the
-            system's. Kernels with a `seed` of their own keep it.
+        seed: Call k, counted from 0, draws as row k of epoch 0 of a pipeline with this seed, step i with salt i, in each
+            process alike; None: the system's, at the first call, and another one in a process that is forked. Kernels
+            with a `seed` of their own keep it.
     """
     from headrace.eager import Composed
 
@@ -81,12 +92,14 @@ class Kernel:
             # Imports NumPy, which a pipeline may do without.
             from headrace.eager import Composed
 
-            # All threads take numbers from one count.
-            seed = self._attributes.get("seed")
+            # All threads take numbers from one count. A seed of the kernel's own is among its attributes.
             with _making:
                 if self._eager is None:
-                    self._eager = Composed([self], seed)
+                    self._eager = Composed([self], None)
         return self._eager(*values, rng=rng, layout=layout)
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, {"_attributes": self._attributes, "_eager": None, "_location": self._location}
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self._attributes.items())

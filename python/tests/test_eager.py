@@ -1,6 +1,10 @@
 """Kernels called on values: the same bytes as in a pipeline, for every kind of value."""
 
+import copy
 import itertools
+import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -118,6 +122,56 @@ def test_results_are_the_callers():
             np.testing.assert_array_equal(picture, before)
     planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
     assert not np.shares_memory(V.CenterCrop(58)(planes, layout="CHW"), planes)
+
+
+FORKS = """
+import multiprocessing
+import numpy as np
+import headrace as hr
+from headrace import kernel, vision as V
+
+PICTURE = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
+context = multiprocessing.get_context("fork")
+
+def draws(kernel):
+    return b"".join(kernel(PICTURE).tobytes() for _ in range(8))
+
+def of_a_fork(kernel):
+    here, there = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: there.send_bytes(draws(kernel)))
+    child.start()
+    assert here.poll(60), "the child hangs"
+    found = here.recv_bytes()
+    child.join()
+    return found
+
+called = V.RandomCrop(9)
+called(PICTURE)
+for crop in (called, hr.compose([V.RandomCrop(9)])):
+    assert len({of_a_fork(crop), of_a_fork(crop), draws(crop)}) == 3, crop
+seeded = hr.compose([V.RandomCrop(9)], seed=3)
+assert of_a_fork(seeded) == of_a_fork(seeded) == draws(seeded)
+with kernel._making:
+    assert of_a_fork(V.Invert()) == 8 * (255 - PICTURE).tobytes()
+"""
+
+
+def test_forked_processes_draw_differently_without_a_seed():
+    """And none waits for a lock that another thread held. In a process that has run no pipeline."""
+    subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=300)
+
+
+def test_copies_call_from_the_beginning():
+    for copied in (copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))):
+        crop = V.RandomCrop(9, seed=4)
+        first = crop(PICTURE)
+        np.testing.assert_array_equal(copied(crop)(PICTURE), first)
+        composed = hr.compose([V.RandomCrop(9), V.Invert()], seed=4)
+        first = composed(PICTURE)
+        np.testing.assert_array_equal(copied(composed)(PICTURE), first)
+        unseeded = hr.compose([V.RandomCrop(3)])
+        draws = [[each(PICTURE).tobytes() for _ in range(8)] for each in (unseeded, copied(unseeded))]
+        assert draws[0] != draws[1]
 
 
 def test_channels_first_are_said():
