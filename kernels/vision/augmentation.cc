@@ -117,7 +117,8 @@ Augmented MagnitudeSpace::Of(Augmentation what, int64_t bin, bool negative) cons
     case Augmentation::kPosterize:
       return {what, std::nearbyint(8 - bits * part)};
     case Augmentation::kSolarize:
-      return {what, 255 * (1 - part)};
+      // In this order whole thresholds are exact.
+      return {what, 255.0 * static_cast<double>(bins - 1 - bin) / static_cast<double>(bins - 1)};
     default:
       return {what, 0};
   }

@@ -66,7 +66,7 @@ def magnitude(name: str, bin_: int, bins: int, size: tuple[int, int], wide: bool
         return (0.99 if wide else 0.9) * part
     if name == "posterize":
         return round(8 - (6 if wide else 4) * part)
-    return 255 * (1 - part)
+    return 255 * (bins - 1 - bin_) / (bins - 1)
 
 
 def applied(image: Image.Image, name: str, amount: float) -> Image.Image:

@@ -115,9 +115,14 @@ TEST(Augmentation, HasTheMagnitudesOfTheTables) {
   EXPECT_EQ(of(usual, Augmentation::kRotate, 9), 30);
   EXPECT_DOUBLE_EQ(of(usual, Augmentation::kColor, 5, true), -0.5);
   constexpr double kBits[] = {8, 8, 7, 7, 6, 6, 5, 5, 4, 4};
+  constexpr double kThresholds[] = {255, 680 / 3.0, 595 / 3.0, 170, 425 / 3.0, 340 / 3.0, 85, 170 / 3.0, 85 / 3.0, 0};
   for (int64_t bin = 0; bin < 10; ++bin) {
     EXPECT_EQ(of(usual, Augmentation::kPosterize, bin, true), kBits[bin]);
-    EXPECT_DOUBLE_EQ(of(usual, Augmentation::kSolarize, bin, true), 255 * (1 - static_cast<double>(bin) / 9));
+    EXPECT_EQ(of(usual, Augmentation::kSolarize, bin, true), kThresholds[bin]);
+  }
+  // A threshold a little above a whole number would leave out the values that are equal to it.
+  for (int64_t bin = 0; bin < 31; ++bin) {
+    EXPECT_EQ(of(wide, Augmentation::kSolarize, bin), 255 - 8.5 * static_cast<double>(bin));
   }
   EXPECT_EQ(of(wide, Augmentation::kTranslateX, 30, true), -32);
   EXPECT_EQ(of(wide, Augmentation::kRotate, 30), 135);
