@@ -82,8 +82,10 @@ std::string LengthsText(const std::vector<int>& lengths) { return absl::StrJoin(
 
 // Appends the mistakes of one number; `shown` is the whole value if the number is an element of a list.
 void CheckBounds(const Attribute& attribute, double number, const std::string& shown, std::vector<std::string>& wrong) {
-  if (std::isnan(number) && (attribute.minimum.has_value() || attribute.maximum.has_value())) {
-    wrong.push_back(Cat("is ", shown, "; it must be a number"));
+  const bool bounded = attribute.minimum.has_value() || attribute.maximum.has_value();
+  // Values that are stored in a column may be anything that it holds.
+  if (!std::isfinite(number) && (bounded || !attribute.keeps_whole)) {
+    wrong.push_back(Cat("is ", shown, std::isnan(number) ? "; it must be a number" : "; it must be finite"));
     return;
   }
   const auto bound = [&](double value) {

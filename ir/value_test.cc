@@ -107,6 +107,17 @@ TEST(Value, OutOfBoundsIsRefused) {
   EXPECT_EQ(Wrong(scale, FloatsValue({NAN})), "is (float('nan'),); it must be a number");
 }
 
+TEST(Value, ThatIsNotFiniteIsRefusedUnlessItIsStored) {
+  const Attribute angle = {.name = "angle", .type = AttributeType::kFloat};
+  EXPECT_EQ(Wrong(angle, FloatValue(NAN)), "is float('nan'); it must be a number");
+  EXPECT_EQ(Wrong(angle, FloatValue(INFINITY)), "is float('inf'); it must be finite");
+  EXPECT_EQ(Wrong(angle, FloatValue(1e308)), "");
+  const Attribute sigma = {.name = "sigma", .type = AttributeType::kFloats, .minimum = 0};
+  EXPECT_EQ(Wrong(sigma, FloatsValue({1, INFINITY})), "is (1.0, float('inf')); it must be finite");
+  const Attribute fill = {.name = "fill", .type = AttributeType::kFloats, .keeps_whole = true};
+  EXPECT_EQ(Wrong(fill, FloatsValue({NAN, -INFINITY})), "");
+}
+
 TEST(Value, OfAnotherLengthIsRefused) {
   const Attribute size = {.name = "size", .type = AttributeType::kInts, .lengths = {1, 2}};
   EXPECT_EQ(Wrong(size, IntsValue({1, 2, 3})), "is (1, 2, 3), a list of 3; it must have 1 or 2");

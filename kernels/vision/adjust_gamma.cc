@@ -44,7 +44,8 @@ ir::Declaration Declared() {
                              .type = ir::AttributeType::kFloat,
                              .doc = "The factor of all values.",
                              .default_value = "1.0",
-                             .minimum = 0}};
+                             .minimum = 0,
+                             .maximum = 1e6}};
   declaration.example = "V.AdjustGamma(2.2)";
   declaration.sample.attributes = {{"gamma", "2.2"}};
   return declaration;

@@ -52,7 +52,8 @@ ir::Declaration Declared() {
   declaration.attributes = {{.name = "factor",
                              .type = ir::AttributeType::kFloat,
                              .doc = "0: smooth; 1: unchanged; 2: twice as sharp.",
-                             .minimum = 0}};
+                             .minimum = 0,
+                             .maximum = 1e6}};
   declaration.traits = {};
   declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };
   declaration.example = "V.AdjustSharpness(2)";

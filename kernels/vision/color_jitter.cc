@@ -96,7 +96,7 @@ ir::Attribute FactorAttribute(int part, std::string doc) {
           .doc = std::move(doc),
           .default_value = "0.0",
           .minimum = part == kHue ? -0.5 : 0.0,
-          .maximum = part == kHue ? std::optional<double>(0.5) : std::nullopt,
+          .maximum = part == kHue ? 0.5 : 1e6,
           .lengths = {1, 2}};
 }
 

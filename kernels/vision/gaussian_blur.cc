@@ -159,6 +159,7 @@ const KernelRegistration registration{
                      .doc = "The least and the greatest standard deviation in pixels, or one number for both.",
                      .default_value = "(0.1, 2.0)",
                      .minimum = 0,
+                     .maximum = 1e6,
                      .exclusive_minimum = true,
                      .lengths = {1, 2}}},
      .traits = {.random = true},

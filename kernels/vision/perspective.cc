@@ -93,10 +93,14 @@ ir::Declaration Plain() {
         .type = ir::AttributeType::kFloats,
         .doc = Cat("Eight numbers: ", kPoints, " in the image."),
         .lengths = {8}},
+        .minimum = -1e6,
+        .maximum = 1e6,
        {.name = "endpoints",
         .type = ir::AttributeType::kFloats,
         .doc = "Eight numbers: where these points go.",
         .lengths = {8}}},
+        .minimum = -1e6,
+        .maximum = 1e6,
       "bilinear");
   declaration.infer_kernel = Infer;
   declaration.example = "V.Perspective((0, 0, 79, 0, 79, 59, 0, 59), (5, 2, 70, 0, 79, 59, 3, 50))";

@@ -48,7 +48,8 @@ ir::Declaration Declared() {
                              .type = ir::AttributeType::kFloat,
                              .doc = "The standard deviation of the amount of each component.",
                              .default_value = "0.05",
-                             .minimum = 0}};
+                             .minimum = 0,
+                             .maximum = 1e6}};
   declaration.traits.random = true;
   return declaration;
 }

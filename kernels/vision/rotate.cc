@@ -59,7 +59,7 @@ ir::Declaration Plain() {
       "Rotate", "Turns an image.",
       "It is turned counter-clockwise about its middle, or `center`, in its own size; quarter turns of a square "
       "image, or with `expand`, move pixels without resampling.",
-      {.name = "angle", .type = ir::AttributeType::kFloat, .doc = "Degrees."});
+      {.name = "angle", .type = ir::AttributeType::kFloat, .doc = "Degrees.", .minimum = -1e6, .maximum = 1e6});
   declaration.example = "V.Rotate(30, interpolation=\"bilinear\", fill=(124, 116, 104))";
   declaration.sample.attributes = {{"angle", "30.0"}};
   return declaration;
@@ -72,6 +72,8 @@ ir::Declaration Random() {
                {.name = "degrees",
                 .type = ir::AttributeType::kFloats,
                 .doc = "The least and the greatest angle in degrees; one number x: from -x to x.",
+                .minimum = -1e6,
+                .maximum = 1e6,
                 .lengths = {1, 2}});
   declaration.traits.random = true;
   declaration.example = "V.RandomRotation(15)";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -236,6 +237,20 @@ TEST(ToFloat, DividesByTheGreatestValue) {
   EXPECT_EQ(floats.data<float>()[1], 13107 / 65535.0f);
   EXPECT_THAT(MessageOf(RunKernel("ToFloat", {}, Golden("source.float32"))), HasSubstr("uint16"));
   EXPECT_THAT(MessageOf(InferType("ToFloat", {}, {ir::ColumnType::Of(DType::kInt32, {3})})), HasSubstr("int32 (3,)"));
+}
+
+TEST(Tables, RefuseNumbersThatOverflow) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double number : {kInfinity, 1e308}) {
+    const auto refused = [number](const char* kernel, const char* name, Given given) {
+      given.emplace_back(name, ir::FloatValue(number));
+      return MessageOf(RunKernel(kernel, given, Golden("source")));
+    };
+    EXPECT_THAT(refused("AdjustGamma", "gain", {{"gamma", ir::FloatValue(1)}}), HasSubstr("gain is"));
+    EXPECT_THAT(refused("RandomLighting", "alpha", {}), HasSubstr("alpha is"));
+    EXPECT_THAT(refused("AdjustBrightness", "factor", {}), HasSubstr("factor is"));
+    EXPECT_THAT(refused("GaussianBlur", "sigma", {{"kernel_size", Ints({3, 3})}}), HasSubstr("sigma is"));
+  }
 }
 
 TEST(Tables, RefuseWhatIsNoByteImage) {

@@ -29,6 +29,8 @@ ir::Attribute CenterAttribute() {
           .lengths = {2}};
 }
 
+          .minimum = -1e6,
+          .maximum = 1e6,
 absl::StatusOr<Interval> SymmetricInterval(const ir::Attributes& attributes, std::string_view name) {
   const std::vector<double> given = attributes.Floats(name);
   if (given.size() > 1) return Interval::Of(attributes, name);

@@ -1,5 +1,6 @@
 // Tests Rotate, Affine, Perspective and their random forms against Pillow.
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -156,6 +157,21 @@ TEST(Warp, RefusesWhatCannotBe) {
   const Given flat = {{"startpoints", Floats({0, 0, 1, 1, 2, 2, 0, 5})},
                       {"endpoints", Floats({0, 0, 1, 1, 2, 2, 0, 5})}};
   EXPECT_THAT(MessageOf(RunKernel("Perspective", flat, Part())), HasSubstr("on one line"));
+}
+
+TEST(Warp, RefusesNumbersThatArePastAllPictures) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double angle : {kInfinity, std::nan(""), 1e308}) {
+    const Given given = {{"angle", ir::FloatValue(angle)}, {"expand", ir::BoolValue(true)}};
+    EXPECT_THAT(MessageOf(RunKernel("Rotate", given, Part())), HasSubstr("angle is"));
+    EXPECT_THAT(MessageOf(RunKernel("RandomRotation", {{"degrees", Floats({angle})}}, Part())),
+                HasSubstr("degrees is"));
+    EXPECT_THAT(MessageOf(RunKernel("Affine", {{"translate", Floats({angle, 0})}}, Part())), HasSubstr("translate is"));
+    EXPECT_THAT(MessageOf(RunKernel("Affine", {{"center", Floats({0, angle})}}, Part())), HasSubstr("center is"));
+    const Given shown = {{"startpoints", Floats({0, 0, 39, 0, 39, 29, 0, 29})},
+                         {"endpoints", Floats({3, 2, angle, 0, 39, 28, 5, 25})}};
+    EXPECT_THAT(MessageOf(RunKernel("Perspective", shown, Part())), HasSubstr("endpoints is"));
+  }
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ class AdjustBrightness(Kernel):
     Errors: another dtype, rank or number of channels.
 
     Args:
-        factor: 0: black; 1: unchanged; 2: twice as bright (at least 0).
+        factor: 0: black; 1: unchanged; 2: twice as bright (at least 0, at most 1,000,000).
 
     Example:
         V.AdjustBrightness(1.5)
@@ -104,7 +104,7 @@ class AdjustContrast(Kernel):
     Errors: another dtype, rank or number of channels.
 
     Args:
-        factor: 0: all grey; 1: unchanged; 2: twice the contrast (at least 0).
+        factor: 0: all grey; 1: unchanged; 2: twice the contrast (at least 0, at most 1,000,000).
 
     Example:
         V.AdjustContrast(1.5)
@@ -125,7 +125,7 @@ class AdjustGamma(Kernel):
 
     Args:
         gamma: Above 1: shadows become darker; below 1: lighter (at least 0).
-        gain: The factor of all values (at least 0).
+        gain: The factor of all values (at least 0, at most 1,000,000).
 
     Example:
         V.AdjustGamma(2.2)
@@ -168,7 +168,7 @@ class AdjustSaturation(Kernel):
     Errors: another dtype, rank or number of channels.
 
     Args:
-        factor: 0: grey; 1: unchanged; 2: twice the saturation (at least 0).
+        factor: 0: grey; 1: unchanged; 2: twice the saturation (at least 0, at most 1,000,000).
 
     Example:
         V.AdjustSaturation(1.5)
@@ -190,7 +190,7 @@ class AdjustSharpness(Kernel):
     Errors: another dtype, rank or number of channels.
 
     Args:
-        factor: 0: smooth; 1: unchanged; 2: twice as sharp (at least 0).
+        factor: 0: smooth; 1: unchanged; 2: twice as sharp (at least 0, at most 1,000,000).
 
     Example:
         V.AdjustSharpness(2)
@@ -211,12 +211,12 @@ class Affine(Kernel):
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
     Args:
-        angle: Degrees, clockwise.
-        translate: (right, down) in pixels.
-        scale: The factor of lengths (above 0).
+        angle: Degrees, clockwise (at least -1,000,000, at most 1,000,000).
+        translate: (right, down) in pixels (at least -1,000,000, at most 1,000,000).
+        scale: The factor of lengths (at least 1e-06, at most 1,000,000).
         shear: Degrees along x, or (along x, along y) (at least -89, at most 89).
-        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
-            middle.
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the middle
+            (at least -1,000,000, at most 1,000,000).
         interpolation: How a value between pixels is made; nearest takes numbers of any type.
         fill: What pixels from beyond the image hold: one number, or one per channel, in the units
             of the input.
@@ -356,11 +356,11 @@ class ColorJitter(Kernel):
 
     Args:
         brightness: x: factors of AdjustBrightness from max(0, 1 - x) to 1 + x; or (least, most) (at
-            least 0).
+            least 0, at most 1,000,000).
         contrast: x: factors of AdjustContrast from max(0, 1 - x) to 1 + x; or (least, most) (at
-            least 0).
+            least 0, at most 1,000,000).
         saturation: x: factors of AdjustSaturation from max(0, 1 - x) to 1 + x; or (least, most) (at
-            least 0).
+            least 0, at most 1,000,000).
         hue: x: factors of AdjustHue from -x to x; or (least, most) (at least -0.5, at most 0.5).
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
@@ -593,7 +593,7 @@ class GaussianBlur(Kernel):
         kernel_size: The kernel's (height, width) in pixels, odd numbers, or one for both (at least
             1, at most 1,023).
         sigma: The least and the greatest standard deviation in pixels, or one number for both
-            (above 0).
+            (above 0, at most 1,000,000).
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -808,8 +808,8 @@ class Perspective(Kernel):
 
     Args:
         startpoints: Eight numbers: x and y of four points: top left, top right, bottom right,
-            bottom left in the image.
-        endpoints: Eight numbers: where these points go.
+            bottom left in the image (at least -1,000,000, at most 1,000,000).
+        endpoints: Eight numbers: where these points go (at least -1,000,000, at most 1,000,000).
         interpolation: How a value between pixels is made; nearest takes numbers of any type.
         fill: What pixels from beyond the image hold: one number, or one per channel, in the units
             of the input.
@@ -914,7 +914,7 @@ class RandomAdjustSharpness(Kernel):
     Errors: another dtype, rank or number of channels.
 
     Args:
-        factor: 0: smooth; 1: unchanged; 2: twice as sharp (at least 0).
+        factor: 0: smooth; 1: unchanged; 2: twice as sharp (at least 0, at most 1,000,000).
         p: How likely a row is changed (at least 0, at most 1).
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
@@ -939,14 +939,15 @@ class RandomAffine(Kernel):
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
     Args:
-        degrees: The least and the greatest angle in degrees; one number x: from -x to x.
+        degrees: The least and the greatest angle in degrees; one number x: from -x to x (at least
+            -1,000,000, at most 1,000,000).
         translate: The greatest translations to either side, as parts of (width, height) (at least
             0, at most 1).
-        scale: The least and the greatest factor of lengths (above 0).
+        scale: The least and the greatest factor of lengths (at least 1e-06, at most 1,000,000).
         shear: The least and the greatest shear in degrees along x, and then along y; one number x:
             from -x to x along x (at least -89, at most 89).
-        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
-            middle.
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the middle
+            (at least -1,000,000, at most 1,000,000).
         interpolation: How a value between pixels is made; nearest takes numbers of any type.
         fill: What pixels from beyond the image hold: one number, or one per channel, in the units
             of the input.
@@ -1235,7 +1236,8 @@ class RandomLighting(Kernel):
     Errors: another dtype, rank or number of channels.
 
     Args:
-        alpha: The standard deviation of the amount of each component (at least 0).
+        alpha: The standard deviation of the amount of each component (at least 0, at most
+            1,000,000).
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -1478,10 +1480,11 @@ class RandomRotation(Kernel):
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
     Args:
-        degrees: The least and the greatest angle in degrees; one number x: from -x to x.
+        degrees: The least and the greatest angle in degrees; one number x: from -x to x (at least
+            -1,000,000, at most 1,000,000).
         expand: Give an image that is as large as the whole turned one.
-        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
-            middle.
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the middle
+            (at least -1,000,000, at most 1,000,000).
         interpolation: How a value between pixels is made; nearest takes numbers of any type.
         fill: What pixels from beyond the image hold: one number, or one per channel, in the units
             of the input.
@@ -1714,10 +1717,10 @@ class Rotate(Kernel):
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
     Args:
-        angle: Degrees.
+        angle: Degrees (at least -1,000,000, at most 1,000,000).
         expand: Give an image that is as large as the whole turned one.
-        center: (x, y) of the point that stays, in pixels from the top left corner; None: the
-            middle.
+        center: (x, y) of the point that stays, in pixels from the top left corner; None: the middle
+            (at least -1,000,000, at most 1,000,000).
         interpolation: How a value between pixels is made; nearest takes numbers of any type.
         fill: What pixels from beyond the image hold: one number, or one per channel, in the units
             of the input.
