@@ -76,7 +76,11 @@ class ColorJitter : public ImagePixelKernel {
     std::array<int, kParts> order = {kBrightness, kContrast, kSaturation, kHue};
     for (int left = kParts; left > 1; --left) std::swap(order[left - 1], order[random.Below(left)]);
     for (const int part : order) {
-      if (!ChangesNothing(part, factors_[part])) steps.Add(StepOf(part), drawn[part]);
+      if (ChangesNothing(part, factors_[part])) {
+        steps.Require(StepOf(part));
+      } else {
+        steps.Add(StepOf(part), drawn[part]);
+      }
     }
   }
 

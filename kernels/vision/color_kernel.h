@@ -47,7 +47,8 @@ class ColorKernel : public ImagePixelKernel {
   ColorKernel(const ir::Attributes& attributes, const PixelStep& step, double factor = 0)
       : step_(step), factor_(factor), probability_(attributes.Find("p") ? attributes.Float("p") : 1) {}
   void AddTo(PixelSteps& steps, RowRandom& random) const override {
-    if (probability_ == 1 || random.Uniform() < probability_) steps.Add(step_, factor_);
+    if (probability_ == 1 || random.Uniform() < probability_) return steps.Add(step_, factor_);
+    steps.Require(step_);
   }
 
  private:

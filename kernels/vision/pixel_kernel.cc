@@ -8,7 +8,10 @@ absl::StatusOr<Tensor> ImagePixelKernel::Apply(const Tensor& input, KernelContex
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
   PixelSteps steps;
   AddTo(steps, context.random());
-  if (steps.Empty()) return input;
+  if (steps.Empty()) {
+    HEADRACE_RETURN_IF_ERROR(steps.CheckLeftOut(image));
+    return input;
+  }
   return RunPixelSteps(image, {}, steps, context.output());
 }
 

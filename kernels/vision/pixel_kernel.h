@@ -15,7 +15,8 @@ class PixelKernel : public UnaryKernel {
   // Whether its steps work on an image whose channels come first, or last; as its declaration says (TakesImage).
   virtual bool Takes(bool channels_first) const { return !channels_first; }
   virtual bool moves_channels_first() const { return false; }
-  // Adds its steps for one picture, which must not outlive the kernel. Draws what it draws for a picture.
+  // Adds its steps for one picture, which must not outlive the kernel, and requires those that it draws to leave out.
+  // Draws what it draws for a picture.
   virtual void AddTo(PixelSteps& steps, RowRandom& random) const = 0;
 };
 

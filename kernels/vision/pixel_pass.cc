@@ -17,6 +17,8 @@ using Calls = absl::Span<const PixelSteps::Call>;
 
 constexpr size_t kAlignment = 8;
 
+PixelFormat FormatOf(const Image& image) { return {image.dtype(), image.channels, image.tensor.rank() == 3}; }
+
 int64_t ItemBytes(const PixelFormat& format) { return static_cast<int64_t>(ItemSize(format.dtype)); }
 
 // Some steps of a picture, from one image to one result.
@@ -41,7 +43,7 @@ class RowPass {
 
  private:
   absl::Status FindFormats() {
-    formats_.push_back({image_.dtype(), image_.channels, image_.tensor.rank() == 3});
+    formats_.push_back(FormatOf(image_));
     for (const PixelSteps::Call& call : calls_) {
       HEADRACE_ASSIGN_OR_RETURN(const PixelFormat after, call.step->After(formats_.back()));
       formats_.push_back(after);
@@ -160,8 +162,25 @@ void Count(const Image& image, PixelSteps::Call& call) {
 
 }  // namespace
 
+absl::Status PixelSteps::CheckLeftOut(const Image& image) const {
+  PixelFormat format = FormatOf(image);
+  size_t done = 0;
+  const auto take_until = [&](size_t end) -> absl::Status {
+    for (; done < end; ++done) {
+      HEADRACE_ASSIGN_OR_RETURN(format, calls_[done].step->After(format));
+    }
+    return absl::OkStatus();
+  };
+  for (const Required& required : required_) {
+    HEADRACE_RETURN_IF_ERROR(take_until(required.before));
+    HEADRACE_RETURN_IF_ERROR(required.step->After(format).status());
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Tensor> RunPixelSteps(const Image& image, MovePlan::Flips flips, PixelSteps& steps,
                                      OutputAllocator& output) {
+  HEADRACE_RETURN_IF_ERROR(steps.CheckLeftOut(image));
   const absl::Span<PixelSteps::Call> calls = steps.calls();
   Image current = image;
   size_t done = 0;

@@ -32,8 +32,14 @@ class PixelSteps {
   // `step` must outlive the pass. The numbers are for its Run.
   void Add(const PixelStep& step, double factor = 0) { calls_.push_back({&step, {.factor = factor}}); }
   void Add(const PixelStep& step, std::array<double, 3> channel) { calls_.push_back({&step, {.channel = channel}}); }
+  // For a step that a kernel leaves out for this picture: pixels that it would not take are still refused, so that
+  // errors do not depend on draws.
+  void Require(const PixelStep& step) { required_.push_back({&step, calls_.size()}); }
   // (H, W, C) to (C, H, W): the steps added afterwards work on planes. At most once.
   void MoveChannelsFirst() { planes_from_ = calls_.size(); }
+
+  // kGraph if a step that was left out does not take the pixels that would come to it.
+  absl::Status CheckLeftOut(const Image& image) const;
 
   bool Empty() const { return calls_.empty() && planes_from_ == kNever; }
   absl::Span<Call> calls() { return absl::MakeSpan(calls_); }
@@ -41,11 +47,16 @@ class PixelSteps {
   size_t planes_from() const { return planes_from_; }
 
  private:
+  struct Required {
+    const PixelStep* step;
+    size_t before;  // which call
+  };
   absl::InlinedVector<Call, 8> calls_;
+  absl::InlinedVector<Required, 4> required_;
   size_t planes_from_ = kNever;
 };
 
-// Flips the image and takes the steps. Fails with kGraph if a step does not take its pixels.
+// Flips the image and takes the steps. Fails with kGraph if a step, or one that was left out, does not take its pixels.
 absl::StatusOr<Tensor> RunPixelSteps(const Image& image, MovePlan::Flips flips, PixelSteps& steps,
                                      OutputAllocator& output);
 

@@ -52,7 +52,8 @@ class RandomPhotometricDistort : public ImagePixelKernel {
     const bool reorders = random.Uniform() < probability_;
     const std::array<double, 3> order = DrawChannelOrder(random);
     const auto add = [&](int part, bool here) {
-      if (here && applied[part]) steps.Add(kParts[part].step(), drawn[part]);
+      if (here && applied[part]) return steps.Add(kParts[part].step(), drawn[part]);
+      steps.Require(kParts[part].step());
     };
     add(kBrightness, true);
     add(kContrast, contrast_first);

@@ -239,6 +239,23 @@ TEST(ToFloat, DividesByTheGreatestValue) {
   EXPECT_THAT(MessageOf(InferType("ToFloat", {}, {ir::ColumnType::Of(DType::kInt32, {3})})), HasSubstr("int32 (3,)"));
 }
 
+// Also in the rows that stay as they are.
+TEST(Tables, RefuseWhatIsNoByteImageWhateverIsDrawn) {
+  const Given sharpness = {{"factor", ir::FloatValue(2)}};
+  const std::vector<std::pair<const char*, Given>> kernels = {
+      {"RandomInvert", {}},    {"RandomEqualize", {}},
+      {"RandomGrayscale", {}}, {"RandomPhotometricDistort", {}},
+      {"ColorJitter", {}},     {"RandomAdjustSharpness", sharpness}};
+  for (const auto& [kernel, given] : kernels) {
+    for (uint64_t row = 0; row < 20; ++row) {
+      const RowRandom random(0, 0, {.key = row});
+      EXPECT_THAT(MessageOf(RunKernel(kernel, given, {Golden("source.float32")}, random)), HasSubstr("uint8"));
+      EXPECT_THAT(MessageOf(RunKernel(kernel, given, {*Tensor::Allocate(DType::kUInt8, {4, 4, 2})}, random)),
+                  HasSubstr("1 channel or 3"));
+    }
+  }
+}
+
 TEST(Tables, RefuseNumbersThatOverflow) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double number : {kInfinity, 1e308}) {
