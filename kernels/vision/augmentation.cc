@@ -11,6 +11,7 @@
 #include "kernels/vision/pixel_pass.h"
 #include "kernels/vision/sharpness.h"
 #include "kernels/vision/table_steps.h"
+#include "kernels/vision/window.h"
 
 namespace headrace {
 namespace {
@@ -154,8 +155,10 @@ AugmentationKernel::AugmentationKernel(const ir::Attributes& attributes)
     : filter_(WarpFilterOf(attributes.String("interpolation"))), fill_(attributes.Numbers("fill")) {}
 
 absl::StatusOr<Tensor> AugmentationKernel::Apply(const Tensor& input, KernelContext& context) const {
-  HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kByteOrFloat));
-  HEADRACE_RETURN_IF_ERROR(CheckColor(input.dtype(), input.rank() == 3 ? input.dim(2) : 1, input.TypeName()));
+  HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
+  HEADRACE_RETURN_IF_ERROR(CheckColor(input.dtype(), image.channels, input.TypeName()));
+  // Whatever is drawn.
+  HEADRACE_RETURN_IF_ERROR(PixelOf("fill", fill_, image).status());
   const AugmentedList list = Draw(input.dim(0), input.dim(1), context.random());
   return Augment(input, list, {filter_, fill_}, context.output());
 }

@@ -166,6 +166,12 @@ TEST(Augmentation, TakesGreyImagesAndRefusesOthers) {
     EXPECT_THAT(MessageOf(InferType(kernel, {}, {ir::ColumnType::Of(DType::kUInt8, {-1, -1, 4})})),
                 HasSubstr("1 channel or 3"));
   }
+  // Whatever is drawn.
+  for (uint64_t row = 0; row < 30; ++row) {
+    const Given fill = {{"fill", fixture::Floats({1, 2, 3})}};
+    EXPECT_THAT(MessageOf(RunKernel("TrivialAugmentWide", fill, {grey}, RowRandom(0, 0, {.key = row}))),
+                HasSubstr("fill has 3 values, but the image has 1 channels"));
+  }
   EXPECT_THAT(MessageOf(RunKernel("RandAugment", {{"magnitude", ir::IntValue(31)}}, Part())),
               HasSubstr("magnitude must be less than num_magnitude_bins"));
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "kernels/vision/window.h"
 
 namespace headrace {
 
@@ -11,6 +12,8 @@ WarpKernel::WarpKernel(const ir::Attributes& attributes)
 
 absl::StatusOr<Tensor> WarpKernel::Apply(const Tensor& input, KernelContext& context) const {
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, WarpedTypes(filter_)));
+  // Whatever is drawn.
+  HEADRACE_RETURN_IF_ERROR(PixelOf("fill", fill_, image).status());
   return Warp(image, {filter_, fill_}, context.random(), context.output());
 }
 

@@ -159,6 +159,14 @@ TEST(Warp, RefusesWhatCannotBe) {
   EXPECT_THAT(MessageOf(RunKernel("Perspective", flat, Part())), HasSubstr("on one line"));
 }
 
+TEST(Warp, RefusesAFillThatDoesNotFitWhateverIsDrawn) {
+  for (uint64_t row = 0; row < 20; ++row) {
+    const Given given = {{"fill", Floats({1, 2})}};
+    EXPECT_THAT(MessageOf(RunKernel("RandomPerspective", given, {Part()}, RowRandom(0, 0, {.key = row}))),
+                HasSubstr("fill has 2 values, but the image has 3 channels"));
+  }
+}
+
 TEST(Warp, RefusesNumbersThatArePastAllPictures) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double angle : {kInfinity, std::nan(""), 1e308}) {
