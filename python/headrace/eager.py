@@ -42,14 +42,15 @@ class Composed:
         return f"compose({list(self._kernels)!r})"
 
     def __call__(
-        self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] = "HWC"
+        self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] | None = None
     ) -> Any:
         """Applies the kernels to a picture, or to several columns with the same draws.
 
         Args:
             values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
             rng: Takes one 64-bit number from it, which determines this call's draws.
-            layout: "CHW" for arrays of three axes whose channels come first; results are so too.
+            layout: "CHW" for arrays of three axes whose channels come first; results are so too. None: "HWC", and an
+                array that seems to have its channels first is refused.
         """
         if not values:
             raise GraphError("give at least one picture")
@@ -58,8 +59,8 @@ class Composed:
             key = next(self._numbers)
         else:
             seed, key = 0, int(rng.integers(0, 2**64, dtype=np.uint64))
-        if layout == "HWC" and type(values[0]) in (np.ndarray, bytes):
-            results = self._chain(values, seed, key)
+        if layout is None and type(values[0]) in (np.ndarray, bytes):
+            results = self._chain(values, seed, key, False)
         else:
             results = self._of_kinds(values, seed, key, layout)
         return results[0] if len(results) == 1 else results
@@ -72,13 +73,18 @@ class Composed:
             seed = self._system_seeds.setdefault(process, int.from_bytes(os.urandom(8), "little"))
         return seed
 
-    def _of_kinds(self, values: tuple[Any, ...], seed: int, key: int, layout: str) -> tuple[Any, ...]:
-        if layout not in ("HWC", "CHW"):
+    def _of_kinds(self, values: tuple[Any, ...], seed: int, key: int, layout: str | None) -> tuple[Any, ...]:
+        if layout not in (None, "HWC", "CHW"):
             raise GraphError(f'layout is "HWC" or "CHW", not {shown(layout)}')
-        arrays = tuple(_channels_last(_array_of(value), layout) for value in values)
-        results = self._chain(arrays, seed, key)
+        planes = layout == "CHW"
+        arrays = tuple(map(_array_of, values))
+        if planes and not self._chain.takes_channels_first:
+            arrays = tuple(map(_channels_last, arrays))
+        results = self._chain(arrays, seed, key, layout is not None)
+        if planes and not self._chain.gives_channels_first:
+            results = tuple(map(_channels_first, results))
         kinds = values if len(values) == len(results) else values[:1] * len(results)
-        return tuple(_like(kind, _channels_first(each, layout)) for kind, each in zip(kinds, results, strict=True))
+        return tuple(map(_like, kinds, results))
 
 
 def _is_of(value: Any, module: str) -> bool:
@@ -95,14 +101,16 @@ def _array_of(value: Any) -> Any:
     return np.asarray(value)
 
 
-def _channels_last(array: Any, layout: str) -> Any:
-    three = layout == "CHW" and isinstance(array, np.ndarray) and array.ndim == 3
-    return np.moveaxis(array, 0, -1) if three else array
+def _has_three_axes(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 3
 
 
-def _channels_first(array: Any, layout: str) -> Any:
-    three = layout == "CHW" and isinstance(array, np.ndarray) and array.ndim == 3
-    return np.ascontiguousarray(np.moveaxis(array, -1, 0)) if three else array
+def _channels_last(value: Any) -> Any:
+    return np.moveaxis(value, 0, -1) if _has_three_axes(value) else value
+
+
+def _channels_first(value: Any) -> Any:
+    return np.ascontiguousarray(np.moveaxis(value, -1, 0)) if _has_three_axes(value) else value
 
 
 def _like(value: Any, result: Any) -> Any:

@@ -78,7 +78,20 @@ void EagerChain::AddStep(const std::string& name, const py::dict& given) {
     const bool of_images = declaration->python_module == "vision" && !declaration->traits.by_batch;
     needs_channels_last_ = of_images && !declaration->traits.decodes && !declaration->TakesImage(attributes, true);
   }
+  FollowLayout(*declaration, attributes);
   steps_.push_back(std::move(step));
+}
+
+void EagerChain::FollowLayout(const ir::Declaration& declaration, const ir::Attributes& attributes) {
+  const bool takes_first = declaration.TakesImage(attributes, true);
+  const bool says = declaration.traits.decodes || takes_first != declaration.TakesImage(attributes, false);
+  if (says && !knows_layout_) {
+    knows_layout_ = true;
+    takes_channels_first_ = takes_first && !declaration.traits.decodes;
+    gives_channels_first_ = takes_channels_first_;
+  }
+  if (declaration.traits.decodes) gives_channels_first_ = false;
+  if (declaration.traits.layout) gives_channels_first_ = true;
 }
 
 void EagerChain::FindActions() {
@@ -145,8 +158,6 @@ bool EagerChain::RunFused(const Action& action, uint64_t seed, uint64_t key, std
 }
 
 absl::Status EagerChain::Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
-  absl::Status axes = CheckAxes(values);
-  if (!axes.ok()) return Named(std::move(axes), steps_[0].name);
   for (const Action& action : actions_) {
     if (RunFused(action, seed, key, values)) continue;
     for (size_t i = action.begin; i < action.end; ++i) {
@@ -157,10 +168,14 @@ absl::Status EagerChain::Run(uint64_t seed, uint64_t key, std::vector<Tensor>& v
   return absl::OkStatus();
 }
 
-py::tuple EagerChain::Call(const py::tuple& values, uint64_t seed, uint64_t key) const {
+py::tuple EagerChain::Call(const py::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const {
   std::vector<Tensor> tensors;
   for (const py::handle value : values) {
     tensors.push_back(TensorOf(py::reinterpret_borrow<py::object>(value), Sharing::kAlways));
+  }
+  if (!layout_given) {
+    absl::Status axes = CheckAxes(tensors);
+    if (!axes.ok()) Raise(Named(std::move(axes), steps_[0].name));
   }
   // Kept, so that a result that is an argument, or a view of it, is seen to share its memory.
   const std::vector<Tensor> arguments = tensors;
@@ -176,7 +191,9 @@ py::tuple EagerChain::Call(const py::tuple& values, uint64_t seed, uint64_t key)
 void BindEagerChain(py::module_& module) {
   py::class_<EagerChain>(module, "EagerChain")
       .def(py::init<const py::list&>(), py::arg("steps"))
-      .def("__call__", &EagerChain::Call, py::arg("values"), py::arg("seed"), py::arg("key"));
+      .def("__call__", &EagerChain::Call, py::arg("values"), py::arg("seed"), py::arg("key"), py::arg("layout_given"))
+      .def_property_readonly("takes_channels_first", &EagerChain::takes_channels_first)
+      .def_property_readonly("gives_channels_first", &EagerChain::gives_channels_first);
 }
 
 }  // namespace headrace::python

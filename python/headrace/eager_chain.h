@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "core/tensor.h"
 #include "ir/attributes.h"
+#include "ir/declaration.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/fused_image.h"
 
@@ -25,8 +26,12 @@ class __attribute__((visibility("hidden"))) EagerChain {
   // `steps`: (name, attributes) of each kernel, as given. Raises GraphError for attributes that do not fit.
   explicit EagerChain(const pybind11::list& steps);
   // Step i draws from the row (epoch 0, `key`) with salt i, and the seed of its own or else `seed`. A tuple of values,
-  // as many as the last kernel gives.
-  pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key) const;
+  // as many as the last kernel gives; no two of them, and no value and result, share memory. Images whose channels seem
+  // to come first are refused where the kernels need them last, unless the layout was given.
+  pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const;
+  // Whether images have their channels first as the kernels take them, and as they give them.
+  bool takes_channels_first() const { return takes_channels_first_; }
+  bool gives_channels_first() const { return gives_channels_first_; }
 
  private:
   struct Step {
@@ -42,6 +47,7 @@ class __attribute__((visibility("hidden"))) EagerChain {
   };
 
   void AddStep(const std::string& name, const pybind11::dict& given);
+  void FollowLayout(const ir::Declaration& declaration, const ir::Attributes& attributes);
   void FindActions();
   absl::Status CheckAxes(absl::Span<const Tensor> values) const;
   absl::Status Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
@@ -51,6 +57,9 @@ class __attribute__((visibility("hidden"))) EagerChain {
   std::vector<Step> steps_;
   std::vector<Action> actions_;
   bool needs_channels_last_ = false;
+  bool knows_layout_ = false;  // by one of the steps so far
+  bool takes_channels_first_ = false;
+  bool gives_channels_first_ = false;
 };
 
 void BindEagerChain(pybind11::module_& module);

@@ -85,7 +85,7 @@ class Kernel:
         self._location = users_location()
 
     def __call__(
-        self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] = "HWC"
+        self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] | None = None
     ) -> Any:
         """Applies the kernel to a picture without a pipeline, with the same bytes; see `headrace.compose`."""
         if self._eager is None:

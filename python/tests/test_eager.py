@@ -174,6 +174,21 @@ def test_copies_call_from_the_beginning():
         assert draws[0] != draws[1]
 
 
+def test_channels_that_kernels_move_stay_there():
+    planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
+    moved = hr.compose([V.Resize((5, 7)), V.HWC2CHW()])
+    np.testing.assert_array_equal(moved(planes, layout="CHW"), V.Resize((5, 7))(PICTURE).transpose(2, 0, 1))
+    normalize = hr.compose([V.ToFloat(), V.Normalize((1, 2, 3), (4, 5, 6), layout="CHW")])
+    np.testing.assert_array_equal(normalize(planes, layout="CHW"), normalize(planes))
+
+
+def test_a_given_layout_is_not_doubted():
+    """Three rows of five channels, and three rows of forty."""
+    planes = np.random.default_rng(0).integers(0, 256, (5, 3, 40), np.uint8)
+    np.testing.assert_array_equal(V.RandomHorizontalFlip(1)(planes, layout="CHW"), planes[:, :, ::-1])
+    np.testing.assert_array_equal(V.RandomHorizontalFlip(1)(planes[:3], layout="HWC"), planes[:3, ::-1])
+
+
 def test_channels_first_are_said():
     planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
     with pytest.raises(hr.GraphError, match=r'layout="CHW"'):
