@@ -59,7 +59,7 @@ class Composed:
             key = next(self._numbers)
         else:
             seed, key = 0, int(rng.integers(0, 2**64, dtype=np.uint64))
-        if layout is None and type(values[0]) in (np.ndarray, bytes):
+        if layout is None and all(type(value) in (np.ndarray, bytes) for value in values):
             results = self._chain(values, seed, key, False)
         else:
             results = self._of_kinds(values, seed, key, layout)

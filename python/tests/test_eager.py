@@ -103,6 +103,12 @@ def test_what_goes_in_comes_out():
     assert isinstance(turned, torch.Tensor)
 
 
+def test_every_value_gives_its_own_kind():
+    flipped, mask = V.RandomHorizontalFlip(1)(PICTURE, Image.fromarray(PICTURE))
+    assert type(flipped) is np.ndarray
+    assert isinstance(mask, Image.Image)
+
+
 def test_results_are_the_callers():
     """They share no memory with an argument or another result, and writing to them changes nothing else."""
     kernels = [
