@@ -11,7 +11,7 @@ import numpy as np
 
 from headrace import _engine
 from headrace.errors import GraphError
-from headrace.options import shown
+from headrace.options import shown, whole
 
 if TYPE_CHECKING:
     from headrace.kernel import Kernel
@@ -28,7 +28,7 @@ class Composed:
     __slots__ = ("_chain", "_kernels", "_numbers", "_seed", "_system_seeds")
 
     def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
-        self._seed = seed
+        self._seed = None if seed is None else whole("seed", seed, of="compose")
         self._kernels = tuple(kernels)
         self._chain = _engine.EagerChain([(type(each).__name__, dict(each._attributes)) for each in kernels])
         self._numbers = count()
@@ -57,8 +57,10 @@ class Composed:
         if rng is None:
             seed = self._system_seed() if self._seed is None else self._seed
             key = next(self._numbers)
-        else:
+        elif isinstance(rng, np.random.Generator):
             seed, key = 0, int(rng.integers(0, 2**64, dtype=np.uint64))
+        else:
+            raise GraphError(f"rng is {shown(rng)}; it must be a NumPy generator, such as np.random.default_rng(5)")
         if layout is None and all(type(value) in (np.ndarray, bytes) for value in values):
             results = self._chain(values, seed, key, False)
         else:
@@ -92,6 +94,8 @@ def _is_of(value: Any, module: str) -> bool:
 
 
 def _array_of(value: Any) -> Any:
+    if value is None:
+        raise GraphError("got None; give a picture: an array, bytes, a PIL image or a torch tensor")
     if _is_of(value, "torch"):
         return value.detach().numpy()
     if not _is_of(value, "PIL"):

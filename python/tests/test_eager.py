@@ -221,3 +221,20 @@ def test_errors_name_the_kernel_and_what_it_got():
         hr.compose([lambda x: x])
     with pytest.raises(hr.GraphError, match="at least one"):
         V.Invert()()
+    with pytest.raises(hr.GraphError, match="got None; give a picture"):
+        V.Equalize()(None)
+    for seed in (-1, "a", 1 << 64):
+        with pytest.raises(hr.GraphError, match="compose: seed is"):
+            hr.compose(V.RandomCrop(3), seed=seed)  # type: ignore[arg-type]
+    with pytest.raises(hr.GraphError, match="rng is 5; it must be a NumPy generator"):
+        V.RandomCrop(3)(PICTURE, rng=5)  # type: ignore[arg-type]
+    with pytest.raises(hr.GraphError, match=r"angle is float\('inf'\); it must be finite"):
+        V.Rotate(float("inf"))(PICTURE)
+
+
+def test_a_kernel_takes_any_seed():
+    """Modulo 2**64, as in a pipeline."""
+    flip = V.RandomHorizontalFlip(seed=-1)
+    for row in range(20):
+        flips = RowRandom((1 << 64) - 1, 0, 0, row).uniform() < 0.5
+        np.testing.assert_array_equal(flip(PICTURE), PICTURE[:, ::-1] if flips else PICTURE)
