@@ -32,7 +32,12 @@ class DrawnResize : public GeometricKernel {
   absl::Status Plan(RowRandom& random, MovePlan& plan) const final {
     const Sides sides = {static_cast<double>(plan.height()), static_cast<double>(plan.width())};
     const Sides drawn = Draw(sides, random);
-    const auto whole = [](double side) { return static_cast<int64_t>(std::clamp(side, 1.0, kMostSide)); };
+    if (drawn.height > kMostSide || drawn.width > kMostSide) {
+      return GraphError("an image of height ", plan.height(), " and width ", plan.width(), " would become ",
+                        static_cast<int64_t>(drawn.height), " × ", static_cast<int64_t>(drawn.width),
+                        ", but a side has at most 65535 pixels; give smaller sizes, or cut the image first");
+    }
+    const auto whole = [](double side) { return static_cast<int64_t>(std::max(side, 1.0)); };
     plan.Resize(whole(drawn.height), whole(drawn.width), resizing_);
     return absl::OkStatus();
   }
@@ -140,7 +145,9 @@ ir::Declaration Declared(std::string name, std::string summary, std::string says
   declaration.doc =
       Cat("Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another height "
           "and width, in the ratio of the image's. ",
-          says, " Pixels are those of Resize.\nErrors: another dtype or rank, and an image without pixels.");
+          says,
+          " Pixels are those of Resize.\nErrors: another dtype or rank, an image without pixels, and a side that would "
+          "exceed 65,535.");
   declaration.attributes = std::move(own);
   declaration.attributes.push_back(InterpolationAttribute());
   declaration.attributes.push_back(AntialiasAttribute());
@@ -203,6 +210,7 @@ ir::Declaration OfScaleJitter() {
                  .doc = "The least and the greatest factor.",
                  .default_value = "(0.1, 2.0)",
                  .minimum = 0,
+                 .maximum = 100,
                  .exclusive_minimum = true,
                  .lengths = {2}}});
   declaration.infer_kernel =

@@ -142,6 +142,20 @@ TEST(Sizes, RefuseWhatCannotBe) {
               HasSubstr("scale_range"));
 }
 
+// A side that would be longer is an error, as the ratio would not be the image's.
+TEST(Sizes, DoNotExceedTheMost) {
+  const Tensor flat = *Tensor::Allocate(DType::kUInt8, {2, 2000, 1});
+  const auto refused = [&](const char* kernel, const Given& given) {
+    return MessageOf(RunKernel(kernel, given, flat));
+  };
+  const std::string message = "an image of height 2 and width 2000 would become 100 × 100000";
+  EXPECT_THAT(refused("RandomResize", {{"min_size", ir::IntValue(100)}, {"max_size", ir::IntValue(101)}}),
+              HasSubstr(message));
+  EXPECT_THAT(refused("RandomShortestSize", {{"min_size", Ints({100})}}), HasSubstr(message));
+  EXPECT_THAT(refused("ScaleJitter", {{"target_size", Ints({9, 9})}, {"scale_range", Floats({1, 1e9})}}),
+              HasSubstr("scale_range is"));
+}
+
 // The longer side is at most max_size, by torchvision's truncation.
 TEST(Sizes, ResizeHasAMostSide) {
   const auto resized = [](int64_t size, int64_t most) {

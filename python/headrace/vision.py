@@ -1378,7 +1378,7 @@ class RandomResize(Kernel):
     width, in the ratio of the image's. The length is a whole number from `min_size` to `max_size` - 1,
     all equally likely: torchvision's RandomResize. Pixels are those of Resize.
 
-    Errors: another dtype or rank, and an image without pixels.
+    Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
     Args:
         min_size: The least length of the shorter side (at least 1, at most 65,535).
@@ -1528,7 +1528,7 @@ class RandomShortestSize(Kernel):
     that where its longer side would exceed `max_size`; fractions are cut off: torchvision's
     RandomShortestSize. Pixels are those of Resize.
 
-    Errors: another dtype or rank, and an image without pixels.
+    Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
     Args:
         min_size: The lengths of the shorter side from which one is drawn (at least 1, at most
@@ -1750,11 +1750,11 @@ class ScaleJitter(Kernel):
     number drawn uniformly from `scale_range`; fractions are cut off: torchvision's ScaleJitter. Pixels
     are those of Resize.
 
-    Errors: another dtype or rank, and an image without pixels.
+    Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
     Args:
         target_size: (height, width), or one number for a square (at least 1, at most 65,535).
-        scale_range: The least and the greatest factor (above 0).
+        scale_range: The least and the greatest factor (above 0, at most 100).
         interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
             area.
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
