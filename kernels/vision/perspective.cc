@@ -88,19 +88,20 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 ir::Declaration Plain() {
   ir::Declaration declaration = WarpDeclaration(
       "Perspective", "Moves four points of an image to four others.",
-      "The projective map of the plane that does this is applied in the image's own size: torchvision's perspective.",
+      "The projective map of the plane that does this is applied in the image's own size: torchvision's perspective, "
+      "which finds the map by least squares, so that single pixels where two colours meet may differ.",
       {{.name = "startpoints",
         .type = ir::AttributeType::kFloats,
         .doc = Cat("Eight numbers: ", kPoints, " in the image."),
-        .lengths = {8}},
         .minimum = -1e6,
         .maximum = 1e6,
+        .lengths = {8}},
        {.name = "endpoints",
         .type = ir::AttributeType::kFloats,
         .doc = "Eight numbers: where these points go.",
-        .lengths = {8}}},
         .minimum = -1e6,
         .maximum = 1e6,
+        .lengths = {8}}},
       "bilinear");
   declaration.infer_kernel = Infer;
   declaration.example = "V.Perspective((0, 0, 79, 0, 79, 59, 0, 59), (5, 2, 70, 0, 79, 59, 3, 50))";

@@ -29,11 +29,11 @@ ir::Attribute CenterAttribute() {
           .doc = "(x, y) of the point that stays, in pixels from the top left corner; None: the middle.",
           .default_value = "None",
           .nullable = true,
+          .minimum = -1e6,
+          .maximum = 1e6,
           .lengths = {2}};
 }
 
-          .minimum = -1e6,
-          .maximum = 1e6,
 absl::StatusOr<Interval> SymmetricInterval(const ir::Attributes& attributes, std::string_view name) {
   const std::vector<double> given = attributes.Floats(name);
   if (given.size() > 1) return Interval::Of(attributes, name);
@@ -46,12 +46,13 @@ ir::Declaration WarpDeclaration(std::string name, std::string summary, std::stri
   ir::Declaration declaration;
   declaration.name = std::move(name);
   declaration.summary = std::move(summary);
-  declaration.doc =
-      Cat("Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise "
-          "uint8 or float32, and gives the same type. ",
-          says,
-          " Pixels are those of Pillow's Image.transform, bit for bit, as torchvision's of Pillow "
-          "images.\nErrors: another dtype or rank, an image without pixels, and a fill that does not fit.");
+  declaration.doc = Cat(
+      "Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise "
+      "uint8 or float32, and gives the same type. ",
+      says,
+      " Pixels are those of Pillow's Image.transform, bit for bit, as torchvision's of Pillow images; four channels "
+      "are four of their own, where Pillow multiplies those of an RGBA image by its alpha first.\nErrors: another "
+      "dtype or rank, an image without pixels, and a fill that does not fit.");
   declaration.attributes = std::move(own);
   declaration.attributes.push_back(WarpFilterAttribute(filter));
   declaration.attributes.push_back(WarpFillAttribute());

@@ -193,7 +193,8 @@ class Affine(Kernel):
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
     uint8 or float32, and gives the same type. All of this is done in one resampling, about the middle
     of the image or `center`, in the image's own size: torchvision's affine. Pixels are those of
-    Pillow's Image.transform, bit for bit, as torchvision's of Pillow images.
+    Pillow's Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of
+    their own, where Pillow multiplies those of an RGBA image by its alpha first.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -720,8 +721,10 @@ class Perspective(Kernel):
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
     uint8 or float32, and gives the same type. The projective map of the plane that does this is applied
-    in the image's own size: torchvision's perspective. Pixels are those of Pillow's Image.transform,
-    bit for bit, as torchvision's of Pillow images.
+    in the image's own size: torchvision's perspective, which finds the map by least squares, so that
+    single pixels where two colours meet may differ. Pixels are those of Pillow's Image.transform, bit
+    for bit, as torchvision's of Pillow images; four channels are four of their own, where Pillow
+    multiplies those of an RGBA image by its alpha first.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -833,7 +836,8 @@ class RandomAffine(Kernel):
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
     uint8 or float32, and gives the same type. Each number is drawn uniformly, translations are rounded
     to whole pixels; see Affine. Follows torchvision's RandomAffine. Pixels are those of Pillow's
-    Image.transform, bit for bit, as torchvision's of Pillow images.
+    Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of their
+    own, where Pillow multiplies those of an RGBA image by its alpha first.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1114,7 +1118,8 @@ class RandomPerspective(Kernel):
     uint8 or float32, and gives the same type. With probability `p` each corner moves inwards by whole
     pixels, drawn uniformly in each direction from 0 to `distortion_scale` times half the side:
     torchvision's RandomPerspective. Pixels are those of Pillow's Image.transform, bit for bit, as
-    torchvision's of Pillow images.
+    torchvision's of Pillow images; four channels are four of their own, where Pillow multiplies those
+    of an RGBA image by its alpha first.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1284,7 +1289,8 @@ class RandomRotation(Kernel):
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
     uint8 or float32, and gives the same type. The angle is drawn uniformly, counter-clockwise, as
     torchvision's RandomRotation draws it; see Rotate. Pixels are those of Pillow's Image.transform, bit
-    for bit, as torchvision's of Pillow images.
+    for bit, as torchvision's of Pillow images; four channels are four of their own, where Pillow
+    multiplies those of an RGBA image by its alpha first.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
@@ -1490,7 +1496,8 @@ class Rotate(Kernel):
     uint8 or float32, and gives the same type. It is turned counter-clockwise about its middle, or
     `center`, in its own size; quarter turns of a square image, or with `expand`, move pixels without
     resampling. Pixels are those of Pillow's Image.transform, bit for bit, as torchvision's of Pillow
-    images.
+    images; four channels are four of their own, where Pillow multiplies those of an RGBA image by its
+    alpha first.
 
     Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
 
