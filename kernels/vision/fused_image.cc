@@ -41,6 +41,7 @@ absl::StatusOr<MovePlan> FusedImage::Plan(int64_t height, int64_t width, const R
 
 absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held, const Window& needed, MovePlan plan,
                                          const RowId& id, OutputAllocator& output) const {
+  HEADRACE_RETURN_IF_ERROR(plan.CheckFills(image));
   for (const Drawing<GeometricKernel>& move : moves_) {
     HEADRACE_RETURN_IF_ERROR(CheckImage(image.tensor, move.kernel->accepted()));
   }
@@ -63,7 +64,8 @@ absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, O
   if (decoder_ == nullptr) {
     HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kByteOrFloat));
     HEADRACE_ASSIGN_OR_RETURN(MovePlan plan, Plan(input.dim(0), input.dim(1), id));
-    if (pixels_.empty() && plan.Keeps(input.dim(0), input.dim(1))) return input;
+    const bool keeps = pixels_.empty() && plan.Keeps(input.dim(0), input.dim(1));
+    if (keeps && !plan.requires_fills()) return input;
     HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
     const Window needed = plan.Needed();
     return Write(image, {0, 0, image.height, image.width}, needed, std::move(plan), id, output);

@@ -54,6 +54,13 @@ bool MovePlan::Keeps(int64_t height, int64_t width) const {
   return moves_.empty() && source_.height == height && source_.width == width;
 }
 
+absl::Status MovePlan::CheckFills(const Image& image) const {
+  for (const absl::Span<const ir::Number> fill : required_) {
+    HEADRACE_RETURN_IF_ERROR(PixelOf("fill", fill, image).status());
+  }
+  return absl::OkStatus();
+}
+
 void MovePlan::Cut(const Window& window, Border border, absl::Span<const ir::Number> fill) {
   const bool inside = Inside(window, height_, width_);
   if (inside && window.height == height_ && window.width == width_) return;

@@ -46,6 +46,13 @@ class MovePlan {
   void FlipLeftRight() { Flip(ImageMove::Kind::kFlipLeftRight); }
   void FlipTopBottom() { Flip(ImageMove::Kind::kFlipTopBottom); }
 
+  // For a kernel that adds no pixels to this image: a fill that does not fit is still refused, so that errors do not
+  // depend on draws. `fill` must outlive the plan.
+  void Require(absl::Span<const ir::Number> fill) { required_.push_back(fill); }
+  bool requires_fills() const { return !required_.empty(); }
+  // kGraph if a required fill does not fit the image.
+  absl::Status CheckFills(const Image& image) const;
+
   // Removes the last flips, because the writer of the pixels can do them on the way.
   struct Flips {
     bool left_right = false;
@@ -66,6 +73,7 @@ class MovePlan {
   int64_t height_;
   int64_t width_;
   absl::InlinedVector<ImageMove, 4> moves_;
+  absl::InlinedVector<absl::Span<const ir::Number>, 1> required_;
 };
 
 // Carries out the plan. `image` is the part `held` of the planned image, and contains `needed`, which is plan.Needed().

@@ -22,7 +22,10 @@ class RandomZoomOut : public GeometricKernel {
 
   PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
   absl::Status Plan(RowRandom& random, MovePlan& plan) const override {
-    if (random.Uniform() >= probability_) return absl::OkStatus();
+    if (random.Uniform() >= probability_) {
+      plan.Require(fill_);
+      return absl::OkStatus();
+    }
     const double by = random.Uniform(range_.low, range_.high);
     const auto grown = [by](int64_t side) { return static_cast<int64_t>(static_cast<double>(side) * by); };
     const int64_t height = grown(plan.height());

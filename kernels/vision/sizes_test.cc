@@ -131,6 +131,14 @@ TEST(Sizes, ZoomOutPlacesTheImage) {
   EXPECT_LT(std::abs(ChiSquareDeviation({zoomed, 1000 - zoomed})), kMostDeviation);
 }
 
+TEST(Sizes, ZoomOutRefusesAFillThatDoesNotFitWhateverIsDrawn) {
+  for (uint64_t row = 0; row < 20; ++row) {
+    const Given given = {{"fill", Ints({1, 2})}};
+    EXPECT_THAT(MessageOf(RunKernel("RandomZoomOut", given, {Golden("source")}, RowRandom(0, 0, {.key = row}))),
+                HasSubstr("fill has 2 values, but the image has 3 channels"));
+  }
+}
+
 TEST(Sizes, RefuseWhatCannotBe) {
   EXPECT_THAT(MessageOf(RunKernel("RandomResize", {{"min_size", ir::IntValue(9)}, {"max_size", ir::IntValue(9)}},
                                   Golden("source"))),

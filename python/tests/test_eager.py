@@ -232,6 +232,18 @@ def test_errors_name_the_kernel_and_what_it_got():
         V.Rotate(float("inf"))(PICTURE)
 
 
+def test_errors_do_not_depend_on_draws():
+    for kernels in ([V.RandomZoomOut(fill=(1, 2))], [V.RandomZoomOut(fill=(1, 2)), V.RandomHorizontalFlip()]):
+        composed = hr.compose(kernels, seed=0)
+        for _ in range(20):
+            with pytest.raises(hr.GraphError, match="fill has 2 values"):
+                composed(PICTURE)
+    distorted = hr.compose([V.CenterCrop(50), V.RandomInvert()], seed=0)
+    for _ in range(20):
+        with pytest.raises(hr.GraphError, match="needs uint8"):
+            distorted(PICTURE.astype(np.float32))
+
+
 def test_a_kernel_takes_any_seed():
     """Modulo 2**64, as in a pipeline."""
     flip = V.RandomHorizontalFlip(seed=-1)
