@@ -22,6 +22,9 @@ Build = Callable[[pathlib.Path], hr.Dataset]
 SEED = 11
 EPOCH = 2
 
+# As they are when the tests are collected; tests register further operators.
+OPERATORS = json.loads(_engine.declarations())["operators"]
+
 
 def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     shutil.copytree(photos, folder / "photos", ignore=shutil.ignore_patterns("*.md"))
@@ -250,7 +253,7 @@ def mixed_up(data: pathlib.Path) -> hr.Dataset:
 def with_kernels(dataset: hr.Dataset, kind: str) -> hr.Dataset:
     """Adds a column for each output of each kernel whose sample is of the kind; they read the dataset's columns."""
     columns = list(dataset.schema)
-    for operator in json.loads(_engine.declarations())["operators"]:
+    for operator in OPERATORS:
         inputs = operator["sample"]["inputs"]
         if not inputs or set(inputs) != {kind}:
             continue

@@ -11,6 +11,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace.kernel import Kernel
+from tests import pipelines
 from tests.conftest import ROOT
 from tests.pipelines import EPOCH, PIPELINES, SEED, with_kernels
 from tests.running import assert_same, read_all
@@ -40,7 +41,7 @@ class Ends(Kernel):
 
 def test_a_kernel_gets_a_column_for_each_output(monkeypatch):
     declared = OPERATORS["OneHot"] | {"name": "Ends", "outputs": 2, "sample": {"inputs": ["vector"], "attributes": {}}}
-    monkeypatch.setattr(_engine, "declarations", lambda: json.dumps({"operators": [OPERATORS["Resize"], declared]}))
+    monkeypatch.setattr(pipelines, "OPERATORS", [OPERATORS["Resize"], declared])
     monkeypatch.setattr(T, "Ends", Ends, raising=False)
     numbers = hr.Numpy({"a": np.zeros((2, 4), np.int32), "b": np.zeros((2, 4), np.int32)})
     (step,) = json.loads(with_kernels(numbers, "vector").to_json())["nodes"][1]["steps"]
