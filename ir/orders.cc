@@ -109,6 +109,13 @@ std::vector<uint32_t> Passed(const Nodes& nodes, uint32_t& id) {
   return passed;
 }
 
+// The node below the orders at `id`.
+uint32_t BelowOrders(const Nodes& nodes, uint32_t id) {
+  const auto reorders = [](const proto::Node& node) { return TraitsOf(node).reorders && node.inputs_size() == 1; };
+  while (reorders(nodes[static_cast<int>(id)])) id = nodes[static_cast<int>(id)].inputs(0);
+  return id;
+}
+
 class ChoicePlacer {
  public:
   explicit ChoicePlacer(proto::Graph& graph) : graph_(graph) {}
@@ -117,7 +124,7 @@ class ChoicePlacer {
     for (const proto::Node& node : graph_.nodes()) {
       proto::Node moved = node;
       for (uint32_t& input : *moved.mutable_inputs()) input = new_ids_[input];
-      if (TraitsOf(node).by_number && node.inputs_size() == 1) {
+      if (TraitsOf(node).by_number && !node.inputs().empty()) {
         new_ids_.push_back(Place(std::move(moved)));
       } else {
         new_ids_.push_back(Add(std::move(moved)));
@@ -143,9 +150,14 @@ class ChoicePlacer {
     const std::vector<uint32_t> passed = Passed(nodes_, base);
     const bool too_many = static_cast<int64_t>(nodes_.size()) + static_cast<int64_t>(passed.size()) > kMostOperators;
     if (too_many || !numbering_.over_indices(base) || numbering_.draws(base)) return Add(std::move(choice));
+    // Further inputs have values of the rows, by their numbers.
+    for (int i = 1; i < choice.inputs_size(); ++i) choice.set_inputs(i, BelowOrders(nodes_, choice.inputs(i)));
+    // A choice that draws is itself an order: others would not change what may come, or take its rows apart.
+    const bool draws = choice.salt() != 0;
     uint32_t top = AddOver(base, std::move(choice));
     for (auto each = passed.rbegin(); each != passed.rend(); ++each) {
-      top = AddOver(top, nodes_[static_cast<int>(*each)]);
+      const proto::Node& node = nodes_[static_cast<int>(*each)];
+      if (!draws || !TraitsOf(node).reorders) top = AddOver(top, node);
     }
     return top;
   }
@@ -197,8 +209,8 @@ std::string WhyNoNumbers(const Nodes& nodes, uint32_t id, const Numbering& numbe
   }
   if (numbering.draws(id)) {
     return Cat("names rows by their numbers before any shuffle, but ", At(culprit), " gives other rows in each epoch, ",
-               "as a source below it is shuffled: parts would overlap; put it below ", culprit.op(),
-               ", next to the source");
+               culprit.salt() != 0 ? "which it draws" : "as a source below it is shuffled",
+               ": parts would overlap; put it below ", culprit.op(), ", next to the source");
   }
   return placed ? "" : Cat("has more operators below it than the ", kMostOperators, " that a graph may have");
 }
@@ -234,7 +246,7 @@ std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph) {
   for (int id = 0; id < graph.nodes_size(); ++id) {
     numbering.Add(graph.nodes(), id);
     const proto::Node& node = graph.nodes(id);
-    if (!TraitsOf(node).by_number || node.inputs_size() != 1) continue;
+    if (!TraitsOf(node).by_number || node.inputs().empty()) continue;
     std::string why = WhyNoNumbers(graph.nodes(), node.inputs(0), numbering);
     if (why.empty()) continue;
     mistakes.push_back({LocationText(node.location()), OperatorName(node), std::move(why), ErrorKind::kGraph, id, -1});

@@ -122,8 +122,10 @@ TEST(Registry, EveryOperatorHasAnExample) {
     // Users do not call these.
     if (declaration->traits.of_attribute) continue;
     const bool source = declaration->role == ir::Role::kSource;
-    EXPECT_EQ(declaration->python_module, source ? "" : "dataset") << declaration->name;
-    const std::string call = Cat(source ? "hr\\." : "ds\\.", declaration->name, "\\(.*\\)");
+    const bool sampler = declaration->python_module == "samplers";
+    EXPECT_EQ(declaration->python_module, source ? "" : sampler ? "samplers" : "dataset") << declaration->name;
+    const std::string_view before = source ? "hr\\." : sampler ? "ds\\.sample\\(hr\\." : "ds\\.";
+    const std::string call = Cat(before, declaration->name, "\\(.*\\)");
     EXPECT_THAT(declaration->example, MatchesRegex(Cat(call, ".*"))) << declaration->name;
   }
 }

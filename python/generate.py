@@ -74,6 +74,12 @@ class Writer:
         doc = "Sources: where rows come from."
         return HEADER.format(doc=doc) + self.imports(body, ["Dataset"]) + self.exports(ops) + body
 
+    def samplers(self, stub: bool) -> str:
+        ops = self.of_module("samplers")
+        body = "".join(text_of.source(op, stub, "Sampler") for op in ops)
+        doc = "Samplers: the order of rows, for Dataset.sample."
+        return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
+
     def methods(self, stub: bool) -> str:
         ops = self.of_module("dataset")
         body = "class Methods:\n" + '    """The methods of Dataset that append an operator."""\n\n'
@@ -110,6 +116,8 @@ class Writer:
             lines.append("from headrace.dataset import Dataset")
         elif used("Dataset"):
             checking.append("from headrace.dataset import Dataset")
+        if "(Sampler)" in body:
+            lines.append("from headrace.sampler import Sampler")
         if "(Kernel)" in body:
             lines.append(f"from headrace.kernel import {', '.join(used('Kernel', 'of_one_size'))}")
         if used("Expression"):
@@ -137,6 +145,7 @@ class Writer:
         ]
         for title, module, prefix in [
             ("Sources", "", "hr."),
+            ("Samplers", "samplers", "hr."),
             ("Dataset methods", "dataset", "ds."),
             ("headrace.vision", "vision", "V."),
             ("headrace.transforms", "transforms", "T."),
@@ -218,6 +227,7 @@ def generate() -> dict[str, str]:
         transforms = "Kernels for any tensor."
         files[f"python/headrace/transforms{suffix}"] = writer.kernels("transforms", transforms, stub)
         files[f"python/headrace/sources{suffix}"] = writer.sources(stub)
+        files[f"python/headrace/samplers{suffix}"] = writer.samplers(stub)
         files[f"python/headrace/methods{suffix}"] = writer.methods(stub)
     files["docs/ops.md"] = writer.page()
     return {name: formatted(name, text) for name, text in files.items()}

@@ -402,6 +402,25 @@ def chosen_again(data: pathlib.Path) -> hr.Dataset:
     return rows.zip(chosen.repeat(3)).batch(4)
 
 
+# ---- samplers ----
+
+
+def balanced_pictures(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    return pictures.sample(hr.ClassBalanced("label", n=30)).map(V.RandomHorizontalFlip(), "image").batch(4)
+
+
+def weighted_rows(data: pathlib.Path) -> hr.Dataset:
+    weights = [number % 5 for number in range(30)]
+    drawn = hr.Range(30).sample(hr.Weighted(weights, n=50)).map(plus_noise, "value")
+    return drawn.concat(hr.Range(30).sample(hr.Weighted(weights, n=20, replacement=False))).repeat(2).batch(7)
+
+
+def repeated_augmentation(data: pathlib.Path) -> hr.Dataset:
+    repeated = hr.ImageFolder(data / "photos", shuffle=True).sample(hr.Repeated(3)).take(31)
+    return repeated.map([V.Decode(), V.RandomResizedCrop(24)], "image").cache("20KiB", transparent=False).batch(4)
+
+
 def diamond(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(25).shuffle(5)
     return numbers.zip(numbers.rename({"value": "again"})).concat(numbers.zip(numbers.rename({"value": "again"})))
@@ -584,6 +603,9 @@ PIPELINES: dict[str, Build] = {
         part_of_pictures,
         folds_in_a_row,
         chosen_again,
+        balanced_pictures,
+        weighted_rows,
+        repeated_augmentation,
         diamond,
         repeated_inside,
         endless,

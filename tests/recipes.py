@@ -229,6 +229,13 @@ def image_records(count: int, shuffled: bool) -> Recipe:
 
 
 def source(draws: Draws) -> Recipe:
+    recipe = _source(draws)
+    # Repetitions stand next to a source with random access.
+    alone = recipe.text.startswith(("Range", "Numpy")) and draws.integer(0, 3) == 0
+    return in_succession(recipe, draws.integer(1, 3)) if alone else recipe
+
+
+def _source(draws: Draws) -> Recipe:
     size = draws.integer(0, draws.choice([30, 3]))
     kind = draws.choice(["range", "array", "stream", "lines", "records", "indexed records", "image records"])
     if kind == "range":
@@ -459,12 +466,48 @@ def part_of_fold(recipe: Recipe, k: int, fold: int, held_out: bool) -> Recipe:
     )
 
 
+def weighted(recipe: Recipe, count: int, replacement: bool) -> Recipe:
+    weights = [1 + number % 4 for number in range(recipe.numbered or 0)]
+    return changed(
+        recipe,
+        text=f"{recipe}.sample(Weighted(…, {count}, {replacement}))",
+        build=lambda: recipe.build().sample(hr.Weighted(weights, count, replacement)),
+        model=unmodelled,
+        keeps_rows=False,
+    )
+
+
+def class_balanced(recipe: Recipe, count: int, classes: int) -> Recipe:
+    labels = [number % classes for number in range(recipe.numbered or 0)]
+    return changed(
+        recipe,
+        text=f"{recipe}.sample(ClassBalanced(… % {classes}, {count}))",
+        build=lambda: recipe.build().sample(hr.ClassBalanced(labels, count)),
+        model=unmodelled,
+        keeps_rows=False,
+    )
+
+
+def in_succession(recipe: Recipe, times: int) -> Recipe:
+    return changed(
+        recipe,
+        text=f"{recipe}.sample(Repeated({times}))",
+        build=lambda: recipe.build().sample(hr.Repeated(times)),
+        model=lambda: [row for row in recipe.model() for _ in range(times)],
+        keeps_rows=False,
+    )
+
+
 def chosen(draws: Draws, recipe: Recipe) -> Recipe:
     """Some of the rows, by number."""
     rows = recipe.numbered or 0
     ways: list[Callable[[], Recipe]] = [
         lambda: selected(recipe, [draws.integer(0, rows - 1) for _ in range(draws.integer(0, 12))] if rows else [])
     ]
+    if rows >= 1:
+        ways.append(lambda: weighted(recipe, draws.integer(1, 30), True))
+        ways.append(lambda: weighted(recipe, draws.integer(1, rows), False))
+        ways.append(lambda: class_balanced(recipe, draws.integer(1, 30), draws.integer(1, 4)))
     if rows >= 2:
         ways.append(lambda: part_of_split(recipe, draws.integer(1, rows - 1), draws.integer(0, 1), draws.integer(0, 2)))
     if rows >= 3:

@@ -53,7 +53,8 @@ def test_every_operator_has_its_place_in_the_reference(name):
     operator = OPERATORS[name]
     if operator["python_module"] == "internal":
         return
-    prefix = {"": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}[operator["python_module"]]
+    prefixes = {"": "hr.", "samplers": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
+    prefix = prefixes[operator["python_module"]]
     pages = (ROOT / "docs/ops.md").read_text()
     _, found, rest = pages.partition(f"### {prefix}{operator['python_name'] or name}\n")
     assert found

@@ -78,9 +78,12 @@ class Marker {
   void OverIndices(const proto::Node& node, Rows& rows) const {
     // The user may write to arrays between epochs: ActsBesides counts references.
     bool same = !ActsBesides(node);
-    for (const uint32_t input : node.inputs()) same &= rows_[input].same;
+    const Traits& traits = Registry::Global().Find(node.op())->traits;
+    // Behind the first input of a choice are values, which say which rows come and not what they are.
+    const int of_rows = traits.by_number ? 1 : node.inputs_size();
+    for (int i = 0; i < of_rows; ++i) same &= rows_[node.inputs(i)].same;
     // Pairs of shuffled rows differ in each epoch.
-    same &= !Registry::Global().Find(node.op())->traits.side_by_side || !rows.shuffled;
+    same &= !traits.side_by_side || !rows.shuffled;
     rows.same = same;
     rows.shuffled |= node.salt() != 0;
   }

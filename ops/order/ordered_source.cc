@@ -11,8 +11,13 @@ namespace {
 
 class OrderedSource : public IndexedSource {
  public:
-  OrderedSource(std::unique_ptr<IndexedSource> input, std::unique_ptr<RowOrder> order)
-      : input_(std::move(input)), order_(std::move(order)) {}
+  // `of_values`: fingerprints of what the order was made from.
+  OrderedSource(std::unique_ptr<IndexedSource> input, std::unique_ptr<RowOrder> order,
+                std::vector<Fingerprint> of_values = {})
+      : input_(std::move(input)),
+        order_(std::move(order)),
+        of_values_(std::move(of_values)),
+        level_(LevelOver(dynamic_cast<const OrderedSource*>(input_.get()))) {}
 
   uint64_t size() const override { return order_->size(); }
 
@@ -40,7 +45,10 @@ class OrderedSource : public IndexedSource {
     MarkOccurrence(occurrence, id);
   }
 
-  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    input_->AddFingerprints(fingerprints);
+    fingerprints.insert(fingerprints.end(), of_values_.begin(), of_values_.end());
+  }
 
  private:
   // Replaces the position, and returns the row's occurrence.
@@ -50,26 +58,53 @@ class OrderedSource : public IndexedSource {
     return occurrence;
   }
 
-  static void MarkOccurrence(uint64_t occurrence, RowId& id) {
-    if (occurrence > 0) id.key = MixKey(id.key, occurrence);
+  static uint64_t LevelOver(const OrderedSource* below) {
+    return below == nullptr ? 0 : below->level_ + (below->order_->recurs() ? 1 : 0);
+  }
+
+  void MarkOccurrence(uint64_t occurrence, RowId& id) const {
+    if (occurrence == 0) return;
+    id.key = MixKey(id.key, occurrence);
+    if (level_ > 0) id.key = MixKey(id.key, level_);
   }
 
   const std::unique_ptr<IndexedSource> input_;
   const std::unique_ptr<RowOrder> order_;
+  const std::vector<Fingerprint> of_values_;
+  const uint64_t level_;  // orders directly below in which rows recur
 };
+
+OpFactories FactoriesOf(
+    std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&, IndexedSources)> make,
+    OrderTraits traits) {
+  return {.indexed = std::move(make),
+          .properties = [traits](const OpArguments& /*arguments*/, OperatorProperties& properties) {
+            properties.new_order_each_epoch = traits.new_each_epoch;
+          }};
+}
 
 }  // namespace
 
 OpFactories OrderFactories(MakeOrder make, OrderTraits traits) {
-  return {.indexed = [make = std::move(make)](const OpArguments& arguments,
-                                              IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
-            HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RowOrder> order, make(arguments, inputs[0]->size()));
-            return std::make_unique<OrderedSource>(std::move(inputs[0]), std::move(order));
-          },
-          .properties =
-              [traits](const OpArguments& /*arguments*/, OperatorProperties& properties) {
-                properties.new_order_each_epoch = traits.new_each_epoch;
-              }};
+  return FactoriesOf(
+      [make = std::move(make)](const OpArguments& arguments,
+                               IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+        HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RowOrder> order, make(arguments, inputs[0]->size()));
+        return std::make_unique<OrderedSource>(std::move(inputs[0]), std::move(order));
+      },
+      traits);
+}
+
+OpFactories OrderFactories(MakeOrderByValues make, OrderTraits traits) {
+  return FactoriesOf(
+      [make = std::move(make)](const OpArguments& arguments,
+                               IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+        HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RowOrder> order, make(arguments, inputs[0]->size(), *inputs[1]));
+        std::vector<Fingerprint> of_values;
+        inputs[1]->AddFingerprints(of_values);
+        return std::make_unique<OrderedSource>(std::move(inputs[0]), std::move(order), std::move(of_values));
+      },
+      traits);
 }
 
 }  // namespace headrace

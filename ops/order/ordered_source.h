@@ -1,5 +1,6 @@
 // Makes an operator on indices of an order: it gives the rows of its input in that order. A row keeps its key, with
-// which later occurrences in the epoch mix theirs.
+// which later occurrences in the epoch mix theirs; where an order stands on another one, also its level, as the second
+// time of the first row must differ from the first time of a second.
 // Thread contract: as IndexedSource's.
 #ifndef HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_
 #define HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_
@@ -17,11 +18,16 @@ namespace headrace {
 // The order of an operator over `rows` rows.
 using MakeOrder = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(const OpArguments& arguments, uint64_t rows)>;
 
+// The order of an operator that takes a value for each row, from its second input.
+using MakeOrderByValues = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(
+    const OpArguments& arguments, uint64_t rows, const IndexedSource& values)>;
+
 struct OrderTraits {
   bool new_each_epoch = false;  // it is another one in each epoch
 };
 
 OpFactories OrderFactories(MakeOrder make, OrderTraits traits = {});
+OpFactories OrderFactories(MakeOrderByValues make, OrderTraits traits = {});
 
 }  // namespace headrace
 

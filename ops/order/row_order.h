@@ -14,6 +14,8 @@ class RowOrder {
   virtual ~RowOrder() = default;
   // Rows of every epoch.
   virtual uint64_t size() const = 0;
+  // Whether a row of the input may come several times in an epoch.
+  virtual bool recurs() const { return false; }
   // Replaces each position of the epoch, below size(), by the position of its row in the input. `occurrences`, one for
   // each position, holds zeros; where the same row of the input came at earlier positions of the epoch, too, sets how
   // often.

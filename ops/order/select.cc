@@ -21,6 +21,7 @@ class Selection : public RowOrder {
   }
 
   uint64_t size() const override { return rows_.size(); }
+  bool recurs() const override { return !occurrences_.empty(); }
   void Find(uint64_t /*epoch*/, absl::Span<uint64_t> positions, absl::Span<uint64_t> occurrences) const override {
     for (size_t i = 0; i < positions.size(); ++i) {
       const uint64_t position = positions[i];

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from headrace import sources, transforms, vision
+from headrace import samplers, sources, transforms, vision
 from headrace.dataset import ColumnType, Dataset, load
 from headrace.errors import (
     ClosedError,
@@ -21,6 +21,8 @@ from headrace.expression import Expression, col
 from headrace.iterator import Iterator
 from headrace.kernel import Kernel, compose
 from headrace.parts import Subset
+from headrace.sampler import Sampler
+from headrace.samplers import *  # noqa: F403
 from headrace.sources import *  # noqa: F403
 
 __version__ = "0.1.0"
@@ -40,6 +42,7 @@ __all__ = [
     "NotFoundError",
     "PipelineWarning",
     "ResourceError",
+    "Sampler",
     "StateError",
     "Subset",
     "UnsupportedError",
@@ -49,6 +52,7 @@ __all__ = [
     "transforms",
     "vision",
 ]
+__all__ += samplers.__all__
 __all__ += sources.__all__
 
 

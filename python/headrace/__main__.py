@@ -47,8 +47,8 @@ def _operators() -> list[dict[str, Any]]:
 
 
 def _python_name(op: dict[str, Any]) -> str:
-    prefix = {"": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}.get(op["python_module"], "")
-    return f"{prefix}{op['python_name'] or op['name']}"
+    prefixes = {"": "hr.", "samplers": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
+    return f"{prefixes.get(op['python_module'], '')}{op['python_name'] or op['name']}"
 
 
 def ops(options: argparse.Namespace) -> int:
@@ -58,6 +58,7 @@ def ops(options: argparse.Namespace) -> int:
     width = max(len(_python_name(op)) for op in found)
     for title, modules in (
         ("sources", [""]),
+        ("samplers", ["samplers"]),
         ("dataset methods", ["dataset"]),
         ("kernels of headrace.vision", ["vision"]),
         ("kernels of headrace.transforms", ["transforms"]),

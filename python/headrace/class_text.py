@@ -141,11 +141,11 @@ def kernel(op: dict[str, Any], stub: bool = False) -> str:
     )
 
 
-def source(op: dict[str, Any], stub: bool = False) -> str:
+def source(op: dict[str, Any], stub: bool = False, base: str = "Dataset") -> str:
     given, own, code = signature(op)
     code = code or f'self._begin("{op["name"]}", {attribute_dict(op)})'
     comma = ", " if given else ""
-    head = f"class {op['name']}(Dataset):\n{docstring(documentation(op, own), 4)}\n\n"
+    head = f"class {op['name']}({base}):\n{docstring(documentation(op, own), 4)}\n\n"
     head += f"    def __init__(self{comma}{given}) -> None:"
     return f"{head} ...\n\n" if stub else f"{head}\n{indented(code, 8)}\n\n\n"
 

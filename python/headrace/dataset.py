@@ -16,6 +16,7 @@ from headrace.parts import note_run
 from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
 from headrace.run_options import RunOptions, RunParameters
+from headrace.sampler import Sampler, applied
 from headrace.source_location import users_location
 from headrace.system_error import system_error
 from headrace.whole_file import write_whole
@@ -354,6 +355,21 @@ class Dataset(Methods):
         return f"<headrace.Dataset {chain}>"
 
     # ---- making it ----
+
+    def sample(self, sampler: Sampler) -> "Dataset":
+        """The rows in the order that a sampler gives, such as `headrace.Weighted`, `ClassBalanced` or `Repeated`.
+
+        It acts on the numbers of rows, over sources with random access (with take, skip, concat and zip of them, and
+        parts): only rows that come are read, an order takes no time to restore, and rows are sharded above it. Calls may
+        follow each other. Order, seed and epoch determine it; each epoch has another one where the sampler draws.
+
+        Args:
+            sampler: The order.
+
+        Example:
+            ds.sample(hr.ClassBalanced("label"))
+        """
+        return applied(self, sampler)
 
     def with_seed(self, seed: int) -> "Dataset":
         """The same pipeline with another seed for its random operators; `iterate(seed=)` takes precedence."""

@@ -20,8 +20,10 @@ _METHODS = {
     "prefetch": _READ_AHEAD,
     "padded_batch": "write batch(size, pad=True)",
     "concatenate": "write concat(other)",
-    "flat_map": "write map(…) to make rows with a new first axis, and unbatch()",
     "enumerate": "write hr.Range(len(dataset)).zip(dataset)",
+    "add_sampler": "write sample(…), as in sample(hr.Weighted(weights))",
+    "use_sampler": "write sample(…), as in sample(hr.Weighted(weights))",
+    "rejection_resample": "write sample(hr.ClassBalanced(labels)), or sample(hr.Weighted(weights))",
     "random_split": "write split([0.8, 0.2], seed=0)",
     "train_test_split": "write split([0.8, 0.2], seed=0)",
     "shard": "write iterate(shard=(rank, world))",
@@ -58,7 +60,8 @@ _KEYWORDS = {
     "num_shards": "write iterate(shard=(rank, world))",
     "shard_id": "write iterate(shard=(rank, world))",
     "on_error": 'write dataset.on_error("skip"), which holds for the whole pipeline',
-    "sampler": "write shuffle=True in the source, or shuffle(window); for chosen rows select(indices)",
+    "sampler": "write shuffle=True in the source, or sample(…), as in sample(hr.Weighted(weights)); for chosen rows "
+    "select(indices)",
 }
 
 

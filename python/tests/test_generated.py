@@ -21,7 +21,8 @@ NAMES = [op["name"] for op in OPERATORS]
 
 def in_python(op):
     name = op["python_name"] or op["name"]
-    return getattr({"": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}[op["python_module"]], name)
+    modules = {"": hr, "samplers": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}
+    return getattr(modules[op["python_module"]], name)
 
 
 def test_the_files_are_fresh():

@@ -1,0 +1,66 @@
+#include <memory>
+#include <utility>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "ops/order/drawn_order.h"
+#include "ops/order/ordered_source.h"
+#include "ops/order/values_by_number.h"
+
+namespace headrace {
+namespace {
+
+DrawRows DrawFrom(Classes classes, uint64_t stream) {
+  return [classes = std::move(classes), stream](uint64_t epoch, absl::Span<uint32_t> rows) {
+    const uint64_t key = RowRandom::KeyOf(stream, epoch);
+    for (uint64_t i = 0; i < rows.size(); ++i) {
+      RowRandom random(key, i);
+      const absl::Span<const uint32_t> members = classes.rows(random.Below(classes.count()));
+      rows[i] = members[random.Below(members.size())];
+    }
+  };
+}
+
+absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows,
+                                               const IndexedSource& values) {
+  HEADRACE_ASSIGN_OR_RETURN(Classes classes, ReadClasses(arguments, values, rows));
+  return MakeDrawnOrder({.positions = DrawnRows(arguments, rows), .input_rows = rows, .memory = arguments.run->memory},
+                        DrawFrom(std::move(classes), RowRandom::StreamOf(arguments.seed, arguments.salt)));
+}
+
+const OpRegistration registration(
+    {
+        .name = "ClassBalanced",
+        .role = ir::Role::kStream,
+        .summary = "Draws rows so that all classes come equally often.",
+        .doc = "Each of the n draws takes one of the classes that occur, all equally likely, and one of its rows, all "
+               "equally likely, whatever came before. Each epoch has new draws; a row that comes again in an epoch has "
+               "random numbers of its own. Labels are by the rows' numbers in the order that the source has without "
+               "shuffling; maps may stand between it and the source. Of a listing only the labels are read, no "
+               "pictures.\n"
+               "Errors: another number of labels than of rows; labels that are not single numbers or texts.",
+        .min_inputs = 2,
+        .max_inputs = 2,
+        .attributes = {DeclareDrawnRows(), DeclareValuesColumn()},
+        .traits = {.random = true, .indexed = true, .light = true, .by_number = true},
+        .python_module = "samplers",
+        .python = {.parameters = "labels: Any = \"label\", n: int | None = None, *, seed: int | None = None, "
+                                 "name: str | None = None",
+                   .docs = {{"labels",
+                             "The name of the column of the listing that has them, or a number or text for each row, "
+                             "as a list or an array."},
+                            {"n"},
+                            {"seed"},
+                            {"name"}},
+                   .body = "self._begin(\"ClassBalanced\", {\"n\": n, \"seed\": seed, \"name\": name}, "
+                           "{\"labels\": labels})"},
+        .example = "ds.sample(hr.ClassBalanced(\"label\"))",
+        .infer = [](const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs)
+            -> absl::StatusOr<ir::Schema> { return InferWithValues(attributes, inputs, "labels", true); },
+        .reads = ReadsValues,
+        .most_rows = MostDrawnRows,
+    },
+    OrderFactories(Make, {.new_each_epoch = true}));
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,83 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/testing/chi_square.h"
+#include "ops/testing/fake_host.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::IntValue;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+GraphBuilder Over(int64_t rows, int64_t n, DType dtype = DType::kInt64) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(rows)}});
+  builder.Add("Numpy", {},
+              {{"arrays", ir::ReferenceValue("labels")},
+               {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(dtype, {})}}})}});
+  GraphBuilder::Given given{{"column", ir::StringValue("value")}};
+  if (n > 0) given.emplace_back("n", IntValue(n));
+  builder.Add("ClassBalanced", {0, 1}, given);
+  return builder;
+}
+
+RunSpec With(Tensor labels, uint64_t epochs = 2) {
+  RunSpec spec;
+  spec.epochs = epochs;
+  spec.bindings.arrays["labels"].columns = {{"value", std::move(labels)}};
+  return spec;
+}
+
+TEST(ClassBalanced, GivesSoManyRowsAndOthersInEachEpoch) {
+  const RunSpec spec = With(Int64s({3, 3, 3, -8, 3}));
+  const Ran ran = RunEveryWay(Over(5, 40), spec);
+  EXPECT_THAT(ran.Ints(), SizeIs(40));
+  EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
+  EXPECT_THAT(RunEveryWay(Over(5, 0), spec).Ints(), SizeIs(5));
+}
+
+// One row of six is a class, two are another, three the last.
+TEST(ClassBalanced, DrawsClassesEquallyOftenAndTheirRowsToo) {
+  if (!kCountsChances) GTEST_SKIP();
+  for (Tensor labels : {Int64s({7, 5, 5, 9, 9, 9}), Strings({"a", "bb", "bb", "", "", ""})}) {
+    const DType dtype = labels.dtype();
+    const Ran ran = *RunOnce(*Over(6, 60, dtype).Build(), OptionsOf(With(std::move(labels), 500)));
+    std::vector<int64_t> counts(6);
+    for (uint64_t epoch = 0; epoch < 500; ++epoch) {
+      for (const int64_t row : ran.Ints(0, epoch)) ++counts[static_cast<size_t>(row)];
+    }
+    const std::vector<double> expected{10'000, 5000, 5000, 10'000.0 / 3, 10'000.0 / 3, 10'000.0 / 3};
+    EXPECT_LT(std::abs(ChiSquareDeviation(counts, expected)), kMostDeviation) << DTypeName(dtype);
+  }
+}
+
+TEST(ClassBalanced, IsDealtAboveItsDraws) {
+  const RunSpec spec = With(Int64s({0, 1, 1, 1}));
+  const std::vector<int64_t> whole = RunEveryWay(Over(4, 10), spec).Ints();
+  const std::vector<Ran> ranks = RunRanks(Over(4, 10), 2, spec);
+  for (size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(ranks[i % 2].Ints()[i / 2], whole[i]);
+}
+
+TEST(ClassBalanced, RefusesOtherLabels) {
+  EXPECT_THAT(Refusal(Over(3, 5), With(Int64s({1}))), HasSubstr("got 1 labels for 3 rows; give one for each"));
+  EXPECT_THAT(Refusal(Over(0, 5), With(Int64s({}))), HasSubstr("has no rows to draw from"));
+  GraphBuilder many;
+  many.Add("Range", {}, {{"stop", IntValue(1 << 30)}});
+  many.Add("ClassBalanced", {0, 0}, {{"column", ir::StringValue("value")}});
+  EXPECT_THAT(Refusal(many), HasSubstr("keeps 32 bytes for each of 1073741824 rows"));
+  GraphBuilder unlike;
+  unlike.Add("Range", {}, {{"stop", IntValue(1000)}});
+  unlike.Add("ClassBalanced", {0, 0}, {{"column", ir::StringValue("value")}});
+  PipelineOptions options = OptionsOf({});
+  options.memory = 1 << 16;
+  EXPECT_THAT(Pipeline::Make(*unlike.Build(), options).status().message(), HasSubstr("more than 256 different labels"));
+}
+
+}  // namespace
+}  // namespace headrace

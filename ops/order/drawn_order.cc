@@ -1,0 +1,113 @@
+#include "ops/order/drawn_order.h"
+
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "ops/order/epoch_slots.h"
+
+namespace headrace {
+namespace {
+
+constexpr uint64_t kMostRows = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kBytesEach = 2 * sizeof(uint32_t);
+constexpr uint64_t kEpochsKept = 2;
+
+struct OrderTable {
+  std::vector<uint32_t> rows;
+  std::vector<uint32_t> occurrences;  // empty: no row recurs
+  size_t bytes() const { return (rows.size() + occurrences.size()) * sizeof(uint32_t); }
+};
+
+// Whether any is above 0.
+template <typename Counts>
+bool CountEarlier(absl::Span<const uint32_t> rows, Counts& counts, std::vector<uint32_t>& occurrences) {
+  uint32_t any = 0;
+  for (size_t i = 0; i < rows.size(); ++i) any |= occurrences[i] = counts[rows[i]]++;
+  return any != 0;
+}
+
+// How often each row came before.
+std::vector<uint32_t> OccurrencesOf(absl::Span<const uint32_t> rows, uint64_t input_rows) {
+  std::vector<uint32_t> occurrences(rows.size());
+  bool any = false;
+  if (input_rows / 8 <= rows.size()) {
+    std::vector<uint32_t> counts(input_rows);
+    any = CountEarlier(rows, counts, occurrences);
+  } else {
+    std::unordered_map<uint32_t, uint32_t> counts;
+    any = CountEarlier(rows, counts, occurrences);
+  }
+  return any ? occurrences : std::vector<uint32_t>();
+}
+
+class DrawnOrder : public RowOrder {
+ public:
+  DrawnOrder(const DrawnSize& size, DrawRows draw) : size_(size), draw_(std::move(draw)) {}
+
+  uint64_t size() const override { return size_.positions; }
+  bool recurs() const override { return true; }
+
+  void Find(uint64_t epoch, absl::Span<uint64_t> positions, absl::Span<uint64_t> occurrences) const override {
+    tables_.With(
+        epoch, [&] { return Draw(epoch); },
+        [&](const OrderTable& table) {
+          for (size_t i = 0; i < positions.size(); ++i) {
+            const uint64_t position = positions[i];
+            positions[i] = table.rows[position];
+            if (!table.occurrences.empty()) occurrences[i] = table.occurrences[position];
+          }
+        });
+  }
+
+ private:
+  std::shared_ptr<const OrderTable> Draw(uint64_t epoch) const {
+    auto table = std::make_shared<OrderTable>();
+    table->rows.resize(size_.positions);
+    draw_(epoch, absl::MakeSpan(table->rows));
+    table->occurrences = OccurrencesOf(table->rows, size_.input_rows);
+    return table;
+  }
+
+  const DrawnSize size_;
+  const DrawRows draw_;
+  mutable EpochSlots<OrderTable> tables_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, DrawRows draw) {
+  if (size.input_rows > kMostRows) {
+    return UnsupportedError("draws from at most ", kMostRows, " rows; there are ", size.input_rows);
+  }
+  const auto memory = static_cast<uint64_t>(size.memory);
+  if (size.positions > memory / (kBytesEach * kEpochsKept)) {
+    return ResourceError("keeps the order of ", size.positions, " rows for two epochs, ", kBytesEach,
+                         " bytes a row and epoch, which the budget cannot hold; draw fewer, or set memory= to more "
+                         "than ",
+                         memory, " bytes");
+  }
+  return std::make_unique<DrawnOrder>(size, std::move(draw));
+}
+
+ir::Attribute DeclareDrawnRows() {
+  return {.name = "n",
+          .doc = "How many rows an epoch draws; None: as many as there are.",
+          .default_value = "None",
+          .nullable = true,
+          .minimum = 1};
+}
+
+uint64_t DrawnRows(const OpArguments& arguments, uint64_t input_rows) {
+  return arguments.attributes.IsNone("n") ? input_rows : static_cast<uint64_t>(arguments.attributes.Int("n"));
+}
+
+std::optional<uint64_t> MostDrawnRows(const ir::Attributes& attributes,
+                                      absl::Span<const std::optional<uint64_t>> inputs) {
+  if (attributes.IsNone("n")) return inputs[0];
+  return static_cast<uint64_t>(attributes.Int("n"));
+}
+
+}  // namespace headrace

@@ -1,0 +1,39 @@
+// An order whose rows are drawn anew in each epoch, those of all positions at once. It keeps a table for each of two
+// epochs: the row of every position and, where rows recur, how often each came before; 8 bytes a position at most.
+// Thread contract: as RowOrder's.
+#ifndef HEADRACE_OPS_ORDER_DRAWN_ORDER_H_
+#define HEADRACE_OPS_ORDER_DRAWN_ORDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/operator/operator.h"
+#include "ops/order/row_order.h"
+
+namespace headrace {
+
+// Sets the row of the input for each position of the epoch. Called once for most epochs, by any thread.
+using DrawRows = std::function<void(uint64_t epoch, absl::Span<uint32_t> rows)>;
+
+struct DrawnSize {
+  uint64_t positions = 0;   // of every epoch
+  uint64_t input_rows = 0;  // the rows drawn are below it
+  int64_t memory = 0;       // the run's budget
+};
+
+// kUnsupported for 2^32 rows of the input or more; kResource if the tables do not fit the budget.
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, DrawRows draw);
+
+// The attribute `n`, the number of draws of an epoch: None, as many as its input has rows.
+ir::Attribute DeclareDrawnRows();
+uint64_t DrawnRows(const OpArguments& arguments, uint64_t input_rows);
+std::optional<uint64_t> MostDrawnRows(const ir::Attributes& attributes,
+                                      absl::Span<const std::optional<uint64_t>> inputs);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_ORDER_DRAWN_ORDER_H_

@@ -1,0 +1,65 @@
+#include <memory>
+#include <optional>
+
+#include "core/error.h"
+#include "ops/order/ordered_source.h"
+
+namespace headrace {
+namespace {
+
+class InSuccession : public RowOrder {
+ public:
+  InSuccession(uint64_t rows, uint64_t times) : size_(rows * times), times_(times) {}
+
+  uint64_t size() const override { return size_; }
+  bool recurs() const override { return true; }
+  void Find(uint64_t /*epoch*/, absl::Span<uint64_t> positions, absl::Span<uint64_t> occurrences) const override {
+    for (size_t i = 0; i < positions.size(); ++i) {
+      occurrences[i] = positions[i] % times_;
+      positions[i] /= times_;
+    }
+  }
+
+ private:
+  const uint64_t size_;
+  const uint64_t times_;
+};
+
+absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows) {
+  const auto times = static_cast<uint64_t>(arguments.attributes.Int("times"));
+  uint64_t size = 0;
+  if (__builtin_mul_overflow(rows, times, &size)) {
+    return UnsupportedError("gives ", rows, " rows ", times, " times, which are more than 64 bits can count");
+  }
+  return std::make_unique<InSuccession>(rows, times);
+}
+
+std::optional<uint64_t> MostRows(const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
+  uint64_t rows = 0;
+  if (!inputs[0].has_value()) return std::nullopt;
+  if (__builtin_mul_overflow(*inputs[0], static_cast<uint64_t>(attributes.Int("times")), &rows)) return std::nullopt;
+  return rows;
+}
+
+const OpRegistration registration(
+    {
+        .name = "Repeated",
+        .role = ir::Role::kStream,
+        .summary = "Gives each row several times in succession, drawn anew each time.",
+        .doc = "Rows keep the order that they come in, shuffled or not. A row has other random numbers each time, so "
+               "augmentations above differ: repeated augmentation (Hoffer et al., \"Augment your batch\", 2020). With "
+               "shards, the repetitions of a row go to different ranks. torchvision's RASampler over N rows is "
+               ".sample(hr.Repeated(3)).take(N // 256 * 256). It stands next to a source with random access, below "
+               "maps.",
+        .attributes = {{.name = "times", .doc = "How often each row comes.", .minimum = 1, .maximum = 1 << 30}},
+        .traits = {.indexed = true, .light = true},
+        .python_module = "samplers",
+        .example = "ds.sample(hr.Repeated(3))",
+        .infer = ir::PassesSchema(),
+        .reads = ir::PassesColumns(),
+        .most_rows = MostRows,
+    },
+    OrderFactories(Make));
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,57 @@
+// Operators on indices that take a value for each row of their input, such as a weight or a label: their second input
+// has the values, by the numbers of the rows. Of that input the one column alone is made, so no file is read for it
+// where a listing has the values.
+// Pure functions.
+#ifndef HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_
+#define HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/operator/operator.h"
+
+namespace headrace {
+
+// The attribute that names the column. It is set by the front end.
+ir::Attribute DeclareValuesColumn();
+
+// The schema of the first input, if the second has the column, of scalars: numbers, and with `or_texts` also byte
+// strings and texts. `what`: "weights".
+absl::StatusOr<ir::Schema> InferWithValues(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
+                                           std::string_view what, bool or_texts);
+// The columns wanted of the first input, and that one of the second.
+std::vector<ir::ColumnSet> ReadsValues(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
+                                       const ir::ColumnSet& wanted);
+
+// Those of every row of `values`, the second input. kGraph if it has not exactly `rows` of them, or `rows` is 0;
+// kResource if what is made of them would not fit the budget.
+absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, const IndexedSource& values,
+                                                uint64_t rows, std::string_view what);
+
+// Rows by their labels.
+class Classes {
+ public:
+  // The class of each row, below `count`; fewer than 2^32 rows.
+  Classes(absl::Span<const uint32_t> class_of, uint64_t count);
+
+  uint64_t count() const { return ends_.size(); }
+  // In rising order; at least one.
+  absl::Span<const uint32_t> rows(uint64_t number) const {
+    const uint64_t begin = number == 0 ? 0 : ends_[number - 1];
+    return absl::MakeConstSpan(members_).subspan(begin, ends_[number] - begin);
+  }
+
+ private:
+  std::vector<uint64_t> ends_;  // of each class in members_
+  std::vector<uint32_t> members_;
+};
+
+// As ReadNumbers. Classes are numbered as they first occur.
+absl::StatusOr<Classes> ReadClasses(const OpArguments& arguments, const IndexedSource& values, uint64_t rows);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_

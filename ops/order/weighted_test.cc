@@ -1,0 +1,206 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/row_id.h"
+#include "core/testing/chi_square.h"
+#include "ops/testing/fake_host.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::BoolValue;
+using ir::IntValue;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+Tensor Doubles(const std::vector<double>& values) {
+  Tensor tensor = *Tensor::Allocate(DType::kFloat64, {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), tensor.mutable_data<double>());
+  return tensor;
+}
+
+uint32_t Range(GraphBuilder& builder, int64_t rows, bool shuffle = false) {
+  return builder.Add("Range", {}, {{"stop", IntValue(rows)}, {"shuffle", BoolValue(shuffle)}});
+}
+
+uint32_t Array(GraphBuilder& builder, DType dtype = DType::kFloat64) {
+  return builder.Add("Numpy", {},
+                     {{"arrays", ir::ReferenceValue("weights")},
+                      {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(dtype, {})}}})}});
+}
+
+void Weighted(GraphBuilder& builder, uint32_t rows, int64_t n, bool replacement = true) {
+  const uint32_t weights = Array(builder);
+  GraphBuilder::Given given{{"column", ir::StringValue("value")}, {"replacement", BoolValue(replacement)}};
+  if (n > 0) given.emplace_back("n", IntValue(n));
+  builder.Add("Weighted", {rows, weights}, given);
+}
+
+RunSpec With(const std::vector<double>& weights, uint64_t epochs = 2) {
+  RunSpec spec;
+  spec.epochs = epochs;
+  spec.bindings.arrays["weights"].columns = {{"value", Doubles(weights)}};
+  return spec;
+}
+
+GraphBuilder Over(int64_t rows, int64_t n, bool replacement = true) {
+  GraphBuilder builder;
+  Weighted(builder, Range(builder, rows), n, replacement);
+  return builder;
+}
+
+// The values of all epochs of one plain run.
+std::vector<std::vector<int64_t>> Epochs(const GraphBuilder& builder, const RunSpec& spec) {
+  const Ran ran = *RunOnce(*builder.Build(), OptionsOf(spec));
+  std::vector<std::vector<int64_t>> epochs;
+  for (uint64_t epoch = 0; epoch < spec.epochs; ++epoch) epochs.push_back(ran.Ints(0, epoch));
+  return epochs;
+}
+
+TEST(Weighted, GivesSoManyRowsAndOthersInEachEpoch) {
+  const Ran ran = RunEveryWay(Over(4, 30), With({1, 0, 5, 1}));
+  EXPECT_THAT(ran.Ints(0, 0), SizeIs(30));
+  EXPECT_THAT(ran.Ints(0, 0), Each(::testing::Ne(1)));
+  EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
+  EXPECT_THAT(RunEveryWay(Over(4, 0), With({1, 0, 5, 1})).Ints(), SizeIs(4));
+}
+
+TEST(Weighted, GivesARowAgainWithAnotherKey) {
+  const Ran ran = RunEveryWay(Over(3, 12), With({1, 1, 2}));
+  std::map<int64_t, uint64_t> earlier;
+  const std::vector<int64_t> rows = ran.Ints();
+  const std::vector<uint64_t> keys = ran.Keys();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint64_t occurrence = earlier[rows[i]]++;
+    const auto row = static_cast<uint64_t>(rows[i]);
+    EXPECT_EQ(keys[i], occurrence == 0 ? row : MixKey(row, occurrence));
+  }
+}
+
+TEST(Weighted, DrawsByWeight) {
+  if (!kCountsChances) GTEST_SKIP();
+  const std::vector<double> weights{1, 2, 0, 3, 4};
+  std::vector<int64_t> counts(5), first(5), pairs(25);
+  for (const std::vector<int64_t>& rows : Epochs(Over(5, 50), With(weights, 2000))) {
+    for (const int64_t row : rows) ++counts[static_cast<size_t>(row)];
+    ++first[static_cast<size_t>(rows[0])];
+    ++pairs[static_cast<size_t>(rows[0] * 5 + rows[1])];
+  }
+  const auto without_zeros = [](std::vector<int64_t> found) {
+    std::erase(found, 0);
+    return found;
+  };
+  EXPECT_LT(std::abs(ChiSquareDeviation(without_zeros(counts), {10'000, 20'000, 30'000, 40'000})), kMostDeviation);
+  EXPECT_LT(std::abs(ChiSquareDeviation(without_zeros(first), {200, 400, 600, 800})), kMostDeviation) << "epochs";
+  std::vector<double> expected;
+  for (const double a : {1, 2, 3, 4}) {
+    for (const double b : {1, 2, 3, 4}) expected.push_back(a * b / 100 * 2000);
+  }
+  EXPECT_LT(std::abs(ChiSquareDeviation(without_zeros(pairs), expected)), kMostDeviation) << "one after the other";
+}
+
+TEST(Weighted, WithoutReplacementGivesEachRowOnce) {
+  const Ran ran = RunEveryWay(Over(6, 5, false), With({1, 1, 0, 9, 1, 1}));
+  EXPECT_THAT(ran.Ints(), UnorderedElementsAre(0, 1, 3, 4, 5));
+  EXPECT_THAT(ran.Keys(), UnorderedElementsAre(0, 1, 3, 4, 5));
+  EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
+}
+
+// Each order of two of {1, 2, 3}, by weight: the first by its share of 6, the second by its share of what is left.
+TEST(Weighted, WithoutReplacementDrawsByTheWeightsLeft) {
+  if (!kCountsChances) GTEST_SKIP();
+  std::vector<int64_t> counts(9);
+  constexpr int kEpochs = 6000;
+  for (const std::vector<int64_t>& rows : Epochs(Over(3, 2, false), With({1, 2, 3}, kEpochs))) {
+    ++counts[static_cast<size_t>(rows[0] * 3 + rows[1])];
+  }
+  std::vector<int64_t> found;
+  std::vector<double> expected;
+  for (size_t a = 0; a < 3; ++a) {
+    for (size_t b = 0; b < 3; ++b) {
+      const auto first = static_cast<double>(a + 1), second = static_cast<double>(b + 1);
+      if (a == b) continue;
+      found.push_back(counts[a * 3 + b]);
+      expected.push_back(first / 6 * second / (6 - first) * kEpochs);
+    }
+  }
+  EXPECT_LT(std::abs(ChiSquareDeviation(found, expected)), kMostDeviation);
+}
+
+TEST(Weighted, IsDealtAboveItsDraws) {
+  const std::vector<int64_t> whole = RunEveryWay(Over(5, 23), With({1, 2, 3, 4, 5})).Ints();
+  const std::vector<Ran> ranks = RunRanks(Over(5, 23), 3, With({1, 2, 3, 4, 5}));
+  for (size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(ranks[i % 3].Ints()[i / 3], whole[i]);
+}
+
+TEST(Weighted, NamesRowsByNumberBelowMapsAndShuffles) {
+  GraphBuilder builder;
+  const uint32_t shuffled =
+      builder.Add("project", {Range(builder, 4, true)}, {{"columns", ir::StringsValue({"value"})}});
+  Weighted(builder, shuffled, 9);
+  const ir::proto::Graph graph = *builder.Build();
+  std::vector<std::string> ops;
+  for (const ir::proto::Node& node : graph.nodes()) ops.push_back(node.op());
+  EXPECT_THAT(ops, ElementsAre("Range", "Numpy", "Weighted", "project")) << "it is an order itself";
+  EXPECT_THAT(RunEveryWay(builder, With({0, 0, 1, 0})).Ints(), Each(2));
+}
+
+TEST(Weighted, TakesAColumnOfTheListing) {
+  GraphBuilder builder;
+  const uint32_t numbers = Range(builder, 4);
+  const uint32_t again = Range(builder, 4, true);
+  builder.Add("Weighted", {numbers, again}, {{"column", ir::StringValue("value")}, {"n", IntValue(40)}});
+  const std::vector<int64_t> rows = RunEveryWay(builder).Ints();
+  EXPECT_EQ(std::set<int64_t>(rows.begin(), rows.end()), (std::set<int64_t>{1, 2, 3})) << "by number, not shuffled";
+}
+
+TEST(Weighted, RefusesWeightsThatCannotBeDrawn) {
+  EXPECT_THAT(Refusal(Over(3, 5), With({1, 2})), HasSubstr("got 2 weights for 3 rows"));
+  EXPECT_THAT(Refusal(Over(2, 5), With({1, -2})), HasSubstr("weights[1] is -2; weights are finite numbers, 0 or more"));
+  EXPECT_THAT(Refusal(Over(2, 5), With({std::nan(""), 1})), HasSubstr("weights[0] is nan"));
+  EXPECT_THAT(Refusal(Over(2, 5), With({0, 0})), HasSubstr("no weight above 0"));
+  EXPECT_THAT(Refusal(Over(0, 5), With({})), HasSubstr("has no rows to draw from"));
+  EXPECT_THAT(Refusal(Over(3, 3, false), With({1, 0, 2})),
+              HasSubstr("draws 3 rows without replacement, but 2 of 3 rows have a weight above 0"));
+  EXPECT_THAT(Refusal(Over(2, int64_t{1} << 40), With({1, 2})), HasSubstr("which the budget cannot hold"));
+}
+
+TEST(Weighted, RefusesColumnsThatAreNoWeights) {
+  GraphBuilder missing;
+  const uint32_t rows = Range(missing, 3);
+  missing.Add("Weighted", {rows, Range(missing, 3)}, {{"column", ir::StringValue("label")}});
+  EXPECT_THAT(Refusal(missing), HasSubstr("takes its weights from the column \"label\", which the source has not "
+                                          "(columns: value)"));
+  GraphBuilder texts;
+  const uint32_t three = Range(texts, 3);
+  texts.Add("Weighted", {three, Array(texts, DType::kString)}, {{"column", ir::StringValue("value")}});
+  EXPECT_THAT(Refusal(texts, With({1})), HasSubstr("they must be single numbers"));
+}
+
+TEST(Weighted, IsNoPartOfAnother) {
+  GraphBuilder builder;
+  Weighted(builder, Range(builder, 4), 9);
+  builder.Add("select", {2}, {{"indices", ir::IntsValue({0})}});
+  EXPECT_THAT(Refusal(builder, With({1, 1, 1, 1})), HasSubstr("Weighted (test.py:3) gives other rows in each epoch, "
+                                                              "which it draws"));
+}
+
+TEST(Weighted, FitsNoStateOfOtherWeights) {
+  const auto prints = [](const std::vector<double>& weights) {
+    return RunOnce(*Over(2, 5).Build(), OptionsOf(With(weights)))->fingerprints;
+  };
+  EXPECT_EQ(prints({1, 2}), prints({1, 2}));
+  EXPECT_NE(prints({1, 2}), prints({1, 3}));
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,89 @@
+"""What the samplers have in common: they are orders of rows, which `Dataset.sample` puts on a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace.errors import GraphError, ResourceError
+from headrace.options import shown
+
+if TYPE_CHECKING:
+    from headrace.dataset import Dataset
+
+__all__ = ["Sampler"]
+
+
+class Sampler:
+    """An order of rows, for `Dataset.sample`. It may be given to any number of datasets."""
+
+    _op: str
+    _attributes: dict[str, Any]
+    # What it takes for each row, "weights" or "labels": the name of a column, or an array.
+    _values: tuple[str, Any] | None
+
+    def __init__(self) -> None:
+        raise TypeError("a Sampler is made by one of its classes, such as headrace.Weighted(…)")
+
+    def _begin(self, op: str, attributes: dict[str, Any], values: Mapping[str, Any] | None = None) -> None:
+        self._op = op
+        self._attributes = attributes
+        self._values = None
+        if values is not None:
+            ((what, given),) = values.items()
+            self._values = what, given if isinstance(given, str) else _array_of(op, what, given)
+
+    def _applied(self, dataset: Dataset) -> Dataset:
+        if self._values is None:
+            return dataset._append(self._op, self._attributes)
+        _, given = self._values
+        if isinstance(given, str):
+            return dataset._append(self._op, {**self._attributes, "column": given}, [_listing(dataset)])
+        from headrace.sources import Numpy
+
+        return dataset._append(self._op, {**self._attributes, "column": "value"}, [Numpy({"value": given})])
+
+    def __repr__(self) -> str:
+        given = {} if self._values is None else dict([self._values])
+        given |= {name: value for name, value in self._attributes.items() if name not in ("seed", "name")}
+        return f"{self._op}({', '.join(f'{name}={shown(value)}' for name, value in given.items())})"
+
+
+def applied(dataset: Dataset, sampler: Any) -> Dataset:
+    if not isinstance(sampler, Sampler):
+        advice = "; for rows by their numbers write select(indices)" if hasattr(sampler, "__len__") else ""
+        raise GraphError(
+            f"sample: the sampler is {shown(sampler)}; give one such as headrace.Weighted(weights){advice}"
+        )
+    return sampler._applied(dataset)
+
+
+def _array_of(op: str, what: str, given: Any) -> Any:
+    """A copy, so that the sampler stays what it is."""
+    import numpy as np
+
+    try:
+        array = np.array(given)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise GraphError(f"{op}: {what} is {shown(given)}, which is no array: {error}") from error
+    except MemoryError as error:
+        raise ResourceError(f"{op}: {what} does not fit into memory as an array: {error}") from error
+    if array.ndim != 1 or array.dtype.kind not in "biufSU":
+        kind = f"an array of {array.dtype} of shape {array.shape}"
+        raise GraphError(f"{op}: {what} is {kind}; give one value for each row, along one axis")
+    return array
+
+
+def _listing(dataset: Dataset) -> Dataset:
+    """A dataset of its own that gives the rows by number: what stands below the maps."""
+    while dataset._node.row_by_row and len(dataset._inputs) == 1:
+        (dataset,) = dataset._inputs
+    return _twin(dataset, {})
+
+
+def _twin(dataset: Dataset, made: dict[int, Dataset]) -> Dataset:
+    if id(dataset) not in made:
+        copy = dataset._copy()
+        copy._inputs = tuple(_twin(each, made) for each in dataset._inputs)
+        made[id(dataset)] = copy
+    return made[id(dataset)]
