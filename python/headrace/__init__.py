@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from headrace import samplers, sources, transforms, vision
+from headrace.callback import Callback, Moment
 from headrace.dataset import ColumnType, Dataset, load
 from headrace.errors import (
     ClosedError,
@@ -21,6 +22,7 @@ from headrace.expression import Expression, col
 from headrace.iterator import Iterator
 from headrace.kernel import Kernel, compose
 from headrace.parts import Subset
+from headrace.progress_bar import progress
 from headrace.sampler import Sampler
 from headrace.samplers import *  # noqa: F403
 from headrace.sources import *  # noqa: F403
@@ -28,6 +30,7 @@ from headrace.sources import *  # noqa: F403
 __version__ = "0.1.0"
 
 __all__ = [
+    "Callback",
     "ClosedError",
     "ColumnType",
     "DataError",
@@ -39,6 +42,7 @@ __all__ = [
     "InternalError",
     "Iterator",
     "Kernel",
+    "Moment",
     "NotFoundError",
     "PipelineWarning",
     "ResourceError",
@@ -49,6 +53,7 @@ __all__ = [
     "col",
     "compose",
     "load",
+    "progress",
     "transforms",
     "vision",
 ]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Unpack
 
 from headrace import _engine, error_policy, options, reference
+from headrace.callback import Callback
+from headrace.children import flat_mapped
 from headrace.doubts import location_of, warn_once
 from headrace.error_policy import ErrorPolicy
 from headrace.errors import GraphError, StateError
@@ -115,6 +117,7 @@ class Dataset(Methods):
         stall_warning: float | None = None,
         profile: str | os.PathLike[str] | None = None,
         profile_events: int | None = None,
+        callbacks: Sequence[Callback] | None = None,
     ) -> Iterator:
         """Runs one epoch with the options given. The rows and their order are functions of the graph, the seed and the
         epoch alone; no other option changes a byte of them (`shard` chooses among them). An option that is not given, or
@@ -150,6 +153,8 @@ class Dataset(Methods):
                 60; 0: never, and never with executor="pull".
             profile: Where to write a profile of this run, as `profile()` does; by default none is made.
             profile_events: The most tasks per thread in a profile, of about 60 bytes each, by default 65,536.
+            callbacks: Objects of `headrace.Callback`, called on this thread where the loop's epoch and batches begin and
+                end; by default none. They change no row.
         """
         given = {
             "seed": seed,
@@ -171,6 +176,7 @@ class Dataset(Methods):
             "stall_warning": stall_warning,
             "profile": profile,
             "profile_events": profile_events,
+            "callbacks": callbacks,
         }
         given = {name: value for name, value in given.items() if value is not None}
         chosen = self._options.changed(given, "iterate")
@@ -355,6 +361,27 @@ class Dataset(Methods):
         return f"<headrace.Dataset {chain}>"
 
     # ---- making it ----
+
+    def flat_map(
+        self, function: Callable[..., Any], columns: str | Sequence[str], output: str | Sequence[str] | None = None
+    ) -> "Dataset":
+        """Gives the rows that a Python function makes of each row: any number of them, or none.
+
+        The function gets the columns of one row as `map`'s functions do, and gives an iterable of rows: values for one
+        output column, otherwise tuples in the order of `output`, or dicts. All rows of one call must agree in dtype and
+        shape. They have the output columns alone. A row's key is that of the row it is made of, mixed with its number among
+        those; a restart calls the function for the one row again in which it stopped.
+
+        Args:
+            function: Such as a generator function. If it has a parameter `rng`, it gets a numpy.random.Generator for the
+                row.
+            columns: The columns that it gets.
+            output: The columns that it gives; None: `columns`.
+
+        Example:
+            ds.flat_map(lambda image: [image, image[::-1]], "image")
+        """
+        return flat_mapped(self, function, columns, output)
 
     def sample(self, sampler: Sampler) -> "Dataset":
         """The rows in the order that a sampler gives, such as `headrace.Weighted`, `ClassBalanced` or `Repeated`.
@@ -543,7 +570,8 @@ class Dataset(Methods):
     ) -> Iterator:
         # With executor="pull" there is only the loop's own thread.
         watched_s = 0.0 if chosen["executor"] == "pull" else chosen["stall_warning"]
-        iterator = Iterator(engine, chosen["as_"], watched_s, on_second, on_end, files, chosen.text())
+        heading, callbacks = chosen.text(), chosen["callbacks"]
+        iterator = Iterator(engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks)
         self._last_run = iterator._run
         return iterator
 

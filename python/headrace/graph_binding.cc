@@ -203,6 +203,12 @@ bool RowByRow(const BoundNode& bound) {
   return declaration != nullptr && declaration->role == ir::Role::kRow && declaration->traits.one_to_one;
 }
 
+template <bool ir::Traits::* kTrait>
+bool Has(const BoundNode& bound) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(bound.node.op());
+  return declaration != nullptr && declaration->traits.*kTrait;
+}
+
 }  // namespace
 
 py::list SchemaList(const ir::Schema& schema) {
@@ -229,11 +235,9 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("columns", &DeclaredColumns)
       .def_property_readonly("shuffles", &Shuffles)
       .def_property_readonly("row_by_row", &RowByRow)
-      .def_property_readonly("of_attribute",
-                             [](const BoundNode& self) {
-                               const ir::Declaration* const op = ir::Registry::Global().Find(self.node.op());
-                               return op != nullptr && op->traits.of_attribute;
-                             })
+      .def_property_readonly("joins_rows", &Has<&ir::Traits::joins_rows>)
+      .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)
+      .def_property_readonly("of_attribute", &Has<&ir::Traits::of_attribute>)
       .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
 
   py::class_<BoundGraph>(module, "Graph")

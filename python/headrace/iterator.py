@@ -8,11 +8,12 @@ import copy
 import threading  # noqa: F401
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from headrace import _engine
+from headrace.callback import Callback, Calls
 from headrace.errors import ClosedError, Error, UnsupportedError
 from headrace.profile import ProfileFiles
 from headrace.stall_watch import stall_watch
@@ -124,14 +125,18 @@ class Iterator:
         on_end: Callable[[_engine.Iteration], None] | None,
         profile: ProfileFiles | None = None,
         heading: str = "",
+        callbacks: Sequence[Callback] = (),
     ) -> None:
         if not isinstance(engine, _engine.Iteration):
             raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
         self._run = Run(engine, heading)
         self._torch = torch_or_error() if as_ == "torch" else None
         self._on_second = on_second
-        # Whether rows are returned unchanged from here on; `__next__` checks it.
-        self._plain = self._torch is None and on_second is None
+        self._calls: Calls | None = None
+        if callbacks:
+            self._calls = Calls(callbacks, engine.epoch, [name for name, _, _ in engine.schema()])
+        # Whether rows are returned unchanged from here on, and nothing is called; `__next__` checks it.
+        self._plain = self._torch is None and on_second is None and self._calls is None
         self._on_end = on_end
         self._profile = profile
         self._epoch = engine.epoch
@@ -154,13 +159,20 @@ class Iterator:
 
     __next__ = _engine.give_next
 
+    def _ask(self, engine: _engine.Iteration) -> None:
+        """The loop asks for a row."""
+        if self._calls is not None:
+            self._calls.ask(engine.delivered)
+
     def _finish(self, engine: _engine.Iteration, row: Batch) -> Batch:
         """The row in the form in which it is returned. Until then it stays in the engine: an exception here loses no row."""
         if engine.given == 1 and self._on_second is not None:
             self._on_second(self._epoch)
-        self._plain = self._torch is None and engine.given > 0
+        self._plain = self._torch is None and engine.given > 0 and self._calls is None
         if self._torch is not None:
-            return {name: _to_torch(value, self._torch) for name, value in row.items()}
+            row = {name: _to_torch(value, self._torch) for name, value in row.items()}
+        if self._calls is not None:
+            self._calls.give()
         return row
 
     def _raise_why_over(self) -> NoReturn:
@@ -248,6 +260,8 @@ class Iterator:
             self._on_second(self._epoch)
         self._engine = None
         self._let_go(engine, self._on_end or stop)
+        if self._calls is not None:
+            self._calls.end()
 
     def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
         if engine.inherited:  # In a forked child: the run, its report and its profile belong to the parent.

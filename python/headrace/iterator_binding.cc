@@ -479,12 +479,14 @@ py::object GiveNext(const py::object& iterator) {
   if (engine.is_none()) return iterator.attr("_raise_why_over")();
   auto& iteration = engine.cast<BoundIteration&>();
   const BoundIteration::Turn turn(iteration);
+  const bool plain = Attribute<kPlain>(iterator).ptr() == Py_True;
+  if (!plain) iterator.attr("_ask")(engine);
   py::object row = NextOrFail(iterator, engine, iteration);
   if (row.is_none()) {
     iterator.attr("_end")(engine);
     throw py::stop_iteration();
   }
-  if (Attribute<kPlain>(iterator).ptr() != Py_True) row = iterator.attr("_finish")(engine, row);
+  if (!plain) row = iterator.attr("_finish")(engine, row);
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   iteration.Given();
   return row;

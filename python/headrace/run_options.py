@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict
 
-from headrace import options
+from headrace import callback, options
+from headrace.callback import Callback
 from headrace.errors import GraphError
 from headrace.source_location import SourceLocation
 
@@ -33,6 +34,7 @@ class RunParameters(TypedDict, total=False):
     stall_warning: float | None
     profile: str | os.PathLike[str] | None
     profile_events: int | None
+    callbacks: Sequence[Callback] | None
 
 
 def _choice(*choices: str) -> Callable[[str, Any, str], str]:
@@ -64,6 +66,7 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "stall_warning": options.seconds,
     "profile": lambda _, value, __: options.path("the path", value, "profile"),
     "profile_events": lambda name, value, of: options.whole(name, value, 1, of),
+    "callbacks": callback.checked,
 }
 
 # What means nothing without a device.
@@ -78,6 +81,7 @@ _DEFAULTS: dict[str, Any] = {
     "disabled_passes": [],
     "stall_warning": 60.0,
     "profile_events": 65536,
+    "callbacks": (),
 }
 
 

@@ -1,0 +1,87 @@
+"""Functions that make several rows of one: `Dataset.flat_map`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headrace.errors import GraphError
+from headrace.kernel import Kernel
+from headrace.mapping import names
+from headrace.options import shown
+
+if TYPE_CHECKING:
+    from headrace.dataset import Dataset
+
+__all__ = ["flat_mapped"]
+
+
+def flat_mapped(
+    dataset: Dataset, function: Any, columns: str | Sequence[str], output: str | Sequence[str] | None
+) -> Dataset:
+    if isinstance(function, Kernel) or not callable(function):
+        raise GraphError(f"flat_map: {shown(function)} is no function; it must take a row and give rows")
+    read = names(columns, "columns", "flat_map")
+    made = read if output is None else names(output, "output", "flat_map")
+    return dataset.map(_Children(function, made), read, made).project(made).unbatch()
+
+
+class _Children:
+    """Joins the rows that a function gives, along a new first axis. It has the function's name and parameters."""
+
+    def __init__(self, function: Callable[..., Any], output: list[str]) -> None:
+        functools.update_wrapper(self, function)
+        if hasattr(function, "__code__"):
+            self.__code__ = function.__code__
+        self._function = function
+        self._output = output
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        given = self._function(*values, **named)
+        alone = isinstance(given, (str, bytes, dict)) or getattr(given, "ndim", 1) == 0
+        if alone or not isinstance(given, Iterable):
+            raise TypeError(f"flat_map: the function gave {shown(given)}; it must give rows, as a list or a generator")
+        rows = [self._row(number, row) for number, row in enumerate(given)]
+        joined = [_joined(name, [row[at] for row in rows]) for at, name in enumerate(self._output)]
+        return joined[0] if len(joined) == 1 else tuple(joined)
+
+    def _row(self, number: int, row: Any) -> list[Any]:
+        if isinstance(row, dict):
+            if set(row) != set(self._output):
+                raise ValueError(f"flat_map: row {number} has {_listed(row)}; it must have {_listed(self._output)}")
+            return [row[name] for name in self._output]
+        if len(self._output) == 1:
+            return [row]
+        if not isinstance(row, (tuple, list)) or len(row) != len(self._output):
+            raise ValueError(f"flat_map: row {number} is {shown(row)}; it must have {_listed(self._output)}")
+        return list(row)
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return "the columns " + ", ".join(map(str, names))
+
+
+def _joined(name: str, values: list[Any]) -> Any:
+    import numpy as np
+
+    if not values:
+        return np.empty(0)
+    if isinstance(values[0], (str, bytes)):
+        kind = type(values[0])
+        for number, value in enumerate(values):
+            if not isinstance(value, kind):
+                raise ValueError(
+                    f"flat_map: column {name} is {shown(value)} in row {number}, and {kind.__name__} before"
+                )
+        texts = np.empty(len(values), object)
+        texts[:] = values
+        return texts
+    arrays = [np.asarray(value) for value in values]
+    for number, array in enumerate(arrays):
+        if array.dtype != arrays[0].dtype or array.shape != arrays[0].shape:
+            raise ValueError(
+                f"flat_map: column {name} is {array.dtype} {array.shape} in row {number}, and {arrays[0].dtype} "
+                f"{arrays[0].shape} in row 0; rows of one call must agree: give bytes, or pad them"
+            )
+    return np.stack(arrays)
