@@ -29,6 +29,7 @@ OPERATORS = json.loads(_engine.declarations())["operators"]
 def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     shutil.copytree(photos, folder / "photos", ignore=shutil.ignore_patterns("*.md"))
     _write_texts(folder / "texts")
+    _write_json_lines(folder)
     _write_records(folder)
     _write_damaged(folder)
     _write_recovered(folder)
@@ -45,6 +46,15 @@ def _write_masks(folder: pathlib.Path) -> None:
         mask.save(folder / f"{number}.png")
     depths = draws.integers(0, 1 << 16, (12, 13), np.uint16)
     PIL.Image.fromarray(depths).save(folder / "7.png")
+
+
+def _write_json_lines(folder: pathlib.Path) -> None:
+    for part in range(2):
+        rows = [
+            {"text": f"row {part} {i}", "box": [i, i / 2], "words": ["w"] * (i % 3), "left out": None}
+            for i in range(25)
+        ]
+        (folder / f"{part}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def _write_texts(folder: pathlib.Path) -> None:
@@ -294,6 +304,12 @@ def text_lines(data: pathlib.Path) -> hr.Dataset:
 
 def text_splits(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt"), shuffle=True, window=6, interleave=3, split_bytes=40).batch(7)
+
+
+def json_lines(data: pathlib.Path) -> hr.Dataset:
+    columns = {"text": str, "box": ("float32", (2,)), "words": (str, (None,))}
+    rows = hr.JsonLines(str(data / "*.jsonl"), columns, shuffle=True, window=6, interleave=2, split_bytes=300)
+    return rows.map(T.PadEnd(4), "box").map(len, "words").batch(4)
 
 
 def packed_pictures(data: pathlib.Path) -> hr.Dataset:
@@ -585,6 +601,7 @@ PIPELINES: dict[str, Build] = {
         whole_files,
         text_lines,
         text_splits,
+        json_lines,
         packed_pictures,
         packed_pictures_in_splits,
         part_of_records,

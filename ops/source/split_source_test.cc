@@ -44,6 +44,7 @@ struct FormatCase {
   std::string damage;
   PartBorders borders;
   bool damage_is_a_row = true;  // so that it can be skipped by itself, and the next row comes
+  GraphBuilder::Given more = {};
 };
 
 std::string EncodeLines(const std::vector<std::string>& records) {
@@ -65,7 +66,19 @@ std::vector<FormatCase> Formats() {
            [](const std::string& record) { return Cat("record='", record, "'"); },
            std::string("\x0a\x23\xd7\xce\x40\0\0\0claims more", 20),
            {4, false},
-           false}};
+           false},
+          {"JsonLines",
+           "patterns",
+           [](const std::vector<std::string>& records) {
+             std::vector<std::string> lines;
+             for (const std::string& record : records) lines.push_back(Cat("{\"v\":\"", record, "\"}"));
+             return EncodeLines(lines);
+           },
+           [](const std::string& record) { return Cat("v='", record, "'"); },
+           "{no JSON\n",
+           {1, true},
+           true,
+           {{"fields", StringsValue({"v string"})}}}};
 }
 
 class SplitFormat : public ::testing::TestWithParam<FormatCase> {
@@ -84,6 +97,7 @@ class SplitFormat : public ::testing::TestWithParam<FormatCase> {
   GraphBuilder Source(GraphBuilder::Given attributes = {}) const {
     GraphBuilder builder;
     attributes.emplace_back(GetParam().paths, StringsValue({folder_ / "f*"}));
+    attributes.insert(attributes.end(), GetParam().more.begin(), GetParam().more.end());
     builder.Add(GetParam().op, {}, attributes);
     return builder;
   }

@@ -10,6 +10,7 @@ from headrace import _engine, reference
 from headrace.dtype import DType, dtype_name
 from headrace.errors import GraphError, ResourceError
 from headrace.expression import Expression
+from headrace.json_fields import json_fields as json_fields
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, names
 from headrace.options import memory_bytes, path, shown, text

@@ -14,7 +14,18 @@ from headrace.dataset import Dataset
 if TYPE_CHECKING:
     from headrace.hosted import Columns
 
-__all__ = ["Files", "Generator", "ImageFolder", "ImageList", "ImageRecord", "Numpy", "Range", "RecordFile", "Text"]
+__all__ = [
+    "Files",
+    "Generator",
+    "ImageFolder",
+    "ImageList",
+    "ImageRecord",
+    "JsonLines",
+    "Numpy",
+    "Range",
+    "RecordFile",
+    "Text",
+]
 
 
 class Files(Dataset):
@@ -258,6 +269,71 @@ class ImageRecord(Dataset):
         )
         if index is None:
             hosted.mix(self, shuffle, window, seed, name)
+
+
+class JsonLines(Dataset):
+    """Gives the lines of files of JSON objects, one row each.
+
+    Each line is an object, such as {"text": "a mill", "label": 3}; a column has the values of its key,
+    and other keys are left out. Files, order, splits and keys are those of Text.
+
+    Errors of a row, which name the file and the byte: a line that is no object, without a column's key,
+    or with a value of another type. Whole numbers fit every dtype that holds them; null is no value.
+
+    Args:
+        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
+            matches nothing is an error.
+        columns: A dict from name to dtype, or to (dtype, shape) for lists: {"text": str, "box":
+            ("float32", (4,)), "words": (str, (None,))}; a bool, an integer, float32, float64 or
+            str. None: they are looked for, at once, in the first rows; every one of these has all
+            columns.
+        shuffle: Read the splits of the files in an order that differs in each epoch, several at
+            once.
+        window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
+        interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
+            or 8 with shuffle (at least 1, at most 64).
+        sharding: What ranks are dealt: with "splits" a rank reads its own bytes alone, as with
+            "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
+            None: rows, or splits with shuffle.
+        split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
+            MiB (at least 1, at most 1,000,000,000,000,000).
+        look: How many rows are looked at for columns and types that are not given.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.JsonLines("corpus/*.jsonl", {"text": str, "label": "int64"})
+    """
+
+    def __init__(
+        self,
+        patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
+        columns: Columns | None = None,
+        shuffle: bool = False,
+        window: int = 16384,
+        interleave: int | None = None,
+        sharding: str | None = None,
+        split_bytes: int | None = None,
+        look: int = 1000,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(
+            "JsonLines",
+            {
+                "patterns": patterns,
+                "fields": hosted.json_fields(patterns, columns, look),
+                "shuffle": shuffle,
+                "interleave": interleave,
+                "sharding": sharding,
+                "split_bytes": split_bytes,
+                "seed": seed,
+                "name": name,
+            },
+        )
+        hosted.mix(self, shuffle, window, seed, name)
 
 
 class Numpy(Dataset):

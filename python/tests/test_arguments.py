@@ -204,6 +204,7 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ImageFolder": (hr.ImageFolder, {"root": "nowhere"}),
     "ImageList": (hr.ImageList, {"listing": "nowhere.lst"}),
     "ImageRecord": (hr.ImageRecord, {"paths": "nowhere.rec"}),
+    "JsonLines": (hr.JsonLines, {"patterns": "*.txt", "columns": {"x": "int64"}}),
     "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
     "Range": (hr.Range, {"start": 6}),
     "RecordFile": (hr.RecordFile, {"paths": "nowhere.rec"}),
@@ -214,11 +215,13 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "cache": (numbers().cache, {}),
     "concat": (numbers().concat, {"others": hr.Range(3)}),
     "filter": (numbers().filter, {"predicate": lambda x: True}),
+    "flat_map": (numbers().flat_map, {"function": lambda x: [x], "columns": "value"}),
     "kfold": (lambda **given: numbers().kfold(**given)[0][0], {"k": 2}),
     "map": (numbers().map, {"kernels": T.TypeCast("int8"), "columns": "value"}),
     "project": (numbers().project, {"columns": "value"}),
     "rename": (numbers().rename, {"mapping": {"value": "other"}}),
     "repeat": (numbers().repeat, {"count": 2}),
+    "sample": (numbers().sample, {"sampler": hr.Repeated(2)}),
     "select": (numbers().select, {"indices": [1, 0]}),
     "shuffle": (numbers().shuffle, {"window": 2}),
     "skip": (numbers().skip, {"count": 2}),
@@ -251,6 +254,15 @@ KERNELS["PadEnd"] = (
 )
 OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "load": (hr.load, {"path": "saved.hrg"}),
+    "Weighted": (
+        lambda weights, n, replacement: numbers().sample(hr.Weighted(weights, n, replacement)),
+        {"weights": [1] * 6, "n": 4, "replacement": True},
+    ),
+    "ClassBalanced": (
+        lambda labels, n: numbers().sample(hr.ClassBalanced(labels, n)),
+        {"labels": [0, 1] * 3, "n": 4},
+    ),
+    "Repeated": (lambda times: numbers().sample(hr.Repeated(times)), {"times": 2}),
     "col": (hr.col, {"name": "value"}),
     "isin": (hr.col("value").isin, {"values": [1]}),
     "compared": (lambda operand: numbers().filter(hr.col("value") < operand), {"operand": 2}),

@@ -1,0 +1,255 @@
+#include "ops/source/json_columns.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMostAxes = 32;
+
+// Cut to a readable length.
+std::string Cut(std::string_view text) {
+  size_t most = 60;
+  if (text.size() <= most) return std::string(text);
+  while ((static_cast<uint8_t>(text[most]) & 0xC0) == 0x80) --most;
+  return Cat(text.substr(0, most), "…");
+}
+
+// Lists are not written out, as they may be nested deeper than the stack.
+std::string Shown(const Json& value) {
+  if (value.is_structured()) return value.is_array() ? "a list of other lengths or elements" : "an object";
+  return Cut(value.dump());
+}
+
+absl::StatusOr<Shape> ParseShape(std::string_view text) {
+  if (text.size() < 2 || text.front() != '(' || text.back() != ')') return GraphError("has no shape in ()");
+  text = text.substr(1, text.size() - 2);
+  Shape shape;
+  while (!text.empty()) {
+    std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    part.remove_prefix(std::min(part.size(), part.find_first_not_of(' ')));
+    if (shape.size() == kMostAxes) return GraphError("has more than ", kMostAxes, " axes");
+    int64_t size = ir::kUnknownDim;
+    if (part != "None") {
+      const auto [end, wrong] = std::from_chars(part.data(), part.data() + part.size(), size);
+      if (wrong != std::errc() || end != part.data() + part.size() || size < 0) {
+        return GraphError("has the dimension ", part);
+      }
+    }
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+// Whether the JSON value is one of T, which is then in `target`.
+template <typename T>
+bool Convert(const Json& value, T& target) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (!value.is_boolean()) return false;
+    target = value.get<bool>();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (!value.is_number()) return false;
+    target = value.get<T>();
+  } else if (value.is_number_unsigned()) {
+    const auto number = value.get<uint64_t>();
+    if (number > static_cast<uint64_t>(std::numeric_limits<T>::max())) return false;
+    target = static_cast<T>(number);
+  } else {
+    if (!value.is_number_integer()) return false;
+    const auto number = value.get<int64_t>();
+    if (std::is_unsigned_v<T> || number < static_cast<int64_t>(std::numeric_limits<T>::min())) return false;
+    target = static_cast<T>(number);
+  }
+  return true;
+}
+
+// Calls convert(T) for the dtype's type; false: it is not one that JSON can give.
+template <typename Call>
+bool WithType(DType dtype, Call call) {
+  switch (dtype) {
+    case DType::kBool:
+      return call(bool());
+    case DType::kInt8:
+      return call(int8_t());
+    case DType::kInt16:
+      return call(int16_t());
+    case DType::kInt32:
+      return call(int32_t());
+    case DType::kInt64:
+      return call(int64_t());
+    case DType::kUInt8:
+      return call(uint8_t());
+    case DType::kUInt16:
+      return call(uint16_t());
+    case DType::kUInt32:
+      return call(uint32_t());
+    case DType::kUInt64:
+      return call(uint64_t());
+    case DType::kFloat32:
+      return call(float());
+    case DType::kFloat64:
+      return call(double());
+    default:
+      return false;
+  }
+}
+
+// The shape of nested lists, by the first of each, of the rank declared; below an empty list that declared.
+bool ShapeOf(const Json& value, const Shape& declared, Shape& shape) {
+  const Json* at = &value;
+  for (size_t axis = 0; axis < declared.size(); ++axis) {
+    if (!at->is_array()) return false;
+    shape.push_back(static_cast<int64_t>(at->size()));
+    if (!at->empty()) {
+      at = &(*at)[0];
+      continue;
+    }
+    for (++axis; axis < declared.size(); ++axis) shape.push_back(std::max<int64_t>(declared[axis], 0));
+    return true;
+  }
+  return true;
+}
+
+// Calls take(scalar) for each, in row-major order; false: the lists are no box of that shape, or take is false.
+template <typename Take>
+bool ForEachScalar(const Json& value, absl::Span<const int64_t> shape, Take& take) {
+  if (shape.empty()) return take(value);
+  if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[0]) return false;
+  for (const Json& each : value) {
+    if (!ForEachScalar(each, shape.subspan(1), take)) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<Tensor> TextsOf(const Json& value, const Shape& shape, bool& fits) {
+  std::vector<std::string_view> texts;
+  auto take = [&](const Json& scalar) {
+    if (!scalar.is_string()) return false;
+    texts.push_back(scalar.get_ref<const std::string&>());
+    return true;
+  };
+  fits = ForEachScalar(value, shape, take);
+  if (!fits) return Tensor();
+  return shape.empty() ? Tensor::CopyBytes(DType::kString, texts[0])
+                       : Tensor::CopyBytesArray(DType::kString, shape, texts);
+}
+
+absl::StatusOr<Tensor> NumbersOf(const Json& value, DType dtype, const Shape& shape, bool& fits) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
+  fits = WithType(dtype, [&](auto zero) {
+    auto* next = tensor.mutable_data<decltype(zero)>();
+    auto take = [&](const Json& scalar) { return Convert(scalar, *next++); };
+    return ForEachScalar(value, shape, take);
+  });
+  return tensor;
+}
+
+absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
+  Shape shape;
+  if (ShapeOf(value, *column.type.shape, shape) && ir::FitsType(column.type, column.type.dtype, shape)) {
+    bool fits = false;
+    absl::StatusOr<Tensor> tensor = column.type.dtype == DType::kString
+                                        ? TextsOf(value, shape, fits)
+                                        : NumbersOf(value, column.type.dtype, shape, fits);
+    if (!tensor.ok() || fits) return tensor;
+  }
+  return DataError("\"", column.name, "\" is ", Shown(value), "; the column was declared as ",
+                   ir::TypeName(column.type));
+}
+
+class JsonColumns : public RecordColumns {
+ public:
+  explicit JsonColumns(ir::Columns columns) : columns_(std::move(columns)), made_(columns_.size()) {}
+
+  size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
+    std::vector<Tensor> values(columns_.size());
+    for (size_t i = 0; i < count; ++i) {
+      wrong = ParseRow(block.content(first + i * step), columns_, absl::MakeSpan(values));
+      if (!wrong.ok()) return i;
+      for (size_t c = 0; c < values.size(); ++c) made_[c].push_back(std::move(values[c]));
+    }
+    return count;
+  }
+
+  absl::Status Take(Block& block) override {
+    for (size_t c = 0; c < made_.size(); ++c) {
+      HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, Joined(std::exchange(made_[c], {}), columns_[c].type));
+      block.columns.push_back(std::move(column));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // One behind the other where all rows have one shape.
+  static absl::StatusOr<BlockColumn> Joined(std::vector<Tensor> rows, const ir::ColumnType& type) {
+    const bool texts = type.dtype == DType::kString;
+    if (rows.size() > 1 && (texts ? type.shape->empty() : type.fully_known())) {
+      HEADRACE_ASSIGN_OR_RETURN(Tensor stack, Stack(rows));
+      return BlockColumn::Stacked(std::move(stack));
+    }
+    BlockColumn column;
+    for (Tensor& row : rows) column.Append(std::move(row));
+    return column;
+  }
+
+  const ir::Columns columns_;
+  std::vector<std::vector<Tensor>> made_;
+};
+
+}  // namespace
+
+absl::StatusOr<ir::Column> ParseField(std::string_view text) {
+  const size_t shape_at = text.rfind(" (");
+  const std::string_view typed = text.substr(0, shape_at);
+  const size_t dtype_at = typed.rfind(' ');
+  const std::optional<DType> dtype =
+      dtype_at == std::string_view::npos ? std::nullopt : DTypeFromName(typed.substr(dtype_at + 1));
+  const bool known = dtype.has_value() && (*dtype == DType::kString || WithType(*dtype, [](auto) { return true; }));
+  if (!known) {
+    return GraphError("the field \"", text,
+                      "\" has no type that JSON can have: a bool, an integer, float32, float64 "
+                      "or string");
+  }
+  Shape shape;
+  if (shape_at != std::string_view::npos) {
+    absl::StatusOr<Shape> given = ParseShape(text.substr(shape_at + 1));
+    if (!given.ok()) return GraphError("the field \"", text, "\" ", given.status().message());
+    shape = *std::move(given);
+  }
+  return ir::Column{std::string(typed.substr(0, dtype_at)), ir::ColumnType::Of(*dtype, std::move(shape))};
+}
+
+absl::Status ParseRow(std::string_view object, const ir::Columns& columns, absl::Span<Tensor> values) {
+  Json row;
+  try {
+    row = Json::parse(object.begin(), object.end());
+  } catch (const Json::parse_error& error) {
+    return DataError("the line is not JSON: what is wrong begins at its byte ", error.byte == 0 ? 0 : error.byte - 1);
+  } catch (const Json::out_of_range&) {
+    return DataError("the line has a number beyond a double");
+  }
+  if (!row.is_object()) return DataError("the line is ", Cut(object), "; it must be an object: {\"name\": value, …}");
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto found = row.find(columns[i].name);
+    if (found == row.end()) return DataError("the line has no \"", columns[i].name, "\": ", Cut(object));
+    HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOf(*found, columns[i]));
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns) {
+  return std::make_unique<JsonColumns>(std::move(columns));
+}
+
+}  // namespace headrace

@@ -1,0 +1,94 @@
+#include "ops/source/json_columns.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/error.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string FieldText(std::string_view text) {
+  const auto column = ParseField(text);
+  return column.ok() ? Cat(column->name, ": ", ir::TypeName(column->type)) : std::string(column.status().message());
+}
+
+TEST(ParseField, ReadsNamesTypesAndShapes) {
+  EXPECT_EQ(FieldText("label int64"), "label: int64 ()");
+  EXPECT_EQ(FieldText("a name float32 (4,)"), "a name: float32 (4,)");
+  EXPECT_EQ(FieldText("words string (None, 2)"), "words: string (None, 2)");
+  EXPECT_EQ(FieldText("odd (x) bool ()"), "odd (x): bool ()");
+  EXPECT_EQ(FieldText(" uint8"), ": uint8 ()");
+}
+
+TEST(ParseField, RefusesOthers) {
+  for (const char* text : {"", "x", "x bytes", "x float16", "x complex", "x int64(4)", "x (4,)"}) {
+    EXPECT_THAT(FieldText(text), HasSubstr("has no type that JSON can have")) << text;
+  }
+  EXPECT_THAT(FieldText("x int64 (4, y)"), HasSubstr("has the dimension y"));
+  EXPECT_THAT(FieldText("x int64 (-1,)"), HasSubstr("has the dimension -1"));
+  EXPECT_THAT(FieldText("x int64 (4"), HasSubstr("has no shape in ()"));
+  std::string deep = "x int64 (";
+  for (int i = 0; i < 40; ++i) deep += "1,";
+  EXPECT_THAT(FieldText(deep + ")"), HasSubstr("more than 32 axes"));
+}
+
+// The row's text, or the error.
+std::string Row(std::string_view object, const std::vector<std::string>& fields) {
+  ir::Schema schema;
+  for (const std::string& field : fields) schema.columns.push_back(*ParseField(field));
+  std::vector<Tensor> values(fields.size());
+  const absl::Status status = ParseRow(object, schema.columns, absl::MakeSpan(values));
+  if (status.ok()) return RowText(schema, values);
+  EXPECT_EQ(KindOf(status), ErrorKind::kData);
+  return std::string(status.message());
+}
+
+TEST(ParseRow, GivesTheValuesOfTheColumns) {
+  EXPECT_EQ(Row(R"({"b": 2, "other": [[1], {}], "a": "x\u00e4y"})", {"a string", "b int64"}), "a='xäy', b=2");
+  EXPECT_EQ(Row(R"( {"a": [[1, 2, 3], [4, 5, 6]]} )", {"a int16 (2, None)"}), "a=int16 (2, 3) [1 2 3 4 5 6]");
+  EXPECT_EQ(Row(R"({"a": []})", {"a float32 (None, 2)"}), "a=float32 (0, 2) []");
+  EXPECT_EQ(Row(R"({"a": 1, "a": 2})", {"a int8"}), "a=2") << "the last one";
+  EXPECT_EQ(Row(R"({"": true})", {" bool"}), "=1");
+}
+
+TEST(ParseRow, TakesNumbersThatTheTypeHolds) {
+  EXPECT_EQ(Row(R"({"a": 255, "b": -128, "c": 18446744073709551615, "d": 3})",
+                {"a uint8", "b int8", "c uint64", "d float64"}),
+            "a=255, b=-128, c=18446744073709551615, d=3");
+  for (const char* value : {"256", "-1", "1.0", "1e2", "true", "null", "\"1\"", "[1]", "{}"}) {
+    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a uint8"}), HasSubstr("the column was declared as uint8 ()"))
+        << value;
+  }
+  EXPECT_THAT(Row(R"({"a": 9223372036854775808})", {"a int64"}), HasSubstr("\"a\" is 9223372036854775808"));
+  EXPECT_THAT(Row(R"({"a": 1})", {"a bool"}), HasSubstr("declared as bool"));
+  EXPECT_THAT(Row(R"({"a": 1})", {"a string"}), HasSubstr("declared as string"));
+  EXPECT_THAT(Row(R"({"a": true})", {"a float64"}), HasSubstr("declared as float64"));
+}
+
+TEST(ParseRow, RefusesListsOfAnotherShape) {
+  EXPECT_THAT(Row(R"({"a": [1, 2]})", {"a int64 (3,)"}), HasSubstr("a list of other lengths or elements"));
+  EXPECT_THAT(Row(R"({"a": [[1], [2, 3]]})", {"a int64 (None, None)"}), HasSubstr("declared as int64 (None, None)"));
+  EXPECT_THAT(Row(R"({"a": [1, [2]]})", {"a int64 (None,)"}), HasSubstr("declared as int64 (None,)"));
+}
+
+TEST(ParseRow, NamesWhatIsNoObject) {
+  EXPECT_THAT(Row("{\"a\": 1, }", {"a int8"}), HasSubstr("is not JSON: what is wrong begins at its byte 9"));
+  EXPECT_THAT(Row("", {"a int8"}), HasSubstr("is not JSON"));
+  EXPECT_THAT(Row("{\"a\": \"\xFF\"}", {"a string"}), HasSubstr("is not JSON"));
+  EXPECT_THAT(Row("{\"a\": 1e999}", {"a float64"}), HasSubstr("a number beyond a double"));
+  EXPECT_THAT(Row("[1]", {"a int8"}), HasSubstr("the line is [1]; it must be an object"));
+  EXPECT_THAT(Row("{\"b\": 1}", {"a int8"}), HasSubstr("the line has no \"a\": {\"b\": 1}"));
+  EXPECT_THAT(Row(Cat("{\"b\": \"", std::string(100, 'x'), "\"}"), {"a int8"}), HasSubstr("xxx…"));
+  const std::string deep(100'000, '[');
+  EXPECT_THAT(Row(Cat("{\"a\": ", deep, std::string(100'000, ']'), "}"), {"a int8"}), HasSubstr("a list"));
+  EXPECT_THAT(Row(Cat(deep, std::string(100'000, ']')), {"a int8"}), HasSubstr("must be an object"));
+}
+
+}  // namespace
+}  // namespace headrace

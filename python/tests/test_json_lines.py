@@ -1,0 +1,97 @@
+"""Rows of JSON lines, their types, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+
+quick = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_columns_have_the_types_given(tmp_path):
+    path = write(tmp_path / "a.jsonl", [{"t": "ä", "n": 3, "box": [1, 2.5], "words": ["a", "b"], "left": {}}] * 3)
+    types = {"n": "int16", "t": str, "box": ("float32", (2,)), "words": (str, (None,))}
+    rows = list(hr.JsonLines(path, types))
+    assert len(rows) == 3 and list(rows[0]) == list(types)
+    assert rows[0]["n"].dtype == np.int16 and rows[0]["t"] == "ä"
+    assert rows[0]["box"].tolist() == [1, 2.5] and rows[0]["words"].tolist() == ["a", "b"]
+    (batch,) = hr.JsonLines(path, types).batch(3)
+    assert batch["box"].shape == (3, 2) and batch["t"].tolist() == ["ä"] * 3
+
+
+def test_types_are_looked_for_in_the_first_lines(tmp_path):
+    path = write(tmp_path / "a.jsonl", [{"a": 1, "b": [1, 2], "c": True}, {"a": 2.5, "b": [3], "c": False}, {"a": "x"}])
+    found = hr.JsonLines(path, look=2)
+    assert found.schema == {"a": ("float64", ()), "b": ("int64", (None,)), "c": ("bool", ())}
+    assert [float(row["a"]) for row in found.take(2)] == [1, 2.5]
+    with pytest.raises(hr.GraphError, match='line 3 has no "b", which other lines have; name the columns to read'):
+        hr.JsonLines(path)
+
+
+scalars = st.one_of(
+    st.text(max_size=5), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False)
+)
+
+
+@quick
+@given(st.lists(st.tuples(scalars, st.text(), st.floats(width=32, allow_nan=False, allow_infinity=False)), max_size=30))
+def test_rows_are_those_that_were_written(rows):
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        written = [{"extra": a, "t": b, "f": c, "i": number} for number, (a, b, c) in enumerate(rows)]
+        path = write(Path(folder) / "rows.jsonl", written)
+        dataset = hr.JsonLines(path, {"i": "int64", "t": str, "f": "float64"}, split_bytes=40)
+        found = [(int(row["i"]), row["t"], float(row["f"])) for row in dataset]
+        assert found == [(each["i"], each["t"], each["f"]) for each in written]
+        shuffled = hr.JsonLines(path, {"i": "int64"}, shuffle=True, split_bytes=40)
+        ranks = [int(row["i"]) for rank in range(3) for row in shuffled.iterate(shard=(rank, 3), epoch=1)]
+        assert sorted(ranks) == list(range(len(rows)))
+
+
+def test_a_line_that_is_wrong_is_named_and_can_be_left_out(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"x": 1}\n{"x": 2\n{"x": null}\n{"y": 4}\n[5]\n{"x": 6}\n')
+    dataset = hr.JsonLines(path, {"x": "int64"})
+    with pytest.raises(hr.DataError, match="the line is not JSON") as caught:
+        list(dataset)
+    assert "a.jsonl, byte 9" in str(caught.value)
+    kept = dataset.on_error("skip")
+    assert [int(row["x"]) for row in kept] == [1, 6]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"columns": {}}, "give a dict from name to type"),
+        ({"columns": ["x"]}, "give a dict from name to type"),
+        ({"columns": {"x": object()}}, 'the type of column "x" is <object'),
+        ({"columns": {"x": "bytes"}}, "has no type that JSON can have"),
+        ({"columns": {"x": ("int64", (-1,))}}, "has the dimension -1"),
+        ({"look": 0}, "look is 0; it must be at least 1"),
+        ({}, "the files have no line that shows the columns"),
+    ],
+)
+def test_mistakes_say_what_to_do(arguments, message, tmp_path):
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(hr.GraphError, match=message):
+        list(hr.JsonLines(tmp_path / "*.jsonl", **arguments))
+
+
+def test_a_type_that_none_of_the_lines_shows_is_asked_for(tmp_path):
+    path = write(tmp_path / "a.jsonl", [{"x": None}])
+    with pytest.raises(hr.GraphError, match='"x" is None in line 1, which has no type of a column'):
+        hr.JsonLines(path)
+    write(path, [{"x": 1}, {"x": "a"}])
+    with pytest.raises(hr.GraphError, match=r'"x" is string \(\) in line 2, and int64 \(\) before'):
+        hr.JsonLines(path)
