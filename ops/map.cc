@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,14 +21,23 @@ absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& argument
   return std::make_unique<MapOperator>(arguments.name, std::move(program));
 }
 
+int ProcessesOf(const std::string& function, const OpArguments& arguments) {
+  const auto& functions = arguments.run->bindings->functions;
+  const auto found = functions.find(function);
+  return found == functions.end() ? 0 : found->second->processes();
+}
+
 void Describe(const OpArguments& arguments, OperatorProperties& properties) {
   properties.writes_batch_slots = true;
   properties.cache_points = CachePointsOf(arguments);
   ir::Traits& traits = properties.traits;
   for (const ir::proto::Step& step : arguments.node->steps()) {
     if (step.kernel() != kPythonFunction) continue;
+    const ir::Attributes attributes = ir::Attributes::Of(step);
+    const int processes = ProcessesOf(attributes.ReferenceName("function"), arguments);
+    properties.processes = std::max(properties.processes, processes);
     traits.python = true;
-    traits.ordered |= ir::Attributes::Of(step).Bool("ordered");
+    traits.ordered |= processes == 0 && attributes.Bool("ordered");
   }
 }
 
@@ -91,7 +102,7 @@ const OpRegistration registration(
         .traits = {.one_to_one = true},
         .python_module = "dataset",
         .python = {.parameters = "kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None = "
-                                 "None, *, ordered: bool = True",
+                                 "None, *, ordered: bool = True, types: Columns | None = None",
                    .docs = {{"kernels",
                              "A kernel or a Python function, or a list of them, applied one after the other. A "
                              "function gets the columns as arrays (byte strings as bytes, texts as str) and returns "
@@ -99,8 +110,13 @@ const OpRegistration registration(
                              "`rng`, it gets a numpy.random.Generator for the row."},
                             {"columns", "The column, or columns, that the first kernel reads."},
                             {"output", "The columns for the results; None: they replace `columns`."},
-                            {"ordered", "Whether Python functions are called in row order; otherwise in any order."}},
-                   .body = "return hosted.mapped(self, kernels, columns, output, ordered)"},
+                            {"ordered", "Whether Python functions are called in row order; otherwise in any order."},
+                            {"types",
+                             "What the Python function among the kernels gives, where known: a dict from column to "
+                             "dtype, or to (dtype, shape): {\"x\": (\"float32\", (3, None))}. It becomes part of the "
+                             "schema, rows are checked against it, and rows of a known shape are written straight into "
+                             "their batch."}},
+                   .body = "return hosted.mapped(self, kernels, columns, output, ordered, types)"},
         .example = "ds.map([V.Decode(), V.Resize((8, 8))], \"image\")",
     },
     {.row = MakeMap, .properties = Describe});

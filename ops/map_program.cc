@@ -10,6 +10,7 @@
 #include "engine/operator/batch_memory.h"
 #include "ir/graph.h"
 #include "ir/mark_padding.h"
+#include "ir/type.h"
 
 namespace headrace {
 
@@ -17,6 +18,7 @@ struct MapProgram::BoundStep {
   std::unique_ptr<Kernel> kernel;
   std::shared_ptr<HostFunction> function;
   bool function_draws = false;
+  ir::Columns declared;  // results of the function; none: not declared
   std::vector<int> inputs;
   std::vector<int> outputs;
   int fillers = -1;  // for a kernel of whole batches: the column that marks rows which repeat others; -1: none does
@@ -73,6 +75,16 @@ absl::Status TakeOutputs(const std::vector<int>& columns, absl::StatusOr<Outputs
   return absl::OkStatus();
 }
 
+// Whether the results of a function are as declared.
+absl::Status CheckDeclared(const ir::Columns& declared, absl::Span<const Tensor> results) {
+  for (size_t i = 0; i < std::min(declared.size(), results.size()); ++i) {
+    if (ir::FitsType(declared[i].type, results[i].dtype(), results[i].shape())) continue;
+    return DataError("gave ", results[i].TypeName(), " for column \"", declared[i].name, "\", which was declared as ",
+                     ir::TypeName(declared[i].type));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step& step, const OpArguments& arguments) {
@@ -94,7 +106,9 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   absl::Status made;
   if (step.kernel() == kPythonFunction) {
     made = FindFunction(attributes, arguments, bound.function);
-    bound.function_draws = attributes.Bool("random");
+    // Other processes draw from Python's global generators, too, which are seeded for each row.
+    bound.function_draws = attributes.Bool("random") || (bound.function && bound.function->processes() > 0);
+    if (!attributes.IsNone("types")) bound.declared = attributes.Columns("types").columns;
   } else {
     absl::StatusOr<std::unique_ptr<Kernel>> kernel = MakeKernel(step.kernel(), attributes);
     made = kernel.status();
@@ -252,7 +266,9 @@ absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, Output
   KernelContext context(RowRandom(RowRandom::KeyOf(bound.stream, id.epoch), id.key), output, fillers);
   if (bound.kernel) return TakeOutputs(bound.outputs, bound.kernel->Apply(given, context), columns);
   RowRandom* const random = bound.function_draws ? &context.random() : nullptr;
-  return TakeOutputs(bound.outputs, bound.function->Call(given, random, output), columns);
+  absl::StatusOr<std::vector<Tensor>> results = bound.function->Call(given, random, output);
+  if (results.ok()) HEADRACE_RETURN_IF_ERROR(CheckDeclared(bound.declared, *results));
+  return TakeOutputs(bound.outputs, std::move(results), columns);
 }
 
 bool MapProgram::RunStacked(Block& block) const {

@@ -1,7 +1,7 @@
-// The interfaces to the user's own language: functions, iterators and arrays, bound by the names in the graph. The
-// engine does not depend on Python; the front end implements these interfaces.
-// Thread contract: functions are called from the threads of one stage; each call takes the locks that it needs itself,
-// or finds them taken by a HostLock of its thread.
+// The interfaces to the user's own language: functions, iterators, rows and arrays, bound by the names in the graph.
+// The engine does not depend on Python; the front end implements these interfaces. Thread contract: functions are
+// called from the threads of one stage; each call takes the locks that it needs itself, or finds them taken by a
+// HostLock of its thread.
 #ifndef HEADRACE_ENGINE_OPERATOR_HOST_H_
 #define HEADRACE_ENGINE_OPERATOR_HOST_H_
 
@@ -29,6 +29,8 @@ class HostFunction {
   // by `output`.
   virtual absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
                                                    OutputAllocator& output) = 0;
+  // Worker processes that take its calls, in any order, one each; 0: it is called in this process.
+  virtual int processes() const { return 0; }
 };
 
 class HostIterator {
@@ -46,6 +48,21 @@ class HostLock {
   virtual ~HostLock() = default;
 };
 
+// Rows by number, as of an object with __getitem__.
+class HostRows {
+ public:
+  virtual ~HostRows() = default;
+  virtual uint64_t size() const = 0;
+  // Whether rows are read in long runs: one call for many costs less than one for each.
+  virtual bool in_runs() const = 0;
+  // Appends the rows at `indices`, each with its columns in the declared order. On an error the rows before the failed
+  // one are there. `epoch_key`: of the random numbers of the epoch (RowRandom::KeyOf).
+  virtual absl::Status Read(uint64_t epoch_key, absl::Span<const uint64_t> indices,
+                            std::vector<std::vector<Tensor>>& rows) = 0;
+  // As HostFunction's.
+  virtual int processes() const { return 0; }
+};
+
 struct HostArrays {
   // Column names with tensors of equal first axis.
   std::vector<std::pair<std::string, Tensor>> columns;
@@ -55,6 +72,7 @@ struct HostBindings {
   std::map<std::string, std::shared_ptr<HostFunction>, std::less<>> functions;
   // Made for each run, because an iterator has a position.
   std::map<std::string, std::function<std::shared_ptr<HostIterator>()>, std::less<>> iterators;
+  std::map<std::string, std::shared_ptr<HostRows>, std::less<>> rows;
   std::map<std::string, HostArrays, std::less<>> arrays;
   // Takes the lock that all calls take; not set, or null: each call takes it.
   std::function<std::unique_ptr<HostLock>()> lock = {};

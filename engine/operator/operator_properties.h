@@ -93,6 +93,10 @@ struct OperatorProperties {
   bool splits_messages = false;
   // A source that gives each rank rows of its own: which ones the number of rows given out does not say.
   bool deals_rows = false;
+  // A source that reads so many rows in one call, where they may travel together; 0: the engine chooses.
+  int run_rows = 0;
+  // Worker processes that take its calls of the user's code, in any order; 0: they are made in this process.
+  int processes = 0;
   // It keeps the rows that come to it, and gives them again in later epochs; not set: it keeps none.
   std::optional<RowStorage> keeps;
   std::vector<CachePoint> cache_points;

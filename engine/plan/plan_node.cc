@@ -82,13 +82,21 @@ class PlanNodeMaker {
     return !node.inputs.empty();
   }
 
+  // An operator on indices reads its rows as its inputs do.
+  static void TakeWayOfReading(const OperatorProperties& input, OperatorProperties& properties) {
+    properties.traits.file_io |= input.traits.file_io;
+    properties.traits.python |= input.traits.python;
+    properties.run_rows = std::max(properties.run_rows, input.run_rows);
+    properties.processes = std::max(properties.processes, input.processes);
+  }
+
   static absl::Status MakeOperator(const OpFactories& factories, PlanNode& node) {
     const OpArguments& arguments = node.arguments;
     if (factories.indexed && AllIndexed(node)) {
       IndexedSources inputs;
       for (auto& input : node.inputs) inputs.push_back(std::move(input->indexed));
       HEADRACE_ASSIGN_OR_RETURN(node.indexed, factories.indexed(arguments, std::move(inputs)));
-      for (const auto& input : node.inputs) node.properties.traits.file_io |= input->properties.traits.file_io;
+      for (const auto& input : node.inputs) TakeWayOfReading(input->properties, node.properties);
     } else if (factories.keyed && IsKeyed(*node.inputs[0])) {
       HEADRACE_ASSIGN_OR_RETURN(node.row, factories.keyed(arguments));
     } else if (factories.indexed_source && (!factories.stream_source || node.properties.traits.indexed)) {
@@ -114,6 +122,8 @@ class PlanNodeMaker {
       const OperatorProperties declared = std::exchange(properties, {});
       properties.traits = declared.traits;
       properties.new_order_each_epoch = declared.new_order_each_epoch;
+      properties.run_rows = declared.run_rows;
+      properties.processes = declared.processes;
       for (const auto& input : node.inputs) {
         properties.new_order_each_epoch |= input->properties.new_order_each_epoch;
       }

@@ -119,7 +119,7 @@ class StageLayout {
     if (node.properties.traits.python) {
       open.stage.lane = Lane::kPython;
       open.stage.gated = true;
-      open.stage.cap = 1;
+      open.stage.cap = std::max(1, node.properties.processes);
       open.sealed = true;
     }
     open.stage.operators.push_back(id);
@@ -152,7 +152,9 @@ class StageLayout {
     if (traits.python) {
       open.stage.lane = Lane::kPython;
       open.stage.gated = true;
-      open.stage.cap = traits.ordered ? 1 : options_.workers > 0 ? options_.workers : options_.cores;
+      const int at_will = options_.workers > 0 ? options_.workers : options_.cores;
+      const int processes = node.properties.processes;
+      open.stage.cap = traits.ordered ? 1 : processes > 0 ? processes : at_will;
     }
     open.sealed = splits;
     open.stage.operators.push_back(id);
@@ -246,12 +248,14 @@ class StageLayout {
   }
 
   void FitToBatch(PlannedStage& stage) const {
-    if (stage.kind != PlannedStage::Kind::kStreamSource) return;
+    const bool streams = stage.kind == PlannedStage::Kind::kStreamSource;
+    if (!streams && (stage.kind != PlannedStage::Kind::kIndexedSource || !stage.gated)) return;
     if (stage.group == 0) stage.joined_rows = JoinedRows(stage);
-    // Rows that call Python travel alone, except to a batch that nobody sees before all of them are there.
+    // Rows that call Python travel alone, except to a batch that nobody sees before all of them are there: so a run
+    // that goes on behind a batch calls it for no row before.
     if (!stage.gated || options_.group > 0) return;
     stage.joined_rows = op(stage.operators[0]).skips_failed ? 0 : JoinedRows(stage);
-    if (stage.joined_rows > 0) stage.group = 0;
+    if (stage.joined_rows > 0) stage.group = op(stage.operators[0]).properties.run_rows;
   }
 
   // The rows of a stage that the first batch above joins into one; 0: there is none, or rows are lost on the way.

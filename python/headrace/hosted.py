@@ -12,7 +12,7 @@ from headrace.errors import GraphError, ResourceError
 from headrace.expression import Expression
 from headrace.json_fields import json_fields as json_fields
 from headrace.kernel import Kernel
-from headrace.mapping import Kernels, StepWriter, names
+from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import memory_bytes, path, shown, text
 
 if TYPE_CHECKING:
@@ -87,26 +87,31 @@ def generator_attributes(function: Any, columns: Columns) -> dict[str, Any]:
     }
 
 
-def column_types(columns: Columns) -> list[tuple[str, str, tuple[int | None, ...] | None]]:
+def column_types(columns: Columns, of: str = "Generator") -> Types:
     if not isinstance(columns, Mapping):
-        columns = dict.fromkeys(names(columns, "columns", "Generator"), "unknown")
-    types: list[tuple[str, str, tuple[int | None, ...] | None]] = []
+        columns = dict.fromkeys(names(columns, "columns", of), "unknown")
+    types: Types = []
     for name, given in columns.items():
-        name = text("a column's name", name, "Generator")
+        name = text("a column's name", name, of)
         dtype, shape = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
         try:
             types.append((name, dtype_name(dtype), None if shape is None else tuple(shape)))
         except (TypeError, ValueError):
             raise GraphError(
-                f'Generator: the type of column "{name}" is {shown(given)}; give a dtype, or (dtype, shape)'
+                f'{of}: the type of column "{name}" is {shown(given)}; give a dtype, or (dtype, shape)'
             ) from None
     if not types:
-        raise GraphError("Generator: no columns; name at least one")
+        raise GraphError(f"{of}: no columns; name at least one")
     return types
 
 
 def mapped(
-    dataset: Methods, kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None, ordered: bool
+    dataset: Methods,
+    kernels: Kernels,
+    columns: str | Sequence[str],
+    output: str | Sequence[str] | None,
+    ordered: bool,
+    types: Columns | None,
 ) -> Dataset:
     if isinstance(kernels, str) or (isinstance(columns, Kernel) or callable(columns)):
         raise GraphError(
@@ -114,7 +119,7 @@ def mapped(
             f"here kernels is {shown(kernels)} and columns is {shown(columns)}"
         )
     read = names(columns, "columns", "map")
-    writer = StepWriter(ordered)
+    writer = StepWriter(ordered, None if types is None else column_types(types, "map"))
     writer.write(kernels, read, read if output is None else names(output, "output", "map"))
     return dataset._append("map", {}, steps=writer.steps, step_bindings=[bound.binding for bound in writer.bound])
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from headrace import _engine
 from headrace.errors import GraphError
 from headrace.kernel import Kernel
 from headrace.options import shown, texts
@@ -10,6 +11,8 @@ from headrace.reference import Bound, function
 from headrace.source_location import SourceLocation, users_location
 
 Step = tuple[str, dict[str, Any], list[str], list[str], int, SourceLocation]
+# Names, dtypes and shapes of columns.
+Types = list[tuple[str, str, tuple[int | None, ...] | None]]
 Kernels = Kernel | Callable[..., Any] | Sequence[Kernel | Callable[..., Any]]
 
 
@@ -43,16 +46,18 @@ def takes_all(kernel: Kernel | Callable[..., Any]) -> bool:
 
 
 class StepWriter:
-    """Makes the steps of one map."""
+    """Makes the steps of one map. `types`: what its function gives, as far as declared."""
 
-    def __init__(self, ordered: bool) -> None:
+    def __init__(self, ordered: bool, types: Types | None = None) -> None:
         self.steps: list[Step] = []
         self.bound: list[Bound] = []
         self._ordered = ordered
+        self._types = types
         self._location = users_location()
 
     def write(self, kernels: Kernels, columns: list[str], output: list[str]) -> None:
         listed = kernel_list(kernels)
+        self._check_types(listed)
         changes = self._index_of_change(listed, columns, output)
         current = columns
         for position, kernel in enumerate(listed):
@@ -62,6 +67,14 @@ class StepWriter:
                 target = output if len(current) == len(output) else current
             self._write_one(kernel, current, target)
             current = target
+
+    def _check_types(self, listed: list[Any]) -> None:
+        functions = sum(not isinstance(kernel, Kernel) for kernel in listed)
+        if self._types is not None and functions != 1:
+            raise GraphError(
+                f"map: types says what a Python function gives, and there are {functions} here; "
+                + ("what kernels give is known" if functions == 0 else "write a map for each")
+            )
 
     def _index_of_change(self, listed: list[Any], columns: list[str], output: list[str]) -> int:
         """The position of the kernel that turns `columns` into `output`, if their numbers differ; else -1."""
@@ -111,6 +124,14 @@ class StepWriter:
             )
         self.steps.append((type(kernel).__name__, dict(kernel._attributes), inputs, outputs, 0, kernel._location))
 
+    @staticmethod
+    def _declared(types: Types, outputs: list[str]) -> _engine.Columns:
+        declared = {each[0]: each for each in types}
+        for name in declared:
+            if name not in outputs:
+                raise GraphError(f'map: types names "{name}", which the function does not give ({", ".join(outputs)})')
+        return _engine.Columns([declared.get(name, (name, "unknown", None)) for name in outputs])
+
     def _write_function(self, callable_: Callable[..., Any], inputs: list[str], outputs: list[str]) -> None:
         bound, wants_rng = function(callable_, columns=inputs)
         attributes = {
@@ -119,5 +140,7 @@ class StepWriter:
             "random": wants_rng,
             "outputs": len(outputs),
         }
+        if self._types is not None:
+            attributes["types"] = self._declared(self._types, outputs)
         self.bound.append(bound)
         self.steps.append(("PythonFunction", attributes, inputs, outputs, 0, self._location))

@@ -13,6 +13,7 @@ from headrace import hosted, parts
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
     from headrace.expression import Expression
+    from headrace.hosted import Columns
     from headrace.mapping import Kernels
 
 
@@ -137,6 +138,7 @@ class Methods:
         output: str | Sequence[str] | None = None,
         *,
         ordered: bool = True,
+        types: Columns | None = None,
     ) -> Dataset:
         """Applies kernels, or Python functions, to columns of every row.
 
@@ -152,11 +154,15 @@ class Methods:
             columns: The column, or columns, that the first kernel reads.
             output: The columns for the results; None: they replace `columns`.
             ordered: Whether Python functions are called in row order; otherwise in any order.
+            types: What the Python function among the kernels gives, where known: a dict from column to
+                dtype, or to (dtype, shape): {"x": ("float32", (3, None))}. It becomes part of the
+                schema, rows are checked against it, and rows of a known shape are written straight into
+                their batch.
 
         Example:
             ds.map([V.Decode(), V.Resize((8, 8))], "image")
         """
-        return hosted.mapped(self, kernels, columns, output, ordered)
+        return hosted.mapped(self, kernels, columns, output, ordered, types)
 
     def project(self, columns: str | Sequence[str]) -> Dataset:
         """Keeps the columns named, in the order given.

@@ -367,3 +367,43 @@ def test_numpy_mistakes():
     ]:
         with pytest.raises(hr.GraphError, match=message):
             hr.Numpy(arrays)
+
+
+def test_declared_results_are_known_and_checked():
+    rows = hr.Range(6).map(lambda x: (np.float32(x), str(int(x))), "value", ["x", "name"], types={"x": ("float32", ())})
+    assert rows.schema["x"] == ("float32", ()) and rows.schema["name"] == ("unknown", None)
+    assert rows.batch(2).schema["x"] == ("float32", (None,))
+    assert [row["name"] for row in rows] == list("012345")
+    wrong = hr.Range(3).map(lambda x: x / 2, "value", types={"value": ("float32", (None,))})
+    with pytest.raises(
+        hr.DataError, match=r'gave float64 \(\) for column "value", which was declared as float32 \(None,\)'
+    ):
+        list(wrong)
+    short = hr.Range(9).map(lambda x: np.zeros(2 + x // 4), "value", types={"value": ("float64", (2,))})
+    assert len(list(short.on_error("skip"))) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((lambda x: x, "value", None, {"y": "int64"}), 'types names "y", which the function does not give'),
+        (([lambda x: x, lambda x: x], "value", None, {"value": "int64"}), "there are 2 here; write a map for each"),
+        (([], "value", None, {"value": "int64"}), "the list of kernels is empty"),
+        ((lambda x: x, "value", None, {"value": "int65"}), "int65"),
+    ],
+)
+def test_declarations_that_are_wrong_are_refused(arguments, message):
+    kernels, columns, output, types = arguments
+    with pytest.raises(hr.GraphError, match=message):
+        list(hr.Range(3).map(kernels, columns, output, types=types))
+
+
+def test_rows_of_a_declared_shape_go_straight_into_their_batch():
+    def picture(x):
+        return np.full((3, 40, 50), x, np.uint8)
+
+    declared = hr.Range(64).map(picture, "value", types={"value": ("uint8", (3, 40, 50))}).batch(16)
+    plain = hr.Range(64).map(picture, "value").batch(16)
+    for one, other in zip(declared, plain, strict=True):
+        assert np.array_equal(one["value"], other["value"])
+    assert declared.schema["value"] == ("uint8", (None, 3, 40, 50))
