@@ -135,6 +135,10 @@ def swap_and_sum(a: np.ndarray, b: np.ndarray) -> tuple[Any, Any, Any]:
     return b, a, a + b
 
 
+def as_float(x: np.ndarray) -> np.float32:
+    return np.float32(x)
+
+
 def odd(value: np.ndarray) -> bool:
     return bool(value % 2)
 
@@ -170,6 +174,29 @@ def seekable_rows(epoch: int, start: int = 0) -> Iterator[tuple[int, np.ndarray]
 def failing_rows() -> Iterator[int]:
     yield from range(13)
     raise KeyError("no more of these")
+
+
+class OwnRows:
+    """As a torch Dataset of dicts."""
+
+    def __len__(self) -> int:
+        return 37
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        return {"x": number, "grid": np.full((2, number % 3), number, np.float32), "name": f"row {number}"}
+
+
+class OwnRuns:
+    """As a torch Dataset of tuples that takes many numbers at once."""
+
+    def __len__(self) -> int:
+        return 41
+
+    def __getitem__(self, number: int) -> tuple[Any, int]:
+        return PIL.Image.new("RGB", (5, 4), (number, 0, 9)), number
+
+    def __getitems__(self, numbers: list[int]) -> list[tuple[Any, int]]:
+        return [self[number] for number in numbers]
 
 
 # ---- pictures ----
@@ -365,6 +392,15 @@ def generated(data: pathlib.Path) -> hr.Dataset:
 
 def generated_from_anywhere(data: pathlib.Path) -> hr.Dataset:
     return hr.Generator(seekable_rows, {"x": "int64", "grid": ("float32", (2, None))}).repeat(2).batch(3, pad=True)
+
+
+def own_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.from_dataset(OwnRows(), shuffle=True).skip(2).map(plus_noise, "x")
+    return rows.map(as_float, "x", types={"x": ("float32", ())}).batch(5, pad=True)
+
+
+def own_runs(data: pathlib.Path) -> hr.Dataset:
+    return hr.from_dataset(OwnRuns(), ["image", "label"], shuffle=True).map(V.RandomCrop(3), "image").batch(4)
 
 
 # ---- rows that move ----
@@ -611,6 +647,8 @@ PIPELINES: dict[str, Build] = {
         table,
         generated,
         generated_from_anywhere,
+        own_rows,
+        own_runs,
         filtered,
         taken_apart,
         unbatched_unevenly,

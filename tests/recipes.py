@@ -127,6 +127,34 @@ def stream(count: int) -> Recipe:
     )
 
 
+class Cubes:
+    """As a torch Dataset of dicts."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, number: int) -> dict[str, int]:
+        return {"value": number**3 % 101}
+
+
+class CubesInRuns(Cubes):
+    def __getitems__(self, numbers: list[int]) -> list[dict[str, int]]:
+        return [self[number] for number in numbers]
+
+
+def own_rows(count: int, shuffled: bool, in_runs: bool) -> Recipe:
+    kind = CubesInRuns if in_runs else Cubes
+    return Recipe(
+        f"from_dataset({kind.__name__}({count}), {shuffled})",
+        lambda: hr.from_dataset(kind(count), "value", {"value": ("int64", ())}, shuffle=shuffled),
+        unmodelled if shuffled else lambda: [number**3 % 101 for number in range(count)],
+        numbered=count,
+    )
+
+
 def number_of(line: np.ndarray) -> np.ndarray:
     return np.array(int(str(line)), np.int64)
 
@@ -237,9 +265,12 @@ def source(draws: Draws) -> Recipe:
 
 def _source(draws: Draws) -> Recipe:
     size = draws.integer(0, draws.choice([30, 3]))
-    kind = draws.choice(["range", "array", "stream", "lines", "records", "indexed records", "image records"])
+    kinds = ["range", "array", "stream", "lines", "records", "indexed records", "image records", "own rows"]
+    kind = draws.choice(kinds)
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
+    if kind == "own rows":
+        return own_rows(size, draws.choice([False, True]), draws.choice([False, True]))
     if kind in ("indexed records", "image records"):
         return (indexed_records if kind == "indexed records" else image_records)(size, draws.choice([False, True]))
     if kind in ("lines", "records"):

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/exec/group_size.h"
 
 namespace headrace {
 namespace {
@@ -42,12 +43,16 @@ void IndexedSourceStage::DropOperators() {
 }
 
 BlockedReason IndexedSourceStage::BlockedLocked() {
-  if (exhausted_) return BlockedReason::kTurn;
+  if (exhausted_ || Gated(epoch_)) return BlockedReason::kTurn;
   return output_.FreeSlots() > 0 ? BlockedReason::kNone : BlockedReason::kOutput;
 }
 
 bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   if (exhausted_) return false;
+  if (plan_.joined_rows > 0) {
+    most_rows = static_cast<int>(std::min<int64_t>(most_rows, plan_.joined_rows));
+    most_rows = EndAtBatch(most_rows, local_, plan_.joined_rows);
+  }
   const bool enough = Finished(epoch_);
   if (!enough && local_ < epoch_rows_) {
     const uint64_t position = base_ + shard_.rank + local_ * shard_.world;
@@ -77,7 +82,10 @@ BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
   most = std::min(most, output_.FreeSlots());
   const int rows = GroupRows();
   Ticket ticket;
-  while (static_cast<int>(task.tickets.size()) < most && NextTicketLocked(rows, ticket)) task.tickets.push_back(ticket);
+  // The user's code may not run for the next epoch yet.
+  while (static_cast<int>(task.tickets.size()) < most && !Gated(epoch_) && NextTicketLocked(rows, ticket)) {
+    task.tickets.push_back(ticket);
+  }
   if (task.tickets.empty()) return BlockedReason::kOutput;
   task.worked.known = WorkedRows::Known::kPosition;
   task.worked.id = {task.tickets[0].epoch, task.tickets[0].position, false};

@@ -6,12 +6,10 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "engine/operator/operator.h"
-#include "ir/type.h"
+#include "ops/source/host_row.h"
 
 namespace headrace {
 namespace {
-
-constexpr size_t kSmallBytes = 1024;
 
 class GeneratorSource : public StreamSource {
  public:
@@ -30,7 +28,7 @@ class GeneratorSource : public StreamSource {
                         bool& end) override {
     const absl::Status read = Collect(rows, share, block, counters);
     end = read.ok() && block.rows() == 0;
-    for (BlockColumn& column : block.columns) StackSmall(column);
+    JoinSmallRows(block);
     return read;
   }
 
@@ -47,38 +45,10 @@ class GeneratorSource : public StreamSource {
       HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> row, iterator_->Next());
       if (row.empty()) break;
       const uint64_t index = next_++;
-      HEADRACE_RETURN_IF_ERROR(Check(row, index));
+      HEADRACE_RETURN_IF_ERROR(CheckHostRow(columns_, row, "the generator", name_, index));
       if (!share.Has(index)) continue;
       AppendRow(block, {epoch_, index}, {nullptr, static_cast<int64_t>(index), -1}, row);
       counters[0] = next_;
-    }
-    return absl::OkStatus();
-  }
-
-  // Joins rows that are alike and small into one buffer; larger ones are copied once, by what joins them.
-  static void StackSmall(BlockColumn& column) {
-    std::vector<Tensor> rows;
-    for (int i = 0; i < column.rows(); ++i) {
-      Tensor row = column.row(i);
-      const bool alike = rows.empty() || (row.dtype() == rows[0].dtype() && row.shape() == rows[0].shape());
-      if (row.bytes() > kSmallBytes || !alike) return;
-      rows.push_back(std::move(row));
-    }
-    if (rows.size() < 2) return;
-    absl::StatusOr<Tensor> stack = Stack(rows);
-    // Without memory for it, the rows stay as they are.
-    if (stack.ok()) column = BlockColumn::Stacked(*std::move(stack));
-  }
-
-  absl::Status Check(const std::vector<Tensor>& row, uint64_t index) const {
-    if (row.size() != columns_.size()) {
-      return DataError("row ", index, " of the generator ", name_, " has ", row.size(), " values for ", columns_.size(),
-                       " columns");
-    }
-    for (size_t i = 0; i < row.size(); ++i) {
-      if (ir::FitsType(columns_[i].type, row[i].dtype(), row[i].shape())) continue;
-      return DataError("column \"", columns_[i].name, "\" of row ", index, " of the generator ", name_, " is ",
-                       row[i].TypeName(), "; it was declared as ", ir::TypeName(columns_[i].type));
     }
     return absl::OkStatus();
   }

@@ -3,8 +3,10 @@
 #ifndef HEADRACE_OPS_TESTING_FAKE_HOST_H_
 #define HEADRACE_OPS_TESTING_FAKE_HOST_H_
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +71,45 @@ class FakeIterator : public HostIterator {
   Row row_;
   uint64_t epoch_ = 0;
   uint64_t next_ = 0;
+};
+
+// Gives row(i), and notes which rows were asked for.
+class FakeRows : public HostRows {
+ public:
+  using Row = std::function<absl::StatusOr<std::vector<Tensor>>(uint64_t i)>;
+  FakeRows(uint64_t size, Row row, bool in_runs = false) : size_(size), row_(std::move(row)), in_runs_(in_runs) {}
+  uint64_t size() const override { return size_; }
+  bool in_runs() const override { return in_runs_; }
+  absl::Status Read(uint64_t /*epoch_key*/, absl::Span<const uint64_t> indices,
+                    std::vector<std::vector<Tensor>>& rows) override {
+    for (const uint64_t index : indices) {
+      {
+        const std::lock_guard lock(mutex_);
+        asked_.push_back(index);
+        longest_ = std::max(longest_, indices.size());
+      }
+      HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> row, row_(index));
+      rows.push_back(std::move(row));
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<uint64_t> asked() const {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+  size_t longest() const {
+    const std::lock_guard lock(mutex_);
+    return longest_;
+  }
+
+ private:
+  const uint64_t size_;
+  const Row row_;
+  const bool in_runs_;
+  mutable std::mutex mutex_;
+  std::vector<uint64_t> asked_;
+  size_t longest_ = 0;  // run
 };
 
 inline void BindIterator(HostBindings& bindings, std::string name, FakeIterator::Row row) {

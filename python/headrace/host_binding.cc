@@ -9,9 +9,12 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "python/headrace/called.h"
+#include "python/headrace/dataset_rows.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/stay_at_exit.h"
 #include "python/headrace/tensor_binding.h"
+#include "python/headrace/user_row.h"
 
 namespace headrace::python {
 namespace {
@@ -34,13 +37,6 @@ std::string NameOf(const py::handle& callable) {
   return py::str(py::type::of(callable).attr("__name__"));
 }
 
-// For calls that run the user's own code: they may return while the interpreter shuts down.
-py::object Called(const py::handle& callable, const py::tuple& arguments, const py::dict& named) {
-  PyObject* result = StayAtExit([&] { return PyObject_Call(callable.ptr(), arguments.ptr(), named.ptr()); });
-  if (result == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(result);
-}
-
 py::object IteratorOf(const py::handle& iterable) {
   PyObject* iterator = StayAtExit([&] { return PyObject_GetIter(iterable.ptr()); });
   if (iterator == nullptr) throw py::error_already_set();
@@ -52,20 +48,6 @@ py::object NextOf(const py::handle& iterator) {
   PyObject* value = StayAtExit([&] { return PyIter_Next(iterator.ptr()); });
   if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(value);
-}
-
-// Takes the values out, so that an array without other references is held only here.
-std::vector<Tensor> TensorsOfTuple(py::object tuple, OutputAllocator& output) {
-  const py::list values = py::reinterpret_steal<py::list>(PySequence_List(tuple.ptr()));
-  if (!values) throw py::error_already_set();
-  tuple = py::none();
-  std::vector<Tensor> tensors;
-  for (size_t i = 0; i < values.size(); ++i) {
-    py::object value = values[i];
-    values[i] = py::none();
-    tensors.push_back(TensorOf(std::move(value), Sharing::kWhereAlone, output));
-  }
-  return tensors;
 }
 
 absl::Status LetGo(const std::string& function) {
@@ -155,10 +137,9 @@ class PythonFunction : public HostFunction {
 };
 
 struct IteratorOptions {
-  std::string name;
   bool epoch_given;  // the callable has a parameter for the epoch
   bool start_given;  // the callable has a parameter `start`, and can seek
-  std::vector<std::string> columns;
+  RowForm form;
 };
 
 class PythonIterator : public HostIterator {
@@ -171,14 +152,14 @@ class PythonIterator : public HostIterator {
         iterator_(objects_->Add(py::object())) {}
 
   absl::Status Start(uint64_t epoch, uint64_t position) override {
-    return objects_->Call(options_.name, [&]() -> absl::Status {
+    return objects_->Call(options_.form.source, [&]() -> absl::Status {
       const py::object callable = objects_->At(callable_);
-      if (!callable) return LetGo(options_.name);
+      if (!callable) return LetGo(options_.form.source);
       const py::object iterator = Begin(callable, epoch, position);
       const bool again = iterator.is(objects_->At(iterator_));
       objects_->Set(iterator_, iterator);
       if (again) {
-        return UnsupportedError(options_.name,
+        return UnsupportedError(options_.form.source,
                                 " gives the same iterator for every epoch, which is used up after the "
                                 "first; it must make a new one at each call");
       }
@@ -189,7 +170,7 @@ class PythonIterator : public HostIterator {
       }
       for (uint64_t i = 0; i < position; ++i) {
         if (!NextOf(iterator))
-          return StateError(options_.name, " gave ", i, " rows, but the state was taken after row ", position);
+          return StateError(options_.form.source, " gave ", i, " rows, but the state was taken after row ", position);
       }
       return absl::OkStatus();
     });
@@ -197,12 +178,12 @@ class PythonIterator : public HostIterator {
 
   absl::StatusOr<std::vector<Tensor>> Next() override {
     std::vector<Tensor> row;
-    HEADRACE_RETURN_IF_ERROR(objects_->Call(options_.name, [&]() -> absl::Status {
+    HEADRACE_RETURN_IF_ERROR(objects_->Call(options_.form.source, [&]() -> absl::Status {
       const py::object iterator = objects_->At(iterator_);
-      if (!iterator) return LetGo(options_.name);
+      if (!iterator) return LetGo(options_.form.source);
       py::object value = NextOf(iterator);
       if (!value) return absl::OkStatus();
-      return RowOf(std::move(value), row);
+      return RowOf(std::move(value), options_.form, row);
     }));
     return row;
   }
@@ -214,48 +195,6 @@ class PythonIterator : public HostIterator {
     py::dict named;
     if (options_.start_given) named["start"] = position;
     return IteratorOf(Called(callable, py::tuple(arguments), named));
-  }
-
-  absl::Status RowOf(py::object value, std::vector<Tensor>& row) const {
-    if (PyDict_Check(value.ptr())) return RowOfDict(py::reinterpret_borrow<py::dict>(value), row);
-    if (!PyTuple_Check(value.ptr())) {
-      if (options_.columns.size() != 1) {
-        return GraphError(options_.name, " gave a ", std::string(py::str(py::type::of(value).attr("__name__"))),
-                          "; a row is a dict, or a tuple in the order of the columns (", ColumnList(), ")");
-      }
-      row.push_back(TensorOf(std::move(value), Sharing::kWhereAlone));
-      return absl::OkStatus();
-    }
-    OutputAllocator output;
-    row = TensorsOfTuple(std::move(value), output);
-    if (row.size() == options_.columns.size()) return absl::OkStatus();
-    return GraphError(options_.name, " gave a tuple of ", row.size(), " values for ", options_.columns.size(),
-                      " columns (", ColumnList(), ")");
-  }
-
-  absl::Status RowOfDict(const py::dict& values, std::vector<Tensor>& row) const {
-    for (const std::string& column : options_.columns) {
-      if (!values.contains(column)) {
-        return GraphError(options_.name, " gave a row without \"", column, "\" (it has ",
-                          std::string(py::str(py::str(", ").attr("join")(
-                              py::module_::import("builtins").attr("map")(py::type::of(py::str("")), values)))),
-                          ")");
-      }
-    }
-    if (values.size() != options_.columns.size()) {
-      return GraphError(options_.name, " gave a row of ", values.size(), " values for ", options_.columns.size(),
-                        " columns (", ColumnList(), ")");
-    }
-    for (const std::string& column : options_.columns) {
-      row.push_back(TensorOf(values[py::str(column)], Sharing::kWhereAlone));
-    }
-    return absl::OkStatus();
-  }
-
-  std::string ColumnList() const {
-    std::string list;
-    for (const std::string& column : options_.columns) Append(list, list.empty() ? "" : ", ", column);
-    return list;
   }
 
   const IteratorOptions options_;
@@ -295,13 +234,15 @@ HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<UserOb
       bindings.functions[name] =
           std::make_shared<PythonFunction>(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), objects);
     } else if (kind == "iterator") {
-      const IteratorOptions options = {NameOf(bound[1]), bound[2].cast<bool>(), bound[3].cast<bool>(),
-                                       bound[4].cast<std::vector<std::string>>()};
+      const IteratorOptions options = {
+          bound[2].cast<bool>(), bound[3].cast<bool>(), {NameOf(bound[1]), bound[4].cast<std::vector<std::string>>()}};
       const size_t callable = objects->Add(bound[1]);
       bindings.iterators[name] = [callable, options, objects]() -> std::shared_ptr<HostIterator> {
         const py::gil_scoped_acquire gil;
         return std::make_shared<PythonIterator>(callable, options, objects);
       };
+    } else if (kind == "rows") {
+      bindings.rows[name] = DatasetRows(bound[1], bound[2].cast<std::vector<std::string>>(), objects);
     } else {
       bindings.arrays[name] = ArraysOf(py::reinterpret_borrow<py::dict>(bound[1]));
     }

@@ -105,6 +105,75 @@ def column_types(columns: Columns, of: str = "Generator") -> Types:
     return types
 
 
+def dataset_attributes(
+    dataset: Any, columns: str | Sequence[str] | None, types: Columns | None, **attributes: Any
+) -> dict[str, Any]:
+    count = rows_of(dataset)
+    if columns is None:
+        listed = names(_keys_of_first_row(dataset, count), "the keys of row 0", "from_dataset")
+    else:
+        listed = names(columns, "columns", "from_dataset")
+    declared = {} if types is None else {each[0]: each for each in column_types(types, "from_dataset")}
+    for name in declared:
+        if name not in listed:
+            raise GraphError(f'from_dataset: types names "{name}", which is no column (columns: {", ".join(listed)})')
+    return {
+        "dataset": reference.rows(dataset, listed),
+        "columns": _engine.Columns([declared.get(name, (name, "unknown", None)) for name in listed]),
+        **attributes,
+    }
+
+
+def rows_of(dataset: Any) -> int:
+    """The number of rows of an object that can be asked for them by number; GraphError for any other."""
+    kind = type(dataset)
+    if isinstance(dataset, type):
+        raise GraphError(f"from_dataset: {dataset.__name__} is a class; give an object of it")
+    if isinstance(dataset, (Mapping, str, bytes, bytearray)):
+        raise GraphError(
+            f"from_dataset: a {kind.__name__} has no rows by number; give a list of rows, or hr.Numpy columns"
+        )
+    streams = any(each.__name__ == "IterableDataset" for each in kind.__mro__)
+    if streams or not hasattr(kind, "__len__") or not hasattr(kind, "__getitem__"):
+        lacks = (
+            "is read from its start"
+            if streams
+            else "has no __len__"
+            if hasattr(kind, "__getitem__")
+            else "has no __getitem__"
+        )
+        raise GraphError(
+            f"from_dataset: {kind.__name__} {lacks}, so its rows cannot be asked for by number; "
+            "write hr.Generator(lambda: iter(dataset), columns) to read it from its start in each epoch"
+        )
+    return len(dataset)
+
+
+def _keys_of_first_row(dataset: Any, count: int) -> list[str]:
+    kind = type(dataset).__name__
+    if count == 0:
+        raise GraphError(
+            f"from_dataset: this {kind} has no rows, so its columns are not known; name them with columns="
+        )
+    try:
+        row = dataset[0]
+    except Exception as error:
+        raise GraphError(
+            f"from_dataset: {kind} raised {type(error).__name__}: {error} for row 0, which is asked for to learn the "
+            "columns; name them with columns="
+        ) from error
+    if isinstance(row, dict):
+        return list(row)
+    if isinstance(row, (tuple, list)):
+        example = ["image", "label"] if len(row) == 2 else [f"column_{number}" for number in range(len(row))]
+        what = f"a {type(row).__name__} of {len(row)} values, which have no names"
+    else:
+        example, what = ["value"], f"a {type(row).__name__}, which has no name"
+    raise GraphError(
+        f"from_dataset: a row of {kind} is {what}; write from_dataset(dataset, columns={example!r})".replace("'", '"')
+    )
+
+
 def mapped(
     dataset: Methods,
     kernels: Kernels,

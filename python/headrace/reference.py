@@ -9,7 +9,7 @@ from headrace import _engine
 from headrace.errors import GraphError
 
 # The forms that the engine's module takes: ("function", callable, wants_rng, predicate),
-# ("iterator", callable, epoch_given, start_given, columns), ("arrays", {column: array}).
+# ("iterator", callable, epoch_given, start_given, columns), ("rows", dataset, columns), ("arrays", {column: array}).
 Binding = tuple[Any, ...]
 
 
@@ -108,6 +108,12 @@ def iterator(callable_: Any, columns: list[str]) -> Bound:
     return Bound(name_of(callable_), ("iterator", callable_, epoch_given, start_given, columns))
 
 
+def rows(dataset: Any, columns: list[str]) -> Bound:
+    """An object that gives rows by number."""
+    kind = type(dataset)
+    return Bound(f"{kind.__module__}:{kind.__qualname__}", ("rows", dataset, columns))
+
+
 def arrays(columns: Mapping[str, Any]) -> Bound:
     return Bound("arrays", ("arrays", dict(columns)))
 
@@ -120,6 +126,11 @@ def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
         return arrays(value).binding
     if node.op == "Generator":
         return iterator(value, node.columns).binding
+    if node.op == "from_dataset":
+        from headrace.hosted import rows_of
+
+        rows_of(value)
+        return rows(value, node.columns).binding
     if not callable(value):
         raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
     return function(value, predicate=node.op == "filter")[0].binding

@@ -24,6 +24,7 @@ __all__ = [
     "Range",
     "RecordFile",
     "Text",
+    "from_dataset",
 ]
 
 class Files(Dataset):
@@ -414,6 +415,46 @@ class Text(Dataset):
         interleave: int | None = None,
         sharding: str | None = None,
         split_bytes: int | None = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class from_dataset(Dataset):
+    """Gives the rows of a Python object with `__len__` and `__getitem__`, such as a torch Dataset.
+
+    The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are
+    needed, by one thread and never for an epoch that was not requested; if it has `__getitems__`, for
+    runs of rows. Only the rows that a rank needs are asked for, and a state goes on at once. A row is a
+    dict, a tuple or list in the order of the columns, or one value; Pillow's pictures become uint8 of
+    shape (H, W, C), and everything else becomes what numpy.asarray makes of it. A row's key is its
+    number.
+
+    Errors: an object without `__len__`, for which there is Generator; rows without a column, or of
+    another type than declared.
+
+    Args:
+        dataset: The object.
+        columns: Names of the columns: the keys of rows that are dicts, of which others are left
+            out, or the values of tuples in their order. None: the keys of row 0, which is asked for
+            at once.
+        types: What is known of the columns: a dict from name to dtype, or to (dtype, shape):
+            {"image": ("uint8", (None, None, 3))}.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.from_dataset([{"x": i, "square": i * i} for i in range(10)], shuffle=True)
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        columns: str | Sequence[str] | None = None,
+        types: Columns | None = None,
+        shuffle: bool = False,
         *,
         seed: int | None = None,
         name: str | None = None,

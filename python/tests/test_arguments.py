@@ -209,6 +209,7 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Range": (hr.Range, {"start": 6}),
     "RecordFile": (hr.RecordFile, {"paths": "nowhere.rec"}),
     "Text": (hr.Text, {"patterns": "*.txt"}),
+    "from_dataset": (hr.from_dataset, {"dataset": [{"value": 1}, {"value": 2}], "columns": "value"}),
 }
 METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "batch": (numbers().batch, {"size": 2}),

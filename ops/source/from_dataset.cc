@@ -1,0 +1,141 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "core/stop_signal.h"
+#include "engine/operator/operator.h"
+#include "ops/order/permute.h"
+#include "ops/source/host_row.h"
+
+namespace headrace {
+namespace {
+
+// Rows in one call of an object that takes many.
+constexpr int kRunRows = 32;
+
+class DatasetSource : public IndexedSource {
+ public:
+  DatasetSource(std::shared_ptr<HostRows> rows, const OpArguments& arguments)
+      : rows_(std::move(rows)),
+        name_(arguments.attributes.ReferenceName("dataset")),
+        columns_(arguments.output.columns),
+        stream_(RowRandom::StreamOf(arguments.seed, arguments.salt)),
+        size_(rows_->size()) {}
+
+  uint64_t size() const override { return size_; }
+
+  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
+    return Append(epoch, {&index, 1}, block);
+  }
+
+  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> indices, Block& block) const override {
+    absl::Status status = Append(epoch, indices, block);
+    JoinSmallRows(block);
+    return status;
+  }
+
+  void Identify(uint64_t epoch, uint64_t index, RowId& id, Provenance& provenance) const override {
+    id = {epoch, index};
+    provenance = {nullptr, static_cast<int64_t>(index), -1};
+  }
+
+  // What the rows hold is not known before they are asked for.
+  void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
+    fingerprints.push_back({Cat("from_dataset ", name_), size_, 0});
+  }
+
+ private:
+  absl::Status Append(uint64_t epoch, absl::Span<const uint64_t> indices, Block& block) const {
+    if (StopSignal::Raised()) return StopSignal::Error();
+    std::vector<std::vector<Tensor>> rows;
+    const absl::Status read = rows_->Read(RowRandom::KeyOf(stream_, epoch), indices, rows);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const uint64_t index = indices[i];
+      HEADRACE_RETURN_IF_ERROR(CheckHostRow(columns_, rows[i], "the dataset", name_, index));
+      AppendRow(block, {epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, rows[i]);
+    }
+    return read;
+  }
+
+  const std::shared_ptr<HostRows> rows_;
+  const std::string name_;
+  const ir::Columns columns_;
+  const uint64_t stream_;
+  const uint64_t size_;
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
+  ir::Schema schema = attributes.Columns("columns");
+  if (schema.columns.empty()) return GraphError("columns is empty; name what each row of the dataset holds");
+  return schema;
+}
+
+// Null: it is not bound here.
+std::shared_ptr<HostRows> RowsOf(const OpArguments& arguments) {
+  const auto& bound = arguments.run->bindings->rows;
+  const auto found = bound.find(arguments.attributes.ReferenceName("dataset"));
+  return found == bound.end() ? nullptr : found->second;
+}
+
+absl::StatusOr<std::unique_ptr<IndexedSource>> MakeSource(const OpArguments& arguments) {
+  std::shared_ptr<HostRows> rows = RowsOf(arguments);
+  if (rows == nullptr) {
+    return GraphError("the Python dataset ", arguments.attributes.ReferenceName("dataset"),
+                      " is not here: a graph that holds one runs only where it was built");
+  }
+  return std::make_unique<DatasetSource>(std::move(rows), arguments);
+}
+
+void Describe(const OpArguments& arguments, OperatorProperties& properties) {
+  const std::shared_ptr<HostRows> rows = RowsOf(arguments);
+  if (rows == nullptr) return;
+  properties.run_rows = rows->in_runs() ? kRunRows : 0;
+  properties.processes = rows->processes();
+}
+
+const OpRegistration registration(
+    {
+        .name = "from_dataset",
+        .role = ir::Role::kSource,
+        .summary = "Gives the rows of a Python object with `__len__` and `__getitem__`, such as a torch Dataset.",
+        .doc = "The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are "
+               "needed, by one thread and never for an epoch that was not requested; if it has `__getitems__`, for "
+               "runs of rows. Only the rows that a rank needs are asked for, and a state goes on at once. A row is a "
+               "dict, a tuple or list in the order of the columns, or one value; Pillow's pictures become uint8 of "
+               "shape (H, W, C), and everything else becomes what numpy.asarray makes of it. A row's key is its "
+               "number.\n"
+               "Errors: an object without `__len__`, for which there is Generator; rows without a column, or of "
+               "another type than declared.",
+        .min_inputs = 0,
+        .max_inputs = 0,
+        .attributes = {{.name = "dataset", .type = ir::AttributeType::kReference, .doc = "The object, by name."},
+                       {.name = "columns",
+                        .type = ir::AttributeType::kColumns,
+                        .doc = "The columns of a row, with their types."},
+                       DeclareShuffle()},
+        .traits = {.deterministic = false, .indexed = true, .python = true},
+        .python =
+            {.parameters = "dataset: Any, columns: str | Sequence[str] | None = None, types: Columns | None = None, "
+                           "shuffle: bool = False, *, seed: int | None = None, name: str | None = None",
+             .docs = {{"dataset", "The object."},
+                      {"columns",
+                       "Names of the columns: the keys of rows that are dicts, of which others are left out, or the "
+                       "values of tuples in their order. None: the keys of row 0, which is asked for at once."},
+                      {"types",
+                       "What is known of the columns: a dict from name to dtype, or to (dtype, shape): {\"image\": "
+                       "(\"uint8\", (None, None, 3))}."},
+                      {"shuffle"},
+                      {"seed"},
+                      {"name"}},
+             .body = "self._begin(\n    \"from_dataset\",\n    hosted.dataset_attributes(dataset, columns, types, "
+                     "shuffle=shuffle, seed=seed, name=name),\n)"},
+        .example = "hr.from_dataset([{\"x\": i, \"square\": i * i} for i in range(10)], shuffle=True)",
+        .infer = Infer,
+    },
+    {.indexed_source = MakeSource, .properties = Describe});
+
+}  // namespace
+}  // namespace headrace

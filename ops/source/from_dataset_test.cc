@@ -1,0 +1,164 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "core/error.h"
+#include "engine/exec/iteration.h"
+#include "ops/testing/fake_host.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::BoolValue;
+using ir::IntValue;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+GraphBuilder Source(bool shuffle = false, const ir::Schema& columns = Int64Columns("x")) {
+  GraphBuilder builder;
+  builder.Add("from_dataset", {},
+              {{"dataset", ir::ReferenceValue("rows")},
+               {"columns", ir::ColumnsValue(columns)},
+               {"shuffle", BoolValue(shuffle)}});
+  return builder;
+}
+
+absl::StatusOr<std::vector<Tensor>> TenTimes(uint64_t i) {
+  return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(10 * i))};
+}
+
+RunSpec With(std::shared_ptr<FakeRows> rows) {
+  RunSpec spec;
+  spec.bindings.rows["rows"] = std::move(rows);
+  return spec;
+}
+
+RunSpec Rows(uint64_t count, FakeRows::Row row = TenTimes) { return With(std::make_shared<FakeRows>(count, row)); }
+
+TEST(FromDataset, GivesTheRowsInTheOrderOfTheirNumbers) {
+  const Ran ran = RunEveryWay(Source(), Rows(5));
+  EXPECT_THAT(ran.Ints(), ElementsAre(0, 10, 20, 30, 40));
+  EXPECT_THAT(ran.Keys(1), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(ran.cardinality, Cardinality::Of(5));
+  EXPECT_THAT(ran.fingerprints, ElementsAre(Fingerprint{"from_dataset rows", 5, 0}));
+}
+
+TEST(FromDataset, ShufflesAnewInEachEpoch) {
+  const Ran ran = RunEveryWay(Source(true), Rows(20));
+  EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
+  EXPECT_EQ(ran.Ints(0, 0).size(), 20u);
+}
+
+TEST(FromDataset, StandsBelowOperatorsOnIndices) {
+  GraphBuilder builder = Source(true);
+  builder.Add("skip", {0}, {{"count", IntValue(3)}});
+  builder.Add("take", {1}, {{"count", IntValue(11)}});
+  builder.Add("batch", {2}, {{"size", IntValue(4)}});
+  EXPECT_EQ(RunEveryWay(builder, Rows(20)).Texts().size(), 3u);
+}
+
+TEST(FromDataset, DealsRowsToRanks) {
+  const std::vector<Ran> ranks = RunRanks(Source(), 2, Rows(5));
+  EXPECT_THAT(ranks[0].Ints(), ElementsAre(0, 20, 40));
+  EXPECT_THAT(ranks[1].Ints(), ElementsAre(10, 30));
+}
+
+std::vector<uint64_t> AskedBy(const GraphBuilder& builder, const std::shared_ptr<FakeRows>& rows,
+                              PipelineOptions options) {
+  EXPECT_TRUE(RunOnce(*builder.Build(), std::move(options)).ok());
+  return rows->asked();
+}
+
+TEST(FromDataset, AsksForTheRowsOfItsRankAlone) {
+  const auto rows = std::make_shared<FakeRows>(9, TenTimes);
+  RunSpec spec = With(rows);
+  spec.epochs = 1;
+  spec.shard = {.rank = 1, .world = 3};
+  EXPECT_THAT(AskedBy(Source(), rows, OptionsOf(spec)), UnorderedElementsAre(1, 4, 7));
+}
+
+TEST(FromDataset, IsNotAskedForRowsBeforeAState) {
+  RunSpec spec = Rows(40);
+  spec.epochs = 1;
+  GraphBuilder builder = Source();
+  builder.Add("batch", {0}, {{"size", IntValue(4)}});
+  const absl::StatusOr<Ran> whole = RunOnce(*builder.Build(), OptionsOf(spec));
+  ASSERT_TRUE(whole.ok());
+  for (const size_t batch : {size_t{1}, size_t{5}, size_t{9}}) {
+    const auto rows = std::make_shared<FakeRows>(40, TenTimes);
+    spec.bindings = With(rows).bindings;
+    PipelineOptions options = OptionsOf(spec);
+    options.checkpoint = whole->rows[batch].after.checkpoint;
+    options.skip_rows = whole->rows[batch].after.skip_rows;
+    const std::vector<uint64_t> asked = AskedBy(builder, rows, std::move(options));
+    EXPECT_EQ(asked.size(), 40 - 4 * (batch + 1));
+    EXPECT_THAT(asked, Each(Ge(4 * (batch + 1))));
+  }
+}
+
+TEST(FromDataset, AsksForRunsWhereTheyAreTaken) {
+  GraphBuilder builder = Source();
+  builder.Add("batch", {0}, {{"size", IntValue(50)}});
+  const auto rows = std::make_shared<FakeRows>(100, TenTimes, true);
+  EXPECT_EQ(RunEveryWay(builder, With(rows)).Texts().size(), 2u);
+  EXPECT_EQ(rows->longest(), 32u);
+}
+
+TEST(FromDataset, PassesAnErrorOnAfterTheRowsBefore) {
+  for (const bool in_runs : {false, true}) {
+    const auto fails = [](uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+      if (i == 3) return MakeError(ErrorKind::kFunction, "no fourth row");
+      return TenTimes(i);
+    };
+    const Ran ran = RunEveryWay(Source(), With(std::make_shared<FakeRows>(8, fails, in_runs)));
+    EXPECT_THAT(ran.Ints(), ElementsAre(0, 10, 20));
+    EXPECT_EQ(KindOf(ran.error), ErrorKind::kFunction);
+    EXPECT_EQ(GetErrorField(ran.error, ErrorField::kOperator), "from_dataset[0]");
+    EXPECT_EQ(GetErrorField(ran.error, ErrorField::kRow), "epoch 0, position 3");
+  }
+}
+
+TEST(FromDataset, NamesTheColumnThatIsNotAsDeclared) {
+  const Ran ran = RunEveryWay(Source(false, {{{"x", ir::ColumnType::Of(DType::kFloat32, {})}}}), Rows(2));
+  EXPECT_THAT(ran.error.ToString(),
+              HasSubstr("column \"x\" of row 0 of the dataset rows is int64 (); it was declared as "
+                        "float32 ()"));
+}
+
+TEST(FromDataset, IsNotAskedInAnEpochThatNobodyAskedFor) {
+  for (const std::string above : {"", "skip"}) {
+    GraphBuilder builder = Source();
+    if (!above.empty()) builder.Add(above, {0}, {{"count", IntValue(0)}});
+    const auto rows = std::make_shared<FakeRows>(3, TenTimes);
+    PipelineOptions options = OptionsOf(With(rows));
+    options.pull = false;
+    auto pipeline = Pipeline::Make(*builder.Build(), options);
+    ASSERT_TRUE(pipeline.ok());
+    ResultRow row;
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE((*pipeline)->Next(std::chrono::seconds(10), row).ok());
+    EXPECT_EQ(*(*pipeline)->Next(std::chrono::milliseconds(50), row), Pipeline::Outcome::kNothingYet);
+    EXPECT_EQ(rows->asked().size(), 3u) << above;
+    (*pipeline)->Ask(1);
+    EXPECT_EQ(*(*pipeline)->Next(std::chrono::seconds(10), row), Pipeline::Outcome::kRow);
+  }
+}
+
+TEST(FromDataset, MayBeEmpty) {
+  const Ran ran = RunEveryWay(Source(true), Rows(0));
+  EXPECT_TRUE(ran.error.ok());
+  EXPECT_THAT(ran.Ints(), IsEmpty());
+}
+
+TEST(FromDataset, NeedsItsObject) {
+  EXPECT_THAT(Refusal(Source()), HasSubstr("the Python dataset rows is not here"));
+  EXPECT_THAT(Refusal(Source(false, {}), Rows(1)), HasSubstr("columns is empty"));
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,29 @@
+// Calls the user's own code through Python: such calls may return while the interpreter shuts down.
+// Thread contract: with the GIL held.
+#ifndef HEADRACE_PYTHON_HEADRACE_CALLED_H_
+#define HEADRACE_PYTHON_HEADRACE_CALLED_H_
+
+#include <pybind11/pybind11.h>
+
+#include "python/headrace/stay_at_exit.h"
+
+namespace headrace::python {
+
+// Raises what the callable raises.
+inline pybind11::object Called(const pybind11::handle& callable, const pybind11::tuple& arguments,
+                               const pybind11::dict& named = {}) {
+  PyObject* result = StayAtExit([&] { return PyObject_Call(callable.ptr(), arguments.ptr(), named.ptr()); });
+  if (result == nullptr) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(result);
+}
+
+// container[key]
+inline pybind11::object ItemOf(const pybind11::handle& container, const pybind11::handle& key) {
+  PyObject* item = StayAtExit([&] { return PyObject_GetItem(container.ptr(), key.ptr()); });
+  if (item == nullptr) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(item);
+}
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_HEADRACE_CALLED_H_
