@@ -102,7 +102,9 @@ const OpRegistration registration(
         .traits = {.one_to_one = true},
         .python_module = "dataset",
         .python = {.parameters = "kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None = "
-                                 "None, *, ordered: bool = True, types: Columns | None = None",
+                                 "None, *, ordered: bool | None = None, types: Columns | None = None, processes: "
+                                 "int = 0, worker_init: Callable[[int], Any] | None = None, seed_globals: bool | None "
+                                 "= None",
                    .docs = {{"kernels",
                              "A kernel or a Python function, or a list of them, applied one after the other. A "
                              "function gets the columns as arrays (byte strings as bytes, texts as str) and returns "
@@ -110,13 +112,24 @@ const OpRegistration registration(
                              "`rng`, it gets a numpy.random.Generator for the row."},
                             {"columns", "The column, or columns, that the first kernel reads."},
                             {"output", "The columns for the results; None: they replace `columns`."},
-                            {"ordered", "Whether Python functions are called in row order; otherwise in any order."},
+                            {"ordered",
+                             "Whether Python functions are called in row order; otherwise in any order. None: in "
+                             "order, except in processes."},
                             {"types",
                              "What the Python function among the kernels gives, where known: a dict from column to "
                              "dtype, or to (dtype, shape): {\"x\": (\"float32\", (3, None))}. It becomes part of the "
                              "schema, rows are checked against it, and rows of a known shape are written straight into "
-                             "their batch."}},
-                   .body = "return hosted.mapped(self, kernels, columns, output, ordered, types)"},
+                             "their batch."},
+                            {"processes",
+                             "Worker processes that call the Python functions; 0: threads of this process call them. "
+                             "Rows are the same. A function and what it refers to is sent to them once, when they "
+                             "start; they never import the script."},
+                            {"worker_init", "Called once in each process, with its number from 0."},
+                            {"seed_globals",
+                             "Whether the generators of random, NumPy and torch are seeded for each row in the "
+                             "processes; None: unless the function takes `rng`."}},
+                   .body = "return hosted.mapped(\n    self, kernels, columns, output, ordered, types, processes, "
+                           "worker_init, seed_globals\n)"},
         .example = "ds.map([V.Decode(), V.Resize((8, 8))], \"image\")",
     },
     {.row = MakeMap, .properties = Describe});

@@ -539,6 +539,10 @@ def functions_in_order(data: pathlib.Path) -> hr.Dataset:
     )
 
 
+def functions_in_processes(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(9, shuffle=True).map(plus_noise, "value", processes=2).batch(4)
+
+
 def functions_in_any_order(data: pathlib.Path) -> hr.Dataset:
     pairs = hr.Numpy({"a": np.arange(30), "b": np.arange(30) * 2.5}, shuffle=True)
     return pairs.map(plus_noise, "a", ordered=False).map(swap_and_sum, ["a", "b"], ["c", "d", "e"]).shuffle(7).batch(4)
@@ -673,6 +677,7 @@ PIPELINES: dict[str, Build] = {
         cached_functions,
         functions_in_order,
         functions_in_any_order,
+        functions_in_processes,
         recovered_pictures,
         recovered_pictures_scaled,
         damaged_picture,

@@ -102,7 +102,7 @@ const OpRegistration registration(
         .role = ir::Role::kSource,
         .summary = "Gives the rows of a Python object with `__len__` and `__getitem__`, such as a torch Dataset.",
         .doc = "The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are "
-               "needed, by one thread and never for an epoch that was not requested; if it has `__getitems__`, for "
+               "needed, never for an epoch that was not requested; if it has `__getitems__`, for "
                "runs of rows. Only the rows that a rank needs are asked for, and a state goes on at once. A row is a "
                "dict, a tuple or list in the order of the columns, or one value; Pillow's pictures become uint8 of "
                "shape (H, W, C), and everything else becomes what numpy.asarray makes of it. A row's key is its "
@@ -118,8 +118,10 @@ const OpRegistration registration(
                        DeclareShuffle()},
         .traits = {.deterministic = false, .indexed = true, .python = true},
         .python =
-            {.parameters = "dataset: Any, columns: str | Sequence[str] | None = None, types: Columns | None = None, "
-                           "shuffle: bool = False, *, seed: int | None = None, name: str | None = None",
+            {.parameters =
+                 "dataset: Any, columns: str | Sequence[str] | None = None, types: Columns | None = None, "
+                 "shuffle: bool = False, processes: int = 0, *, worker_init: Callable[[int], Any] | None = None, "
+                 "seed_globals: bool = True, seed: int | None = None, name: str | None = None",
              .docs = {{"dataset", "The object."},
                       {"columns",
                        "Names of the columns: the keys of rows that are dicts, of which others are left out, or the "
@@ -128,10 +130,17 @@ const OpRegistration registration(
                        "What is known of the columns: a dict from name to dtype, or to (dtype, shape): {\"image\": "
                        "(\"uint8\", (None, None, 3))}."},
                       {"shuffle"},
+                      {"processes",
+                       "Worker processes that are asked for rows; 0: a thread of this process asks. The object is sent "
+                       "to them once, when they start; they never import the script."},
+                      {"worker_init", "Called once in each process, with its number from 0."},
+                      {"seed_globals",
+                       "Whether the generators of random, NumPy and torch are seeded for each row in the processes, or "
+                       "for each run of `__getitems__` as for its first row."},
                       {"seed"},
                       {"name"}},
-             .body = "self._begin(\n    \"from_dataset\",\n    hosted.dataset_attributes(dataset, columns, types, "
-                     "shuffle=shuffle, seed=seed, name=name),\n)"},
+             .body = "self._begin(\n    \"from_dataset\",\n    hosted.dataset_attributes(\n        dataset, columns, "
+                     "types, processes, worker_init, seed_globals, shuffle=shuffle, seed=seed, name=name\n    ),\n)"},
         .example = "hr.from_dataset([{\"x\": i, \"square\": i * i} for i in range(10)], shuffle=True)",
         .infer = Infer,
     },

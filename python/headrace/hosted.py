@@ -14,6 +14,7 @@ from headrace.json_fields import json_fields as json_fields
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import memory_bytes, path, shown, text
+from headrace.process_options import ProcessOptions
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -106,8 +107,15 @@ def column_types(columns: Columns, of: str = "Generator") -> Types:
 
 
 def dataset_attributes(
-    dataset: Any, columns: str | Sequence[str] | None, types: Columns | None, **attributes: Any
+    dataset: Any,
+    columns: str | Sequence[str] | None,
+    types: Columns | None,
+    processes: int,
+    worker_init: Callable[[int], Any] | None,
+    seed_globals: bool | None,
+    **attributes: Any,
 ) -> dict[str, Any]:
+    in_processes = ProcessOptions("from_dataset", processes, worker_init, seed_globals)
     count = rows_of(dataset)
     if columns is None:
         listed = names(_keys_of_first_row(dataset, count), "the keys of row 0", "from_dataset")
@@ -118,7 +126,7 @@ def dataset_attributes(
         if name not in listed:
             raise GraphError(f'from_dataset: types names "{name}", which is no column (columns: {", ".join(listed)})')
     return {
-        "dataset": reference.rows(dataset, listed),
+        "dataset": reference.rows(dataset, listed, in_processes),
         "columns": _engine.Columns([declared.get(name, (name, "unknown", None)) for name in listed]),
         **attributes,
     }
@@ -179,8 +187,11 @@ def mapped(
     kernels: Kernels,
     columns: str | Sequence[str],
     output: str | Sequence[str] | None,
-    ordered: bool,
+    ordered: bool | None,
     types: Columns | None,
+    processes: int,
+    worker_init: Callable[[int], Any] | None,
+    seed_globals: bool | None,
 ) -> Dataset:
     if isinstance(kernels, str) or (isinstance(columns, Kernel) or callable(columns)):
         raise GraphError(
@@ -188,7 +199,8 @@ def mapped(
             f"here kernels is {shown(kernels)} and columns is {shown(columns)}"
         )
     read = names(columns, "columns", "map")
-    writer = StepWriter(ordered, None if types is None else column_types(types, "map"))
+    in_processes = ProcessOptions("map", processes, worker_init, seed_globals)
+    writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
     writer.write(kernels, read, read if output is None else names(output, "output", "map"))
     return dataset._append("map", {}, steps=writer.steps, step_bindings=[bound.binding for bound in writer.bound])
 

@@ -280,6 +280,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     if (inherited()) return;
     const Unlocked unlocked;
     iteration_->Stop();
+    objects_->EndEarly();
   }
 
   void Close(double patience_s) {
@@ -386,6 +387,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     Pipeline::Closed closed = Pipeline::Closed::kFromWithin;
     {
       const Unlocked unlocked;
+      iteration_->Stop();
+      objects_->EndEarly();
       closed = iteration_->Close(patience);
       if (closed == Pipeline::Closed::kEntirely) WaitUntilLeft(until);
     }

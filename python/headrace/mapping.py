@@ -7,6 +7,7 @@ from headrace import _engine
 from headrace.errors import GraphError
 from headrace.kernel import Kernel
 from headrace.options import shown, texts
+from headrace.process_options import ProcessOptions
 from headrace.reference import Bound, function
 from headrace.source_location import SourceLocation, users_location
 
@@ -48,16 +49,18 @@ def takes_all(kernel: Kernel | Callable[..., Any]) -> bool:
 class StepWriter:
     """Makes the steps of one map. `types`: what its function gives, as far as declared."""
 
-    def __init__(self, ordered: bool, types: Types | None = None) -> None:
+    def __init__(self, ordered: bool | None, types: Types | None, processes: ProcessOptions) -> None:
         self.steps: list[Step] = []
         self.bound: list[Bound] = []
         self._ordered = ordered
         self._types = types
+        self._processes = processes
         self._location = users_location()
 
     def write(self, kernels: Kernels, columns: list[str], output: list[str]) -> None:
         listed = kernel_list(kernels)
         self._check_types(listed)
+        self._check_processes(listed)
         changes = self._index_of_change(listed, columns, output)
         current = columns
         for position, kernel in enumerate(listed):
@@ -75,6 +78,14 @@ class StepWriter:
                 f"map: types says what a Python function gives, and there are {functions} here; "
                 + ("what kernels give is known" if functions == 0 else "write a map for each")
             )
+
+    def _check_processes(self, listed: list[Any]) -> None:
+        if self._processes.count == 0:
+            return
+        if all(isinstance(kernel, Kernel) for kernel in listed):
+            raise GraphError("map: processes call Python functions, and there is none here; kernels run on all cores")
+        if self._ordered:
+            raise GraphError("map: functions in several processes are called in any order; leave out ordered=True")
 
     def _index_of_change(self, listed: list[Any], columns: list[str], output: list[str]) -> int:
         """The position of the kernel that turns `columns` into `output`, if their numbers differ; else -1."""
@@ -133,10 +144,10 @@ class StepWriter:
         return _engine.Columns([declared.get(name, (name, "unknown", None)) for name in outputs])
 
     def _write_function(self, callable_: Callable[..., Any], inputs: list[str], outputs: list[str]) -> None:
-        bound, wants_rng = function(callable_, columns=inputs)
+        bound, wants_rng = function(callable_, columns=inputs, processes=self._processes)
         attributes = {
             "function": bound.reference,
-            "ordered": self._ordered,
+            "ordered": self._ordered is not False,
             "random": wants_rng,
             "outputs": len(outputs),
         }

@@ -22,6 +22,7 @@
 #include "python/headrace/status_error.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/value_conversion.h"
+#include "python/headrace/worker_loop.h"
 
 namespace {
 
@@ -82,6 +83,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindKernels(module);
   binding::BindEagerChain(module);
   binding::BindRecords(module);
+  binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");
   module.def(

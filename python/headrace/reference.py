@@ -1,15 +1,16 @@
 """References: Python functions, iterators and arrays, which a graph only names, bound to it when it runs."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from types import CodeType
 from typing import Any
 
 from headrace import _engine
 from headrace.errors import GraphError
+from headrace.function_name import name_of
+from headrace.process_options import ProcessOptions, Workers
 
-# The forms that the engine's module takes: ("function", callable, wants_rng, predicate),
-# ("iterator", callable, epoch_given, start_given, columns), ("rows", dataset, columns), ("arrays", {column: array}).
+# The forms that the engine's module takes: ("function", callable, wants_rng, predicate, workers),
+# ("iterator", callable, epoch_given, start_given, columns), ("rows", dataset, columns, workers),
+# ("arrays", {column: array}). `workers`: the processes that call it, or None.
 Binding = tuple[Any, ...]
 
 
@@ -29,17 +30,9 @@ def object_of(binding: Binding | None, name: str) -> str:
     if binding is None:
         return name
     kind, held, *use = binding
-    return f"{kind} {id(held)} {use}"
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """A name such as `train.py:augment`, the same in every process that runs the same script."""
-    code = getattr(function, "__code__", None)
-    qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
-    home = getattr(function, "__module__", None) or type(function).__module__
-    if isinstance(code, CodeType):
-        home = os.path.basename(code.co_filename)
-    return f"{home}:{qualified}".encode("utf-8", "backslashreplace").decode()
+    # Where it is called is no part of the graph.
+    use = [each for each in use if not isinstance(each, Workers)]
+    return f"{kind} {id(held)} {[each for each in use if each is not None]}"
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:
@@ -53,7 +46,10 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:
 
 
 def function(
-    callable_: Callable[..., Any], predicate: bool = False, columns: Sequence[str] | None = None
+    callable_: Callable[..., Any],
+    predicate: bool = False,
+    columns: Sequence[str] | None = None,
+    processes: ProcessOptions | None = None,
 ) -> tuple[Bound, bool]:
     """The function, and whether it has a parameter `rng` for a random generator. GraphError if it cannot be called with
     an argument for each of `columns`, where they are known."""
@@ -63,7 +59,8 @@ def function(
         _check_call(callable_, parameters, columns, wants_rng)
     if wants_rng:
         import numpy.random  # noqa: F401  (on this thread, before the engine's ask for it)
-    return Bound(name_of(callable_), ("function", callable_, wants_rng, predicate)), wants_rng
+    workers = None if processes is None else processes.workers("function", callable_, wants_rng, wants_rng)
+    return Bound(name_of(callable_), ("function", callable_, wants_rng, predicate, workers)), wants_rng
 
 
 def _check_call(
@@ -108,10 +105,11 @@ def iterator(callable_: Any, columns: list[str]) -> Bound:
     return Bound(name_of(callable_), ("iterator", callable_, epoch_given, start_given, columns))
 
 
-def rows(dataset: Any, columns: list[str]) -> Bound:
+def rows(dataset: Any, columns: list[str], processes: ProcessOptions | None = None) -> Bound:
     """An object that gives rows by number."""
     kind = type(dataset)
-    return Bound(f"{kind.__module__}:{kind.__qualname__}", ("rows", dataset, columns))
+    workers = None if processes is None else processes.workers("rows", dataset, columns)
+    return Bound(f"{kind.__module__}:{kind.__qualname__}", ("rows", dataset, columns, workers))
 
 
 def arrays(columns: Mapping[str, Any]) -> Bound:

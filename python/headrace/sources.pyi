@@ -424,11 +424,10 @@ class from_dataset(Dataset):
     """Gives the rows of a Python object with `__len__` and `__getitem__`, such as a torch Dataset.
 
     The object is asked for row i as dataset[i], by numbers from 0, in the order in which the rows are
-    needed, by one thread and never for an epoch that was not requested; if it has `__getitems__`, for
-    runs of rows. Only the rows that a rank needs are asked for, and a state goes on at once. A row is a
-    dict, a tuple or list in the order of the columns, or one value; Pillow's pictures become uint8 of
-    shape (H, W, C), and everything else becomes what numpy.asarray makes of it. A row's key is its
-    number.
+    needed, never for an epoch that was not requested; if it has `__getitems__`, for runs of rows. Only
+    the rows that a rank needs are asked for, and a state goes on at once. A row is a dict, a tuple or
+    list in the order of the columns, or one value; Pillow's pictures become uint8 of shape (H, W, C),
+    and everything else becomes what numpy.asarray makes of it. A row's key is its number.
 
     Errors: an object without `__len__`, for which there is Generator; rows without a column, or of
     another type than declared.
@@ -441,6 +440,11 @@ class from_dataset(Dataset):
         types: What is known of the columns: a dict from name to dtype, or to (dtype, shape):
             {"image": ("uint8", (None, None, 3))}.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        processes: Worker processes that are asked for rows; 0: a thread of this process asks. The
+            object is sent to them once, when they start; they never import the script.
+        worker_init: Called once in each process, with its number from 0.
+        seed_globals: Whether the generators of random, NumPy and torch are seeded for each row in
+            the processes, or for each run of `__getitems__` as for its first row.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -455,7 +459,10 @@ class from_dataset(Dataset):
         columns: str | Sequence[str] | None = None,
         types: Columns | None = None,
         shuffle: bool = False,
+        processes: int = 0,
         *,
+        worker_init: Callable[[int], Any] | None = None,
+        seed_globals: bool = True,
         seed: int | None = None,
         name: str | None = None,
     ) -> None: ...

@@ -40,11 +40,15 @@ absl::Status RaisedExceptions::Keep(py::error_already_set& raised, std::string_v
   const bool lack = PyErr_GivenExceptionMatches(exception.ptr(), PyExc_MemoryError) != 0;
   absl::Status status = MakeError(lack ? ErrorKind::kResource : ErrorKind::kFunction, Cat(function, " raised ", text));
   if (PyObject_IsInstance(exception.ptr(), PyExc_Exception) == 0) status = BeyondRow(std::move(status));
+  AddErrorField(status, ErrorField::kFunction, Hold(std::move(exception)));
+  return status;
+}
+
+std::string RaisedExceptions::Hold(py::object exception) {
   const std::string handle = std::to_string(next_++);
   if (most_ == kLatest && next_ > kLatest) exceptions_.erase(std::to_string(next_ - 1 - kLatest));
   if (exceptions_.size() < most_) exceptions_.emplace(handle, HeldObject(std::move(exception)));
-  AddErrorField(status, ErrorField::kFunction, handle);
-  return status;
+  return handle;
 }
 
 py::object RaisedExceptions::Take(const std::string& handle) {

@@ -22,6 +22,8 @@ class __attribute__((visibility("hidden"))) RaisedExceptions {
  public:
   // Returns a FunctionError, or for a MemoryError a ResourceError, that names the exception and carries its handle.
   absl::Status Keep(pybind11::error_already_set& raised, std::string_view function);
+  // Keeps an exception, and returns its handle.
+  std::string Hold(pybind11::object exception);
   // Returns the exception and forgets it; None if it is not kept.
   pybind11::object Take(const std::string& handle);
   // From now on only the latest few are kept: rows that fail are skipped, and their exceptions are not asked for.

@@ -8,7 +8,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -19,8 +21,23 @@
 
 namespace headrace::python {
 
+// Work that the end of a pipeline cuts short rather than waits for.
+class EndsEarly {
+ public:
+  virtual ~EndsEarly() = default;
+  // From any thread, without the GIL, any number of times.
+  virtual void EndNow() = 0;
+};
+
 class __attribute__((visibility("hidden"))) UserObjects {
  public:
+  void AddEarly(std::weak_ptr<EndsEarly> work) { early_.push_back(std::move(work)); }
+  // From any thread, without the GIL: all work has been added before.
+  void EndEarly() const {
+    for (const auto& work : early_) {
+      if (const auto held = work.lock()) held->EndNow();
+    }
+  }
   // Returns its index. A null object reserves an index.
   size_t Add(pybind11::object object);
   // A new reference, because the object may be released while it is used; null: it was released.
@@ -40,6 +57,7 @@ class __attribute__((visibility("hidden"))) UserObjects {
 
  private:
   std::vector<HeldObject> objects_;
+  std::vector<std::weak_ptr<EndsEarly>> early_;
   RaisedExceptions raised_;
   UserCalls calls_;
   bool cleared_ = false;

@@ -71,6 +71,7 @@ def write_wheel(out: pathlib.Path, version: str, files: dict[str, pathlib.Path],
     contents[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: headrace\nVersion: {version}\nSummary: {SUMMARY}\n"
         "License: Apache-2.0\nRequires-Python: >=3.11\nRequires-Dist: numpy>=2\n"
+        "Provides-Extra: processes\nRequires-Dist: cloudpickle>=3; extra == 'processes'\n"
     ).encode()
     contents[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: headrace\nRoot-Is-Purelib: false\nTag: {tag}\n"

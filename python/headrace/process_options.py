@@ -1,0 +1,59 @@
+"""What an operator says of the worker processes that call the user's code."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from headrace.errors import GraphError
+from headrace.function_name import name_of
+from headrace.options import shown
+
+MOST_PROCESSES = 1024
+
+
+class Workers:
+    """What the processes of one pool run. The engine asks for `processes`, and for `packed()` when it starts the first."""
+
+    def __init__(
+        self, kind: Literal["function", "rows"], target: Any, details: Any, processes: int, init: Any, seeded: bool
+    ) -> None:
+        self.processes = processes
+        import hashlib
+
+        # Functions of different names draw apart from each other.
+        name = f"{type(target).__module__}:{type(target).__qualname__}" if kind == "rows" else name_of(target)
+        salt = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+        self._code = (kind, target, details, init, salt if seeded else None)
+
+    def packed(self) -> tuple[list[str], int]:
+        """The command of a process, and the descriptor of the memory with what it is to run."""
+        # Imported late, because few pipelines need it.
+        from headrace.processes import packed
+
+        return packed(self._code)
+
+
+class ProcessOptions:
+    """What an operator says of its worker processes. Not part of the graph: rows do not depend on it. GraphError for
+    values that are wrong."""
+
+    def __init__(self, of: str, processes: int, init: Callable[[int], Any] | None, seed_globals: bool | None) -> None:
+        if type(processes) is not int or not 0 <= processes <= MOST_PROCESSES:
+            raise GraphError(f"{of}: processes is {shown(processes)}; it must be a number from 0 to {MOST_PROCESSES:,}")
+        if init is not None and not callable(init):
+            raise GraphError(f"{of}: worker_init is {shown(init)}; it must be a function of the process's number")
+        if init is not None and processes == 0:
+            raise GraphError(f"{of}: worker_init runs in worker processes; say how many with processes=")
+        if seed_globals is not None and type(seed_globals) is not bool:
+            raise GraphError(f"{of}: seed_globals is {shown(seed_globals)}; it must be True or False")
+        self.count = processes
+        self._init = init
+        self._seed_globals = seed_globals
+
+    def workers(
+        self, kind: Literal["function", "rows"], target: Any, details: Any, takes_rng: bool = False
+    ) -> Workers | None:
+        """None without processes."""
+        if self.count == 0:
+            return None
+        seeded = not takes_rng if self._seed_globals is None else self._seed_globals
+        return Workers(kind, target, details, self.count, self._init, seeded)

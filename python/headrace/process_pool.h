@@ -1,0 +1,78 @@
+// The worker processes of one function or object of the user's. They are started when they are first needed. A call
+// whose process dies is made again by another one.
+// Thread contract: any thread, with or without the GIL.
+#ifndef HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_
+#define HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_
+
+#include <pybind11/pybind11.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "python/headrace/user_objects.h"
+#include "python/headrace/wire.h"
+#include "python/headrace/worker_process.h"
+
+namespace headrace::python {
+
+class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
+ public:
+  // `name`: by which errors name what the processes call. `workers`: a headrace.process_options.Workers.
+  ProcessPool(std::string name, const pybind11::object& workers, std::shared_ptr<UserObjects> objects);
+  ~ProcessPool() override;
+
+  int size() const { return static_cast<int>(processes_.size()); }
+  // Has a process make a call: `write` puts it down, `read` takes what it gave, before the process takes another call.
+  // Each may be called several times, if processes die. Errors: those of the call; kResource if three processes died of
+  // it; kClosed after EndNow.
+  absl::Status Call(absl::FunctionRef<void(WireWriter&)> write, absl::FunctionRef<absl::Status(WireReader&)> read);
+  // Ends all processes, and with them the calls that wait for them.
+  void EndNow() override;
+
+ private:
+  // A place for a process; its number tells the processes apart.
+  struct Place {
+    std::unique_ptr<WorkerProcess> process;  // null: not started, or dead
+    bool taken = false;
+  };
+  // How a call ended in one process: with a result or an error of its own, by its death, or by an error here, behind
+  // which the process is of no further use.
+  enum class Ended { kAnswered, kDied, kBroken };
+
+  absl::Status MakeCommand();
+  absl::StatusOr<size_t> TakePlace();
+  void GiveBack(size_t place);
+  absl::Status StartIn(size_t place);
+  absl::Status CallIn(size_t place, absl::FunctionRef<void(WireWriter&)> write,
+                      absl::FunctionRef<absl::Status(WireReader&)> read, Ended& ended);
+  // Waits for the next result. Sets `ended` if the process died.
+  absl::Status Hear(WorkerProcess& process, size_t& bytes, Ended& ended);
+  // The error that a process gave, with the exception that it met.
+  absl::Status ErrorOf(WireReader& reader);
+  // Takes the dead process out of its place, and says how it died.
+  std::string Bury(size_t place);
+  void Warn(const std::string& death);
+  absl::Status Closed() const;
+
+  const std::string name_;
+  const std::shared_ptr<UserObjects> objects_;
+  const size_t workers_;  // its index in objects
+  const pid_t owner_ = getpid();
+  std::mutex command_mutex_;
+  std::vector<std::string> command_;  // empty: not made yet
+  int code_ = -1;                     // what the processes read at their start
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Place> processes_;
+  bool closed_ = false;
+};
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_

@@ -1,0 +1,131 @@
+"""Worker processes for Python functions and datasets: what goes to them, and what comes back when they fail.
+
+A process is started by exec of this interpreter with `headrace.worker`; it never imports the user's script. What it is to
+call travels by value, once, in memory that all processes of a pool map."""
+
+import json
+import mmap
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from headrace.errors import GraphError, ResourceError, UnsupportedError
+from headrace.options import shown
+
+# Buffers begin where a cache line does.
+ALIGNMENT = 64
+# Started without the working folder on its path, and then given the path of this process.
+START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from headrace.worker import main; main(int(sys.argv[2]), int(sys.argv[3]))"
+)
+
+
+def packed(code: tuple[Any, ...]) -> tuple[list[str], int]:
+    """The command of a process, and the descriptor of the memory with what it is to run."""
+    if not sys.executable:
+        raise UnsupportedError("processes= needs an interpreter to start, and sys.executable names none")
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    command = [os.path.abspath(sys.executable), *flags, "-P", "-c", START, json.dumps(sys.path)]
+    buffers: list[pickle.PickleBuffer] = []
+    data = _pickled_code(code, buffers.append)
+    try:
+        return command, _in_memory([data, *(buffer.raw() for buffer in buffers)])
+    except OSError as error:
+        raise ResourceError(f"no memory to send {shown(code[1])} to other processes: {error}") from error
+
+
+def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
+    target = code[1]
+    try:
+        import cloudpickle
+    except ImportError:
+        cloudpickle = None
+    try:
+        if cloudpickle is not None:
+            return bytes(cloudpickle.dumps(code, protocol=5, buffer_callback=take))
+        data = pickle.dumps(code, protocol=5, buffer_callback=take)
+    except Exception as error:
+        advice = "" if cloudpickle is not None else "; pip install cloudpickle, which sends functions by their code"
+        raise GraphError(f"{shown(target)} cannot be sent to other processes: {error}{advice}") from error
+    if b"__main__" in data:
+        raise GraphError(
+            f"{shown(target)} is defined in the script that runs, which worker processes do not import: "
+            "pip install cloudpickle, which sends functions by their code, or move it to a module"
+        )
+    return data
+
+
+def _in_memory(parts: list[Any]) -> int:
+    """A descriptor of memory with the parts, behind a table of their places."""
+    places = []
+    end = 8 + 16 * len(parts)
+    for part in parts:
+        start = -(-end // ALIGNMENT) * ALIGNMENT
+        places.append((start, len(part)))
+        end = start + len(part)
+    descriptor = os.memfd_create("headrace-code", os.MFD_CLOEXEC)
+    try:
+        os.posix_fallocate(descriptor, 0, end)
+        with mmap.mmap(descriptor, end) as memory:
+            memory[: 8 + 16 * len(parts)] = struct.pack(
+                f"<{1 + 2 * len(parts)}Q", len(parts), *(number for place in places for number in place)
+            )
+            for (start, size), part in zip(places, parts, strict=True):
+                memory[start : start + size] = part
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def unpacked(descriptor: int) -> tuple[Any, ...]:
+    """The code in that memory. Large arrays in it are those of the memory, and copied where they are written to."""
+    memory = memoryview(mmap.mmap(descriptor, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE))
+    (count,) = struct.unpack_from("<Q", memory)
+    numbers = struct.unpack_from(f"<{2 * count}Q", memory, 8)
+    parts = [memory[start : start + size] for start, size in zip(numbers[::2], numbers[1::2], strict=True)]
+    code: tuple[Any, ...] = pickle.loads(parts[0], buffers=parts[1:])
+    return code
+
+
+class WorkerTraceback(Exception):
+    """The cause of an exception that was raised in a worker process: its traceback there."""
+
+    def __str__(self) -> str:
+        return f'\n"""\n{self.args[0]}"""'
+
+
+def pickled(exception: BaseException | None) -> bytes:
+    """The exception and its traceback as text; for one that cannot be pickled, the text alone."""
+    if exception is None:
+        return b""
+    text = "".join(traceback.format_exception(exception))
+    try:
+        import cloudpickle as module
+    except ImportError:
+        module = pickle
+    try:
+        data = bytes(module.dumps((exception, text)))
+        pickle.loads(data)
+        return data
+    except Exception:
+        return pickle.dumps((None, text))
+
+
+def exception_of(data: bytes, message: str) -> BaseException:
+    """The exception that a worker process raised."""
+    exception, text = None, message
+    try:
+        exception, text = pickle.loads(data)
+    except Exception:
+        pass  # Of a class that is not known here.
+    if not isinstance(exception, BaseException):
+        exception = RuntimeError(message)
+    exception.__cause__ = WorkerTraceback(text)
+    return exception

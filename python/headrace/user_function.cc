@@ -1,0 +1,129 @@
+#include "python/headrace/user_function.h"
+
+#include <pybind11/numpy.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/cord.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "python/headrace/called.h"
+#include "python/headrace/tensor_binding.h"
+#include "python/headrace/user_row.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+
+// Seeded by the row alone, so that a function's draws depend on nothing else.
+py::object GeneratorOf(const RowRandom& random) {
+  const py::module_ numpy_random = py::module_::import("numpy.random");
+  py::array_t<uint64_t> key(2);
+  key.mutable_at(0) = random.key();
+  key.mutable_at(1) = random.row();
+  return numpy_random.attr("Generator")(numpy_random.attr("Philox")(py::arg("key") = key));
+}
+
+absl::Status LetGo(const std::string& function) {
+  return MakeError(ErrorKind::kClosed, Cat("the iterator that calls ", function, " is closed"));
+}
+
+// Whether the function seems to have been written for a row as a dict: it does not take so many arguments, or indexes
+// one by a name.
+bool ExpectsADict(const py::error_already_set& raised) {
+  if (raised.matches(PyExc_TypeError) && !raised.trace()) return true;
+  if (!raised.matches(PyExc_TypeError) && !raised.matches(PyExc_IndexError)) return false;
+  try {
+    return std::string(py::str(raised.value())).find("indices") != std::string::npos;
+  } catch (py::error_already_set&) {
+    return false;
+  }
+}
+
+std::string ArgumentsHint(absl::Span<const Tensor> inputs) {
+  std::string hint = "; a function gets one argument for each column (here ";
+  for (size_t i = 0; i < inputs.size(); ++i) Append(hint, i > 0 ? ", " : "", inputs[i].TypeName());
+  return hint + "), not a row as a dict";
+}
+
+absl::Status WithHint(const absl::Status& status, std::string_view hint) {
+  absl::Status hinted(status.code(), Cat(status.message(), hint));
+  status.ForEachPayload(
+      [&hinted](absl::string_view name, const absl::Cord& payload) { hinted.SetPayload(name, payload); });
+  return hinted;
+}
+
+class PythonFunction : public HostFunction {
+ public:
+  PythonFunction(const py::object& callable, bool wants_rng, bool predicate, std::shared_ptr<UserObjects> objects)
+      : name_(NameOfCallable(callable)),
+        objects_(std::move(objects)),
+        callable_(objects_->Add(callable)),
+        wants_rng_(wants_rng),
+        predicate_(predicate) {}
+
+  absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
+                                           OutputAllocator& output) override {
+    std::vector<Tensor> outputs;
+    std::string hint;
+    const absl::Status status = objects_->Call(name_, [&]() -> absl::Status {
+      const py::object callable = objects_->At(callable_);
+      if (!callable) return LetGo(name_);
+      outputs = TensorsOf(CallPython(callable, inputs, random, hint), output);
+      return absl::OkStatus();
+    });
+    if (status.ok()) return outputs;
+    return hint.empty() ? status : WithHint(status, hint);
+  }
+
+ private:
+  // Sets `hint` to what may be wrong if the call fails.
+  py::object CallPython(const py::object& callable, absl::Span<const Tensor> inputs, const RowRandom* random,
+                        std::string& hint) const {
+    py::tuple arguments(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) arguments[i] = ArrayOf(inputs[i], Access::kReadOnly);
+    py::dict named;
+    if (wants_rng_ && random != nullptr) named["rng"] = GeneratorOf(*random);
+    try {
+      return Called(callable, arguments, named);
+    } catch (py::error_already_set& raised) {
+      if (ExpectsADict(raised)) hint = ArgumentsHint(inputs);
+      throw;
+    }
+  }
+
+  std::vector<Tensor> TensorsOf(py::object result, OutputAllocator& output) const {
+    if (predicate_) {
+      if (result.is_none()) throw py::type_error("it gave None, not whether to keep the row; is its return missing?");
+      const int truth = PyObject_IsTrue(result.ptr());
+      if (truth < 0) throw py::error_already_set();
+      return {ValueOrRaise(Tensor::Scalar<bool>(truth != 0))};
+    }
+    if (PyTuple_Check(result.ptr())) return TensorsOfTuple(std::move(result), output);
+    return {TensorOf(std::move(result), Sharing::kWhereAlone, output)};
+  }
+
+  const std::string name_;
+  const std::shared_ptr<UserObjects> objects_;
+  const size_t callable_;  // its index in objects
+  const bool wants_rng_;
+  const bool predicate_;
+};
+
+}  // namespace
+
+std::string NameOfCallable(const py::handle& callable) {
+  for (const char* attribute : {"__qualname__", "__name__"}) {
+    if (py::hasattr(callable, attribute)) return py::str(callable.attr(attribute));
+  }
+  return py::str(py::type::of(callable).attr("__name__"));
+}
+
+std::shared_ptr<HostFunction> UserFunction(const py::object& callable, bool wants_rng, bool predicate,
+                                           std::shared_ptr<UserObjects> objects) {
+  return std::make_shared<PythonFunction>(callable, wants_rng, predicate, std::move(objects));
+}
+
+}  // namespace headrace::python

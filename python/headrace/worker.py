@@ -1,0 +1,45 @@
+"""The main module of a worker process: calls one function, or asks one object for rows, until its parent is done."""
+
+import random
+import sys
+from typing import Any
+
+import numpy
+
+from headrace import _engine
+from headrace.processes import unpacked
+
+CODE = 6  # the descriptor of what it is to run
+
+
+def main(parent: int, number: int) -> None:
+    _engine.end_with_parent(parent)
+    # What the user's code prints is seen though the process is killed in the end.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True)
+    try:
+        kind, target, details, init, salt = unpacked(CODE)
+    except BaseException as error:
+        _engine.serve_failure(error, "a worker process, which unpickled what it is to call,")
+        return
+    try:
+        if init is not None:
+            init(number)
+    except BaseException as error:
+        _engine.serve_failure(error, "worker_init")
+        return
+    seed = None if salt is None else lambda row: seed_globals(row ^ salt)
+    if kind == "function":
+        _engine.serve_function(target, details, seed)
+    else:
+        _engine.serve_rows(target, details, seed)
+
+
+def seed_globals(seed: int) -> None:
+    """Seeds the generators that functions share, by a number of 64 bits."""
+    random.seed(seed)
+    numpy.random.seed((seed & 0xFFFFFFFF, seed >> 32))
+    torch: Any = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(seed & (1 << 63) - 1)

@@ -1,0 +1,215 @@
+#include "python/headrace/worker_loop.h"
+
+#include <poll.h>
+#include <pybind11/stl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "core/row_id.h"
+#include "python/headrace/dataset_rows.h"
+#include "python/headrace/unlocked.h"
+#include "python/headrace/user_function.h"
+#include "python/headrace/user_objects.h"
+#include "python/headrace/wire.h"
+
+namespace headrace::python {
+namespace {
+
+namespace py = pybind11;
+
+// The descriptors that WorkerProcess::Start gives.
+constexpr int kSocket = 3;
+constexpr int kCalls = 4;
+constexpr int kResults = 5;
+
+// Its end of what it shares with the parent.
+class Parent {
+ public:
+  Parent() : objects_(std::make_shared<UserObjects>()), calls_(kCalls), results_(kResults) {}
+
+  const std::shared_ptr<UserObjects>& objects() const { return objects_; }
+
+  // Waits for a call; false: there will be none.
+  bool Wait(size_t& bytes) {
+    uint64_t size = 0;
+    ssize_t got = 0;
+    {
+      const Unlocked unlocked;
+      do {
+        got = recv(kSocket, &size, sizeof(size), 0);
+      } while (got < 0 && errno == EINTR);
+    }
+    bytes = size;
+    return got == sizeof(size);
+  }
+
+  absl::StatusOr<WireReader> Open(size_t bytes) {
+    HEADRACE_RETURN_IF_ERROR(calls_.Show(bytes));
+    return WireReader(calls_, bytes);
+  }
+
+  // After a call: the parent writes the next one to the same memory. What the user's code has kept of it stays as it
+  // is.
+  void LetGo() {
+    if (calls_.mapping() == nullptr || calls_.mapping().use_count() == 1) return;
+    const absl::Status kept = calls_.mapping()->MakePrivate();
+    // The parent sees a dead process, and says so.
+    if (!kept.ok()) _exit(1);
+    calls_.Forget();
+  }
+
+  // `put`: what there is of a result.
+  template <typename Put>
+  void Give(const absl::Status& status, Put put) {
+    WireWriter writer(results_);
+    PutError(writer, status);
+    put(writer);
+    if (!writer.status().ok()) {
+      const absl::Status lack = writer.status();
+      writer.Restart();
+      PutError(writer, lack);
+      writer.Number(0);
+    }
+    const uint64_t size = writer.bytes();
+    const Unlocked unlocked;
+    while (send(kSocket, &size, sizeof(size), MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
+  }
+
+ private:
+  void PutError(WireWriter& writer, const absl::Status& status) {
+    writer.Put(status);
+    if (status.ok()) return;
+    const py::object exception = objects_->raised().Take(GetErrorField(status, ErrorField::kFunction));
+    const py::object pickled = py::module_::import("headrace.processes").attr("pickled")(exception);
+    writer.Text(std::string(py::cast<py::bytes>(pickled)));
+  }
+
+  const std::shared_ptr<UserObjects> objects_;
+  SharedMemory calls_;
+  SharedMemory results_;
+};
+
+void PutTensors(WireWriter& writer, const std::vector<Tensor>& tensors) {
+  writer.Number(tensors.size());
+  for (const Tensor& tensor : tensors) writer.Put(tensor);
+}
+
+// Sets Python's global generators for one row, by a function of headrace.worker; None: they are left alone.
+class GlobalSeeds {
+ public:
+  explicit GlobalSeeds(py::object seed) : seed_(std::move(seed)) {}
+  void Set(uint64_t key, uint64_t row) const {
+    if (!seed_.is_none()) seed_(MixKey(key, row));
+  }
+
+ private:
+  const py::object seed_;
+};
+
+absl::StatusOr<std::vector<Tensor>> CallFunction(Parent& parent, HostFunction& function, const GlobalSeeds& seeds,
+                                                 size_t bytes) {
+  HEADRACE_ASSIGN_OR_RETURN(WireReader reader, parent.Open(bytes));
+  const uint64_t key = reader.Number();
+  const uint64_t row = reader.Number();
+  std::vector<Tensor> inputs(reader.Number());
+  for (Tensor& input : inputs) input = reader.View();
+  HEADRACE_RETURN_IF_ERROR(reader.status());
+  seeds.Set(key, row);
+  RowRandom random(key, row);
+  OutputAllocator output;
+  return function.Call(inputs, &random, output);
+}
+
+void ServeFunction(const py::object& callable, bool wants_rng, const py::object& seed) {
+  Parent parent;
+  const std::shared_ptr<HostFunction> function = UserFunction(callable, wants_rng, false, parent.objects());
+  const GlobalSeeds seeds(seed);
+  parent.Give(absl::OkStatus(), [](WireWriter&) {});
+  size_t bytes = 0;
+  while (parent.Wait(bytes)) {
+    absl::StatusOr<std::vector<Tensor>> results = CallFunction(parent, *function, seeds, bytes);
+    parent.Give(results.status(), [&](WireWriter& writer) {
+      PutTensors(writer, results.ok() ? *results : std::vector<Tensor>());
+      // What they share with the call is not kept by the user.
+      if (results.ok()) results->clear();
+      parent.LetGo();
+    });
+  }
+}
+
+absl::Status ReadRows(Parent& parent, HostRows& source, const GlobalSeeds& seeds, size_t bytes,
+                      std::vector<std::vector<Tensor>>& rows) {
+  HEADRACE_ASSIGN_OR_RETURN(WireReader reader, parent.Open(bytes));
+  const uint64_t key = reader.Number();
+  std::vector<uint64_t> indices(reader.Number());
+  for (uint64_t& index : indices) index = reader.Number();
+  HEADRACE_RETURN_IF_ERROR(reader.status());
+  if (source.in_runs()) {
+    seeds.Set(key, indices[0]);
+    return source.Read(key, indices, rows);
+  }
+  for (const uint64_t index : indices) {
+    seeds.Set(key, index);
+    HEADRACE_RETURN_IF_ERROR(source.Read(key, {&index, 1}, rows));
+  }
+  return absl::OkStatus();
+}
+
+void ServeRows(const py::object& dataset, const std::vector<std::string>& columns, const py::object& seed) {
+  Parent parent;
+  const std::shared_ptr<HostRows> source = DatasetRows(dataset, columns, parent.objects());
+  const GlobalSeeds seeds(seed);
+  parent.Give(absl::OkStatus(), [](WireWriter&) {});
+  size_t bytes = 0;
+  while (parent.Wait(bytes)) {
+    std::vector<std::vector<Tensor>> rows;
+    const absl::Status status = ReadRows(parent, *source, seeds, bytes, rows);
+    parent.Give(status, [&](WireWriter& writer) {
+      writer.Number(rows.size());
+      for (const std::vector<Tensor>& row : rows) PutTensors(writer, row);
+    });
+  }
+}
+
+// Says that the process could not begin.
+void ServeFailure(const py::object& exception, const std::string& name) {
+  Parent parent;
+  const absl::Status status = parent.objects()->Call(name, [&]() -> absl::Status {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+    throw py::error_already_set();
+  });
+  parent.Give(status, [](WireWriter&) {});
+}
+
+// Ends this process as soon as process `parent`, or its end of the socket, is gone.
+void EndWithParent(int parent) {
+  const int watch = static_cast<int>(syscall(SYS_pidfd_open, parent, 0));
+  if (getppid() != parent) _exit(0);
+  std::thread([watch] {
+    std::array<pollfd, 2> waited = {pollfd{kSocket, 0, 0}, pollfd{watch, POLLIN, 0}};
+    while (poll(waited.data(), watch < 0 ? 1 : 2, -1) < 0 && errno == EINTR) continue;
+    _exit(0);
+  }).detach();
+}
+
+}  // namespace
+
+void BindWorkerLoop(py::module_& module) {
+  module.def("serve_function", &ServeFunction, py::arg("function"), py::arg("wants_rng"), py::arg("seed"));
+  module.def("serve_rows", &ServeRows, py::arg("dataset"), py::arg("columns"), py::arg("seed"));
+  module.def("serve_failure", &ServeFailure, py::arg("exception"), py::arg("name"));
+  module.def("end_with_parent", &EndWithParent, py::arg("parent"));
+}
+
+}  // namespace headrace::python

@@ -1,0 +1,164 @@
+#include "python/headrace/worker_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+extern char** environ;
+
+namespace headrace::python {
+namespace {
+
+// A process that has lost its connection ends within this time, or is ended.
+constexpr int kDyingMs = 1000;
+// Above the descriptors that the process gets, so that none overwrites another.
+constexpr int kLeastDescriptor = 16;
+// The first of them.
+constexpr int kFirstGiven = 3;
+
+int PidFd(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+
+// The same open file above the descriptors given; closes `descriptor`. -1 with errno: the process has no more.
+int Raised(int descriptor) {
+  if (descriptor < 0 || descriptor >= kLeastDescriptor) return descriptor;
+  const int raised = fcntl(descriptor, F_DUPFD_CLOEXEC, kLeastDescriptor);
+  const int failed = errno;
+  close(descriptor);
+  errno = failed;
+  return raised;
+}
+
+// In a process group of its own, where Ctrl-C in a terminal does not reach it, and with no signal blocked or ignored.
+int Spawn(const std::vector<std::string>& command, const std::array<int, 4>& given, pid_t& pid) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  for (size_t i = 0; i < given.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&files, given[i], kFirstGiven + static_cast<int>(i));
+  }
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  const int failed = posix_spawn(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  return failed;
+}
+
+absl::Status NoProcess(int failed) {
+  return ResourceError("the machine has no room for a worker process: ", std::strerror(failed));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::vector<std::string>& command, int code) {
+  std::array<int, 2> ends = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return NoProcess(errno);
+  const int theirs = Raised(ends[1]);
+  const int calls = Raised(SharedMemory::NewDescriptor());
+  const int results = Raised(SharedMemory::NewDescriptor());
+  const int own_code = fcntl(code, F_DUPFD_CLOEXEC, kLeastDescriptor);
+  int failed = theirs < 0 || calls < 0 || results < 0 || own_code < 0 ? errno : 0;
+  // From here on its destructor closes what is there.
+  std::unique_ptr<WorkerProcess> worker(new WorkerProcess(Raised(ends[0]), calls, results));
+  if (failed == 0) failed = Spawn(command, {theirs, calls, results, own_code}, worker->pid_);
+  if (failed != 0) worker->gone_ = true;
+  if (theirs >= 0) close(theirs);
+  if (own_code >= 0) close(own_code);
+  if (failed != 0) return NoProcess(failed);
+  worker->watch_ = PidFd(worker->pid_);
+  return worker;
+}
+
+WorkerProcess::~WorkerProcess() {
+  Kill();
+  Bury();
+  if (watch_ >= 0) close(watch_);
+  close(socket_);
+  if (account_ != nullptr) account_->Charge(-charged_);
+}
+
+bool WorkerProcess::Send(size_t bytes) {
+  const uint64_t size = bytes;
+  ssize_t sent = 0;
+  do {
+    sent = send(socket_, &size, sizeof(size), MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == sizeof(size);
+}
+
+absl::StatusOr<WorkerProcess::Heard> WorkerProcess::Receive(size_t& bytes) {
+  // Also its end, because a process that it forked may hold the other end of the socket.
+  std::array<pollfd, 2> waited = {pollfd{socket_, POLLIN, 0}, pollfd{watch_, POLLIN, 0}};
+  if (poll(waited.data(), watch_ < 0 ? 1 : 2, -1) < 0) {
+    if (errno == EINTR) return Heard::kSignal;
+    return ResourceError("waiting for a worker process failed: ", std::strerror(errno));
+  }
+  uint64_t size = 0;
+  const ssize_t got = recv(socket_, &size, sizeof(size), MSG_DONTWAIT);
+  if (got != sizeof(size)) return Heard::kEnded;
+  bytes = size;
+  HEADRACE_RETURN_IF_ERROR(results_.Show(bytes));
+  return Heard::kResult;
+}
+
+void WorkerProcess::ChargeMemory() {
+  TaskMemory* const task = TaskMemory::Current();
+  if (account_ == nullptr && task != nullptr) account_ = task->account();
+  if (account_ == nullptr) return;
+  const auto held = static_cast<int64_t>(calls_.bytes() + results_.bytes());
+  account_->Charge(held - charged_);
+  charged_ = held;
+}
+
+void WorkerProcess::Kill() {
+  const std::lock_guard lock(mutex_);
+  if (gone_) return;
+  kill(pid_, SIGKILL);
+  // Wakes a thread in Receive where the system cannot watch processes.
+  shutdown(socket_, SHUT_RDWR);
+}
+
+std::string WorkerProcess::Bury() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (gone_) return "has ended";
+  }
+  // One that has only closed its socket does not end by itself.
+  pollfd ended = {watch_, POLLIN, 0};
+  if (watch_ < 0 || poll(&ended, 1, kDyingMs) == 0) kill(pid_, SIGKILL);
+  int status = 0;
+  pid_t found = 0;
+  const std::lock_guard lock(mutex_);
+  do {
+    found = waitpid(pid_, &status, 0);
+  } while (found < 0 && errno == EINTR);
+  gone_ = true;
+  if (found != pid_) return "has ended";
+  if (WIFEXITED(status)) return Cat("ended with exit status ", WEXITSTATUS(status));
+  return Cat("was killed by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
+}
+
+}  // namespace headrace::python

@@ -1,0 +1,62 @@
+// One process that works for a pipeline: started by exec, spoken to through a socket and two pieces of shared memory,
+// and ended by a kill. It ends by itself as soon as this process is gone (worker_loop.h).
+// Thread contract: one thread at a time, without the GIL; Kill from any.
+#ifndef HEADRACE_PYTHON_HEADRACE_WORKER_PROCESS_H_
+#define HEADRACE_PYTHON_HEADRACE_WORKER_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/buffer.h"
+#include "python/headrace/shared_memory.h"
+
+namespace headrace::python {
+
+class WorkerProcess {
+ public:
+  // `command`: an absolute path and its arguments. The process finds its end of the socket, the memory of calls, that
+  // of results, and `code` as descriptors 3 to 6, and nothing on its standard input. kResource if none can be started.
+  static absl::StatusOr<std::unique_ptr<WorkerProcess>> Start(const std::vector<std::string>& command, int code);
+  // Ends the process, and waits until it is gone.
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+
+  SharedMemory& calls() { return calls_; }
+  SharedMemory& results() { return results_; }
+
+  enum class Heard { kResult, kEnded, kSignal };
+  // Tells it that a call of so many bytes stands in calls(). False: it has ended.
+  bool Send(size_t bytes);
+  // Waits for its next result, of so many bytes in results(), which it maps; kSignal if a signal came to this thread.
+  absl::StatusOr<Heard> Receive(size_t& bytes);
+  // Charges what it shares to the account of the running task.
+  void ChargeMemory();
+  // Makes it end, now. Receive then says so.
+  void Kill();
+  // Waits for the end of a process that has ended or will soon, and says how it ended: "was killed by signal 9
+  // (Killed)".
+  std::string Bury();
+  pid_t pid() const { return pid_; }
+
+ private:
+  WorkerProcess(int socket, int calls, int results) : socket_(socket), calls_(calls), results_(results) {}
+
+  const int socket_;
+  SharedMemory calls_;
+  SharedMemory results_;
+  pid_t pid_ = -1;
+  int watch_ = -1;  // readable when the process has ended; -1: the system has none
+  std::mutex mutex_;
+  bool gone_ = false;  // reaped: its number may belong to another process
+  MemoryAccount* account_ = nullptr;
+  int64_t charged_ = 0;
+};
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_HEADRACE_WORKER_PROCESS_H_

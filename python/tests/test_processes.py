@@ -1,0 +1,357 @@
+"""Python functions and datasets in worker processes: the same rows as on threads, and nothing left behind."""
+
+import gc
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import cloudpickle
+import numpy as np
+import pytest
+from conftest import eventually, run_python, values
+
+import headrace as hr
+
+# Spares the processes the import of this file, and with it pytest's.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+def children() -> list[int]:
+    """The worker processes of this one that still exist."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            stat = pathlib.Path("/proc", entry, "stat").read_text()
+            command = pathlib.Path("/proc", entry, "cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(stat.rpartition(")")[2].split()[1]) == os.getpid() and b"headrace.worker" in command:
+            found.append(int(entry))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    yield
+    gc.collect()
+    assert eventually(lambda: not children(), 2)
+
+
+def doubled(x):
+    return x * 2
+
+
+def noisy(x, rng):
+    return x + rng.integers(0, 1 << 40)
+
+
+def with_globals(x):
+    return np.array([x, random.getrandbits(40), np.random.randint(0, 1 << 40)])
+
+
+def of_many(a, name, raw):
+    return name + "!", a.astype(np.float32) / 2, [len(raw)]
+
+
+def mixed() -> hr.Dataset:
+    return hr.Numpy(
+        {
+            "a": np.arange(36).reshape(12, 3),
+            "name": np.array([f"näme {i}" for i in range(12)]),
+            "raw": np.array([bytes(i) for i in range(12)], object),
+        }
+    )
+
+
+def rows_of(dataset, **options):
+    with dataset.iterate(**options) as iterator:
+        return [
+            {name: (np.asarray(value).dtype.str, np.asarray(value).tolist()) for name, value in row.items()}
+            for row in iterator
+        ]
+
+
+@pytest.mark.parametrize("processes", [1, 2, 7])
+def test_processes_give_what_threads_give(processes):
+    def build(count):
+        numbers = hr.Range(23, shuffle=True).map(noisy, "value", processes=count).map(doubled, "value", processes=count)
+        return numbers.batch(4)
+
+    assert rows_of(build(processes), epoch=2, seed=3) == rows_of(build(0), epoch=2, seed=3)
+    many = mixed().map(of_many, ["a", "name", "raw"], ["name", "a", "raw"], processes=processes)
+    assert rows_of(many) == rows_of(mixed().map(of_many, ["a", "name", "raw"], ["name", "a", "raw"]))
+
+
+def test_global_generators_are_seeded_by_the_row():
+    def build(count, **options):
+        return hr.Range(9).map(with_globals, "value", "drawn", processes=count, **options)
+
+    one = rows_of(build(1), seed=5)
+    assert rows_of(build(3), seed=5) == one and rows_of(build(3), seed=6) != one
+    assert len({str(row["drawn"][1][1:]) for row in one}) == 9
+    assert rows_of(build(2, seed_globals=False), seed=5) != one
+
+
+def test_a_state_taken_with_processes_goes_on_without():
+    build = lambda count: hr.Range(20).map(noisy, "value", processes=count).batch(3)  # noqa: E731
+    whole = rows_of(build(0))
+    assert build(2)._graph().hash == build(0)._graph().hash == build(7)._graph().hash
+    with build(2).iterate() as iterator:
+        for _ in range(3):
+            next(iterator)
+        state = iterator.state()
+    assert rows_of(build(0), state=state) == rows_of(build(3), state=state) == whole[3:]
+
+
+class Squares:
+    def __init__(self, count=20):
+        self.count = count
+        self.large = np.arange(1 << 20)
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, number):
+        if number == 13 and self.count == 14:
+            raise ValueError("unlucky")
+        return {"x": self.large[number] ** 2, "drawn": random.random()}
+
+
+class SquaresInRuns(Squares):
+    def __getitems__(self, numbers):
+        return [self[number] for number in numbers]
+
+
+@pytest.mark.parametrize("kind", [Squares, SquaresInRuns])
+def test_a_dataset_in_processes_gives_the_same_rows(kind):
+    def build(count):
+        return hr.from_dataset(kind(), ["x", "drawn"], shuffle=True, processes=count).batch(6)
+
+    one = rows_of(build(1))
+    assert rows_of(build(3)) == one
+    assert [row["x"] for row in rows_of(build(0))] == [row["x"] for row in one]
+
+
+@pytest.mark.parametrize("kind", [Squares, SquaresInRuns])
+def test_what_a_dataset_raises_comes_after_the_rows_before(kind):
+    rows = hr.from_dataset(kind(14), "x", processes=2)
+    with rows.iterate() as iterator:
+        assert [int(next(iterator)["x"]) for _ in range(13)] == [i * i for i in range(13)]
+        with pytest.raises(hr.FunctionError, match="ValueError: unlucky") as raised:
+            next(iterator)
+    assert raised.value.row == "epoch 0, position 13"
+    assert len(list(rows.on_error("skip"))) == 13
+
+
+class Unpicklable(Exception):
+    def __reduce__(self):
+        raise TypeError("not me")
+
+
+def fails(value):
+    if value == 3:
+        raise KeyError("third")
+    if value == 5:
+        raise Unpicklable("fifth")
+    return value
+
+
+def test_an_exception_keeps_its_type_and_shows_its_traceback():
+    with pytest.raises(hr.FunctionError, match="raised KeyError: 'third'") as raised:
+        list(hr.Range(5).map(fails, "value", processes=2))
+    assert isinstance(raised.value.__cause__, KeyError)
+    assert "in fails" in str(raised.value.__cause__.__cause__)
+    assert "key 3" in raised.value.row
+    with pytest.raises(hr.FunctionError, match="raised Unpicklable: fifth") as raised:
+        list(hr.Range(4, 9).map(fails, "value", processes=1))
+    assert "Unpicklable: fifth" in str(raised.value.__cause__)
+    assert values(hr.Range(9).map(fails, "value", processes=2).on_error("skip")) == [0, 1, 2, 4, 6, 7, 8]
+
+
+def test_a_function_of_the_script_travels_by_value(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import headrace as hr\n"
+        "print('imported')\n"
+        "table = [5, 7, 9]\n"
+        "class Rows:\n"
+        "    def __len__(self): return 3\n"
+        "    def __getitem__(self, number): return {'x': table[number]}\n"
+        "def look(x): return table[x]\n"
+        "print([int(r['value']) for r in hr.Range(3).map(look, 'value', processes=2)])\n"
+        "print([int(r['value']) for r in hr.Range(3).map(lambda x: x + len(table), 'value', processes=1)])\n"
+        "print([int(r['x']) for r in hr.from_dataset(Rows(), processes=2)])\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (ran.stdout, ran.stderr) == ("imported\n[5, 7, 9]\n[3, 4, 5]\n[5, 7, 9]\n", "")
+
+
+def test_later_changes_are_not_seen_and_large_arrays_are_shared():
+    table = np.arange(1 << 20)
+
+    def look(value):
+        with open("/proc/self/smaps") as maps:
+            shared = "headrace-code" in maps.read()
+        return table[value], shared, table.flags.writeable
+
+    rows = iter(hr.Range(40).map(look, "value", ["value", "shared", "writeable"], processes=1))
+    first = next(rows)
+    table[:] = -1
+    assert bool(first["shared"]) and bool(first["writeable"])
+    assert [int(row["value"]) for row in rows] == list(range(1, 40))
+
+
+def test_each_process_is_made_ready_once():
+    def ready(number):
+        global made
+        made = [*globals().get("made", []), number]
+
+    def look(value):
+        time.sleep(0.01)
+        return np.array(made)
+
+    found = [tuple(row["value"].tolist()) for row in hr.Range(40).map(look, "value", processes=2, worker_init=ready)]
+    assert set(found) <= {(0,), (1,)}
+
+    def broken(number):
+        raise OSError("no device")
+
+    with pytest.raises(hr.FunctionError, match="worker_init raised OSError: no device"):
+        list(hr.Range(3).map(doubled, "value", processes=2, worker_init=broken).on_error("skip"))
+
+
+def test_arrays_that_a_function_keeps_stay_as_they_are():
+    kept = []
+
+    def keep(x):
+        kept.append(x)
+        assert all((each == i).all() for i, each in enumerate(kept))
+        return len(kept)
+
+    rows = hr.Numpy({"x": np.arange(30)[:, None] * np.ones(3000, int)}).map(keep, "x", processes=1)
+    assert values(rows, "x") == list(range(1, 31))
+
+
+def test_a_process_that_dies_is_named_and_its_row_made_again(tmp_path, capfd):
+    def die_once(value):
+        mark = tmp_path / f"{value}"
+        if value % 5 == 3 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return value * 2
+
+    assert values(hr.Range(20).map(die_once, "value", processes=3)) == list(range(0, 40, 2))
+    notes = capfd.readouterr().err
+    assert notes.count("was killed by signal 9 (Killed) in ") == 4 and "die_once; its row is made again" in notes
+
+
+def test_a_row_that_kills_three_processes_is_an_error_that_is_not_skipped():
+    def deadly(value):
+        if value == 4:
+            os._exit(3)
+        return value
+
+    with hr.Range(8).map(deadly, "value", processes=2).on_error("skip").iterate() as iterator:
+        assert [int(next(iterator)["value"]) for _ in range(4)] == [0, 1, 2, 3]
+        with pytest.raises(
+            hr.ResourceError, match=r"3 worker processes died of this row \(process \d+ ended with exit status 3; "
+        ) as raised:
+            next(iterator)
+    assert "key 4" in raised.value.row
+
+
+def test_processes_killed_at_any_moment_lose_no_row(tmp_path):
+    kills = int(os.environ.get("HEADRACE_KILLS", "24"))
+
+    def alarmed(value):
+        mark = tmp_path / str(value)
+        if value % 2 == 0 and not mark.exists():
+            # Kills the process in this call, between two calls, or in the next one: a row meets two such ends at most.
+            mark.touch()
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.008))
+        until = time.perf_counter() + 0.004
+        while time.perf_counter() < until:
+            pass
+        return value * 2
+
+    rows = hr.Range(2 * kills).map(alarmed, "value", processes=2).batch(3)
+    assert values(rows) == list(range(0, 4 * kills, 2))
+    print(f"HEADRACE-COUNT kills={len(list(tmp_path.iterdir()))}")
+
+
+def test_close_ends_a_function_that_hangs():
+    rows = hr.Range(5).map(lambda x: time.sleep(100), "value", processes=2).iterate()
+    # The first row runs alone, to learn what a row takes.
+    assert eventually(lambda: len(children()) == 1, 30)
+    began = time.monotonic()
+    rows.close()
+    assert not children() and time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("way", ["kill", "exit", "interrupt", "raise"])
+def test_no_process_outlives_its_parent(way, tmp_path):
+    code = f"""
+import os, signal, sys, time
+import headrace as hr
+def slow(x):
+    if x > 2:
+        time.sleep(100)
+    return os.getpid()
+pids = set()
+rows = iter(hr.Range(9).map(slow, "value", processes=2))
+for _ in range(3):
+    pids.add(int(next(rows)["value"]))
+print(*pids, flush=True)
+if {way!r} == "kill": os.kill(os.getpid(), signal.SIGKILL)
+if {way!r} == "raise": raise ValueError
+if {way!r} == "interrupt": signal.alarm(1); signal.signal(signal.SIGALRM, signal.default_int_handler); next(rows)
+"""
+    ran = run_python(code)
+    pids = [int(pid) for pid in ran.stdout.split()]
+    assert pids
+    assert eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 2), ran.stderr
+
+
+def test_memory_of_processes_counts():
+    with hr.Range(40).map(lambda x: np.zeros(500_000, np.uint8), "value", processes=2).iterate() as iterator:
+        for _ in range(10):
+            next(iterator)
+        assert iterator.report()["peak_bytes"] > 1_000_000
+    assert not children()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"processes": -1}, "must be a number from 0 to 1,024"),
+        ({"processes": 2.0}, "must be a number from 0"),
+        ({"processes": True}, "must be a number from 0"),
+        ({"processes": 2, "ordered": True}, "leave out ordered=True"),
+        ({"worker_init": print}, "say how many with processes="),
+        ({"processes": 1, "worker_init": 3}, "must be a function"),
+        ({"processes": 1, "seed_globals": 3}, "must be True or False"),
+    ],
+)
+def test_options_that_are_wrong_are_refused(options, message):
+    with pytest.raises(hr.GraphError, match=message):
+        hr.Range(3).map(doubled, "value", **options)
+
+
+def test_kernels_need_no_processes():
+    from headrace import transforms as T
+
+    with pytest.raises(hr.GraphError, match="there is none here"):
+        hr.Range(3).map(T.TypeCast("float32"), "value", processes=2)
+
+
+def test_what_cannot_be_sent_is_named():
+    rows = iter([1])
+    lock = __import__("threading").Lock()
+    with pytest.raises(hr.FunctionError, match="cannot be sent to other processes"):
+        list(hr.Range(3).map(lambda x: (lock, rows), "value", processes=1))
