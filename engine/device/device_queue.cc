@@ -303,7 +303,10 @@ absl::Status DeviceQueue::RetirePending(size_t left) {
   absl::Status status;
   const uint64_t start = NowNs();
   const bool waits = pending_.size() > left;
-  for (; pending_.size() > left; pending_.pop_front()) status.Update(device_->Wait(pending_.front().fence));
+  for (size_t i = 0; i + left < pending_.size(); ++i) status.Update(device_->Wait(pending_[i].fence));
+  // Nothing may still read what is given back now.
+  if (!status.ok()) device_->WaitForAll().IgnoreError();
+  while (pending_.size() > left) pending_.pop_front();
   if (!waits) return status;
   const std::lock_guard<std::mutex> lock(mutex_);
   report_.copy_s += SecondsSince(start);

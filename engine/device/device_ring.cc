@@ -157,7 +157,7 @@ void DeviceRing::Free(DeviceBuffer buffer) {
   const auto reached = [this](const FencePtr& fence) { return device_->Reached(fence); };
   if (!std::all_of(buffer.fences.begin(), buffer.fences.end(), reached)) return;
   // After a fault of the device there is nothing to wait for.
-  for (const FencePtr& fence : buffer.fences) device_->Wait(fence).IgnoreError();
+  for (const FencePtr& fence : buffer.fences) buffer.unknown_streams |= !device_->Wait(fence).ok();
   if (buffer.unknown_streams) device_->WaitForAll().IgnoreError();
   device_->Free(buffer.memory);
   const std::lock_guard<std::mutex> lock(mutex_);

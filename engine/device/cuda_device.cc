@@ -1,0 +1,177 @@
+#include "engine/device/cuda_device.h"
+
+#include <mutex>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace headrace {
+namespace {
+
+// Of what the device has free when the run begins.
+constexpr int64_t kBudgetShare = 4;
+
+class CudaFence : public Fence {
+ public:
+  CudaFence(std::shared_ptr<CudaContext> context, CUevent event) : context_(std::move(context)), event_(event) {}
+  ~CudaFence() override {
+    const CudaScope scope(*context_);
+    if (scope.status().ok()) context_->driver().EventDestroy(event_);
+  }
+
+  CUevent event() const { return event_; }
+  // For a stream that is captured into a graph: the event is recorded once that has ended.
+  void RecordLater(CUstream stream) {
+    stream_ = stream;
+    waits_ = true;
+  }
+  // True: it is recorded. With the context current.
+  bool Recorded() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!waits_) return true;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CudaDriver& driver = context_->driver();
+    const bool captured =
+        driver.StreamIsCapturing(stream_, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+    waits_ = captured || driver.EventRecord(event_, stream_) != CUDA_SUCCESS;
+    return !waits_;
+  }
+
+ private:
+  const std::shared_ptr<CudaContext> context_;
+  const CUevent event_;
+  std::mutex mutex_;
+  CUstream stream_ = nullptr;
+  bool waits_ = false;
+};
+
+CUevent EventOf(const Fence& fence) { return static_cast<const CudaFence&>(fence).event(); }
+CUstream StreamOf(DeviceStream stream) { return reinterpret_cast<CUstream>(stream); }
+CUdeviceptr PointerOf(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
+
+}  // namespace
+
+#define HEADRACE_IN_CONTEXT()       \
+  const CudaScope scope(*context_); \
+  HEADRACE_RETURN_IF_ERROR(scope.status())
+
+absl::StatusOr<std::shared_ptr<Device>> CudaDevice::Open(int number) {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<CudaContext> context, CudaContext::Open(number));
+  const CudaScope scope(*context);
+  HEADRACE_RETURN_IF_ERROR(scope.status());
+  const CudaDriver& driver = context->driver();
+  CUstream stream = nullptr;
+  HEADRACE_RETURN_IF_ERROR(driver.Check(driver.StreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0),
+                                        Cat("cuda:", number, ": cuStreamCreateWithPriority")));
+  return std::shared_ptr<Device>(new CudaDevice(number, std::move(context), stream));
+}
+
+CudaDevice::CudaDevice(int number, std::shared_ptr<CudaContext> context, CUstream stream)
+    : Device(Cat("cuda:", number)),
+      number_(number),
+      context_(std::move(context)),
+      driver_(context_->driver()),
+      stream_(stream),
+      host_(PageLockedMemory::Of(number)) {}
+
+CudaDevice::~CudaDevice() {
+  const CudaScope scope(*context_);
+  if (scope.status().ok()) driver_.StreamDestroy(stream_);
+  host_.pool().Trim(0);
+}
+
+absl::Status CudaDevice::Check(CUresult result, std::string_view call) const {
+  if (result == CUDA_SUCCESS) return absl::OkStatus();
+  return driver_.Check(result, Cat(name(), ": ", call));
+}
+
+absl::StatusOr<int64_t> CudaDevice::DefaultBudget() {
+  HEADRACE_IN_CONTEXT();
+  size_t free = 0;
+  size_t all = 0;
+  HEADRACE_RETURN_IF_ERROR(Check(driver_.MemGetInfo(&free, &all), "cuMemGetInfo"));
+  return static_cast<int64_t>(free) / kBudgetShare;
+}
+
+absl::StatusOr<uint8_t*> CudaDevice::Allocate(size_t bytes) {
+  HEADRACE_IN_CONTEXT();
+  CUdeviceptr memory = 0;
+  HEADRACE_RETURN_IF_ERROR(Check(driver_.MemAlloc(&memory, bytes), "cuMemAlloc"));
+  return reinterpret_cast<uint8_t*>(memory);
+}
+
+void CudaDevice::Free(uint8_t* memory) {
+  const CudaScope scope(*context_);
+  if (scope.status().ok()) driver_.MemFree(PointerOf(memory));
+}
+
+absl::StatusOr<FencePtr> CudaDevice::NewFence() {
+  CUevent event = nullptr;
+  HEADRACE_RETURN_IF_ERROR(Check(driver_.EventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate"));
+  return std::make_shared<CudaFence>(context_, event);
+}
+
+absl::StatusOr<FencePtr> CudaDevice::Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) {
+  HEADRACE_IN_CONTEXT();
+  HEADRACE_ASSIGN_OR_RETURN(FencePtr done, NewFence());
+  HEADRACE_RETURN_IF_ERROR(QueueCopies(copies, after, *done));
+  return done;
+}
+
+absl::Status CudaDevice::QueueCopies(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after,
+                                     const Fence& done) {
+  for (const FencePtr& fence : after) {
+    HEADRACE_RETURN_IF_ERROR(Check(driver_.StreamWaitEvent(stream_, EventOf(*fence), 0), "cuStreamWaitEvent"));
+  }
+  for (const DeviceCopy& copy : copies) {
+    HEADRACE_RETURN_IF_ERROR(
+        Check(driver_.MemcpyHtoDAsync(PointerOf(copy.to), copy.from, copy.bytes, stream_), "cuMemcpyHtoDAsync"));
+  }
+  return Check(driver_.EventRecord(EventOf(done), stream_), "cuEventRecord");
+}
+
+absl::Status CudaDevice::Wait(const FencePtr& fence) {
+  if (fence == nullptr) return absl::OkStatus();
+  HEADRACE_IN_CONTEXT();
+  return Check(driver_.EventSynchronize(EventOf(*fence)), "cuEventSynchronize");
+}
+
+absl::Status CudaDevice::WaitForAll() {
+  HEADRACE_IN_CONTEXT();
+  return Check(driver_.CtxSynchronize(), "cuCtxSynchronize");
+}
+
+// A graph cannot contain a wait for work outside of it, so the host waits while one is captured.
+absl::Status CudaDevice::MakeWait(DeviceStream stream, const FencePtr& fence) {
+  if (fence == nullptr) return absl::OkStatus();
+  HEADRACE_IN_CONTEXT();
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  HEADRACE_RETURN_IF_ERROR(Check(driver_.StreamIsCapturing(StreamOf(stream), &status), "cuStreamIsCapturing"));
+  if (status != CU_STREAM_CAPTURE_STATUS_NONE) {
+    return Check(driver_.EventSynchronize(EventOf(*fence)), "cuEventSynchronize");
+  }
+  return Check(driver_.StreamWaitEvent(StreamOf(stream), EventOf(*fence), 0), "cuStreamWaitEvent");
+}
+
+absl::StatusOr<FencePtr> CudaDevice::Mark(DeviceStream stream) {
+  HEADRACE_IN_CONTEXT();
+  HEADRACE_ASSIGN_OR_RETURN(FencePtr fence, NewFence());
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult known = driver_.StreamIsCapturing(StreamOf(stream), &status);
+  if (known == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE) {
+    static_cast<CudaFence&>(*fence).RecordLater(StreamOf(stream));
+    return fence;
+  }
+  HEADRACE_RETURN_IF_ERROR(Check(known, "cuStreamIsCapturing"));
+  HEADRACE_RETURN_IF_ERROR(Check(driver_.EventRecord(EventOf(*fence), StreamOf(stream)), "cuEventRecord"));
+  return fence;
+}
+
+bool CudaDevice::Reached(const FencePtr& fence) {
+  if (fence == nullptr) return true;
+  const CudaScope scope(*context_);
+  return !scope.status().ok() || static_cast<CudaFence&>(*fence).Recorded();
+}
+
+}  // namespace headrace

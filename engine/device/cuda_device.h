@@ -1,0 +1,52 @@
+// A GPU of NVIDIA's, reached through its driver's API. Batches are copied on a stream of their own, which neither waits
+// for other streams nor makes them wait, except through fences.
+// Thread contract: as Device's.
+#ifndef HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_
+#define HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_
+
+#include <memory>
+
+#include "engine/device/cuda_driver.h"
+#include "engine/device/device.h"
+#include "engine/device/page_locked_memory.h"
+
+namespace headrace {
+
+class CudaDevice : public Device {
+ public:
+  static constexpr int kDLPackType = 2;
+
+  // kUnsupported, with what is missing.
+  static absl::StatusOr<std::shared_ptr<Device>> Open(int number);
+  ~CudaDevice() override;
+
+  int dlpack_type() const override { return kDLPackType; }
+  int dlpack_id() const override { return number_; }
+  BufferPool* page_locked() override { return &host_.pool(); }
+  bool CopiesFrom(const void* host) override { return host_.Has(host); }
+  absl::StatusOr<int64_t> DefaultBudget() override;
+  absl::StatusOr<uint8_t*> Allocate(size_t bytes) override;
+  void Free(uint8_t* memory) override;
+  absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override;
+  absl::Status Wait(const FencePtr& fence) override;
+  absl::Status WaitForAll() override;
+  absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) override;
+  absl::StatusOr<FencePtr> Mark(DeviceStream stream) override;
+  bool Reached(const FencePtr& fence) override;
+
+ private:
+  CudaDevice(int number, std::shared_ptr<CudaContext> context, CUstream stream);
+  absl::Status Check(CUresult result, std::string_view call) const;
+  absl::StatusOr<FencePtr> NewFence();
+  absl::Status QueueCopies(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after, const Fence& done);
+
+  const int number_;
+  const std::shared_ptr<CudaContext> context_;
+  const CudaDriver& driver_;
+  const CUstream stream_;
+  PageLockedMemory& host_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_

@@ -1,0 +1,498 @@
+// The CUDA backend over a driver for tests, which runs streams as late as the API allows, as early, and in random
+// orders, guards memory, and fails each call in turn. Not tested here: the driver and the devices of NVIDIA.
+#include "engine/device/cuda_device.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <deque>
+#include <functional>
+
+#include "core/error.h"
+#include "engine/device/device_iteration.h"
+#include "engine/device/testing/test_driver.h"
+#include "engine/testing/cooperative_threads.h"
+#include "engine/testing/fake_ops.h"
+
+namespace headrace {
+namespace {
+
+#ifdef HEADRACE_SANITIZER
+constexpr uint64_t kOrders = 20;
+#else
+constexpr uint64_t kOrders = 200;
+#endif
+
+using ir::BoolValue;
+using ir::IntValue;
+using Outcome = Pipeline::Outcome;
+using ::testing::HasSubstr;
+
+constexpr std::chrono::seconds kPatience{60};
+constexpr int64_t kRowBytes = 1000;
+constexpr int64_t kBufferBytes = 256 + 1024;
+constexpr TestDriverOptions kPlain = {.order = kRunLate,
+                                      .seed = 0,
+                                      .devices = 1,
+                                      .version = 13000,
+                                      .device_bytes = uint64_t{64} << 20,
+                                      .host_bytes = uint64_t{64} << 20,
+                                      .fail_at = -1,
+                                      .fail_code = 0,
+                                      .sticky = 0};
+
+// The library is then the process's libcuda.so.1, by its own name.
+template <typename Function>
+Function* FromDriver(const char* name) {
+  static void* const library = dlopen("engine/device/testing/libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror());
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+void SetUpDriver(const TestDriverOptions& given) { FromDriver<decltype(TestDriverSetUp)>("TestDriverSetUp")(&given); }
+int64_t DriverCalls() { return FromDriver<decltype(TestDriverCalls)>("TestDriverCalls")(); }
+std::string Findings() {
+  const auto find = FromDriver<decltype(TestDriverFindings)>("TestDriverFindings");
+  std::string text(find(nullptr, 0) + 1, '\0');
+  find(text.data(), text.size());
+  text.pop_back();
+  return text;
+}
+// Without what was not given back.
+std::string Violations() {
+  std::string violations;
+  const std::string all = Findings();
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = all.find('\n', at) + 1;
+    const std::string line = all.substr(at, end - at);
+    if (line.find("not given back") == std::string::npos) violations += line;
+    at = end;
+  }
+  return violations;
+}
+
+FakeGraph Counting(int64_t rows) {
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kRowBytes)}});
+  graph.Add("fake_work", {{"copy", BoolValue(true)}});
+  return graph;
+}
+
+IterateOptions OptionsWith(int depth, int64_t memory = 0) {
+  IterateOptions options;
+  options.device =
+      PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked, .depth = depth, .memory = memory};
+  options.group = 1;
+  return options;
+}
+
+// A training loop on streams of its own.
+class User {
+ public:
+  explicit User(int device = 0) : context_(*CudaContext::Open(device)) {
+    const CudaScope scope(*context_);
+    EXPECT_EQ(Driver().StreamCreateWithPriority(&stream_, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+  }
+  ~User() {
+    const CudaScope scope(*context_);
+    Driver().StreamDestroy(stream_);
+  }
+
+  DeviceStream stream() const { return reinterpret_cast<DeviceStream>(stream_); }
+  const CudaDriver& Driver() const { return context_->driver(); }
+  // Work that reads the row, and then overwrites it.
+  void Use(const DeviceRow& row, int64_t value, DeviceStream stream, bool writes) const {
+    const CudaScope scope(*context_);
+    const auto handle = reinterpret_cast<CUstream>(stream);
+    const auto expect = FromDriver<decltype(TestDriverExpect)>("TestDriverExpect");
+    const std::vector<uint8_t> data(kRowBytes, static_cast<uint8_t>(value));
+    expect(handle, reinterpret_cast<CUdeviceptr>(row.columns[0].raw()), &value, sizeof(value));
+    expect(handle, reinterpret_cast<CUdeviceptr>(row.columns[1].raw()), data.data(), data.size());
+    if (!writes) return;
+    FromDriver<decltype(TestDriverWrite)>("TestDriverWrite")(
+        handle, reinterpret_cast<CUdeviceptr>(row.columns[1].raw()), 0x55, kRowBytes);
+  }
+  void Capture(bool begins) const { FromDriver<decltype(TestDriverCapture)>("TestDriverCapture")(stream_, begins); }
+
+ private:
+  const std::shared_ptr<CudaContext> context_;
+  CUstream stream_ = nullptr;
+};
+
+// What the user does with a row; the row is let go after it, unless `keep` rows are kept.
+using UseRow = std::function<absl::Status(DeviceRow& row, int64_t value)>;
+
+struct Ran {
+  int64_t rows = 0;
+  absl::Status error;
+};
+
+Ran RunEpoch(DeviceIteration& iteration, const UseRow& use, size_t keep = 0) {
+  iteration.Ask(iteration.epoch());
+  Ran ran;
+  std::deque<DeviceRow> kept;
+  while (ran.error.ok()) {
+    DeviceRow row;
+    const absl::StatusOr<Outcome> outcome = iteration.Fetch(kPatience, row);
+    ran.error = outcome.status();
+    if (!outcome.ok() || *outcome == Outcome::kEpochEnd) break;
+    iteration.Given();
+    ran.error = use(row, ran.rows);
+    if (ran.error.ok()) ++ran.rows;
+    kept.push_back(std::move(row));
+    if (kept.size() > keep) kept.pop_front();
+  }
+  return ran;
+}
+
+UseRow OnStreamOf(const User& user) {
+  return [&user](DeviceRow& row, int64_t value) -> absl::Status {
+    HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
+    user.Use(row, value, user.stream(), true);
+    return absl::OkStatus();
+  };
+}
+
+// One run of 12 rows with everything that a user may do, and nothing left at its end.
+Ran RunWhole(IterateOptions options, size_t keep, const std::function<UseRow(const User&)>& use = OnStreamOf) {
+  auto iteration = DeviceIteration::Start(Counting(12).Build(), std::move(options));
+  if (!iteration.ok()) return {0, iteration.status()};
+  const User user;
+  const Ran ran = RunEpoch(**iteration, use(user), keep);
+  iteration->reset();
+  return ran;
+}
+
+TEST(CudaDevice, GivesItsRowsInEveryOrderOfStreams) {
+  for (uint64_t seed = 0; seed < kOrders; ++seed) {
+    TestDriverOptions given = kPlain;
+    given.order = seed == 0 ? kRunLate : seed == 1 ? kRunEarly : kRunRandom;
+    given.seed = seed;
+    SetUpDriver(given);
+    ScheduleRandom random(seed);
+    IterateOptions options = OptionsWith(static_cast<int>(1 + random.Below(3)));
+    options.pull = random.OneIn(4);
+    const Ran ran = RunWhole(options, random.Below(3));
+    ASSERT_TRUE(ran.error.ok()) << ran.error;
+    ASSERT_EQ(ran.rows, 12);
+    ASSERT_EQ(Findings(), "") << "seed " << seed;
+  }
+  std::printf("HEADRACE-COUNT schedules=%d\n", static_cast<int>(kOrders));
+}
+
+TEST(CudaDevice, SendsFromWhereTheResultWasMade) {
+  SetUpDriver(kPlain);
+  {
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(3));
+    const User user;
+    EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
+    const Report report = iteration->report();
+    // The values lie in the source's messages: 8 bytes a row.
+    EXPECT_EQ(report.device->staged_bytes, 12U * 8);
+    EXPECT_EQ(report.device->bytes, 12U * (8 + kRowBytes));
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, SendsRowsThatLieInPlainMemory) {
+  SetUpDriver(kPlain);
+  {
+    FakeGraph graph;
+    graph.Add("fake_count", {{"rows", IntValue(12)}, {"bytes", IntValue(kRowBytes)}});
+    graph.Add("fake_work", {{"copy", BoolValue(true)}, {"lent", BoolValue(true)}, {"python", BoolValue(true)}});
+    auto iteration = *DeviceIteration::Start(graph.Build(), OptionsWith(3));
+    const User user;
+    EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
+    EXPECT_EQ(iteration->report().device->staged_bytes, iteration->report().device->bytes);
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, WaitsForEveryStreamThatIsKnownToUseARow) {
+  for (const int order : {kRunLate, kRunEarly, kRunRandom}) {
+    TestDriverOptions given = kPlain;
+    given.order = order;
+    SetUpDriver(given);
+    {
+      const User other;
+      const Ran ran = RunWhole(OptionsWith(2), 1, [&other](const User& user) {
+        return [&user, &other](DeviceRow& row, int64_t value) -> absl::Status {
+          HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
+          user.Use(row, value, user.stream(), false);
+          HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(other.stream()));
+          HEADRACE_RETURN_IF_ERROR(row.batch->Record(other.stream()));
+          other.Use(row, value, other.stream(), false);
+          return absl::OkStatus();
+        };
+      });
+      EXPECT_TRUE(ran.error.ok()) << ran.error;
+      EXPECT_EQ(ran.rows, 12);
+    }
+    EXPECT_EQ(Findings(), "");
+  }
+}
+
+TEST(CudaDevice, KnowsTheLegacyDefaultStream) {
+  SetUpDriver(kPlain);
+  const auto legacy = reinterpret_cast<DeviceStream>(CU_STREAM_LEGACY);
+  const Ran ran = RunWhole(OptionsWith(2), 0, [legacy](const User& user) {
+    return [&user, legacy](DeviceRow& row, int64_t value) -> absl::Status {
+      HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(legacy));
+      user.Use(row, value, legacy, true);
+      return absl::OkStatus();
+    };
+  });
+  EXPECT_TRUE(ran.error.ok()) << ran.error;
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, WaitsForAllWorkWhereStreamsAreNotNamed) {
+  for (const bool names_one : {false, true}) {
+    SetUpDriver(kPlain);
+    const Ran ran = RunWhole(OptionsWith(2), 0, [names_one](const User& user) {
+      return [&user, names_one](DeviceRow& row, int64_t value) -> absl::Status {
+        const auto legacy = reinterpret_cast<DeviceStream>(CU_STREAM_LEGACY);
+        HEADRACE_RETURN_IF_ERROR(names_one ? row.batch->HandOverToAny(legacy) : row.batch->HandOverToAny());
+        user.Use(row, value, names_one ? legacy : user.stream(), true);
+        return absl::OkStatus();
+      };
+    });
+    EXPECT_TRUE(ran.error.ok()) << ran.error;
+    EXPECT_EQ(ran.rows, 12);
+    EXPECT_EQ(Findings(), "");
+  }
+}
+
+TEST(CudaDevice, QueuesNothingOnAStreamUnderCapture) {
+  SetUpDriver(kPlain);
+  const Ran ran = RunWhole(OptionsWith(2), 0, [](const User& user) {
+    return [&user](DeviceRow& row, int64_t value) -> absl::Status {
+      HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
+      if (value % 3 < 2) user.Use(row, value, user.stream(), false);
+      // Every third row is let go during a capture, in which the next one is handed over.
+      user.Capture(value % 3 == 1);
+      return absl::OkStatus();
+    };
+  });
+  EXPECT_TRUE(ran.error.ok()) << ran.error;
+  EXPECT_EQ(ran.rows, 12);
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, GoesOnFromEveryState) {
+  SetUpDriver(kPlain);
+  for (int64_t step = 1; step < 8; ++step) {
+    std::string state;
+    {
+      auto iteration = *DeviceIteration::Start(Counting(8).Build(), OptionsWith(3));
+      iteration->Ask(0);
+      DeviceRow row;
+      for (int64_t i = 0; i < step; ++i) ASSERT_EQ(*iteration->Fetch(kPatience, row), Outcome::kRow);
+      iteration->Given();
+      state = *iteration->State();
+    }
+    IterateOptions options = OptionsWith(3);
+    options.state = state;
+    auto iteration = *DeviceIteration::Start(Counting(8).Build(), options);
+    const User user;
+    int64_t at = step;
+    const Ran rest = RunEpoch(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
+      HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
+      user.Use(row, at++, user.stream(), true);
+      return absl::OkStatus();
+    });
+    EXPECT_EQ(rest.rows, 8 - step);
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, RowsOutliveTheIteration) {
+  SetUpDriver(kPlain);
+  {
+    const User user;
+    std::vector<DeviceRow> kept(5);
+    {
+      auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+      iteration->Ask(0);
+      for (DeviceRow& row : kept) ASSERT_EQ(*iteration->Fetch(kPatience, row), Outcome::kRow);
+    }
+    for (int64_t i = 0; i < 5; ++i) EXPECT_TRUE(OnStreamOf(user)(kept[static_cast<size_t>(i)], i).ok());
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, SendsToTwoDevicesAtOnce) {
+  TestDriverOptions given = kPlain;
+  given.devices = 2;
+  SetUpDriver(given);
+  {
+    IterateOptions second = OptionsWith(2);
+    second.device->name = "cuda:1";
+    auto first = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+    auto other = *DeviceIteration::Start(Counting(12).Build(), second);
+    EXPECT_EQ(other->device()->dlpack_id(), 1);
+    const User user(0);
+    const User others(1);
+    first->Ask(0);
+    other->Ask(0);
+    for (int64_t i = 0; i < 12; ++i) {
+      DeviceRow row;
+      ASSERT_EQ(*first->Fetch(kPatience, row), Outcome::kRow);
+      EXPECT_TRUE(OnStreamOf(user)(row, i).ok());
+      ASSERT_EQ(*other->Fetch(kPatience, row), Outcome::kRow);
+      EXPECT_TRUE(OnStreamOf(others)(row, i).ok());
+    }
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, EachCallFailsOnceInTurn) {
+  SetUpDriver(kPlain);
+  ASSERT_TRUE(RunWhole(OptionsWith(2), 1).error.ok());
+  const int64_t calls = DriverCalls() + 20;  // their number depends on the threads
+  int faults = 0;
+  for (const auto& [code, sticky] :
+       {std::pair{CUDA_ERROR_OUT_OF_MEMORY, 0}, {CUDA_ERROR_LAUNCH_FAILED, 1}, {CUDA_ERROR_DEVICE_UNAVAILABLE, 1}}) {
+    for (int64_t at = 0; at < calls; ++at) {
+      TestDriverOptions given = kPlain;
+      given.order = kRunRandom;
+      given.seed = static_cast<uint64_t>(at);
+      given.fail_at = at;
+      given.fail_code = code;
+      given.sticky = sticky;
+      SetUpDriver(given);
+      auto iteration = DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+      if (!iteration.ok()) {
+        EXPECT_THAT((std::array{ErrorKind::kResource, ErrorKind::kUnsupported}),
+                    testing::Contains(KindOf(iteration.status())));
+      } else {
+        // Its own calls may fail, too: then the row is not used.
+        const Ran ran = RunEpoch(**iteration, [](DeviceRow& row, int64_t) {
+          return row.batch->HandOver(reinterpret_cast<DeviceStream>(CU_STREAM_LEGACY));
+        });
+        if (ran.error.ok()) {
+          EXPECT_EQ(ran.rows, 12);
+        } else {
+          EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource) << ran.error;
+        }
+        iteration->reset();
+      }
+      ASSERT_EQ(Violations(), "") << "call " << at << " fails with " << code;
+      ++faults;
+    }
+  }
+  std::printf("HEADRACE-COUNT faults=%d\n", faults);
+}
+
+TEST(CudaDevice, SaysWhatIsMissing) {
+  const auto refusal = [](const TestDriverOptions& given) {
+    SetUpDriver(given);
+    return RunWhole(OptionsWith(2), 0).error;
+  };
+  TestDriverOptions given = kPlain;
+  absl::Status error = RunWhole(
+                           [] {
+                             IterateOptions options = OptionsWith(2);
+                             options.device->name = "cuda:3";
+                             return options;
+                           }(),
+                           0)
+                           .error;
+  EXPECT_EQ(KindOf(error), ErrorKind::kUnsupported);
+  EXPECT_THAT(std::string(error.message()), HasSubstr("there is no device cuda:3: this process sees 1 CUDA device"));
+  given.device_bytes = 100;
+  error = refusal(given);
+  EXPECT_THAT(std::string(error.message()), HasSubstr("a batch takes 1.2 KiB on cuda:0"));
+  given = kPlain;
+  given.host_bytes = 100;
+  error = refusal(given);
+  EXPECT_EQ(KindOf(error), ErrorKind::kResource);
+  EXPECT_EQ(Violations(), "");
+}
+
+TEST(CudaDevice, GrowsNoFurtherThanTheDeviceHasMemory) {
+  TestDriverOptions given = kPlain;
+  given.device_bytes = 5 * kBufferBytes;
+  SetUpDriver(given);
+  const Ran ran = RunWhole(OptionsWith(2, 100 * kBufferBytes), 20);
+  EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
+  EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the loop keeps 5 batches on cuda:0"));
+  EXPECT_EQ(ran.rows, 5);
+  EXPECT_EQ(Findings(), "");
+}
+
+// ---- the driver for tests finds what it is for ----
+
+// A device that leaves out one thing.
+class Mutant : public Device {
+ public:
+  enum class Omits { kNothing, kWaitOfTheHost, kWaitOfTheStream, kWaitBeforeFree };
+
+  Mutant(std::shared_ptr<Device> device, Omits omits)
+      : Device(device->name()), device_(std::move(device)), omits_(omits) {}
+  int dlpack_type() const override { return device_->dlpack_type(); }
+  int dlpack_id() const override { return device_->dlpack_id(); }
+  BufferPool* page_locked() override { return device_->page_locked(); }
+  bool CopiesFrom(const void* host) override { return device_->CopiesFrom(host); }
+  absl::StatusOr<int64_t> DefaultBudget() override { return device_->DefaultBudget(); }
+  absl::StatusOr<uint8_t*> Allocate(size_t bytes) override { return device_->Allocate(bytes); }
+  void Free(uint8_t* memory) override { device_->Free(memory); }
+  absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override {
+    return device_->Copy(copies, omits_ == Omits::kWaitOfTheStream ? absl::Span<const FencePtr>() : after);
+  }
+  absl::Status Wait(const FencePtr& fence) override {
+    const bool omitted = omits_ == Omits::kWaitOfTheHost || (omits_ == Omits::kWaitBeforeFree && closing);
+    return omitted ? absl::OkStatus() : device_->Wait(fence);
+  }
+  absl::Status WaitForAll() override { return device_->WaitForAll(); }
+  absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) override {
+    return device_->MakeWait(stream, fence);
+  }
+  absl::StatusOr<FencePtr> Mark(DeviceStream stream) override { return device_->Mark(stream); }
+  bool Reached(const FencePtr& fence) override { return device_->Reached(fence); }
+
+  std::atomic<bool> closing{false};
+
+ private:
+  const std::shared_ptr<Device> device_;
+  const Omits omits_;
+};
+
+std::string FindingsWithout(Mutant::Omits omits, int order) {
+  TestDriverOptions given = kPlain;
+  given.order = order;
+  SetUpDriver(given);
+  {
+    const User user;
+    const auto mutant = std::make_shared<Mutant>(*CudaDevice::Open(0), omits);
+    auto iteration = *DeviceIteration::StartOn(mutant, Counting(12).Build(), OptionsWith(2));
+    EXPECT_EQ(RunEpoch(*iteration, OnStreamOf(user)).rows, 12);
+    mutant->closing = true;
+  }
+  return Violations();
+}
+
+TEST(TestDriver, FindsAHostBufferThatIsReusedTooEarly) {
+  EXPECT_EQ(FindingsWithout(Mutant::Omits::kNothing, kRunLate), "");
+  EXPECT_THAT(FindingsWithout(Mutant::Omits::kWaitOfTheHost, kRunLate),
+              HasSubstr("the source of a pending copy was changed"));
+}
+
+TEST(TestDriver, FindsAWaitOfAStreamThatIsLeftOut) {
+  for (const int order : {kRunLate, kRunEarly, kRunRandom}) {
+    EXPECT_THAT(FindingsWithout(Mutant::Omits::kWaitOfTheStream, order),
+                HasSubstr("memory is written while other work may"));
+  }
+}
+
+TEST(TestDriver, FindsDeviceMemoryThatIsFreedUnderWork) {
+  for (const int order : {kRunLate, kRunEarly, kRunRandom}) {
+    EXPECT_THAT(FindingsWithout(Mutant::Omits::kWaitBeforeFree, order),
+                HasSubstr("device memory is freed under pending work"));
+  }
+}
+
+}  // namespace
+}  // namespace headrace

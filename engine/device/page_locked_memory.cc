@@ -1,0 +1,51 @@
+#include "engine/device/page_locked_memory.h"
+
+#include <utility>
+
+namespace headrace {
+
+PageLockedMemory& PageLockedMemory::Of(int device) {
+  static auto* const mutex = new std::mutex;
+  static auto* const all = new std::map<int, PageLockedMemory*>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  PageLockedMemory*& memory = (*all)[device];
+  if (memory == nullptr) memory = new PageLockedMemory(device);
+  return *memory;
+}
+
+void* PageLockedMemory::Allocate(size_t bytes) {
+  absl::StatusOr<std::shared_ptr<CudaContext>> context = CudaContext::Open(device_);
+  if (!context.ok()) return nullptr;
+  const CudaScope scope(**context);
+  void* memory = nullptr;
+  if (!scope.status().ok() ||
+      (*context)->driver().MemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS) {
+    return nullptr;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  taken_[reinterpret_cast<uintptr_t>(memory)] = {bytes, *std::move(context)};
+  return memory;
+}
+
+void PageLockedMemory::Free(void* memory, size_t /*bytes*/) {
+  std::shared_ptr<CudaContext> context;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = taken_.find(reinterpret_cast<uintptr_t>(memory));
+    context = std::move(found->second.context);
+    taken_.erase(found);
+  }
+  const CudaScope scope(*context);
+  if (scope.status().ok()) context->driver().MemFreeHost(memory);
+}
+
+bool PageLockedMemory::Has(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto after = taken_.upper_bound(at);
+  if (after == taken_.begin()) return false;
+  --after;
+  return at < after->first + after->second.bytes;
+}
+
+}  // namespace headrace

@@ -1,0 +1,42 @@
+// Page-locked host memory, from which a device copies by itself. Taking some costs a system call of milliseconds, so a
+// pool keeps it for reuse; it belongs to the device's context, which stays open while any is taken.
+// Thread contract: any thread.
+#ifndef HEADRACE_ENGINE_DEVICE_PAGE_LOCKED_MEMORY_H_
+#define HEADRACE_ENGINE_DEVICE_PAGE_LOCKED_MEMORY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "core/buffer.h"
+#include "engine/device/cuda_driver.h"
+
+namespace headrace {
+
+class PageLockedMemory : public Allocator {
+ public:
+  // Of a device by its number. Never destroyed: users may hold bytes in it longer than any run.
+  static PageLockedMemory& Of(int device);
+
+  void* Allocate(size_t bytes) override;
+  void Free(void* memory, size_t bytes) override;
+  bool Has(const void* address);
+  BufferPool& pool() { return pool_; }
+
+ private:
+  explicit PageLockedMemory(int device) : device_(device), pool_(this) {}
+
+  struct Taken {
+    size_t bytes;
+    std::shared_ptr<CudaContext> context;
+  };
+  const int device_;
+  std::mutex mutex_;
+  std::map<uintptr_t, Taken> taken_;  // under mutex_
+  BufferPool pool_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_DEVICE_PAGE_LOCKED_MEMORY_H_

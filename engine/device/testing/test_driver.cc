@@ -1,0 +1,728 @@
+#include "engine/device/testing/test_driver.h"
+
+#include <cudaTypedefs.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+constexpr uint64_t kPoison = 0xDB;
+constexpr uint64_t kPage = 4096;
+
+// From stream to the number of its work that comes before.
+using Clock = std::map<int, uint64_t>;
+
+void Join(Clock& clock, const Clock& other) {
+  for (const auto& [stream, number] : other) clock[stream] = std::max(clock[stream], number);
+}
+
+struct Memory {
+  uint64_t bytes = 0;
+  bool on_device = false;
+  bool freed = false;
+  int device = 0;
+  // The last accesses, by stream: what comes next must be ordered after them.
+  Clock writes, reads;
+};
+
+struct Work {
+  int stream = 0;
+  uint64_t number = 0;
+  Clock before;  // all that comes before it, and itself
+  std::function<void()> run;
+  std::vector<uintptr_t> memories;  // that it uses
+};
+
+struct Stream {
+  int id = 0;
+  int device = 0;
+  bool blocking = false;
+  bool captures = false;
+  uint64_t queued = 0;
+  Clock clock;
+  std::deque<Work> work;
+};
+
+struct Event {
+  bool recorded = false;
+  Clock clock;
+  int device = 0;
+};
+
+struct Context {
+  int device = 0;
+  int retained = 0;
+  Stream legacy;
+};
+
+uint64_t Scramble(uint64_t x) {
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+uint64_t HashOf(const void* data, uint64_t bytes) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (uint64_t i = 0; i < bytes; ++i) hash = (hash ^ static_cast<const uint8_t*>(data)[i]) * 0x100000001B3;
+  return hash;
+}
+
+class Driver {
+ public:
+  std::mutex mutex;
+
+  void SetUp(const struct TestDriverOptions& given) {
+    given_ = given;
+    random_ = Scramble(given.seed);
+    for (auto& [address, memory] : memories_) std::free(reinterpret_cast<void*>(address));
+    memories_.clear();
+    streams_.clear();
+    events_.clear();
+    contexts_.clear();
+    for (int i = 0; i < given.devices; ++i) {
+      auto& context = contexts_.emplace_back(std::make_unique<Context>());
+      context->device = i;
+      context->legacy.id = next_id_++;
+      context->legacy.device = i;
+      context->legacy.blocking = true;
+    }
+    host_ = {};
+    findings_.clear();
+    calls_ = 0;
+    broken_ = CUDA_SUCCESS;
+    begun_ = false;
+  }
+
+  void Find(const std::string& finding) { findings_.insert(finding); }
+
+  // Counts a call; the code with which it must fail.
+  CUresult Enter() {
+    const int64_t call = calls_++;
+    if (broken_ != CUDA_SUCCESS) return broken_;
+    if (call == given_.fail_at) {
+      const auto code = static_cast<CUresult>(given_.fail_code);
+      if (given_.sticky != 0) broken_ = code;
+      return code;
+    }
+    if (given_.order == kRunRandom) RunSome();
+    return CUDA_SUCCESS;
+  }
+
+  Context* Current() { return current_ == nullptr || current_->empty() ? nullptr : current_->back(); }
+
+  Stream* Find(CUstream handle) {
+    Context* const context = Current();
+    if (handle == CU_STREAM_LEGACY || handle == nullptr) return context == nullptr ? nullptr : &context->legacy;
+    const auto found = streams_.find(handle);
+    return found == streams_.end() ? nullptr : found->second.get();
+  }
+
+  Memory* MemoryAt(uintptr_t address, uint64_t bytes, uintptr_t* base = nullptr) {
+    auto after = memories_.upper_bound(address);
+    if (after == memories_.begin()) return nullptr;
+    --after;
+    if (address + bytes > after->first + after->second.bytes) return nullptr;
+    if (base != nullptr) *base = after->first;
+    return &after->second;
+  }
+
+  // Work that comes before what is queued next on the stream.
+  Clock Before(Stream& stream) {
+    Clock before = stream.clock;
+    Join(before, host_);
+    // The legacy stream and the streams that are not NON_BLOCKING wait for each other.
+    if (!stream.blocking) return before;
+    Context& context = *contexts_[static_cast<size_t>(stream.device)];
+    if (&stream != &context.legacy) {
+      Join(before, context.legacy.clock);
+      return before;
+    }
+    for (auto& [handle, other] : streams_) {
+      if (other->blocking && other->device == stream.device) Join(before, other->clock);
+    }
+    return before;
+  }
+
+  void Queue(Stream& stream, std::vector<std::pair<uintptr_t, bool>> uses, std::function<void()> run) {
+    if (stream.captures) Find("work was queued on a stream under capture");
+    Work work;
+    work.stream = stream.id;
+    work.before = Before(stream);
+    work.number = work.before[stream.id] = ++stream.queued;
+    for (const auto& [base, writes] : uses) {
+      Memory& memory = memories_.at(base);
+      if (memory.freed) Find("freed memory is used");
+      CheckOrdered(memory, writes, work.before);
+      (writes ? memory.writes : memory.reads)[stream.id] = work.number;
+      work.memories.push_back(base);
+    }
+    work.run = std::move(run);
+    stream.clock = work.before;
+    stream.work.push_back(std::move(work));
+    if (given_.order == kRunEarly) Drain(stream.clock);
+  }
+
+  void CheckOrdered(const Memory& memory, bool writes, const Clock& before) {
+    const auto unordered = [&](const Clock& accesses) {
+      return std::any_of(accesses.begin(), accesses.end(), [&](const auto& access) {
+        const auto known = before.find(access.first);
+        return known == before.end() || known->second < access.second;
+      });
+    };
+    if (unordered(memory.writes)) {
+      Find(writes ? "memory is written while other work may write it" : "memory is read while other work may write it");
+    }
+    if (writes && unordered(memory.reads)) Find("memory is written while other work may read it");
+  }
+
+  // Runs all work up to the clock.
+  void Drain(const Clock& clock) {
+    for (const auto& [id, number] : clock) {
+      Stream* const stream = ById(id);
+      while (stream != nullptr && !stream->work.empty() && stream->work.front().number <= number) RunFirst(*stream);
+    }
+  }
+
+  void RunFirst(Stream& stream) {
+    Work work = std::move(stream.work.front());
+    stream.work.pop_front();
+    Clock others = work.before;
+    others.erase(stream.id);
+    Drain(others);
+    if (work.run) work.run();
+  }
+
+  void RunSome() {
+    std::vector<Stream*> busy;
+    for (auto& context : contexts_) {
+      if (!context->legacy.work.empty()) busy.push_back(&context->legacy);
+    }
+    for (auto& [handle, stream] : streams_) {
+      if (!stream->work.empty()) busy.push_back(stream.get());
+    }
+    while (!busy.empty() && Draw(3) == 0) {
+      Stream& stream = *busy[Draw(busy.size())];
+      if (stream.work.empty()) break;
+      RunFirst(stream);
+    }
+  }
+
+  // The host has waited for it.
+  void Synchronize(const Clock& clock) {
+    Drain(clock);
+    Join(host_, clock);
+  }
+  void SynchronizeDevice(int device) {
+    Clock all = contexts_[static_cast<size_t>(device)]->legacy.clock;
+    for (auto& [handle, stream] : streams_) {
+      if (stream->device == device) Join(all, stream->clock);
+    }
+    Synchronize(all);
+  }
+
+  bool Pending(uintptr_t base) {
+    const auto uses = [base](const Stream& stream) {
+      return std::any_of(stream.work.begin(), stream.work.end(), [base](const Work& work) {
+        return std::find(work.memories.begin(), work.memories.end(), base) != work.memories.end();
+      });
+    };
+    // In the order in which the host knows of it, not in which it happened to run.
+    const Memory& memory = memories_.at(base);
+    const auto unknown = [this](const Clock& accesses) {
+      return std::any_of(accesses.begin(), accesses.end(), [this](const auto& access) {
+        const auto known = host_.find(access.first);
+        return known == host_.end() || known->second < access.second;
+      });
+    };
+    return unknown(memory.writes) || unknown(memory.reads) ||
+           std::any_of(streams_.begin(), streams_.end(), [&](const auto& each) { return uses(*each.second); });
+  }
+
+  Stream* ById(int id) {
+    for (auto& context : contexts_) {
+      if (context->legacy.id == id) return &context->legacy;
+    }
+    for (auto& [handle, stream] : streams_) {
+      if (stream->id == id) return stream.get();
+    }
+    return nullptr;
+  }
+
+  uint64_t Bytes(bool on_device, int device) const {
+    uint64_t bytes = 0;
+    for (const auto& [address, memory] : memories_) {
+      if (!memory.freed && memory.on_device == on_device && (!on_device || memory.device == device))
+        bytes += memory.bytes;
+    }
+    return bytes;
+  }
+
+  CUresult Take(uint64_t bytes, bool on_device, int device, uintptr_t& address) {
+    const uint64_t most = on_device ? given_.device_bytes : given_.host_bytes;
+    if (Bytes(on_device, device) + bytes > most) return CUDA_ERROR_OUT_OF_MEMORY;
+    const uint64_t rounded = std::max<uint64_t>(kPage, (bytes + kPage - 1) / kPage * kPage);
+    void* const memory = std::aligned_alloc(kPage, rounded);
+    std::memset(memory, static_cast<int>(kPoison), rounded);
+    address = reinterpret_cast<uintptr_t>(memory);
+    memories_[address] = {
+        .bytes = bytes, .on_device = on_device, .freed = false, .device = device, .writes = {}, .reads = {}};
+    return CUDA_SUCCESS;
+  }
+
+  // Freed memory is kept, poisoned, so that its use is found.
+  CUresult GiveBack(uintptr_t address, bool on_device) {
+    const auto found = memories_.find(address);
+    if (found == memories_.end() || found->second.on_device != on_device || found->second.freed) {
+      Find("memory is freed that was not taken");
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (Pending(address))
+      Find(on_device ? "device memory is freed under pending work"
+                     : "page-locked memory is freed under a pending copy");
+    found->second.freed = true;
+    std::memset(reinterpret_cast<void*>(address), static_cast<int>(kPoison), found->second.bytes);
+    return CUDA_SUCCESS;
+  }
+
+  // Whether a capture forbids the call on this thread.
+  void CheckCapture() {
+    const auto captures = [](const auto& each) { return each.second->captures; };
+    if (mode_ != CU_STREAM_CAPTURE_MODE_RELAXED && std::any_of(streams_.begin(), streams_.end(), captures)) {
+      Find("a call that a capture forbids");
+    }
+  }
+
+  std::string Findings() {
+    std::string text;
+    for (const std::string& finding : findings_) text += finding + "\n";
+    int device = 0;
+    int host = 0;
+    for (const auto& [address, memory] : memories_) (memory.on_device ? device : host) += memory.freed ? 0 : 1;
+    const auto count = [&text](size_t number, const char* what) {
+      if (number > 0) text += std::to_string(number) + " " + what + " were not given back\n";
+    };
+    count(static_cast<size_t>(device), "pieces of device memory");
+    count(static_cast<size_t>(host), "pieces of page-locked memory");
+    count(streams_.size(), "streams");
+    count(events_.size(), "events");
+    int retained = 0;
+    for (const auto& context : contexts_) retained += context->retained;
+    count(static_cast<size_t>(retained), "contexts");
+    return text;
+  }
+
+  uint64_t Draw(uint64_t bound) { return (random_ = Scramble(random_)) % bound; }
+
+  struct TestDriverOptions given_ = {};
+  std::map<uintptr_t, Memory> memories_;
+  std::map<CUstream, std::unique_ptr<Stream>> streams_;
+  std::map<CUevent, std::unique_ptr<Event>> events_;
+  std::vector<std::unique_ptr<Context>> contexts_;
+  Clock host_;
+  std::set<std::string> findings_;
+  int64_t calls_ = 0;
+  CUresult broken_ = CUDA_SUCCESS;
+  bool begun_ = false;
+  int next_id_ = 1;
+  uint64_t random_ = 0;
+  uintptr_t next_handle_ = 0x1000;
+  static thread_local std::vector<Context*>* current_;
+  static thread_local CUstreamCaptureMode mode_;
+};
+thread_local std::vector<Context*>* Driver::current_ = nullptr;
+thread_local CUstreamCaptureMode Driver::mode_ = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+Driver& It() {
+  static auto* const driver = [] {
+    auto* made = new Driver;
+    // As a small machine with one device, for those who say nothing.
+    made->SetUp({.order = kRunLate,
+                 .seed = 0,
+                 .devices = 1,
+                 .version = 13000,
+                 .device_bytes = uint64_t{1} << 30,
+                 .host_bytes = uint64_t{1} << 30,
+                 .fail_at = -1,
+                 .fail_code = 0,
+                 .sticky = 0});
+    return made;
+  }();
+  return *driver;
+}
+
+#define ENTER()                                     \
+  Driver& it = It();                                \
+  const std::lock_guard<std::mutex> lock(it.mutex); \
+  if (const CUresult fails = it.Enter(); fails != CUDA_SUCCESS) return fails
+
+#define ENTER_IN_CONTEXT()                       \
+  ENTER();                                       \
+  Context* const context = it.Current();         \
+  if (context == nullptr) {                      \
+    it.Find("a call without a current context"); \
+    return CUDA_ERROR_INVALID_CONTEXT;           \
+  }
+
+CUresult Init(unsigned int) {
+  ENTER();
+  if (it.given_.devices == 0) return CUDA_ERROR_NO_DEVICE;
+  it.begun_ = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult DriverGetVersion(int* version) {
+  ENTER();
+  *version = it.given_.version;
+  return CUDA_SUCCESS;
+}
+
+CUresult GetErrorName(CUresult code, const char** name) {
+  *name = code == CUDA_ERROR_OUT_OF_MEMORY        ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : code == CUDA_ERROR_LAUNCH_FAILED      ? "CUDA_ERROR_LAUNCH_FAILED"
+          : code == CUDA_ERROR_NO_DEVICE          ? "CUDA_ERROR_NO_DEVICE"
+          : code == CUDA_ERROR_DEVICE_UNAVAILABLE ? "CUDA_ERROR_DEVICE_UNAVAILABLE"
+                                                  : "CUDA_ERROR_OTHER";
+  return CUDA_SUCCESS;
+}
+
+CUresult GetErrorString(CUresult code, const char** words) {
+  *words = code == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory"
+           : code == CUDA_ERROR_NO_DEVICE   ? "no CUDA-capable device is detected"
+                                            : "as the test wants it";
+  return CUDA_SUCCESS;
+}
+
+CUresult DeviceGet(CUdevice* device, int number) {
+  ENTER();
+  *device = number;
+  return number < it.given_.devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult DeviceGetCount(int* count) {
+  ENTER();
+  *count = it.given_.devices;
+  return CUDA_SUCCESS;
+}
+
+CUresult DevicePrimaryCtxRetain(CUcontext* handle, CUdevice device) {
+  ENTER();
+  Context* const context = it.contexts_[static_cast<size_t>(device)].get();
+  ++context->retained;
+  *handle = reinterpret_cast<CUcontext>(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult DevicePrimaryCtxRelease(CUdevice device) {
+  ENTER();
+  --it.contexts_[static_cast<size_t>(device)]->retained;
+  return CUDA_SUCCESS;
+}
+
+CUresult CtxPushCurrent(CUcontext handle) {
+  ENTER();
+  if (Driver::current_ == nullptr) Driver::current_ = new std::vector<Context*>;
+  Driver::current_->push_back(reinterpret_cast<Context*>(handle));
+  return CUDA_SUCCESS;
+}
+
+CUresult CtxPopCurrent(CUcontext* handle) {
+  Driver& it = It();
+  const std::lock_guard<std::mutex> lock(it.mutex);
+  if (it.Current() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  *handle = reinterpret_cast<CUcontext>(it.Current());
+  Driver::current_->pop_back();
+  if (Driver::current_->empty()) {
+    delete Driver::current_;
+    Driver::current_ = nullptr;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult CtxSynchronize() {
+  ENTER_IN_CONTEXT();
+  it.CheckCapture();
+  it.SynchronizeDevice(context->device);
+  return CUDA_SUCCESS;
+}
+
+CUresult ThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  std::swap(*mode, Driver::mode_);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemGetInfo(size_t* free, size_t* all) {
+  ENTER_IN_CONTEXT();
+  *all = it.given_.device_bytes;
+  *free = *all - it.Bytes(true, context->device);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemAlloc(CUdeviceptr* memory, size_t bytes) {
+  ENTER_IN_CONTEXT();
+  it.CheckCapture();
+  uintptr_t address = 0;
+  const CUresult result = it.Take(bytes, true, context->device, address);
+  *memory = address;
+  return result;
+}
+
+CUresult MemFree(CUdeviceptr memory) {
+  ENTER_IN_CONTEXT();
+  it.CheckCapture();
+  return it.GiveBack(memory, true);
+}
+
+CUresult MemHostAlloc(void** memory, size_t bytes, unsigned int) {
+  ENTER_IN_CONTEXT();
+  it.CheckCapture();
+  uintptr_t address = 0;
+  const CUresult result = it.Take(bytes, false, context->device, address);
+  *memory = reinterpret_cast<void*>(address);
+  return result;
+}
+
+CUresult MemFreeHost(void* memory) {
+  ENTER_IN_CONTEXT();
+  it.CheckCapture();
+  return it.GiveBack(reinterpret_cast<uintptr_t>(memory), false);
+}
+
+CUresult MemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream handle) {
+  ENTER_IN_CONTEXT();
+  Stream* const stream = it.Find(handle);
+  uintptr_t target = 0;
+  uintptr_t source = 0;
+  if (stream == nullptr || it.MemoryAt(to, bytes, &target) == nullptr) {
+    it.Find("a copy to memory that was not taken, or on a stream that there is not");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const Memory* const host = it.MemoryAt(reinterpret_cast<uintptr_t>(from), bytes, &source);
+  if (host == nullptr || host->on_device) {
+    it.Find("a copy from memory that is not page-locked");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  it.Queue(*stream, {{target, true}, {source, false}}, [&it, to, from, bytes, hash = HashOf(from, bytes)] {
+    if (HashOf(from, bytes) != hash) it.Find("the source of a pending copy was changed");
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  });
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamCreateWithPriority(CUstream* handle, unsigned int flags, int) {
+  ENTER_IN_CONTEXT();
+  auto stream = std::make_unique<Stream>();
+  stream->id = it.next_id_++;
+  stream->device = context->device;
+  stream->blocking = (flags & CU_STREAM_NON_BLOCKING) == 0;
+  *handle = reinterpret_cast<CUstream>(it.next_handle_ += 16);
+  it.streams_[*handle] = std::move(stream);
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamDestroy(CUstream handle) {
+  ENTER_IN_CONTEXT();
+  const auto found = it.streams_.find(handle);
+  if (found == it.streams_.end()) return CUDA_ERROR_INVALID_HANDLE;
+  // Its work goes on, and is done at some time.
+  it.Drain(found->second->clock);
+  it.streams_.erase(found);
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamSynchronize(CUstream handle) {
+  ENTER_IN_CONTEXT();
+  Stream* const stream = it.Find(handle);
+  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  it.Synchronize(it.Before(*stream));
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamWaitEvent(CUstream handle, CUevent given, unsigned int) {
+  ENTER_IN_CONTEXT();
+  Stream* const stream = it.Find(handle);
+  const auto event = it.events_.find(given);
+  if (stream == nullptr || event == it.events_.end()) {
+    it.Find("a wait of a stream or for an event that there is not");
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (!event->second->recorded) it.Find("a wait for an event that was not recorded");
+  Join(stream->clock, event->second->clock);
+  it.Queue(*stream, {}, nullptr);
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
+  ENTER_IN_CONTEXT();
+  const Stream* const stream = it.Find(handle);
+  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *status = stream->captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+CUresult EventCreate(CUevent* handle, unsigned int) {
+  ENTER_IN_CONTEXT();
+  *handle = reinterpret_cast<CUevent>(it.next_handle_ += 16);
+  auto event = std::make_unique<Event>();
+  event->device = context->device;
+  it.events_[*handle] = std::move(event);
+  return CUDA_SUCCESS;
+}
+
+CUresult EventDestroy(CUevent handle) {
+  ENTER_IN_CONTEXT();
+  return it.events_.erase(handle) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult EventRecord(CUevent handle, CUstream given) {
+  ENTER_IN_CONTEXT();
+  Stream* const stream = it.Find(given);
+  const auto event = it.events_.find(handle);
+  if (stream == nullptr || event == it.events_.end() || event->second->device != stream->device) {
+    it.Find("an event was recorded on a stream that there is not, or of another device");
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  it.Queue(*stream, {}, nullptr);
+  event->second->recorded = true;
+  event->second->clock = stream->clock;
+  return CUDA_SUCCESS;
+}
+
+CUresult EventSynchronize(CUevent handle) {
+  ENTER_IN_CONTEXT();
+  it.CheckCapture();
+  const auto event = it.events_.find(handle);
+  if (event == it.events_.end()) return CUDA_ERROR_INVALID_HANDLE;
+  if (!event->second->recorded) it.Find("a wait for an event that was not recorded");
+  it.Synchronize(event->second->clock);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_t,
+                             CUdriverProcAddressQueryResult* found) {
+  static const std::map<std::string_view, void*> functions = {
+#define FUNCTION(name) {"cu" #name, reinterpret_cast<void*>(name)}
+      FUNCTION(Init),
+      FUNCTION(DriverGetVersion),
+      FUNCTION(GetErrorName),
+      FUNCTION(GetErrorString),
+      FUNCTION(DeviceGet),
+      FUNCTION(DeviceGetCount),
+      FUNCTION(DevicePrimaryCtxRetain),
+      FUNCTION(DevicePrimaryCtxRelease),
+      FUNCTION(CtxPushCurrent),
+      FUNCTION(CtxPopCurrent),
+      FUNCTION(CtxSynchronize),
+      FUNCTION(ThreadExchangeStreamCaptureMode),
+      FUNCTION(MemGetInfo),
+      FUNCTION(MemAlloc),
+      FUNCTION(MemFree),
+      FUNCTION(MemHostAlloc),
+      FUNCTION(MemFreeHost),
+      FUNCTION(MemcpyHtoDAsync),
+      FUNCTION(StreamCreateWithPriority),
+      FUNCTION(StreamDestroy),
+      FUNCTION(StreamSynchronize),
+      FUNCTION(StreamWaitEvent),
+      FUNCTION(StreamIsCapturing),
+      FUNCTION(EventCreate),
+      FUNCTION(EventDestroy),
+      FUNCTION(EventRecord),
+      FUNCTION(EventSynchronize),
+#undef FUNCTION
+  };
+  const auto known = functions.find(symbol);
+  *function = known == functions.end() ? nullptr : known->second;
+  if (found != nullptr) {
+    *found = known == functions.end() ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND : CU_GET_PROC_ADDRESS_SUCCESS;
+  }
+  return CUDA_SUCCESS;
+}
+
+void TestDriverSetUp(const struct TestDriverOptions* given) {
+  Driver& it = It();
+  const std::lock_guard<std::mutex> lock(it.mutex);
+  it.SetUp(*given);
+}
+
+int64_t TestDriverCalls() {
+  Driver& it = It();
+  const std::lock_guard<std::mutex> lock(it.mutex);
+  return it.calls_;
+}
+
+uint64_t TestDriverFindings(char* text, uint64_t room) {
+  Driver& it = It();
+  const std::lock_guard<std::mutex> lock(it.mutex);
+  const std::string findings = it.Findings();
+  if (room > 0) std::snprintf(text, room, "%s", findings.c_str());
+  return findings.size();
+}
+
+uint64_t TestDriverDeviceBytes() {
+  Driver& it = It();
+  const std::lock_guard<std::mutex> lock(it.mutex);
+  uint64_t bytes = 0;
+  for (int device = 0; device < it.given_.devices; ++device) bytes += it.Bytes(true, device);
+  return bytes;
+}
+
+CUresult TestDriverExpect(CUstream handle, CUdeviceptr memory, const void* expected, uint64_t bytes) {
+  ENTER_IN_CONTEXT();
+  Stream* const stream = it.Find(handle);
+  uintptr_t base = 0;
+  if (stream == nullptr || it.MemoryAt(memory, bytes, &base) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  it.Queue(*stream, {{base, false}}, [&it, memory, bytes, hash = HashOf(expected, bytes)] {
+    if (HashOf(reinterpret_cast<const void*>(memory), bytes) != hash) it.Find("a user's work read wrong bytes");
+  });
+  return CUDA_SUCCESS;
+}
+
+CUresult TestDriverWrite(CUstream handle, CUdeviceptr memory, int value, uint64_t bytes) {
+  ENTER_IN_CONTEXT();
+  Stream* const stream = it.Find(handle);
+  uintptr_t base = 0;
+  if (stream == nullptr || it.MemoryAt(memory, bytes, &base) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  it.Queue(*stream, {{base, true}},
+           [memory, value, bytes] { std::memset(reinterpret_cast<void*>(memory), value, bytes); });
+  return CUDA_SUCCESS;
+}
+
+void TestDriverEnter(int device) {
+  Driver& it = It();
+  const std::lock_guard<std::mutex> lock(it.mutex);
+  if (Driver::current_ == nullptr) Driver::current_ = new std::vector<Context*>;
+  Driver::current_->push_back(it.contexts_[static_cast<size_t>(device)].get());
+}
+
+CUstream TestDriverMakeStream() {
+  CUstream stream = nullptr;
+  StreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
+  return stream;
+}
+
+void TestDriverEndStream(CUstream stream) { StreamDestroy(stream); }
+
+void TestDriverCapture(CUstream handle, int begins) {
+  Driver& it = It();
+  const std::lock_guard<std::mutex> lock(it.mutex);
+  if (const auto found = it.streams_.find(handle); found != it.streams_.end()) found->second->captures = begins != 0;
+}
+
+}  // extern "C"
