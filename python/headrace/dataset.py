@@ -230,10 +230,11 @@ class Dataset(Methods):
                 ...
 
         Args:
-            device: "cpu:0", which is host memory: every part of this works with it on any machine.
+            device: "cuda:0", and so on: a GPU of NVIDIA's, with as_="torch" or as_="dlpack". "cpu:0" is host memory:
+                every part of this works with it on any machine.
             depth: Batches that are on the device, or on their way, ahead of the loop.
             memory: The most that batches may take there, those that the loop keeps included: bytes, or a text such as
-                "4GiB"; the default is "2GiB". If the loop keeps so many that the next one does not fit, it is a
+                "4GiB"; the default is a quarter of what a GPU has free, "2GiB" on the host. If the loop keeps so many that the next one does not fit, it is a
                 ResourceError.
         """
         name = options.device("device", device, "to_device")

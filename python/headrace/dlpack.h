@@ -51,6 +51,7 @@ struct DLManagedTensorVersioned {
 namespace headrace::python {
 
 inline constexpr int32_t kDLCPU = 1;
+inline constexpr int32_t kDLCUDA = 2;
 inline constexpr uint64_t kDLPackReadOnly = 1;
 enum DLTypeCode : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
 

@@ -74,6 +74,29 @@ def _to_torch(value: Any, torch: Any) -> Any:
     return value  # bytes and texts have no tensors
 
 
+class DeviceBatch(dict[str, Any]):
+    """A batch on a device whose streams run apart from the host: a dict from column to tensor."""
+
+    def __init__(self, row: Batch, columns: Batch) -> None:
+        super().__init__(columns)
+        lent = (value for value in row.values() if isinstance(value, _engine.LentTensor))
+        self._streams = [each.streams for each in lent]
+
+    def record_stream(self, stream: Any) -> None:
+        """Says that work on a further stream uses the batch: its memory is not reused before that work is done.
+
+        The stream on which a tensor is taken over is known: it is the one given to `from_dlpack`, with as_="torch" the
+        current one. `torch.Tensor.record_stream` has no effect on these tensors, whose memory is not torch's. A stream
+        must outlive the tensors that are used on it.
+
+        Args:
+            stream: A `torch.cuda.Stream`, or the number of a stream, as DLPack has them.
+        """
+        number = getattr(stream, "cuda_stream", stream)
+        for streams in self._streams:
+            streams.record(number or 1)
+
+
 def _again(error: BaseException) -> Error:
     """The error to raise again, without traceback and cause: their frames would keep alive all objects of the functions
     and the loop that failed, including this iterator."""
@@ -135,8 +158,9 @@ class Iterator:
         self._calls: Calls | None = None
         if callbacks:
             self._calls = Calls(callbacks, engine.epoch, [name for name, _, _ in engine.schema()])
+        self._off_host = engine.off_host
         # Whether rows are returned unchanged from here on, and nothing is called; `__next__` checks it.
-        self._plain = self._torch is None and on_second is None and self._calls is None
+        self._plain = self._torch is None and on_second is None and self._calls is None and not self._off_host
         self._on_end = on_end
         self._profile = profile
         self._epoch = engine.epoch
@@ -168,12 +192,13 @@ class Iterator:
         """The row in the form in which it is returned. Until then it stays in the engine: an exception here loses no row."""
         if engine.given == 1 and self._on_second is not None:
             self._on_second(self._epoch)
-        self._plain = self._torch is None and engine.given > 0 and self._calls is None
+        self._plain = self._torch is None and engine.given > 0 and self._calls is None and not self._off_host
+        made = row
         if self._torch is not None:
-            row = {name: _to_torch(value, self._torch) for name, value in row.items()}
+            made = {name: _to_torch(value, self._torch) for name, value in row.items()}
         if self._calls is not None:
             self._calls.give()
-        return row
+        return DeviceBatch(row, made) if self._off_host else made
 
     def _raise_why_over(self) -> NoReturn:
         if self._closed:

@@ -204,6 +204,10 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
     given.bindings = BindingsOf(references, objects_);
+    if (given.device.has_value() && given.device->sends_from == MemoryKind::kPageLocked && !lends_) {
+      Raise(UnsupportedError("NumPy has no arrays on ", given.device->name,
+                             ": iterate with as_=\"torch\", or as_=\"dlpack\" for any library's from_dlpack"));
+    }
     iteration_ = ValueOrRaise(Listing([&] { return DeviceIteration::Start(graph.graph, std::move(given)); }),
                               &objects_->raised());
     for (const ir::Column& column : iteration_->schema().columns) names_.push_back(py::str(column.name));
@@ -314,6 +318,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   uint64_t waiting_since_ns() const { return waiting_since_ns_.load(std::memory_order_relaxed); }
   // The pipeline returned an error, and would return it again.
   bool failed() const { return failed_; }
+  // Whether tensors are on a device whose memory the host cannot read.
+  bool off_host() const { return iteration_->device() != nullptr && !iteration_->device()->on_host(); }
   uint64_t epoch() const { return iteration_->epoch(); }
   uint64_t delivered() const {
     CheckProcess();
@@ -427,7 +433,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     for (; columns_made_ < row_.columns.size(); ++columns_made_) {
       Tensor& tensor = row_.columns[columns_made_];
       row_columns_[names_[columns_made_]] =
-          lends_ ? DLPackOf(tensor, bytes_) : ArrayOf(tensor, Access::kWhereAlone, bytes_);
+          lends_ ? DLPackOf(tensor, bytes_, row_.batch) : ArrayOf(tensor, Access::kWhereAlone, bytes_);
       // Leaves the array as the only owner.
       const Tensor made = std::move(tensor);
     }
@@ -565,6 +571,7 @@ void BindIterator(py::module_& module) {
       .def_property_readonly("waiting_since_ns", &BoundIteration::waiting_since_ns)
       .def_property_readonly("inherited", &BoundIteration::inherited)
       .def_property_readonly("failed", &BoundIteration::failed)
+      .def_property_readonly("off_host", &BoundIteration::off_host)
       .def_property_readonly("epoch", &BoundIteration::epoch)
       .def_property_readonly("delivered", &BoundIteration::delivered)
       .def_property_readonly("given", &BoundIteration::given);

@@ -13,6 +13,7 @@
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/dlpack.h"
 #include "python/headrace/status_error.h"
+#include "python/headrace/unlocked.h"
 
 namespace headrace::python {
 namespace {
@@ -107,12 +108,12 @@ struct Lent {
   DLManagedTensor plain;
   DLManagedTensorVersioned versioned;
 
-  explicit Lent(const Tensor& lent) : tensor(lent), shape(lent.shape().begin(), lent.shape().end()) {
+  Lent(const Tensor& lent, DLDevice device) : tensor(lent), shape(lent.shape().begin(), lent.shape().end()) {
     for (int axis = 0; axis < lent.rank(); ++axis) {
       strides.push_back(lent.stride(axis) / static_cast<int64_t>(ItemSize(lent.dtype())));
     }
-    const DLTensor view = {
-        tensor.mutable_raw(), {kDLCPU, 0}, tensor.rank(), DLTypeOf(tensor.dtype()), shape.data(), strides.data(), 0};
+    const DLTensor view = {tensor.mutable_raw(), device, tensor.rank(), DLTypeOf(tensor.dtype()), shape.data(),
+                           strides.data(),       0};
     plain = {view, this, [](DLManagedTensor* self) { delete static_cast<Lent*>(self->manager_ctx); }};
     versioned = {
         {1, 0}, this, [](DLManagedTensorVersioned* self) { delete static_cast<Lent*>(self->manager_ctx); }, 0, view};
@@ -147,15 +148,26 @@ bool IsTrue(const py::object& value) {
 
 class __attribute__((visibility("hidden"))) LentTensor {
  public:
-  LentTensor(Tensor tensor, bool writable) : tensor_(std::move(tensor)), writable_(writable) {}
+  LentTensor(Tensor tensor, bool writable, const std::shared_ptr<DeviceBatch>& batch)
+      : tensor_(std::move(tensor)), writable_(writable), batch_(batch) {
+    if (batch_ != nullptr) device_ = {batch_->device().dlpack_type(), batch_->device().dlpack_id()};
+    if (on_host()) batch_.reset();
+  }
 
-  py::object Lend(const py::object& max_version, const py::object& device, const py::object& copy) const {
-    if (!device.is_none() && !device.equal(py::make_tuple(kDLCPU, 0))) {
-      throw py::buffer_error("headrace's tensors are in host memory");
+  py::tuple Device() const { return py::make_tuple(device_.device_type, device_.device_id); }
+  bool on_host() const { return device_.device_type == kDLCPU; }
+
+  py::object Lend(const py::object& stream, const py::object& max_version, const py::object& device,
+                  const py::object& copy) const {
+    if (!device.is_none() && !device.equal(Device())) {
+      throw py::buffer_error(on_host()
+                                 ? "headrace's tensors are in host memory"
+                                 : "this tensor is on " + batch_->device().name() + " and is not copied elsewhere");
     }
     if (IsTrue(copy)) throw py::buffer_error("headrace lends memory and makes no copies of it");
     const int major = MajorOf(max_version);
-    auto lent = std::make_unique<Lent>(tensor_);
+    if (!on_host()) HandOver(stream);
+    auto lent = std::make_unique<Lent>(tensor_, device_);
     if (major < 1) {
       return Capsule(&lent.release()->plain, "dltensor",
                      [](PyObject* capsule) { DropUntaken<DLManagedTensor>(capsule, "dltensor"); });
@@ -165,9 +177,55 @@ class __attribute__((visibility("hidden"))) LentTensor {
                    [](PyObject* capsule) { DropUntaken<DLManagedTensorVersioned>(capsule, "dltensor_versioned"); });
   }
 
+  // Version 3. Its users name no stream, so all work of the device is waited for before the memory is reused.
+  py::dict CudaArrayInterface() const {
+    if (on_host()) throw py::attribute_error("__cuda_array_interface__");
+    if (tensor_.dtype() == DType::kBFloat16)
+      throw py::type_error("__cuda_array_interface__ has no bfloat16; use DLPack");
+    RunUnlocked([this] { return batch_->HandOverToAny(kLegacyStream); });
+    py::dict dict;
+    dict["shape"] = py::tuple(py::cast(std::vector<int64_t>(tensor_.shape().begin(), tensor_.shape().end())));
+    dict["typestr"] = NumpyType(tensor_.dtype()).attr("str");
+    dict["data"] = py::make_tuple(reinterpret_cast<uintptr_t>(tensor_.raw()), !writable_);
+    dict["strides"] = py::none();
+    dict["version"] = 3;
+    dict["stream"] = kLegacyStream;
+    return dict;
+  }
+
   const Tensor& tensor() const { return tensor_; }
+  const std::shared_ptr<DeviceBatch>& batch() const { return batch_; }
 
  private:
+  static constexpr DeviceStream kLegacyStream = 1;
+  static constexpr DeviceStream kPerThreadStream = 2;
+
+  template <typename Work>
+  static void RunUnlocked(const Work& work) {
+    absl::Status status;
+    {
+      const Unlocked unlocked;
+      status = work();
+    }
+    RaiseIfError(status);
+  }
+
+  // Makes the consumer's stream wait for the batch; see DLPack's protocol for Python.
+  void HandOver(const py::object& stream) const {
+    const auto number = stream.is_none() ? static_cast<int64_t>(kLegacyStream) : stream.cast<int64_t>();
+    if (number == 0) throw py::value_error("stream 0 is ambiguous; give 1 for the legacy default stream");
+    if (number == static_cast<int64_t>(kPerThreadStream)) {
+      throw py::buffer_error(
+          "the per-thread default stream (2) is another one on the thread that releases the tensor; "
+          "use a stream of your own");
+    }
+    if (number < 0) {
+      RunUnlocked([this] { return batch_->HandOverToAny(); });
+    } else {
+      RunUnlocked([&] { return batch_->HandOver(static_cast<DeviceStream>(number)); });
+    }
+  }
+
   static py::object Capsule(void* managed, const char* name, PyCapsule_Destructor destructor) {
     PyObject* capsule = PyCapsule_New(managed, name, destructor);
     if (capsule == nullptr) throw py::error_already_set();
@@ -176,6 +234,23 @@ class __attribute__((visibility("hidden"))) LentTensor {
 
   Tensor tensor_;
   bool writable_;
+  std::shared_ptr<DeviceBatch> batch_;  // null: on the host
+  DLDevice device_ = {kDLCPU, 0};
+};
+
+// Names further streams that use a batch, and does not keep its memory.
+class __attribute__((visibility("hidden"))) BatchStreams {
+ public:
+  explicit BatchStreams(std::weak_ptr<DeviceBatch> batch) : batch_(std::move(batch)) {}
+  void Record(uintptr_t stream) const {
+    if (stream == 0 || stream == 2) {
+      throw py::value_error("stream is 0 or 2; give 1 for the legacy default stream, or a stream of your own");
+    }
+    if (const std::shared_ptr<DeviceBatch> batch = batch_.lock()) RaiseIfError(batch->Record(stream));
+  }
+
+ private:
+  std::weak_ptr<DeviceBatch> batch_;
 };
 
 // ---- from Python ----
@@ -308,9 +383,9 @@ py::object ArrayOf(const Tensor& tensor, Access access, Bytes bytes) {
   return array;
 }
 
-py::object DLPackOf(const Tensor& tensor, Bytes bytes) {
+py::object DLPackOf(const Tensor& tensor, Bytes bytes, const std::shared_ptr<DeviceBatch>& batch) {
   if (IsVariableLength(tensor.dtype())) return StringArray(tensor, bytes);
-  return py::cast(LentTensor(tensor, Alone(tensor)));
+  return py::cast(LentTensor(tensor, Alone(tensor), batch));
 }
 
 Tensor TensorOf(py::object value, Sharing sharing) {
@@ -338,14 +413,18 @@ Tensor TensorOf(py::object value, Sharing sharing, OutputAllocator& output) {
 }
 
 void BindTensors(py::module_& module) {
-  py::class_<LentTensor>(module, "LentTensor", "A tensor in host memory, lent to other libraries through DLPack.")
+  py::class_<BatchStreams>(module, "BatchStreams").def("record", &BatchStreams::Record);
+  py::class_<LentTensor>(module, "LentTensor", "A tensor, lent to other libraries through DLPack.")
       .def(
           "__dlpack__",
-          [](const LentTensor& self, const py::object& /*stream*/, const py::object& max_version,
-             const py::object& dl_device, const py::object& copy) { return self.Lend(max_version, dl_device, copy); },
+          [](const LentTensor& self, const py::object& stream, const py::object& max_version,
+             const py::object& dl_device,
+             const py::object& copy) { return self.Lend(stream, max_version, dl_device, copy); },
           py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
           py::arg("dl_device") = py::none(), py::arg("copy") = py::none())
-      .def("__dlpack_device__", [](const LentTensor&) { return py::make_tuple(kDLCPU, 0); })
+      .def("__dlpack_device__", &LentTensor::Device)
+      .def_property_readonly("__cuda_array_interface__", &LentTensor::CudaArrayInterface)
+      .def_property_readonly("streams", [](const LentTensor& self) { return BatchStreams(self.batch()); })
       .def_property_readonly("shape",
                              [](const LentTensor& self) {
                                return py::tuple(py::cast(

@@ -5,9 +5,12 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
+
 #include "absl/status/statusor.h"
 #include "core/output_allocator.h"
 #include "core/tensor.h"
+#include "engine/device/device_ring.h"
 
 namespace headrace::python {
 
@@ -28,7 +31,8 @@ enum class Bytes {
 pybind11::object ArrayOf(const Tensor& tensor, Access access, Bytes bytes = Bytes::kCopied);
 
 // An object with __dlpack__ and __dlpack_device__ over the tensor's memory; for byte strings and strings as ArrayOf.
-pybind11::object DLPackOf(const Tensor& tensor, Bytes bytes);
+// `batch`: what the tensor is part of, if it is on a device; null: it is not.
+pybind11::object DLPackOf(const Tensor& tensor, Bytes bytes, const std::shared_ptr<DeviceBatch>& batch = nullptr);
 
 enum class Sharing {
   kAlways,      // the user promises not to change it

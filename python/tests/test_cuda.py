@@ -1,0 +1,229 @@
+"""Batches on a GPU of NVIDIA's, over the driver for tests (engine/device/testing): a consumer of our own takes DLPack
+capsules. Not tested here: a real GPU, and torch's and CuPy's own tensors on it."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import nvidia
+import pytest
+from conftest import ROOT, run_python
+
+CONSUMER = """
+import ctypes, gc, numpy as np
+import headrace as hr
+
+driver = ctypes.CDLL("libcuda.so.1")
+driver.TestDriverMakeStream.restype = ctypes.c_void_p
+driver.TestDriverExpect.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]
+driver.TestDriverEndStream.argtypes = [ctypes.c_void_p]
+driver.TestDriverFindings.argtypes = [ctypes.c_char_p, ctypes.c_uint64]
+driver.TestDriverEnter(0)
+
+pointer = ctypes.pythonapi.PyCapsule_GetPointer
+pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+class Versioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64), ("data", ctypes.c_void_p), ("kind", ctypes.c_int32), ("id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+    ]
+
+
+def taken(lent, stream):
+    # The capsule frees what nobody took, as a consumer would.
+    capsule = lent.__dlpack__(stream=stream, max_version=(1, 0))
+    return capsule, Versioned.from_address(pointer(capsule, b"dltensor_versioned"))
+
+
+def expect(stream, data, array):
+    array = np.ascontiguousarray(array)
+    assert driver.TestDriverExpect(stream, data, array.ctypes.data, array.nbytes) == 0
+
+
+def findings():
+    text = ctypes.create_string_buffer(4096)
+    driver.TestDriverFindings(text, 4096)
+    return text.value.decode()
+
+
+def numbers(**options):
+    return hr.Range(40, shuffle=True).batch(4).to_device("cuda:0", depth=2).iterate(as_="dlpack", **options)
+
+
+expected = [batch["value"] for batch in hr.Range(40, shuffle=True).batch(4).iterate()]
+"""
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The folder with the driver for tests."""
+    folder = tmp_path_factory.mktemp("driver")
+    headers = pathlib.Path(next(iter(nvidia.__path__)), "cu13/include")
+    source = ROOT / "engine/device/testing/test_driver.cc"
+    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-O1", f"-I{headers}", f"-I{ROOT}", "-Wl,-soname,libcuda.so.1"]
+    subprocess.run([*command, str(source), "-o", str(folder / "libcuda.so.1")], check=True)
+    return folder
+
+
+def run(driver: pathlib.Path, code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", CONSUMER + code],
+        env=os.environ | {"LD_LIBRARY_PATH": str(driver)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("stream", ["own", "1", "None", "-1"])
+def test_a_consumer_finds_the_batch_on_its_stream(driver, stream):
+    code = f"""
+own = driver.TestDriverMakeStream()
+stream = {stream}
+iterator = numbers()
+for array, batch in zip(expected, iterator, strict=True):
+    lent = batch["value"]
+    assert lent.__dlpack_device__() == (2, 0)
+    capsule, tensor = taken(lent, stream)
+    assert (tensor.kind, tensor.id, tensor.ndim, tensor.shape[0], tensor.code, tensor.bits) == (2, 0, 1, 4, 0, 64)
+    expect(own if stream in (own, -1) else 1, tensor.data, array)
+    del lent, capsule, batch
+iterator.close()
+gc.collect()
+driver.TestDriverEndStream(own)
+print(findings() or "nothing")
+"""
+    assert run(driver, code) == "nothing"
+
+
+def test_further_streams_are_recorded(driver):
+    code = """
+first, second = driver.TestDriverMakeStream(), driver.TestDriverMakeStream()
+iterator = numbers()
+for array, batch in zip(expected, iterator, strict=True):
+    capsule, tensor = taken(batch["value"], first)
+    capsule_of_second, _ = taken(batch["value"], second)
+    batch.record_stream(second)
+    expect(first, tensor.data, array)
+    expect(second, tensor.data, array)
+    del capsule, capsule_of_second, batch
+iterator.close()
+gc.collect()
+driver.TestDriverEndStream(first)
+driver.TestDriverEndStream(second)
+print(findings() or "nothing")
+"""
+    assert run(driver, code) == "nothing"
+
+
+def test_a_stream_that_is_not_recorded_is_found(driver):
+    code = """
+first, second = driver.TestDriverMakeStream(), driver.TestDriverMakeStream()
+for array, batch in zip(expected, numbers(), strict=True):
+    capsule, tensor = taken(batch["value"], first)
+    expect(second, tensor.data, array)
+    del capsule, batch
+print("while other work may" in findings())
+"""
+    assert run(driver, code) == "True"
+
+
+def test_the_cuda_array_interface(driver):
+    code = """
+iterator = numbers()
+for array, batch in zip(expected, iterator, strict=True):
+    shared = batch["value"].__cuda_array_interface__
+    assert (shared["shape"], shared["typestr"], shared["version"], shared["stream"]) == ((4,), "<i8", 3, 1)
+    expect(1, shared["data"][0], array)
+    del batch
+iterator.close()
+gc.collect()
+print(findings() or "nothing")
+"""
+    assert run(driver, code) == "nothing"
+
+
+def test_streams_that_cannot_be_waited_for_are_refused(driver):
+    code = """
+iterator = numbers()
+lent = next(iterator)["value"]
+for stream, error in ((0, ValueError), (2, BufferError)):
+    try:
+        lent.__dlpack__(stream=stream)
+    except error as raised:
+        print(raised)
+for options in ({"dl_device": (1, 0)}, {"copy": True}):
+    try:
+        lent.__dlpack__(**options)
+    except BufferError as raised:
+        print(raised)
+"""
+    printed = run(driver, code).splitlines()
+    assert [line.split(";")[0] for line in printed] == [
+        "stream 0 is ambiguous",
+        "the per-thread default stream (2) is another one on the thread that releases the tensor",
+        "this tensor is on cuda:0 and is not copied elsewhere",
+        "headrace lends memory and makes no copies of it",
+    ]
+
+
+def test_epochs_and_states(driver):
+    code = """
+train = hr.Range(40, shuffle=True).batch(4).options(as_="dlpack").to_device("cuda:0")
+for epoch in range(2):
+    for array, batch in zip(hr.Range(40, shuffle=True).batch(4).iterate(epoch=epoch), train, strict=True):
+        capsule, tensor = taken(batch["value"], 1)
+        expect(1, tensor.data, array["value"])
+        del capsule, batch
+iterator = numbers()
+next(iterator), next(iterator)
+state = iterator.state()
+iterator.close()
+rest = numbers(state=state)
+for array, batch in zip(expected[2:], rest, strict=True):
+    capsule, tensor = taken(batch["value"], 1)
+    expect(1, tensor.data, array)
+    del capsule, batch
+print("GB" in train.explain() or "GiB" in train.explain())
+"""
+    assert run(driver, code) == "True"
+
+
+def test_tensors_may_live_to_the_end_of_the_process(driver):
+    code = """
+kept = [batch for batch in numbers()]
+capsules = [taken(batch["value"], 1)[0] for batch in kept]
+print(len(kept))
+"""
+    assert run(driver, code) == "10"
+
+
+def test_numpy_has_no_arrays_there(driver):
+    code = """
+try:
+    hr.Range(4).to_device("cuda:0").iterate()
+except hr.UnsupportedError as error:
+    print(error)
+"""
+    assert run(driver, code).startswith('NumPy has no arrays on cuda:0: iterate with as_="torch"')
+
+
+def test_without_a_driver_the_error_says_so():
+    code = """
+import headrace as hr
+try:
+    hr.Range(4).to_device("cuda:0").iterate(as_="dlpack")
+except hr.UnsupportedError as error:
+    print(error)
+"""
+    # A machine with a GPU has one.
+    printed = run_python(code).stdout
+    assert printed == "" or printed.startswith("no CUDA device can be used: ")
