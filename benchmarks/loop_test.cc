@@ -11,7 +11,7 @@
 
 #include "benchmarks/antialias_loop.h"
 #include "benchmarks/jpeg_loop_decoder.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/run_kernel.h"
 
 namespace headrace {
 namespace {

@@ -41,7 +41,7 @@ bool KeepsAxes(const Declaration& declaration) {
   return traits.geometric || traits.per_pixel || traits.pointwise || declaration.takes_layout != nullptr;
 }
 
-// Of a kernel's output, given the input at its place.
+// Of a kernel's output, given the corresponding input.
 ColumnHistory AfterKernel(const Declaration& declaration, const ColumnHistory& input, const ColumnType& type) {
   const Traits& traits = declaration.traits;
   ColumnHistory after;

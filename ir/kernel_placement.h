@@ -17,7 +17,7 @@ namespace headrace::ir {
 std::vector<Mistake> FindMisplacedKernels(const proto::Graph& graph, const Inference& inference,
                                           absl::Span<const Mistake> broken);
 
-// What will run, but is probably not meant: each with the place and what to write instead. For a valid graph.
+// Probable mistakes that still run, each with its location and a suggestion. For a valid graph.
 std::vector<Mistake> FindDoubts(const proto::Graph& graph);
 
 }  // namespace headrace::ir

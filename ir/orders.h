@@ -1,7 +1,6 @@
-// The canonical places of operators that act on the order of rows: an order that an attribute of a source asks for
+// The canonical positions of operators that act on the order of rows: an order that an attribute of a source asks for
 // stands directly above that source; an operator that names rows by number (split) goes below the maps and orders under
-// it, next to the indices whose numbers it means, so that an order comes after the choice.
-// Pure functions.
+// it, next to the indices whose numbers it means, so that an order comes after the choice. Pure functions.
 #ifndef HEADRACE_IR_ORDERS_H_
 #define HEADRACE_IR_ORDERS_H_
 

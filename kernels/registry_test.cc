@@ -6,9 +6,9 @@
 #include "core/error.h"
 #include "gtest/gtest.h"
 #include "ir/declaration.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/run_kernel.h"
-#include "kernels/fixture/sample.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/run_kernel.h"
+#include "kernels/testing/sample.h"
 #include "kernels/vision/fused_image.h"
 
 namespace headrace {

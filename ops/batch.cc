@@ -151,7 +151,7 @@ class BatchOperator : public StreamOperator {
     Clear();
     failed_ = had_rows_ = false;
     last_failed_ = absl::OkStatus();
-    out.Give(MakeMark(epoch, CheckpointNow()));
+    out.Give(MakeEndOfEpoch(epoch, CheckpointNow()));
     epoch_ = epoch + 1;
     before_.assign(before_.size(), 0);
     used_ = 0;

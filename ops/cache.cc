@@ -85,7 +85,7 @@ class OrderedCache : public StreamOperator {
     if (number_ == 0) ReleaseInput(out);
     if (epoch_ < finished_ || number_ == count_) {
       if (epoch_ < finished_) epoch_ = finished_ - 1;
-      out.Give(MakeMark(epoch_, number_ == count_ ? end_checkpoint_ : checkpoint_));
+      out.Give(MakeEndOfEpoch(epoch_, number_ == count_ ? end_checkpoint_ : checkpoint_));
       NextEpoch();
       return;
     }

@@ -86,7 +86,7 @@ class ConcatOperator : public StreamOperator {
     const auto waiting = std::find_if(next_epoch_.begin(), next_epoch_.end(), unfinished);
     if (waiting == next_epoch_.end()) {
       epoch_ = *std::min_element(next_epoch_.begin(), next_epoch_.end());
-      out.Give(MakeMark(epoch_ - 1, checkpoint_));
+      out.Give(MakeEndOfEpoch(epoch_ - 1, checkpoint_));
       checkpoint_.assign(checkpoint_.size(), 0);
       current_ = static_cast<int>(std::find(next_epoch_.begin(), next_epoch_.end(), epoch_) - next_epoch_.begin());
       return;

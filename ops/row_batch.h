@@ -21,7 +21,7 @@ class RowBatch {
   RowBatch(int size, std::vector<std::string> names, std::optional<ir::Number> padding)
       : size_(size), names_(std::move(names)), padding_(padding) {}
 
-  // Takes `count` rows of the block, starting at row `from`, at most as many as the batch lacks. Take reports their
+  // Takes `count` rows of the block, starting at row `from`, at most the number of missing rows. Take reports their
   // errors.
   void Add(Block& block, int from, int count);
   // Puts a copy of another row, marked as padding, in the place of one that failed: of the row before it, else of the

@@ -1,6 +1,5 @@
-// Rows that are byte strings may be views of a block of a file, which is right as long as the rows around them are in
-// use as well. What keeps some of them and lets others go separates those that it keeps. Thread contract: pure
-// functions.
+// Byte strings may be views of a block of a file. An operator that keeps few rows of a block copies those rows, so that
+// the block can be freed. Thread contract: pure functions.
 #ifndef HEADRACE_OPS_SEPARATE_ROW_H_
 #define HEADRACE_OPS_SEPARATE_ROW_H_
 

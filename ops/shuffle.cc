@@ -260,9 +260,9 @@ class ShuffleOperator : public StreamOperator {
   }
 
   void EndEpoch(Outbox& out) {
-    Message mark = MakeMark(epoch_, CheckpointNow());
-    TakeRemoved(position_, *mark);
-    out.Give(std::move(mark));
+    Message end = MakeEndOfEpoch(epoch_, CheckpointNow());
+    TakeRemoved(position_, *end);
+    out.Give(std::move(end));
     Clear();
     ended_ = false;
     ++epoch_;

@@ -186,10 +186,10 @@ TEST(Shuffle, SkipsNoRowsOfTheNextEpoch) {
     shuffle->Receive(0, std::move(message), rows);
     while (shuffle->owes()) shuffle->Continue(rows);
   };
-  receive(MakeMark(5, {0}));
+  receive(MakeEndOfEpoch(5, {0}));
   EXPECT_EQ(rows.rows, 0);
   receive(TwoRows(6));
-  receive(MakeMark(6, {2}));
+  receive(MakeEndOfEpoch(6, {2}));
   EXPECT_EQ(rows.rows, 2);
 }
 

@@ -218,7 +218,7 @@ class ZipOperator : public StreamOperator {
   }
 
   void EndEpoch(uint64_t epoch, Outbox& out) {
-    out.Give(MakeMark(epoch, CheckpointNow()));
+    out.Give(MakeEndOfEpoch(epoch, CheckpointNow()));
     start_.assign(start_.size(), 0);
     epoch_ = epoch + 1;
     for (size_t i = 0; i < inputs_.size(); ++i) {

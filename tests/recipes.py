@@ -20,8 +20,6 @@ from tests.pipelines import record_bytes
 Rows = list[Any]
 
 # Rows are whole numbers in the column `value`, or lists of them once batched.
-DEPTHS = (0, 1)
-
 
 LAST_EPOCH = 2**64 - 2
 

@@ -84,12 +84,12 @@ absl::Status RowCache::Open(const Use& use) {
   memory_limit_ = limits_.memory.has_value() ? std::min(*limits_.memory, use.budget / 4 * 3) : use.budget / 2;
   if (!limits_.folder.empty()) {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", limits_.folder));
-    HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, DefaultFileSystem()->Locate(limits_.folder));
-    folder_ = FolderOf(place.path, use.content);
-    HEADRACE_ASSIGN_OR_RETURN(log_, RecordLog::Open(*place.files, folder_, use.content));
+    HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, DefaultFileSystem()->Locate(limits_.folder));
+    folder_ = FolderOf(located.path, use.content);
+    HEADRACE_ASSIGN_OR_RETURN(log_, RecordLog::Open(*located.files, folder_, use.content));
     std::error_code error;
     const auto space = std::filesystem::space(folder_, error);
-    // What earlier runs kept is there already: it takes nothing of what is free.
+    // What earlier runs kept is there already: it uses no free space.
     const int64_t half_free = error ? 0 : static_cast<int64_t>(space.available / 2);
     disk_limit_ = limits_.disk.value_or(log_->bytes() + half_free);
     log_->SetLimit(disk_limit_);
@@ -155,7 +155,7 @@ bool RowCache::Find(uint64_t key, std::vector<Tensor>& row) {
   if (off_.load(std::memory_order_relaxed)) return false;
   bool found = false;
   if (const Record record = FindInMemory(key); record.buffer) {
-    // Shares its one buffer, so that nobody takes the row for memory of his own to write to.
+    // Shares its one buffer, so that no caller writes to the row.
     auto read = ReadRecord({record.buffer->data(), record.bytes}, [&](size_t) { return record.buffer; });
     found = read.ok();
     if (found) row = *std::move(read);

@@ -89,7 +89,7 @@ bool ReadHead(WordReader& words, TensorHead& head) {
   return words.good && (IsVariableLength(head.dtype) ? head.payload >= least : head.payload == least);
 }
 
-// Any other byte in a bool is undefined behaviour for whoever reads it.
+// Any other byte in a bool is undefined behaviour for the reader.
 bool AreBools(absl::Span<const uint8_t> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte <= 1; });
 }

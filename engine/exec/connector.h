@@ -197,8 +197,6 @@ class Connector {
   int queued() const { return queued_.load(std::memory_order_relaxed); }
   int window() const { return static_cast<int>(queues_); }
   int64_t byte_bound() const { return byte_bound_; }
-  // The queue that a number passes through.
-  int QueueOf(uint64_t number) const { return static_cast<int>(number % queues_); }
   // Parts waiting in one queue; for tests.
   int QueueSize(int queue) {
     const auto lock = BriefLock(mutex_);

@@ -99,7 +99,7 @@ BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
 int IndexedSourceStage::ClaimableLocked(int /*most*/) { return output_.FreeSlots(); }
 
 Message IndexedSourceStage::Read(const Ticket& ticket) {
-  if (ticket.ends_epoch) return MakeMark(ticket.epoch, {ticket.local});
+  if (ticket.ends_epoch) return MakeEndOfEpoch(ticket.epoch, {ticket.local});
   auto block = std::make_unique<Block>();
   block->epoch = ticket.epoch;
   block->checkpoint.push_back(ticket.local);

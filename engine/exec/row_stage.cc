@@ -113,7 +113,7 @@ void RowStage::Split(Message message, Checkpoint before, std::vector<Message>& p
     // After the failed row only the end of the epoch counts.
     if (rest && rest->end == End::kEpoch) {
       rest->checkpoint.push_back(0);
-      parts.push_back(MakeMark(rest->epoch, rest->checkpoint));
+      parts.push_back(MakeEndOfEpoch(rest->epoch, rest->checkpoint));
     }
     return;
   }

@@ -25,8 +25,8 @@ class RunControl {
  public:
   static constexpr int64_t kNoBudget = std::numeric_limits<int64_t>::max();
 
-  // `page_locked`: of memory that a device reads; null: nothing is sent to one that has such memory. What is made in
-  // either pool counts in the one budget.
+  // `page_locked`: of memory that a device reads; null: nothing is sent to one that has such memory. Both pools share
+  // one budget.
   RunControl(BufferPool* pool, BufferPool* page_locked, int64_t budget)
       : pools_{pool, page_locked == nullptr ? pool : page_locked}, account_(MemoryAccount::Open()), budget_(budget) {
     if (budget_ == kNoBudget) return;

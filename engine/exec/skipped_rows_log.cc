@@ -33,9 +33,9 @@ std::string SkippedRowLine(uint64_t epoch, const FailedRow& row) {
 
 absl::StatusOr<std::unique_ptr<SkippedRowsLog>> SkippedRowsLog::Open(const std::string& path) {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the log of on_error()", path));
-  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, DefaultFileSystem()->Locate(path));
-  if (place.files->local() == nullptr) return UnsupportedError(path, ": the log of on_error() must be a local file");
-  const int descriptor = open(place.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, DefaultFileSystem()->Locate(path));
+  if (located.files->local() == nullptr) return UnsupportedError(path, ": the log of on_error() must be a local file");
+  const int descriptor = open(located.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor >= 0) return std::unique_ptr<SkippedRowsLog>(new SkippedRowsLog(path, descriptor));
   return NotFoundError(path, ": the log of on_error() cannot be opened: ", SystemText(errno));
 }

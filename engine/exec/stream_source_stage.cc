@@ -47,8 +47,8 @@ void StreamSourceStage::EndEpoch(uint64_t epoch) {
 }
 
 RowShare StreamSourceStage::Share() const {
-  // What a source deals by itself is all its own.
-  if (op_.properties.deals_rows) return {};
+  // A source that shards itself gives only this rank's rows.
+  if (op_.properties.shards_itself) return {};
   return {shard_.rank, shard_.world, base_};
 }
 
@@ -60,7 +60,7 @@ bool StreamSourceStage::GoesOn(const Block& block, const absl::Status& status) c
 Message StreamSourceStage::NextMessage(int rows) {
   const auto checkpoint = [this] { return Checkpoint(counters_of_source_.begin(), counters_of_source_.end()); };
   const auto end = [&](uint64_t epoch) {
-    Message marker = MakeMark(epoch, checkpoint());
+    Message marker = MakeEndOfEpoch(epoch, checkpoint());
     EndEpoch(epoch);
     return marker;
   };

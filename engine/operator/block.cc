@@ -166,12 +166,12 @@ Message TakeRow(Block& block, int row) {
   return single;
 }
 
-Message MakeMark(uint64_t epoch, Checkpoint checkpoint) {
-  auto mark = std::make_unique<Block>();
-  mark->epoch = epoch;
-  mark->checkpoint = std::move(checkpoint);
-  mark->end = End::kEpoch;
-  return mark;
+Message MakeEndOfEpoch(uint64_t epoch, Checkpoint checkpoint) {
+  auto end = std::make_unique<Block>();
+  end->epoch = epoch;
+  end->checkpoint = std::move(checkpoint);
+  end->end = End::kEpoch;
+  return end;
 }
 
 Message MakeTombstone(uint64_t epoch, Checkpoint checkpoint, FailedRow row) {

@@ -138,7 +138,7 @@ void AppendRow(Block& block, const RowId& id, const Provenance& provenance, Tens
 }
 // A block of one row taken out of `block`, with its checkpoint but without its terminator.
 Message TakeRow(Block& block, int row);
-Message MakeMark(uint64_t epoch, Checkpoint checkpoint);
+Message MakeEndOfEpoch(uint64_t epoch, Checkpoint checkpoint);
 Message MakeTombstone(uint64_t epoch, Checkpoint checkpoint, FailedRow row);
 Message MakeErrorMessage(uint64_t epoch, Checkpoint checkpoint, absl::Status error);
 

@@ -57,7 +57,7 @@ class IndexedSource {
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
-  // What it found amiss in its files and goes on without. Null: it does not warn.
+  // Problems in its files that it skipped. Null: it does not warn.
   virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
 };
 

@@ -91,13 +91,13 @@ struct OperatorProperties {
   bool new_order_each_epoch = false;
   // Makes several messages of one, and returns them in order.
   bool splits_messages = false;
-  // A source that gives each rank rows of its own: which ones the number of rows given out does not say.
-  bool deals_rows = false;
+  // A source that shards itself: which rows a rank gets does not follow from the number of rows given out.
+  bool shards_itself = false;
   // A source that reads so many rows in one call, where they may travel together; 0: the engine chooses.
   int run_rows = 0;
   // Worker processes that take its calls of the user's code, in any order; 0: they are made in this process.
   int processes = 0;
-  // It keeps the rows that come to it, and gives them again in later epochs; not set: it keeps none.
+  // It keeps its input rows and gives them again in later epochs; not set: it keeps none.
   std::optional<RowStorage> keeps;
   std::vector<CachePoint> cache_points;
 

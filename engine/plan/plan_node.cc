@@ -147,7 +147,7 @@ class PlanNodeMaker {
     }
     const bool batches = properties.batch_rows > 0;
     if (node.stream_source) {
-      node.position_exact = !properties.deals_rows;
+      node.position_exact = !properties.shards_itself;
     } else if (node.inputs.size() == 1 && node.inputs[0]->position_exact) {
       node.position_exact = batches ? !node.batched : node.row && properties.traits.one_to_one;
     }

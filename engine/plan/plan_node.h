@@ -41,11 +41,11 @@ void CollectWarnings(const PlanNode& root, std::vector<std::shared_ptr<const Row
 // Identifies the operators that have counters in a checkpoint, in order: a state fits only the same layout.
 uint32_t CheckpointLayout(const PlanNode& root);
 // Whether rows are one to one with those of an indexed source, by row operators alone, so that the key of a row
-// identifies its origin.
+// identifies the source's row.
 bool IsKeyed(const PlanNode& node);
 
 // The indexed source from which each row comes, unchanged or with steps applied; rows may be dropped, repeated or
-// shuffled on the way. Null: rows have another origin.
+// shuffled on the way. Null: there is no such source.
 const PlanNode* SourceOfRows(const PlanNode& node);
 
 // The operator nearest to the sources after which the rows of a rank are not one to one with what was sharded; null:

@@ -1,6 +1,5 @@
-// The file system that everything reads from unless it is given another one: that of the registry, which goes by the
-// scheme of each path. Declared apart, because most code only passes it on.
-// Thread contract: any thread.
+// The default file system: the registry, which selects a file system by the scheme of the path. Declared apart, because
+// most code only passes it on. Thread contract: any thread.
 #ifndef HEADRACE_IO_FILES_DEFAULT_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_DEFAULT_FILE_SYSTEM_H_
 

@@ -57,7 +57,7 @@ class RandomAccessFile {
   virtual absl::StatusOr<int64_t> ReadAt(int64_t offset, absl::Span<uint8_t> target) const = 0;
   // As ReadAt, but may return before the bytes are there: `done` is called once, on any thread, perhaps before
   // StartReadAt returns, and must not block. `target` stays valid until then. Any number of reads may be outstanding.
-  // A file without a way to wait elsewhere, which is the default, reads at once.
+  // The default implementation reads synchronously.
   virtual void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const {
     done(ReadAt(offset, target));
   }
@@ -91,11 +91,11 @@ class FileSystem {
   virtual absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const = 0;
 
   // The file system that serves a path, and the path there. kUnsupported: none does.
-  struct Place {
+  struct Located {
     const FileSystem* files;
     std::string path;
   };
-  virtual absl::StatusOr<Place> Locate(const std::string& path) const { return Place{this, path}; }
+  virtual absl::StatusOr<Located> Locate(const std::string& path) const { return Located{this, path}; }
   // What only the machine's own files can do; null: these are not.
   virtual const LocalFiles* local() const { return nullptr; }
 

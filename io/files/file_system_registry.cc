@@ -38,7 +38,7 @@ std::string_view RootOf(std::string_view path) {
   return path.substr(0, colon) == kFile && after.substr(0, 2) == ":/" ? path.substr(0, colon + 2) : std::string_view();
 }
 
-absl::StatusOr<FileSystem::Place> FileSystemRegistry::LocateFileUri(std::string_view uri) const {
+absl::StatusOr<FileSystem::Located> FileSystemRegistry::LocateFileUri(std::string_view uri) const {
   const std::string_view root = RootOf(uri);
   std::string_view host = root.substr(kFile.size() + 1, root.size() - kFile.size() - 2);
   if (host.substr(0, 2) == "//") host.remove_prefix(2);
@@ -49,7 +49,7 @@ absl::StatusOr<FileSystem::Place> FileSystemRegistry::LocateFileUri(std::string_
   return plain_->Locate(std::string(uri.substr(root.size() - 1)));
 }
 
-absl::StatusOr<FileSystem::Place> FileSystemRegistry::Locate(const std::string& path) const {
+absl::StatusOr<FileSystem::Located> FileSystemRegistry::Locate(const std::string& path) const {
   const std::string_view scheme = SchemeOf(path);
   if (scheme.empty()) return plain_->Locate(path);
   if (const auto found = by_scheme_.find(scheme); found != by_scheme_.end()) return found->second->Locate(path);
@@ -61,29 +61,29 @@ absl::StatusOr<FileSystem::Place> FileSystemRegistry::Locate(const std::string& 
 }
 
 absl::StatusOr<Tensor> FileSystemRegistry::Read(const std::string& path) const {
-  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(path));
-  return place.files->Read(place.path);
+  HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+  return located.files->Read(located.path);
 }
 
 absl::StatusOr<std::shared_ptr<const RandomAccessFile>> FileSystemRegistry::Open(const std::string& path) const {
-  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(path));
-  return place.files->Open(place.path);
+  HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+  return located.files->Open(located.path);
 }
 
 absl::StatusOr<FileStat> FileSystemRegistry::Stat(const std::string& path) const {
-  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(path));
-  return place.files->Stat(place.path);
+  HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+  return located.files->Stat(located.path);
 }
 
 absl::StatusOr<std::unique_ptr<FolderPages>> FileSystemRegistry::ListPages(const std::string& folder,
                                                                            bool sizes) const {
-  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(folder));
-  return place.files->ListPages(place.path, sizes);
+  HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(folder));
+  return located.files->ListPages(located.path, sizes);
 }
 
 absl::Status FileSystemRegistry::Write(const std::string& path, absl::Span<const std::string_view> parts) const {
-  HEADRACE_ASSIGN_OR_RETURN(const Place place, Locate(path));
-  return place.files->Write(place.path, parts);
+  HEADRACE_ASSIGN_OR_RETURN(const Located located, Locate(path));
+  return located.files->Write(located.path, parts);
 }
 
 const FileSystem* DefaultFileSystem() {

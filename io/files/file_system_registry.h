@@ -25,7 +25,7 @@ class FileSystemRegistry : public FileSystem {
   void Add(std::string scheme, const FileSystem* files) { by_scheme_[std::move(scheme)] = files; }
 
   // kUnsupported, with the schemes that there are, if no file system has the scheme of the path.
-  absl::StatusOr<Place> Locate(const std::string& path) const override;
+  absl::StatusOr<Located> Locate(const std::string& path) const override;
 
   absl::StatusOr<Tensor> Read(const std::string& path) const override;
   absl::StatusOr<std::shared_ptr<const RandomAccessFile>> Open(const std::string& path) const override;
@@ -34,7 +34,7 @@ class FileSystemRegistry : public FileSystem {
   absl::Status Write(const std::string& path, absl::Span<const std::string_view> parts) const override;
 
  private:
-  absl::StatusOr<Place> LocateFileUri(std::string_view uri) const;
+  absl::StatusOr<Located> LocateFileUri(std::string_view uri) const;
 
   const FileSystem* const plain_;
   std::map<std::string, const FileSystem*, std::less<>> by_scheme_;

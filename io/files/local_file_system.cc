@@ -53,7 +53,7 @@ absl::Status SystemError(const FileSystem& files, const std::string& path, std::
       return NotFoundError(path, ": may not ", verb,
                            " it (permission denied); give this user the right to, or move it");
     case EROFS:
-      return NotFoundError(path, ": may not ", verb, " it (read-only file system); choose a place elsewhere");
+      return NotFoundError(path, ": may not ", verb, " it (read-only file system); choose another folder");
     case ELOOP:
       return NotFoundError(path, ": its symbolic links form a cycle; remove one of them");
     case ENAMETOOLONG:

@@ -1,6 +1,6 @@
 // What only the machine's own files can do: they are written to in place, locked, renamed and deleted. A log that
-// several processes share (io/records/record_log.h) and files that are written bit by bit need it; everything else
-// makes do with a FileSystem. Thread contract: any thread at once.
+// several processes share (io/records/record_log.h) and files that are written bit by bit need it; other code uses
+// FileSystem. Thread contract: any thread at once.
 #ifndef HEADRACE_IO_FILES_LOCAL_FILES_H_
 #define HEADRACE_IO_FILES_LOCAL_FILES_H_
 
@@ -36,7 +36,7 @@ class LocalFiles : public FileSystem {
   // A file that exists. kNotFound also if another process has locked it.
   virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenLocked(const std::string& path) const = 0;
   // A file to write to until Rename gives it its name. One that a killed process left keeps its bytes; with `make` it
-  // is made if there is none. kUnsupported: somebody has it open in this way.
+  // is made if there is none. kUnsupported: another process has locked the draft.
   virtual absl::StatusOr<std::shared_ptr<const WritableFile>> OpenDraft(const std::string& path, bool make) const = 0;
   // Gives a file another name, in place of the file that has it.
   virtual absl::Status Rename(const std::string& from, const std::string& to) const = 0;

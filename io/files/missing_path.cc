@@ -61,9 +61,9 @@ std::string_view LastPart(std::string_view path) {
 }  // namespace
 
 absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
-  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, all.Locate(named));
-  const FileSystem& files = *place.files;
-  const std::string& path = place.path;
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, all.Locate(named));
+  const FileSystem& files = *located.files;
+  const std::string& path = located.path;
   if (path.empty()) return NotFoundError("an empty path names no file: say where it is");
   std::string_view missing = path;
   while (missing.size() > 1 && missing.back() == '/') missing.remove_suffix(1);

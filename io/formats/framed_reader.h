@@ -25,10 +25,10 @@ class Framing {
   virtual int64_t looks_behind() const = 0;
   struct First {
     bool found = false;
-    size_t at = 0;  // where the record begins; if none was found, how many bytes no record begins in
+    size_t at = 0;  // where the record begins; if none was found, the number of bytes in which none begins
   };
-  // Looks for the first record that begins in `bytes`, the first of which is byte `offset` of the file: that of a split
-  // at least looks_behind() from their start. With `last` the file ends with the bytes.
+  // Finds the first record that begins in `bytes`, which begin at byte `offset` of the file, at least looks_behind()
+  // bytes before the split. With `last` the file ends with the bytes.
   virtual First FindFirst(absl::Span<const uint8_t> bytes, int64_t offset, bool last) const = 0;
   struct Piece {
     size_t used = 0;   // how many bytes the records take up

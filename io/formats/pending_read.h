@@ -19,10 +19,10 @@ namespace headrace {
 
 class PendingRead {
  public:
-  // Behind the bytes that are read, a buffer has room for so many that may be read and written without meaning.
+  // The buffer is padded with this many scratch bytes, which may be read and written.
   static constexpr size_t kSlack = 64;
 
-  // Reads `bytes` from `offset` on; they come to lie `room` bytes from the buffer's start. kResource: no memory.
+  // Reads `bytes` from `offset` on; the data begin `room` bytes after the buffer's start. kResource: no memory.
   static absl::StatusOr<std::shared_ptr<PendingRead>> Start(std::shared_ptr<const RandomAccessFile> file,
                                                             int64_t offset, size_t room, size_t bytes);
 

@@ -1,6 +1,5 @@
-// What has random access to data: it reads items by number, such as the files of a listing, or the records of files
-// that have an index. A source of rows by position stands on it (ops/source/item_source.h).
-// Thread contract: const; any thread.
+// Reads items by number: the files of a listing, or the records of files that have an index. Indexed sources are built
+// on it (ops/source/item_source.h). Thread contract: const; any thread.
 #ifndef HEADRACE_IO_FORMATS_RANDOM_ACCESS_READER_H_
 #define HEADRACE_IO_FORMATS_RANDOM_ACCESS_READER_H_
 
@@ -23,7 +22,7 @@ class RandomAccessReader {
     std::string_view bytes;
     bool changed = false;  // its file had another size than when it was listed
   };
-  struct Place {
+  struct Location {
     uint64_t file = 0;    // a number for Path
     int64_t record = -1;  // see Provenance
     int64_t offset = -1;
@@ -31,7 +30,7 @@ class RandomAccessReader {
 
   virtual ~RandomAccessReader() = default;
   virtual uint64_t size() const = 0;
-  virtual Place PlaceOf(uint64_t item) const = 0;
+  virtual Location LocationOf(uint64_t item) const = 0;
   virtual std::shared_ptr<const std::string> Path(uint64_t file) const = 0;
   // Reads the items of these numbers, in any order, into as many `contents`. Returns how many it has read, from the
   // first on: fewer if the next one fails, for the reason in `wrong`, which names the file.

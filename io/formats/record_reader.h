@@ -1,7 +1,7 @@
-// What a format is to everything above it: it cuts files into splits and reads the records of one split, in blocks that
-// are views of one pooled buffer each. A record belongs to the split that holds its first byte, so that splits can be
-// read in any order, by any process, and together give each record once.
-// Thread contract: a Format may be used from any thread at once; a RecordReader belongs to one thread at a time.
+// The interface of formats: a format cuts files into splits and reads the records of one split, in blocks that are
+// views of one pooled buffer each. A record belongs to the split that holds its first byte, so that splits can be read
+// in any order, by any process, and together give each record once. Thread contract: a Format may be used from any
+// thread at once; a RecordReader belongs to one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_RECORD_READER_H_
 #define HEADRACE_IO_FORMATS_RECORD_READER_H_
 
@@ -71,8 +71,8 @@ class RecordReader {
   virtual int64_t file_size() const = 0;
 };
 
-// How the format's files are cut into parts of a number that the user gives, as dmlc-core's InputSplit cuts them: a
-// part begins at a multiple of `alignment` bytes of all files, at the first record from there on.
+// How files are cut into a given number of parts, as dmlc-core's InputSplit cuts them: a part begins at a multiple of
+// `alignment` bytes of all files, at the first record from there on.
 struct PartBorders {
   int64_t alignment = 1;
   bool to_part_before = false;  // a record that begins exactly there is in the part before, unless a file begins there

@@ -59,7 +59,7 @@ int64_t SplitTable::DefaultSplitBytes(int64_t total) {
   return std::clamp(total / kSplitsOfAll, kLeastBytes, kMostBytes);
 }
 
-SplitTable::Place SplitTable::At(uint64_t number) const {
+SplitTable::FileSplit SplitTable::At(uint64_t number) const {
   const auto behind = std::upper_bound(pieces_.begin(), pieces_.end(), number,
                                        [](uint64_t split, const Piece& piece) { return split < piece.first; });
   const Piece& piece = *(behind - 1);

@@ -35,14 +35,14 @@ class SplitTable {
   static int64_t DefaultSplitBytes(int64_t total);
 
   uint64_t size() const { return pieces_.empty() ? 0 : pieces_.back().first + pieces_.back().splits; }
-  struct Place {
+  struct FileSplit {
     uint64_t file;
     Split split;
   };
-  Place At(uint64_t number) const;
+  FileSplit At(uint64_t number) const;
 
  private:
-  // What the table has of a file.
+  // The table's entry for a file.
   struct Piece {
     uint64_t file;
     Split bytes;

@@ -14,7 +14,7 @@ constexpr int64_t kEnd = Split::kFileEnd;
 TEST(SplitTable, CutsEachFileByItself) {
   const SplitTable table({10, 0, 20, 1}, 10);
   ASSERT_EQ(table.size(), 5u);
-  const std::vector<SplitTable::Place> expected = {
+  const std::vector<SplitTable::FileSplit> expected = {
       {0, {0, kEnd}}, {1, {0, kEnd}}, {2, {0, 10}}, {2, {10, kEnd}}, {3, {0, kEnd}}};
   for (uint64_t i = 0; i < table.size(); ++i) {
     EXPECT_EQ(table.At(i).file, expected[i].file) << i;
@@ -29,13 +29,13 @@ TEST(SplitTable, CoversEveryByteOnce) {
     uint64_t file = 0;
     int64_t at = 0;
     for (uint64_t i = 0; i < table.size(); ++i) {
-      const SplitTable::Place place = table.At(i);
-      EXPECT_EQ(place.file, file);
-      EXPECT_EQ(place.split.begin, at);
-      at = place.split.end == kEnd ? 0 : place.split.end;
+      const SplitTable::FileSplit found = table.At(i);
+      EXPECT_EQ(found.file, file);
+      EXPECT_EQ(found.split.begin, at);
+      at = found.split.end == kEnd ? 0 : found.split.end;
       file += at == 0 ? 1 : 0;
-      if (place.split.end != kEnd) continue;
-      EXPECT_LE(sizes[place.file] - place.split.begin, split_bytes);
+      if (found.split.end != kEnd) continue;
+      EXPECT_LE(sizes[found.file] - found.split.begin, split_bytes);
     }
     EXPECT_EQ(file, sizes.size());
   }

@@ -16,7 +16,7 @@ class WholeFiles : public RandomAccessReader {
   // `files` outlives it.
   explicit WholeFiles(const FileSystem* files) : files_(files) {}
 
-  Place PlaceOf(uint64_t item) const final { return {item, static_cast<int64_t>(item), -1}; }
+  Location LocationOf(uint64_t item) const final { return {item, static_cast<int64_t>(item), -1}; }
   std::shared_ptr<const std::string> Path(uint64_t file) const final {
     return std::make_shared<const std::string>(PathOf(file));
   }

@@ -1,7 +1,7 @@
-// Keeps what was made of files, such as a parsed list or an index, for the next iteration over the same files: it is
-// made again once one of them has changed. Bounded to the last few, and none is kept of files that changed so shortly
-// before they were read that their change times could not show another change.
-// Thread contract: any thread; no lock is held while a value is made.
+// Caches values derived from files, such as a parsed list or an index, for the next iteration over the same files; a
+// value is derived again once a file has changed. Only the last few are kept. Values of files that changed just before
+// the read are not kept, because a further change might not alter the change time. Thread contract: any thread; no lock
+// is held while a value is made.
 #ifndef HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
 #define HEADRACE_IO_LISTINGS_KEPT_BY_FILES_H_
 
@@ -31,8 +31,8 @@ class KeptByFiles {
   // `now_ns`: since 1970, on the clock of file systems; replaceable in tests.
   explicit KeptByFiles(std::function<int64_t()> now_ns = SystemNow) : now_ns_(std::move(now_ns)) {}
 
-  // The value of that name that was made of these files, or what `make` makes. Files whose change times are not known
-  // are never taken for unchanged.
+  // The value of that name that was made of these files, or what `make` makes. Files with unknown change times always
+  // count as changed.
   absl::StatusOr<std::shared_ptr<const Value>> Get(const FileSystem& files, const std::string& name,
                                                    std::vector<std::string> paths,
                                                    absl::FunctionRef<absl::StatusOr<Value>()> make) {

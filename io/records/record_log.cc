@@ -90,14 +90,14 @@ std::string NewFileName() {
 absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const FileSystem& all, const std::string& named,
                                                            const std::string& name) {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", named));
-  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, all.Locate(named));
-  const LocalFiles* const files = place.files->local();
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, all.Locate(named));
+  const LocalFiles* const files = located.files->local();
   if (files == nullptr) {
     return UnsupportedError(named,
                             ": several processes write to such a folder, which only files of this machine allow");
   }
-  HEADRACE_RETURN_IF_ERROR(files->MakeFolder(place.path));
-  std::unique_ptr<RecordLog> log(new RecordLog(files, place.path, HashBytes(name)));
+  HEADRACE_RETURN_IF_ERROR(files->MakeFolder(located.path));
+  std::unique_ptr<RecordLog> log(new RecordLog(files, located.path, HashBytes(name)));
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> paths, log->ListFiles());
   for (const std::string& path : paths) {
     std::optional<Contents> contents = log->ReadContents(path);

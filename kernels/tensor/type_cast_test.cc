@@ -6,9 +6,9 @@
 #include "core/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/run_kernel.h"
 #include "kernels/tensor/half.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/run_kernel.h"
 
 namespace headrace {
 namespace {

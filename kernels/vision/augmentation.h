@@ -51,7 +51,7 @@ struct Augmented {
 };
 using AugmentedList = absl::InlinedVector<Augmented, 4>;
 
-// The greatest magnitudes of a policy, which has `bins` of them from none to the greatest.
+// The greatest magnitudes of a policy, in `bins` equal steps from zero.
 struct MagnitudeSpace {
   int64_t bins;
   double shear;
@@ -66,7 +66,7 @@ struct MagnitudeSpace {
   // TrivialAugment's wide one.
   static MagnitudeSpace Wide(int64_t bins);
 
-  // `negative`: of those that have a sign.
+  // `negative`: for operations with a signed magnitude.
   Augmented Of(Augmentation what, int64_t bin, bool negative) const;
 };
 

@@ -57,7 +57,8 @@ class ColorKernel : public ImagePixelKernel {
   double probability_;
 };
 
-// A declaration without attributes and example; `says` is put between what it takes and what errors there are.
+// A declaration without attributes and example; `says` is inserted between the description of inputs and that of
+// errors.
 ir::Declaration ColorDeclaration(std::string name, std::string summary, std::string says);
 // `plain` with probability `p`, under another name. torchvision's kernels of these names give p that default.
 ir::Declaration InSomeRows(ir::Declaration plain, std::string name, std::string p = "0.5");

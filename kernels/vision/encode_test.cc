@@ -6,8 +6,8 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "gtest/gtest.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/run_kernel.h"
 #include "kernels/vision/image.h"
 
 namespace headrace {

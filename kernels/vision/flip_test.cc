@@ -6,9 +6,9 @@
 #include "core/error.h"
 #include "core/testing/chi_square.h"
 #include "gtest/gtest.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/row_axes.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/row_axes.h"
+#include "kernels/testing/run_kernel.h"
 
 namespace headrace {
 namespace {

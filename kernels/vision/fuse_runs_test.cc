@@ -15,7 +15,7 @@
 #include "ir/infer.h"
 #include "ir/passes/fuse_image.h"
 #include "ir/value.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/run_kernel.h"
 #include "kernels/vision/fused_image.h"
 
 namespace headrace {

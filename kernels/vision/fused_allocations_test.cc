@@ -12,8 +12,8 @@
 
 #include "core/buffer.h"
 #include "gtest/gtest.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/run_kernel.h"
 #include "kernels/vision/fused_image.h"
 
 // Sanitizers have a malloc of their own.

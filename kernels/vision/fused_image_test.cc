@@ -13,9 +13,9 @@
 #include "core/row_warning.h"
 #include "gtest/gtest.h"
 #include "ir/value.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/jpeg_writer.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/jpeg_writer.h"
+#include "kernels/testing/run_kernel.h"
 
 namespace headrace {
 namespace {

@@ -4,8 +4,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/value.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/run_kernel.h"
 
 namespace headrace {
 namespace {

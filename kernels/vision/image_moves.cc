@@ -126,9 +126,9 @@ absl::StatusOr<Image> Moved(const Image& image, const Window& held, const Window
   const Window& source = plan.source();
   if (needed.height != source.height || needed.width != source.width) {
     // Resizes from a part of the source.
-    const Origin origin = {needed.top - source.top, needed.left - source.left};
+    const PartOffset offset = {needed.top - source.top, needed.left - source.left};
     HEADRACE_ASSIGN_OR_RETURN(
-        moved, ImageFrom(Resized({moved, origin, source.height, source.width}, moves[0].height, moves[0].width,
+        moved, ImageFrom(Resized({moved, offset, source.height, source.width}, moves[0].height, moves[0].width,
                                  moves[0].window, moves[0].resizing, allocator())));
     moves.remove_prefix(1);
   }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/fixture/compare_part.h"
+#include "kernels/testing/compare_part.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   headrace::fixture::ComparePartOfInput(data, size);

@@ -13,10 +13,10 @@
 #include "core/stop_signal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kernels/fixture/compare_part.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/jpeg_writer.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/compare_part.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/jpeg_writer.h"
+#include "kernels/testing/run_kernel.h"
 #include "kernels/vision/decode_kernel.h"
 
 namespace headrace {

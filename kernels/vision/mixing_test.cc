@@ -9,9 +9,9 @@
 #include "core/testing/chi_square.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/row_axes.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/row_axes.h"
+#include "kernels/testing/run_kernel.h"
 #include "kernels/vision/batch_mixing.h"
 #include "kernels/vision/beta.h"
 

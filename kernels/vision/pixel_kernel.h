@@ -1,6 +1,5 @@
-// Kernels that compute pixels in their places, or change the order of the axes. Each says which steps it takes for one
-// picture, so that a pass over the pixels can do those of several kernels at once.
-// Thread contract: that of kernels.
+// Kernels that compute pixels without moving them, or change the order of the axes. Each gives its steps for one
+// picture, so that one pass over the pixels can run the steps of several kernels. Thread contract: that of kernels.
 #ifndef HEADRACE_KERNELS_VISION_PIXEL_KERNEL_H_
 #define HEADRACE_KERNELS_VISION_PIXEL_KERNEL_H_
 
@@ -15,12 +14,12 @@ class PixelKernel : public UnaryKernel {
   // Whether its steps work on an image whose channels come first, or last; as its declaration says (TakesImage).
   virtual bool Takes(bool channels_first) const { return !channels_first; }
   virtual bool moves_channels_first() const { return false; }
-  // Adds its steps for one picture, which must not outlive the kernel, and requires those that it draws to leave out.
-  // Draws what it draws for a picture.
+  // Adds its steps for one picture, which must not outlive the kernel. Also requires the steps that its draw leaves
+  // out, so that errors do not depend on draws.
   virtual void AddTo(PixelSteps& steps, RowRandom& random) const = 0;
 };
 
-// One that takes images alone: by itself it is a pass of its own steps.
+// A kernel that takes only images. Alone, it runs its own steps as one pass.
 class ImagePixelKernel : public PixelKernel {
  public:
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const final;

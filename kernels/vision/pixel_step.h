@@ -34,7 +34,7 @@ struct PixelRow {
   int64_t count() const { return pixels * channels; }
 };
 
-// What a step is told of the picture.
+// Facts about the picture, for steps.
 struct PixelFacts {
   double factor = 0;                   // given or drawn by its kernel
   std::array<double, 3> channel = {};  // the same, for each channel

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/fixture/compare_part.h"
+#include "kernels/testing/compare_part.h"
 
 namespace {
 

@@ -17,7 +17,7 @@ struct PngSession {
   png_structp libpng;
   png_infop info;
   bool stopped;    // by a StopSignal
-  bool no_memory;  // libpng asked for more than there is
+  bool no_memory;  // an allocation of libpng failed
   std::jmp_buf jump;
   char message[160];  // of the error
 

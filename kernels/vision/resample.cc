@@ -58,7 +58,7 @@ bool ColumnsFirst(const SourcePart& source, int64_t height, int64_t width) {
   return shrink > 0 && shrink > 2 * (source.width - width);
 }
 
-// The inputs of both passes; positions of taps count from the image's origin in the source.
+// The inputs of both passes; positions of taps count from the image's offset in the source.
 struct Passes {
   const Image& image;
   FilterTaps& rows;          // for each row of the result, along a column
@@ -120,29 +120,29 @@ absl::Status ResampleTo(const SourcePart& source, Filter filter, int64_t height,
                         T* target) {
   const Image& image = source.image;
   const AxisRange columns = {part.left, part.width};
-  const Origin& origin = source.origin;
+  const PartOffset& offset = source.offset;
   FilterTaps large[2];
   const auto along_row = [&]() -> FilterTaps& {
-    return TapsFor(Along::kRow, filter, source.width, width, columns, origin.left, large[0]);
+    return TapsFor(Along::kRow, filter, source.width, width, columns, offset.left, large[0]);
   };
   const auto along_column = [&]() -> FilterTaps& {
-    return TapsFor(Along::kColumn, filter, source.height, height, {part.top, part.height}, origin.top, large[1]);
+    return TapsFor(Along::kColumn, filter, source.height, height, {part.top, part.height}, offset.top, large[1]);
   };
   if (source.height == height) {
     PixelRun run = RunOf(image);
-    run.pixels = image.row(part.top - origin.top);
+    run.pixels = image.row(part.top - offset.top);
     FilterRows(run, part.height, along_row(), target);
     return absl::OkStatus();
   }
   if (source.width == width) {
     PixelRun run = RunOf(image);
-    run.pixels += (part.left - origin.left) * image.pixel_bytes();
+    run.pixels += (part.left - offset.left) * image.pixel_bytes();
     run.width = part.width;
     FilterColumns(run, along_column(), target);
     return absl::OkStatus();
   }
   AxisRange needed = NeededAlongAxis(filter, source.width, width, columns);
-  needed.begin -= origin.left;
+  needed.begin -= offset.left;
   const Passes passes = {image, along_column(), along_row(), needed, part.height, part.width};
   if (ColumnsFirst(source, height, width)) return ColumnsThenRows(passes, target);
   return RowsThenColumns(passes, target);
@@ -207,7 +207,7 @@ absl::StatusOr<Tensor> Resample(const SourcePart& source, Filter filter, int64_t
   const Image& image = source.image;
   HEADRACE_ASSIGN_OR_RETURN(Tensor resampled, AllocateLike(image, part.height, part.width, output));
   if (source.height == height && source.width == width) {
-    CopyRows(Cropped(image, part.top - source.origin.top, part.left - source.origin.left, part.height, part.width),
+    CopyRows(Cropped(image, part.top - source.offset.top, part.left - source.offset.left, part.height, part.width),
              resampled.mutable_raw());
     return resampled;
   }

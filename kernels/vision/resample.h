@@ -29,14 +29,14 @@ void MakeFilterTaps(Filter filter, int64_t in_size, int64_t out_size, AxisRange 
                     FilterTaps& taps);
 
 // The position of a part in a larger image.
-struct Origin {
+struct PartOffset {
   int64_t top = 0;
   int64_t left = 0;
 };
 // A part of an image, with its position in the whole.
 struct SourcePart {
   Image image;  // the part
-  Origin origin;
+  PartOffset offset;
   int64_t height = 0;  // of the whole
   int64_t width = 0;
 };

@@ -12,8 +12,8 @@
 #include "core/testing/chi_square.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/run_kernel.h"
 #include "kernels/vision/value_tables.h"
 
 namespace headrace {

@@ -5,8 +5,8 @@
 #include "core/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kernels/fixture/golden.h"
-#include "kernels/fixture/run_kernel.h"
+#include "kernels/testing/golden.h"
+#include "kernels/testing/run_kernel.h"
 
 namespace headrace {
 namespace {

@@ -39,8 +39,8 @@ ir::Attribute CenterAttribute();
 // begins.
 absl::StatusOr<Interval> SymmetricInterval(const ir::Attributes& attributes, std::string_view name);
 
-// A declaration whose attributes are `own`, then interpolation and fill; `says` is put between what it takes and what
-// errors there are.
+// A declaration whose attributes are `own`, then interpolation and fill; `says` is inserted between the description of
+// inputs and that of errors.
 ir::Declaration WarpDeclaration(std::string name, std::string summary, std::string says, std::vector<ir::Attribute> own,
                                 std::string_view filter = "nearest");
 

@@ -14,7 +14,7 @@ class RowSet {
   explicit RowSet(uint64_t size);
 
   void Add(uint64_t row) { words_[row / 64] |= uint64_t{1} << row % 64; }
-  // From now on it has the rows that it had not.
+  // Replaces the set by its complement.
   void Invert();
   // Called after the last change.
   void Count();

@@ -40,11 +40,11 @@ absl::Status ItemSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> pos
   Provenance provenance;
   uint64_t file = 0;
   for (size_t i = 0; i < read; ++i) {
-    const RandomAccessReader::Place place = reader_->PlaceOf(positions[i]);
-    if (provenance.file == nullptr || place.file != file) provenance.file = reader_->Path(place.file);
-    file = place.file;
-    provenance.record = place.record;
-    provenance.offset = place.offset;
+    const RandomAccessReader::Location location = reader_->LocationOf(positions[i]);
+    if (provenance.file == nullptr || location.file != file) provenance.file = reader_->Path(location.file);
+    file = location.file;
+    provenance.record = location.record;
+    provenance.offset = location.offset;
     items.push_back({positions[i], provenance.file.get(), &contents[i].buffer, contents[i].bytes});
     if (absl::Status bad = columns_->Check(items.back()); !bad.ok()) {
       wrong = std::move(bad);
@@ -70,9 +70,9 @@ absl::Status ItemSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> pos
 }
 
 void ItemSource::Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const {
-  const RandomAccessReader::Place place = reader_->PlaceOf(position);
+  const RandomAccessReader::Location location = reader_->LocationOf(position);
   id = {epoch, position};
-  provenance = {reader_->Path(place.file), place.record, place.offset};
+  provenance = {reader_->Path(location.file), location.record, location.offset};
 }
 
 }  // namespace headrace

@@ -27,7 +27,7 @@ const OpRegistration registration(
         .summary = "Gives the records of RecordIO files, one row each.",
         .doc = "Column: `record` (bytes: the payload of a record of dmlc-core's RecordIO, as MXNet writes it). Files "
                "come in the order in which they are named, each once. With `index` rows are read by their numbers: "
-               "they can be shuffled as a whole, chosen by number and dealt evenly, and a row's key is its index. "
+               "they can be shuffled as a whole, chosen by number and sharded evenly, and a row's key is its index. "
                "Without, the files are read in splits, and a row's key is its file's number mixed with its byte "
                "offset.",
         .min_inputs = 0,

@@ -19,7 +19,7 @@ constexpr int64_t kBudgetShare = 16;
 constexpr int64_t kBlocksOfReader = 3;
 
 // The counters of a checkpoint, after the rows read.
-enum Counter { kRows, kPlace, kTurn, kGiven, kLanes };
+enum Counter { kRows, kOpened, kTurn, kGiven, kLanes };
 // Of each lane, from kLanes on: its split plus one, or 0, and the byte behind its last row.
 constexpr size_t kCountersOfLane = 2;
 
@@ -44,33 +44,32 @@ size_t BlockBytesOf(const SplitReading& reading, int64_t memory, int64_t wanted)
 }  // namespace
 
 std::vector<ir::Attribute> SplitReading::Declare() {
-  return {
-      {.name = "shuffle",
-       .type = ir::AttributeType::kBool,
-       .doc = "Read the splits of the files in an order that differs in each epoch, several at once.",
-       .default_value = "False"},
-      {.name = "interleave",
-       .type = ir::AttributeType::kInt,
-       .doc = "The number of splits that are read at once; each gives 16 rows in turn. None: 1, or 8 with shuffle.",
-       .default_value = "None",
-       .nullable = true,
-       .minimum = 1,
-       .maximum = kMostReaders},
-      {.name = "sharding",
-       .type = ir::AttributeType::kString,
-       .doc = "What ranks are dealt: with \"splits\" a rank reads its own bytes alone, as with \"contiguous\", where "
-              "they are one run of them; with \"rows\" all bytes, and keeps its rows. None: rows, or splits with "
-              "shuffle.",
-       .default_value = "None",
-       .nullable = true,
-       .choices = {"rows", "splits", "contiguous"}},
-      {.name = "split_bytes",
-       .type = ir::AttributeType::kInt,
-       .doc = "The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16 MiB.",
-       .default_value = "None",
-       .nullable = true,
-       .minimum = 1,
-       .maximum = 1e15}};
+  return {{.name = "shuffle",
+           .type = ir::AttributeType::kBool,
+           .doc = "Read the splits of the files in an order that differs in each epoch, several at once.",
+           .default_value = "False"},
+          {.name = "interleave",
+           .type = ir::AttributeType::kInt,
+           .doc = "The number of splits that are read at once; each gives 16 rows in turn. None: 1, or 8 with shuffle.",
+           .default_value = "None",
+           .nullable = true,
+           .minimum = 1,
+           .maximum = kMostReaders},
+          {.name = "sharding",
+           .type = ir::AttributeType::kString,
+           .doc = "What is sharded: with \"splits\" a rank reads its own bytes alone, as with \"contiguous\", where "
+                  "they are one run of them; with \"rows\" all bytes, and keeps its rows. None: rows, or splits with "
+                  "shuffle.",
+           .default_value = "None",
+           .nullable = true,
+           .choices = {"rows", "splits", "contiguous"}},
+          {.name = "split_bytes",
+           .type = ir::AttributeType::kInt,
+           .doc = "The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16 MiB.",
+           .default_value = "None",
+           .nullable = true,
+           .minimum = 1,
+           .maximum = 1e15}};
 }
 
 SplitReading SplitReading::Of(const ir::Attributes& attributes) {
@@ -91,7 +90,7 @@ SplitReading SplitReading::Of(const ir::Attributes& attributes) {
 
 void SplitReading::Describe(OperatorProperties& properties) const {
   properties.checkpoint_counters = kLanes + static_cast<int>(kCountersOfLane) * readers;
-  properties.deals_rows = sharding != Sharding::kRows;
+  properties.shards_itself = sharding != Sharding::kRows;
 }
 
 SplitTable SplitSource::SplitsOf(const SplitReading& reading, const MatchedFiles& files, PartBorders borders,
@@ -112,42 +111,42 @@ SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles file
       world_(reading_.sharding == Sharding::kSplits ? arguments.run->world : 1),
       splits_(SplitsOf(reading_, files_, format_->part_borders(), *arguments.run)),
       order_(splits_.size(), arguments.seed, arguments.salt),
-      places_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
+      share_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
       skips_failed_(arguments.run->skips_failed),
       block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes)),
       warnings_(std::make_shared<RowWarnings>(arguments.name, "place")),
       lanes_(static_cast<size_t>(reading_.readers)) {}
 
-uint64_t SplitSource::SplitAt(uint64_t place) const {
-  uint64_t split = rank_ + place * world_;
+uint64_t SplitSource::SplitAt(uint64_t number) const {
+  uint64_t split = rank_ + number * world_;
   if (reading_.shuffle) order_.Find(epoch_, absl::MakeSpan(&split, 1));
   return split;
 }
 
 SplitSource::Opened SplitSource::Open(uint64_t split, int64_t from) const {
-  const SplitTable::Place place = splits_.At(split);
+  const SplitTable::FileSplit found = splits_.At(split);
   Opened opened;
   opened.split = split;
-  opened.file = place.file;
-  opened.path = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(place.file)]);
-  from = std::max(from, place.split.begin);
+  opened.file = found.file;
+  opened.path = std::make_shared<const std::string>(files_.paths[static_cast<int64_t>(found.file)]);
+  from = std::max(from, found.split.begin);
   absl::StatusOr<std::unique_ptr<RecordReader>> reader =
-      format_->Open(*system_, *opened.path, place.split, from, block_bytes_);
+      format_->Open(*system_, *opened.path, found.split, from, block_bytes_);
   opened.status = Located(reader.status(), opened, from);
   if (!reader.ok()) return opened;
   opened.reader = *std::move(reader);
-  opened.changed = opened.reader->file_size() != files_.sizes[place.file];
+  opened.changed = opened.reader->file_size() != files_.sizes[found.file];
   return opened;
 }
 
 absl::Status SplitSource::Start(uint64_t epoch, absl::Span<const uint64_t> counters) {
-  if (counters[kPlace] > places_ || counters[kTurn] >= lanes_.size() || counters[kGiven] >= SplitReading::kTurn) {
-    return CounterError("had opened ", counters[kPlace], " splits of ", places_, ", and reader ", counters[kTurn],
+  if (counters[kOpened] > share_ || counters[kTurn] >= lanes_.size() || counters[kGiven] >= SplitReading::kTurn) {
+    return CounterError("had opened ", counters[kOpened], " splits of ", share_, ", and reader ", counters[kTurn],
                         " of ", lanes_.size(), " had given ", counters[kGiven], " rows of ", SplitReading::kTurn);
   }
   epoch_ = epoch;
   position_ = counters[kRows];
-  place_ = counters[kPlace];
+  opened_ = counters[kOpened];
   turn_ = counters[kTurn];
   given_ = counters[kGiven];
   ahead_.clear();
@@ -168,16 +167,16 @@ absl::Status SplitSource::Start(uint64_t epoch, absl::Span<const uint64_t> count
 
 // Opens as many splits ahead as are read at once: when a reader is done, the next one has its first bytes.
 void SplitSource::OpenAhead() {
-  while (ahead_.size() < lanes_.size() && place_ + ahead_.size() < places_) {
-    ahead_.push_back(Open(SplitAt(place_ + ahead_.size()), 0));
+  while (ahead_.size() < lanes_.size() && opened_ + ahead_.size() < share_) {
+    ahead_.push_back(Open(SplitAt(opened_ + ahead_.size()), 0));
   }
 }
 
 bool SplitSource::TakeSplit(Lane& lane) {
-  if (place_ == places_) return false;
+  if (opened_ == share_) return false;
   lane.opened = std::move(ahead_.front());
   ahead_.pop_front();
-  ++place_;
+  ++opened_;
   OpenAhead();
   return true;
 }
@@ -233,7 +232,7 @@ void SplitSource::Advance(Lane& lane, size_t records) {
 
 void SplitSource::Save(absl::Span<uint64_t> counters) const {
   counters[kRows] = position_;
-  counters[kPlace] = place_;
+  counters[kOpened] = opened_;
   counters[kTurn] = turn_;
   counters[kGiven] = given_;
   for (size_t i = 0; i < lanes_.size(); ++i) {

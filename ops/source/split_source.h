@@ -38,7 +38,7 @@ class RecordColumns {
 
 // How splits become rows; see docs/semantics.md, "Splits".
 struct SplitReading {
-  static constexpr uint64_t kTurn = 16;  // rows that a reader gives before it is the next one's turn
+  static constexpr uint64_t kTurn = 16;  // rows that a reader gives in one turn
   static constexpr int kMostReaders = 64;
 
   // The declarations of `shuffle`, `interleave`, `sharding` and `split_bytes`.
@@ -46,7 +46,7 @@ struct SplitReading {
   static SplitReading Of(const ir::Attributes& attributes);
   void Describe(OperatorProperties& properties) const;
 
-  // What ranks are dealt: the rows of the stream, its splits, or runs of bytes of equal length.
+  // What is sharded: the rows of the stream, its splits, or byte ranges of equal length.
   enum class Sharding { kRows, kSplits, kContiguous };
 
   bool shuffle = false;
@@ -93,8 +93,8 @@ class SplitSource : public StreamSource {
   static SplitTable SplitsOf(const SplitReading& reading, const MatchedFiles& files, PartBorders borders,
                              const RunOptions& run);
   Opened Open(uint64_t split, int64_t from) const;
-  // The split at a place of this rank's order.
-  uint64_t SplitAt(uint64_t place) const;
+  // The split at a position of this rank's order.
+  uint64_t SplitAt(uint64_t number) const;
   void OpenAhead();
   // The lane whose turn it is, with a record; null: no row is left.
   absl::StatusOr<Lane*> NextLane();
@@ -114,11 +114,11 @@ class SplitSource : public StreamSource {
   const MatchedFiles files_;
   const std::unique_ptr<RecordColumns> columns_;
   const SplitReading reading_;
-  const uint64_t rank_;   // of those that splits are dealt to
+  const uint64_t rank_;   // of the ranks that share the splits
   const uint64_t world_;  // their number
   const SplitTable splits_;
   const EpochPermutations order_;  // of the splits, where they are shuffled
-  const uint64_t places_;          // of this rank's order
+  const uint64_t share_;           // the number of splits of this rank
   const bool skips_failed_;
   const size_t block_bytes_;
   const std::shared_ptr<RowWarnings> warnings_;
@@ -126,7 +126,7 @@ class SplitSource : public StreamSource {
   std::deque<Opened> ahead_;  // the splits that come next
   uint64_t epoch_ = 0;
   uint64_t position_ = 0;  // rows read
-  uint64_t place_ = 0;     // of the next split to open
+  uint64_t opened_ = 0;    // splits of this rank that were opened
   uint64_t turn_ = 0;      // whose it is
   uint64_t given_ = 0;     // rows given in it
 };

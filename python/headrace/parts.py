@@ -139,7 +139,7 @@ def _note_cut(shuffled: Dataset, cut: Any, epoch: int) -> None:
     shuffled._warned_of_cuts = True
     warn_once(
         f"{text} and {_OTHER[cut.op]}{text[len(cut.op) :]} of a shuffled dataset were run in different epochs: each "
-        "epoch deals other rows to the two, so they overlap; for parts that never do, write split([0.8, 0.2]), or "
+        "epoch gives other rows to the two, so they overlap; for parts that never do, write split([0.8, 0.2]), or "
         "select(…) below the shuffle",
         users_location(),
     )

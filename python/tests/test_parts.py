@@ -323,7 +323,7 @@ def test_take_and_skip_that_overlap_are_warned_of_once(recwarn):
     train, validation = rows.take(8).map(T.TypeCast("int64"), "value"), rows.skip(8)
     run(train, 0)
     run(validation, 0)
-    assert not recwarn.list, "one epoch deals each row to one of them"
+    assert not recwarn.list, "one epoch gives each row to one of them"
     run(train, 1)
     run(validation, 1)
     (warning,) = recwarn.list

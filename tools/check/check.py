@@ -31,7 +31,7 @@ CPP_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops", "python", "tests", 
 TSAN_ROOMS = ["core", "io", "engine", "ops"]
 ASAN_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops"]
 # The rooms of the engine: each may depend on those before it.
-ENGINE_ROOMS = ["operator", "plan", "cache", "exec", "report"]
+ENGINE_ROOMS = ["operator", "plan", "cache", "exec", "report", "device"]
 # A room, and targets that must not be visible to it.
 FORBIDDEN = [("core", "//engine/..."), ("io/files", "//io/records/..."), ("kernels", "//io/...")] + [
     (f"engine/{room}", f"//engine/{later}/...") for room, later in itertools.combinations(ENGINE_ROOMS, 2)

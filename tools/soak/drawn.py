@@ -123,7 +123,7 @@ def write_damaged_pictures(rng: random.Random, data: pathlib.Path, folder: pathl
 
 
 def resharded(number: int) -> hr.Dataset:
-    """A pipeline whose rows can be dealt again to another number of ranks."""
+    """A pipeline whose rows can be sharded anew among another number of ranks."""
     rng = random.Random(number)
     numbers = hr.Range(rng.randrange(20, 200), shuffle=rng.random() < 0.7)
     if rng.random() < 0.5:

@@ -1,6 +1,5 @@
-// For tests: a file system whose reads that were asked for (StartReadAt) complete when the test says so, in the order
-// that it says: as those of a far store would, without any waiting. Everything else happens at once.
-// Thread contract: any thread.
+// For tests: a file system whose asynchronous reads (StartReadAt) complete when the test completes them, in any order,
+// like those of a remote store. All other calls are synchronous. Thread contract: any thread.
 #ifndef HEADRACE_IO_FILES_TESTING_DELAYED_FILE_SYSTEM_H_
 #define HEADRACE_IO_FILES_TESTING_DELAYED_FILE_SYSTEM_H_
 

@@ -49,8 +49,7 @@ void AppendImageRecordHeader(const ImageRecordHeader& header, absl::Span<const f
 struct FaceSetHeader {
   uint64_t identities_begin = 0;  // a
   uint64_t identities_end = 0;    // b
-  // By how much the two may be off, either way: float32 holds whole numbers up to 2^24, of greater ones every 2nd, 4th
-  // …
+  // The greatest possible error of the two: float32 holds every whole number up to 2^24, and every 2nd, 4th, … above.
   uint64_t slack = 0;
 };
 

@@ -28,7 +28,7 @@ IndexedRecords::IndexedRecords(const FileSystem* files, std::shared_ptr<const Re
     paths_.push_back(std::make_shared<const std::string>(file.path));
 }
 
-RandomAccessReader::Place IndexedRecords::PlaceOf(uint64_t item) const {
+RandomAccessReader::Location IndexedRecords::LocationOf(uint64_t item) const {
   const uint64_t file = table_->FileOf(item);
   return {file, static_cast<int64_t>(item - table_->files()[file].first), table_->Begin(item, file)};
 }
@@ -105,8 +105,8 @@ size_t IndexedRecords::Read(absl::Span<const uint64_t> items, absl::Span<Content
         wrong.ok() ? Cut(run, items.subspan(done, run.items), contents.subspan(done, run.items), wrong) : 0;
     done += cut;
     if (cut == run.items) continue;
-    const Place place = PlaceOf(items[done]);
-    AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({paths_[run.file], place.record, place.offset}));
+    const Location location = LocationOf(items[done]);
+    AddErrorField(wrong, ErrorField::kFile, DescribeProvenance({paths_[run.file], location.record, location.offset}));
     break;
   }
   return done;

@@ -25,7 +25,7 @@ class IndexedRecords : public RandomAccessReader {
   IndexedRecords(const FileSystem* files, std::shared_ptr<const RecordTable> table);
 
   uint64_t size() const override { return table_->size(); }
-  Place PlaceOf(uint64_t item) const override;
+  Location LocationOf(uint64_t item) const override;
   std::shared_ptr<const std::string> Path(uint64_t file) const override { return paths_[file]; }
   // kData, naming the index, the key and the byte: no record begins where the index says.
   size_t Read(absl::Span<const uint64_t> items, absl::Span<Content> contents, absl::Status& wrong) const override;

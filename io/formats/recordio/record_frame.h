@@ -42,8 +42,8 @@ struct CutRecord {
 
 // The record whose head is at bytes[0], which is byte `offset` of the file; with `last` the file ends with the bytes.
 // Joins a record of several frames where it is, with the magic words between them. A record is whole only if the head
-// of another record or the end of the file follows; so give CutRecordAt the kHeadBytes behind it, too. A record that
-// goes on leaves its bytes as they were. kData: the record is damaged; names the byte.
+// of another record or the end of the file follows; so pass CutRecordAt the next kHeadBytes as well. A record that goes
+// on leaves its bytes as they were. kData: the record is damaged; names the byte.
 absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset, bool last);
 
 // For a record that goes on, before memory is taken for what is behind its bytes: looks at the file where its next head
@@ -70,8 +70,8 @@ inline CutRecord CutPlainRecordAt(absl::Span<const uint8_t> bytes) {
   return {plain, RecordFrame::kHeadBytes, length, end};
 }
 
-// Where in the bytes, the first of which is byte `offset` of the file, the first record head at a multiple of 4 bytes
-// of the file is; with `last`, also one that the file's end cuts off. Their size: there is none.
+// The index in `bytes`, which begin at byte `offset` of the file, of the first record head at a multiple of 4 bytes of
+// the file; with `last`, also of one that the file's end cuts off. bytes.size(): there is none.
 size_t FindRecordHead(absl::Span<const uint8_t> bytes, int64_t offset, bool last);
 
 // Appends the frames of a record whose payload is these pieces, one behind the other. kData: the payload is longer than

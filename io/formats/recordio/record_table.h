@@ -29,7 +29,7 @@ class RecordTable {
     bool complete = false;   // the index names every record
     uint64_t first = 0;      // the number of its first record; set by Add
   };
-  // What was found amiss and gone on without.
+  // A problem that was found and skipped.
   struct Note {
     std::string path;
     int64_t offset;

@@ -55,8 +55,8 @@ void CheckRecords(const FileSystem& files, std::string_view file, RecordTable ta
     const bool read = records.Read({item}, absl::MakeSpan(&content, 1), wrong) == 1;
     Require(read != !wrong.ok(), "a record that is not read has a reason");
     if (!read) continue;
-    const absl::StatusOr<std::string> there = RecordAt(file, records.PlaceOf(item).offset);
-    Require(there.ok() && *there == content.bytes, "a record is the one at its place");
+    const absl::StatusOr<std::string> there = RecordAt(file, records.LocationOf(item).offset);
+    Require(there.ok() && *there == content.bytes, "a record is the one at its location");
   }
 }
 

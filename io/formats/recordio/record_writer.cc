@@ -18,16 +18,16 @@ struct Draft {
 };
 
 absl::StatusOr<Draft> OpenDraft(const FileSystem& files, const std::string& path, bool make) {
-  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Place place, files.Locate(path));
-  const LocalFiles* const local = place.files->local();
+  HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, files.Locate(path));
+  const LocalFiles* const local = located.files->local();
   if (local == nullptr) return UnsupportedError(path, ": records can only be written to files of this machine");
-  const absl::StatusOr<FileStat> there = local->Stat(place.path);
+  const absl::StatusOr<FileStat> there = local->Stat(located.path);
   if (there.ok() && there->type == EntryType::kFolder) {
     return UnsupportedError(path, " is a folder, where records are to be written to a file");
   }
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const WritableFile> draft,
-                            local->OpenDraft(RecordWriter::DraftPath(place.path), make));
-  return Draft{local, place.path, std::move(draft)};
+                            local->OpenDraft(RecordWriter::DraftPath(located.path), make));
+  return Draft{local, located.path, std::move(draft)};
 }
 
 }  // namespace

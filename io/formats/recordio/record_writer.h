@@ -1,7 +1,7 @@
 // Writes a RecordIO file. The records go to a draft beside it, `<path>.draft`, which takes the file's name when all of
-// them are on the disk: nobody sees half a file. The draft is locked while it is written, so a second writer of the
-// same file is refused; what a killed one left is written over, or written on by Resume. Thread contract: one thread at
-// a time.
+// them are on the disk, so readers never see a partial file. The draft is locked while it is written, so a second
+// writer of the same file is refused; the draft of a killed process is overwritten, or continued by Resume. Thread
+// contract: one thread at a time.
 #ifndef HEADRACE_IO_FORMATS_RECORDIO_RECORD_WRITER_H_
 #define HEADRACE_IO_FORMATS_RECORDIO_RECORD_WRITER_H_
 
@@ -20,8 +20,8 @@ class RecordWriter {
  public:
   // kUnsupported: the file system cannot write, or another process is writing the file.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(const FileSystem& files, const std::string& path);
-  // Goes on with a draft that was kept, behind its first `offset` bytes; the rest of it is dropped. They are the
-  // caller's to check: ScanRecords of DraftPath says where records end. kNotFound: there is no draft. kData: it is
+  // Goes on with a draft that was kept, behind its first `offset` bytes; the rest of it is dropped. The caller must
+  // check those bytes: ScanRecords of DraftPath says where records end. kNotFound: there is no draft. kData: it is
   // shorter.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Resume(const FileSystem& files, const std::string& path,
                                                               int64_t offset);

@@ -65,7 +65,7 @@ class MXRecordIO:
         self.writable = self.flag == "w"
         if self.writable:
             self._writing = _Writing(self.uri)
-            # Closes what nobody closed, also at the end of the process.
+            # Closes files that were left open, also at the end of the process.
             self._closer = weakref.finalize(self, self._writing.close)
         else:
             self._reader = _engine.RecordReader(os.fsencode(self.uri))

@@ -62,7 +62,7 @@ def make_lists(
         exts: The endings of pictures, in lower case; those of files may be in any.
         shuffle: Put the lines in a random order, chosen by `seed`.
         seed: Of the order; im2rec.py's is 100.
-        chunks: The number of lists that the lines are dealt to, in runs of equal length but for the last.
+        chunks: The number of lists among which the lines are divided, in runs of equal length but for the last.
         train_ratio: The part of each chunk, 0 to 1, for training.
         test_ratio: The part of each chunk, 0 to 1, for tests; what neither takes is for validation.
     """

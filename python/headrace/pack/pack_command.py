@@ -33,7 +33,7 @@ def _add_list_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--exts", nargs="+", default=list(DEFAULT_EXTS), metavar="EXT", help="endings of pictures (.jpeg .jpg .png)"
     )
-    group.add_argument("--chunks", type=int, default=1, metavar="N", help="deal the pictures to N lists (1)")
+    group.add_argument("--chunks", type=int, default=1, metavar="N", help="divide the pictures among N lists (1)")
     group.add_argument(
         "--train-ratio", type=float, default=1.0, metavar="R", help="the part of the pictures for training (1.0)"
     )

@@ -72,7 +72,7 @@ class Part:
 
 
 class Listener:
-    """Hears of pictures that are left out, as it happens. This one does nothing."""
+    """Receives the skipped pictures, as they occur. This one does nothing."""
 
     def skipped(self, picture: Skipped) -> None:
         pass

@@ -72,7 +72,7 @@ class RecordDraft:
 
     @classmethod
     def create(cls, path: str, job: str) -> Self:
-        """Begins anew; what a killed process left is written over. UnsupportedError: another process writes `path`."""
+        """Starts over, overwriting the draft of a killed process. UnsupportedError: another process writes `path`."""
         return cls(path, _engine.RecordWriter(os.fsencode(path)), job, ())
 
     @classmethod
