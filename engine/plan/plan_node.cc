@@ -84,10 +84,16 @@ class PlanNodeMaker {
 
   // An operator on indices reads its rows as its inputs do.
   static void TakeWayOfReading(const OperatorProperties& input, OperatorProperties& properties) {
+    properties.processes = ProcessesOfBoth(properties, input);
     properties.traits.file_io |= input.traits.file_io;
     properties.traits.python |= input.traits.python;
     properties.run_rows = std::max(properties.run_rows, input.run_rows);
-    properties.processes = std::max(properties.processes, input.processes);
+  }
+
+  // None if either calls this process, which then makes all calls, one at a time and in order.
+  static int ProcessesOfBoth(const OperatorProperties& a, const OperatorProperties& b) {
+    const auto here = [](const OperatorProperties& each) { return each.traits.python && each.processes == 0; };
+    return here(a) || here(b) ? 0 : std::max(a.processes, b.processes);
   }
 
   static absl::Status MakeOperator(const OpFactories& factories, PlanNode& node) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "engine/exec/iteration.h"
@@ -108,6 +110,41 @@ TEST(FromDataset, AsksForRunsWhereTheyAreTaken) {
   const auto rows = std::make_shared<FakeRows>(100, TenTimes, true);
   EXPECT_EQ(RunEveryWay(builder, With(rows)).Texts().size(), 2u);
   EXPECT_EQ(rows->longest(), 32u);
+}
+
+// Says that processes read its rows.
+class RowsInProcesses : public FakeRows {
+ public:
+  RowsInProcesses(uint64_t size, int processes) : FakeRows(size, TenTimes), processes_(processes) {}
+  int processes() const override { return processes_; }
+
+ private:
+  const int processes_;
+};
+
+// Tasks at once of a concat or zip of two sources.
+int TasksAtOnce(const std::string& joins, int first, int second) {
+  GraphBuilder builder = Source();
+  builder.Add("from_dataset", {},
+              {{"dataset", ir::ReferenceValue("more")},
+               {"columns", ir::ColumnsValue(Int64Columns(joins == "zip" ? "y" : "x"))}});
+  builder.Add(joins, {0, 1});
+  RunSpec spec;
+  spec.bindings.rows["rows"] = std::make_shared<RowsInProcesses>(4, first);
+  spec.bindings.rows["more"] = std::make_shared<RowsInProcesses>(4, second);
+  PipelineOptions options = OptionsOf(spec);
+  options.pull = false;
+  auto pipeline = Pipeline::Make(*builder.Build(), options);
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+  return (*pipeline)->report().stages.back().cap;
+}
+
+TEST(FromDataset, IsReadByOneThreadBesideOneThatProcessesRead) {
+  for (const std::string joins : {"concat", "zip"}) {
+    EXPECT_EQ(TasksAtOnce(joins, 4, 2), 4) << joins;
+    EXPECT_EQ(TasksAtOnce(joins, 4, 0), 1) << joins;
+    EXPECT_EQ(TasksAtOnce(joins, 0, 4), 1) << joins;
+  }
 }
 
 TEST(FromDataset, PassesAnErrorOnAfterTheRowsBefore) {

@@ -146,6 +146,23 @@ def test_no_row_is_asked_for_in_an_epoch_that_was_not_requested():
     assert len(threads) == 1 and threading.get_ident() not in threads
 
 
+@pytest.mark.parametrize("joins", ["concat", "zip"])
+def test_an_object_beside_one_in_processes_is_asked_by_one_thread_in_order(joins):
+    threads = set()
+
+    class Watched(Squares):
+        def __getitem__(self, number):
+            threads.add(threading.get_ident())
+            return super().__getitem__(number)
+
+    watched = Watched(40)
+    here = hr.from_dataset(watched, "x" if joins == "concat" else "square")
+    there = hr.from_dataset(np.arange(40), "x", processes=3)
+    both = there.concat(here) if joins == "concat" else there.zip(here)
+    assert values(both.batch(4), "x") == list(range(40)) * (2 if joins == "concat" else 1)
+    assert watched.asked == list(range(40)) and len(threads) == 1
+
+
 def test_what_the_object_raises_names_its_row():
     class Damaged(Squares):
         def __getitem__(self, number):
