@@ -11,6 +11,7 @@
 #include "engine/operator/operator.h"
 #include "engine/operator/positions.h"
 #include "ops/gather_rows.h"
+#include "ops/recurring_rows.h"
 
 namespace headrace {
 namespace {
@@ -169,15 +170,19 @@ class ConcatenatedSource : public IndexedSource {
   // Of the rows that fail, the first one's error counts.
   absl::Status ReadRowsOfSeveral(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
     std::vector<Positions> of_inputs(inputs_.size());
+    std::vector<Positions> marks(inputs_.size());
     std::vector<size_t> input_of;
     for (const uint64_t position : positions) {
-      input_of.push_back(InputAt(position));
-      of_inputs[input_of.back()].push_back(position - StartOf(input_of.back()));
+      const size_t input = InputAt(position);
+      of_inputs[input].push_back(position - StartOf(input));
+      marks[input].push_back(RecurringRows::Mark(input_of.size()));
+      input_of.push_back(input);
     }
     std::vector<Block> blocks(inputs_.size());
     std::vector<absl::Status> statuses(inputs_.size());
     for (size_t input = 0; input < inputs_.size(); ++input) {
       if (of_inputs[input].empty()) continue;
+      const RecurringRows recurring(marks[input], nullptr);
       statuses[input] = ReadRowsOf(input, epoch, of_inputs[input], blocks[input]);
     }
     absl::Status failed;

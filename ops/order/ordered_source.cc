@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "engine/operator/positions.h"
+#include "ops/recurring_rows.h"
 
 namespace headrace {
 namespace {
@@ -23,6 +24,7 @@ class OrderedSource : public IndexedSource {
 
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     const uint64_t occurrence = Find(epoch, position);
+    const RecurringRows recurring({&occurrence, 1});
     HEADRACE_RETURN_IF_ERROR(input_->Read(epoch, position, block));
     MarkOccurrence(occurrence, block.ids.back());
     return absl::OkStatus();
@@ -32,6 +34,7 @@ class OrderedSource : public IndexedSource {
     Positions of_input(positions.begin(), positions.end());
     Positions occurrences(positions.size());
     order_->Find(epoch, absl::MakeSpan(of_input), absl::MakeSpan(occurrences));
+    const RecurringRows recurring(occurrences);
     absl::Status status = input_->ReadRows(epoch, of_input, block);
     uint64_t any = 0;
     for (const uint64_t occurrence : occurrences) any |= occurrence;

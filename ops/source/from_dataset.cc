@@ -5,9 +5,11 @@
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "core/row_id.h"
 #include "core/stop_signal.h"
 #include "engine/operator/operator.h"
 #include "ops/order/permute.h"
+#include "ops/recurring_rows.h"
 #include "ops/source/host_row.h"
 
 namespace headrace {
@@ -51,13 +53,29 @@ class DatasetSource : public IndexedSource {
   absl::Status Append(uint64_t epoch, absl::Span<const uint64_t> indices, Block& block) const {
     if (StopSignal::Raised()) return StopSignal::Error();
     std::vector<std::vector<Tensor>> rows;
-    const absl::Status read = rows_->Read(RowRandom::KeyOf(stream_, epoch), indices, rows);
+    const absl::Status read = ReadRuns(RowRandom::KeyOf(stream_, epoch), indices, rows);
     for (size_t i = 0; i < rows.size(); ++i) {
       const uint64_t index = indices[i];
       HEADRACE_RETURN_IF_ERROR(CheckHostRow(columns_, rows[i], "the dataset", name_, index));
       AppendRow(block, {epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, rows[i]);
     }
     return read;
+  }
+
+  // Reads rows that come again with a key of their own; where rows are read in runs, a run has that of its first row.
+  absl::Status ReadRuns(uint64_t epoch_key, absl::Span<const uint64_t> indices,
+                        std::vector<std::vector<Tensor>>& rows) const {
+    for (size_t first = 0; first < indices.size();) {
+      const uint64_t mark = RecurringRows::Mark(first);
+      size_t end = first + 1;
+      while (end < indices.size() && (rows_->in_runs() || RecurringRows::Mark(end) == mark)) ++end;
+      const uint64_t key = mark == 0 ? epoch_key : MixKey(epoch_key, mark);
+      // The user's code may run a pipeline of its own on this thread.
+      const RecurringRows apart({}, nullptr);
+      HEADRACE_RETURN_IF_ERROR(rows_->Read(key, indices.subspan(first, end - first), rows));
+      first = end;
+    }
+    return absl::OkStatus();
   }
 
   const std::shared_ptr<HostRows> rows_;

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
+#include "core/row_id.h"
 #include "engine/exec/iteration.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
@@ -110,6 +112,39 @@ TEST(FromDataset, AsksForRunsWhereTheyAreTaken) {
   const auto rows = std::make_shared<FakeRows>(100, TenTimes, true);
   EXPECT_EQ(RunEveryWay(builder, With(rows)).Texts().size(), 2u);
   EXPECT_EQ(rows->longest(), 32u);
+}
+
+// Gives a number that it draws for each read, as of the key and the index.
+class DrawnRows : public FakeRows {
+ public:
+  explicit DrawnRows(uint64_t first = 0) : FakeRows(4, TenTimes), first_(first) {}
+  absl::Status Read(uint64_t epoch_key, absl::Span<const uint64_t> indices,
+                    std::vector<std::vector<Tensor>>& rows) override {
+    for (const uint64_t index : indices) {
+      rows.push_back({*Tensor::Scalar(static_cast<int64_t>(MixKey(epoch_key, first_ + index)))});
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const uint64_t first_;
+};
+
+TEST(FromDataset, DrawsAnewForRowsThatComeAgain) {
+  GraphBuilder builder = Source();
+  builder.Add("from_dataset", {},
+              {{"dataset", ir::ReferenceValue("more")}, {"columns", ir::ColumnsValue(Int64Columns("x"))}});
+  builder.Add("concat", {0, 1});
+  builder.Add("Repeated", {2}, {{"times", IntValue(2)}});
+  builder.Add("Repeated", {3}, {{"times", IntValue(3)}});
+  RunSpec spec = With(std::make_shared<DrawnRows>());
+  spec.bindings.rows["more"] = std::make_shared<DrawnRows>(4);
+  const Ran ran = RunEveryWay(builder, spec);
+  const std::vector<int64_t> drawn = ran.Ints();
+  EXPECT_EQ(drawn.size(), 48u);
+  EXPECT_EQ(std::set<int64_t>(drawn.begin(), drawn.end()).size(), 48u);
+  // The first time is as without the order.
+  EXPECT_EQ(drawn[0], RunEveryWay(Source(), With(std::make_shared<DrawnRows>())).Ints()[0]);
 }
 
 // Says that processes read its rows.

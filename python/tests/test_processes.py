@@ -355,3 +355,14 @@ def test_what_cannot_be_sent_is_named():
     lock = __import__("threading").Lock()
     with pytest.raises(hr.FunctionError, match="cannot be sent to other processes"):
         list(hr.Range(3).map(lambda x: (lock, rows), "value", processes=1))
+
+
+@pytest.mark.parametrize("kind", [Squares, SquaresInRuns])
+def test_rows_that_come_again_draw_anew(kind):
+    def build(count):
+        rows = hr.from_dataset(kind(), ["x", "drawn"], processes=count)
+        return rows.sample(hr.Repeated(3)).batch(6)
+
+    one = rows_of(build(1))
+    assert rows_of(build(3)) == one
+    assert len({drawn for row in one for drawn in row["drawn"][1]}) == 60
