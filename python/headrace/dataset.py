@@ -533,15 +533,15 @@ class Dataset(Methods):
         """The graph, `given`, and the objects of its references."""
         graph = self._graph()
         bindings = [binding for dataset in _ordered(self)[1] for binding in dataset._bindings]
-        pairs = list(zip(graph.references, bindings, strict=True))
-        missing = [name for name, binding in pairs if binding is None]
+        missing = [name for name, binding in zip(graph.references, bindings, strict=True) if binding is None]
         if missing:
             listed = ", ".join(missing)
             raise GraphError(
                 f"the graph names Python functions or arrays that are not in the file: {listed}; "
                 f"give them: headrace.load(path, references={{{missing[0]!r}: …}})"
             )
-        return (graph, *given, dict(pairs))
+        held = [binding for binding in bindings if binding is not None]
+        return (graph, *given, reference.by_name(graph.references, held))
 
     # ---- epochs ----
 

@@ -24,6 +24,10 @@ class Workers:
         salt = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
         self._code = (kind, target, details, init, salt if seeded else None)
 
+    def same_as(self, other: "Workers") -> bool:
+        """Whether two that run one function or object make no difference to it."""
+        return self.processes == other.processes and self._code[3:] == other._code[3:]
+
     def packed(self) -> tuple[list[str], int]:
         """The command of a process, and the descriptor of the memory with what it is to run."""
         # Imported late, because few pipelines need it.

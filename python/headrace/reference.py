@@ -35,6 +35,25 @@ def object_of(binding: Binding | None, name: str) -> str:
     return f"{kind} {id(held)} {[each for each in use if each is not None]}"
 
 
+def by_name(names: Sequence[str], bindings: Sequence[Binding]) -> dict[str, Binding]:
+    """The bindings of a graph's references. GraphError if the uses of one object differ in their processes."""
+    found: dict[str, Binding] = {}
+    for name, binding in zip(names, bindings, strict=True):
+        workers, before = _workers_of(binding), _workers_of(found.setdefault(name, binding))
+        if workers is before or (workers is not None and before is not None and workers.same_as(before)):
+            continue
+        raise GraphError(
+            f"{name.partition('#')[0]} is used twice in this pipeline, with other processes=, worker_init= or "
+            "seed_globals=; give both uses the same, or give one of them a copy: functools.partial(function), or "
+            "copy.copy(dataset)"
+        )
+    return found
+
+
+def _workers_of(binding: Binding) -> Workers | None:
+    return next((each for each in binding if isinstance(each, Workers)), None)
+
+
 def parameters_of(function: Callable[..., Any]) -> dict[str, Any] | None:
     """Its parameters by name; None if Python does not know them, as for some functions written in C."""
     import inspect

@@ -343,6 +343,25 @@ def test_options_that_are_wrong_are_refused(options, message):
         hr.Range(3).map(doubled, "value", **options)
 
 
+def test_uses_of_one_object_need_the_same_processes():
+    pairs = hr.Numpy({"a": np.arange(4), "b": np.arange(4)})
+    both = {"processes": 2, "seed_globals": False}
+    same = pairs.map(doubled, "a", **both).map(doubled, "b", **both)
+    assert values(same, "b") == [0, 2, 4, 6]
+    for first, second in [
+        ({}, both),
+        (both, {}),
+        ({"ordered": True}, both),
+        (both, {"processes": 3}),
+        (both, {"processes": 2}),
+    ]:
+        with pytest.raises(hr.GraphError, match=r"test_processes.py:doubled is used twice .* functools.partial"):
+            iter(pairs.map(doubled, "a", **first).map(doubled, "b", **second))
+    rows = [{"x": 1}]
+    with pytest.raises(hr.GraphError, match="builtins:list is used twice .* copy.copy"):
+        len(hr.from_dataset(rows, processes=2).concat(hr.from_dataset(rows)))
+
+
 def test_kernels_need_no_processes():
     from headrace import transforms as T
 
