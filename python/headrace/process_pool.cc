@@ -16,8 +16,11 @@ namespace {
 
 namespace py = pybind11;
 
-// A row is made again twice.
+// A row is made again twice, and a process started again.
 constexpr int kMostDeaths = 3;
+
+// "a; b"
+void AddDeath(std::string& deaths, const std::string& death) { Append(deaths, deaths.empty() ? "" : "; ", death); }
 
 }  // namespace
 
@@ -99,6 +102,35 @@ void ProcessPool::GiveBack(size_t place) {
 }
 
 absl::Status ProcessPool::StartIn(size_t place) {
+  std::string deaths;
+  for (int death = 0; death < kMostDeaths; ++death) {
+    HEADRACE_RETURN_IF_ERROR(SpawnIn(place));
+    Ended ended = Ended::kBroken;
+    HEADRACE_RETURN_IF_ERROR(HearStart(*processes_[place].process, ended));
+    if (ended == Ended::kAnswered) return absl::OkStatus();
+    AddDeath(deaths, Bury(place));
+    HEADRACE_RETURN_IF_ERROR(StillWanted());
+  }
+  return ResourceError("the worker processes of ", name_, " die before they are ready (", deaths,
+                       "); what they say of it is on stderr");
+}
+
+absl::Status ProcessPool::StillWanted() {
+  if (StopSignal::Raised()) return StopSignal::Error();
+  const std::lock_guard lock(mutex_);
+  return closed_ ? Closed() : absl::OkStatus();
+}
+
+absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
+  size_t bytes = 0;
+  HEADRACE_RETURN_IF_ERROR(Hear(process, bytes, ended));
+  if (ended == Ended::kDied) return absl::OkStatus();
+  ended = Ended::kAnswered;
+  WireReader reader(process.results(), bytes);
+  return ErrorOf(reader);
+}
+
+absl::Status ProcessPool::SpawnIn(size_t place) {
   HEADRACE_RETURN_IF_ERROR(MakeCommand());
   std::vector<std::string> command = command_;
   command.push_back(std::to_string(getpid()));
@@ -133,29 +165,21 @@ absl::Status ProcessPool::Hear(WorkerProcess& process, size_t& bytes, Ended& end
 
 absl::Status ProcessPool::CallIn(size_t place, absl::FunctionRef<void(WireWriter&)> write,
                                  absl::FunctionRef<absl::Status(WireReader&)> read, Ended& ended) {
-  const bool fresh = processes_[place].process == nullptr;
-  if (fresh) {
+  if (processes_[place].process != nullptr && processes_[place].process->Ended()) Bury(place);
+  if (processes_[place].process == nullptr) {
     const absl::Status started = StartIn(place);
     // Not the row's own error.
     if (!started.ok()) return BeyondRow(started);
   }
   WorkerProcess& process = *processes_[place].process;
-  size_t bytes = 0;
-  if (fresh) {
-    // It says how its start went.
-    HEADRACE_RETURN_IF_ERROR(Hear(process, bytes, ended));
-    if (ended == Ended::kDied) return absl::OkStatus();
-    WireReader reader(process.results(), bytes);
-    const absl::Status started = ErrorOf(reader);
-    if (!started.ok()) return BeyondRow(started);
-  }
   WireWriter writer(process.calls());
   write(writer);
   HEADRACE_RETURN_IF_ERROR(writer.status());
   if (!process.Send(writer.bytes())) {
-    ended = Ended::kDied;
+    ended = Ended::kGone;
     return absl::OkStatus();
   }
+  size_t bytes = 0;
   HEADRACE_RETURN_IF_ERROR(Hear(process, bytes, ended));
   if (ended == Ended::kDied) return absl::OkStatus();
   process.ChargeMemory();
@@ -172,20 +196,17 @@ absl::Status ProcessPool::Call(absl::FunctionRef<void(WireWriter&)> write,
   std::optional<Unlocked> unlocked;
   if (PyGILState_Check() != 0) unlocked.emplace();
   std::string deaths;
-  for (int death = 0; death < kMostDeaths; ++death) {
+  for (int death = 0; death < kMostDeaths;) {
     HEADRACE_ASSIGN_OR_RETURN(const size_t place, TakePlace());
     Ended ended = Ended::kBroken;
     absl::Status status = CallIn(place, write, read, ended);
     const std::string how = ended == Ended::kAnswered ? std::string() : Bury(place);
     GiveBack(place);
-    if (ended != Ended::kDied) return status;
-    if (StopSignal::Raised()) return StopSignal::Error();
-    {
-      const std::lock_guard lock(mutex_);
-      if (closed_) return Closed();
-    }
-    Append(deaths, deaths.empty() ? "" : "; ", how);
-    if (death + 1 < kMostDeaths) Warn(how);
+    if (ended != Ended::kDied && ended != Ended::kGone) return status;
+    HEADRACE_RETURN_IF_ERROR(StillWanted());
+    if (ended == Ended::kGone) continue;
+    AddDeath(deaths, how);
+    if (++death < kMostDeaths) Warn(how);
   }
   return ResourceError(name_, ": ", kMostDeaths, " worker processes died of this row (", deaths, ")");
 }

@@ -1,5 +1,5 @@
 // The worker processes of one function or object of the user's. They are started when they are first needed. A call
-// whose process dies is made again by another one.
+// whose process dies is made again by another one; one that dies without a call is replaced.
 // Thread contract: any thread, with or without the GIL.
 #ifndef HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_
 #define HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_
@@ -30,7 +30,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   int size() const { return static_cast<int>(processes_.size()); }
   // Has a process make a call: `write` puts it down, `read` takes what it gave, before the process takes another call.
   // Each may be called several times, if processes die. Errors: those of the call; kResource if three processes died of
-  // it; kClosed after EndNow.
+  // it, or no process starts; kClosed after EndNow.
   absl::Status Call(absl::FunctionRef<void(WireWriter&)> write, absl::FunctionRef<absl::Status(WireReader&)> read);
   // Ends all processes, and with them the calls that wait for them.
   void EndNow() override;
@@ -41,14 +41,18 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
     std::unique_ptr<WorkerProcess> process;  // null: not started, or dead
     bool taken = false;
   };
-  // How a call ended in one process: with a result or an error of its own, by its death, or by an error here, behind
-  // which the process is of no further use.
-  enum class Ended { kAnswered, kDied, kBroken };
+  // How a call ended in one process: with a result or an error of its own, by its death, by the death of a process that
+  // had not begun with it, or by an error here, behind which the process is of no further use.
+  enum class Ended { kAnswered, kDied, kGone, kBroken };
 
   absl::Status MakeCommand();
   absl::StatusOr<size_t> TakePlace();
   void GiveBack(size_t place);
+  // Starts a process there, and waits until it is ready; three times, if it dies.
   absl::Status StartIn(size_t place);
+  absl::Status SpawnIn(size_t place);
+  // One of a new process that is ready. Sets `ended` if it died before.
+  absl::Status HearStart(WorkerProcess& process, Ended& ended);
   absl::Status CallIn(size_t place, absl::FunctionRef<void(WireWriter&)> write,
                       absl::FunctionRef<absl::Status(WireReader&)> read, Ended& ended);
   // Waits for the next result. Sets `ended` if the process died.
@@ -59,6 +63,8 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   std::string Bury(size_t place);
   void Warn(const std::string& death);
   absl::Status Closed() const;
+  // kClosed if nobody waits for the result of a call.
+  absl::Status StillWanted();
 
   const std::string name_;
   const std::shared_ptr<UserObjects> objects_;

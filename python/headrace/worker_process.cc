@@ -100,6 +100,11 @@ WorkerProcess::~WorkerProcess() {
   if (account_ != nullptr) account_->Charge(-charged_);
 }
 
+bool WorkerProcess::Ended() const {
+  std::array<pollfd, 2> looked = {pollfd{socket_, 0, 0}, pollfd{watch_, POLLIN, 0}};
+  return poll(looked.data(), watch_ < 0 ? 1 : 2, 0) > 0;
+}
+
 bool WorkerProcess::Send(size_t bytes) {
   const uint64_t size = bytes;
   ssize_t sent = 0;

@@ -29,6 +29,8 @@ class WorkerProcess {
   SharedMemory& calls() { return calls_; }
   SharedMemory& results() { return results_; }
 
+  // Whether it has ended, as far as can be known without waiting.
+  bool Ended() const;
   enum class Heard { kResult, kEnded, kSignal };
   // Tells it that a call of so many bytes stands in calls(). False: it has ended.
   bool Send(size_t bytes);

@@ -4,6 +4,7 @@ import gc
 import os
 import pathlib
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -264,6 +265,34 @@ def test_a_row_that_kills_three_processes_is_an_error_that_is_not_skipped():
         ) as raised:
             next(iterator)
     assert "key 4" in raised.value.row
+
+
+def test_processes_that_die_between_calls_are_replaced(capfd):
+    # No row is asked for ahead, so that all processes are idle between two rows.
+    rows = hr.Range(12).map(doubled, "value", processes=3).iterate(executor="pull")
+    with rows as iterator:
+        for number in range(12):
+            assert int(next(iterator)["value"]) == 2 * number
+            for pid in children():
+                watch = os.pidfd_open(pid)
+                os.kill(pid, signal.SIGKILL)
+                assert select.select([watch], [], [], 30)[0]
+                os.close(watch)
+    assert "made again" not in capfd.readouterr().err
+
+
+def test_processes_that_do_not_start_are_no_fault_of_the_row(monkeypatch, tmp_path, capfd):
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho no interpreter >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    with pytest.raises(
+        hr.ResourceError,
+        match=r"processes of doubled die before they are ready \(process \d+ ended with exit status 3; process \d+ .*; ",
+    ):
+        list(hr.Range(3).map(doubled, "value", processes=2).on_error("skip"))
+    noted = capfd.readouterr().err
+    assert "no interpreter" in noted and "made again" not in noted
 
 
 def test_processes_killed_at_any_moment_lose_no_row(tmp_path):
