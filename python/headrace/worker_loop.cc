@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pybind11/stl.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +29,12 @@ namespace {
 
 namespace py = pybind11;
 
+// Ends this process and all that it has started, which are in a group of their own (worker_process.cc).
+[[noreturn]] void EndGroup() {
+  if (getpgrp() == getpid()) kill(0, SIGKILL);
+  _exit(0);
+}
+
 // The descriptors that WorkerProcess::Start gives.
 constexpr int kSocket = 3;
 constexpr int kCalls = 4;
@@ -40,8 +47,8 @@ class Parent {
 
   const std::shared_ptr<UserObjects>& objects() const { return objects_; }
 
-  // Waits for a call; false: there will be none.
-  bool Wait(size_t& bytes) {
+  // Waits for a call, and returns how many bytes it takes; ends this process if there will be none.
+  size_t Wait() {
     uint64_t size = 0;
     ssize_t got = 0;
     {
@@ -50,8 +57,8 @@ class Parent {
         got = recv(kSocket, &size, sizeof(size), 0);
       } while (got < 0 && errno == EINTR);
     }
-    bytes = size;
-    return got == sizeof(size);
+    if (got != sizeof(size)) EndGroup();
+    return size;
   }
 
   absl::StatusOr<WireReader> Open(size_t bytes) {
@@ -136,8 +143,8 @@ void ServeFunction(const py::object& callable, bool wants_rng, const py::object&
   const std::shared_ptr<HostFunction> function = UserFunction(callable, wants_rng, false, parent.objects());
   const GlobalSeeds seeds(seed);
   parent.Give(absl::OkStatus(), [](WireWriter&) {});
-  size_t bytes = 0;
-  while (parent.Wait(bytes)) {
+  while (true) {
+    const size_t bytes = parent.Wait();
     absl::StatusOr<std::vector<Tensor>> results = CallFunction(parent, *function, seeds, bytes);
     parent.Give(results.status(), [&](WireWriter& writer) {
       PutTensors(writer, results.ok() ? *results : std::vector<Tensor>());
@@ -171,8 +178,8 @@ void ServeRows(const py::object& dataset, const std::vector<std::string>& column
   const std::shared_ptr<HostRows> source = DatasetRows(dataset, columns, parent.objects());
   const GlobalSeeds seeds(seed);
   parent.Give(absl::OkStatus(), [](WireWriter&) {});
-  size_t bytes = 0;
-  while (parent.Wait(bytes)) {
+  while (true) {
+    const size_t bytes = parent.Wait();
     std::vector<std::vector<Tensor>> rows;
     const absl::Status status = ReadRows(parent, *source, seeds, bytes, rows);
     parent.Give(status, [&](WireWriter& writer) {
@@ -195,11 +202,11 @@ void ServeFailure(const py::object& exception, const std::string& name) {
 // Ends this process as soon as process `parent`, or its end of the socket, is gone.
 void EndWithParent(int parent) {
   const int watch = static_cast<int>(syscall(SYS_pidfd_open, parent, 0));
-  if (getppid() != parent) _exit(0);
+  if (getppid() != parent) EndGroup();
   std::thread([watch] {
     std::array<pollfd, 2> waited = {pollfd{kSocket, 0, 0}, pollfd{watch, POLLIN, 0}};
     while (poll(waited.data(), watch < 0 ? 1 : 2, -1) < 0 && errno == EINTR) continue;
-    _exit(0);
+    EndGroup();
   }).detach();
 }
 

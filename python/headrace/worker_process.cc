@@ -138,10 +138,12 @@ void WorkerProcess::ChargeMemory() {
   charged_ = held;
 }
 
+void WorkerProcess::KillGroup() const { kill(-pid_, SIGKILL); }
+
 void WorkerProcess::Kill() {
   const std::lock_guard lock(mutex_);
   if (gone_) return;
-  kill(pid_, SIGKILL);
+  KillGroup();
   // Wakes a thread in Receive where the system cannot watch processes.
   shutdown(socket_, SHUT_RDWR);
 }
@@ -153,7 +155,8 @@ std::string WorkerProcess::Bury() {
   }
   // One that has only closed its socket does not end by itself.
   pollfd ended = {watch_, POLLIN, 0};
-  if (watch_ < 0 || poll(&ended, 1, kDyingMs) == 0) kill(pid_, SIGKILL);
+  if (watch_ >= 0) poll(&ended, 1, kDyingMs);
+  KillGroup();
   int status = 0;
   pid_t found = 0;
   const std::lock_guard lock(mutex_);

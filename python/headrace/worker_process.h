@@ -1,5 +1,6 @@
 // One process that works for a pipeline: started by exec, spoken to through a socket and two pieces of shared memory,
-// and ended by a kill. It ends by itself as soon as this process is gone (worker_loop.h).
+// and ended by a kill, together with what it has started. It ends by itself as soon as this process is gone
+// (worker_loop.h).
 // Thread contract: one thread at a time, without the GIL; Kill from any.
 #ifndef HEADRACE_PYTHON_HEADRACE_WORKER_PROCESS_H_
 #define HEADRACE_PYTHON_HEADRACE_WORKER_PROCESS_H_
@@ -38,15 +39,18 @@ class WorkerProcess {
   absl::StatusOr<Heard> Receive(size_t& bytes);
   // Charges what it shares to the account of the running task.
   void ChargeMemory();
-  // Makes it end, now. Receive then says so.
+  // Makes it end, now, with all processes of its group. Receive then says so.
   void Kill();
-  // Waits for the end of a process that has ended or will soon, and says how it ended: "was killed by signal 9
-  // (Killed)".
+  // Waits for the end of a process that has ended or will soon, kills what is left of its group, and says how it ended:
+  // "was killed by signal 9 (Killed)".
   std::string Bury();
   pid_t pid() const { return pid_; }
 
  private:
   WorkerProcess(int socket, int calls, int results) : socket_(socket), calls_(calls), results_(results) {}
+
+  // It must not have been reaped: until then no other group has its number.
+  void KillGroup() const;
 
   const int socket_;
   SharedMemory calls_;

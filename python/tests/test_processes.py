@@ -323,19 +323,41 @@ def test_close_ends_a_function_that_hangs():
     assert not children() and time.monotonic() - began < 5
 
 
+def exists(pid):
+    return os.path.exists(f"/proc/{pid}")
+
+
+@pytest.mark.parametrize("way", ["close", "die"])
+def test_what_a_function_starts_ends_with_its_process(way):
+    def starts(value):
+        if value == 1 and way == "die":
+            os._exit(1)
+        return subprocess.Popen(["sleep", "100"], stdin=subprocess.DEVNULL).pid
+
+    rows = hr.Range(2).map(starts, "value", processes=1).iterate(executor="pull")
+    pid = int(next(rows)["value"])
+    assert exists(pid)
+    if way == "die":
+        with pytest.raises(hr.ResourceError, match="3 worker processes died"):
+            next(rows)
+    else:
+        rows.close()
+    assert eventually(lambda: not exists(pid), 5)
+
+
 @pytest.mark.parametrize("way", ["kill", "exit", "interrupt", "raise"])
 def test_no_process_outlives_its_parent(way, tmp_path):
     code = f"""
-import os, signal, sys, time
+import os, signal, subprocess, sys, time
 import headrace as hr
 def slow(x):
     if x > 2:
         time.sleep(100)
-    return os.getpid()
+    return [os.getpid(), subprocess.Popen(["sleep", "100"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid]
 pids = set()
 rows = iter(hr.Range(9).map(slow, "value", processes=2))
 for _ in range(3):
-    pids.add(int(next(rows)["value"]))
+    pids.update(next(rows)["value"].tolist())
 print(*pids, flush=True)
 if {way!r} == "kill": os.kill(os.getpid(), signal.SIGKILL)
 if {way!r} == "raise": raise ValueError
@@ -344,7 +366,7 @@ if {way!r} == "interrupt": signal.alarm(1); signal.signal(signal.SIGALRM, signal
     ran = run_python(code)
     pids = [int(pid) for pid in ran.stdout.split()]
     assert pids
-    assert eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 2), ran.stderr
+    assert eventually(lambda: not any(exists(pid) for pid in pids), 2), ran.stderr
 
 
 def test_memory_of_processes_counts():
