@@ -39,6 +39,7 @@ class KeptState {
 };
 
 thread_local KeptState kept;
+thread_local bool serves = false;
 
 }  // namespace
 
@@ -47,6 +48,8 @@ bool KeepThreadState() {
   return PyGILState_GetThisThreadState() != nullptr || kept.Make();
 }
 
-bool OnEnginesThread() { return kept.made(); }
+bool OnEnginesThread() { return kept.made() || serves; }
+
+void ServeEngine() { serves = true; }
 
 }  // namespace headrace::python

@@ -8,8 +8,9 @@ namespace headrace::python {
 
 // False: there is no memory for it.
 bool KeepThreadState();
-// This thread was not started by Python.
+// This thread was not started by Python, or serves an engine as the main one of a worker process.
 bool OnEnginesThread();
+void ServeEngine();
 
 }  // namespace headrace::python
 

@@ -16,9 +16,11 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/fork_watch.h"
 #include "core/philox.h"
 #include "core/row_id.h"
 #include "python/headrace/dataset_rows.h"
+#include "python/headrace/thread_state.h"
 #include "python/headrace/unlocked.h"
 #include "python/headrace/user_function.h"
 #include "python/headrace/user_objects.h"
@@ -43,7 +45,10 @@ constexpr int kResults = 5;
 // Its end of what it shares with the parent.
 class Parent {
  public:
-  Parent() : objects_(std::make_shared<UserObjects>()), calls_(kCalls), results_(kResults) {}
+  Parent() : objects_(std::make_shared<UserObjects>()), calls_(kCalls), results_(kResults) {
+    // A child that was forked while this process was made ready came back.
+    if (LostInFork()) _exit(1);
+  }
 
   const std::shared_ptr<UserObjects>& objects() const { return objects_; }
 
@@ -199,8 +204,11 @@ void ServeFailure(const py::object& exception, const std::string& name) {
   parent.Give(status, [](WireWriter&) {});
 }
 
-// Ends this process as soon as process `parent`, or its end of the socket, is gone.
+// Ends this process as soon as process `parent`, or its end of the socket, is gone; and one that is forked from it when
+// it comes back from the user's code.
 void EndWithParent(int parent) {
+  WatchForks();
+  ServeEngine();
   const int watch = static_cast<int>(syscall(SYS_pidfd_open, parent, 0));
   if (getppid() != parent) EndGroup();
   std::thread([watch] {

@@ -345,6 +345,21 @@ def test_what_a_function_starts_ends_with_its_process(way):
     assert eventually(lambda: not exists(pid), 5)
 
 
+@pytest.mark.parametrize("way", ["returns", "raises"])
+def test_a_fork_that_comes_back_gives_no_row(way, capfd):
+    def forks(value):
+        child = os.fork()
+        if child == 0 and way == "raises":
+            raise ValueError("in the child")
+        if child > 0:
+            os.waitpid(child, 0)
+        return child > 0
+
+    assert values(hr.Range(6).map(forks, "value", processes=1)) == [True] * 6
+    told = "came back from it" if way == "returns" else "ValueError: in the child"
+    assert capfd.readouterr().err.count(told) == 6
+
+
 @pytest.mark.parametrize("way", ["kill", "exit", "interrupt", "raise"])
 def test_no_process_outlives_its_parent(way, tmp_path):
     code = f"""
