@@ -1,5 +1,6 @@
 """Rows a second through Python functions of 20 µs, 1 ms and 10 ms, over pictures of 0.5 MB in an array: alone in a loop,
-on a thread, in worker processes, and with PyTorch's DataLoader where it is installed.
+on a thread, in worker processes, of a dataset in worker processes beside a loop that computes in Python, and with
+PyTorch's DataLoader where it is installed.
 
 Every figure is taken in a process of its own, in alternation. Memory is that of the process and its children, shared
 pages counted once (PSS), in the middle of the run.
@@ -65,19 +66,31 @@ def headrace(cost: int, processes: int) -> Iterator[int]:
         yield len(batch["data"])
 
 
+class Worked:
+    def __init__(self, cost: int) -> None:
+        self.images, self.work = pictures(), busy(cost)
+
+    def __len__(self) -> int:
+        return 1 << 20
+
+    def __getitem__(self, number: int) -> Any:
+        return self.work(self.images[number % PICTURES])
+
+
+def dataset(cost: int, processes: int) -> Iterator[int]:
+    import headrace as hr
+
+    compute, image = busy(2000), pictures()[0]
+    rows = hr.from_dataset(Worked(cost), "data", types={"data": ("uint8", SHAPE)}, processes=processes).batch(8)
+    for batch in rows:
+        compute(image)
+        yield len(batch["data"])
+
+
 def torch(cost: int, processes: int) -> Iterator[int]:
-    from torch.utils.data import DataLoader, Dataset
+    from torch.utils.data import DataLoader
 
-    images, work = pictures(), busy(cost)
-
-    class Worked(Dataset):  # type: ignore[type-arg]
-        def __len__(self) -> int:
-            return 1 << 20
-
-        def __getitem__(self, number: int) -> Any:
-            return work(images[number % PICTURES])
-
-    for batch in DataLoader(Worked(), batch_size=8, num_workers=processes):
+    for batch in DataLoader(Worked(cost), batch_size=8, num_workers=processes):
         yield len(batch)
 
 
@@ -96,7 +109,7 @@ def pss(process: int) -> int:
 
 
 def measure(kind: str, cost: int, processes: int) -> dict[str, float]:
-    rows = {"alone": alone, "headrace": headrace, "torch": torch}[kind](cost, processes)
+    rows = {"alone": alone, "headrace": headrace, "dataset": dataset, "torch": torch}[kind](cost, processes)
     until = time.perf_counter() + SECONDS / 3
     while time.perf_counter() < until:  # started and warm
         next(rows)
@@ -111,7 +124,7 @@ def measure(kind: str, cost: int, processes: int) -> dict[str, float]:
 
 
 def cases() -> list[tuple[str, int]]:
-    found = [("alone", 0), ("headrace", 0), ("headrace", 1), ("headrace", 2)]
+    found = [("alone", 0), ("headrace", 0), ("headrace", 1), ("headrace", 2), ("dataset", 2)]
     try:
         import torch  # noqa: F401
 

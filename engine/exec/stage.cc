@@ -49,6 +49,7 @@ Stage::Stage(const PlannedStage& plan, RunControl* control, Parts parts)
       control_(control),
       inputs_(std::move(parts.inputs)),
       caches_(std::move(parts.caches)),
+      calls_here_(parts.calls_here),
       elements_(std::move(parts.elements)),
       output_(plan.window, plan.byte_bound),
       read_ahead_(plan.first_cap.has_value() ? std::make_unique<ReadAhead>(*plan.first_cap, plan.cap) : nullptr),
@@ -185,7 +186,7 @@ void Stage::Run(Task& task) noexcept {
     TaskMemory memory(control_->pool(plan_.memory), control_->account(), task.reserved);
     const StopSignal stop(control_->closed_flag());
     // A single row needs no lock of ours around its call.
-    const bool calls_many = plan_.gated && (task.count > 1 || task.worked.more > 0 || plan_.joined_rows > 1);
+    const bool calls_many = calls_here_ && (task.count > 1 || task.worked.more > 0 || plan_.joined_rows > 1);
     const std::unique_ptr<HostLock> lock = calls_many ? control_->LockHost() : nullptr;
     Guard([&] { RunTask(task); });
     task.Drop();

@@ -51,6 +51,7 @@ class Stage {
     std::vector<Element> elements;
     // Caches by key in this stage and above it, the user's end first; they are searched before a row is worked on.
     std::vector<std::shared_ptr<RowCache>> caches;
+    bool calls_here = false;  // the user's code, in this process
   };
 
   // `plan` and `control` must outlive the stage.
@@ -141,6 +142,7 @@ class Stage {
   RunControl* const control_;
   const std::vector<Stage*> inputs_;
   const std::vector<std::shared_ptr<RowCache>> caches_;
+  const bool calls_here_;
   std::vector<Element> elements_;
   MessageConnector output_;
   StageCounters counters_;

@@ -56,6 +56,8 @@ class StageMaker {
       if (auto cache = CacheOf(node(id))) parts.caches.push_back(std::move(cache));
     }
     for (const int id : stage.operators) {
+      const OperatorProperties& properties = op(id).properties;
+      parts.calls_here |= stage.gated && properties.traits.python && properties.processes == 0;
       PlanNode& made = node(id);
       if (made.row == nullptr && made.stream == nullptr) continue;
       const RowCache* cache = made.row ? made.row->row_cache().get() : nullptr;

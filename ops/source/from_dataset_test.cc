@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -179,6 +180,25 @@ TEST(FromDataset, IsReadByOneThreadBesideOneThatProcessesRead) {
     EXPECT_EQ(TasksAtOnce(joins, 4, 2), 4) << joins;
     EXPECT_EQ(TasksAtOnce(joins, 4, 0), 1) << joins;
     EXPECT_EQ(TasksAtOnce(joins, 0, 4), 1) << joins;
+  }
+}
+
+class NoLock : public HostLock {};
+
+TEST(FromDataset, TakesNoLockForRowsThatProcessesRead) {
+  GraphBuilder builder = Source();
+  builder.Add("batch", {0}, {{"size", IntValue(4)}});
+  for (const int processes : {0, 3}) {
+    std::atomic<int> taken = 0;
+    RunSpec spec = With(std::make_shared<RowsInProcesses>(20, processes));
+    spec.bindings.lock = [&taken] {
+      ++taken;
+      return std::make_unique<NoLock>();
+    };
+    PipelineOptions options = OptionsOf(spec);
+    options.pull = false;
+    EXPECT_TRUE(RunOnce(*builder.Build(), std::move(options)).ok());
+    EXPECT_EQ(taken > 0, processes == 0);
   }
 }
 
