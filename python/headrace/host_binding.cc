@@ -126,22 +126,23 @@ HostArrays ArraysOf(const py::dict& columns) {
 }
 
 // ("function", callable, wants_rng, predicate, workers)
-std::shared_ptr<HostFunction> FunctionOf(const py::tuple& bound, const std::shared_ptr<UserObjects>& objects) {
-  if (!bound[4].is_none()) return FunctionInProcesses(NameOfCallable(bound[1]), bound[4], objects);
+std::shared_ptr<HostFunction> FunctionOf(const py::tuple& bound, bool runs,
+                                         const std::shared_ptr<UserObjects>& objects) {
+  if (!bound[4].is_none()) return FunctionInProcesses(NameOfCallable(bound[1]), bound[4], runs, objects);
   return UserFunction(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), objects);
 }
 
 // ("rows", dataset, columns, workers)
-std::shared_ptr<HostRows> RowsOf(const py::tuple& bound, const std::shared_ptr<UserObjects>& objects) {
+std::shared_ptr<HostRows> RowsOf(const py::tuple& bound, bool runs, const std::shared_ptr<UserObjects>& objects) {
   std::shared_ptr<HostRows> here = DatasetRows(bound[1], bound[2].cast<std::vector<std::string>>(), objects);
   if (bound[3].is_none()) return here;
   const std::string name = py::str(py::type::of(bound[1]).attr("__name__"));
-  return RowsInProcesses(name, std::move(here), bound[3], objects);
+  return RowsInProcesses(name, std::move(here), bound[3], runs, objects);
 }
 
 }  // namespace
 
-HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<UserObjects>& objects) {
+HostBindings BindingsOf(const py::dict& references, bool runs, const std::shared_ptr<UserObjects>& objects) {
   HostBindings bindings;
   bindings.lock = &HoldGil;
   for (const auto& [key, value] : references) {
@@ -149,7 +150,7 @@ HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<UserOb
     const auto bound = py::reinterpret_borrow<py::tuple>(value);
     const std::string kind = py::str(bound[0]);
     if (kind == "function") {
-      bindings.functions[name] = FunctionOf(bound, objects);
+      bindings.functions[name] = FunctionOf(bound, runs, objects);
     } else if (kind == "iterator") {
       const IteratorOptions options = {bound[2].cast<bool>(),
                                        bound[3].cast<bool>(),
@@ -160,7 +161,7 @@ HostBindings BindingsOf(const py::dict& references, const std::shared_ptr<UserOb
         return std::make_shared<PythonIterator>(callable, options, objects);
       };
     } else if (kind == "rows") {
-      bindings.rows[name] = RowsOf(bound, objects);
+      bindings.rows[name] = RowsOf(bound, runs, objects);
     } else {
       bindings.arrays[name] = ArraysOf(py::reinterpret_borrow<py::dict>(bound[1]));
     }

@@ -12,10 +12,10 @@
 
 namespace headrace::python {
 
-// From a name to its object: ("function", callable, wants_rng, predicate), ("iterator", callable, epoch_given,
-// start_given, column names) or ("arrays", {column: array}). Everything but the arrays, and the exceptions of the
-// user's code, is held by `objects`; once that is cleared, calls return kClosed.
-HostBindings BindingsOf(const pybind11::dict& references, const std::shared_ptr<UserObjects>& objects);
+// From a name to its object, in the forms of headrace/reference.py. Everything but the arrays, and the exceptions of
+// the user's code, is held by `objects`; once that is cleared, calls return kClosed. `runs`: the objects will be
+// called, so that what goes to other processes is packed now.
+HostBindings BindingsOf(const pybind11::dict& references, bool runs, const std::shared_ptr<UserObjects>& objects);
 
 }  // namespace headrace::python
 

@@ -203,7 +203,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     ReleaseNow();
     if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
-    given.bindings = BindingsOf(references, objects_);
+    given.bindings = BindingsOf(references, true, objects_);
     if (given.device.has_value() && given.device->sends_from == MemoryKind::kPageLocked && !lends_) {
       Raise(UnsupportedError("NumPy has no arrays on ", given.device->name,
                              ": iterate with as_=\"torch\", or as_=\"dlpack\" for any library's from_dlpack"));
@@ -504,7 +504,7 @@ py::object GiveNext(const py::object& iterator) {
 std::string Explain(const BoundGraph& graph, const py::dict& options, const py::dict& references, bool passes) {
   const auto objects = std::make_shared<UserObjects>();
   IterateOptions given = OptionsOf(options);
-  given.bindings = BindingsOf(references, objects);
+  given.bindings = BindingsOf(references, false, objects);
   return ValueOrRaise(Listing([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
 }
 
@@ -512,7 +512,7 @@ std::string Explain(const BoundGraph& graph, const py::dict& options, const py::
 py::object Count(const BoundGraph& graph, const py::dict& options, const py::dict& references) {
   const auto objects = std::make_shared<UserObjects>();
   IterateOptions given = OptionsOf(options);
-  given.bindings = BindingsOf(references, objects);
+  given.bindings = BindingsOf(references, false, objects);
   const Cardinality rows = ValueOrRaise(Listing([&] { return CountRows(graph.graph, given); }), &objects->raised());
   if (rows.kind == Cardinality::Kind::kEndless) return py::int_(-1);
   if (!rows.known()) return py::none();

@@ -27,8 +27,8 @@ absl::Status TakeTensors(WireReader& reader, OutputAllocator& output, std::vecto
 
 class ProcessFunction : public HostFunction {
  public:
-  ProcessFunction(std::string name, const py::object& workers, const std::shared_ptr<UserObjects>& objects)
-      : pool_(std::make_shared<ProcessPool>(std::move(name), workers, objects)) {
+  ProcessFunction(std::string name, const py::object& workers, bool packs, const std::shared_ptr<UserObjects>& objects)
+      : pool_(std::make_shared<ProcessPool>(std::move(name), workers, packs, objects)) {
     objects->AddEarly(pool_);
   }
 
@@ -54,9 +54,9 @@ class ProcessFunction : public HostFunction {
 
 class ProcessRows : public HostRows {
  public:
-  ProcessRows(std::string name, std::shared_ptr<HostRows> here, const py::object& workers,
+  ProcessRows(std::string name, std::shared_ptr<HostRows> here, const py::object& workers, bool packs,
               const std::shared_ptr<UserObjects>& objects)
-      : here_(std::move(here)), pool_(std::make_shared<ProcessPool>(std::move(name), workers, objects)) {
+      : here_(std::move(here)), pool_(std::make_shared<ProcessPool>(std::move(name), workers, packs, objects)) {
     objects->AddEarly(pool_);
   }
 
@@ -91,14 +91,14 @@ class ProcessRows : public HostRows {
 
 }  // namespace
 
-std::shared_ptr<HostFunction> FunctionInProcesses(std::string name, const py::object& workers,
+std::shared_ptr<HostFunction> FunctionInProcesses(std::string name, const py::object& workers, bool packs,
                                                   std::shared_ptr<UserObjects> objects) {
-  return std::make_shared<ProcessFunction>(std::move(name), workers, objects);
+  return std::make_shared<ProcessFunction>(std::move(name), workers, packs, objects);
 }
 
 std::shared_ptr<HostRows> RowsInProcesses(std::string name, std::shared_ptr<HostRows> here, const py::object& workers,
-                                          std::shared_ptr<UserObjects> objects) {
-  return std::make_shared<ProcessRows>(std::move(name), std::move(here), workers, objects);
+                                          bool packs, std::shared_ptr<UserObjects> objects) {
+  return std::make_shared<ProcessRows>(std::move(name), std::move(here), workers, packs, objects);
 }
 
 }  // namespace headrace::python

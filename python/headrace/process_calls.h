@@ -13,12 +13,13 @@
 
 namespace headrace::python {
 
-// `workers`: a headrace.process_options.Workers, which holds what they call.
-std::shared_ptr<HostFunction> FunctionInProcesses(std::string name, const pybind11::object& workers,
+// `workers`: a headrace.process_options.Workers, which holds what they call. `packs`: as ProcessPool's.
+std::shared_ptr<HostFunction> FunctionInProcesses(std::string name, const pybind11::object& workers, bool packs,
                                                   std::shared_ptr<UserObjects> objects);
 // `here`: the object in this process, for its length.
 std::shared_ptr<HostRows> RowsInProcesses(std::string name, std::shared_ptr<HostRows> here,
-                                          const pybind11::object& workers, std::shared_ptr<UserObjects> objects);
+                                          const pybind11::object& workers, bool packs,
+                                          std::shared_ptr<UserObjects> objects);
 
 }  // namespace headrace::python
 

@@ -11,7 +11,7 @@ MOST_PROCESSES = 1024
 
 
 class Workers:
-    """What the processes of one pool run. The engine asks for `processes`, and for `packed()` when it starts the first."""
+    """What the processes of one pool run. An iteration asks for `processes`, and for `packed()` when it starts."""
 
     def __init__(
         self, kind: Literal["function", "rows"], target: Any, details: Any, processes: int, init: Any, seeded: bool

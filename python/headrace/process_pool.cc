@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/cord.h"
@@ -24,11 +25,12 @@ void AddDeath(std::string& deaths, const std::string& death) { Append(deaths, de
 
 }  // namespace
 
-ProcessPool::ProcessPool(std::string name, const py::object& workers, std::shared_ptr<UserObjects> objects)
-    : name_(std::move(name)),
-      objects_(std::move(objects)),
-      workers_(objects_->Add(workers)),
-      processes_(workers.attr("processes").cast<size_t>()) {}
+ProcessPool::ProcessPool(std::string name, const py::object& workers, bool packs, std::shared_ptr<UserObjects> objects)
+    : name_(std::move(name)), objects_(std::move(objects)), processes_(workers.attr("processes").cast<size_t>()) {
+  if (!packs) return;
+  const py::object packed = Called(workers.attr("packed"), py::tuple());
+  std::tie(command_, code_) = packed.cast<std::pair<std::vector<std::string>, int>>();
+}
 
 ProcessPool::~ProcessPool() {
   if (getpid() != owner_) {
@@ -57,20 +59,6 @@ void ProcessPool::EndNow() {
     }
   }
   changed_.notify_all();
-}
-
-absl::Status ProcessPool::MakeCommand() {
-  const std::lock_guard lock(command_mutex_);
-  if (!command_.empty()) return absl::OkStatus();
-  return objects_->Call(name_, [this]() -> absl::Status {
-    const py::object workers = objects_->At(workers_);
-    if (!workers) return Closed();
-    const auto [command, code] =
-        Called(workers.attr("packed"), py::tuple()).cast<std::pair<std::vector<std::string>, int>>();
-    code_ = code;
-    command_ = command;
-    return absl::OkStatus();
-  });
 }
 
 absl::StatusOr<size_t> ProcessPool::TakePlace() {
@@ -131,7 +119,6 @@ absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
 }
 
 absl::Status ProcessPool::SpawnIn(size_t place) {
-  HEADRACE_RETURN_IF_ERROR(MakeCommand());
   std::vector<std::string> command = command_;
   command.push_back(std::to_string(getpid()));
   command.push_back(std::to_string(place));

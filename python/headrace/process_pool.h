@@ -23,8 +23,9 @@ namespace headrace::python {
 
 class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
  public:
-  // `name`: by which errors name what the processes call. `workers`: a headrace.process_options.Workers.
-  ProcessPool(std::string name, const pybind11::object& workers, std::shared_ptr<UserObjects> objects);
+  // `name`: by which errors name what the processes call. `workers`: a headrace.process_options.Workers, which packs
+  // what they run now, and raises what is wrong with it; without `packs` no process can be started.
+  ProcessPool(std::string name, const pybind11::object& workers, bool packs, std::shared_ptr<UserObjects> objects);
   ~ProcessPool() override;
 
   int size() const { return static_cast<int>(processes_.size()); }
@@ -45,7 +46,6 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   // had not begun with it, or by an error here, behind which the process is of no further use.
   enum class Ended { kAnswered, kDied, kGone, kBroken };
 
-  absl::Status MakeCommand();
   absl::StatusOr<size_t> TakePlace();
   void GiveBack(size_t place);
   // Starts a process there, and waits until it is ready; three times, if it dies.
@@ -68,11 +68,9 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
 
   const std::string name_;
   const std::shared_ptr<UserObjects> objects_;
-  const size_t workers_;  // its index in objects
   const pid_t owner_ = getpid();
-  std::mutex command_mutex_;
-  std::vector<std::string> command_;  // empty: not made yet
-  int code_ = -1;                     // what the processes read at their start
+  std::vector<std::string> command_;
+  int code_ = -1;  // what the processes read at their start
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Place> processes_;

@@ -31,7 +31,14 @@ def packed(code: tuple[Any, ...]) -> tuple[list[str], int]:
     if not sys.executable:
         raise UnsupportedError("processes= needs an interpreter to start, and sys.executable names none")
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-    command = [os.path.abspath(sys.executable), *flags, "-P", "-c", START, json.dumps(sys.path)]
+    command = [
+        os.path.abspath(sys.executable),
+        *flags,
+        "-P",
+        "-c",
+        START,
+        json.dumps([os.fspath(each) for each in sys.path]),
+    ]
     buffers: list[pickle.PickleBuffer] = []
     data = _pickled_code(code, buffers.append)
     try:
@@ -50,6 +57,8 @@ def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], A
         if cloudpickle is not None:
             return bytes(cloudpickle.dumps(code, protocol=5, buffer_callback=take))
         data = pickle.dumps(code, protocol=5, buffer_callback=take)
+    except MemoryError as error:
+        raise ResourceError(f"no memory to send {shown(target)} to other processes: {error}") from error
     except Exception as error:
         advice = "" if cloudpickle is not None else "; pip install cloudpickle, which sends functions by their code"
         raise GraphError(f"{shown(target)} cannot be sent to other processes: {error}{advice}") from error

@@ -435,11 +435,19 @@ def test_kernels_need_no_processes():
         hr.Range(3).map(T.TypeCast("float32"), "value", processes=2)
 
 
-def test_what_cannot_be_sent_is_named():
+def test_what_cannot_be_sent_is_named_when_the_iterator_starts():
     rows = iter([1])
     lock = __import__("threading").Lock()
-    with pytest.raises(hr.FunctionError, match="cannot be sent to other processes"):
-        list(hr.Range(3).map(lambda x: (lock, rows), "value", processes=1))
+    mapped = hr.Range(3).map(lambda x: (lock, rows), "value", processes=1)
+    assert len(mapped) == 3 and "map" in mapped.explain()
+    with pytest.raises(hr.GraphError, match="<lambda>.* cannot be sent to other processes: "):
+        mapped.iterate()
+    assert not children()
+
+
+def test_paths_of_modules_may_be_path_objects(monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path, pathlib.Path("elsewhere")])
+    assert values(hr.Range(2).map(doubled, "value", processes=1)) == [0, 2]
 
 
 @pytest.mark.parametrize("kind", [Squares, SquaresInRuns])
