@@ -52,11 +52,12 @@ class PythonRows : public HostRows {
     return Called(dataset.attr("__getitems__"), py::make_tuple(numbers));
   }
 
-  // Null if it raised: one of the rows failed.
+  // Null if one of the rows failed. What is no fault of a row, such as Ctrl-C or a lack of memory, is raised.
   static py::object RunOrNull(const py::object& dataset, absl::Span<const uint64_t> indices) {
     try {
       return RunOf(dataset, indices);
-    } catch (const py::error_already_set&) {
+    } catch (const py::error_already_set& raised) {
+      if (!raised.matches(PyExc_Exception) || raised.matches(PyExc_MemoryError)) throw;
       return {};
     }
   }

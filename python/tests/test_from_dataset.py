@@ -185,6 +185,23 @@ def test_what_the_object_raises_names_its_row():
 
 
 @pytest.mark.parametrize(
+    ("kind", "error"),
+    [(KeyboardInterrupt, KeyboardInterrupt), (SystemExit, SystemExit), (MemoryError, hr.ResourceError)],
+)
+def test_what_is_no_fault_of_a_row_ends_a_run(kind, error):
+    class Ended(InRuns):
+        def __getitems__(self, numbers):
+            if len(numbers) > 1:
+                raise kind("now")
+            return super().__getitems__(numbers)
+
+    dataset = Ended(8)
+    with hr.from_dataset(dataset, "x").batch(4).iterate(executor="pull") as iterator, pytest.raises(error):
+        next(iterator)
+    assert 0 not in dataset.asked
+
+
+@pytest.mark.parametrize(
     ("rows", "message"),
     [
         (Pairs({"x": 1}, {"y": 1}), r'gave a row without "x" \(it has y\)'),
