@@ -1,5 +1,6 @@
 """The main module of a worker process: calls one function, or asks one object for rows, until its parent is done."""
 
+import os
 import random
 import sys
 from typing import Any
@@ -9,11 +10,15 @@ import numpy
 from headrace import _engine
 from headrace.processes import unpacked
 
-CODE = 6  # the descriptor of what it is to run
+GIVEN = range(3, 7)  # the descriptors that it gets
+CODE = 6  # that of what it is to run
 
 
 def main(parent: int, number: int) -> None:
     _engine.end_with_parent(parent)
+    # A program that the user's code starts must not hold them.
+    for descriptor in GIVEN:
+        os.set_inheritable(descriptor, False)
     # What the user's code prints is seen though the process is killed in the end.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -40,7 +40,8 @@ int Raised(int descriptor) {
   return raised;
 }
 
-// In a process group of its own, where Ctrl-C in a terminal does not reach it, and with no signal blocked or ignored.
+// With these and the standard descriptors alone, in a process group of its own, where Ctrl-C in a terminal does not
+// reach it, and with no signal blocked or ignored.
 int Spawn(const std::vector<std::string>& command, const std::array<int, 4>& given, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -50,6 +51,7 @@ int Spawn(const std::vector<std::string>& command, const std::array<int, 4>& giv
   for (size_t i = 0; i < given.size(); ++i) {
     posix_spawn_file_actions_adddup2(&files, given[i], kFirstGiven + static_cast<int>(i));
   }
+  posix_spawn_file_actions_addclosefrom_np(&files, kFirstGiven + static_cast<int>(given.size()));
   sigset_t none;
   sigset_t all;
   sigemptyset(&none);

@@ -345,6 +345,26 @@ def test_what_a_function_starts_ends_with_its_process(way):
     assert eventually(lambda: not exists(pid), 5)
 
 
+def test_descriptors_stay_in_their_process(tmp_path):
+    def inherited(value):
+        # By a program that no module of Python's starts, which would close them.
+        own = sorted(int(name) for name in os.listdir("/proc/self/fd"))
+        listed = tmp_path / "descriptors"
+        os.system(f"ls /proc/self/fd > {listed}")
+        return np.array([max(own), max(int(name) for name in listed.read_text().split())])
+
+    kept = [os.dup(0) for _ in range(60)]
+    for descriptor in kept:
+        os.set_inheritable(descriptor, True)
+    try:
+        (row,) = hr.Range(1).map(inherited, "value", processes=1)
+    finally:
+        for descriptor in kept:
+            os.close(descriptor)
+    # Its own are those given to it and a few of its own; those of its program the standard ones and that of the list.
+    assert row["value"][0] < 40 and row["value"][1] <= 4, row
+
+
 @pytest.mark.parametrize("way", ["returns", "raises"])
 def test_a_fork_that_comes_back_gives_no_row(way, capfd):
     def forks(value):
