@@ -4,7 +4,6 @@
 #include <pybind11/stl.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,6 +24,7 @@
 #include "python/headrace/user_function.h"
 #include "python/headrace/user_objects.h"
 #include "python/headrace/wire.h"
+#include "python/headrace/worker_process.h"
 
 namespace headrace::python {
 namespace {
@@ -209,7 +209,7 @@ void ServeFailure(const py::object& exception, const std::string& name) {
 void EndWithParent(int parent) {
   WatchForks();
   ServeEngine();
-  const int watch = static_cast<int>(syscall(SYS_pidfd_open, parent, 0));
+  const int watch = WatchProcess(parent);
   if (getppid() != parent) EndGroup();
   std::thread([watch] {
     std::array<pollfd, 2> waited = {pollfd{kSocket, 0, 0}, pollfd{watch, POLLIN, 0}};

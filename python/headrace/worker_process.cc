@@ -27,8 +27,8 @@ constexpr int kDyingMs = 1000;
 constexpr int kLeastDescriptor = 16;
 // The first of them.
 constexpr int kFirstGiven = 3;
-
-int PidFd(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+// PIDFD_SIGNAL_PROCESS_GROUP, of Linux 6.9.
+constexpr unsigned kToItsGroup = 1U << 2;
 
 // The same open file above the descriptors given; closes `descriptor`. -1 with errno: the process has no more.
 int Raised(int descriptor) {
@@ -75,6 +75,8 @@ absl::Status NoProcess(int failed) {
 
 }  // namespace
 
+int WatchProcess(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
+
 absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::vector<std::string>& command, int code) {
   std::array<int, 2> ends = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return NoProcess(errno);
@@ -90,7 +92,7 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::v
   if (theirs >= 0) close(theirs);
   if (own_code >= 0) close(own_code);
   if (failed != 0) return NoProcess(failed);
-  worker->watch_ = PidFd(worker->pid_);
+  worker->watch_ = WatchProcess(worker->pid_);
   return worker;
 }
 
@@ -140,7 +142,21 @@ void WorkerProcess::ChargeMemory() {
   charged_ = held;
 }
 
-void WorkerProcess::KillGroup() const { kill(-pid_, SIGKILL); }
+bool WorkerProcess::Wait(int options, siginfo_t& state) const {
+  int failed = 0;
+  do {
+    failed = watch_ >= 0 ? waitid(P_PIDFD, static_cast<id_t>(watch_), &state, options)
+                         : waitid(P_PID, static_cast<id_t>(pid_), &state, options);
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+
+void WorkerProcess::KillGroup() const {
+  if (watch_ >= 0 && syscall(SYS_pidfd_send_signal, watch_, SIGKILL, nullptr, kToItsGroup) == 0) return;
+  // Older systems know the group by its number alone: another's once this program has reaped its children itself.
+  siginfo_t state = {};
+  if (Wait(WEXITED | WNOHANG | WNOWAIT, state)) kill(-pid_, SIGKILL);
+}
 
 void WorkerProcess::Kill() {
   const std::lock_guard lock(mutex_);
@@ -159,16 +175,13 @@ std::string WorkerProcess::Bury() {
   pollfd ended = {watch_, POLLIN, 0};
   if (watch_ >= 0) poll(&ended, 1, kDyingMs);
   KillGroup();
-  int status = 0;
-  pid_t found = 0;
+  siginfo_t state = {};
   const std::lock_guard lock(mutex_);
-  do {
-    found = waitpid(pid_, &status, 0);
-  } while (found < 0 && errno == EINTR);
+  const bool found = Wait(WEXITED, state);
   gone_ = true;
-  if (found != pid_) return "has ended";
-  if (WIFEXITED(status)) return Cat("ended with exit status ", WEXITSTATUS(status));
-  return Cat("was killed by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
+  if (!found) return "has ended";
+  if (state.si_code == CLD_EXITED) return Cat("ended with exit status ", state.si_status);
+  return Cat("was killed by signal ", state.si_status, " (", strsignal(state.si_status), ")");
 }
 
 }  // namespace headrace::python

@@ -5,6 +5,7 @@
 #ifndef HEADRACE_PYTHON_HEADRACE_WORKER_PROCESS_H_
 #define HEADRACE_PYTHON_HEADRACE_WORKER_PROCESS_H_
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <memory>
@@ -17,6 +18,9 @@
 #include "python/headrace/shared_memory.h"
 
 namespace headrace::python {
+
+// A descriptor that is readable once the process has ended; -1: the system has none.
+int WatchProcess(pid_t process);
 
 class WorkerProcess {
  public:
@@ -49,14 +53,15 @@ class WorkerProcess {
  private:
   WorkerProcess(int socket, int calls, int results) : socket_(socket), calls_(calls), results_(results) {}
 
-  // It must not have been reaped: until then no other group has its number.
   void KillGroup() const;
+  // As waitid; false: it is no child of this process any more.
+  bool Wait(int options, siginfo_t& state) const;
 
   const int socket_;
   SharedMemory calls_;
   SharedMemory results_;
   pid_t pid_ = -1;
-  int watch_ = -1;  // readable when the process has ended; -1: the system has none
+  int watch_ = -1;
   std::mutex mutex_;
   bool gone_ = false;  // reaped: its number may belong to another process
   MemoryAccount* account_ = nullptr;

@@ -281,6 +281,37 @@ def test_processes_that_die_between_calls_are_replaced(capfd):
     assert "made again" not in capfd.readouterr().err
 
 
+def started_as(pid):
+    """A program with that number, in a group of its own; None: the system does not let us choose."""
+    try:
+        for _ in range(50):
+            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(pid - 1))
+            program = subprocess.Popen(["sleep", "100"], process_group=0)
+            if program.pid == pid:
+                return program
+            program.kill()
+            program.wait()
+    except OSError:
+        pass
+    return None
+
+
+def test_another_process_that_got_the_number_lives_on():
+    with hr.Range(2).map(doubled, "value", processes=1).iterate(executor="pull") as iterator:
+        next(iterator)
+        (pid,) = children()
+        os.kill(pid, signal.SIGKILL)
+        # As a program does that waits for all of its children.
+        os.waitpid(pid, 0)
+        program = started_as(pid)
+        if program is None:
+            pytest.skip("needs a kernel that gives a process the number asked for")
+        iterator.close()
+        assert program.poll() is None
+        program.kill()
+        program.wait()
+
+
 def test_processes_that_do_not_start_are_no_fault_of_the_row(monkeypatch, tmp_path, capfd):
     program = tmp_path / "python"
     program.write_text("#!/bin/sh\necho no interpreter >&2\nexit 3\n")
