@@ -1,8 +1,10 @@
 """The main module of a worker process: calls one function, or asks one object for rows, until its parent is done."""
 
+import importlib.util
 import os
 import random
 import sys
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 import numpy
@@ -23,6 +25,7 @@ def main(parent: int, number: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)
+    sys.meta_path.insert(0, TorchWatch())
     try:
         kind, target, details, init, salt = unpacked(CODE)
     except BaseException as error:
@@ -41,10 +44,43 @@ def main(parent: int, number: int) -> None:
         _engine.serve_rows(target, details, seed)
 
 
+# That of the call which runs.
+latest_seed: int | None = None
+
+
 def seed_globals(seed: int) -> None:
     """Seeds the generators that functions share, by a number of 64 bits."""
+    global latest_seed
+    latest_seed = seed
     random.seed(seed)
     numpy.random.seed((seed & 0xFFFFFFFF, seed >> 32))
-    torch: Any = sys.modules.get("torch")
+    torch = sys.modules.get("torch")
     if torch is not None:
-        torch.manual_seed(seed & (1 << 63) - 1)
+        seed_torch(torch)
+
+
+def seed_torch(torch: Any) -> None:
+    if latest_seed is not None:
+        torch.manual_seed(latest_seed & (1 << 63) - 1)
+
+
+class TorchWatch:
+    """Prepares torch when the user's code imports it: the row that does so draws from its own seed, too, and processes
+    that share the cores take one thread each."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def exec_module(torch: Any) -> None:
+            execute(torch)
+            torch.set_num_threads(1)
+            seed_torch(torch)
+
+        spec.loader.exec_module = exec_module  # type: ignore[assignment, method-assign]
+        return spec

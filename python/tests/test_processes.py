@@ -99,6 +99,28 @@ def test_global_generators_are_seeded_by_the_row():
     assert rows_of(build(2, seed_globals=False), seed=5) != one
 
 
+def test_the_row_that_imports_torch_draws_from_its_own_seed(tmp_path, monkeypatch):
+    (tmp_path / "torch.py").write_text(
+        "seed, threads = None, None\n"
+        "def manual_seed(number):\n    global seed\n    seed = number\n"
+        "def set_num_threads(number):\n    global threads\n    threads = number\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def late(value):
+        import torch
+
+        assert torch.threads == 1
+        return -1 if torch.seed is None else torch.seed
+
+    def build(count, **options):
+        return hr.Range(6).map(late, "value", processes=count, **options)
+
+    one = values(build(1))
+    assert len(set(one)) == 6 and -1 not in one and values(build(3)) == one
+    assert values(build(1, seed_globals=False)) == [-1] * 6
+
+
 def test_a_state_taken_with_processes_goes_on_without():
     build = lambda count: hr.Range(20).map(noisy, "value", processes=count).batch(3)  # noqa: E731
     whole = rows_of(build(0))
