@@ -3,6 +3,7 @@
 A process is started by exec of this interpreter with `headrace.worker`; it never imports the user's script. What it is to
 call travels by value, once, in memory that all processes of a pool map."""
 
+import io
 import json
 import mmap
 import os
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from headrace.errors import GraphError, ResourceError, UnsupportedError
@@ -56,18 +58,32 @@ def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], A
     try:
         if cloudpickle is not None:
             return bytes(cloudpickle.dumps(code, protocol=5, buffer_callback=take))
-        data = pickle.dumps(code, protocol=5, buffer_callback=take)
+        return _dumped(code, take)
+    except GraphError:
+        raise
     except MemoryError as error:
         raise ResourceError(f"no memory to send {shown(target)} to other processes: {error}") from error
     except Exception as error:
         advice = "" if cloudpickle is not None else "; pip install cloudpickle, which sends functions by their code"
         raise GraphError(f"{shown(target)} cannot be sent to other processes: {error}{advice}") from error
-    if b"__main__" in data:
-        raise GraphError(
-            f"{shown(target)} is defined in the script that runs, which worker processes do not import: "
-            "pip install cloudpickle, which sends functions by their code, or move it to a module"
-        )
-    return data
+
+
+def _dumped(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file, protocol=5, buffer_callback=take).dump(code)
+    return file.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    """Sends functions and classes by their name, and refuses those that other processes cannot import."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, (type, FunctionType)) and value.__module__ == "__main__":
+            raise GraphError(
+                f"{value.__qualname__} is defined in the script that runs, which worker processes do not import: "
+                "pip install cloudpickle, which sends functions by their code, or move it to a module"
+            )
+        return NotImplemented
 
 
 def _in_memory(parts: list[Any]) -> int:

@@ -16,6 +16,15 @@ namespace {
 
 constexpr size_t kStep = size_t{64} << 10;
 
+// Older kernels give up at any signal, such as that of a profiler.
+int Reserve(int descriptor, size_t bytes) {
+  int failed = 0;
+  do {
+    failed = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  } while (failed == EINTR);
+  return failed;
+}
+
 }  // namespace
 
 SharedMemory::Mapping::~Mapping() { munmap(data_, bytes_); }
@@ -42,7 +51,7 @@ absl::Status SharedMemory::Grow(size_t bytes) {
   if (bytes <= this->bytes()) return absl::OkStatus();
   // An eighth more, so that rows of growing size do not grow it each time.
   bytes = (bytes + bytes / 8 + kStep - 1) / kStep * kStep;
-  const int failed = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+  const int failed = Reserve(descriptor_, bytes);
   if (failed != 0) {
     return ResourceError("no memory to share ", bytes, " bytes with another process: ", std::strerror(failed));
   }

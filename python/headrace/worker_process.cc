@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "python/headrace/thread_state.h"
 
 extern char** environ;
 
@@ -23,6 +24,8 @@ namespace {
 
 // A process that has lost its connection ends within this time, or is ended.
 constexpr int kDyingMs = 1000;
+// A signal that came just before the user's own thread waits is seen within this time.
+constexpr int kSignalMs = 500;
 // Above the descriptors that the process gets, so that none overwrites another.
 constexpr int kLeastDescriptor = 16;
 // The first of them.
@@ -121,8 +124,9 @@ bool WorkerProcess::Send(size_t bytes) {
 absl::StatusOr<WorkerProcess::Heard> WorkerProcess::Receive(size_t& bytes) {
   // Also its end, because a process that it forked may hold the other end of the socket.
   std::array<pollfd, 2> waited = {pollfd{socket_, POLLIN, 0}, pollfd{watch_, POLLIN, 0}};
-  if (poll(waited.data(), watch_ < 0 ? 1 : 2, -1) < 0) {
-    if (errno == EINTR) return Heard::kSignal;
+  const int ready = poll(waited.data(), watch_ < 0 ? 1 : 2, OnEnginesThread() ? -1 : kSignalMs);
+  if (ready <= 0) {
+    if (ready == 0 || errno == EINTR) return Heard::kSignal;
     return ResourceError("waiting for a worker process failed: ", std::strerror(errno));
   }
   uint64_t size = 0;

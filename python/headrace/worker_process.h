@@ -39,7 +39,8 @@ class WorkerProcess {
   enum class Heard { kResult, kEnded, kSignal };
   // Tells it that a call of so many bytes stands in calls(). False: it has ended.
   bool Send(size_t bytes);
-  // Waits for its next result, of so many bytes in results(), which it maps; kSignal if a signal came to this thread.
+  // Waits for its next result, of so many bytes in results(), which it maps; kSignal if a signal may have come to this
+  // thread.
   absl::StatusOr<Heard> Receive(size_t& bytes);
   // Charges what it shares to the account of the running task.
   void ChargeMemory();

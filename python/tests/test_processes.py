@@ -1,5 +1,6 @@
 """Python functions and datasets in worker processes: the same rows as on threads, and nothing left behind."""
 
+import _thread
 import gc
 import os
 import pathlib
@@ -8,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import cloudpickle
@@ -516,6 +518,44 @@ def test_what_cannot_be_sent_is_named_when_the_iterator_starts():
     with pytest.raises(hr.GraphError, match="<lambda>.* cannot be sent to other processes: "):
         mapped.iterate()
     assert not children()
+
+
+def of_the_script(value):
+    return value
+
+
+@pytest.mark.parametrize("target", ["function", "class"])
+def test_without_cloudpickle_code_of_the_script_is_refused_and_its_texts_are_not(monkeypatch, target):
+    from headrace import processes
+
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    texts = ["if __name__ == '__main__':"]
+    descriptor = processes.packed(("rows", texts, ["line"], None, None))[1]
+    assert processes.unpacked(descriptor)[1] == texts
+    os.close(descriptor)
+    refused = of_the_script if target == "function" else Squares
+    monkeypatch.setattr(refused, "__module__", "__main__")
+    sent = of_the_script if target == "function" else Squares()
+    with pytest.raises(hr.GraphError, match=f"{refused.__name__} is defined in the script .* pip install cloudpickle"):
+        processes.packed(("function", sent, False, None, None))
+
+
+def test_a_signal_before_the_wait_for_a_process_is_seen():
+    def hangs(value):
+        time.sleep(100 if value else 0)
+        return value
+
+    iterator = hr.Range(2).map(hangs, "value", processes=1).iterate(executor="pull")
+    next(iterator)
+    # Marks the signal without waking the wait, as one does that came just before it.
+    interrupter = threading.Timer(0.5, _thread.interrupt_main)
+    interrupter.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        next(iterator)
+    assert time.monotonic() - began < 30
+    interrupter.join()
+    iterator.close()
 
 
 def test_paths_of_modules_may_be_path_objects(monkeypatch):
