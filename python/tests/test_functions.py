@@ -407,3 +407,12 @@ def test_rows_of_a_declared_shape_go_straight_into_their_batch():
     for one, other in zip(declared, plain, strict=True):
         assert np.array_equal(one["value"], other["value"])
     assert declared.schema["value"] == ("uint8", (None, 3, 40, 50))
+
+    def peak(batches):
+        with batches.iterate(executor="pull") as iterator:
+            for _ in iterator:
+                pass
+            return iterator.report()["peak_bytes"]
+
+    # One batch; a copy would need its rows besides.
+    assert peak(declared) < 2 * 16 * 6000 <= peak(plain)

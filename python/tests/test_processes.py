@@ -232,17 +232,19 @@ def test_later_changes_are_not_seen_and_large_arrays_are_shared():
     assert [int(row["value"]) for row in rows] == list(range(1, 40))
 
 
-def test_each_process_is_made_ready_once():
+def test_each_process_is_made_ready_once(tmp_path):
     def ready(number):
         global made
         made = [*globals().get("made", []), number]
+        (tmp_path / str(number)).touch()
 
     def look(value):
-        time.sleep(0.01)
+        # The first row runs alone; of the next ones each waits until both processes have one.
+        assert value == 0 or eventually(lambda: len(list(tmp_path.iterdir())) == 2, 30)
         return np.array(made)
 
     found = [tuple(row["value"].tolist()) for row in hr.Range(40).map(look, "value", processes=2, worker_init=ready)]
-    assert set(found) <= {(0,), (1,)}
+    assert set(found) == {(0,), (1,)}
 
     def broken(number):
         raise OSError("no device")
@@ -460,11 +462,18 @@ if {way!r} == "interrupt": signal.alarm(1); signal.signal(signal.SIGALRM, signal
 
 
 def test_memory_of_processes_counts():
-    with hr.Range(40).map(lambda x: np.zeros(500_000, np.uint8), "value", processes=2).iterate() as iterator:
-        for _ in range(10):
-            next(iterator)
-        assert iterator.report()["peak_bytes"] > 1_000_000
-    assert not children()
+    def peak(count):
+        with (
+            hr.Range(4)
+            .map(lambda x: np.zeros(8_000_000, np.uint8), "value", processes=count)
+            .iterate(executor="pull") as iterator
+        ):
+            for _ in iterator:
+                pass
+            return iterator.report()["peak_bytes"]
+
+    # A row and its result in shared memory.
+    assert peak(1) > peak(0) + 8_000_000
 
 
 @pytest.mark.parametrize(
