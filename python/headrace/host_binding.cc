@@ -3,16 +3,19 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "python/headrace/called.h"
 #include "python/headrace/dataset_rows.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/process_calls.h"
+#include "python/headrace/process_pool.h"
 #include "python/headrace/stay_at_exit.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/user_function.h"
@@ -125,19 +128,49 @@ HostArrays ArraysOf(const py::dict& columns) {
   return arrays;
 }
 
+// The pools of worker processes that an iteration has, each made for the first binding that names it.
+class Pools {
+ public:
+  Pools(bool packs, std::shared_ptr<UserObjects> objects) : packs_(packs), objects_(std::move(objects)) {}
+
+  std::shared_ptr<ProcessPool> Of(const py::object& workers) {
+    const py::object pool = workers.attr("pool");
+    std::shared_ptr<ProcessPool>& made = pools_[pool.ptr()];
+    if (made != nullptr) return made;
+    made = std::make_shared<ProcessPool>(NameOf(pool), pool, packs_, objects_);
+    objects_->AddEarly(made);
+    return made;
+  }
+
+ private:
+  static std::string NameOf(const py::object& pool) {
+    const bool functions = std::string(py::str(pool.attr("kind"))) == "function";
+    std::string names;
+    for (const py::handle& each : pool.attr("targets")) {
+      const py::object target = py::reinterpret_borrow<py::tuple>(each)[0];
+      Append(names, names.empty() ? "" : ", ", NameOfCallable(functions ? target : py::type::of(target)));
+    }
+    return names;
+  }
+
+  const bool packs_;
+  const std::shared_ptr<UserObjects> objects_;
+  std::map<PyObject*, std::shared_ptr<ProcessPool>> pools_;
+};
+
 // ("function", callable, wants_rng, predicate, workers)
-std::shared_ptr<HostFunction> FunctionOf(const py::tuple& bound, bool runs,
+std::shared_ptr<HostFunction> FunctionOf(const py::tuple& bound, Pools& pools,
                                          const std::shared_ptr<UserObjects>& objects) {
-  if (!bound[4].is_none()) return FunctionInProcesses(NameOfCallable(bound[1]), bound[4], runs, objects);
-  return UserFunction(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), objects);
+  const py::object workers = bound[4];
+  if (workers.is_none()) return UserFunction(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), objects);
+  return FunctionInProcesses(workers.attr("number").cast<uint64_t>(), pools.Of(workers));
 }
 
 // ("rows", dataset, columns, workers)
-std::shared_ptr<HostRows> RowsOf(const py::tuple& bound, bool runs, const std::shared_ptr<UserObjects>& objects) {
+std::shared_ptr<HostRows> RowsOf(const py::tuple& bound, Pools& pools, const std::shared_ptr<UserObjects>& objects) {
   std::shared_ptr<HostRows> here = DatasetRows(bound[1], bound[2].cast<std::vector<std::string>>(), objects);
-  if (bound[3].is_none()) return here;
-  const std::string name = py::str(py::type::of(bound[1]).attr("__name__"));
-  return RowsInProcesses(name, std::move(here), bound[3], runs, objects);
+  const py::object workers = bound[3];
+  return workers.is_none() ? here : RowsInProcesses(std::move(here), pools.Of(workers));
 }
 
 }  // namespace
@@ -145,12 +178,13 @@ std::shared_ptr<HostRows> RowsOf(const py::tuple& bound, bool runs, const std::s
 HostBindings BindingsOf(const py::dict& references, bool runs, const std::shared_ptr<UserObjects>& objects) {
   HostBindings bindings;
   bindings.lock = &HoldGil;
+  Pools pools(runs, objects);
   for (const auto& [key, value] : references) {
     const std::string name = py::str(key);
     const auto bound = py::reinterpret_borrow<py::tuple>(value);
     const std::string kind = py::str(bound[0]);
     if (kind == "function") {
-      bindings.functions[name] = FunctionOf(bound, runs, objects);
+      bindings.functions[name] = FunctionOf(bound, pools, objects);
     } else if (kind == "iterator") {
       const IteratorOptions options = {bound[2].cast<bool>(),
                                        bound[3].cast<bool>(),
@@ -161,7 +195,7 @@ HostBindings BindingsOf(const py::dict& references, bool runs, const std::shared
         return std::make_shared<PythonIterator>(callable, options, objects);
       };
     } else if (kind == "rows") {
-      bindings.rows[name] = RowsOf(bound, runs, objects);
+      bindings.rows[name] = RowsOf(bound, pools, objects);
     } else {
       bindings.arrays[name] = ArraysOf(py::reinterpret_borrow<py::dict>(bound[1]));
     }

@@ -1,18 +1,13 @@
 #include "python/headrace/process_calls.h"
 
-#include <pybind11/stl.h>
-
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "core/philox.h"
-#include "python/headrace/process_pool.h"
 
 namespace headrace::python {
 namespace {
-
-namespace py = pybind11;
 
 // Takes as many tensors as the result says: one, which may have a place in its batch, or several.
 absl::Status TakeTensors(WireReader& reader, OutputAllocator& output, std::vector<Tensor>& tensors) {
@@ -27,15 +22,13 @@ absl::Status TakeTensors(WireReader& reader, OutputAllocator& output, std::vecto
 
 class ProcessFunction : public HostFunction {
  public:
-  ProcessFunction(std::string name, const py::object& workers, bool packs, const std::shared_ptr<UserObjects>& objects)
-      : pool_(std::make_shared<ProcessPool>(std::move(name), workers, packs, objects)) {
-    objects->AddEarly(pool_);
-  }
+  ProcessFunction(uint64_t number, std::shared_ptr<ProcessPool> pool) : number_(number), pool_(std::move(pool)) {}
 
   absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
                                            OutputAllocator& output) override {
     std::vector<Tensor> results;
     const auto write = [&](WireWriter& writer) {
+      writer.Number(number_);
       writer.Number(random == nullptr ? 0 : random->key());
       writer.Number(random == nullptr ? 0 : random->row());
       writer.Number(inputs.size());
@@ -49,16 +42,14 @@ class ProcessFunction : public HostFunction {
   int processes() const override { return pool_->size(); }
 
  private:
+  const uint64_t number_;
   const std::shared_ptr<ProcessPool> pool_;
 };
 
 class ProcessRows : public HostRows {
  public:
-  ProcessRows(std::string name, std::shared_ptr<HostRows> here, const py::object& workers, bool packs,
-              const std::shared_ptr<UserObjects>& objects)
-      : here_(std::move(here)), pool_(std::make_shared<ProcessPool>(std::move(name), workers, packs, objects)) {
-    objects->AddEarly(pool_);
-  }
+  ProcessRows(std::shared_ptr<HostRows> here, std::shared_ptr<ProcessPool> pool)
+      : here_(std::move(here)), pool_(std::move(pool)) {}
 
   uint64_t size() const override { return here_->size(); }
   bool in_runs() const override { return here_->in_runs(); }
@@ -91,14 +82,12 @@ class ProcessRows : public HostRows {
 
 }  // namespace
 
-std::shared_ptr<HostFunction> FunctionInProcesses(std::string name, const py::object& workers, bool packs,
-                                                  std::shared_ptr<UserObjects> objects) {
-  return std::make_shared<ProcessFunction>(std::move(name), workers, packs, objects);
+std::shared_ptr<HostFunction> FunctionInProcesses(uint64_t number, std::shared_ptr<ProcessPool> pool) {
+  return std::make_shared<ProcessFunction>(number, std::move(pool));
 }
 
-std::shared_ptr<HostRows> RowsInProcesses(std::string name, std::shared_ptr<HostRows> here, const py::object& workers,
-                                          bool packs, std::shared_ptr<UserObjects> objects) {
-  return std::make_shared<ProcessRows>(std::move(name), std::move(here), workers, packs, objects);
+std::shared_ptr<HostRows> RowsInProcesses(std::shared_ptr<HostRows> here, std::shared_ptr<ProcessPool> pool) {
+  return std::make_shared<ProcessRows>(std::move(here), std::move(pool));
 }
 
 }  // namespace headrace::python

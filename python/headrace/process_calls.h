@@ -3,23 +3,18 @@
 #ifndef HEADRACE_PYTHON_HEADRACE_PROCESS_CALLS_H_
 #define HEADRACE_PYTHON_HEADRACE_PROCESS_CALLS_H_
 
-#include <pybind11/pybind11.h>
-
+#include <cstdint>
 #include <memory>
-#include <string>
 
 #include "engine/operator/host.h"
-#include "python/headrace/user_objects.h"
+#include "python/headrace/process_pool.h"
 
 namespace headrace::python {
 
-// `workers`: a headrace.process_options.Workers, which holds what they call. `packs`: as ProcessPool's.
-std::shared_ptr<HostFunction> FunctionInProcesses(std::string name, const pybind11::object& workers, bool packs,
-                                                  std::shared_ptr<UserObjects> objects);
+// The function of that number in the pool.
+std::shared_ptr<HostFunction> FunctionInProcesses(uint64_t number, std::shared_ptr<ProcessPool> pool);
 // `here`: the object in this process, for its length.
-std::shared_ptr<HostRows> RowsInProcesses(std::string name, std::shared_ptr<HostRows> here,
-                                          const pybind11::object& workers, bool packs,
-                                          std::shared_ptr<UserObjects> objects);
+std::shared_ptr<HostRows> RowsInProcesses(std::shared_ptr<HostRows> here, std::shared_ptr<ProcessPool> pool);
 
 }  // namespace headrace::python
 

@@ -10,30 +10,43 @@ from headrace.options import shown
 MOST_PROCESSES = 1024
 
 
-class Workers:
-    """What the processes of one pool run. An iteration asks for `processes`, and for `packed()` when it starts."""
+class Pool:
+    """What processes run: the functions of one map, or one object. An iteration asks for `processes`, and for `packed()`
+    when it starts."""
 
-    def __init__(
-        self, kind: Literal["function", "rows"], target: Any, details: Any, processes: int, init: Any, seeded: bool
-    ) -> None:
+    def __init__(self, kind: Literal["function", "rows"], processes: int, init: Any) -> None:
+        self.kind = kind
         self.processes = processes
-        import hashlib
-
-        # Functions of different names draw apart from each other.
-        name = f"{type(target).__module__}:{type(target).__qualname__}" if kind == "rows" else name_of(target)
-        salt = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
-        self._code = (kind, target, details, init, salt if seeded else None)
-
-    def same_as(self, other: "Workers") -> bool:
-        """Whether two that run one function or object make no difference to it."""
-        return self.processes == other.processes and self._code[3:] == other._code[3:]
+        self.init = init
+        # Each with its details and its salt.
+        self.targets: list[tuple[Any, Any, int | None]] = []
 
     def packed(self) -> tuple[list[str], int]:
         """The command of a process, and the descriptor of the memory with what it is to run."""
         # Imported late, because few pipelines need it.
         from headrace.processes import packed
 
-        return packed(self._code)
+        return packed((self.kind, self.targets, self.init))
+
+
+class Workers:
+    """A function or object of a pool, by its number there."""
+
+    def __init__(self, pool: Pool, target: Any, details: Any, seeded: bool) -> None:
+        import hashlib
+
+        # Functions of different names draw apart from each other.
+        name = f"{type(target).__module__}:{type(target).__qualname__}" if pool.kind == "rows" else name_of(target)
+        salt = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+        self.pool = pool
+        self.number = len(pool.targets)
+        self._salt = salt if seeded else None
+        pool.targets.append((target, details, self._salt))
+
+    def same_as(self, other: "Workers") -> bool:
+        """Whether two that run one function or object make no difference to it."""
+        mine, others = self.pool, other.pool
+        return (mine.processes, mine.init, self._salt) == (others.processes, others.init, other._salt)
 
 
 class ProcessOptions:
@@ -51,6 +64,7 @@ class ProcessOptions:
             raise GraphError(f"{of}: seed_globals is {shown(seed_globals)}; it must be True or False")
         self.count = processes
         self._init = init
+        self._pool: Pool | None = None
         self._seed_globals = seed_globals
 
     def workers(
@@ -60,4 +74,6 @@ class ProcessOptions:
         if self.count == 0:
             return None
         seeded = not takes_rng if self._seed_globals is None else self._seed_globals
-        return Workers(kind, target, details, self.count, self._init, seeded)
+        if self._pool is None:
+            self._pool = Pool(kind, self.count, self._init)
+        return Workers(self._pool, target, details, seeded)

@@ -25,10 +25,10 @@ void AddDeath(std::string& deaths, const std::string& death) { Append(deaths, de
 
 }  // namespace
 
-ProcessPool::ProcessPool(std::string name, const py::object& workers, bool packs, std::shared_ptr<UserObjects> objects)
-    : name_(std::move(name)), objects_(std::move(objects)), processes_(workers.attr("processes").cast<size_t>()) {
+ProcessPool::ProcessPool(std::string name, const py::object& pool, bool packs, std::shared_ptr<UserObjects> objects)
+    : name_(std::move(name)), objects_(std::move(objects)), processes_(pool.attr("processes").cast<size_t>()) {
   if (!packs) return;
-  const py::object packed = Called(workers.attr("packed"), py::tuple());
+  const py::object packed = Called(pool.attr("packed"), py::tuple());
   std::tie(command_, code_) = packed.cast<std::pair<std::vector<std::string>, int>>();
 }
 

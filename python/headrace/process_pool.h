@@ -1,5 +1,5 @@
-// The worker processes of one function or object of the user's. They are started when they are first needed. A call
-// whose process dies is made again by another one; one that dies without a call is replaced.
+// The worker processes of the functions of one map, or of one object of the user's. They are started when they are
+// first needed. A call whose process dies is made again by another one; one that dies without a call is replaced.
 // Thread contract: any thread, with or without the GIL.
 #ifndef HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_
 #define HEADRACE_PYTHON_HEADRACE_PROCESS_POOL_H_
@@ -23,9 +23,9 @@ namespace headrace::python {
 
 class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
  public:
-  // `name`: by which errors name what the processes call. `workers`: a headrace.process_options.Workers, which packs
+  // `name`: by which errors name what the processes call. `pool`: a headrace.process_options.Pool, which packs
   // what they run now, and raises what is wrong with it; without `packs` no process can be started.
-  ProcessPool(std::string name, const pybind11::object& workers, bool packs, std::shared_ptr<UserObjects> objects);
+  ProcessPool(std::string name, const pybind11::object& pool, bool packs, std::shared_ptr<UserObjects> objects);
   ~ProcessPool() override;
 
   int size() const { return static_cast<int>(processes_.size()); }

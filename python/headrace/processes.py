@@ -29,7 +29,8 @@ START = (
 
 
 def packed(code: tuple[Any, ...]) -> tuple[list[str], int]:
-    """The command of a process, and the descriptor of the memory with what it is to run."""
+    """The command of a process, and the descriptor of the memory with what it is to run: a kind, functions or objects of
+    that kind with their details and salts, and worker_init."""
     if not sys.executable:
         raise UnsupportedError("processes= needs an interpreter to start, and sys.executable names none")
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
@@ -46,11 +47,10 @@ def packed(code: tuple[Any, ...]) -> tuple[list[str], int]:
     try:
         return command, _in_memory([data, *(buffer.raw() for buffer in buffers)])
     except OSError as error:
-        raise ResourceError(f"no memory to send {shown(code[1])} to other processes: {error}") from error
+        raise ResourceError(f"no memory to send {_named(code)} to other processes: {error}") from error
 
 
 def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
-    target = code[1]
     try:
         import cloudpickle
     except ImportError:
@@ -62,10 +62,14 @@ def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], A
     except GraphError:
         raise
     except MemoryError as error:
-        raise ResourceError(f"no memory to send {shown(target)} to other processes: {error}") from error
+        raise ResourceError(f"no memory to send {_named(code)} to other processes: {error}") from error
     except Exception as error:
         advice = "" if cloudpickle is not None else "; pip install cloudpickle, which sends functions by their code"
-        raise GraphError(f"{shown(target)} cannot be sent to other processes: {error}{advice}") from error
+        raise GraphError(f"{_named(code)} cannot be sent to other processes: {error}{advice}") from error
+
+
+def _named(code: tuple[Any, ...]) -> str:
+    return ", ".join(shown(target) for target, _, _ in code[1])
 
 
 def _dumped(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:

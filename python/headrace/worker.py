@@ -4,6 +4,7 @@ import importlib.util
 import os
 import random
 import sys
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from typing import Any
 
@@ -27,7 +28,7 @@ def main(parent: int, number: int) -> None:
             stream.reconfigure(line_buffering=True)
     sys.meta_path.insert(0, TorchWatch())
     try:
-        kind, target, details, init, salt = unpacked(CODE)
+        kind, targets, init = unpacked(CODE)
     except BaseException as error:
         _engine.serve_failure(error, "a worker process, which unpickled what it is to call,")
         return
@@ -37,11 +38,15 @@ def main(parent: int, number: int) -> None:
     except BaseException as error:
         _engine.serve_failure(error, "worker_init")
         return
-    seed = None if salt is None else lambda row: seed_globals(row ^ salt)
+    served = [(target, details, seeding(salt)) for target, details, salt in targets]
     if kind == "function":
-        _engine.serve_function(target, details, seed)
+        _engine.serve_functions(served)
     else:
-        _engine.serve_rows(target, details, seed)
+        _engine.serve_rows(*served[0])
+
+
+def seeding(salt: int | None) -> Callable[[int], None] | None:
+    return None if salt is None else lambda row: seed_globals(row ^ salt)
 
 
 # That of the call which runs.

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -129,28 +130,38 @@ class GlobalSeeds {
   const py::object seed_;
 };
 
-absl::StatusOr<std::vector<Tensor>> CallFunction(Parent& parent, HostFunction& function, const GlobalSeeds& seeds,
+struct ServedFunction {
+  std::shared_ptr<HostFunction> function;
+  GlobalSeeds seeds;
+};
+
+absl::StatusOr<std::vector<Tensor>> CallFunction(Parent& parent, const std::vector<ServedFunction>& functions,
                                                  size_t bytes) {
   HEADRACE_ASSIGN_OR_RETURN(WireReader reader, parent.Open(bytes));
+  const uint64_t number = reader.Number();
   const uint64_t key = reader.Number();
   const uint64_t row = reader.Number();
   std::vector<Tensor> inputs(reader.Number());
   for (Tensor& input : inputs) input = reader.View();
   HEADRACE_RETURN_IF_ERROR(reader.status());
-  seeds.Set(key, row);
+  const ServedFunction& called = functions.at(number);
+  called.seeds.Set(key, row);
   RowRandom random(key, row);
   OutputAllocator output;
-  return function.Call(inputs, &random, output);
+  return called.function->Call(inputs, &random, output);
 }
 
-void ServeFunction(const py::object& callable, bool wants_rng, const py::object& seed) {
+// `given`: callables, each with whether it takes `rng`, and what seeds for it.
+void ServeFunctions(const std::vector<std::tuple<py::object, bool, py::object>>& given) {
   Parent parent;
-  const std::shared_ptr<HostFunction> function = UserFunction(callable, wants_rng, false, parent.objects());
-  const GlobalSeeds seeds(seed);
+  std::vector<ServedFunction> functions;
+  for (const auto& [callable, wants_rng, seed] : given) {
+    functions.push_back({UserFunction(callable, wants_rng, false, parent.objects()), GlobalSeeds(seed)});
+  }
   parent.Give(absl::OkStatus(), [](WireWriter&) {});
   while (true) {
     const size_t bytes = parent.Wait();
-    absl::StatusOr<std::vector<Tensor>> results = CallFunction(parent, *function, seeds, bytes);
+    absl::StatusOr<std::vector<Tensor>> results = CallFunction(parent, functions, bytes);
     parent.Give(results.status(), [&](WireWriter& writer) {
       PutTensors(writer, results.ok() ? *results : std::vector<Tensor>());
       // What they share with the call is not kept by the user.
@@ -221,7 +232,7 @@ void EndWithParent(int parent) {
 }  // namespace
 
 void BindWorkerLoop(py::module_& module) {
-  module.def("serve_function", &ServeFunction, py::arg("function"), py::arg("wants_rng"), py::arg("seed"));
+  module.def("serve_functions", &ServeFunctions, py::arg("functions"));
   module.def("serve_rows", &ServeRows, py::arg("dataset"), py::arg("columns"), py::arg("seed"));
   module.def("serve_failure", &ServeFailure, py::arg("exception"), py::arg("name"));
   module.def("end_with_parent", &EndWithParent, py::arg("parent"));

@@ -493,6 +493,19 @@ def test_options_that_are_wrong_are_refused(options, message):
         hr.Range(3).map(doubled, "value", **options)
 
 
+def test_the_functions_of_a_map_share_its_processes():
+    def chained(value):
+        return np.append(value, [os.getpid(), random.getrandbits(30)])
+
+    def again(value):
+        return np.append(value, [os.getpid(), random.getrandbits(30)])
+
+    found = [row["value"] for row in hr.Range(20).map([chained, again], "value", processes=2)]
+    assert len({pid for row in found for pid in row[[1, 3]].tolist()}) <= 2
+    # Each is seeded by its own name.
+    assert all(row[2] != row[4] for row in found)
+
+
 def test_uses_of_one_object_need_the_same_processes():
     pairs = hr.Numpy({"a": np.arange(4), "b": np.arange(4)})
     both = {"processes": 2, "seed_globals": False}
@@ -539,14 +552,14 @@ def test_without_cloudpickle_code_of_the_script_is_refused_and_its_texts_are_not
 
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     texts = ["if __name__ == '__main__':"]
-    descriptor = processes.packed(("rows", texts, ["line"], None, None))[1]
-    assert processes.unpacked(descriptor)[1] == texts
+    descriptor = processes.packed(("rows", [(texts, ["line"], None)], None))[1]
+    assert processes.unpacked(descriptor)[1][0][0] == texts
     os.close(descriptor)
     refused = of_the_script if target == "function" else Squares
     monkeypatch.setattr(refused, "__module__", "__main__")
     sent = of_the_script if target == "function" else Squares()
     with pytest.raises(hr.GraphError, match=f"{refused.__name__} is defined in the script .* pip install cloudpickle"):
-        processes.packed(("function", sent, False, None, None))
+        processes.packed(("function", [(sent, False, None)], None))
 
 
 def test_a_signal_before_the_wait_for_a_process_is_seen():
