@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -15,6 +16,10 @@ namespace headrace::python {
 namespace {
 
 constexpr size_t kStep = size_t{64} << 10;
+// A memory of this size or more is made smaller if so many writes in succession needed less than this part of it.
+constexpr size_t kLarge = size_t{1} << 20;
+constexpr int kCompared = 16;
+constexpr size_t kPart = 4;
 
 // Older kernels give up at any signal, such as that of a profiler.
 int Reserve(int descriptor, size_t bytes) {
@@ -58,13 +63,24 @@ absl::Status SharedMemory::Grow(size_t bytes) {
   return Map(bytes);
 }
 
+void SharedMemory::Written(size_t bytes) {
+  most_used_ = std::max(most_used_, bytes);
+  if (++writes_ < kCompared) return;
+  const size_t needed = (most_used_ + kStep - 1) / kStep * kStep;
+  writes_ = 0;
+  most_used_ = 0;
+  if (this->bytes() < kLarge || needed >= this->bytes() / kPart) return;
+  // If either fails, the next Grow maps it again.
+  if (ftruncate(descriptor_, static_cast<off_t>(needed)) == 0) Map(needed).IgnoreError();
+}
+
 absl::Status SharedMemory::Show(size_t bytes) {
-  if (bytes <= this->bytes()) return absl::OkStatus();
   struct stat status = {};
   if (fstat(descriptor_, &status) != 0 || static_cast<size_t>(status.st_size) < bytes) {
     return InternalError("a process announced ", bytes, " bytes and shares ", status.st_size);
   }
-  return Map(static_cast<size_t>(status.st_size));
+  const auto all = static_cast<size_t>(status.st_size);
+  return all == this->bytes() ? absl::OkStatus() : Map(all);
 }
 
 absl::Status SharedMemory::Map(size_t bytes) {

@@ -1,5 +1,6 @@
-// Memory that two processes share, without a name that could outlive them: a memfd. One side writes and makes it
-// larger, the other maps what there is. Thread contract: one thread at a time; mappings may be let go on any thread.
+// Memory that two processes share, without a name that could outlive them: a memfd. One side writes, and makes it
+// larger or smaller, the other maps what there is. Thread contract: one thread at a time; mappings may be let go on any
+// thread.
 #ifndef HEADRACE_PYTHON_HEADRACE_SHARED_MEMORY_H_
 #define HEADRACE_PYTHON_HEADRACE_SHARED_MEMORY_H_
 
@@ -44,7 +45,10 @@ class SharedMemory {
   // For the writer: makes it at least so large, with its pages in memory, so that no write can fail. kResource if there
   // is no memory.
   absl::Status Grow(size_t bytes);
-  // For the reader: maps at least so much. kInternal if there is less.
+  // For the writer, once so much is written that the reader will look at: gives memory back that the last writes did
+  // not need.
+  void Written(size_t bytes);
+  // For the reader: maps all of it. kInternal if there is less.
   absl::Status Show(size_t bytes);
   // Lets the mapping go; the next Show makes another.
   void Forget() { mapping_.reset(); }
@@ -54,6 +58,8 @@ class SharedMemory {
 
   const int descriptor_;
   std::shared_ptr<Mapping> mapping_;
+  int writes_ = 0;        // since it was last compared with its use
+  size_t most_used_ = 0;  // by one of them
 };
 
 }  // namespace headrace::python

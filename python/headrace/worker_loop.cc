@@ -95,6 +95,7 @@ class Parent {
       writer.Number(0);
     }
     const uint64_t size = writer.bytes();
+    results_.Written(size);
     const Unlocked unlocked;
     while (send(kSocket, &size, sizeof(size), MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
   }

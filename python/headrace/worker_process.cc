@@ -113,6 +113,7 @@ bool WorkerProcess::Ended() const {
 }
 
 bool WorkerProcess::Send(size_t bytes) {
+  calls_.Written(bytes);
   const uint64_t size = bytes;
   ssize_t sent = 0;
   do {

@@ -476,6 +476,27 @@ def test_memory_of_processes_counts():
     assert peak(1) > peak(0) + 8_000_000
 
 
+def test_memory_of_one_large_row_is_given_back():
+    def shared():
+        sizes = []
+        for entry in os.scandir("/proc/self/fd"):
+            try:
+                if os.readlink(entry).startswith("/memfd:headrace "):
+                    sizes.append(entry.stat().st_size)
+            except OSError:
+                pass  # of the listing itself
+        return max(sizes)
+
+    rows = hr.Range(60).map(lambda x: np.zeros(8_000_000 if x == 20 else 8, np.uint8), "value")
+    with rows.map(lambda x: x + 1, "value", processes=1).iterate(executor="pull") as iterator:
+        for number, row in enumerate(iterator):
+            assert row["value"].tolist() == [1] * 8 if number != 20 else row["value"].sum() == 8_000_000
+            if number == 20:
+                assert shared() >= 8_000_000
+            if number == 59:
+                assert shared() < 1_000_000
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
