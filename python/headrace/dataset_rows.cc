@@ -32,9 +32,7 @@ class PythonRows : public HostRows {
                     std::vector<std::vector<Tensor>>& rows) override {
     return objects_->Call(form_.source, [&]() -> absl::Status {
       const py::object dataset = objects_->At(dataset_);
-      if (!dataset) {
-        return MakeError(ErrorKind::kClosed, Cat("the iterator that asks ", form_.source, " for rows is closed"));
-      }
+      if (!dataset) return ObjectsReleased(form_.source);
       if (in_runs_ && indices.size() > 1) {
         const py::object run = RunOrNull(dataset, indices);
         if (run) return TakeRun(run, indices.size(), rows);

@@ -39,10 +39,6 @@ py::object NextOf(const py::handle& iterator) {
   return py::reinterpret_steal<py::object>(value);
 }
 
-absl::Status LetGo(const std::string& function) {
-  return MakeError(ErrorKind::kClosed, Cat("the iterator that calls ", function, " is closed"));
-}
-
 struct IteratorOptions {
   bool epoch_given;  // the callable has a parameter for the epoch
   bool start_given;  // the callable has a parameter `start`, and can seek
@@ -61,7 +57,7 @@ class PythonIterator : public HostIterator {
   absl::Status Start(uint64_t epoch, uint64_t position) override {
     return objects_->Call(options_.form.source, [&]() -> absl::Status {
       const py::object callable = objects_->At(callable_);
-      if (!callable) return LetGo(options_.form.source);
+      if (!callable) return ObjectsReleased(options_.form.source);
       const py::object iterator = Begin(callable, epoch, position);
       const bool again = iterator.is(objects_->At(iterator_));
       objects_->Set(iterator_, iterator);
@@ -87,7 +83,7 @@ class PythonIterator : public HostIterator {
     std::vector<Tensor> row;
     HEADRACE_RETURN_IF_ERROR(objects_->Call(options_.form.source, [&]() -> absl::Status {
       const py::object iterator = objects_->At(iterator_);
-      if (!iterator) return LetGo(options_.form.source);
+      if (!iterator) return ObjectsReleased(options_.form.source);
       py::object value = NextOf(iterator);
       if (!value) return absl::OkStatus();
       return RowOf(std::move(value), options_.form, row);

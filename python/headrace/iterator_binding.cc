@@ -279,7 +279,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     ++given_;
   }
 
-  // Tells it to end, without waiting.
+  // Tells it to end, without waiting for its threads; idle worker processes are gone when it returns.
   void Stop() {
     if (inherited()) return;
     const Unlocked unlocked;

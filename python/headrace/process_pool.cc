@@ -42,10 +42,6 @@ ProcessPool::~ProcessPool() {
   if (code_ >= 0) close(code_);
 }
 
-absl::Status ProcessPool::Closed() const {
-  return MakeError(ErrorKind::kClosed, Cat("the iterator that calls ", name_, " is closed"));
-}
-
 void ProcessPool::EndNow() {
   if (getpid() != owner_) return;
   std::vector<std::unique_ptr<WorkerProcess>> idle;
@@ -64,7 +60,7 @@ void ProcessPool::EndNow() {
 absl::StatusOr<size_t> ProcessPool::TakePlace() {
   std::unique_lock lock(mutex_);
   while (true) {
-    if (closed_) return Closed();
+    if (closed_) return ObjectsReleased(name_);
     std::optional<size_t> found;
     for (size_t i = 0; i < processes_.size(); ++i) {
       if (processes_[i].taken) continue;
@@ -106,7 +102,7 @@ absl::Status ProcessPool::StartIn(size_t place) {
 absl::Status ProcessPool::StillWanted() {
   if (StopSignal::Raised()) return StopSignal::Error();
   const std::lock_guard lock(mutex_);
-  return closed_ ? Closed() : absl::OkStatus();
+  return closed_ ? ObjectsReleased(name_) : absl::OkStatus();
 }
 
 absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {

@@ -62,7 +62,6 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   // Takes the dead process out of its place, and says how it died.
   std::string Bury(size_t place);
   void Warn(const std::string& death);
-  absl::Status Closed() const;
   // kClosed if nobody waits for the result of a call.
   absl::Status StillWanted();
 

@@ -26,10 +26,6 @@ py::object GeneratorOf(const RowRandom& random) {
   return numpy_random.attr("Generator")(numpy_random.attr("Philox")(py::arg("key") = key));
 }
 
-absl::Status LetGo(const std::string& function) {
-  return MakeError(ErrorKind::kClosed, Cat("the iterator that calls ", function, " is closed"));
-}
-
 // Whether the function seems to have been written for a row as a dict: it does not take so many arguments, or indexes
 // one by a name.
 bool ExpectsADict(const py::error_already_set& raised) {
@@ -70,7 +66,7 @@ class PythonFunction : public HostFunction {
     std::string hint;
     const absl::Status status = objects_->Call(name_, [&]() -> absl::Status {
       const py::object callable = objects_->At(callable_);
-      if (!callable) return LetGo(name_);
+      if (!callable) return ObjectsReleased(name_);
       outputs = TensorsOf(CallPython(callable, inputs, random, hint), output);
       return absl::OkStatus();
     });

@@ -2,9 +2,15 @@
 
 #include <utility>
 
+#include "core/error.h"
+
 namespace headrace::python {
 
 namespace py = pybind11;
+
+absl::Status ObjectsReleased(std::string_view name) {
+  return MakeError(ErrorKind::kClosed, Cat("the iterator that calls ", name, " is closed"));
+}
 
 size_t UserObjects::Add(py::object object) {
   objects_.emplace_back();

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,9 @@ class EndsEarly {
   // From any thread, without the GIL, any number of times.
   virtual void EndNow() = 0;
 };
+
+// The error of a call whose objects were released: "the iterator that calls augment is closed".
+absl::Status ObjectsReleased(std::string_view name);
 
 class __attribute__((visibility("hidden"))) UserObjects {
  public:
