@@ -33,7 +33,7 @@ class Callback:
     has read ahead: `epoch_begin` when the loop asks for its first batch, `batch_begin` just before it gets a batch,
     `batch_end` when it asks for the next one, `epoch_end` when there is none. A loop that is left early, or fails, calls
     nothing more. An exception ends `next` with it; the batch is not lost, and the following `next` goes on where it came
-    from, without calling again what had returned.
+    from, also in `epoch_end`, without calling again what had returned.
     """
 
     def epoch_begin(self, at: Moment) -> None: ...
@@ -60,38 +60,38 @@ class Calls:
 
     def __init__(self, callbacks: Sequence[Callback], epoch: int, columns: Sequence[str]) -> None:
         # Those that are overridden alone.
-        self._bound = {
-            call: [
-                getattr(each, call) for each in callbacks if getattr(type(each), call) is not getattr(Callback, call)
-            ]
-            for call in _CALLS
-        }
+        self._bound = {call: [getattr(each, call) for each in callbacks if _overrides(each, call)] for call in _CALLS}
         self._epoch = epoch
         self._columns = tuple(columns)
         self._begun: float | None = None
-        self._open = False  # a batch has begun
+        self._open = False  # batch_begin was called for the batch, and batch_end was not
         self._batch = 0
         self._asked = 0.0
         self._waited = 0.0
         self._waited_in_epoch = 0.0
-        # Of the call being made, how many of the objects have returned.
+        # The call that raised, or that is being made, and how many of the objects have returned from it.
+        self._pending: str | None = None
         self._returned = 0
 
     def ask(self, batch: int) -> None:
-        """The loop asks for batch `batch`."""
+        """The loop asks for batch `batch`, perhaps again."""
         if self._begun is None:
             self._batch = batch
             now = time.perf_counter()
             self._make("epoch_begin", now, now)
             self._begun = now
-        if self._open:
+        if self._open and batch > self._batch:
             self._make("batch_end", self._begun, time.perf_counter())
             self._open = False
-        self._batch = batch
-        self._asked = time.perf_counter()
+        # Where the batch was there before, the loop has waited for it before.
+        if self._pending is None and not self._open:
+            self._batch = batch
+            self._asked = time.perf_counter()
 
     def give(self) -> None:
-        """It gets the batch."""
+        """It gets the batch, unless it is interrupted."""
+        if self._open:
+            return
         self._note_wait()
         self._make("batch_begin", self._begun or 0.0, time.perf_counter())
         self._open = True
@@ -101,13 +101,21 @@ class Calls:
         self._make("epoch_end", self._begun or 0.0, time.perf_counter())
 
     def _note_wait(self) -> None:
+        if self._pending is not None:
+            return
         self._waited = time.perf_counter() - self._asked
         self._waited_in_epoch += self._waited
-        self._asked += self._waited
 
     def _make(self, call: str, begun: float, now: float) -> None:
+        self._pending = call
         at = Moment(self._epoch, self._batch, self._columns, self._waited, self._waited_in_epoch, now - begun)
         for each in self._bound[call][self._returned :]:
             each(at)
             self._returned += 1
         self._returned = 0
+        self._pending = None
+
+
+def _overrides(callback: Callback, call: str) -> bool:
+    """In its class, or on the object itself."""
+    return getattr(getattr(callback, call), "__func__", None) is not getattr(Callback, call)

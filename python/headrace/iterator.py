@@ -196,9 +196,11 @@ class Iterator:
         made = row
         if self._torch is not None:
             made = {name: _to_torch(value, self._torch) for name, value in row.items()}
+        if self._off_host:
+            made = DeviceBatch(row, made)
         if self._calls is not None:
             self._calls.give()
-        return DeviceBatch(row, made) if self._off_host else made
+        return made
 
     def _raise_why_over(self) -> NoReturn:
         if self._closed:
@@ -283,10 +285,13 @@ class Iterator:
         self._keep_state(engine)
         if self._on_second is not None:
             self._on_second(self._epoch)
-        self._engine = None
-        self._let_go(engine, self._on_end or stop)
+        # First, as others may take the engine as soon as it is let go. If it raises, the next call of next goes on here.
         if self._calls is not None:
             self._calls.end()
+        if self._engine is None:  # closed by a callback
+            return
+        self._engine = None
+        self._let_go(engine, self._on_end or stop)
 
     def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
         if engine.inherited:  # In a forked child: the run, its report and its profile belong to the parent.

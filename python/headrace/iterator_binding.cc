@@ -237,6 +237,10 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     explicit Turn(BoundIteration& iteration) : iteration_(iteration) {
       std::thread::id nobody;
       if (!iteration.user_.compare_exchange_strong(nobody, std::this_thread::get_id())) {
+        if (nobody == std::this_thread::get_id()) {
+          Raise(UnsupportedError(
+              "the iterator was asked for a row within a call that it makes; take rows of iter(ds) or ds.iterate(…)"));
+        }
         Raise(UnsupportedError("another thread waits for this iterator; an iterator serves one thread at a time"));
       }
       iteration.waiting_since_ns_.store(NowNs(), std::memory_order_relaxed);

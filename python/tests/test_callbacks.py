@@ -5,6 +5,8 @@ import itertools
 import re
 import sys
 import threading
+import types
+import unittest.mock
 
 import numpy as np
 import pytest
@@ -148,13 +150,131 @@ def test_a_call_may_take_the_state():
     dataset = hr.Range(6, shuffle=True).batch(2)
     iterator = dataset.iterate(callbacks=[Saving()])
     whole = [batch["value"].tolist() for batch in iterator]
+    assert len(states) == 3
     for done, state in enumerate(states, 1):
         assert [batch["value"].tolist() for batch in dataset.iterate(state=state)] == whole[done:]
 
 
+def test_an_epochs_calls_that_raise_are_made_again_and_those_of_others_too():
+    class Raising(hr.Callback):
+        def __init__(self):
+            self.failures = 0
+
+        def fail_once(self):
+            self.failures += 1
+            if self.failures % 2:
+                raise KeyError("once")
+
+        def epoch_begin(self, at):
+            self.fail_once()
+
+        def epoch_end(self, at):
+            self.fail_once()
+
+    before, after = Noting(), Noting()
+    dataset = hr.Range(2).options(callbacks=[before, Raising(), after])
+    for epoch in range(2):
+        iterator = iter(dataset)
+        with pytest.raises(KeyError):
+            next(iterator)
+        assert [int(next(iterator)["value"]) for _ in range(2)] == [0, 1]
+        with pytest.raises(KeyError):
+            next(iterator)
+        assert next(iterator, None) is None and next(iterator, None) is None
+        for noting in (before, after):
+            assert noting.said() == whole_epoch(epoch, 2)
+            noting.calls.clear()
+
+
+def test_the_dataset_can_be_looked_at_when_its_epoch_ends():
+    seen = []
+
+    class Previews(hr.Callback):
+        def epoch_end(self, at):
+            seen.append(int(next(iter(plain))["value"]))
+            if at.epoch == 0:
+                seen.append(int(next(iter(dataset))["value"]))
+
+    plain = hr.Range(5, shuffle=True)
+    dataset = plain.options(callbacks=[Previews()])
+    first, second = ([int(row["value"]) for row in dataset] for _ in range(2))
+    assert sorted(first) == sorted(second) == list(range(5))
+    assert seen == [first[0], second[0], first[0]]
+
+
+def test_what_cannot_be_asked_within_a_call_says_so():
+    class Greedy(hr.Callback):
+        def batch_begin(self, at):
+            next(iterator)
+
+    class Closing(hr.Callback):
+        def epoch_end(self, at):
+            iterator.close()
+
+    iterator = hr.Range(2).iterate(callbacks=[Greedy()])
+    with pytest.raises(hr.UnsupportedError, match="was asked for a row within a call that it makes"):
+        next(iterator)
+    iterator = hr.Range(2).iterate(callbacks=[Closing()])
+    assert len(list(iterator)) == 2
+
+
+def test_a_batch_that_a_signal_kept_back_is_not_called_again():
+    noting = Noting()
+    calls = Calls([noting], 0, ["value"])
+    for batch in range(2):
+        calls.ask(batch)
+        calls.give()
+        # The handler of a signal raised before the loop got the batch, which it asks for again.
+        calls.ask(batch)
+        calls.give()
+    calls.ask(2)
+    calls.end()
+    assert noting.said() == whole_epoch(0, 2)
+
+
+def test_methods_of_an_object_and_mocks_are_called():
+    seen = []
+    own = hr.Callback()
+    own.batch_end = lambda at: seen.append(at.batch)
+    mock = unittest.mock.Mock(spec=hr.Callback)
+    assert len(list(hr.Range(2).iterate(callbacks=[own, mock]))) == 2
+    assert seen == [0, 1]
+    assert mock.epoch_end.call_count == 1 and mock.batch_begin.call_count == 2
+
+
+def test_a_call_that_is_made_again_says_the_same_wait(monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr("headrace.callback.time", types.SimpleNamespace(perf_counter=lambda: float(next(clock))))
+
+    class Raising(hr.Callback):
+        raised = False
+
+        def batch_begin(self, at):
+            if not self.raised:
+                self.raised = True
+                raise KeyError("once")
+
+        epoch_end = batch_begin
+
+    before, raising, after = Noting(), Raising(), Noting()
+    calls = Calls([before, raising, after], 0, ["x"])
+    for batch, call in enumerate((calls.give, calls.end)):
+        raising.raised = False
+        calls.ask(batch)
+        for _ in range(4):
+            next(clock)
+        with pytest.raises(KeyError):
+            call()
+        calls.ask(batch)
+        call()
+    for each in (before, after):
+        waits = [at.waited for name, at in each.calls if name in ("batch_begin", "epoch_end")]
+        assert waits == [5.0, 5.0]
+
+
 def test_times_are_those_of_the_loop(monkeypatch):
     clock = itertools.count()
-    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("headrace.callback.time", types.SimpleNamespace(perf_counter=lambda: float(next(clock))))
     noting = Noting()
     calls = Calls([noting], 0, ["x"])
     for batch in range(2):
