@@ -572,9 +572,20 @@ class Dataset(Methods):
         # With executor="pull" there is only the loop's own thread.
         watched_s = 0.0 if chosen["executor"] == "pull" else chosen["stall_warning"]
         heading, callbacks = chosen.text(), chosen["callbacks"]
-        iterator = Iterator(engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks)
+        joined = self._joins_rows()
+        iterator = Iterator(engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks, joined)
         self._last_run = iterator._run
         return iterator
+
+    def _joins_rows(self) -> bool | None:
+        """Whether its rows are batches; None: not known, as steps above a batch may change its axes."""
+        dataset, changed = self, False
+        while not (dataset._node.joins_rows or dataset._node.splits_rows):
+            if not dataset._inputs:
+                return False
+            changed = changed or bool(dataset._node.steps)
+            dataset = dataset._inputs[0]
+        return None if changed and dataset._node.joins_rows else dataset._node.joins_rows
 
     @staticmethod
     def _profile_files(chosen: RunOptions) -> ProfileFiles | None:

@@ -149,6 +149,7 @@ class Iterator:
         profile: ProfileFiles | None = None,
         heading: str = "",
         callbacks: Sequence[Callback] = (),
+        joined: bool | None = False,
     ) -> None:
         if not isinstance(engine, _engine.Iteration):
             raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
@@ -158,6 +159,8 @@ class Iterator:
         self._calls: Calls | None = None
         if callbacks:
             self._calls = Calls(callbacks, engine.epoch, [name for name, _, _ in engine.schema()])
+        # Whether each row joins several along the first axis of its columns; None: not known.
+        self._joined = joined
         self._off_host = engine.off_host
         # Whether rows are returned unchanged from here on, and nothing is called; `__next__` checks it.
         self._plain = self._torch is None and on_second is None and self._calls is None and not self._off_host

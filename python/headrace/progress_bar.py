@@ -2,9 +2,9 @@
 
 import sys
 import time
-from collections.abc import Iterator as Batches
-from contextlib import closing
-from typing import Any, TextIO
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self, TextIO
 
 from headrace.dataset import Dataset
 from headrace.errors import GraphError, UnsupportedError
@@ -14,13 +14,12 @@ from headrace.options import shown
 __all__ = ["progress"]
 
 
-def progress(
-    batches: Dataset | Iterator, description: str | None = None, *, file: TextIO | None = None
-) -> Batches[dict[str, Any]]:
+def progress(batches: Dataset | Iterator, description: str | None = None, *, file: TextIO | None = None) -> "Progress":
     """The batches, with a bar on the terminal that says how far the epoch is: `for batch in hr.progress(ds)`.
 
-    Behind tqdm's own figures it shows rows a second, and `waited`: the share of the time that the loop has spent waiting
-    for batches. If that is near 0%, the pipeline is fast enough. Where the file is no terminal, it shows nothing.
+    Behind tqdm's own figures it shows rows a second, where the batches are as `batch` made them, and `waited`: the share
+    of the time that the loop has spent waiting for batches. If that is near 0%, the pipeline is fast enough. Where the
+    file is no terminal, it shows nothing. What it gives has the methods of an iterator, such as `state()`.
 
     Args:
         batches: A dataset, whose next epoch it runs, or an iterator.
@@ -33,14 +32,81 @@ def progress(
     if not isinstance(batches, (Dataset, Iterator)):
         raise GraphError(f"progress: the batches are {shown(batches)}; give a dataset or an iterator")
     stream = sys.stderr if file is None else file
-    return _shown(batches, description, stream) if stream.isatty() else iter(batches)
+    if not stream.isatty():
+        return Progress(iter(batches), None)
+    bar = _tqdm()(total=_length(batches), desc=description, unit="batch", file=stream)
+    return Progress(iter(batches), bar)
 
 
-def _shown(batches: Dataset | Iterator, description: str | None, stream: TextIO) -> Batches[dict[str, Any]]:
-    dataset = batches if isinstance(batches, Dataset) else None
-    bar = _tqdm()(total=_length(dataset), desc=description, unit="batch", file=stream)
-    joined = dataset is not None and _joins_rows(dataset)
-    return _counted(iter(batches), bar, joined)
+class Progress:
+    """The iterator, with the bar that counts what it gives."""
+
+    def __init__(self, iterator: Iterator, bar: Any) -> None:
+        self._iterator = iterator
+        self._bar = bar
+        self._begun = time.perf_counter()
+        self._waited = 0.0
+        self._rows: int | None = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> dict[str, Any]:
+        asked = time.perf_counter()
+        try:
+            batch: dict[str, Any] = next(self._iterator)
+        except BaseException:
+            self._end_bar()
+            raise
+        if self._bar is not None:
+            self._show(batch, asked)
+        return batch
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that it runs."""
+        return self._iterator.epoch
+
+    def state(self) -> bytes:
+        """As `Iterator.state()`."""
+        return self._iterator.state()
+
+    def explain(self) -> str:
+        """As `Iterator.explain()`."""
+        return self._iterator.explain()
+
+    def report(self) -> dict[str, Any]:
+        """As `Iterator.report()`."""
+        return self._iterator.report()
+
+    def close(self) -> None:
+        """As `Iterator.close()`; the bar stays as it is."""
+        self._end_bar()
+        self._iterator.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _show(self, batch: dict[str, Any], asked: float) -> None:
+        now = time.perf_counter()
+        self._waited += now - asked
+        elapsed = max(now - self._begun, 1e-9)
+        joined = self._iterator._joined
+        rows = 1 if joined is False else _rows_in(batch) if joined else None
+        self._rows = None if rows is None or self._rows is None else self._rows + rows
+        rate = "" if self._rows is None else f"{self._rows / elapsed:,.0f} rows/s, "
+        self._bar.set_postfix_str(f"{rate}waited {self._waited / elapsed:.0%}", refresh=False)
+        self._bar.update()
+
+    def _end_bar(self) -> None:
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            bar.close()
 
 
 def _tqdm() -> Any:
@@ -51,36 +117,17 @@ def _tqdm() -> Any:
     return tqdm
 
 
-def _length(dataset: Dataset | None) -> int | None:
+def _length(batches: Dataset | Iterator) -> int | None:
     try:
-        return None if dataset is None else len(dataset)
+        return len(batches) if isinstance(batches, Dataset) else None
     except TypeError:
         return None
 
 
-def _joins_rows(dataset: Dataset) -> bool:
-    """Whether its rows are batches."""
-    while not (dataset._node.joins_rows or dataset._node.splits_rows):
-        if not dataset._inputs:
-            return False
-        dataset = dataset._inputs[0]
-    return dataset._node.joins_rows
-
-
-def _counted(iterator: Iterator, bar: Any, joined: bool) -> Batches[dict[str, Any]]:
-    begun = time.perf_counter()
-    waited = 0.0
-    rows = 0
-    with closing(bar):
-        while True:
-            asked = time.perf_counter()
-            batch = next(iterator, None)
-            now = time.perf_counter()
-            waited += now - asked
-            if batch is None:
-                return
-            rows += len(next(iter(batch.values()))) if joined else 1
-            elapsed = max(now - begun, 1e-9)
-            bar.set_postfix_str(f"{rows / elapsed:,.0f} rows/s, waited {waited / elapsed:.0%}", refresh=False)
-            bar.update()
-            yield batch
+def _rows_in(batch: dict[str, Any]) -> int | None:
+    """None if no column says."""
+    for value in batch.values():
+        shape: Sequence[int] = getattr(value, "shape", ())
+        if len(shape) > 0:
+            return shape[0]
+    return None

@@ -332,13 +332,41 @@ def test_a_bar_shows_rows_a_second_and_the_share_waited():
     assert re.search(r"epoch 1: 100%.* 3/3 .*[\d,]+ rows/s, waited \d+%", last), last
 
 
-def test_a_bar_counts_rows_that_are_no_batches_one_by_one():
-    for dataset in (hr.Range(6), hr.Range(6).batch(2).unbatch(), hr.Range(9).filter(hr.col("value") < 6)):
-        terminal = Terminal()
-        assert len(list(hr.progress(dataset, file=terminal))) == 6
-        assert "rows/s" in terminal.getvalue()
+def shown_rate(batches):
+    """What the bar says: the rows that it has counted, over seconds that a clock counts, or None."""
     terminal = Terminal()
-    assert len(list(hr.progress(hr.Range(6).iterate(), file=terminal))) == 6
+    progress = hr.progress(batches, file=terminal)
+    list(progress)
+    last = terminal.getvalue().rpartition("\r")[2]
+    assert "waited" in last
+    return progress._rows if "rows/s" in last else None
+
+
+def test_a_bar_counts_rows_where_batches_say_how_many():
+    batched = hr.Range(6).batch(2)
+    for dataset in (hr.Range(6), batched.unbatch(), hr.Range(9).filter(hr.col("value") < 6), batched, batched.take(9)):
+        for as_ in ("numpy", "dlpack"):
+            assert shown_rate(dataset.options(as_=as_)) == 6
+            assert shown_rate(dataset.iterate(as_=as_)) == 6
+    with batched.iterate() as iterator:
+        next(iterator)
+        state = iterator.state()
+    assert shown_rate(batched.iterate(state=state)) == 4
+    # A function of batches may give anything.
+    assert shown_rate(batched.map(lambda x: x.sum(), "value")) is None
+
+
+def test_a_loop_with_a_bar_has_the_methods_of_one_without():
+    dataset = hr.Range(6).batch(2)
+    for stream in (io.StringIO(), Terminal()):
+        with hr.progress(dataset, file=stream) as batches:
+            first = next(batches)["value"].tolist()
+            rest = dataset.iterate(state=batches.state())
+            assert first + [each for batch in rest for each in batch["value"].tolist()] == list(range(6))
+            assert batches.epoch == 0 and batches.report()["delivered"] == 1 and "Range" in batches.explain()
+        with pytest.raises(hr.ClosedError):
+            next(batches)
+        dataset.epoch = 0
 
 
 def test_a_loop_without_a_terminal_is_quiet(monkeypatch):
