@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
@@ -52,6 +53,19 @@ absl::StatusOr<Shape> ParseShape(std::string_view text) {
   return shape;
 }
 
+// Whole numbers must be held exactly, as they are numbers or classes that are compared; others are rounded.
+template <typename T>
+bool ConvertToFloat(const Json& value, T& target) {
+  if (!value.is_number()) return false;
+  target = value.get<T>();
+  if (!std::isfinite(target)) return false;
+  if (value.is_number_float()) return true;
+  // A double holds the next power of two that 64 bits cannot, so compares with the range first.
+  constexpr T kEnd = 18446744073709551616.0;
+  if (value.is_number_unsigned()) return target < kEnd && static_cast<uint64_t>(target) == value.get<uint64_t>();
+  return static_cast<int64_t>(target) == value.get<int64_t>();
+}
+
 // Whether the JSON value is one of T, which is then in `target`.
 template <typename T>
 bool Convert(const Json& value, T& target) {
@@ -59,8 +73,7 @@ bool Convert(const Json& value, T& target) {
     if (!value.is_boolean()) return false;
     target = value.get<bool>();
   } else if constexpr (std::is_floating_point_v<T>) {
-    if (!value.is_number()) return false;
-    target = value.get<T>();
+    return ConvertToFloat(value, target);
   } else if (value.is_number_unsigned()) {
     const auto number = value.get<uint64_t>();
     if (number > static_cast<uint64_t>(std::numeric_limits<T>::max())) return false;
@@ -155,9 +168,16 @@ absl::StatusOr<Tensor> NumbersOf(const Json& value, DType dtype, const Shape& sh
   return tensor;
 }
 
+// Whether the lists are a box of the shape: the first elements of a few megabytes may claim one of terabytes.
+bool IsBox(const Json& value, const Shape& shape) {
+  auto any = [](const Json&) { return true; };
+  return ForEachScalar(value, shape, any);
+}
+
 absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
   Shape shape;
-  if (ShapeOf(value, *column.type.shape, shape) && ir::FitsType(column.type, column.type.dtype, shape)) {
+  const bool shaped = ShapeOf(value, *column.type.shape, shape) && IsBox(value, shape);
+  if (shaped && ir::FitsType(column.type, column.type.dtype, shape)) {
     bool fits = false;
     absl::StatusOr<Tensor> tensor = column.type.dtype == DType::kString
                                         ? TextsOf(value, shape, fits)

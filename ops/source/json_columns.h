@@ -20,8 +20,9 @@ namespace headrace {
 absl::StatusOr<ir::Column> ParseField(std::string_view text);
 
 // The values of `columns` in one object, in their order. kData: it is no JSON, has no value for a column, or one of
-// another type. Whole numbers are numbers of any dtype that holds them; other values are exactly of their type. Of a
-// key that comes twice the last one counts.
+// another type. A whole number fits each dtype that holds it exactly; a number with a fraction or an exponent is
+// rounded to a float dtype whose range has it; other values are exactly of their type. Of a key that comes twice the
+// last counts.
 absl::Status ParseRow(std::string_view object, const ir::Columns& columns, absl::Span<Tensor> values);
 
 std::unique_ptr<RecordColumns> MakeJsonColumns(ir::Columns columns);

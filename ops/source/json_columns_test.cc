@@ -71,6 +71,27 @@ TEST(ParseRow, TakesNumbersThatTheTypeHolds) {
   EXPECT_THAT(Row(R"({"a": true})", {"a float64"}), HasSubstr("declared as float64"));
 }
 
+TEST(ParseRow, ChangesNoNumberWithoutAWord) {
+  EXPECT_EQ(Row(R"({"a": 16777216, "b": -9007199254740992, "c": 0.1})", {"a float32", "b float64", "c float64"}),
+            "a=1.67772e+07, b=-9.0072e+15, c=0.1");
+  for (const char* value : {"16777217", "-16777217", "1e39", "-1e39", "18446744073709551615"}) {
+    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a float32"}), HasSubstr("declared as float32 ()")) << value;
+  }
+  for (const char* value : {"9007199254740993", "-9007199254740993", "18446744073709551615"}) {
+    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a float64"}), HasSubstr("declared as float64 ()")) << value;
+  }
+}
+
+// The first elements claim a box that no memory holds.
+TEST(ParseRow, TakesNoMemoryForListsThatAreNoBox) {
+  constexpr int kMany = 600'000;
+  std::string line = "{\"a\": [[0";
+  for (int i = 1; i < kMany; ++i) line += ",0";
+  line += "]";
+  for (int i = 1; i < kMany; ++i) line += ",[]";
+  EXPECT_THAT(Row(line + "]}", {"a float64 (None, None)"}), HasSubstr("a list of other lengths"));
+}
+
 TEST(ParseRow, RefusesListsOfAnotherShape) {
   EXPECT_THAT(Row(R"({"a": [1, 2]})", {"a int64 (3,)"}), HasSubstr("a list of other lengths or elements"));
   EXPECT_THAT(Row(R"({"a": [[1], [2, 3]]})", {"a int64 (None, None)"}), HasSubstr("declared as int64 (None, None)"));

@@ -64,7 +64,8 @@ const OpRegistration registration(
         .doc = "Each line is an object, such as {\"text\": \"a mill\", \"label\": 3}; a column has the values of its "
                "key, and other keys are left out. Files, order, splits and keys are those of Text.\n"
                "Errors of a row, which name the file and the byte: a line that is no object, without a column's key, "
-               "or with a value of another type. Whole numbers fit every dtype that holds them; null is no value.",
+               "or with a value of another type. Whole numbers fit every dtype that holds them exactly, and others are "
+               "rounded to a float dtype whose range has them; null is no value, and a blank line is no object.",
         .min_inputs = 0,
         .max_inputs = 0,
         .attributes = Attributes(),

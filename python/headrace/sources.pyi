@@ -225,7 +225,8 @@ class JsonLines(Dataset):
     and other keys are left out. Files, order, splits and keys are those of Text.
 
     Errors of a row, which name the file and the byte: a line that is no object, without a column's key,
-    or with a value of another type. Whole numbers fit every dtype that holds them; null is no value.
+    or with a value of another type. Whole numbers fit every dtype that holds them exactly, and others
+    are rounded to a float dtype whose range has them; null is no value, and a blank line is no object.
 
     Args:
         patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
