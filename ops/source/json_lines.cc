@@ -71,10 +71,11 @@ const OpRegistration registration(
         .attributes = Attributes(),
         .traits = {.random = true, .file_io = true},
         .python =
-            {.parameters = "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], columns: Columns | None = "
-                           "None, shuffle: bool = False, window: int = 16384, interleave: int | None = None, "
-                           "sharding: str | None = None, split_bytes: int | None = None, look: int = 1000, *, "
-                           "seed: int | None = None, name: str | None = None",
+            {.parameters =
+                 "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], columns: JsonFields | None = "
+                 "None, shuffle: bool = False, window: int = 16384, interleave: int | None = None, "
+                 "sharding: str | None = None, split_bytes: int | None = None, look: int = 1000, *, "
+                 "seed: int | None = None, name: str | None = None",
              .docs = {{"patterns"},
                       {"columns",
                        "A dict from name to dtype, or to (dtype, shape) for lists: {\"text\": str, \"box\": "

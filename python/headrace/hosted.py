@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # Names, or names with their types as far as known.
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, DType | tuple[DType, Sequence[int | None] | None]]
 
+# Names with their types, of one shape each.
+JsonFields: TypeAlias = Mapping[str, DType | tuple[DType, Sequence[int | None]]]
+
 
 def numpy_attributes(arrays: Mapping[str, Any] | Any, **attributes: Any) -> dict[str, Any]:
     given = dict(arrays) if isinstance(arrays, Mapping) else {"data": arrays}

@@ -12,7 +12,7 @@ from headrace import hosted
 from headrace.dataset import Dataset
 
 if TYPE_CHECKING:
-    from headrace.hosted import Columns
+    from headrace.hosted import Columns, JsonFields
 
 __all__ = [
     "Files",
@@ -311,7 +311,7 @@ class JsonLines(Dataset):
     def __init__(
         self,
         patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
-        columns: Columns | None = None,
+        columns: JsonFields | None = None,
         shuffle: bool = False,
         window: int = 16384,
         interleave: int | None = None,

@@ -33,7 +33,9 @@ def test_types_are_looked_for_in_the_first_lines(tmp_path):
     found = hr.JsonLines(path, look=2)
     assert found.schema == {"a": ("float64", ()), "b": ("int64", (None,)), "c": ("bool", ())}
     assert [float(row["a"]) for row in found.take(2)] == [1, 2.5]
-    with pytest.raises(hr.GraphError, match='line 3 has no "b", which other lines have; name the columns to read'):
+    with pytest.raises(
+        hr.GraphError, match='line 3 of .*a.jsonl.* has no "b", which other lines have; name the columns to read'
+    ):
         hr.JsonLines(path)
 
 
@@ -70,6 +72,39 @@ def test_a_line_that_is_wrong_is_named_and_can_be_left_out(tmp_path):
     assert [int(row["x"]) for row in kept] == [1, 6]
 
 
+def test_what_is_looked_at_can_be_read(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [{"hash": 2**64 - 1, "mixed": 1, "low": -1}, {"hash": 5, "mixed": -(2**63), "low": 2.5}]
+    write(path, rows)
+    looked = hr.JsonLines(path)
+    assert {name: dtype for name, (dtype, _) in looked.schema.items()} == {
+        "hash": "uint64",
+        "mixed": "int64",
+        "low": "float64",
+    }
+    found = [{name: value.item() for name, value in row.items()} for row in looked]
+    assert found == rows
+    for text, message in (
+        ('{"x": NaN}', "it has NaN, which JSON does not have"),
+        ('{"x": [-Infinity]}', "it has -Infinity"),
+        ('{"x": ' + 900 * "[" + "1" + 900 * "]" + "}", "has no type of a column"),
+        ('{"x": ' + 100_000 * "[" + 100_000 * "]" + "}", "is not JSON"),
+        ('{"x": 1}\n\n', "line 2 of .*a.jsonl"),
+    ):
+        path.write_text(text + "\n")
+        with pytest.raises((hr.DataError, hr.GraphError), match=message):
+            hr.JsonLines(path)
+    write(path, [{"x": 2**63}, {"x": -1}])
+    with pytest.raises(hr.GraphError, match=r'"x" is int64 \(\) in line 2 of .*a.jsonl.*, and uint64 \(\) before'):
+        hr.JsonLines(path)
+
+
+def test_files_that_are_not_there_are_those_of_the_user(tmp_path):
+    with pytest.raises(hr.NotFoundError, match="JsonLines") as caught:
+        hr.JsonLines(tmp_path / "none.jsonl")
+    assert "Text" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -77,7 +112,11 @@ def test_a_line_that_is_wrong_is_named_and_can_be_left_out(tmp_path):
         ({"columns": ["x"]}, "give a dict from name to type"),
         ({"columns": {"x": object()}}, 'the type of column "x" is <object'),
         ({"columns": {"x": "bytes"}}, "has no type that JSON can have"),
-        ({"columns": {"x": ("int64", (-1,))}}, "has the dimension -1"),
+        ({"columns": {"x": ("int64", (-1,))}}, 'a dimension of column "x" is -1; it must be at least 0'),
+        ({"columns": {"x": ("int64", (2.7,))}}, 'a dimension of column "x" is 2.7; it must be a whole number'),
+        ({"columns": {"x": ("int64", ("4",))}}, "a dimension of column \"x\" is '4'"),
+        ({"columns": {"x": ("int64", (True,))}}, r'the type of column "x" is \(\'int64\', \(True,\)\)'),
+        ({"columns": {"x": ("int64", "44")}}, r'the type of column "x" is \(\'int64\', \'44\'\); give a dtype, or'),
         ({"look": 0}, "look is 0; it must be at least 1"),
         ({}, "the files have no line that shows the columns"),
     ],
@@ -90,8 +129,8 @@ def test_mistakes_say_what_to_do(arguments, message, tmp_path):
 
 def test_a_type_that_none_of_the_lines_shows_is_asked_for(tmp_path):
     path = write(tmp_path / "a.jsonl", [{"x": None}])
-    with pytest.raises(hr.GraphError, match='"x" is None in line 1, which has no type of a column'):
+    with pytest.raises(hr.GraphError, match='"x" is None in line 1 of .*a.jsonl.*, which has no type of a column'):
         hr.JsonLines(path)
     write(path, [{"x": 1}, {"x": "a"}])
-    with pytest.raises(hr.GraphError, match=r'"x" is string \(\) in line 2, and int64 \(\) before'):
+    with pytest.raises(hr.GraphError, match=r'"x" is string \(\) in line 2 of .*a.jsonl.*, and int64 \(\) before'):
         hr.JsonLines(path)
