@@ -6,6 +6,7 @@
 
 #include "engine/operator/operator.h"
 #include "engine/operator/positions.h"
+#include "ops/order/ordered_source.h"
 
 namespace headrace {
 namespace {
@@ -42,7 +43,7 @@ class SkipOperator : public StreamOperator {
   uint64_t skipped_ = 0;
 };
 
-class SkippedSource : public IndexedSource {
+class SkippedSource : public IndexedSource, public KeepsKeys {
  public:
   SkippedSource(std::unique_ptr<IndexedSource> input, uint64_t count)
       : input_(std::move(input)), skipped_(std::min(count, input_->size())) {}
@@ -59,6 +60,7 @@ class SkippedSource : public IndexedSource {
     input_->Identify(epoch, position + skipped_, id, provenance);
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
+  uint64_t recurring_orders() const override { return RecurringOrders(*input_); }
 
  private:
   const std::unique_ptr<IndexedSource> input_;

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "engine/operator/operator.h"
+#include "ops/order/ordered_source.h"
 
 namespace headrace {
 namespace {
@@ -53,7 +54,7 @@ class TakeOperator : public StreamOperator {
   uint64_t given_ = 0;
 };
 
-class TakenSource : public IndexedSource {
+class TakenSource : public IndexedSource, public KeepsKeys {
  public:
   TakenSource(std::unique_ptr<IndexedSource> input, uint64_t count)
       : input_(std::move(input)), size_(std::min(count, input_->size())) {}
@@ -68,6 +69,7 @@ class TakenSource : public IndexedSource {
     input_->Identify(epoch, position, id, provenance);
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
+  uint64_t recurring_orders() const override { return RecurringOrders(*input_); }
 
  private:
   const std::unique_ptr<IndexedSource> input_;

@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-class OrderedSource : public IndexedSource {
+class OrderedSource : public IndexedSource, public KeepsKeys {
  public:
   // `of_values`: fingerprints of what the order was made from.
   OrderedSource(std::unique_ptr<IndexedSource> input, std::unique_ptr<RowOrder> order,
@@ -18,9 +18,10 @@ class OrderedSource : public IndexedSource {
       : input_(std::move(input)),
         order_(std::move(order)),
         of_values_(std::move(of_values)),
-        level_(LevelOver(dynamic_cast<const OrderedSource*>(input_.get()))) {}
+        level_(RecurringOrders(*input_)) {}
 
   uint64_t size() const override { return order_->size(); }
+  uint64_t recurring_orders() const override { return level_ + (order_->recurs() ? 1 : 0); }
 
   absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
     const uint64_t occurrence = Find(epoch, position);
@@ -61,10 +62,6 @@ class OrderedSource : public IndexedSource {
     return occurrence;
   }
 
-  static uint64_t LevelOver(const OrderedSource* below) {
-    return below == nullptr ? 0 : below->level_ + (below->order_->recurs() ? 1 : 0);
-  }
-
   void MarkOccurrence(uint64_t occurrence, RowId& id) const {
     if (occurrence == 0) return;
     id.key = MixKey(id.key, occurrence);
@@ -74,7 +71,7 @@ class OrderedSource : public IndexedSource {
   const std::unique_ptr<IndexedSource> input_;
   const std::unique_ptr<RowOrder> order_;
   const std::vector<Fingerprint> of_values_;
-  const uint64_t level_;  // orders directly below in which rows recur
+  const uint64_t level_;  // orders below in which rows recur
 };
 
 OpFactories FactoriesOf(
@@ -87,6 +84,11 @@ OpFactories FactoriesOf(
 }
 
 }  // namespace
+
+uint64_t RecurringOrders(const IndexedSource& source) {
+  const auto* const keeps = dynamic_cast<const KeepsKeys*>(&source);
+  return keeps == nullptr ? 0 : keeps->recurring_orders();
+}
 
 OpFactories OrderFactories(MakeOrder make, OrderTraits traits) {
   return FactoriesOf(

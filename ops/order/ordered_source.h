@@ -1,6 +1,6 @@
 // Makes an operator on indices of an order: it gives the rows of its input in that order. A row keeps its key, with
 // which later occurrences in the epoch mix theirs; where an order stands on another one, also its level, as the second
-// time of the first row must differ from the first time of a second.
+// time of the first row must differ from the first time of a second. Operators that leave keys alone may stand between.
 // Thread contract: as IndexedSource's.
 #ifndef HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_
 #define HEADRACE_OPS_ORDER_ORDERED_SOURCE_H_
@@ -21,6 +21,17 @@ using MakeOrder = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(const 
 // The order of an operator that takes a value for each row, from its second input.
 using MakeOrderByValues = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(
     const OpArguments& arguments, uint64_t rows, const IndexedSource& values)>;
+
+// A source that gives rows of its input under their keys.
+class KeepsKeys {
+ public:
+  virtual ~KeepsKeys() = default;
+  // Orders here and below in which rows recur.
+  virtual uint64_t recurring_orders() const = 0;
+};
+
+// 0 for a source that gives keys of its own.
+uint64_t RecurringOrders(const IndexedSource& source);
 
 struct OrderTraits {
   bool new_each_epoch = false;  // it is another one in each epoch

@@ -49,6 +49,18 @@ TEST(Repeated, OfARepetitionCountsEach) {
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "all differ";
 }
 
+TEST(Repeated, TellsRowsApartAcrossTakeAndSkip) {
+  for (const char* cut : {"take", "skip"}) {
+    GraphBuilder builder = Over(3, 3);
+    builder.Add(cut, {1}, {{"count", IntValue(cut == std::string_view("take") ? 8 : 1)}});
+    builder.Add("Repeated", {2}, {{"times", IntValue(2)}});
+    std::vector<uint64_t> keys = RunEveryWay(builder).Keys();
+    EXPECT_EQ(keys.size(), 16);
+    std::sort(keys.begin(), keys.end());
+    EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << cut;
+  }
+}
+
 TEST(Repeated, GoesToDifferentRanks) {
   const std::vector<Ran> ranks = RunRanks(Over(4, 3), 3);
   for (const Ran& rank : ranks) EXPECT_THAT(rank.Ints(), ElementsAre(0, 1, 2, 3));
