@@ -26,15 +26,20 @@ DrawRows DrawWithReplacement(absl::Span<const double> weights, uint64_t stream) 
 
 // The rows with the smallest of exponential numbers whose rates are the weights, in rising order: each comes next with
 // its share of the weights that are left (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
-DrawRows DrawWithoutReplacement(std::vector<double> weights, uint64_t stream) {
-  return [weights = std::move(weights), stream](uint64_t epoch, absl::Span<uint32_t> rows) {
+// Compares logarithms, which tell apart the numbers of weights of any size.
+DrawRows DrawWithoutReplacement(std::vector<double> weights, uint64_t drawable, uint64_t stream) {
+  for (double& weight : weights) weight = std::log(weight);
+  return [logs = std::move(weights), drawable, stream](uint64_t epoch, absl::Span<uint32_t> rows) {
     const uint64_t key = RowRandom::KeyOf(stream, epoch);
     std::vector<std::pair<double, uint32_t>> arrivals;
-    for (uint32_t row = 0; row < weights.size(); ++row) {
-      if (weights[row] > 0) arrivals.emplace_back(-std::log1p(-RowRandom(key, row).Uniform()) / weights[row], row);
+    arrivals.reserve(drawable);
+    for (uint32_t row = 0; row < logs.size(); ++row) {
+      if (std::isinf(logs[row])) continue;
+      arrivals.emplace_back(std::log(-std::log1p(-RowRandom(key, row).Uniform())) - logs[row], row);
     }
     const auto end = arrivals.begin() + static_cast<std::ptrdiff_t>(rows.size());
-    std::partial_sort(arrivals.begin(), end, arrivals.end());
+    std::nth_element(arrivals.begin(), end, arrivals.end());
+    std::sort(arrivals.begin(), end);
     for (size_t i = 0; i < rows.size(); ++i) rows[i] = arrivals[i].second;
   };
 }
@@ -61,7 +66,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
     return GraphError("draws ", size.positions, " rows without replacement, but ", drawable, " of ", rows,
                       " rows have a weight above 0; give a smaller n");
   }
-  return MakeDrawnOrder(size, DrawWithoutReplacement(std::move(weights), stream));
+  return MakeDrawnOrder(size, DrawWithoutReplacement(std::move(weights), drawable, stream));
 }
 
 const OpRegistration registration(

@@ -115,6 +115,14 @@ TEST(Weighted, WithoutReplacementGivesEachRowOnce) {
   EXPECT_NE(ran.Ints(0, 0), ran.Ints(0, 1));
 }
 
+TEST(Weighted, WithoutReplacementDrawsByTheSmallestWeightsToo) {
+  const std::vector<double> tiny(6, 1e-310);
+  const RunSpec spec = With(tiny, 8);
+  std::set<std::vector<int64_t>> orders;
+  for (const std::vector<int64_t>& rows : Epochs(Over(6, 6, false), spec)) orders.insert(rows);
+  EXPECT_GT(orders.size(), 4) << "not in the order of the rows";
+}
+
 // Each order of two of {1, 2, 3}, by weight: the first by its share of 6, the second by its share of what is left.
 TEST(Weighted, WithoutReplacementDrawsByTheWeightsLeft) {
   if (!kCountsChances) GTEST_SKIP();
