@@ -65,18 +65,19 @@ TEST(ClassBalanced, IsDealtAboveItsDraws) {
 }
 
 TEST(ClassBalanced, RefusesOtherLabels) {
-  EXPECT_THAT(Refusal(Over(3, 5), With(Int64s({1}))), HasSubstr("got 1 labels for 3 rows; give one for each"));
+  EXPECT_THAT(Refusal(Over(3, 5), With(Int64s({1}))), HasSubstr("has 3 rows; give one of the labels for each, not 1"));
   EXPECT_THAT(Refusal(Over(0, 5), With(Int64s({}))), HasSubstr("has no rows to draw from"));
   GraphBuilder many;
   many.Add("Range", {}, {{"stop", IntValue(1 << 30)}});
   many.Add("ClassBalanced", {0, 0}, {{"column", ir::StringValue("value")}});
-  EXPECT_THAT(Refusal(many), HasSubstr("keeps 32 bytes for each of 1073741824 rows"));
+  EXPECT_THAT(Refusal(many), HasSubstr("takes 32 bytes for each of 1073741824 rows"));
   GraphBuilder unlike;
-  unlike.Add("Range", {}, {{"stop", IntValue(1000)}});
+  unlike.Add("Range", {}, {{"stop", IntValue(600)}});
   unlike.Add("ClassBalanced", {0, 0}, {{"column", ir::StringValue("value")}});
   PipelineOptions options = OptionsOf({});
   options.memory = 1 << 16;
-  EXPECT_THAT(Pipeline::Make(*unlike.Build(), options).status().message(), HasSubstr("more than 256 different labels"));
+  EXPECT_THAT(Pipeline::Make(*unlike.Build(), options).status().message(),
+              HasSubstr("has too many different labels for the budget"));
 }
 
 }  // namespace

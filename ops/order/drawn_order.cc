@@ -14,6 +14,8 @@ namespace {
 constexpr uint64_t kMostRows = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kBytesEach = 2 * sizeof(uint32_t);
 constexpr uint64_t kEpochsKept = 2;
+// What a value of a row takes with the table made of it, and while it is made.
+constexpr uint64_t kBytesOfInputRow = 32;
 
 struct OrderTable {
   std::vector<uint32_t> rows;
@@ -78,17 +80,22 @@ class DrawnOrder : public RowOrder {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, DrawRows draw) {
+absl::Status CheckOrderFits(const DrawnSize& size) {
   if (size.input_rows > kMostRows) {
     return UnsupportedError("draws from at most ", kMostRows, " rows; there are ", size.input_rows);
   }
-  const auto memory = static_cast<uint64_t>(size.memory);
-  if (size.positions > memory / (kBytesEach * kEpochsKept)) {
-    return ResourceError("keeps the order of ", size.positions, " rows for two epochs, ", kBytesEach,
-                         " bytes a row and epoch, which the budget cannot hold; draw fewer, or set memory= to more "
-                         "than ",
-                         memory, " bytes");
-  }
+  const uint64_t room = static_cast<uint64_t>(size.memory) / 2;
+  const uint64_t of_input = size.input_rows * kBytesOfInputRow;
+  const bool fits = of_input <= room && size.positions <= (room - of_input) / (kBytesEach * kEpochsKept);
+  if (fits) return absl::OkStatus();
+  return ResourceError("takes ", kBytesOfInputRow, " bytes for each of ", size.input_rows, " rows and ",
+                       kBytesEach * kEpochsKept, " for each of ", size.positions,
+                       " draws, more than half of the budget; draw fewer, or raise memory= to twice their sum from ",
+                       size.memory, " bytes");
+}
+
+absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, DrawRows draw) {
+  HEADRACE_RETURN_IF_ERROR(CheckOrderFits(size));
   return std::make_unique<DrawnOrder>(size, std::move(draw));
 }
 

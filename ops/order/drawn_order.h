@@ -25,7 +25,11 @@ struct DrawnSize {
   int64_t memory = 0;       // the run's budget
 };
 
-// kUnsupported for 2^32 rows of the input or more; kResource if the tables do not fit the budget.
+// kUnsupported for 2^32 rows of the input or more; kResource if the tables, with what a draw needs of each row of the
+// input, would take more than half of the budget.
+absl::Status CheckOrderFits(const DrawnSize& size);
+
+// As CheckOrderFits.
 absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, DrawRows draw);
 
 // The attribute `n`, the number of draws of an epoch: None, as many as its input has rows.

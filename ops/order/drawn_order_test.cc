@@ -35,9 +35,10 @@ constexpr int64_t kMemory = 1 << 20;
 TEST(DrawnOrder, CountsHowOftenARowCameBefore) {
   // Few rows of the input, and many.
   for (const uint64_t input_rows : {uint64_t{5}, uint64_t{1} << 31}) {
-    const auto order = *MakeDrawnOrder({5, input_rows, kMemory}, [](uint64_t epoch, absl::Span<uint32_t> rows) {
-      for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = epoch == 0 ? i % 2 : i;
-    });
+    const auto order =
+        *MakeDrawnOrder({5, input_rows, int64_t{1} << 40}, [](uint64_t epoch, absl::Span<uint32_t> rows) {
+          for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = epoch == 0 ? i % 2 : i;
+        });
     EXPECT_THAT(FindAll(*order, 0).rows, ElementsAre(0, 1, 0, 1, 0));
     EXPECT_THAT(FindAll(*order, 0).occurrences, ElementsAre(0, 0, 1, 1, 2));
     EXPECT_THAT(FindAll(*order, 1).rows, ElementsAre(0, 1, 2, 3, 4));
@@ -88,7 +89,11 @@ TEST(DrawnOrder, CountsItsMemory) {
 TEST(DrawnOrder, ThatDoesNotFitIsRefused) {
   const auto large = MakeDrawnOrder({1 << 17, 10, kMemory}, nullptr);
   EXPECT_EQ(KindOf(large.status()), ErrorKind::kResource);
-  EXPECT_THAT(large.status().message(), HasSubstr("the order of 131072 rows"));
+  EXPECT_THAT(large.status().message(), HasSubstr("16 for each of 131072 draws, more than half of the budget"));
+  // What the rows of the input take and what the draws take fit, but not both.
+  EXPECT_TRUE(MakeDrawnOrder({20'000, 10, kMemory}, nullptr).ok());
+  EXPECT_TRUE(MakeDrawnOrder({10, 10'000, kMemory}, nullptr).ok());
+  EXPECT_EQ(KindOf(MakeDrawnOrder({20'000, 10'000, kMemory}, nullptr).status()), ErrorKind::kResource);
   EXPECT_EQ(KindOf(MakeDrawnOrder({1, uint64_t{1} << 32, kMemory}, nullptr).status()), ErrorKind::kUnsupported);
 }
 

@@ -8,29 +8,80 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "core/buffer.h"
 #include "core/error.h"
+#include "engine/operator/failed_row.h"
+#include "io/files/interrupt.h"
+#include "ops/order/drawn_order.h"
 
 namespace headrace {
 namespace {
 
 constexpr std::string_view kColumn = "column";
-constexpr uint64_t kAtOnce = 4096;
 constexpr uint64_t kMostRows = std::numeric_limits<uint32_t>::max();
-// What the values of a row take, and a label that no row before had, at most.
-constexpr uint64_t kBytesOfRow = 32;
-constexpr uint64_t kBytesOfLabel = 256;
+// What a label that no row before had takes beside its bytes.
+constexpr uint64_t kBytesOfLabel = 128;
+constexpr size_t kLongestLabel = 4096;
 
-// Calls `take` with the value of each row, in order.
+// How many rows to read in one call: few where a row takes much, as the one of a record that is read whole.
+class RowsAtOnce {
+ public:
+  uint64_t rows() const { return rows_; }
+  // After a call in which `peak` bytes of buffers were alive at once.
+  void Learn(int64_t peak) {
+    const auto fitting = static_cast<uint64_t>(kBytes / std::max<int64_t>(peak, 1)) * rows_;
+    rows_ = std::clamp<uint64_t>(fitting, rows_ / 8, rows_ * 2);
+    rows_ = std::clamp<uint64_t>(rows_, 1, kMost);
+  }
+
+ private:
+  static constexpr int64_t kBytes = 4 << 20;
+  static constexpr uint64_t kMost = 256;
+  uint64_t rows_ = 4;
+};
+
+// Reads blocks of rows, and measures the buffers that this takes.
+class BlockReader {
+ public:
+  explicit BlockReader(const IndexedSource& values) : values_(values), account_(MemoryAccount::Open()) {}
+  ~BlockReader() { account_->Close(); }
+  BlockReader(const BlockReader&) = delete;
+
+  // The next rows from `first` on.
+  absl::Status Read(uint64_t first, Block& block) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    positions_.resize(std::min(at_once_.rows(), values_.size() - first));
+    std::iota(positions_.begin(), positions_.end(), first);
+    const TaskMemory memory(&BufferPool::Current(), account_, 0);
+    absl::Status status = values_.ReadRows(0, positions_, block);
+    at_once_.Learn(memory.peak());
+    return status;
+  }
+
+ private:
+  const IndexedSource& values_;
+  MemoryAccount* const account_;
+  RowsAtOnce at_once_;
+  std::vector<uint64_t> positions_;
+};
+
+// Calls `take` with the value of each row, in order; with null for a row that fails, if such rows are left out.
 template <typename Take>
-absl::Status ReadValues(const IndexedSource& values, int column, Take take) {
-  std::vector<uint64_t> positions;
-  for (uint64_t first = 0; first < values.size(); first += positions.size()) {
-    positions.resize(std::min(kAtOnce, values.size() - first));
-    std::iota(positions.begin(), positions.end(), first);
+absl::Status ReadValues(const OpArguments& arguments, const IndexedSource& values, Take take) {
+  const auto column = static_cast<size_t>(arguments.inputs[1].IndexOf(arguments.attributes.String(kColumn)));
+  BlockReader reader(values);
+  for (uint64_t first = 0; first < values.size();) {
     Block block;
-    HEADRACE_RETURN_IF_ERROR(values.ReadRows(0, positions, block));
-    const BlockColumn& read = block.columns[static_cast<size_t>(column)];
-    for (int row = 0; row < read.rows(); ++row) take(read.row(row));
+    const absl::Status failed = reader.Read(first, block);
+    for (int row = 0; row < block.rows(); ++row) {
+      const Tensor value = block.columns[column].row(row);
+      HEADRACE_RETURN_IF_ERROR(take(&value));
+    }
+    first += static_cast<uint64_t>(block.rows());
+    if (failed.ok()) continue;
+    if (!arguments.run->skips_failed || !IsOfOneRow(failed)) return failed;
+    HEADRACE_RETURN_IF_ERROR(take(nullptr));
+    ++first;
   }
   return absl::OkStatus();
 }
@@ -40,14 +91,10 @@ absl::Status CheckCount(const OpArguments& arguments, const IndexedSource& value
   if (rows == 0) return GraphError("has no rows to draw from");
   if (rows > kMostRows) return UnsupportedError("draws from at most ", kMostRows, " rows; there are ", rows);
   if (values.size() != rows) {
-    return GraphError("got ", values.size(), " ", what, " for ", rows, " rows; give one for each");
+    return GraphError("has ", rows, " rows; give one of the ", what, " for each, not ", values.size());
   }
-  if (rows <= static_cast<uint64_t>(arguments.run->memory) / kBytesOfRow) return absl::OkStatus();
-  return ResourceError("keeps ", kBytesOfRow, " bytes for each of ", rows, " rows, more than the budget of ",
-                       arguments.run->memory, " bytes; set memory=");
+  return CheckOrderFits({.positions = DrawnRows(arguments, rows), .input_rows = rows, .memory = arguments.run->memory});
 }
-
-int ColumnOf(const OpArguments& arguments) { return arguments.inputs[1].IndexOf(arguments.attributes.String(kColumn)); }
 
 double NumberIn(const Tensor& value) {
   switch (value.dtype()) {
@@ -81,10 +128,45 @@ bool HasNumbers(DType dtype) {
   return dtype == DType::kBool || IsInteger(dtype) || dtype == DType::kFloat32 || dtype == DType::kFloat64;
 }
 
-std::string BytesIn(const Tensor& value) {
-  if (IsVariableLength(value.dtype())) return std::string(value.bytes_value());
+std::string_view BytesIn(const Tensor& value) {
+  if (IsVariableLength(value.dtype())) return value.bytes_value();
   return {reinterpret_cast<const char*>(value.raw()), ItemSize(value.dtype())};
 }
+
+// Numbers labels as they first occur, within the budget.
+class Labels {
+ public:
+  explicit Labels(const OpArguments& arguments) : arguments_(arguments) {}
+
+  uint64_t count() const { return numbers_.size(); }
+
+  absl::StatusOr<uint32_t> NumberOf(std::string_view label, size_t row) {
+    if (label.size() > kLongestLabel) {
+      return GraphError("takes its labels from the column \"", arguments_.attributes.String(kColumn),
+                        "\", but a label has at most ", kLongestLabel,
+                        " bytes; name the column of the labels, not one of contents such as the ", label.size(),
+                        " bytes of row ", row);
+    }
+    const auto [found, is_new] = numbers_.try_emplace(std::string(label), static_cast<uint32_t>(numbers_.size()));
+    if (is_new) HEADRACE_RETURN_IF_ERROR(Count(kBytesOfLabel + label.size()));
+    return found->second;
+  }
+
+ private:
+  absl::Status Count(uint64_t bytes) {
+    bytes_ += bytes;
+    const int64_t memory = arguments_.run->memory;
+    if (bytes_ <= static_cast<uint64_t>(memory)) return absl::OkStatus();
+    return ResourceError(
+        "has too many different labels for the budget; name the column of the labels, or set memory= "
+        "to more than ",
+        memory, " bytes, which ", numbers_.size(), " of them take");
+  }
+
+  const OpArguments& arguments_;
+  std::unordered_map<std::string, uint32_t> numbers_;
+  uint64_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -101,8 +183,8 @@ absl::StatusOr<ir::Schema> InferWithValues(const ir::Attributes& attributes, abs
   const ir::Column* const column = inputs[1].Find(name);
   if (column == nullptr) {
     return GraphError("takes its ", what, " from the column \"", name,
-                      "\", which the source has not (columns: ", absl::StrJoin(inputs[1].Names(), ", "),
-                      "); name one of these, or give the ", what);
+                      "\", which the source does not have; name one of its columns (",
+                      absl::StrJoin(inputs[1].Names(), ", "), "), or give the ", what);
   }
   const ir::ColumnType& type = column->type;
   const bool fits = HasNumbers(type.dtype) || (or_texts && IsVariableLength(type.dtype));
@@ -123,37 +205,42 @@ absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, co
   HEADRACE_RETURN_IF_ERROR(CheckCount(arguments, values, rows, what));
   std::vector<double> numbers;
   numbers.reserve(rows);
-  HEADRACE_RETURN_IF_ERROR(
-      ReadValues(values, ColumnOf(arguments), [&](const Tensor& value) { numbers.push_back(NumberIn(value)); }));
+  HEADRACE_RETURN_IF_ERROR(ReadValues(arguments, values, [&](const Tensor* value) -> absl::Status {
+    numbers.push_back(value == nullptr ? 0 : NumberIn(*value));
+    return absl::OkStatus();
+  }));
   return numbers;
 }
 
-Classes::Classes(absl::Span<const uint32_t> class_of, uint64_t count) : ends_(count), members_(class_of.size()) {
-  for (const uint32_t number : class_of) ++ends_[number];
+Classes::Classes(absl::Span<const uint32_t> class_of, uint64_t count) : ends_(count) {
+  for (const uint32_t number : class_of) {
+    if (number != kNoClass) ++ends_[number];
+  }
   std::vector<uint64_t> next(count);
   std::exclusive_scan(ends_.begin(), ends_.end(), next.begin(), uint64_t{0});
   std::inclusive_scan(ends_.begin(), ends_.end(), ends_.begin());
-  for (uint32_t row = 0; row < class_of.size(); ++row) members_[next[class_of[row]]++] = row;
+  members_.resize(ends_.empty() ? 0 : ends_.back());
+  for (uint32_t row = 0; row < class_of.size(); ++row) {
+    if (class_of[row] != kNoClass) members_[next[class_of[row]]++] = row;
+  }
 }
 
 absl::StatusOr<Classes> ReadClasses(const OpArguments& arguments, const IndexedSource& values, uint64_t rows) {
   HEADRACE_RETURN_IF_ERROR(CheckCount(arguments, values, rows, "labels"));
-  const uint64_t most = static_cast<uint64_t>(arguments.run->memory) / kBytesOfLabel;
-  std::unordered_map<std::string, uint32_t> numbers;
+  Labels labels(arguments);
   std::vector<uint32_t> class_of;
   class_of.reserve(rows);
-  HEADRACE_RETURN_IF_ERROR(ReadValues(values, ColumnOf(arguments), [&](const Tensor& value) {
-    // Behind the most labels, further ones count as one: the error follows.
-    auto number = static_cast<uint32_t>(numbers.size());
-    const bool room = numbers.size() <= most;
-    if (room) number = numbers.try_emplace(BytesIn(value), number).first->second;
+  HEADRACE_RETURN_IF_ERROR(ReadValues(arguments, values, [&](const Tensor* value) -> absl::Status {
+    if (value == nullptr) {
+      class_of.push_back(Classes::kNoClass);
+      return absl::OkStatus();
+    }
+    HEADRACE_ASSIGN_OR_RETURN(const uint32_t number, labels.NumberOf(BytesIn(*value), class_of.size()));
     class_of.push_back(number);
+    return absl::OkStatus();
   }));
-  if (numbers.size() > most) {
-    return ResourceError("has more than ", most, " different labels, too many for the budget of ",
-                         arguments.run->memory, " bytes; are they labels? Otherwise set memory=");
-  }
-  return Classes(class_of, numbers.size());
+  if (labels.count() == 0) return DataError("has no row to draw: all labels failed to be read");
+  return Classes(class_of, labels.count());
 }
 
 }  // namespace headrace

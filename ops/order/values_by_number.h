@@ -1,6 +1,6 @@
 // Operators on indices that take a value for each row of their input, such as a weight or a label: their second input
-// has the values, by the numbers of the rows. Of that input the one column alone is made, so no file is read for it
-// where a listing has the values.
+// has the values, by the numbers of the rows. The optimizer always drops the other columns of that input, so no file is
+// read for it where a listing has the values.
 // Pure functions.
 #ifndef HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_
 #define HEADRACE_OPS_ORDER_VALUES_BY_NUMBER_H_
@@ -26,15 +26,18 @@ absl::StatusOr<ir::Schema> InferWithValues(const ir::Attributes& attributes, abs
 std::vector<ir::ColumnSet> ReadsValues(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                        const ir::ColumnSet& wanted);
 
-// Those of every row of `values`, the second input. kGraph if it has not exactly `rows` of them, or `rows` is 0;
-// kResource if what is made of them would not fit the budget.
+// Those of every row of `values`, the second input; 0 for a row that fails, if such rows are left out. kGraph if it
+// does not have exactly `rows` of them, or `rows` is 0; kResource if what is made of them would not fit the budget;
+// kClosed after an interrupt.
 absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, const IndexedSource& values,
                                                 uint64_t rows, std::string_view what);
 
 // Rows by their labels.
 class Classes {
  public:
-  // The class of each row, below `count`; fewer than 2^32 rows.
+  static constexpr uint32_t kNoClass = 0xFFFFFFFF;
+
+  // The class of each row, below `count`, or kNoClass; fewer than 2^32 rows.
   Classes(absl::Span<const uint32_t> class_of, uint64_t count);
 
   uint64_t count() const { return ends_.size(); }
@@ -49,7 +52,8 @@ class Classes {
   std::vector<uint32_t> members_;
 };
 
-// As ReadNumbers. Classes are numbered as they first occur.
+// As ReadNumbers, but a row that fails has no class. Classes are numbered as they first occur. kGraph for a label of
+// more than a few KiB, as of a column of file contents.
 absl::StatusOr<Classes> ReadClasses(const OpArguments& arguments, const IndexedSource& values, uint64_t rows);
 
 }  // namespace headrace

@@ -172,22 +172,22 @@ TEST(Weighted, TakesAColumnOfTheListing) {
 }
 
 TEST(Weighted, RefusesWeightsThatCannotBeDrawn) {
-  EXPECT_THAT(Refusal(Over(3, 5), With({1, 2})), HasSubstr("got 2 weights for 3 rows"));
+  EXPECT_THAT(Refusal(Over(3, 5), With({1, 2})), HasSubstr("has 3 rows; give one of the weights for each, not 2"));
   EXPECT_THAT(Refusal(Over(2, 5), With({1, -2})), HasSubstr("weights[1] is -2; weights are finite numbers, 0 or more"));
   EXPECT_THAT(Refusal(Over(2, 5), With({std::nan(""), 1})), HasSubstr("weights[0] is nan"));
   EXPECT_THAT(Refusal(Over(2, 5), With({0, 0})), HasSubstr("no weight above 0"));
   EXPECT_THAT(Refusal(Over(0, 5), With({})), HasSubstr("has no rows to draw from"));
   EXPECT_THAT(Refusal(Over(3, 3, false), With({1, 0, 2})),
               HasSubstr("draws 3 rows without replacement, but 2 of 3 rows have a weight above 0"));
-  EXPECT_THAT(Refusal(Over(2, int64_t{1} << 40), With({1, 2})), HasSubstr("which the budget cannot hold"));
+  EXPECT_THAT(Refusal(Over(2, int64_t{1} << 40), With({1, 2})), HasSubstr("more than half of the budget"));
 }
 
 TEST(Weighted, RefusesColumnsThatAreNoWeights) {
   GraphBuilder missing;
   const uint32_t rows = Range(missing, 3);
   missing.Add("Weighted", {rows, Range(missing, 3)}, {{"column", ir::StringValue("label")}});
-  EXPECT_THAT(Refusal(missing), HasSubstr("takes its weights from the column \"label\", which the source has not "
-                                          "(columns: value)"));
+  EXPECT_THAT(Refusal(missing), HasSubstr("takes its weights from the column \"label\", which the source does not "
+                                          "have; name one of its columns (value)"));
   GraphBuilder texts;
   const uint32_t three = Range(texts, 3);
   texts.Add("Weighted", {three, Array(texts, DType::kString)}, {{"column", ir::StringValue("value")}});
