@@ -1,6 +1,7 @@
 #include "ir/orders.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -78,10 +79,14 @@ class Numbering {
     const Traits traits = TraitsOf(node);
     bool over_indices = traits.indexed;
     bool draws = node.salt() != 0;
+    std::optional<uint32_t> python;
+    if (traits.python) python = static_cast<uint32_t>(id);
     for (const uint32_t input : node.inputs()) {
       over_indices = over_indices && over_indices_[input];
       draws = draws || draws_[input];
+      if (!python.has_value()) python = python_[input];
     }
+    python_.push_back(python);
     over_indices_.push_back(over_indices);
     draws_.push_back(draws);
   }
@@ -89,10 +94,13 @@ class Numbering {
   bool over_indices(uint32_t id) const { return over_indices_[id]; }
   // It, or a node below it, draws.
   bool draws(uint32_t id) const { return draws_[id]; }
+  // It, or a node below it, that calls the user's Python.
+  std::optional<uint32_t> python(uint32_t id) const { return python_[id]; }
 
  private:
   std::vector<bool> over_indices_;
   std::vector<bool> draws_;
+  std::vector<std::optional<uint32_t>> python_;
 };
 
 // Rows of it are one to one with those of its input, in the same order or in one that a choice does not mean.
@@ -215,6 +223,27 @@ std::string WhyNoNumbers(const Nodes& nodes, uint32_t id, const Numbering& numbe
   return placed ? "" : Cat("has more operators below it than the ", kMostOperators, " that a graph may have");
 }
 
+// Why the values that the node takes for each row cannot be read by number; "": they can.
+std::string WhyNoValues(const Nodes& nodes, const proto::Node& node, const Numbering& numbering) {
+  for (int i = 1; i < node.inputs_size(); ++i) {
+    const uint32_t id = node.inputs(i);
+    const proto::Node& values = nodes[static_cast<int>(id)];
+    constexpr std::string_view kAdvice = "; give them as a list or an array";
+    if (!numbering.over_indices(id)) {
+      return Cat("takes a value for each row from ", At(values), ", which does not give rows by their numbers",
+                 kAdvice);
+    }
+    if (numbering.draws(id)) {
+      return Cat("takes a value for each row from ", At(values), ", which gives other rows in each epoch", kAdvice);
+    }
+    if (const std::optional<uint32_t> python = numbering.python(id); python.has_value()) {
+      return Cat("takes a value for each row from ", At(nodes[static_cast<int>(*python)]),
+                 ", which would be called for every row before the first one comes", kAdvice);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 void PutOrdersAbove(proto::Graph& graph) {
@@ -248,6 +277,7 @@ std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph) {
     const proto::Node& node = graph.nodes(id);
     if (!TraitsOf(node).by_number || node.inputs().empty()) continue;
     std::string why = WhyNoNumbers(graph.nodes(), node.inputs(0), numbering);
+    if (why.empty()) why = WhyNoValues(graph.nodes(), node, numbering);
     if (why.empty()) continue;
     mistakes.push_back({LocationText(node.location()), OperatorName(node), std::move(why), ErrorKind::kGraph, id, -1});
   }

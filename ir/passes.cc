@@ -7,6 +7,7 @@
 #include "ir/dump.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/node_traits.h"
 #include "ir/passes/commute_shuffle.h"
 #include "ir/passes/drop_unread_columns.h"
 #include "ir/passes/fold_constants.h"
@@ -27,6 +28,9 @@ constexpr std::string_view kDropUnreadColumns = "drop_unread_columns";
 bool Contains(absl::Span<const std::string> names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
+
+// Values of rows, by their numbers, from a second input.
+bool TakesValues(const proto::Node& node) { return TraitsOf(node).by_number && node.inputs_size() > 1; }
 
 absl::Status CheckNames(absl::Span<const std::string> off) {
   std::vector<std::string> names;
@@ -135,8 +139,9 @@ const std::vector<Pass>& AllPasses() {
 absl::StatusOr<Optimized> Optimize(const proto::Graph& graph, absl::Span<const std::string> off) {
   HEADRACE_RETURN_IF_ERROR(CheckNames(off));
   Optimized result{graph, {}};
-  // Where rows that fail are skipped, what is left out decides which rows fail: nothing may depend on settings.
-  const bool first = graph.has_skip_failed();
+  // Where rows that fail are skipped, what is left out decides which rows fail: nothing may depend on settings. Columns
+  // beside the values that an operator takes by number would all be read before the first row.
+  const bool first = graph.has_skip_failed() || std::any_of(graph.nodes().begin(), graph.nodes().end(), TakesValues);
   const auto drops_columns = [](const Pass& pass) { return pass.name == kDropUnreadColumns; };
   for (const Pass& pass : AllPasses()) {
     if (first && drops_columns(pass)) result.trace.push_back(RunTraced(pass, false, result.graph));

@@ -459,7 +459,8 @@ def chosen_again(data: pathlib.Path) -> hr.Dataset:
 
 def balanced_pictures(data: pathlib.Path) -> hr.Dataset:
     pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
-    return pictures.sample(hr.ClassBalanced("label", n=30)).map(V.RandomHorizontalFlip(), "image").batch(4)
+    part, _ = pictures.split([0.75, 0.25])
+    return part.sample(hr.ClassBalanced("label", n=30)).map(V.RandomHorizontalFlip(), "image").batch(4)
 
 
 def weighted_rows(data: pathlib.Path) -> hr.Dataset:

@@ -370,11 +370,16 @@ Cardinality RowsOfRank(const PlanNode& node, const ShardAssignment& shard) {
 absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const IterateOptions& options) {
   HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, Prepare(user_graph));
   HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment shard, ShardOf(options, options.even.value_or("off")));
+  // With no pass but those that always run, as the count is of the graph as the user wrote it.
+  IterateOptions plain;
+  plain.optimize = false;
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Optimized optimized, Optimize(graph, plain, ShardAssignment::Even::kOff));
   RunOptions run;
   run.bindings = &options.bindings;
   run.files = options.files;
+  run.memory = options.memory;
   run.skips_failed = graph.has_skip_failed();
-  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> node, MakePlanNodes(graph, run));
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> node, MakePlanNodes(optimized.graph, run));
   return RowsOfRank(*node, shard);
 }
 

@@ -33,12 +33,14 @@ const OpRegistration registration(
         .name = "ClassBalanced",
         .role = ir::Role::kStream,
         .summary = "Draws rows so that all classes come equally often.",
-        .doc = "Each of the n draws takes one of the classes that occur, all equally likely, and one of its rows, all "
-               "equally likely, whatever came before. Each epoch has new draws; a row that comes again in an epoch has "
-               "random numbers of its own. Labels are by the rows' numbers in the order that the source has without "
-               "shuffling; maps may stand between it and the source. Of a listing only the labels are read, no "
-               "pictures.\n"
-               "Errors: another number of labels than of rows; labels that are not single numbers or texts.",
+        .doc =
+            "Each of the n draws takes one of the classes that occur, all equally likely, and one of its rows, all "
+            "equally likely, whatever came before. Each epoch has new draws; a row that comes again in an epoch has "
+            "random numbers of its own. Labels are by the rows' numbers in the order that the source has without "
+            "shuffling; maps may stand between it and the source, and a column is one that the source gives, "
+            "below them. A column is read anew for each iterator and for len(): of a listing no pictures are read, but "
+            "of records every record, so give the labels there, as also over a source that calls Python.\n"
+            "Errors: another number of labels than of rows; labels that are not single numbers or texts.",
         .min_inputs = 2,
         .max_inputs = 2,
         .attributes = {DeclareDrawnRows(), DeclareValuesColumn()},

@@ -74,13 +74,15 @@ const OpRegistration registration(
         .name = "Weighted",
         .role = ir::Role::kStream,
         .summary = "Draws rows with given weights.",
-        .doc = "With replacement each of the n draws takes row i with probability weights[i] / sum(weights), whatever "
-               "came before. Without it, each draw takes one of the rows that are left, with its share of their "
-               "weights. A row of weight 0 never comes. Each epoch has new draws; a row that comes again in an epoch "
-               "has random numbers of its own. Weights are by the rows' numbers in the order that the source has "
-               "without shuffling; maps may stand between it and the source.\n"
-               "Errors: a weight that is negative or not finite; no weight above 0; another number of weights than of "
-               "rows; without replacement, n above the number of rows with a weight above 0.",
+        .doc =
+            "With replacement each of the n draws takes row i with probability weights[i] / sum(weights), whatever "
+            "came before. Without it, each draw takes one of the rows that are left, with its share of their "
+            "weights. A row of weight 0 never comes. Each epoch has new draws; a row that comes again in an epoch "
+            "has random numbers of its own. Weights are by the rows' numbers in the order that the source has "
+            "without shuffling; maps may stand between it and the source, and a column is one that the source gives, "
+            "below them.\n"
+            "Errors: a weight that is negative or not finite; no weight above 0; another number of weights than of "
+            "rows; without replacement, n above the number of rows with a weight above 0.",
         .min_inputs = 2,
         .max_inputs = 2,
         .attributes = {DeclareDrawnRows(),

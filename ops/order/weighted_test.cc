@@ -8,6 +8,8 @@
 
 #include "core/row_id.h"
 #include "core/testing/chi_square.h"
+#include "ir/infer.h"
+#include "ir/passes.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -200,6 +202,42 @@ TEST(Weighted, IsNoPartOfAnother) {
   builder.Add("select", {2}, {{"indices", ir::IntsValue({0})}});
   EXPECT_THAT(Refusal(builder, With({1, 1, 1, 1})), HasSubstr("Weighted (test.py:3) gives other rows in each epoch, "
                                                               "which it draws"));
+}
+
+TEST(Weighted, RefusesValuesThatCannotBeReadByNumber) {
+  const auto over = [](auto add_values) {
+    GraphBuilder builder;
+    const uint32_t rows = Range(builder, 4);
+    const uint32_t values = add_values(builder);
+    builder.Add("Weighted", {rows, values}, {{"column", ir::StringValue("value")}});
+    return Refusal(builder, With({1, 1, 1, 1}));
+  };
+  EXPECT_THAT(over([](GraphBuilder& builder) { return builder.Add("map", {Range(builder, 4)}); }),
+              HasSubstr("takes a value for each row from map (test.py:3), which does not give rows by their numbers"));
+  EXPECT_THAT(over([](GraphBuilder& builder) {
+                return builder.Add("take", {Range(builder, 4, true)}, {{"count", IntValue(4)}});
+              }),
+              HasSubstr("from take (test.py:3), which gives other rows in each epoch; give them as a list"));
+  EXPECT_THAT(over([](GraphBuilder& builder) {
+                return builder.Add(
+                    "from_dataset", {},
+                    {{"dataset", ir::ReferenceValue("rows")},
+                     {"columns", ir::ColumnsValue({{{"value", ir::ColumnType::Of(DType::kInt64, {})}}})}});
+              }),
+              HasSubstr("from from_dataset (test.py:2), which would be called for every row"));
+}
+
+TEST(Weighted, ReadsNoOtherColumnsWithAnyPasses) {
+  GraphBuilder builder;
+  const uint32_t rows = builder.Add("ImageFolder", {}, {{"root", ir::StringValue("photos")}});
+  const uint32_t again = builder.Add("ImageFolder", {}, {{"root", ir::StringValue("photos")}});
+  builder.Add("Weighted", {rows, again}, {{"column", ir::StringValue("label")}});
+  std::vector<std::string> off;
+  for (const ir::Pass& pass : ir::AllPasses()) off.push_back(pass.name);
+  const ir::Optimized optimized = *ir::Optimize(*builder.Build(), off);
+  const auto schemas = *ir::InferSchemas(optimized.graph);
+  EXPECT_THAT(schemas[0].Names(), ElementsAre("image", "label"));
+  EXPECT_THAT(schemas[1].Names(), ElementsAre("label"));
 }
 
 TEST(Weighted, FitsNoStateOfOtherWeights) {

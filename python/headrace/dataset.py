@@ -358,7 +358,10 @@ class Dataset(Methods):
         return write_records(self, path, dict(options))
 
     def __repr__(self) -> str:
-        chain = " → ".join(node.op for node, _ in _ordered(self)[0] if not node.of_attribute)
+        nodes, datasets = _ordered(self)
+        values = {id(each) for dataset in datasets for each in _values_of(dataset)}
+        shown = (node for (node, _), each in zip(nodes, datasets, strict=True) if id(each) not in values)
+        chain = " → ".join(node.op for node in shown if not node.of_attribute)
         return f"<headrace.Dataset {chain}>"
 
     # ---- making it ----
@@ -680,6 +683,12 @@ def _ordered(last: Dataset) -> tuple[list[tuple[_engine.Node, list[int]]], list[
         nodes.append((dataset._node, [node_ids[id(each)] for each in dataset._inputs]))
         datasets.append(dataset)
     return nodes, datasets
+
+
+def _values_of(sampled: Dataset) -> list[Dataset]:
+    """What gives a sampler its values."""
+    further = sampled._inputs[1:] if sampled._node.by_number else ()
+    return [each for values in further for each in _ordered(values)[1]]
 
 
 def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = None) -> Dataset:

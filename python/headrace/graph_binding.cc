@@ -198,6 +198,24 @@ bool Shuffles(const BoundNode& bound) {
          std::any_of(bound.node.attributes().begin(), bound.node.attributes().end(), asks);
 }
 
+// The same, in the order of the rows' numbers.
+BoundNode Unshuffled(BoundNode bound) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(bound.node.op());
+  if (declaration == nullptr) return bound;
+  const auto puts_above = [&](const ir::proto::Attribute& attribute) {
+    const ir::Attribute* const declared = declaration->FindAttribute(attribute.name());
+    return declared != nullptr && !declared->puts_above.empty();
+  };
+  auto* const attributes = bound.node.mutable_attributes();
+  if (std::none_of(attributes->begin(), attributes->end(), puts_above)) return bound;
+  const auto of_order = [&](const ir::proto::Attribute& attribute) {
+    return puts_above(attribute) || attribute.name() == "seed" || attribute.name() == "name";
+  };
+  attributes->erase(std::remove_if(attributes->begin(), attributes->end(), of_order), attributes->end());
+  bound.node.clear_salt();
+  return bound;
+}
+
 bool RowByRow(const BoundNode& bound) {
   const ir::Declaration* const declaration = ir::Registry::Global().Find(bound.node.op());
   return declaration != nullptr && declaration->role == ir::Role::kRow && declaration->traits.one_to_one;
@@ -234,7 +252,9 @@ void BindGraph(py::module_& module) {
                              })
       .def_property_readonly("columns", &DeclaredColumns)
       .def_property_readonly("shuffles", &Shuffles)
+      .def("unshuffled", &Unshuffled)
       .def_property_readonly("row_by_row", &RowByRow)
+      .def_property_readonly("by_number", &Has<&ir::Traits::by_number>)
       .def_property_readonly("joins_rows", &Has<&ir::Traits::joins_rows>)
       .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)
       .def_property_readonly("of_attribute", &Has<&ir::Traits::of_attribute>)

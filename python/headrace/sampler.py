@@ -68,22 +68,39 @@ def _array_of(op: str, what: str, given: Any) -> Any:
         raise GraphError(f"{op}: {what} is {shown(given)}, which is no array: {error}") from error
     except MemoryError as error:
         raise ResourceError(f"{op}: {what} does not fit into memory as an array: {error}") from error
-    if array.ndim != 1 or array.dtype.kind not in "biufSU":
+    if array.ndim != 1:
         kind = f"an array of {array.dtype} of shape {array.shape}"
         raise GraphError(f"{op}: {what} is {kind}; give one value for each row, along one axis")
-    return array
+    if array.dtype.kind == "O":
+        _refuse_mixed(op, what, array)
+    elif array.dtype.kind in "SU":
+        if not isinstance(given, np.ndarray):
+            _refuse_mixed(op, what, given)
+    elif array.dtype.kind not in "biuf":
+        raise GraphError(f"{op}: {what} is an array of {array.dtype}; give numbers or texts")
+    # The engine reads no numbers of 16 bits.
+    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
-def _listing(dataset: Dataset) -> Dataset:
-    """A dataset of its own that gives the rows by number: what stands below the maps."""
-    while dataset._node.row_by_row and len(dataset._inputs) == 1:
+def _refuse_mixed(op: str, what: str, values: Any) -> None:
+    """NumPy makes texts of numbers that stand beside texts, so that 1 and "1" would be one."""
+    kinds = {str if isinstance(each, str) else bytes if isinstance(each, bytes) else type(each) for each in values}
+    if kinds <= {str} or kinds <= {bytes}:
+        return
+    if len(kinds) == 1:
+        raise GraphError(f"{op}: {what} is an array of object; give numbers or texts")
+    listed = ", ".join(sorted(each.__name__ for each in kinds))
+    raise GraphError(f"{op}: {what} holds values of several kinds ({listed}); give numbers alone, or texts alone")
+
+
+def _listing(dataset: Dataset, made: dict[int, Dataset] | None = None) -> Dataset:
+    """A dataset of its own that gives the rows by number: without maps, and without an order of its own."""
+    made = {} if made is None else made
+    while (dataset._node.row_by_row or dataset._node.of_attribute) and len(dataset._inputs) == 1:
         (dataset,) = dataset._inputs
-    return _twin(dataset, {})
-
-
-def _twin(dataset: Dataset, made: dict[int, Dataset]) -> Dataset:
     if id(dataset) not in made:
         copy = dataset._copy()
-        copy._inputs = tuple(_twin(each, made) for each in dataset._inputs)
+        copy._node = dataset._node.unshuffled()
+        copy._inputs = tuple(_listing(each, made) for each in dataset._inputs)
         made[id(dataset)] = copy
     return made[id(dataset)]

@@ -17,8 +17,10 @@ class ClassBalanced(Sampler):
     Each of the n draws takes one of the classes that occur, all equally likely, and one of its rows,
     all equally likely, whatever came before. Each epoch has new draws; a row that comes again in an
     epoch has random numbers of its own. Labels are by the rows' numbers in the order that the source
-    has without shuffling; maps may stand between it and the source. Of a listing only the labels are
-    read, no pictures.
+    has without shuffling; maps may stand between it and the source, and a column is one that the source
+    gives, below them. A column is read anew for each iterator and for len(): of a listing no pictures
+    are read, but of records every record, so give the labels there, as also over a source that calls
+    Python.
 
     Errors: another number of labels than of rows; labels that are not single numbers or texts.
 
@@ -67,7 +69,8 @@ class Weighted(Sampler):
     whatever came before. Without it, each draw takes one of the rows that are left, with its share of
     their weights. A row of weight 0 never comes. Each epoch has new draws; a row that comes again in an
     epoch has random numbers of its own. Weights are by the rows' numbers in the order that the source
-    has without shuffling; maps may stand between it and the source.
+    has without shuffling; maps may stand between it and the source, and a column is one that the source
+    gives, below them.
 
     Errors: a weight that is negative or not finite; no weight above 0; another number of weights than
     of rows; without replacement, n above the number of rows with a weight above 0.

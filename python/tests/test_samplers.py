@@ -3,6 +3,8 @@
 import collections
 import pathlib
 import re
+import signal
+import struct
 
 import numpy as np
 import pytest
@@ -74,6 +76,13 @@ def test_labels_come_from_the_listing_and_no_picture_is_read_for_them(tmp_path):
     before = read_bytes()
     counts = collections.Counter(int(row["label"]) for row in labels)
     assert read_bytes() - before < 100_000
+    for dataset in (labels, hr.ImageFolder(tmp_path).zip(hr.Range(33)).sample(hr.ClassBalanced("label", n=1))):
+        before = read_bytes()
+        assert len(dataset) in (3000, 1)
+        dataset.iterate(optimize=False).close()
+        dataset.iterate(disabled_passes="drop_unread_columns").close()
+        # Sources read ahead: a picture or two of those that are drawn.
+        assert read_bytes() - before < 1_000_000
     assert all(850 < counts[label] < 1150 for label in range(3))
     pictures = hr.ImageFolder(tmp_path).sample(hr.ClassBalanced("label", n=3))
     before = read_bytes()
@@ -91,6 +100,59 @@ def test_a_sampler_stands_above_maps_and_shuffles_too(photos):
     assert order not in drawn._graph().text()
 
 
+def test_a_named_shuffle_below_a_sampler_is_no_second_one(photos):
+    def drawn(labels):
+        pictures = hr.ImageFolder(photos, shuffle=True, seed=3, name="train")
+        sampled = pictures.sample(hr.ClassBalanced(labels, n=9)).project(["label"])
+        return sampled.shuffle(4).iterate()
+
+    labels = [int(row["label"]) for row in hr.ImageFolder(photos).project(["label"])]
+    by_array = [int(row["label"]) for row in drawn(labels)]
+    # The salts of what stands above are the same, too.
+    assert [int(row["label"]) for row in drawn("label")] == by_array
+    table = hr.Numpy({"label": np.arange(4)}, shuffle=True, name="table")
+    assert set(int(row["label"]) for row in table.sample(hr.ClassBalanced(n=99))) == set(range(4))
+
+
+def test_a_column_of_the_listing_serves_parts_above_maps(photos):
+    pictures = hr.ImageFolder(photos).map([V.Decode(), V.RandomHorizontalFlip(name="flip")], "image")
+    train, _ = pictures.rename({"label": "kind"}).split([0.75, 0.25], seed=1)
+    members = [int(row["kind"]) for row in train.project(["kind"])]
+    for optimize in (True, False):
+        drawn = train.sample(hr.ClassBalanced("label", n=60)).project(["kind"]).iterate(optimize=optimize)
+        by_array = train.sample(hr.ClassBalanced(members, n=60)).project(["kind"]).iterate(optimize=optimize)
+        assert [int(row["kind"]) for row in drawn] == [int(row["kind"]) for row in by_array]
+
+
+def test_labels_that_cannot_be_read_are_left_out_where_rows_are(tmp_path):
+    path = tmp_path / "a.rec"
+    payloads = [b"cat0", b"dog0", b"owl0"]
+    path.write_bytes(b"".join(struct.pack("<II", 0xCED7230A, 4) + payload for payload in payloads))
+    assert len(hr.RecordFile(path, index="build")) == 3
+    data = bytearray(path.read_bytes())
+    data[12:16] = bytes(4)
+    path.write_bytes(data)  # damages the second record, and the first one, which none follows
+    records = hr.RecordFile(path, index=tmp_path / "a.idx")
+    with pytest.raises(hr.DataError):
+        records.sample(hr.ClassBalanced("record")).iterate()
+    skipping = records.on_error("skip").sample(hr.ClassBalanced("record", n=50))
+    assert {row["record"] for row in skipping} == {b"owl0"}
+    assert skipping._last_run.report()["skipped"] == []
+
+
+def test_reading_labels_ends_with_ctrl_c():
+    many = np.broadcast_to(np.int8(1), 60_000_000)
+    sampled = hr.Range(len(many)).sample(hr.Weighted(many)).options(memory="16GiB")
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            len(sampled)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
 def test_samplers_follow_each_other():
     repeated = hr.Range(10, shuffle=True).sample(hr.Repeated(3)).take(24)
     first = read(repeated)
@@ -98,6 +160,11 @@ def test_samplers_follow_each_other():
     assert read(repeated, shard=(1, 3)) == first[1::3]
     again = hr.Range(3).sample(hr.Weighted([1, 0, 2], n=5)).sample(hr.Repeated(2))
     assert read(again)[::2] == read(again)[1::2] == read(hr.Range(3).sample(hr.Weighted([1, 0, 2], n=5)))
+
+
+def test_a_dataset_is_shown_without_the_values_of_a_sampler(photos):
+    assert repr(hr.ImageFolder(photos).sample(hr.ClassBalanced())) == "<headrace.Dataset ImageFolder → ClassBalanced>"
+    assert repr(hr.Range(2).sample(hr.Weighted([1, 2])).batch(2)) == "<headrace.Dataset Range → Weighted → batch>"
 
 
 def test_a_sampler_is_a_value_of_its_own():
@@ -137,16 +204,26 @@ def test_a_saved_graph_takes_its_labels_from_the_listing(photos, tmp_path):
         (lambda: hr.Sampler(), "made by one of its classes"),
         (lambda: hr.Weighted(np.ones((3, 2))), r"Weighted: weights is an array of float64 of shape \(3, 2\)"),
         (lambda: hr.Weighted(3), r"Weighted: weights is an array of int64 of shape \(\)"),
-        (lambda: hr.ClassBalanced([object()]), "ClassBalanced: labels is an array of object"),
+        (lambda: hr.ClassBalanced([object()]), "ClassBalanced: labels is an array of object; give numbers or texts"),
+        (lambda: hr.ClassBalanced(["a", 1]), r"labels holds values of several kinds \(int, str\)"),
+        (lambda: hr.ClassBalanced(np.array(["a", 1], object)), "labels holds values of several kinds"),
+        (lambda: hr.Weighted([1j, 2]), "weights is an array of complex128; give numbers or texts"),
+        (
+            lambda: len(hr.from_dataset([1, 2, 3], "label").sample(hr.ClassBalanced())),
+            "a value for each row from from_dataset .* which would be called for every row .* give them as a list",
+        ),
         (lambda: len(hr.Range(3).sample(hr.Weighted(["a", "b", "c"]))), "must be single numbers"),
-        (lambda: len(hr.Range(3).sample(hr.Weighted([1, 1]))), "got 2 weights for 3 rows"),
+        (lambda: len(hr.Range(3).sample(hr.Weighted([1, 1]))), "has 3 rows; give one of the weights for each, not 2"),
         (lambda: len(hr.Range(3).sample(hr.Weighted([1, 1, 1], n=0))), "n is 0; it must be at least 1"),
         (lambda: len(hr.Range(3).sample(hr.Weighted([1, 1, -1]))), r"weights\[2\] is -1"),
         (
             lambda: len(hr.Range(3).sample(hr.Weighted([1, 1, 0], replacement=False))),
             "draws 3 rows without replacement",
         ),
-        (lambda: len(hr.Range(3).sample(hr.ClassBalanced())), 'from the column "label", which the source has not'),
+        (
+            lambda: len(hr.Range(3).sample(hr.ClassBalanced())),
+            'from the column "label", which the source does not have',
+        ),
         (lambda: len(hr.Range(3).sample(hr.Repeated(0))), "times is 0; it must be at least 1"),
         (lambda: len(hr.Range(9).batch(2).sample(hr.Weighted([1] * 5))), "put it below batch"),
         (lambda: len(hr.Range(9).filter(hr.col("value") > 2).sample(hr.Repeated(2))), "acts on the numbers of rows"),
@@ -159,13 +236,22 @@ def test_mistakes_say_what_to_do(make, message):
 
 def test_an_order_that_does_not_fit_the_budget_says_so():
     drawn = hr.Range(10).sample(hr.Weighted([1] * 10, n=10_000_000))
-    with pytest.raises(hr.ResourceError, match="the order of 10000000 rows"):
+    with pytest.raises(hr.ResourceError, match="10000000 draws, more than half of the budget"):
         drawn.iterate(memory="1MiB")
     assert len(drawn) == 10_000_000
+    with pytest.raises(hr.ResourceError, match="more than half of the budget"):
+        len(drawn.options(memory="1MiB"))
+    # Each fits alone, but not both.
+    both = hr.Range(20_000).sample(hr.Weighted([1] * 20_000, n=25_000))
+    with pytest.raises(hr.ResourceError, match="more than half of the budget"):
+        both.iterate(memory="1900KiB")
+    assert len(list(both.iterate(memory="8MiB"))) == 25_000
 
 
 def test_the_type_of_labels_does_not_matter():
     labels = [number % 4 == 0 for number in range(12)]
-    kinds = [labels, np.array(labels, np.uint8), np.array(labels, np.float32), [str(each) for each in labels]]
+    texts = [str(each) for each in labels]
+    numbers = [np.array(labels, dtype) for dtype in (np.uint8, np.float16, np.float32)]
+    kinds = [labels, *numbers, texts, np.array(texts, object)]
     drawn = [read(hr.Range(12).map(T.TypeCast("int32"), "value").sample(hr.ClassBalanced(kind))) for kind in kinds]
     assert all(each == drawn[0] for each in drawn)
