@@ -373,7 +373,8 @@ class Dataset(Methods):
 
         The function gets the columns of one row as `map`'s functions do, and gives an iterable of rows: values for one
         output column, otherwise tuples in the order of `output`, or dicts. All rows of one call must agree in dtype and
-        shape. They have the output columns alone. A row's key is that of the row it is made of, mixed with its number among
+        shape, and all are in memory at once, outside the budget `memory`: one that never ends takes memory until there is
+        none. They have the output columns alone. A row's key is that of the row it is made of, mixed with its number among
         those; a restart calls the function for the one row again in which it stopped.
 
         Args:
@@ -391,8 +392,8 @@ class Dataset(Methods):
         """The rows in the order that a sampler gives, such as `headrace.Weighted`, `ClassBalanced` or `Repeated`.
 
         It acts on the numbers of rows, over sources with random access (with take, skip, concat and zip of them, and
-        parts): only rows that come are read, an order takes no time to restore, and rows are sharded above it. Calls may
-        follow each other. Order, seed and epoch determine it; each epoch has another one where the sampler draws.
+        parts): only rows that come are read, and rows are sharded above it. Calls may follow each other. Order, seed and
+        epoch determine it; each epoch has another one where the sampler draws.
 
         Args:
             sampler: The order.
