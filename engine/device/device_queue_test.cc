@@ -17,7 +17,6 @@
 #include "core/error.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/device_name.h"
-#include "engine/device/open_device.h"
 #include "engine/device/testing/faulty_device.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
@@ -495,12 +494,6 @@ TEST(DeviceQueue, MayBeClosedAtAnyTimeByAnotherThread) {
     ASSERT_EQ(device->lent(), 0);
   });
   std::printf("HEADRACE-COUNT schedules=%d\n", kSchedules);
-}
-
-TEST(OpenDevice, NamesTheDeviceThatThereIsNot) {
-  const absl::Status none = OpenDevice(*ParseDeviceName("cuda:3")).status();
-  EXPECT_EQ(KindOf(none), ErrorKind::kUnsupported);
-  EXPECT_EQ(none.message(), "device \"cuda:3\": this build has no CUDA; use \"cpu:0\"");
 }
 
 TEST(DeviceName, HasAKindAndANumber) {

@@ -1,6 +1,7 @@
 #include "engine/device/testing/test_driver.h"
 
 #include <cudaTypedefs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -50,6 +52,7 @@ struct Stream {
   int device = 0;
   bool blocking = false;
   bool captures = false;
+  bool broken = false;  // its capture
   uint64_t queued = 0;
   Clock clock;
   std::deque<Work> work;
@@ -65,6 +68,7 @@ struct Context {
   int device = 0;
   int retained = 0;
   Stream legacy;
+  Clock ended;  // of streams that were destroyed
 };
 
 uint64_t Scramble(uint64_t x) {
@@ -103,13 +107,30 @@ class Driver {
     findings_.clear();
     calls_ = 0;
     broken_ = CUDA_SUCCESS;
-    begun_ = false;
+    // Of this thread.
+    delete std::exchange(current_, nullptr);
+    mode_ = CU_STREAM_CAPTURE_MODE_GLOBAL;
   }
 
   void Find(const std::string& finding) { findings_.insert(finding); }
 
+  // Of the process that begins: one that is forked from it cannot use the driver.
+  CUresult Begin() {
+    if (begun_by_ != 0 && begun_by_ != getpid()) return CUDA_ERROR_NOT_INITIALIZED;
+    if (given_.devices == 0) return CUDA_ERROR_NO_DEVICE;
+    begun_by_ = getpid();
+    return CUDA_SUCCESS;
+  }
+
   // Counts a call; the code with which it must fail.
   CUresult Enter() {
+    if (begun_by_ != getpid()) {
+      Find("a call before cuInit");
+      return CUDA_ERROR_NOT_INITIALIZED;
+    }
+    return Fails();
+  }
+  CUresult Fails() {
     const int64_t call = calls_++;
     if (broken_ != CUDA_SUCCESS) return broken_;
     if (call == given_.fail_at) {
@@ -156,8 +177,28 @@ class Driver {
     return before;
   }
 
+  // Of the streams that the legacy stream waits for, whether one is captured.
+  bool LegacyCaptured(int device) {
+    return std::any_of(streams_.begin(), streams_.end(), [device](const auto& each) {
+      return each.second->device == device && each.second->blocking && each.second->captures;
+    });
+  }
+  bool IsLegacy(const Stream& stream) { return &stream == &contexts_[static_cast<size_t>(stream.device)]->legacy; }
+  // Breaks the captures of the device; whether there are any.
+  bool BreakCaptures(int device) {
+    bool any = false;
+    for (auto& [handle, stream] : streams_) {
+      if (stream->device != device || !stream->captures) continue;
+      stream->broken = any = true;
+    }
+    return any;
+  }
+
   void Queue(Stream& stream, std::vector<std::pair<uintptr_t, bool>> uses, std::function<void()> run) {
     if (stream.captures) Find("work was queued on a stream under capture");
+    if (IsLegacy(stream) && LegacyCaptured(stream.device)) {
+      Find("work was queued on the legacy stream, which waits for a stream under capture");
+    }
     Work work;
     work.stream = stream.id;
     work.before = Before(stream);
@@ -227,6 +268,7 @@ class Driver {
   }
   void SynchronizeDevice(int device) {
     Clock all = contexts_[static_cast<size_t>(device)]->legacy.clock;
+    Join(all, contexts_[static_cast<size_t>(device)]->ended);
     for (auto& [handle, stream] : streams_) {
       if (stream->device == device) Join(all, stream->clock);
     }
@@ -259,6 +301,11 @@ class Driver {
       if (stream->id == id) return stream.get();
     }
     return nullptr;
+  }
+
+  // Freed memory is kept, so that all of it can be counted.
+  int64_t Allocations() const {
+    return std::count_if(memories_.begin(), memories_.end(), [](const auto& each) { return each.second.on_device; });
   }
 
   uint64_t Bytes(bool on_device, int device) const {
@@ -335,7 +382,7 @@ class Driver {
   std::set<std::string> findings_;
   int64_t calls_ = 0;
   CUresult broken_ = CUDA_SUCCESS;
-  bool begun_ = false;
+  pid_t begun_by_ = 0;  // 0: not begun
   int next_id_ = 1;
   uint64_t random_ = 0;
   uintptr_t next_handle_ = 0x1000;
@@ -377,10 +424,10 @@ Driver& It() {
   }
 
 CUresult Init(unsigned int) {
-  ENTER();
-  if (it.given_.devices == 0) return CUDA_ERROR_NO_DEVICE;
-  it.begun_ = true;
-  return CUDA_SUCCESS;
+  Driver& it = It();
+  const std::lock_guard<std::mutex> lock(it.mutex);
+  if (const CUresult fails = it.Fails(); fails != CUDA_SUCCESS) return fails;
+  return it.Begin();
 }
 
 CUresult DriverGetVersion(int* version) {
@@ -390,18 +437,22 @@ CUresult DriverGetVersion(int* version) {
 }
 
 CUresult GetErrorName(CUresult code, const char** name) {
-  *name = code == CUDA_ERROR_OUT_OF_MEMORY        ? "CUDA_ERROR_OUT_OF_MEMORY"
-          : code == CUDA_ERROR_LAUNCH_FAILED      ? "CUDA_ERROR_LAUNCH_FAILED"
-          : code == CUDA_ERROR_NO_DEVICE          ? "CUDA_ERROR_NO_DEVICE"
-          : code == CUDA_ERROR_DEVICE_UNAVAILABLE ? "CUDA_ERROR_DEVICE_UNAVAILABLE"
-                                                  : "CUDA_ERROR_OTHER";
+  static const std::map<CUresult, const char*> names = {
+#define NAME(code) {code, #code}
+      NAME(CUDA_ERROR_DEVICE_UNAVAILABLE), NAME(CUDA_ERROR_ILLEGAL_ADDRESS), NAME(CUDA_ERROR_LAUNCH_FAILED),
+      NAME(CUDA_ERROR_NOT_INITIALIZED),    NAME(CUDA_ERROR_NO_DEVICE),       NAME(CUDA_ERROR_OUT_OF_MEMORY),
+#undef NAME
+  };
+  const auto known = names.find(code);
+  *name = known == names.end() ? "CUDA_ERROR_OTHER" : known->second;
   return CUDA_SUCCESS;
 }
 
 CUresult GetErrorString(CUresult code, const char** words) {
-  *words = code == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory"
-           : code == CUDA_ERROR_NO_DEVICE   ? "no CUDA-capable device is detected"
-                                            : "as the test wants it";
+  *words = code == CUDA_ERROR_OUT_OF_MEMORY     ? "out of memory"
+           : code == CUDA_ERROR_NO_DEVICE       ? "no CUDA-capable device is detected"
+           : code == CUDA_ERROR_NOT_INITIALIZED ? "initialization error"
+                                                : "as the test wants it";
   return CUDA_SUCCESS;
 }
 
@@ -438,27 +489,28 @@ CUresult CtxPushCurrent(CUcontext handle) {
   return CUDA_SUCCESS;
 }
 
+// Done also where it fails: it may give the error of earlier work.
 CUresult CtxPopCurrent(CUcontext* handle) {
   Driver& it = It();
   const std::lock_guard<std::mutex> lock(it.mutex);
+  const CUresult fails = it.Enter();
   if (it.Current() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   *handle = reinterpret_cast<CUcontext>(it.Current());
   Driver::current_->pop_back();
-  if (Driver::current_->empty()) {
-    delete Driver::current_;
-    Driver::current_ = nullptr;
-  }
-  return CUDA_SUCCESS;
+  if (Driver::current_->empty()) delete std::exchange(Driver::current_, nullptr);
+  return fails;
 }
 
 CUresult CtxSynchronize() {
   ENTER_IN_CONTEXT();
+  if (it.BreakCaptures(context->device)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   it.CheckCapture();
   it.SynchronizeDevice(context->device);
   return CUDA_SUCCESS;
 }
 
 CUresult ThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  ENTER();
   std::swap(*mode, Driver::mode_);
   return CUDA_SUCCESS;
 }
@@ -538,6 +590,7 @@ CUresult StreamDestroy(CUstream handle) {
   if (found == it.streams_.end()) return CUDA_ERROR_INVALID_HANDLE;
   // Its work goes on, and is done at some time.
   it.Drain(found->second->clock);
+  Join(it.contexts_[static_cast<size_t>(found->second->device)]->ended, found->second->clock);
   it.streams_.erase(found);
   return CUDA_SUCCESS;
 }
@@ -568,7 +621,16 @@ CUresult StreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
   ENTER_IN_CONTEXT();
   const Stream* const stream = it.Find(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (it.IsLegacy(*stream) && it.LegacyCaptured(stream->device)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   *status = stream->captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamGetCtx(CUstream handle, CUcontext* owner) {
+  ENTER_IN_CONTEXT();
+  const Stream* const stream = it.Find(handle);
+  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *owner = reinterpret_cast<CUcontext>(it.contexts_[static_cast<size_t>(stream->device)].get());
   return CUDA_SUCCESS;
 }
 
@@ -641,6 +703,7 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_
       FUNCTION(StreamSynchronize),
       FUNCTION(StreamWaitEvent),
       FUNCTION(StreamIsCapturing),
+      FUNCTION(StreamGetCtx),
       FUNCTION(EventCreate),
       FUNCTION(EventDestroy),
       FUNCTION(EventRecord),
@@ -675,12 +738,10 @@ uint64_t TestDriverFindings(char* text, uint64_t room) {
   return findings.size();
 }
 
-uint64_t TestDriverDeviceBytes() {
+int64_t TestDriverAllocations() {
   Driver& it = It();
   const std::lock_guard<std::mutex> lock(it.mutex);
-  uint64_t bytes = 0;
-  for (int device = 0; device < it.given_.devices; ++device) bytes += it.Bytes(true, device);
-  return bytes;
+  return it.Allocations();
 }
 
 CUresult TestDriverExpect(CUstream handle, CUdeviceptr memory, const void* expected, uint64_t bytes) {
@@ -707,6 +768,7 @@ CUresult TestDriverWrite(CUstream handle, CUdeviceptr memory, int value, uint64_
 void TestDriverEnter(int device) {
   Driver& it = It();
   const std::lock_guard<std::mutex> lock(it.mutex);
+  it.Begin();
   if (Driver::current_ == nullptr) Driver::current_ = new std::vector<Context*>;
   Driver::current_->push_back(it.contexts_[static_cast<size_t>(device)].get());
 }
@@ -719,10 +781,14 @@ CUstream TestDriverMakeStream() {
 
 void TestDriverEndStream(CUstream stream) { StreamDestroy(stream); }
 
-void TestDriverCapture(CUstream handle, int begins) {
+int TestDriverCapture(CUstream handle, int begins) {
   Driver& it = It();
   const std::lock_guard<std::mutex> lock(it.mutex);
-  if (const auto found = it.streams_.find(handle); found != it.streams_.end()) found->second->captures = begins != 0;
+  const auto found = it.streams_.find(handle);
+  if (found == it.streams_.end()) return 0;
+  Stream& stream = *found->second;
+  stream.captures = begins != 0;
+  return std::exchange(stream.broken, false) ? 0 : 1;
 }
 
 }  // extern "C"

@@ -4,8 +4,8 @@
 // finds use after free, sources that change under a pending copy, memory freed under pending work, and leaks.
 //
 // Modelled: primary contexts, current contexts by thread, streams (the legacy default stream and streams that wait for
-// it), events, device and page-locked memory, copies from host to device, captures. Not modelled: kernels, other
-// copies, the per-thread default stream, time.
+// it), events, device and page-locked memory, copies from host to device, captures and what breaks them, forks. Not
+// modelled: kernels, other copies, the per-thread default stream, time.
 //
 // Thread contract: any thread; SetUp while nothing else calls.
 #ifndef HEADRACE_ENGINE_DEVICE_TESTING_TEST_DRIVER_H_
@@ -31,26 +31,28 @@ struct TestDriverOptions {
   int sticky;           // whether every later call fails, too
 };
 
-// Forgets everything, with a new set-up.
+// Forgets everything but that cuInit was called, with a new set-up.
 void TestDriverSetUp(const struct TestDriverOptions* given);
 // Calls since, without those that only name errors.
 int64_t TestDriverCalls();
 // What was found, one line each: violations, and what was not given back. Returns the length without the final zero.
 uint64_t TestDriverFindings(char* text, uint64_t room);
-// Bytes of device memory taken.
-uint64_t TestDriverDeviceBytes();
+// How often device memory was taken.
+int64_t TestDriverAllocations();
 
 // Work of a user, like a kernel: reads the memory when it runs, and says if it holds other bytes than `expected`, which
 // is copied.
 CUresult TestDriverExpect(CUstream stream, CUdeviceptr memory, const void* expected, uint64_t bytes);
 // Work of a user that writes the memory.
 CUresult TestDriverWrite(CUstream stream, CUdeviceptr memory, int value, uint64_t bytes);
-// For users without the driver's headers: makes a device's context this thread's, and makes and ends a stream there.
+// For users without the driver's headers: as cuInit, makes a device's context this thread's, and makes and ends a
+// stream there.
 void TestDriverEnter(int device);
 CUstream TestDriverMakeStream();
 void TestDriverEndStream(CUstream stream);
-// As a capture into a graph that begins or ends on the stream: no work of ours may be queued there meanwhile.
-void TestDriverCapture(CUstream stream, int begins);
+// As a capture into a graph that begins or ends on the stream: no work of ours may be queued there meanwhile. Returns
+// whether the capture is whole: a wait for all work of its context breaks it.
+int TestDriverCapture(CUstream stream, int begins);
 
 }  // extern "C"
 
