@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/error.h"
+#include "core/fork_watch.h"
 #include "core/text.h"
 
 namespace headrace {
@@ -51,8 +52,17 @@ absl::Status Fill(CudaDriver& driver) {
                           VersionText(kVersion), " or newer");
 }
 
+absl::Status LostDriver() {
+  return UnsupportedError(
+      "this process was forked after CUDA or Headrace's threads had started, which a fork does not copy: start workers "
+      "with the 'spawn' method, or fork before the first iteration");
+}
+
 absl::Status Begin(const CudaDriver& driver) {
-  if (absl::Status status = driver.Check(driver.Init(0), "cuInit"); !status.ok()) {
+  const CUresult begun = driver.Init(0);
+  // Another library has used it before the fork.
+  if (begun == CUDA_ERROR_NOT_INITIALIZED) return LostDriver();
+  if (absl::Status status = driver.Check(begun, "cuInit"); !status.ok()) {
     return UnsupportedError("no CUDA device can be used: ", status.message());
   }
   int version = 0;
@@ -75,6 +85,8 @@ Contexts& AllContexts() {
 }  // namespace
 
 absl::StatusOr<const CudaDriver*> CudaDriver::Load() {
+  // Before the lock, which a thread of the parent may hold.
+  if (LostInFork()) return LostDriver();
   static auto* const mutex = new std::mutex;
   static const CudaDriver* loaded = nullptr;
   const std::lock_guard<std::mutex> lock(*mutex);
@@ -82,6 +94,7 @@ absl::StatusOr<const CudaDriver*> CudaDriver::Load() {
   auto driver = std::make_unique<CudaDriver>();
   HEADRACE_RETURN_IF_ERROR(Fill(*driver));
   HEADRACE_RETURN_IF_ERROR(Begin(*driver));
+  WatchForks();
   loaded = driver.release();
   return loaded;
 }
@@ -97,11 +110,11 @@ absl::Status CudaDriver::Check(CUresult result, std::string_view call) const {
 }
 
 absl::StatusOr<std::shared_ptr<CudaContext>> CudaContext::Open(int number) {
+  HEADRACE_ASSIGN_OR_RETURN(const CudaDriver* const driver, CudaDriver::Load());
   Contexts& contexts = AllContexts();
   const std::lock_guard<std::mutex> lock(contexts.mutex);
   std::weak_ptr<CudaContext>& known = contexts.open[number];
   if (std::shared_ptr<CudaContext> open = known.lock()) return open;
-  HEADRACE_ASSIGN_OR_RETURN(const CudaDriver* const driver, CudaDriver::Load());
   int count = 0;
   HEADRACE_RETURN_IF_ERROR(driver->Check(driver->DeviceGetCount(&count), "cuDeviceGetCount"));
   if (number >= count) {

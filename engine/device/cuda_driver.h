@@ -51,7 +51,7 @@ struct CudaDriver {
   HEADRACE_CUDA_FUNCTIONS(HEADRACE_USE)
 #undef HEADRACE_USE
 
-  // kUnsupported, with what is missing: the driver, a newer one, a device.
+  // kUnsupported, with what is missing: the driver, a newer one, a device; or that a fork lost it.
   static absl::StatusOr<const CudaDriver*> Load();
 
   // Ok, or kResource with the call and the driver's own words.

@@ -151,6 +151,23 @@ print(findings() or "nothing")
     assert run(driver, code) == "nothing"
 
 
+def test_a_forked_child_is_told_so(driver):
+    code = """
+import os
+iterator = numbers(executor="pull")
+next(iterator)
+child = os.fork()
+if child == 0:
+    try:
+        numbers(executor="pull")
+    except hr.UnsupportedError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+    assert run(driver, code).startswith("this process was forked after CUDA or Headrace's threads had started")
+
+
 def test_streams_that_cannot_be_waited_for_are_refused(driver):
     code = """
 iterator = numbers()
