@@ -21,10 +21,10 @@ class CpuDevice : public Device {
   int dlpack_id() const override { return 0; }
 
   absl::StatusOr<int64_t> DefaultBudget() override { return kDefaultBudget; }
-  absl::StatusOr<uint8_t*> Allocate(size_t bytes) override {
+  absl::StatusOr<DeviceMemory> Allocate(size_t bytes) override {
     void* const memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-    if (memory == nullptr) return ResourceError("the machine has no memory for a batch of ", bytes, " bytes");
-    return static_cast<uint8_t*>(memory);
+    if (memory != nullptr) return DeviceMemory{static_cast<uint8_t*>(memory)};
+    return DeviceMemory{.refusal = ResourceError("the machine has no memory for a batch of ", bytes, " bytes")};
   }
   void Free(uint8_t* memory) override { std::free(memory); }
   absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> /*after*/) override {

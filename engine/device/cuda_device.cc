@@ -73,7 +73,8 @@ CudaDevice::CudaDevice(int number, std::shared_ptr<CudaContext> context, CUstrea
       context_(std::move(context)),
       driver_(context_->driver()),
       stream_(stream),
-      host_(PageLockedMemory::Of(number)) {}
+      host_(PageLockedMemory::Of(number)),
+      refusals_before_(host_.refusals()) {}
 
 CudaDevice::~CudaDevice() {
   const CudaScope scope(*context_);
@@ -94,11 +95,14 @@ absl::StatusOr<int64_t> CudaDevice::DefaultBudget() {
   return static_cast<int64_t>(free) / kBudgetShare;
 }
 
-absl::StatusOr<uint8_t*> CudaDevice::Allocate(size_t bytes) {
+absl::StatusOr<DeviceMemory> CudaDevice::Allocate(size_t bytes) {
   HEADRACE_IN_CONTEXT();
   CUdeviceptr memory = 0;
-  HEADRACE_RETURN_IF_ERROR(Check(driver_.MemAlloc(&memory, bytes), "cuMemAlloc"));
-  return reinterpret_cast<uint8_t*>(memory);
+  const CUresult result = driver_.MemAlloc(&memory, bytes);
+  const absl::Status status = Check(result, "cuMemAlloc");
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) return DeviceMemory{.refusal = status};
+  HEADRACE_RETURN_IF_ERROR(status);
+  return DeviceMemory{reinterpret_cast<uint8_t*>(memory)};
 }
 
 void CudaDevice::Free(uint8_t* memory) {

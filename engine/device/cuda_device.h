@@ -4,7 +4,9 @@
 #ifndef HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "engine/device/cuda_driver.h"
 #include "engine/device/device.h"
@@ -25,7 +27,8 @@ class CudaDevice : public Device {
   BufferPool* page_locked() override { return &host_.pool(); }
   bool CopiesFrom(const void* host) override { return host_.Has(host); }
   absl::StatusOr<int64_t> DefaultBudget() override;
-  absl::StatusOr<uint8_t*> Allocate(size_t bytes) override;
+  std::string PageLockedRefusal() override { return host_.RefusalSince(refusals_before_); }
+  absl::StatusOr<DeviceMemory> Allocate(size_t bytes) override;
   void Free(uint8_t* memory) override;
   absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override;
   absl::Status Wait(const FencePtr& fence) override;
@@ -45,6 +48,7 @@ class CudaDevice : public Device {
   const CudaDriver& driver_;
   const CUstream stream_;
   PageLockedMemory& host_;
+  const uint64_t refusals_before_;  // of page-locked memory
 };
 
 }  // namespace headrace

@@ -353,8 +353,14 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
   ASSERT_TRUE(RunWhole(OptionsWith(2), 1).error.ok());
   const int64_t calls = DriverCalls() + 20;  // their number depends on the threads
   int faults = 0;
-  for (const auto& [code, sticky] :
-       {std::pair{CUDA_ERROR_OUT_OF_MEMORY, 0}, {CUDA_ERROR_LAUNCH_FAILED, 1}, {CUDA_ERROR_DEVICE_UNAVAILABLE, 1}}) {
+  struct Fault {
+    CUresult code;
+    int sticky;
+    const char* name;
+  };
+  for (const auto& [code, sticky, name] : {Fault{CUDA_ERROR_OUT_OF_MEMORY, 0, "(CUDA_ERROR_OUT_OF_MEMORY)"},
+                                           {CUDA_ERROR_ILLEGAL_ADDRESS, 1, "(CUDA_ERROR_ILLEGAL_ADDRESS)"},
+                                           {CUDA_ERROR_DEVICE_UNAVAILABLE, 1, "(CUDA_ERROR_DEVICE_UNAVAILABLE)"}}) {
     for (int64_t at = 0; at < calls; ++at) {
       TestDriverOptions given = kPlain;
       given.order = kRunRandom;
@@ -367,6 +373,7 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
       if (!iteration.ok()) {
         EXPECT_THAT((std::array{ErrorKind::kResource, ErrorKind::kUnsupported}),
                     testing::Contains(KindOf(iteration.status())));
+        EXPECT_THAT(std::string(iteration.status().message()), HasSubstr(name));
       } else {
         // Its own calls may fail, too: then the row is not used.
         const Ran ran = RunEpoch(**iteration, [](DeviceRow& row, int64_t) {
@@ -376,6 +383,7 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
           EXPECT_EQ(ran.rows, 12);
         } else {
           EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource) << ran.error;
+          EXPECT_THAT(std::string(ran.error.message()), HasSubstr(name)) << "call " << at;
         }
         iteration->reset();
       }
@@ -409,6 +417,8 @@ TEST(CudaDevice, SaysWhatIsMissing) {
   given.host_bytes = 100;
   error = refusal(given);
   EXPECT_EQ(KindOf(error), ErrorKind::kResource);
+  EXPECT_THAT(std::string(error.message()),
+              HasSubstr("cuda:0: cuMemHostAlloc failed: out of memory (CUDA_ERROR_OUT_OF_MEMORY)"));
   EXPECT_EQ(Violations(), "");
 }
 
@@ -437,7 +447,8 @@ class Mutant : public Device {
   BufferPool* page_locked() override { return device_->page_locked(); }
   bool CopiesFrom(const void* host) override { return device_->CopiesFrom(host); }
   absl::StatusOr<int64_t> DefaultBudget() override { return device_->DefaultBudget(); }
-  absl::StatusOr<uint8_t*> Allocate(size_t bytes) override { return device_->Allocate(bytes); }
+  std::string PageLockedRefusal() override { return device_->PageLockedRefusal(); }
+  absl::StatusOr<DeviceMemory> Allocate(size_t bytes) override { return device_->Allocate(bytes); }
   void Free(uint8_t* memory) override { device_->Free(memory); }
   absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override {
     return device_->Copy(copies, omits_ == Omits::kWaitOfTheStream ? absl::Span<const FencePtr>() : after);

@@ -28,6 +28,12 @@ class Fence {
 // Null: that work is done.
 using FencePtr = std::shared_ptr<Fence>;
 
+// Memory of a device, or why it has no more.
+struct DeviceMemory {
+  uint8_t* memory = nullptr;
+  absl::Status refusal = {};  // null: in the device's words
+};
+
 struct DeviceCopy {
   void* to;
   const void* from;  // on the host
@@ -50,11 +56,13 @@ class Device {
   // Host memory that it copies from by itself; null: from any.
   virtual BufferPool* page_locked() { return nullptr; }
   virtual bool CopiesFrom(const void* /*host*/) { return true; }
+  // Why it gave no page-locked memory, since it was opened; empty: it always did.
+  virtual std::string PageLockedRefusal() { return {}; }
   // Bytes of its memory that batches take unless the user says how many.
   virtual absl::StatusOr<int64_t> DefaultBudget() = 0;
 
-  // At least `bytes`, aligned to 256. kResource: it has no more.
-  virtual absl::StatusOr<uint8_t*> Allocate(size_t bytes) = 0;
+  // At least `bytes`, aligned to 256. Errors: faults of the device.
+  virtual absl::StatusOr<DeviceMemory> Allocate(size_t bytes) = 0;
   // Of memory for which no work is pending.
   virtual void Free(uint8_t* memory) = 0;
 

@@ -165,7 +165,7 @@ bool DeviceQueue::TrySendNext(std::chrono::nanoseconds limit) {
   ResultRow row;
   const absl::StatusOr<Outcome> outcome = FetchNext(limit, row);
   if (!outcome.ok()) {
-    PushError(outcome.status());
+    PushError(WithRefusal(outcome.status()));
     return false;
   }
   if (*outcome == Outcome::kNothingYet) return true;
@@ -252,11 +252,21 @@ absl::StatusOr<Tensor> DeviceQueue::Readable(const Tensor& tensor) {
   if (tensor.contiguous() && (tensor.bytes() == 0 || device_->CopiesFrom(tensor.raw()))) return tensor;
   BufferPool* const pool = device_->page_locked();
   const TaskMemory memory(pool != nullptr ? pool : &BufferPool::Global(), nullptr, 0);
-  HEADRACE_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(tensor.dtype(), tensor.shape()));
-  tensor.CopyTo(copy.mutable_raw());
+  absl::StatusOr<Tensor> copy = Tensor::Allocate(tensor.dtype(), tensor.shape());
+  if (!copy.ok()) return WithRefusal(copy.status());
+  tensor.CopyTo(copy->mutable_raw());
   const std::lock_guard<std::mutex> lock(mutex_);
-  report_.staged_bytes += copy.bytes();
+  report_.staged_bytes += copy->bytes();
   return copy;
+}
+
+absl::Status DeviceQueue::WithRefusal(const absl::Status& error) {
+  const std::string refusal = device_->PageLockedRefusal();
+  if (refusal.empty() || KindOf(error) != ErrorKind::kResource) return error;
+  absl::Status explained = ResourceError(error.message(), "; ", refusal);
+  error.ForEachPayload(
+      [&explained](absl::string_view type, const absl::Cord& payload) { explained.SetPayload(type, payload); });
+  return explained;
 }
 
 absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceQueue::TakeBuffer(size_t bytes) {

@@ -86,6 +86,8 @@ class DeviceQueue {
   absl::StatusOr<DeviceRow> Copy(ResultRow row);
   // The tensor, or a copy of it, as the device can read it.
   absl::StatusOr<Tensor> Readable(const Tensor& tensor);
+  // An error for lack of memory, with the device's words where it gave no page-locked memory.
+  absl::Status WithRefusal(const absl::Status& error);
   absl::StatusOr<std::unique_ptr<DeviceBatch>> TakeBuffer(size_t bytes);
   // Waits until a batch came back that had not when `seen` did, or, for a while, after the loop began to wait; false:
   // stopped.

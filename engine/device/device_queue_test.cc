@@ -383,6 +383,20 @@ TEST(DeviceQueue, SaysWhyTheDeviceHasNoMoreMemoryForRowsThatAreKept) {
   EXPECT_THAT(std::string(ran.error.message()), HasSubstr("the device has no memory, says the test"));
 }
 
+TEST(DeviceQueue, BlamesAFaultOfTheDeviceOnNoLoopThatKeepsRows) {
+  const auto device = std::make_shared<FaultyDevice>();
+  auto iteration = Start(device, Counting(), OptionsWith(2));
+  Ran ran;
+  std::vector<DeviceRow> kept(4);
+  for (DeviceRow& row : kept) ASSERT_TRUE(TakeRow(*iteration, row, ran));
+  device->faulty = true;
+  DeviceRow row;
+  std::deque<DeviceRow> more;
+  while (TakeRow(*iteration, row, ran)) more.push_back(std::move(row));
+  EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
+  EXPECT_EQ(ran.error.message(), "the device is broken, says the test");
+}
+
 TEST(DeviceQueue, ReportsWhatItDid) {
   auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), OptionsWith(3, 1 << 20));
   RunEpoch(*iteration);

@@ -100,18 +100,19 @@ absl::StatusOr<bool> DeviceRing::Grow(size_t bytes, DeviceBuffer& buffer) {
     bytes_ += static_cast<int64_t>(bytes);
     ++buffers_;
   }
-  absl::StatusOr<uint8_t*> memory = device_->Allocate(bytes);
-  if (memory.ok()) {
-    buffer = {.memory = *memory, .capacity = bytes};
+  const absl::StatusOr<DeviceMemory> given = device_->Allocate(bytes);
+  if (given.ok() && given->memory != nullptr) {
+    buffer = {.memory = given->memory, .capacity = bytes};
     return true;
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   bytes_ -= static_cast<int64_t>(bytes);
   --buffers_;
-  refusal_ = memory.status();
+  HEADRACE_RETURN_IF_ERROR(given.status());
+  refusal_ = given->refusal;
   // Works with the buffers that there are.
-  if (buffers_ > 0 && KindOf(memory.status()) == ErrorKind::kResource) return false;
-  return memory.status();
+  if (buffers_ > 0) return false;
+  return refusal_;
 }
 
 absl::StatusOr<bool> DeviceRing::WaitForUnknown() {

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "core/error.h"
+#include "core/text.h"
+
 namespace headrace {
 
 PageLockedMemory& PageLockedMemory::Of(int device) {
@@ -14,17 +17,35 @@ PageLockedMemory& PageLockedMemory::Of(int device) {
 }
 
 void* PageLockedMemory::Allocate(size_t bytes) {
-  absl::StatusOr<std::shared_ptr<CudaContext>> context = CudaContext::Open(device_);
-  if (!context.ok()) return nullptr;
-  const CudaScope scope(**context);
-  void* memory = nullptr;
-  if (!scope.status().ok() ||
-      (*context)->driver().MemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS) {
-    return nullptr;
-  }
+  const absl::StatusOr<void*> memory = Take(bytes);
+  if (memory.ok()) return *memory;
   const std::lock_guard<std::mutex> lock(mutex_);
-  taken_[reinterpret_cast<uintptr_t>(memory)] = {bytes, *std::move(context)};
+  ++refusals_;
+  refusal_ = std::string(memory.status().message());
+  return nullptr;
+}
+
+absl::StatusOr<void*> PageLockedMemory::Take(size_t bytes) {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<CudaContext> context, CudaContext::Open(device_));
+  const CudaScope scope(*context);
+  HEADRACE_RETURN_IF_ERROR(scope.status());
+  void* memory = nullptr;
+  HEADRACE_RETURN_IF_ERROR(
+      context->driver().Check(context->driver().MemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE),
+                              Cat("cuda:", device_, ": cuMemHostAlloc")));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  taken_[reinterpret_cast<uintptr_t>(memory)] = {bytes, std::move(context)};
   return memory;
+}
+
+uint64_t PageLockedMemory::refusals() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return refusals_;
+}
+
+std::string PageLockedMemory::RefusalSince(uint64_t refusals) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return refusals_ > refusals ? refusal_ : "";
 }
 
 void PageLockedMemory::Free(void* memory, size_t /*bytes*/) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "core/buffer.h"
 #include "engine/device/cuda_driver.h"
@@ -22,6 +23,9 @@ class PageLockedMemory : public Allocator {
   void* Allocate(size_t bytes) override;
   void Free(void* memory, size_t bytes) override;
   bool Has(const void* address);
+  // How often it gave none; and why the last time, or empty if that was not after the given number of times.
+  uint64_t refusals();
+  std::string RefusalSince(uint64_t refusals);
   BufferPool& pool() { return pool_; }
 
  private:
@@ -31,9 +35,13 @@ class PageLockedMemory : public Allocator {
     size_t bytes;
     std::shared_ptr<CudaContext> context;
   };
+  absl::StatusOr<void*> Take(size_t bytes);
+
   const int device_;
   std::mutex mutex_;
   std::map<uintptr_t, Taken> taken_;  // under mutex_
+  uint64_t refusals_ = 0;             // under mutex_
+  std::string refusal_;               // the last one's message; under mutex_
   BufferPool pool_;
 };
 

@@ -22,11 +22,12 @@ class FaultyDevice : public CpuDevice {
  public:
   FaultyDevice() : CpuDevice("cpu:0") {}
 
-  int fail_copy = -1;           // the copy of this number, from 0; below 0: none
-  int throw_copy = -1;          // the same, for lack of memory on the host
-  std::atomic<int> room = -1;   // it has memory for so many buffers at once; below 0: for any
-  uint64_t copy_pause = 0;      // steps of PauseSchedule
-  std::function<void()> watch;  // called in every copy
+  int fail_copy = -1;               // the copy of this number, from 0; below 0: none
+  int throw_copy = -1;              // the same, for lack of memory on the host
+  std::atomic<bool> faulty{false};  // it gives no memory for a fault of its own
+  std::atomic<int> room = -1;       // it has memory for so many buffers at once; below 0: for any
+  uint64_t copy_pause = 0;          // steps of PauseSchedule
+  std::function<void()> watch;      // called in every copy
 
   int copies() const { return copies_; }
   int lent() {
@@ -34,13 +35,16 @@ class FaultyDevice : public CpuDevice {
     return static_cast<int>(sizes_.size());
   }
 
-  absl::StatusOr<uint8_t*> Allocate(size_t bytes) override {
-    if (room >= 0 && lent() >= room) return ResourceError("the device has no memory, says the test");
-    HEADRACE_ASSIGN_OR_RETURN(uint8_t* memory, CpuDevice::Allocate(bytes));
-    std::memset(memory, kPoison, bytes);
+  absl::StatusOr<DeviceMemory> Allocate(size_t bytes) override {
+    if (faulty) return ResourceError("the device is broken, says the test");
+    if (room >= 0 && lent() >= room) {
+      return DeviceMemory{.refusal = ResourceError("the device has no memory, says the test")};
+    }
+    HEADRACE_ASSIGN_OR_RETURN(DeviceMemory given, CpuDevice::Allocate(bytes));
+    std::memset(given.memory, kPoison, bytes);
     const std::lock_guard<std::mutex> lock(mutex_);
-    sizes_[memory] = bytes;
-    return memory;
+    sizes_[given.memory] = bytes;
+    return given;
   }
   void Free(uint8_t* memory) override {
     {
