@@ -32,7 +32,8 @@ class CpuDevice : public Device {
     return FencePtr();
   }
   absl::Status Wait(const FencePtr& /*fence*/) override { return absl::OkStatus(); }
-  absl::Status WaitForAll() override { return absl::OkStatus(); }
+  absl::Status WaitForCopies() override { return absl::OkStatus(); }
+  absl::StatusOr<bool> WaitForAll() override { return true; }
   absl::Status MakeWait(DeviceStream stream, const FencePtr& /*fence*/) override { return NoStream(stream); }
   absl::StatusOr<FencePtr> Mark(DeviceStream stream) override { return NoStream(stream); }
 

@@ -1,7 +1,9 @@
 #include "engine/device/cuda_device.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -11,6 +13,22 @@ namespace {
 
 // Of what the device has free when the run begins.
 constexpr int64_t kBudgetShare = 4;
+
+// Memory of batches on streams that nobody named, let go of while a graph was captured. It keeps its context open.
+struct LeftMemory {
+  std::mutex mutex;
+  std::vector<std::pair<std::shared_ptr<CudaContext>, CUdeviceptr>> pieces;  // under mutex
+};
+
+LeftMemory& AllLeftMemory() {
+  static auto* const left = new LeftMemory;
+  return *left;
+}
+
+// What a capture on another stream forbids.
+bool IsOfCapture(CUresult result) {
+  return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+}
 
 class CudaFence : public Fence {
  public:
@@ -97,6 +115,7 @@ absl::StatusOr<int64_t> CudaDevice::DefaultBudget() {
 
 absl::StatusOr<DeviceMemory> CudaDevice::Allocate(size_t bytes) {
   HEADRACE_IN_CONTEXT();
+  FreeLeft();
   CUdeviceptr memory = 0;
   const CUresult result = driver_.MemAlloc(&memory, bytes);
   const absl::Status status = Check(result, "cuMemAlloc");
@@ -108,6 +127,25 @@ absl::StatusOr<DeviceMemory> CudaDevice::Allocate(size_t bytes) {
 void CudaDevice::Free(uint8_t* memory) {
   const CudaScope scope(*context_);
   if (scope.status().ok()) driver_.MemFree(PointerOf(memory));
+}
+
+void CudaDevice::FreeAfterCapture(uint8_t* memory) {
+  LeftMemory& left = AllLeftMemory();
+  const std::lock_guard<std::mutex> lock(left.mutex);
+  left.pieces.emplace_back(context_, PointerOf(memory));
+}
+
+void CudaDevice::FreeLeft() {
+  LeftMemory& left = AllLeftMemory();
+  const std::lock_guard<std::mutex> lock(left.mutex);
+  const auto elsewhere = [this](const auto& piece) { return piece.first != context_; };
+  const auto first = std::partition(left.pieces.begin(), left.pieces.end(), elsewhere);
+  if (first == left.pieces.end()) return;
+  const absl::StatusOr<bool> unused = Synchronize();
+  if (unused.ok() && !*unused) return;
+  // After a fault there is nothing to free.
+  for (auto it = first; unused.ok() && it != left.pieces.end(); ++it) driver_.MemFree(it->second);
+  left.pieces.erase(first, left.pieces.end());
 }
 
 absl::StatusOr<FencePtr> CudaDevice::NewFence() {
@@ -141,33 +179,52 @@ absl::Status CudaDevice::Wait(const FencePtr& fence) {
   return Check(driver_.EventSynchronize(EventOf(*fence)), "cuEventSynchronize");
 }
 
-absl::Status CudaDevice::WaitForAll() {
+absl::Status CudaDevice::WaitForCopies() {
   HEADRACE_IN_CONTEXT();
-  return Check(driver_.CtxSynchronize(), "cuCtxSynchronize");
+  return Check(driver_.StreamSynchronize(stream_), "cuStreamSynchronize");
+}
+
+absl::StatusOr<bool> CudaDevice::WaitForAll() {
+  HEADRACE_IN_CONTEXT();
+  return Synchronize();
+}
+
+// The attempt breaks a capture. It can be seen before if the legacy stream waits for the stream that is captured.
+absl::StatusOr<bool> CudaDevice::Synchronize() const {
+  HEADRACE_ASSIGN_OR_RETURN(const bool captured, Captured(CU_STREAM_LEGACY));
+  if (captured) return false;
+  const CUresult result = driver_.CtxSynchronize();
+  if (IsOfCapture(result)) return false;
+  HEADRACE_RETURN_IF_ERROR(Check(result, "cuCtxSynchronize"));
+  return true;
+}
+
+absl::StatusOr<bool> CudaDevice::Captured(CUstream stream) const {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result = driver_.StreamIsCapturing(stream, &status);
+  // The legacy stream, if one that it waits for is captured.
+  if (IsOfCapture(result)) return true;
+  HEADRACE_RETURN_IF_ERROR(Check(result, "cuStreamIsCapturing"));
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 // A graph cannot contain a wait for work outside of it, so the host waits while one is captured.
 absl::Status CudaDevice::MakeWait(DeviceStream stream, const FencePtr& fence) {
   if (fence == nullptr) return absl::OkStatus();
   HEADRACE_IN_CONTEXT();
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  HEADRACE_RETURN_IF_ERROR(Check(driver_.StreamIsCapturing(StreamOf(stream), &status), "cuStreamIsCapturing"));
-  if (status != CU_STREAM_CAPTURE_STATUS_NONE) {
-    return Check(driver_.EventSynchronize(EventOf(*fence)), "cuEventSynchronize");
-  }
+  HEADRACE_ASSIGN_OR_RETURN(const bool captured, Captured(StreamOf(stream)));
+  if (captured) return Check(driver_.EventSynchronize(EventOf(*fence)), "cuEventSynchronize");
   return Check(driver_.StreamWaitEvent(StreamOf(stream), EventOf(*fence), 0), "cuStreamWaitEvent");
 }
 
 absl::StatusOr<FencePtr> CudaDevice::Mark(DeviceStream stream) {
   HEADRACE_IN_CONTEXT();
   HEADRACE_ASSIGN_OR_RETURN(FencePtr fence, NewFence());
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  const CUresult known = driver_.StreamIsCapturing(StreamOf(stream), &status);
-  if (known == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE) {
+  HEADRACE_ASSIGN_OR_RETURN(const bool captured, Captured(StreamOf(stream)));
+  if (captured) {
     static_cast<CudaFence&>(*fence).RecordLater(StreamOf(stream));
     return fence;
   }
-  HEADRACE_RETURN_IF_ERROR(Check(known, "cuStreamIsCapturing"));
   HEADRACE_RETURN_IF_ERROR(Check(driver_.EventRecord(EventOf(*fence), StreamOf(stream)), "cuEventRecord"));
   return fence;
 }

@@ -30,9 +30,11 @@ class CudaDevice : public Device {
   std::string PageLockedRefusal() override { return host_.RefusalSince(refusals_before_); }
   absl::StatusOr<DeviceMemory> Allocate(size_t bytes) override;
   void Free(uint8_t* memory) override;
+  void FreeAfterCapture(uint8_t* memory) override;
   absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override;
   absl::Status Wait(const FencePtr& fence) override;
-  absl::Status WaitForAll() override;
+  absl::Status WaitForCopies() override;
+  absl::StatusOr<bool> WaitForAll() override;
   absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) override;
   absl::StatusOr<FencePtr> Mark(DeviceStream stream) override;
   bool Reached(const FencePtr& fence) override;
@@ -40,7 +42,11 @@ class CudaDevice : public Device {
  private:
   CudaDevice(int number, std::shared_ptr<CudaContext> context, CUstream stream);
   absl::Status Check(CUresult result, std::string_view call) const;
+  // The rest of its private functions is called with the context current.
   absl::StatusOr<FencePtr> NewFence();
+  absl::StatusOr<bool> Captured(CUstream stream) const;
+  absl::StatusOr<bool> Synchronize() const;
+  void FreeLeft();
   absl::Status QueueCopies(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after, const Fence& done);
 
   const int number_;

@@ -52,6 +52,7 @@ Function* FromDriver(const char* name) {
 }
 
 void SetUpDriver(const TestDriverOptions& given) { FromDriver<decltype(TestDriverSetUp)>("TestDriverSetUp")(&given); }
+int64_t Allocations() { return FromDriver<decltype(TestDriverAllocations)>("TestDriverAllocations")(); }
 int64_t DriverCalls() { return FromDriver<decltype(TestDriverCalls)>("TestDriverCalls")(); }
 std::string Findings() {
   const auto find = FromDriver<decltype(TestDriverFindings)>("TestDriverFindings");
@@ -88,12 +89,19 @@ IterateOptions OptionsWith(int depth, int64_t memory = 0) {
   return options;
 }
 
+// Each row is sent while the loop waits for it: the calls are the same in each run.
+IterateOptions PulledWith(int64_t memory = 0) {
+  IterateOptions options = OptionsWith(2, memory);
+  options.pull = true;
+  return options;
+}
+
 // A training loop on streams of its own.
 class User {
  public:
-  explicit User(int device = 0) : context_(*CudaContext::Open(device)) {
+  explicit User(int device = 0, unsigned int flags = CU_STREAM_NON_BLOCKING) : context_(*CudaContext::Open(device)) {
     const CudaScope scope(*context_);
-    EXPECT_EQ(Driver().StreamCreateWithPriority(&stream_, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+    EXPECT_EQ(Driver().StreamCreateWithPriority(&stream_, flags, 0), CUDA_SUCCESS);
   }
   ~User() {
     const CudaScope scope(*context_);
@@ -105,6 +113,7 @@ class User {
   // Work that reads the row, and then overwrites it.
   void Use(const DeviceRow& row, int64_t value, DeviceStream stream, bool writes) const {
     const CudaScope scope(*context_);
+    if (!scope.status().ok()) return;
     const auto handle = reinterpret_cast<CUstream>(stream);
     const auto expect = FromDriver<decltype(TestDriverExpect)>("TestDriverExpect");
     const std::vector<uint8_t> data(kRowBytes, static_cast<uint8_t>(value));
@@ -114,7 +123,10 @@ class User {
     FromDriver<decltype(TestDriverWrite)>("TestDriverWrite")(
         handle, reinterpret_cast<CUdeviceptr>(row.columns[1].raw()), 0x55, kRowBytes);
   }
-  void Capture(bool begins) const { FromDriver<decltype(TestDriverCapture)>("TestDriverCapture")(stream_, begins); }
+  // Whether the capture is whole.
+  bool Capture(bool begins) const {
+    return FromDriver<decltype(TestDriverCapture)>("TestDriverCapture")(stream_, begins ? 1 : 0) != 0;
+  }
 
  private:
   const std::shared_ptr<CudaContext> context_;
@@ -145,6 +157,17 @@ Ran RunEpoch(DeviceIteration& iteration, const UseRow& use, size_t keep = 0) {
     if (kept.size() > keep) kept.pop_front();
   }
   return ran;
+}
+
+constexpr auto kLegacy = DeviceStream{1};
+
+// On a stream that nobody names.
+UseRow OnAnyStream(const User& user) {
+  return [&user](DeviceRow& row, int64_t value) -> absl::Status {
+    HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
+    user.Use(row, value, user.stream(), true);
+    return absl::OkStatus();
+  };
 }
 
 UseRow OnStreamOf(const User& user) {
@@ -236,11 +259,10 @@ TEST(CudaDevice, WaitsForEveryStreamThatIsKnownToUseARow) {
 
 TEST(CudaDevice, KnowsTheLegacyDefaultStream) {
   SetUpDriver(kPlain);
-  const auto legacy = reinterpret_cast<DeviceStream>(CU_STREAM_LEGACY);
-  const Ran ran = RunWhole(OptionsWith(2), 0, [legacy](const User& user) {
-    return [&user, legacy](DeviceRow& row, int64_t value) -> absl::Status {
-      HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(legacy));
-      user.Use(row, value, legacy, true);
+  const Ran ran = RunWhole(OptionsWith(2), 0, [](const User& user) {
+    return [&user](DeviceRow& row, int64_t value) -> absl::Status {
+      HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(kLegacy));
+      user.Use(row, value, kLegacy, true);
       return absl::OkStatus();
     };
   });
@@ -253,9 +275,8 @@ TEST(CudaDevice, WaitsForAllWorkWhereStreamsAreNotNamed) {
     SetUpDriver(kPlain);
     const Ran ran = RunWhole(OptionsWith(2), 0, [names_one](const User& user) {
       return [&user, names_one](DeviceRow& row, int64_t value) -> absl::Status {
-        const auto legacy = reinterpret_cast<DeviceStream>(CU_STREAM_LEGACY);
-        HEADRACE_RETURN_IF_ERROR(names_one ? row.batch->HandOverToAny(legacy) : row.batch->HandOverToAny());
-        user.Use(row, value, names_one ? legacy : user.stream(), true);
+        HEADRACE_RETURN_IF_ERROR(names_one ? row.batch->HandOverToAny(kLegacy) : row.batch->HandOverToAny());
+        user.Use(row, value, names_one ? kLegacy : user.stream(), true);
         return absl::OkStatus();
       };
     });
@@ -278,6 +299,105 @@ TEST(CudaDevice, QueuesNothingOnAStreamUnderCapture) {
   });
   EXPECT_TRUE(ran.error.ok()) << ran.error;
   EXPECT_EQ(ran.rows, 12);
+  EXPECT_EQ(Findings(), "");
+}
+
+// A stream that the legacy stream waits for, which is used meanwhile.
+TEST(CudaDevice, QueuesNothingOnTheLegacyStreamBesideACapture) {
+  SetUpDriver(kPlain);
+  {
+    const User captured(0, CU_STREAM_DEFAULT);
+    bool whole = true;
+    const Ran ran = RunWhole(OptionsWith(2), 0, [&](const User& user) {
+      return [&](DeviceRow& row, int64_t value) -> absl::Status {
+        HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(kLegacy));
+        if (value % 3 < 2) user.Use(row, value, kLegacy, false);
+        whole &= captured.Capture(value % 3 == 1);
+        return absl::OkStatus();
+      };
+    });
+    EXPECT_TRUE(ran.error.ok()) << ran.error;
+    EXPECT_EQ(ran.rows, 12);
+    EXPECT_TRUE(whole);
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, ReusesRowsOnStreamsThatNobodyNames) {
+  SetUpDriver(kPlain);
+  auto iteration = *DeviceIteration::Start(Counting(20).Build(), PulledWith());
+  const User user;
+  const Ran ran = RunEpoch(*iteration, OnAnyStream(user), 1);
+  EXPECT_EQ(ran.rows, 20);
+  // The loop's, the one that it keeps, and the one that is filled next.
+  EXPECT_LE(Allocations(), 3);
+  iteration.reset();
+  EXPECT_EQ(Violations(), "");
+}
+
+// Of a stream that the legacy stream waits for.
+TEST(CudaDevice, BreaksNoCaptureThatItCanSee) {
+  SetUpDriver(kPlain);
+  {
+    const User captured(0, CU_STREAM_DEFAULT);
+    const User user;
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(3 * kBufferBytes));
+    bool whole = true;
+    const Ran ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
+      HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
+      user.Use(row, value, user.stream(), true);
+      whole &= captured.Capture(value % 3 == 1);
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(ran.error.ok()) << ran.error;
+    EXPECT_EQ(ran.rows, 12);
+    EXPECT_TRUE(whole);
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST(CudaDevice, SaysThatRowsWaitForTheEndOfACapture) {
+  SetUpDriver(kPlain);
+  {
+    const User captured(0, CU_STREAM_DEFAULT);
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(2 * kBufferBytes));
+    const Ran ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t value) -> absl::Status {
+      if (value == 2) captured.Capture(true);
+      return row.batch->HandOverToAny();
+    });
+    captured.Capture(false);
+    EXPECT_EQ(KindOf(ran.error), ErrorKind::kResource);
+    EXPECT_THAT(std::string(ran.error.message()),
+                HasSubstr("the loop keeps 0 batches on cuda:0, 2 on streams that nobody named wait for the end of a "
+                          "graph's capture, and there is no memory for the next one of 1.2 KiB: let go"));
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
+// On a stream that nobody named and the legacy stream does not wait for.
+TEST(CudaDevice, FreesNothingDuringACaptureThatItCannotSee) {
+  SetUpDriver(kPlain);
+  {
+    const User user;
+    {
+      auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+      user.Capture(true);
+      const User other;
+      EXPECT_EQ(RunEpoch(*iteration,
+                         [&](DeviceRow& row, int64_t value) -> absl::Status {
+                           HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
+                           other.Use(row, value, other.stream(), true);
+                           return absl::OkStatus();
+                         })
+                    .rows,
+                12);
+    }
+    EXPECT_EQ(Violations(), "");
+    EXPECT_THAT(Findings(), HasSubstr("pieces of device memory were not given back"));
+    user.Capture(false);
+    // The next one frees what was left.
+    EXPECT_EQ(RunWhole(OptionsWith(2), 0).rows, 12);
+  }
   EXPECT_EQ(Findings(), "");
 }
 
@@ -376,8 +496,8 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
         EXPECT_THAT(std::string(iteration.status().message()), HasSubstr(name));
       } else {
         // Its own calls may fail, too: then the row is not used.
-        const Ran ran = RunEpoch(**iteration, [](DeviceRow& row, int64_t) {
-          return row.batch->HandOver(reinterpret_cast<DeviceStream>(CU_STREAM_LEGACY));
+        const Ran ran = RunEpoch(**iteration, [](DeviceRow& row, int64_t value) {
+          return value % 2 == 0 ? row.batch->HandOver(kLegacy) : row.batch->HandOverToAny(kLegacy);
         });
         if (ran.error.ok()) {
           EXPECT_EQ(ran.rows, 12);
@@ -392,6 +512,27 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
     }
   }
   std::printf("HEADRACE-COUNT faults=%d\n", faults);
+}
+
+TEST(CudaDevice, FreesNoMemoryThatItCouldNotWaitFor) {
+  const auto run = [](int64_t fail_at, int64_t& begin) {
+    TestDriverOptions given = kPlain;
+    given.fail_at = fail_at;
+    given.fail_code = CUDA_ERROR_LAUNCH_FAILED;
+    SetUpDriver(given);
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith());
+    const User user;
+    begin = DriverCalls();
+    RunEpoch(*iteration, OnAnyStream(user));
+    iteration.reset();
+    return DriverCalls();
+  };
+  int64_t begin = 0;
+  const int64_t end = run(-1, begin);
+  for (int64_t at = begin; at < end; ++at) {
+    run(at, begin);
+    ASSERT_EQ(Violations(), "") << "call " << at << " of " << end;
+  }
 }
 
 TEST(CudaDevice, SaysWhatIsMissing) {
@@ -450,6 +591,7 @@ class Mutant : public Device {
   std::string PageLockedRefusal() override { return device_->PageLockedRefusal(); }
   absl::StatusOr<DeviceMemory> Allocate(size_t bytes) override { return device_->Allocate(bytes); }
   void Free(uint8_t* memory) override { device_->Free(memory); }
+  void FreeAfterCapture(uint8_t* memory) override { device_->FreeAfterCapture(memory); }
   absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override {
     return device_->Copy(copies, omits_ == Omits::kWaitOfTheStream ? absl::Span<const FencePtr>() : after);
   }
@@ -457,7 +599,8 @@ class Mutant : public Device {
     const bool omitted = omits_ == Omits::kWaitOfTheHost || (omits_ == Omits::kWaitBeforeFree && closing);
     return omitted ? absl::OkStatus() : device_->Wait(fence);
   }
-  absl::Status WaitForAll() override { return device_->WaitForAll(); }
+  absl::Status WaitForCopies() override { return device_->WaitForCopies(); }
+  absl::StatusOr<bool> WaitForAll() override { return device_->WaitForAll(); }
   absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) override {
     return device_->MakeWait(stream, fence);
   }

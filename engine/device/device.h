@@ -65,13 +65,17 @@ class Device {
   virtual absl::StatusOr<DeviceMemory> Allocate(size_t bytes) = 0;
   // Of memory for which no work is pending.
   virtual void Free(uint8_t* memory) = 0;
+  // Of memory for which WaitForAll could not wait.
+  virtual void FreeAfterCapture(uint8_t* memory) { Free(memory); }
 
   // Starts the copies, after the fences. The fence: of the copies, during which the sources must stay as they are.
   virtual absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) = 0;
   // Waits on this thread.
   virtual absl::Status Wait(const FencePtr& fence) = 0;
-  // Waits on this thread for all work of all streams.
-  virtual absl::Status WaitForAll() = 0;
+  // Waits on this thread for all copies that were started.
+  virtual absl::Status WaitForCopies() = 0;
+  // Waits on this thread for all work of all streams; false: not while one is captured into a graph.
+  virtual absl::StatusOr<bool> WaitForAll() = 0;
 
   // For the thread of a user: what it queues on the stream from now on runs after the fence.
   virtual absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) = 0;

@@ -236,7 +236,7 @@ absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row) {
   absl::StatusOr<FencePtr> fence = sent.batch->Fill(copies);
   if (!fence.ok()) {
     // Some of the copies may have begun.
-    device_->WaitForAll().IgnoreError();
+    device_->WaitForCopies().IgnoreError();
     return fence.status();
   }
   pending.fence = *std::move(fence);
@@ -302,7 +302,11 @@ bool DeviceQueue::AwaitRelease(std::unique_lock<std::mutex>& lock, uint64_t seen
 absl::Status DeviceQueue::AllInUse(size_t bytes) {
   const DeviceRing::Levels levels = ring_->levels();
   const bool refused = !levels.refusal.ok();
-  return ResourceError("the loop keeps ", levels.buffers - levels.free, " batches on ", device_->name(),
+  const std::string waiting =
+      levels.unknown == 0
+          ? ""
+          : Cat(", ", levels.unknown, " on streams that nobody named wait for the end of a graph's capture");
+  return ResourceError("the loop keeps ", levels.buffers - levels.free, " batches on ", device_->name(), waiting,
                        ", and there is no memory for the next one of ", BytesText(static_cast<int64_t>(bytes)),
                        ": let go of batches, ", refused ? "or " : "", "copy what you keep",
                        refused ? "" : ", or give to_device more (memory=)", "; buffers take ", BytesText(levels.bytes),
@@ -315,7 +319,7 @@ absl::Status DeviceQueue::RetirePending(size_t left) {
   const bool waits = pending_.size() > left;
   for (size_t i = 0; i + left < pending_.size(); ++i) status.Update(device_->Wait(pending_[i].fence));
   // Nothing may still read what is given back now.
-  if (!status.ok()) device_->WaitForAll().IgnoreError();
+  if (!status.ok()) device_->WaitForCopies().IgnoreError();
   while (pending_.size() > left) pending_.pop_front();
   if (!waits) return status;
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -69,22 +69,24 @@ absl::StatusOr<std::unique_ptr<DeviceBatch>> DeviceRing::Take(size_t bytes) {
   FreeSpare(keep_);
   DeviceBuffer buffer;
   while (!TakeFree(bytes, buffer)) {
+    // Waiting costs less than memory that is taken anew.
+    HEADRACE_ASSIGN_OR_RETURN(const bool reusable, WaitForUnknown(bytes));
+    if (reusable) continue;
     HEADRACE_ASSIGN_OR_RETURN(const bool grown, Grow(bytes, buffer));
     if (grown) break;
-    HEADRACE_ASSIGN_OR_RETURN(const bool waited, WaitForUnknown());
-    if (!waited && !FreeSpare(0)) return nullptr;
+    HEADRACE_RETURN_IF_ERROR(WaitForUnknown(0).status());
+    if (!FreeSpare(0)) return nullptr;
   }
   return std::make_unique<DeviceBatch>(shared_from_this(), std::move(buffer));
 }
 
 bool DeviceRing::TakeFree(size_t bytes, DeviceBuffer& buffer) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto reached = [this](const FencePtr& fence) { return device_->Reached(fence); };
   auto best = free_.end();
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     if (it->capacity < bytes || it->unknown_streams || (best != free_.end() && it->capacity >= best->capacity))
       continue;
-    if (std::all_of(it->fences.begin(), it->fences.end(), reached)) best = it;
+    if (Reached(*it)) best = it;
   }
   if (best == free_.end()) return false;
   buffer = std::move(*best);
@@ -115,33 +117,32 @@ absl::StatusOr<bool> DeviceRing::Grow(size_t bytes, DeviceBuffer& buffer) {
   return refusal_;
 }
 
-absl::StatusOr<bool> DeviceRing::WaitForUnknown() {
+absl::StatusOr<bool> DeviceRing::WaitForUnknown(size_t bytes) {
   std::vector<DeviceBuffer> unknown;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto known = [](const DeviceBuffer& buffer) { return !buffer.unknown_streams; };
+    const auto large = [bytes](const DeviceBuffer& buffer) { return buffer.capacity >= bytes; };
     const auto first = std::partition(free_.begin(), free_.end(), known);
+    if (std::none_of(first, free_.end(), large)) return false;
     unknown.assign(std::make_move_iterator(first), std::make_move_iterator(free_.end()));
     free_.erase(first, free_.end());
   }
-  if (unknown.empty()) return false;
-  const absl::Status status = device_->WaitForAll();
+  const absl::StatusOr<bool> waited = device_->WaitForAll();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (DeviceBuffer& buffer : unknown) {
-    buffer.unknown_streams = !status.ok();
+    buffer.unknown_streams = !waited.value_or(false);
     free_.push_back(std::move(buffer));
   }
-  if (!status.ok()) return status;
-  return true;
+  return waited;
 }
 
 bool DeviceRing::FreeSpare(size_t left) {
   std::vector<DeviceBuffer> spare;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto reached = [this](const FencePtr& fence) { return device_->Reached(fence); };
     for (size_t i = 0; i < free_.size() && free_.size() > left;) {
-      if (!std::all_of(free_[i].fences.begin(), free_[i].fences.end(), reached)) {
+      if (free_[i].unknown_streams || !Reached(free_[i])) {
         ++i;
         continue;
       }
@@ -153,14 +154,29 @@ bool DeviceRing::FreeSpare(size_t left) {
   return !spare.empty();
 }
 
+bool DeviceRing::Reached(const DeviceBuffer& buffer) const {
+  return std::all_of(buffer.fences.begin(), buffer.fences.end(),
+                     [this](const FencePtr& fence) { return device_->Reached(fence); });
+}
+
+absl::StatusOr<bool> DeviceRing::AwaitUses(const DeviceBuffer& buffer) {
+  bool known = !buffer.unknown_streams;
+  for (const FencePtr& fence : buffer.fences) known &= device_->Wait(fence).ok();
+  if (known) return true;
+  return device_->WaitForAll();
+}
+
 void DeviceRing::Free(DeviceBuffer buffer) {
   // Memory that a graph under capture uses stays: the graph may run later.
-  const auto reached = [this](const FencePtr& fence) { return device_->Reached(fence); };
-  if (!std::all_of(buffer.fences.begin(), buffer.fences.end(), reached)) return;
-  // After a fault of the device there is nothing to wait for.
-  for (const FencePtr& fence : buffer.fences) buffer.unknown_streams |= !device_->Wait(fence).ok();
-  if (buffer.unknown_streams) device_->WaitForAll().IgnoreError();
-  device_->Free(buffer.memory);
+  if (!Reached(buffer)) return;
+  const absl::StatusOr<bool> unused = AwaitUses(buffer);
+  // What cannot be waited for may still run: the memory stays, too.
+  if (!unused.ok()) return;
+  if (*unused) {
+    device_->Free(buffer.memory);
+  } else {
+    device_->FreeAfterCapture(buffer.memory);
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   bytes_ -= static_cast<int64_t>(buffer.capacity);
   --buffers_;
@@ -192,7 +208,9 @@ void DeviceRing::Close() {
 
 DeviceRing::Levels DeviceRing::levels() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {buffers_, static_cast<int>(free_.size()), bytes_, refusal_};
+  const auto unknown =
+      std::count_if(free_.begin(), free_.end(), [](const DeviceBuffer& buffer) { return buffer.unknown_streams; });
+  return {buffers_, static_cast<int>(free_.size()), static_cast<int>(unknown), bytes_, refusal_};
 }
 
 }  // namespace headrace

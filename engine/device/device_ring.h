@@ -66,6 +66,7 @@ class DeviceRing : public std::enable_shared_from_this<DeviceRing> {
   struct Levels {
     int buffers = 0;
     int free = 0;
+    int unknown = 0;  // of the free ones, those whose uses could not be waited for yet
     int64_t bytes = 0;
     absl::Status refusal = {};  // the device's, of the memory that was asked for last
   };
@@ -92,8 +93,11 @@ class DeviceRing : public std::enable_shared_from_this<DeviceRing> {
   // A free buffer of at least so many bytes, the smallest.
   bool TakeFree(size_t bytes, DeviceBuffer& buffer);
   absl::StatusOr<bool> Grow(size_t bytes, DeviceBuffer& buffer);
-  // Makes buffers that were used on unknown streams free for reuse; false: there are none.
-  absl::StatusOr<bool> WaitForUnknown();
+  // Makes buffers that were used on unknown streams free for reuse; false: none of so many bytes, or not now.
+  absl::StatusOr<bool> WaitForUnknown(size_t bytes);
+  bool Reached(const DeviceBuffer& buffer) const;
+  // Waits until nothing uses it; false: not while a graph is captured.
+  absl::StatusOr<bool> AwaitUses(const DeviceBuffer& buffer);
   // Frees free buffers, down to so many; false: there was nothing to free.
   bool FreeSpare(size_t left);
   void Free(DeviceBuffer buffer);
