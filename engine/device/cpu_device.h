@@ -34,6 +34,7 @@ class CpuDevice : public Device {
   absl::Status Wait(const FencePtr& /*fence*/) override { return absl::OkStatus(); }
   absl::Status WaitForCopies() override { return absl::OkStatus(); }
   absl::StatusOr<bool> WaitForAll() override { return true; }
+  absl::Status CheckStream(DeviceStream stream) override { return NoStream(stream); }
   absl::Status MakeWait(DeviceStream stream, const FencePtr& /*fence*/) override { return NoStream(stream); }
   absl::StatusOr<FencePtr> Mark(DeviceStream stream) override { return NoStream(stream); }
 

@@ -199,6 +199,17 @@ absl::StatusOr<bool> CudaDevice::Synchronize() const {
   return true;
 }
 
+absl::Status CudaDevice::CheckStream(DeviceStream stream) {
+  // A number that each device has.
+  if (StreamOf(stream) == CU_STREAM_LEGACY) return absl::OkStatus();
+  HEADRACE_IN_CONTEXT();
+  CUcontext owner = nullptr;
+  HEADRACE_RETURN_IF_ERROR(Check(driver_.StreamGetCtx(StreamOf(stream), &owner), "cuStreamGetCtx"));
+  if (owner == context_->handle()) return absl::OkStatus();
+  return UnsupportedError("the stream belongs to another device or context than the batch on ", name(),
+                          ": make a stream of ", name(), " wait for it, and give that one");
+}
+
 absl::StatusOr<bool> CudaDevice::Captured(CUstream stream) const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult result = driver_.StreamIsCapturing(stream, &status);

@@ -35,6 +35,7 @@ class CudaDevice : public Device {
   absl::Status Wait(const FencePtr& fence) override;
   absl::Status WaitForCopies() override;
   absl::StatusOr<bool> WaitForAll() override;
+  absl::Status CheckStream(DeviceStream stream) override;
   absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) override;
   absl::StatusOr<FencePtr> Mark(DeviceStream stream) override;
   bool Reached(const FencePtr& fence) override;

@@ -401,6 +401,26 @@ TEST(CudaDevice, FreesNothingDuringACaptureThatItCannotSee) {
   EXPECT_EQ(Findings(), "");
 }
 
+TEST(CudaDevice, RefusesStreamsOfOtherDevices) {
+  TestDriverOptions given = kPlain;
+  given.devices = 2;
+  SetUpDriver(given);
+  {
+    auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(2));
+    const User user;
+    const User other(1);
+    const Ran ran = RunEpoch(*iteration, [&](DeviceRow& row, int64_t) -> absl::Status {
+      const absl::Status lent = row.batch->HandOver(other.stream());
+      EXPECT_EQ(KindOf(lent), ErrorKind::kUnsupported);
+      EXPECT_THAT(std::string(lent.message()), HasSubstr("another device or context than the batch on cuda:0"));
+      EXPECT_EQ(row.batch->Record(other.stream()), lent);
+      return row.batch->HandOver(user.stream());
+    });
+    EXPECT_EQ(ran.rows, 12);
+  }
+  EXPECT_EQ(Findings(), "");
+}
+
 TEST(CudaDevice, GoesOnFromEveryState) {
   SetUpDriver(kPlain);
   for (int64_t step = 1; step < 8; ++step) {
@@ -601,6 +621,7 @@ class Mutant : public Device {
   }
   absl::Status WaitForCopies() override { return device_->WaitForCopies(); }
   absl::StatusOr<bool> WaitForAll() override { return device_->WaitForAll(); }
+  absl::Status CheckStream(DeviceStream stream) override { return device_->CheckStream(stream); }
   absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) override {
     return device_->MakeWait(stream, fence);
   }

@@ -41,6 +41,7 @@ namespace headrace {
   USE(StreamSynchronize, 2000)                \
   USE(StreamWaitEvent, 3020)                  \
   USE(StreamIsCapturing, 10000)               \
+  USE(StreamGetCtx, 9020)                     \
   USE(EventCreate, 2000)                      \
   USE(EventDestroy, 4000)                     \
   USE(EventRecord, 2000)                      \

@@ -77,6 +77,8 @@ class Device {
   // Waits on this thread for all work of all streams; false: not while one is captured into a graph.
   virtual absl::StatusOr<bool> WaitForAll() = 0;
 
+  // kUnsupported: not a stream of this device, which no work here can wait for.
+  virtual absl::Status CheckStream(DeviceStream stream) = 0;
   // For the thread of a user: what it queues on the stream from now on runs after the fence.
   virtual absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) = 0;
   // For the thread of a user: of what was queued on the stream so far.

@@ -36,14 +36,21 @@ absl::StatusOr<FencePtr> DeviceBatch::Fill(absl::Span<const DeviceCopy> copies) 
 }
 
 absl::Status DeviceBatch::HandOver(DeviceStream stream) {
+  HEADRACE_RETURN_IF_ERROR(device().CheckStream(stream));
   HEADRACE_RETURN_IF_ERROR(device().MakeWait(stream, filled_));
-  return Record(stream);
+  Note(stream);
+  return absl::OkStatus();
 }
 
 absl::Status DeviceBatch::Record(DeviceStream stream) {
+  HEADRACE_RETURN_IF_ERROR(device().CheckStream(stream));
+  Note(stream);
+  return absl::OkStatus();
+}
+
+void DeviceBatch::Note(DeviceStream stream) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) streams_.push_back(stream);
-  return absl::OkStatus();
 }
 
 absl::Status DeviceBatch::HandOverToAny() {

@@ -44,6 +44,7 @@ class DeviceBatch {
   absl::StatusOr<FencePtr> Fill(absl::Span<const DeviceCopy> copies);
 
   // What is queued on the stream from now on finds the batch there, and is waited for before its memory is reused.
+  // kUnsupported: a stream of another device.
   absl::Status HandOver(DeviceStream stream);
   // The stream uses the batch, which was handed over before.
   absl::Status Record(DeviceStream stream);
@@ -53,6 +54,8 @@ class DeviceBatch {
   absl::Status HandOverToAny(DeviceStream stream);
 
  private:
+  void Note(DeviceStream stream);
+
   const std::shared_ptr<DeviceRing> ring_;
   DeviceBuffer buffer_;
   FencePtr filled_;

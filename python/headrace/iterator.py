@@ -79,19 +79,26 @@ class DeviceBatch(dict[str, Any]):
 
     def __init__(self, row: Batch, columns: Batch) -> None:
         super().__init__(columns)
-        lent = (value for value in row.values() if isinstance(value, _engine.LentTensor))
+        lent = [value for value in row.values() if isinstance(value, _engine.LentTensor)]
         self._streams = [each.streams for each in lent]
+        self._number = lent[0].__dlpack_device__()[1] if lent else None
 
     def record_stream(self, stream: Any) -> None:
         """Says that work on a further stream uses the batch: its memory is not reused before that work is done.
 
         The stream on which a tensor is taken over is known: it is the one given to `from_dlpack`, with as_="torch" the
         current one. `torch.Tensor.record_stream` has no effect on these tensors, whose memory is not torch's. A stream
-        must outlive the tensors that are used on it.
+        must outlive the tensors that are used on it, and belong to the batch's device.
 
         Args:
             stream: A `torch.cuda.Stream`, or the number of a stream, as DLPack has them.
         """
+        other = getattr(getattr(stream, "device", None), "index", None)
+        if None not in (self._number, other) and other != self._number:
+            raise UnsupportedError(
+                f"record_stream: the stream is on cuda:{other}, and the batch on cuda:{self._number}: make a stream of "
+                f"cuda:{self._number} wait for it, and give that one"
+            )
         number = getattr(stream, "cuda_stream", stream)
         for streams in self._streams:
             streams.record(number or 1)

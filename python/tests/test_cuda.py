@@ -151,6 +151,22 @@ print(findings() or "nothing")
     assert run(driver, code) == "nothing"
 
 
+def test_streams_of_other_devices_are_refused(driver):
+    code = """
+import types
+batch = next(numbers())
+for index in (0, 1):
+    try:
+        batch.record_stream(types.SimpleNamespace(cuda_stream=0, device=types.SimpleNamespace(index=index)))
+    except hr.UnsupportedError as error:
+        print(error)
+"""
+    assert run(driver, code) == (
+        "record_stream: the stream is on cuda:1, and the batch on cuda:0: make a stream of cuda:0 wait for it, and give "
+        "that one"
+    )
+
+
 def test_a_forked_child_is_told_so(driver):
     code = """
 import os
