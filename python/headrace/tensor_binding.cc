@@ -180,13 +180,16 @@ class __attribute__((visibility("hidden"))) LentTensor {
   // Version 3. Its users name no stream, so all work of the device is waited for before the memory is reused.
   py::dict CudaArrayInterface() const {
     if (on_host()) throw py::attribute_error("__cuda_array_interface__");
-    if (tensor_.dtype() == DType::kBFloat16)
-      throw py::type_error("__cuda_array_interface__ has no bfloat16; use DLPack");
-    RunUnlocked([this] { return batch_->HandOverToAny(kLegacyStream); });
+    // Of this type, so that hasattr() is false, and libraries that look for it take DLPack.
+    if (tensor_.dtype() == DType::kBFloat16) {
+      throw py::attribute_error("__cuda_array_interface__ has no bfloat16; use DLPack");
+    }
+    const bool empty = tensor_.elements() == 0;
+    if (!empty) RunUnlocked([this] { return batch_->HandOverToAny(kLegacyStream); });
     py::dict dict;
     dict["shape"] = py::tuple(py::cast(std::vector<int64_t>(tensor_.shape().begin(), tensor_.shape().end())));
     dict["typestr"] = NumpyType(tensor_.dtype()).attr("str");
-    dict["data"] = py::make_tuple(reinterpret_cast<uintptr_t>(tensor_.raw()), !writable_);
+    dict["data"] = py::make_tuple(empty ? 0 : reinterpret_cast<uintptr_t>(tensor_.raw()), !writable_);
     dict["strides"] = py::none();
     dict["version"] = 3;
     dict["stream"] = kLegacyStream;

@@ -151,6 +151,28 @@ print(findings() or "nothing")
     assert run(driver, code) == "nothing"
 
 
+def test_what_has_no_cuda_array_interface_says_so_to_hasattr(driver):
+    code = """
+halves = hr.Range(4).map([hr.transforms.TypeCast("bfloat16")], "value").batch(2).to_device("cuda:0")
+lent = next(halves.iterate(as_="dlpack"))["value"]
+print(hasattr(lent, "__cuda_array_interface__"), hasattr(lent, "__dlpack__"))
+try:
+    lent.__cuda_array_interface__
+except AttributeError as raised:
+    print(raised)
+"""
+    assert run(driver, code).splitlines() == ["False True", "__cuda_array_interface__ has no bfloat16; use DLPack"]
+
+
+def test_the_cuda_array_interface_of_no_elements(driver):
+    code = """
+empty = hr.Numpy({"x": np.zeros((2, 0, 3), np.float32)}).batch(2).to_device("cuda:0")
+shared = next(empty.iterate(as_="dlpack"))["x"].__cuda_array_interface__
+print(shared["shape"], shared["data"][0])
+"""
+    assert run(driver, code) == "(2, 0, 3) 0"
+
+
 def test_streams_of_other_devices_are_refused(driver):
     code = """
 import types
