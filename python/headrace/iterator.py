@@ -22,6 +22,9 @@ __all__ = ["Iterator"]
 
 Batch = dict[str, Any]
 
+# As DLPack numbers kinds of devices.
+_CUDA = 2
+
 _live: "weakref.WeakSet[_engine.Iteration]" = weakref.WeakSet()
 _exiting = False
 # How long the exit of the interpreter waits for functions of the user, in total.
@@ -75,20 +78,23 @@ def _to_torch(value: Any, torch: Any) -> Any:
 
 
 class DeviceBatch(dict[str, Any]):
-    """A batch on a device whose streams run apart from the host: a dict from column to tensor."""
+    """A batch on a device: a dict from column to tensor or array."""
 
     def __init__(self, row: Batch, columns: Batch) -> None:
         super().__init__(columns)
         lent = [value for value in row.values() if isinstance(value, _engine.LentTensor)]
-        self._streams = [each.streams for each in lent]
-        self._number = lent[0].__dlpack_device__()[1] if lent else None
+        # Of a device in host memory there are no streams.
+        there = [each for each in lent if each.__dlpack_device__()[0] == _CUDA]
+        self._streams = [each.streams for each in there]
+        self._number = there[0].__dlpack_device__()[1] if there else None
 
     def record_stream(self, stream: Any) -> None:
         """Says that work on a further stream uses the batch: its memory is not reused before that work is done.
 
         The stream on which a tensor is taken over is known: it is the one given to `from_dlpack`, with as_="torch" the
         current one. `torch.Tensor.record_stream` has no effect on these tensors, whose memory is not torch's. A stream
-        must outlive the tensors that are used on it, and belong to the batch's device.
+        must outlive the tensors that are used on it, and belong to the batch's device. In host memory ("cpu:0") this does
+        nothing, so that one loop fits both.
 
         Args:
             stream: A `torch.cuda.Stream`, or the number of a stream, as DLPack has them.
@@ -168,9 +174,9 @@ class Iterator:
             self._calls = Calls(callbacks, engine.epoch, [name for name, _, _ in engine.schema()])
         # Whether each row joins several along the first axis of its columns; None: not known.
         self._joined = joined
-        self._off_host = engine.off_host
+        self._on_device = engine.on_device
         # Whether rows are returned unchanged from here on, and nothing is called; `__next__` checks it.
-        self._plain = self._torch is None and on_second is None and self._calls is None and not self._off_host
+        self._plain = self._torch is None and on_second is None and self._calls is None and not self._on_device
         self._on_end = on_end
         self._profile = profile
         self._epoch = engine.epoch
@@ -202,11 +208,11 @@ class Iterator:
         """The row in the form in which it is returned. Until then it stays in the engine: an exception here loses no row."""
         if engine.given == 1 and self._on_second is not None:
             self._on_second(self._epoch)
-        self._plain = self._torch is None and engine.given > 0 and self._calls is None and not self._off_host
+        self._plain = self._torch is None and engine.given > 0 and self._calls is None and not self._on_device
         made = row
         if self._torch is not None:
             made = {name: _to_torch(value, self._torch) for name, value in row.items()}
-        if self._off_host:
+        if self._on_device:
             made = DeviceBatch(row, made)
         if self._calls is not None:
             self._calls.give()

@@ -323,7 +323,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   // The pipeline returned an error, and would return it again.
   bool failed() const { return failed_; }
   // Whether tensors are on a device whose memory the host cannot read.
-  bool off_host() const { return iteration_->device() != nullptr && !iteration_->device()->on_host(); }
+  bool on_device() const { return iteration_->device() != nullptr; }
   uint64_t epoch() const { return iteration_->epoch(); }
   uint64_t delivered() const {
     CheckProcess();
@@ -575,7 +575,7 @@ void BindIterator(py::module_& module) {
       .def_property_readonly("waiting_since_ns", &BoundIteration::waiting_since_ns)
       .def_property_readonly("inherited", &BoundIteration::inherited)
       .def_property_readonly("failed", &BoundIteration::failed)
-      .def_property_readonly("off_host", &BoundIteration::off_host)
+      .def_property_readonly("on_device", &BoundIteration::on_device)
       .def_property_readonly("epoch", &BoundIteration::epoch)
       .def_property_readonly("delivered", &BoundIteration::delivered)
       .def_property_readonly("given", &BoundIteration::given);

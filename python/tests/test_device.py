@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import pathlib
+import types
 
 import numpy as np
 import pytest
@@ -144,6 +145,15 @@ def test_dlpack():
         del batch
         gc.collect()
         assert array.tolist() in ([0, 1, 2, 3], [4, 5, 6, 7])
+
+
+@pytest.mark.parametrize("as_", ["numpy", "dlpack"])
+def test_a_loop_that_names_streams_runs_in_host_memory_too(as_):
+    batches = hr.Range(8).batch(4).to_device("cpu:0").iterate(as_=as_)
+    for batch in batches:
+        for stream in (1, 7, types.SimpleNamespace(cuda_stream=7, device=types.SimpleNamespace(index=1))):
+            batch.record_stream(stream)
+        assert isinstance(batch, dict) and list(batch) == ["value"]
 
 
 def test_derived_and_joined_datasets_inherit_it():
