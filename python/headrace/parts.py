@@ -76,9 +76,13 @@ def split(dataset: Methods, fractions: Sequence[float], seed: int) -> tuple[Data
 
 
 def _shares(fractions: Any) -> list[float]:
-    if isinstance(fractions, (str, bytes)) or not isinstance(fractions, Iterable):
+    try:
+        # Tried out, because an array without axes says that it is iterable.
+        given = None if isinstance(fractions, (str, bytes)) else list(fractions)
+    except TypeError:
+        given = None
+    if given is None:
         raise GraphError(f"split: fractions is {shown(fractions)}; give one for each part, such as [0.8, 0.2]")
-    given = list(fractions)
     shares = []
     for position, each in enumerate(given):
         try:

@@ -212,6 +212,7 @@ def test_indices_beyond_the_rows():
         ([float("nan")], "is nan"),
         (["1"], "is '1'"),
         (0.8, r"fractions is 0.8; give one for each part, such as \[0.8, 0.2\]"),
+        (np.array(0.8), r"fractions is array\(0.8\); give one for each part"),
     ],
 )
 def test_fractions_that_are_none(shares, why):
