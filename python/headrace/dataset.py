@@ -21,7 +21,7 @@ from headrace.run_options import RunOptions, RunParameters
 from headrace.sampler import Sampler, applied
 from headrace.source_location import users_location
 from headrace.system_error import system_error
-from headrace.whole_file import write_whole
+from headrace.whole_file import read_whole, write_whole
 
 if TYPE_CHECKING:
     from headrace.pack.dataset_records import Written
@@ -701,8 +701,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
     """
     path = options.local_path("path", path, "load")
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_whole(path)
     except OSError as error:
         raise system_error(f"no graph at {path}", error) from None
     try:

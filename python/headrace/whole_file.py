@@ -1,11 +1,26 @@
-"""Atomic writing of files."""
+"""Reading and atomic writing of whole files."""
 
 import contextlib
 import os
 import secrets
 import stat
 
-__all__ = ["write_whole"]
+from headrace.errors import UnsupportedError
+
+__all__ = ["read_whole", "write_whole"]
+
+
+def read_whole(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a regular file. Raises OSError."""
+    with open(path, "rb", opener=_open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise UnsupportedError(f"{os.fspath(path)} is a pipe, a socket or a device, where a file is expected")
+        return file.read()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Does not wait for a writer where the path is a named pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:

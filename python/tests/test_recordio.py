@@ -99,6 +99,14 @@ def test_a_file_of_mxnet_is_read_and_written_as_it_is(tmp_path: pathlib.Path) ->
         assert (tmp_path / f"a.{kind}").read_bytes() == (TESTDATA / f"mxnet-sample.{kind}").read_bytes()
 
 
+def test_an_index_that_is_a_pipe_is_refused(tmp_path: pathlib.Path) -> None:
+    pipe = tmp_path / "a.idx"
+    os.mkfifo(pipe)
+    (tmp_path / "a.rec").write_bytes(b"")
+    with pytest.raises(hr.UnsupportedError, match=f"{pipe} is a pipe, a socket or a device, where a file is expected"):
+        mx.recordio.MXIndexedRecordIO(pipe, tmp_path / "a.rec", "r")
+
+
 def test_a_script_of_mxnet_runs(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     record = mx.recordio.MXIndexedRecordIO("test.idx", "test.rec", "w")

@@ -133,6 +133,18 @@ def test_a_pipe_is_written_to(tmp_path):
         os.close(reader)
 
 
+def test_only_a_regular_file_is_loaded(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (str(pipe), "/dev/zero"):
+        with pytest.raises(
+            hr.UnsupportedError, match=f"{path} is a pipe, a socket or a device, where a file is expected"
+        ):
+            hr.load(path)
+    with pytest.raises(hr.NotFoundError, match="Is a directory"):
+        hr.load(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [

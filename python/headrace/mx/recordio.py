@@ -18,7 +18,7 @@ from headrace import _engine, vision
 from headrace.errors import ClosedError, DataError, GraphError, NotFoundError, UnsupportedError
 from headrace.kernel import Kernel
 from headrace.system_error import system_error
-from headrace.whole_file import write_whole
+from headrace.whole_file import read_whole, write_whole
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
 
@@ -265,8 +265,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def _read_index(self) -> None:
         try:
-            with open(self.idx_path, "rb") as file:
-                text = file.read()
+            text = read_whole(self.idx_path)
         except OSError as raised:
             raise system_error(f"cannot read {self.idx_path}", raised) from None
         for key_text, offset, line in _engine.parse_record_index(text, os.fsencode(self.idx_path)):
