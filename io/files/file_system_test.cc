@@ -238,6 +238,23 @@ TEST(LocalFileSystem, SaysSoWherePermissionIsMissing) {
   EXPECT_THAT(Message(listed), AllOf(HasSubstr("closed"), HasSubstr("may not list it (permission denied)")));
 }
 
+// A listing without an entry would be a lost row.
+TEST(LocalFileSystem, LeavesOutNothingThatItMayNotLookAt) {
+  TemporaryFolder folder;
+  folder.Write("closed/a");
+  folder.MakeFolder("links");
+  folder.Link(folder / "closed/a", "links/into");
+  ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+  ASSERT_EQ(chmod((folder / "closed").c_str(), 0444), 0);
+  const std::array<uint32_t, 2> powers = SwapPowers({0, 0});
+  const absl::Status file = Local().List(folder / "closed", /*sizes=*/true).status();
+  const absl::Status link = Local().List(folder / "links").status();
+  SwapPowers(powers);
+  chmod((folder / "closed").c_str(), 0755);
+  EXPECT_THAT(Message(file), AllOf(HasSubstr("closed/a"), HasSubstr("may not look at it (permission denied)")));
+  EXPECT_THAT(Message(link), AllOf(HasSubstr("links/into"), HasSubstr("may not look at it (permission denied)")));
+}
+
 TEST(LocalFileSystem, ReplacesAWholeFileAndLeavesNoDraft) {
   TemporaryFolder folder;
   const std::string path = folder.Write("state", "old and longer");

@@ -245,11 +245,15 @@ class Local : public LocalFiles {
   }
 };
 
-// Fills in what the folder does not contain. False if the entry vanished meanwhile.
-bool Complete(int folder, bool sizes, unsigned char known, FolderEntry& entry) {
+// Whether a link leads nowhere. Other errors, as of a disk, say nothing of what is there.
+bool LeadsNowhere(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
+
+// Fills in what the folder does not contain. ENOENT if the entry vanished meanwhile, another errno if it cannot be
+// looked at, otherwise 0.
+int Complete(int folder, bool sizes, unsigned char known, FolderEntry& entry) {
   struct stat stat;
   if (known == DT_UNKNOWN) {
-    if (fstatat(folder, entry.name.c_str(), &stat, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    if (fstatat(folder, entry.name.c_str(), &stat, AT_SYMLINK_NOFOLLOW) != 0) return errno;
     entry.link = S_ISLNK(stat.st_mode);
     known = entry.link ? DT_LNK : DT_UNKNOWN;
   } else if (known == DT_LNK) {
@@ -257,15 +261,16 @@ bool Complete(int folder, bool sizes, unsigned char known, FolderEntry& entry) {
   }
   if (!entry.link && known != DT_UNKNOWN && !(sizes && known == DT_REG)) {
     entry.type = known == DT_REG ? EntryType::kFile : known == DT_DIR ? EntryType::kFolder : EntryType::kOther;
-    return true;
+    return 0;
   }
   if (fstatat(folder, entry.name.c_str(), &stat, 0) != 0) {
+    if (!entry.link || !LeadsNowhere(errno)) return errno;
     entry.type = EntryType::kBrokenLink;
-    return entry.link;
+    return 0;
   }
   entry.type = TypeOfMode(stat.st_mode);
   if (sizes && entry.type == EntryType::kFile) entry.size = stat.st_size;
-  return true;
+  return 0;
 }
 
 using OpenFolder = std::unique_ptr<DIR, int (*)(DIR*)>;
@@ -287,7 +292,10 @@ class LocalPages : public FolderPages {
       FolderEntry entry;
       entry.name = name;
       if (entries.size() % kEntriesAtOnce == 0) HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-      if (Complete(dirfd(directory_.get()), sizes_, found->d_type, entry)) entries.push_back(std::move(entry));
+      const int error = Complete(dirfd(directory_.get()), sizes_, found->d_type, entry);
+      if (error == ENOENT) continue;
+      if (error != 0) return SystemError(*files_, JoinPath(folder_, entry.name), "look at", error);
+      entries.push_back(std::move(entry));
     }
     return entries;
   }
