@@ -372,6 +372,21 @@ TEST(LocalFileSystem, ListsALargeFolderByPages) {
   EXPECT_LT((*pages)->Next()->size(), kFiles);
 }
 
+TEST(LocalFiles, MakesAFolderAndThoseAboveIt) {
+  TemporaryFolder folder;
+  const LocalFiles& local = *Local().local();
+  for (const char* path : {"a/b/c", "a/b/c", "d//e/", "./f/./g/../h"}) {
+    EXPECT_TRUE(local.MakeFolder(folder / path).ok()) << path;
+    EXPECT_TRUE(std::filesystem::is_directory(folder / path)) << path;
+  }
+  folder.Write("file");
+  for (const char* path : {"file", "file/below"}) {
+    const absl::Status status = local.MakeFolder(folder / path);
+    EXPECT_EQ(KindOf(status), ErrorKind::kNotFound) << status;
+    EXPECT_THAT(Message(status), AllOf(HasSubstr("cannot make the folder"), HasSubstr(path)));
+  }
+}
+
 TEST(LocalFiles, LetsOneHolderLockAFile) {
   const TemporaryFolder folder;
   const LocalFiles& local = *Local().local();

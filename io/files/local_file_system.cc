@@ -336,11 +336,24 @@ absl::Status Local::WriteWhole(const std::string& path, absl::Span<const std::st
   return SystemError(*this, path, "write", error);
 }
 
+// Makes a folder and those above it: 0 or errno. std::filesystem gives ENOENT where a call failed for another reason.
+int MakeFolders(const std::string& folder) {
+  struct stat found;
+  if (stat(folder.c_str(), &found) == 0) return S_ISDIR(found.st_mode) ? 0 : ENOTDIR;
+  if (errno != ENOENT) return errno;
+  const size_t slash = folder.find_last_of('/', folder.find_last_not_of('/'));
+  if (slash != std::string::npos && slash > 0) {
+    if (const int error = MakeFolders(folder.substr(0, slash)); error != 0) return error;
+  }
+  return mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
+}
+
 absl::Status Local::MakeFolder(const std::string& folder) const {
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", folder));
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  return error ? NotFoundError("cannot make the folder ", folder, ": ", error.message()) : absl::OkStatus();
+  const int error = MakeFolders(folder);
+  if (error == 0) return absl::OkStatus();
+  if (error == ENOTDIR) return NotFoundError("cannot make the folder ", folder, ": ", SystemMessage(error));
+  return SystemError(*this, folder, "make", error);
 }
 
 // Nobody else writes to or deletes the file while the descriptor is open.

@@ -117,12 +117,9 @@ RecordLog::~RecordLog() {
 }
 
 absl::StatusOr<std::vector<std::string>> RecordLog::ListFiles() const {
-  const absl::StatusOr<std::vector<FolderEntry>> entries = disk_->List(folder_);
-  if (!entries.ok()) {
-    return NotFoundError("cannot read the folder ", folder_, ": ", ToStd(entries.status().message()));
-  }
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, disk_->List(folder_));
   std::vector<std::string> paths;
-  for (const FolderEntry& entry : *entries) {
+  for (const FolderEntry& entry : entries) {
     if (entry.type == EntryType::kFile && EndsWith(entry.name, kLogEnd)) paths.push_back(JoinPath(folder_, entry.name));
   }
   std::sort(paths.begin(), paths.end());

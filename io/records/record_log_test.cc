@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/error.h"
 #include "core/row_id.h"
 #include "core/text.h"
 #include "io/files/file_system.h"
@@ -132,6 +133,19 @@ TEST(RecordLog, SaysWhichFolderCannotBeMade) {
   folder.Write("file");
   const auto log = RecordLog::Open(*LocalFileSystem(), folder / "file/below", "a");
   EXPECT_NE(std::string(log.status().message()).find("file/below"), std::string::npos) << log.status();
+}
+
+TEST(RecordLog, SaysThatTheMachineLacksWhatItNeeds) {
+  const TemporaryFolder folder;
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  setrlimit(RLIMIT_NOFILE, &none);
+  const auto log = RecordLog::Open(*LocalFileSystem(), folder.path(), "a");
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(KindOf(log.status()), ErrorKind::kResource) << log.status();
+  EXPECT_NE(std::string(log.status().message()).find(folder.path()), std::string::npos) << log.status();
 }
 
 // The system's limit on the length of files simulates a full disk.
