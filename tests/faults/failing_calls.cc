@@ -38,6 +38,7 @@ std::atomic<bool> armed{false};
 std::atomic<int> armed_kind{0};
 std::atomic<int64_t> seen{0};
 std::atomic<int64_t> failing{0};
+std::atomic<int> file_error{EIO};
 std::atomic<bool> failed{false};
 std::atomic<int> depth{0};
 void* frames[kDeepest];
@@ -93,6 +94,9 @@ void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
+
+// With which error file operations fail.
+void FailingCallsSetError(int error) { file_error = error; }
 
 // Of the kind (0 memory, 1 threads, 2 files) the n-th call from now fails, once; 0: none does, they are counted.
 void FailingCallsArm(int kind, int64_t n) {
@@ -172,7 +176,7 @@ void* mmap(void* address, size_t size, int protection, int flags, int file, off_
 #define FILE_CALL(result, error, name, declaration, arguments)   \
   result name declaration {                                      \
     if (Fails(kFile, CALLER)) {                                  \
-      errno = EIO;                                               \
+      errno = file_error;                                        \
       return error;                                              \
     }                                                            \
     static const auto next = Next<result(*) declaration>(#name); \
@@ -204,7 +208,7 @@ FILE_CALL(dirent64*, nullptr, readdir64, (DIR * folder), (folder))
 #define OPEN_CALL(name, declaration, arguments_with_mode)                                \
   int name declaration {                                                                 \
     if (Fails(kFile, CALLER)) {                                                          \
-      errno = EIO;                                                                       \
+      errno = file_error;                                                                \
       return -1;                                                                         \
     }                                                                                    \
     va_list rest;                                                                        \

@@ -8,6 +8,7 @@ left.
 """
 
 import ctypes
+import errno
 import functools
 import gc
 import os
@@ -29,12 +30,15 @@ from headrace import vision as V  # noqa: E402
 from tests.conftest import eventually, pipeline_threads  # noqa: E402
 from tests.running import Outcome, frozen_row  # noqa: E402
 
-KINDS = {"memory": 0, "thread": 1, "file": 2}
+KINDS = {"memory": 0, "thread": 1, "file": 2, "scarce": 2}
+# The errors of file operations, in turn. "scarce": the machine lacks something.
+ERRORS = {"file": (errno.EIO,), "scarce": (errno.ENOMEM, errno.EMFILE, errno.ENOSPC)}
 # Permitted errors after a failed call; without an error the rows are right.
 ALLOWED: dict[str, tuple[type[Exception], ...]] = {
     "memory": (hr.ResourceError, MemoryError),
     "thread": (hr.ResourceError,),
-    "file": (hr.DataError, hr.NotFoundError, hr.ResourceError),
+    "file": (hr.DataError, hr.ResourceError),
+    "scarce": (hr.ResourceError,),
 }
 Run = Callable[[pathlib.Path], Outcome]
 
@@ -132,7 +136,9 @@ def write_files(folder: pathlib.Path) -> None:
     for name in ("animals/cat-eyes.jpg", "things/brick-wall.jpg", "people/photographer.jpg"):
         target = folder / "photos" / name
         target.parent.mkdir(parents=True)
-        shutil.copy(ROOT / "examples/photos" / name, target)
+        # A class of one picture that is lost is an error by itself.
+        for copied in (target, target.with_stem("second")):
+            shutil.copy(ROOT / "examples/photos" / name, copied)
     (folder / "texts").mkdir()
     for number in range(2):
         (folder / f"texts/{number}").write_text("".join(f"line {number} {i}\n" for i in range(5)))
@@ -147,6 +153,8 @@ class Faults:
     def run(self, run: Run, folder: pathlib.Path, kind: str, point: int) -> tuple[Outcome | Exception, int]:
         """The outcome of the run, and the number of calls."""
         result: Outcome | Exception
+        errors = ERRORS.get(kind, ERRORS["file"])
+        self._calls.FailingCallsSetError(errors[point % len(errors)])
         self._calls.FailingCallsArm(KINDS[kind], point)
         try:
             result = run(folder)
