@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/files/interrupt.h"
 #include "io/formats/recordio/record_io_format.h"
 #include "io/formats/recordio/text_fields.h"
 
@@ -64,6 +65,7 @@ absl::StatusOr<RecordIndex> ScanRecords(const FileSystem& files, const std::stri
   RecordIndex index;
   RecordBlock block;
   do {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     absl::Status read = reader->Next(block);
     if (!read.ok()) AddErrorField(read, ErrorField::kFile, Cat(path, ", byte ", reader->offset()));
     HEADRACE_RETURN_IF_ERROR(read);

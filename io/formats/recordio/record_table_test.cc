@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "core/error.h"
+#include "io/files/interrupt.h"
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/recordio/testing/record_bytes.h"
@@ -89,6 +91,22 @@ TEST_F(RecordTableTest, DoesWithoutSavingWhereNothingMayBeWritten) {
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.idx"));
+}
+
+TEST_F(RecordTableTest, ScansNoFurtherOnceItIsInterrupted) {
+  folder_.Write("a.rec", RecordBytes(std::vector<std::string>(8, std::string(1 << 20, 'x'))));
+  int reads = 0;
+  // The second read takes until the interrupt comes.
+  const FaultyFileSystem slow(LocalFileSystem(), [&](std::string_view call, const std::string& /*path*/) {
+    if (call != "ReadAt" || ++reads != 2) return absl::OkStatus();
+    while (Interrupt::Check().ok()) std::this_thread::yield();
+    return absl::OkStatus();
+  });
+  const Interrupt interrupt([&] { return reads > 0; });
+  const absl::Status status = BuildIndices(slow, {path_}, OnDamage::kFail, ChooseAll).status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kClosed) << status;
+  EXPECT_LT(reads, 8);
+  EXPECT_EQ(Text("a.idx"), "");
 }
 
 TEST_F(RecordTableTest, NotesWhatWasLost) {
