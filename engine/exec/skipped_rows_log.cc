@@ -1,6 +1,7 @@
 #include "engine/exec/skipped_rows_log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +16,10 @@ namespace headrace {
 namespace {
 
 std::string SystemText(int error) { return std::generic_category().message(error); }
+
+absl::Status NotARegularFile(const std::string& path) {
+  return UnsupportedError(path, ": the log of on_error() must be a regular file, not a pipe, a socket or a device");
+}
 
 }  // namespace
 
@@ -35,9 +40,14 @@ absl::StatusOr<std::unique_ptr<SkippedRowsLog>> SkippedRowsLog::Open(const std::
   HEADRACE_RETURN_IF_ERROR(CheckNoNul("the log of on_error()", path));
   HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, DefaultFileSystem()->Locate(path));
   if (located.files->local() == nullptr) return UnsupportedError(path, ": the log of on_error() must be a local file");
-  const int descriptor = open(located.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor >= 0) return std::unique_ptr<SkippedRowsLog>(new SkippedRowsLog(path, descriptor));
-  return NotFoundError(path, ": the log of on_error() cannot be opened: ", SystemText(errno));
+  // O_NONBLOCK so that opening a named pipe does not wait for a reader.
+  const int descriptor = open(located.path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (descriptor < 0 && errno == ENXIO) return NotARegularFile(path);
+  if (descriptor < 0) return NotFoundError(path, ": the log of on_error() cannot be opened: ", SystemText(errno));
+  std::unique_ptr<SkippedRowsLog> log(new SkippedRowsLog(path, descriptor));
+  struct stat stat;
+  if (fstat(descriptor, &stat) != 0 || !S_ISREG(stat.st_mode)) return NotARegularFile(path);
+  return log;
 }
 
 SkippedRowsLog::~SkippedRowsLog() { close(descriptor_); }

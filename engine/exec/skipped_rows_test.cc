@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <fstream>
@@ -76,6 +77,17 @@ TEST(SkippedRows, AreLoggedByLines) {
   EXPECT_FALSE(std::getline(file, line));
   SkippedRows nowhere(3, 0);
   EXPECT_EQ(KindOf(nowhere.LogTo(folder / "missing/bad.jsonl")), ErrorKind::kNotFound);
+}
+
+TEST(SkippedRows, AreLoggedToARegularFileAlone) {
+  TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  for (const std::string& path : {folder / "pipe", std::string("/dev/zero")}) {
+    SkippedRows skipped(3, 0);
+    const absl::Status status = skipped.LogTo(path);
+    EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported) << status;
+    EXPECT_NE(std::string(status.message()).find(path), std::string::npos) << status;
+  }
 }
 
 TEST(SkippedRows, AreWrittenAsJsonWhateverTheyHold) {

@@ -1,6 +1,7 @@
 """Rows that fail, under both policies of `on_error`."""
 
 import json
+import os
 import pathlib
 
 import numpy as np
@@ -102,6 +103,9 @@ def test_a_log_that_cannot_be_written_is_an_error_at_once(tmp_path):
         hr.Range(3).on_error("skip", log=tmp_path / "missing/bad.jsonl").iterate()
     with pytest.raises(hr.UnsupportedError, match="no file system for s3://"):
         hr.Range(3).on_error("skip", log="s3://bucket/bad.jsonl").iterate()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(hr.UnsupportedError, match="pipe: the log of on_error.* must be a regular file"):
+        hr.Range(3).on_error("skip", log=tmp_path / "pipe").iterate()
 
 
 def test_datasets_share_one_policy():
