@@ -45,6 +45,15 @@ class ChangedFiles : public ::testing::Test {
     builder.Add("ImageFolder", {}, {{"root", StringValue(folder_.path())}, {"columns", ir::StringsValue({"image"})}});
     return builder;
   }
+  GraphBuilder ImageList() {
+    const std::string list = listed_.Write("list.lst", "0\t0\ta.jpg\n1\t0\tb.jpg\n2\t0\tc.jpg\n");
+    GraphBuilder builder;
+    builder.Add("ImageList", {},
+                {{"listing", StringValue(list)},
+                 {"root", StringValue(folder_ / "class")},
+                 {"columns", ir::StringsValue({"image"})}});
+    return builder;
+  }
   GraphBuilder Text() const {
     GraphBuilder builder;
     builder.Add("Text", {}, {{"patterns", ir::StringsValue({folder_ / "class/*"})}});
@@ -80,18 +89,19 @@ class ChangedFiles : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
+  TemporaryFolder listed_;
   TemporaryFolder kept_;
 };
 
 TEST_F(ChangedFiles, AreGivenAsTheyAre) {
-  for (const GraphBuilder& builder : {Files(), ImageFolder(), Text()}) {
+  for (const GraphBuilder& builder : {Files(), ImageFolder(), ImageList(), Text()}) {
     folder_.Write("class/b.jpg", kWhole);
     EXPECT_EQ(ReadHalf(builder), Twice(kHalf));
   }
 }
 
 TEST_F(ChangedFiles, AreKeptByNoCache) {
-  std::vector<GraphBuilder> below = {Files(), ImageFolder(), Text(), Files(), Files(), Files(), Files()};
+  std::vector<GraphBuilder> below = {Files(), ImageFolder(), Text(), Files(), Files(), Files(), Files(), ImageList()};
   below[3].Add("batch", {0}, {{"size", IntValue(3)}});
   below[4].Add("batch", {0}, {{"size", IntValue(2)}});
   below[4].Add("unbatch", {1});
@@ -138,9 +148,19 @@ TEST_F(ChangedFiles, AreKeptByNoAutomaticCache) {
 }
 
 TEST_F(ChangedFiles, HaveTheListingMadeAnew) {
-  const std::vector<Fingerprint> before = RunOnce(*ImageFolder().Build(), OptionsOf({}))->fingerprints;
-  ReadHalf(ImageFolder());
-  EXPECT_FALSE(RunOnce(*ImageFolder().Build(), OptionsOf({}))->fingerprints == before);
+  for (const GraphBuilder& builder : {ImageFolder(), ImageList()}) {
+    folder_.Write("class/b.jpg", kWhole);
+    const std::vector<Fingerprint> before = RunOnce(*builder.Build(), OptionsOf({}))->fingerprints;
+    ReadHalf(builder);
+    EXPECT_FALSE(RunOnce(*builder.Build(), OptionsOf({}))->fingerprints == before);
+  }
+}
+
+TEST_F(ChangedFiles, OfAListAreNoticedWhereTheyAreRemoved) {
+  const ir::proto::Graph graph = *ImageList().Build();
+  const std::vector<Fingerprint> before = RunOnce(graph, OptionsOf({}))->fingerprints;
+  std::filesystem::remove(Changing());
+  EXPECT_FALSE(RunOnce(graph, OptionsOf({}))->fingerprints == before);
 }
 
 // In the middle of its lines, so that the reader has begun.

@@ -48,6 +48,12 @@ class KeptByFiles {
     return made;
   }
 
+  // The next Get of that name makes it anew.
+  void Forget(const FileSystem& files, const std::string& name) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(kept_, [&](const auto& kept) { return kept->files == &files && kept->name == name; });
+  }
+
  private:
   // The coarsest change times of known file systems.
   static constexpr int64_t kCoarseNs = 2'000'000'000;

@@ -51,6 +51,16 @@ TEST_F(KeptByFilesTest, KeepsTheLastFew) {
   EXPECT_EQ(Get(kept, "0", {a}), 7);
 }
 
+TEST_F(KeptByFilesTest, ForgetsAValueOfOneName) {
+  KeptByFiles<int> kept([] { return Now() + kHour; });
+  const std::string a = folder_.Write("a", "1");
+  EXPECT_EQ(Get(kept, "x", {a}), 1);
+  EXPECT_EQ(Get(kept, "y", {a}), 2);
+  kept.Forget(*LocalFileSystem(), "x");
+  EXPECT_EQ(Get(kept, "x", {a}), 3);
+  EXPECT_EQ(Get(kept, "y", {a}), 2);
+}
+
 TEST_F(KeptByFilesTest, KeepsNoError) {
   KeptByFiles<int> kept([] { return Now() + kHour; });
   const auto fails = []() -> absl::StatusOr<int> { return DataError("no"); };
