@@ -1,11 +1,20 @@
 #include "core/quantity_text.h"
 
+#include <charconv>
 #include <string_view>
 
-#include "absl/strings/str_format.h"
 #include "core/text.h"
 
 namespace headrace {
+namespace {
+
+// Uses to_chars, because absl::StrFormat ends the process where memory lacks.
+std::string Decimal(double value, int digits) {
+  char text[400];
+  return {text, std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, digits).ptr};
+}
+
+}  // namespace
 
 std::string BytesText(int64_t bytes) {
   constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -15,14 +24,14 @@ std::string BytesText(int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  if (unit == 0) return absl::StrFormat("%.0f %s", value, ToAbsl(kUnits[unit]));
-  return absl::StrFormat("%.1f %s", value, ToAbsl(kUnits[unit]));
+  if (unit == 0) return Cat(bytes, " B");
+  return Cat(Decimal(value, 1), " ", kUnits[unit]);
 }
 
 std::string SecondsText(double seconds) {
-  if (seconds < 1e-3) return absl::StrFormat("%.0f µs", seconds * 1e6);
-  if (seconds < 1) return absl::StrFormat("%.1f ms", seconds * 1e3);
-  return absl::StrFormat("%.2f s", seconds);
+  if (seconds < 1e-3) return Cat(Decimal(seconds * 1e6, 0), " µs");
+  if (seconds < 1) return Cat(Decimal(seconds * 1e3, 1), " ms");
+  return Cat(Decimal(seconds, 2), " s");
 }
 
 }  // namespace headrace

@@ -1,8 +1,8 @@
 #include "engine/cache/automatic_cache.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "absl/strings/str_format.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
 #include "engine/cache/row_record.h"
@@ -30,7 +30,7 @@ double Median(const std::vector<AutomaticCache::Sample>& samples, Of of) {
   return *middle;
 }
 
-std::string Percent(double share) { return absl::StrFormat("%.0f%%", 100 * share); }
+std::string Percent(double share) { return Cat(std::llround(100 * share), "%"); }
 
 std::string TimeText(double ns) { return SecondsText(ns * 1e-9); }
 

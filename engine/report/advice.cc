@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_format.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
 
@@ -183,9 +182,8 @@ Limit FindLimit(const Report& report) {
   if (report.wall_s <= 0 || report.delivered == 0) return {LimitKind::kNotRun, "", "Nothing has run yet."};
   const double waited = PartOf(report, report.user_wait_s);
   if (waited < kServed) {
-    return {
-        LimitKind::kConsumer, "",
-        absl::StrFormat("The training loop is the bottleneck: it waited for data %d%% of the time.", Percent(waited))};
+    return {LimitKind::kConsumer, "",
+            Cat("The training loop is the bottleneck: it waited for data ", Percent(waited), "% of the time.")};
   }
   const auto memory_wait = [](const StageReport& stage) { return stage.memory_wait_s; };
   const StageReport* starved = Highest(report, [](const StageReport&) { return true; }, memory_wait);

@@ -1,13 +1,14 @@
 #include "engine/report/explain.h"
 
 #include <algorithm>
+#include <array>
 
-#include "absl/strings/str_format.h"
 #include "core/error.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
+#include "engine/report/decimal.h"
 #include "engine/report/named_rows.h"
 
 namespace headrace {
@@ -29,7 +30,7 @@ std::string Cached(const CacheReport& cache) {
   std::string text = Cat(NameOf(cache), ": ", cache.kept);
   if (cache.rows > 0) {
     const double share = 100.0 * static_cast<double>(cache.kept) / static_cast<double>(cache.rows);
-    Append(text, " of ", cache.rows, absl::StrFormat(" rows (%.0f%%)", std::min(100.0, share)));
+    Append(text, " of ", cache.rows, " rows (", Decimal(std::min(100.0, share), 0), "%)");
   } else {
     text += " rows";
   }
@@ -46,8 +47,8 @@ std::string Cached(const CacheReport& cache) {
 // How many reads were outstanding, and what each took.
 std::string Reading(const Report& report, const StageReport& stage) {
   const double wall = std::max(report.wall_s, 1e-9);
-  return Cat(stage.name, ": ", absl::StrFormat("%.1f reads outstanding on average", stage.busy_s / wall), ", at most ",
-             stage.cap, stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
+  return Cat(stage.name, ": ", Decimal(stage.busy_s / wall, 1), " reads outstanding on average, at most ", stage.cap,
+             stage.caps.empty() ? "" : " (chosen while it ran)", "; ", ReadText(report, stage));
 }
 
 // What went to the device, and who waited there.
@@ -57,7 +58,7 @@ std::string Sent(const Report& report, const DeviceReport& device) {
       Cat("device ", device.name, ": ", device.batches, " batches sent, ",
           BytesText(static_cast<int64_t>(device.bytes)), "; ", device.ready, " of ", device.depth, " ready; ",
           device.buffers, " buffers, ", BytesText(device.buffer_bytes), " of ", BytesText(device.budget_bytes),
-          "; the loop waited ", SecondsText(report.user_wait_s), absl::StrFormat(" (%.1f%%)", std::min(100.0, share)));
+          "; the loop waited ", SecondsText(report.user_wait_s), " (", Decimal(std::min(100.0, share), 1), "%)");
   Append(text, "\n      its thread copied for ", SecondsText(device.copy_s), ", and waited ",
          SecondsText(device.input_wait_s), " for batches, ", SecondsText(device.room_wait_s),
          " for the loop to take one, ", SecondsText(device.buffer_wait_s), " for a buffer");
@@ -76,22 +77,34 @@ std::string Listed(const NamedRows& rows) {
   return text;
 }
 
+// "   3/8  "
+std::string QueueText(const StageReport& stage) {
+  std::string window = Cat(stage.window);
+  if (window.size() < 3) window.resize(3, ' ');
+  return Cat(Right(Cat(stage.queued), 4), "/", window);
+}
+
+// A line of the table of stages, behind their names.
+std::string Columns(const std::array<std::string, 7>& cells) {
+  constexpr size_t kWidths[] = {10, 10, 8, 10, 10, 10, 8};
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) Append(line, i == 0 ? "" : " ", Right(cells[i], kWidths[i]));
+  return line;
+}
+
 }  // namespace
 
 std::string ExplainRun(const Report& report) {
   const size_t width = NameWidth(report.stages);
-  std::string text = absl::StrFormat("Run: %d delivered in %s; the loop waited %s for data\n", report.delivered,
-                                     SecondsText(report.wall_s), SecondsText(report.user_wait_s));
+  std::string text = Cat("Run: ", report.delivered, " delivered in ", SecondsText(report.wall_s), "; the loop waited ",
+                         SecondsText(report.user_wait_s), " for data\n");
   Append(text, "  ", Padded("stage", width),
-         absl::StrFormat("%10s %10s %8s %10s %10s %10s %8s\n", "rows", "busy", "at once", "no input", "no slot",
-                         "no memory", "queued"));
+         Columns({"rows", "busy", "at once", "no input", "no slot", "no memory", "queued"}), "\n");
   for (const StageReport& stage : report.stages) {
     Append(text, "  ", Padded(TreeName(stage.name, stage.depth), width),
-           absl::StrFormat("%10d %s %8d %s %s %s %4d/%-3d\n", stage.rows,
-                           absl::StrFormat("%10s", SecondsText(stage.busy_s)), stage.widest,
-                           absl::StrFormat("%10s", SecondsText(stage.input_wait_s)),
-                           absl::StrFormat("%10s", SecondsText(stage.output_wait_s)),
-                           absl::StrFormat("%10s", SecondsText(stage.memory_wait_s)), stage.queued, stage.window));
+           Columns({Cat(stage.rows), SecondsText(stage.busy_s), Cat(stage.widest), SecondsText(stage.input_wait_s),
+                    SecondsText(stage.output_wait_s), SecondsText(stage.memory_wait_s), QueueText(stage)}),
+           "\n");
   }
   for (const StageReport& stage : report.stages) {
     if (stage.most_cap > 0 && stage.rows > 0) Append(text, "  ", Reading(report, stage), "\n");

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
+#include "engine/report/decimal.h"
 #include "engine/report/named_rows.h"
 
 namespace headrace {
@@ -89,17 +89,23 @@ std::vector<double> BusyBySlot(const Profile& profile, const Profile::Thread& th
 }
 
 std::string Svg(int height, const std::string& inside) {
-  return absl::StrFormat("<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" height=\"%d\">%s</svg>\n",
-                         kChartWidth, height, height, inside);
+  return Cat("<svg viewBox=\"0 0 ", kChartWidth, " ", height, "\" preserveAspectRatio=\"none\" height=\"", height,
+             "\">", inside, "</svg>\n");
 }
 
 std::string Line(const std::vector<double>& bins, double top) {
   std::string points;
   for (size_t bin = 0; bin < bins.size(); ++bin) {
-    absl::StrAppendFormat(&points, "%.1f,%.1f ", static_cast<double>(kChartWidth * bin) / (kBins - 1),
-                          kChartHeight * (1 - bins[bin] / std::max(1.0, top)));
+    Append(points, Decimal(static_cast<double>(kChartWidth * bin) / (kBins - 1), 1), ",",
+           Decimal(kChartHeight * (1 - bins[bin] / std::max(1.0, top)), 1), " ");
   }
-  return Svg(kChartHeight, absl::StrFormat("<polyline class=\"line\" points=\"%s\"/>", points));
+  return Svg(kChartHeight, Cat("<polyline class=\"line\" points=\"", points, "\"/>"));
+}
+
+// The beginning of a rectangle of a strip.
+std::string Bar(std::string_view kind, double at, double width) {
+  return Cat("<rect class=\"", kind, "\" x=\"", Decimal(at, 1), "\" width=\"", Decimal(width, 1), "\" height=\"",
+             kStripHeight, "\"");
 }
 
 std::string Strip(const std::vector<double>& bins) {
@@ -107,8 +113,8 @@ std::string Strip(const std::vector<double>& bins) {
   const double width = static_cast<double>(kChartWidth) / kBins;
   for (size_t bin = 0; bin < bins.size(); ++bin) {
     if (bins[bin] < 0.005) continue;
-    absl::StrAppendFormat(&bars, "<rect class=\"busy\" x=\"%.1f\" width=\"%.1f\" height=\"%d\" opacity=\"%.2f\"/>",
-                          static_cast<double>(bin) * width, width, kStripHeight, std::min(1.0, bins[bin]));
+    Append(bars, Bar("busy", static_cast<double>(bin) * width, width), " opacity=\"",
+           Decimal(std::min(1.0, bins[bin]), 2), "\"/>");
   }
   return Svg(kStripHeight, bars);
 }
@@ -125,15 +131,14 @@ std::string TimeBar(const Report& report, const StageReport& stage) {
   double at = 0;
   for (const auto& [kind, seconds] : parts) {
     const double width = kChartWidth * seconds / std::max(1e-9, report.wall_s);
-    absl::StrAppendFormat(&bars, "<rect class=\"%s\" x=\"%.1f\" width=\"%.1f\" height=\"%d\"/>", ToAbsl(kind), at,
-                          width, kStripHeight);
+    Append(bars, Bar(kind, at, width), "/>");
     at += width;
   }
-  return absl::StrFormat("<h3>%s</h3>\n%s", Escaped(stage.name), Svg(kStripHeight, bars));
+  return Cat("<h3>", Escaped(stage.name), "</h3>\n", Svg(kStripHeight, bars));
 }
 
 std::string Rate(const Report& report) {
-  return absl::StrFormat("%.1f", static_cast<double>(report.delivered) / std::max(1e-9, report.wall_s));
+  return Decimal(static_cast<double>(report.delivered) / std::max(1e-9, report.wall_s), 1);
 }
 
 std::string AdviceItems(const Report& report) {
@@ -157,13 +162,17 @@ std::string TreeRows(const Report& report) {
   std::string rows;
   for (const StageReport& stage : report.stages) {
     const std::string branch = stage.depth == 0 ? "" : std::string(3 * (stage.depth - 1), ' ') + "└─ ";
-    absl::StrAppendFormat(
-        &rows,
-        "<tr><td class=\"tree\">%s%s</td><td>%s</td><td>%d</td><td>%d</td><td>%d</td><td>%s</td><td>%s</td><td>%s</td>"
-        "<td>%s</td></tr>\n",
-        branch, Escaped(stage.name), ToAbsl(LaneName(stage.lane)), stage.rows, stage.tasks, stage.widest,
-        SecondsText(stage.busy_s), SecondsText(stage.input_wait_s), SecondsText(stage.output_wait_s),
-        SecondsText(stage.memory_wait_s));
+    const std::string cells[] = {std::string(LaneName(stage.lane)),
+                                 Cat(stage.rows),
+                                 Cat(stage.tasks),
+                                 Cat(stage.widest),
+                                 SecondsText(stage.busy_s),
+                                 SecondsText(stage.input_wait_s),
+                                 SecondsText(stage.output_wait_s),
+                                 SecondsText(stage.memory_wait_s)};
+    Append(rows, "<tr><td class=\"tree\">", branch, Escaped(stage.name), "</td>");
+    for (const std::string& cell : cells) Append(rows, "<td>", cell, "</td>");
+    rows += "</tr>\n";
   }
   return rows;
 }

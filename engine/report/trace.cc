@@ -4,8 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "core/text.h"
+#include "engine/report/decimal.h"
 
 namespace headrace {
 namespace {
@@ -13,14 +14,14 @@ namespace {
 constexpr int kThreads = 1;
 constexpr int kConnectors = 2;
 
-double Microseconds(uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
+std::string Microseconds(uint64_t ns) { return Decimal(static_cast<double>(ns) * 1e-3, 3); }
 
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
     if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&quoted, "\\u%04x", static_cast<int>(c));
+      Append(quoted, "\\u", absl::Hex(static_cast<int>(c), absl::kZeroPad4));
     } else {
       quoted += c;
     }
@@ -32,36 +33,35 @@ class TraceWriter {
  public:
   void Name(std::string_view kind, int process, size_t thread, std::string_view name) {
     Begin();
-    absl::StrAppendFormat(&text_, R"({"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}})", ToAbsl(kind),
-                          process, thread, Quoted(name));
+    Append(text_, R"({"ph":"M","name":")", kind, R"(","pid":)", process, R"(,"tid":)", thread, R"(,"args":{"name":)",
+           Quoted(name), "}}");
   }
   void Order(size_t thread) {
     Begin();
-    absl::StrAppendFormat(&text_, R"({"ph":"M","name":"thread_sort_index","pid":%d,"tid":%d,"args":{"sort_index":%d}})",
-                          kThreads, thread, thread);
+    Append(text_, R"({"ph":"M","name":"thread_sort_index","pid":)", kThreads, R"(,"tid":)", thread,
+           R"(,"args":{"sort_index":)", thread, "}}");
   }
   void Task(std::string_view name, size_t thread, const TaskEvent& task, bool wait) {
     Begin();
-    absl::StrAppendFormat(&text_, R"({"ph":"X","name":%s,"cat":"%s","pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f)",
-                          Quoted(name), wait ? "wait" : "task", kThreads, thread, Microseconds(task.start_ns),
-                          Microseconds(task.end_ns - task.start_ns));
+    Append(text_, R"({"ph":"X","name":)", Quoted(name), R"(,"cat":")", wait ? "wait" : "task", R"(","pid":)", kThreads,
+           R"(,"tid":)", thread, R"(,"ts":)", Microseconds(task.start_ns), R"(,"dur":)",
+           Microseconds(task.end_ns - task.start_ns));
     if (!wait) {
-      absl::StrAppendFormat(&text_, R"(,"args":{"messages":%d)", task.count);
-      if (task.first != Profiler::kNoNumber) absl::StrAppendFormat(&text_, R"(,"first":%d)", task.first);
+      Append(text_, R"(,"args":{"messages":)", task.count);
+      if (task.first != Profiler::kNoNumber) Append(text_, R"(,"first":)", task.first);
       text_ += '}';
     }
     text_ += '}';
   }
   void Level(std::string_view name, int process, uint64_t ns, std::string_view unit, int64_t value) {
     Begin();
-    absl::StrAppendFormat(&text_, R"({"ph":"C","name":%s,"pid":%d,"tid":0,"ts":%.3f,"args":{"%s":%d}})", Quoted(name),
-                          process, Microseconds(ns), ToAbsl(unit), value);
+    Append(text_, R"({"ph":"C","name":)", Quoted(name), R"(,"pid":)", process, R"(,"tid":0,"ts":)", Microseconds(ns),
+           R"(,"args":{")", unit, R"(":)", value, "}}");
   }
   std::string Finish(const Profile& profile) {
-    return absl::StrFormat(
-        "{\"traceEvents\":[%s\n],\"displayTimeUnit\":\"ms\",\"otherData\":{\"wall_us\":%.3f,\"dropped_tasks\":%d,"
-        "\"dropped_levels\":%d}}\n",
-        text_, Microseconds(profile.wall_ns), profile.dropped_tasks, profile.dropped_levels);
+    return Cat(R"({"traceEvents":[)", text_, "\n", R"(],"displayTimeUnit":"ms","otherData":{"wall_us":)",
+               Microseconds(profile.wall_ns), R"(,"dropped_tasks":)", profile.dropped_tasks, R"(,"dropped_levels":)",
+               profile.dropped_levels, "}}\n");
   }
 
  private:
