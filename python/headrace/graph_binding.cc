@@ -37,11 +37,14 @@ using GivenStep =
 
 template <typename Operator>
 void AddAttributes(const std::string& op_name, const py::dict& attributes, Operator& op) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(op_name);
   for (const auto& [name, value] : attributes) {
     ir::proto::Attribute* attribute = op.add_attributes();
     attribute->set_name(py::str(name));
-    *attribute->mutable_value() =
-        RaisingGraphErrors(Cat(op_name, ": ", attribute->name()), [&value = value] { return ValueOf(value); });
+    const ir::Attribute* const declared =
+        declaration == nullptr ? nullptr : declaration->FindAttribute(attribute->name());
+    *attribute->mutable_value() = RaisingGraphErrors(Cat(op_name, ": ", attribute->name()),
+                                                     [&value = value, declared] { return ValueOf(value, declared); });
   }
 }
 

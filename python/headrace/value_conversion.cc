@@ -64,12 +64,13 @@ std::string PathText(const py::handle& path) {
 }
 
 int64_t Integer(const py::handle& value) {
-  return Converted(value, "does not fit into 64 bits", [&value] {
-    const py::object index = Checked(PyNumber_Index(value.ptr()));
-    const long long integer = PyLong_AsLongLong(index.ptr());
-    if (integer == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return static_cast<int64_t>(integer);
-  });
+  return Converted(value, "is beyond the whole numbers that a graph can hold, which go from -2**63 to 2**63 - 1",
+                   [&value] {
+                     const py::object index = Checked(PyNumber_Index(value.ptr()));
+                     const long long integer = PyLong_AsLongLong(index.ptr());
+                     if (integer == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+                     return static_cast<int64_t>(integer);
+                   });
 }
 
 double Real(const py::handle& value) {
@@ -83,6 +84,11 @@ bool IsPath(const py::handle& value) { return py::hasattr(value, "__fspath__"); 
 
 // numpy.float32, numpy.dtype("float32"): the name, as the graph holds it.
 bool IsDType(const py::handle& value) { return PyType_Check(value.ptr()) || py::hasattr(value, "newbyteorder"); }
+// A type, or a dtype of NumPy.
+bool NamesType(const py::handle& value) {
+  return PyType_Check(value.ptr()) ||
+         (IsDType(value) && py::isinstance(value, py::module_::import("numpy").attr("dtype")));
+}
 std::string DTypeText(const py::handle& value) {
   if (value.is(py::handle(reinterpret_cast<PyObject*>(&PyBytes_Type)))) return "bytes";
   if (value.is(py::handle(reinterpret_cast<PyObject*>(&PyUnicode_Type)))) return "string";
@@ -223,6 +229,13 @@ Value ValueOf(const py::handle& value) {
   if (PyDict_Check(object)) return DictValue(value);
   if (IsReal(value)) return ir::FloatValue(Real(value));
   Refuse(value);
+}
+
+Value ValueOf(const py::handle& value, const ir::Attribute* attribute) {
+  if (attribute != nullptr && attribute->type != ir::AttributeType::kDType && NamesType(value)) {
+    throw py::value_error(Cat(ShownValue(value), " is a type, which only a dtype can be: give a value"));
+  }
+  return ValueOf(value);
 }
 
 void BindValues(py::module_& module) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "ir/declaration.h"
 #include "ir/graph.pb.h"
 #include "python/headrace/status_error.h"
 
@@ -34,6 +35,9 @@ std::string ShownValue(const pybind11::handle& value);
 
 // Throws value_error for a value that no attribute can hold; validation checks whether it fits this one.
 ir::proto::Value ValueOf(const pybind11::handle& value);
+
+// Also refuses a Python type where the attribute is no dtype. `attribute` may be null: not known.
+ir::proto::Value ValueOf(const pybind11::handle& value, const ir::Attribute* attribute);
 
 // Turns a value_error thrown by `convert` into a GraphError about `what`.
 template <typename Convert>

@@ -400,8 +400,22 @@ def test_what_is_wrong_is_said():
     assert numbers.epoch == 0
     with pytest.raises(hr.GraphError, match="batch: size: an attribute cannot hold"):
         numbers.batch(object())
-    with pytest.raises(hr.GraphError, match="Range: stop: 18446744073709551616 does not fit into 64 bits"):
+    with pytest.raises(
+        hr.GraphError, match=r"Range: stop: 18446744073709551616 is beyond .* from -2\*\*63 to 2\*\*63 - 1"
+    ):
         hr.Range(2**64)
+    with pytest.raises(hr.GraphError, match=r"Fill: value: 18446744073709551615 is beyond .* from -2\*\*63"):
+        hr.Range(2).map(T.Fill(2**64 - 1), "value")
+
+
+@pytest.mark.parametrize("given", [int, np.float32, np.dtype("int64")])
+def test_a_type_is_no_text_and_no_path(given):
+    for make in (hr.Files, hr.ImageFolder, lambda it: hr.ImageFolder("photos", listing=it), hr.Text):
+        with pytest.raises(hr.GraphError, match="is a type, which only a dtype can be"):
+            make(given)
+    with pytest.raises(hr.GraphError, match="is a type, which only a dtype can be"):
+        hr.Files("x").map([V.Decode(), V.Resize(8, interpolation=given)], "data")
+    assert T.TypeCast(given)(np.zeros(2, np.uint8)).dtype == given
 
 
 def test_numpys_scalars_and_expressions():
