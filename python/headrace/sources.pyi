@@ -185,9 +185,9 @@ class ImageRecord(Dataset):
             are not.
         interleave: Without an index. The number of splits that are read at once; each gives 16 rows
             in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
-        sharding: Without an index. What ranks are dealt: with "splits" a rank reads its own bytes
-            alone, as with "contiguous", where they are one run of them; with "rows" all bytes, and
-            keeps its rows. None: rows, or splits with shuffle.
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own bytes alone,
+            as with "contiguous", where they are one run of them; with "rows" all bytes, and keeps
+            its rows. None: rows, or splits with shuffle.
         split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
             between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
         damage: What to do where bytes are no record: "error", or "skip" to go on at the next
@@ -240,7 +240,7 @@ class JsonLines(Dataset):
         window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
         interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
             or 8 with shuffle (at least 1, at most 64).
-        sharding: What ranks are dealt: with "splits" a rank reads its own bytes alone, as with
+        sharding: What is sharded: with "splits" a rank reads its own bytes alone, as with
             "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
             None: rows, or splits with shuffle.
         split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
@@ -332,7 +332,7 @@ class RecordFile(Dataset):
 
     Column: `record` (bytes: the payload of a record of dmlc-core's RecordIO, as MXNet writes it). Files
     come in the order in which they are named, each once. With `index` rows are read by their numbers:
-    they can be shuffled as a whole, chosen by number and dealt evenly, and a row's key is its index.
+    they can be shuffled as a whole, chosen by number and sharded evenly, and a row's key is its index.
     Without, the files are read in splits, and a row's key is its file's number mixed with its byte
     offset.
 
@@ -349,9 +349,9 @@ class RecordFile(Dataset):
             are not.
         interleave: Without an index. The number of splits that are read at once; each gives 16 rows
             in turn. None: 1, or 8 with shuffle (at least 1, at most 64).
-        sharding: Without an index. What ranks are dealt: with "splits" a rank reads its own bytes
-            alone, as with "contiguous", where they are one run of them; with "rows" all bytes, and
-            keeps its rows. None: rows, or splits with shuffle.
+        sharding: Without an index. What is sharded: with "splits" a rank reads its own bytes alone,
+            as with "contiguous", where they are one run of them; with "rows" all bytes, and keeps
+            its rows. None: rows, or splits with shuffle.
         split_bytes: Without an index. The size of a split in bytes. None: 1/1024 of all bytes,
             between 64 KiB and 16 MiB (at least 1, at most 1,000,000,000,000,000).
         damage: What to do where bytes are no record: "error", or "skip" to go on at the next
@@ -395,7 +395,7 @@ class Text(Dataset):
         window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
         interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
             or 8 with shuffle (at least 1, at most 64).
-        sharding: What ranks are dealt: with "splits" a rank reads its own bytes alone, as with
+        sharding: What is sharded: with "splits" a rank reads its own bytes alone, as with
             "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
             None: rows, or splits with shuffle.
         split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
