@@ -163,7 +163,8 @@ def test_epochs_do_not_grow(photos, way):
     # Pools reach their sizes in the first epochs; 50 more add nothing. Pages settle later, because the allocator keeps
     # holes whose places depend on which threads allocate at once.
     allocated, resident = np.median(sizes[125:], axis=0) - np.median(sizes[50:75], axis=0)
-    assert allocated < MIB, sizes[::10, 0] / MIB
+    # The engine runs ahead into the next epoch: what is under way counts, and depends on the load of the machine.
+    assert allocated < 4 * MIB, sizes[::10, 0] / MIB
     assert resident < 16 * MIB, sizes[::10, 1] / MIB
 
 
