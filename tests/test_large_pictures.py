@@ -115,7 +115,8 @@ def test_closing_gives_memory_back(unbounded):
     assert unbounded["after"] <= 64 * MIB, f"{unbounded['after'] / MIB:.0f} MiB"
 
 
-# Prints after each epoch the bytes that malloc has given out, and the resident size.
+# Prints after each epoch the bytes that malloc has given out, and the resident size. Memory under way, or kept in pools,
+# depends on the load of the machine: the budget keeps it below the growth that the test allows.
 EPOCHS = """
 import ctypes, sys
 import headrace as hr
@@ -140,12 +141,13 @@ dataset = (
     .map([V.Decode(), V.RandomResizedCrop(64), V.HWC2CHW()], "image")
     .shuffle(4)
     .batch(5)
+    .options(memory="1MiB")
 )
 for epoch in range(150):
     if sys.argv[2] == "iter":
         rows = sum(len(batch["label"]) for batch in dataset)
     else:
-        with dataset.iterate(epoch=epoch, memory="32MiB") as it:
+        with dataset.iterate(epoch=epoch) as it:
             rows = sum(len(batch["label"]) for batch in it)
     assert rows == 12
     print(allocated(), resident())
@@ -163,8 +165,7 @@ def test_epochs_do_not_grow(photos, way):
     # Pools reach their sizes in the first epochs; 50 more add nothing. Pages settle later, because the allocator keeps
     # holes whose places depend on which threads allocate at once.
     allocated, resident = np.median(sizes[125:], axis=0) - np.median(sizes[50:75], axis=0)
-    # The engine runs ahead into the next epoch: what is under way counts, and depends on the load of the machine.
-    assert allocated < 4 * MIB, sizes[::10, 0] / MIB
+    assert allocated < MIB, sizes[::10, 0] / MIB
     assert resident < 16 * MIB, sizes[::10, 1] / MIB
 
 
