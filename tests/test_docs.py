@@ -2,13 +2,15 @@
 
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
 A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
-```python no-run is not run, ```text varies is not compared. A ```cpp block names its file in its first line.
+```python no-run is not run, ```python torch only where PyTorch is installed, ```text varies is not compared. A ```cpp
+block names its file in its first line.
 """
 
 import ast
 import contextlib
 import dataclasses
 import gc
+import importlib.util
 import io
 import os
 import pathlib
@@ -23,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SCRIPT = "train.py"
+HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 @dataclasses.dataclass
@@ -104,9 +107,14 @@ def test_examples_run_and_print_what_is_shown(page: pathlib.Path, folder: pathli
 
 def run_page(page: pathlib.Path, namespace: dict[str, object]) -> None:
     printed: str | None = None
+    left_out = False
     ran = compared = 0
     for block in blocks_of(page.read_text()):
         where = f"{page.relative_to(ROOT)}:{block.line}"
+        if block.language == "python":
+            left_out = "torch" in block.words and not HAS_TORCH
+        if left_out:
+            continue
         if block.language == "python" and "no-run" not in block.words:
             try:
                 printed = run_block(block, namespace)

@@ -78,11 +78,15 @@ def _to_torch(value: Any, torch: Any) -> Any:
 
 
 class DeviceBatch(dict[str, Any]):
-    """A batch on a device: a dict from column to tensor or array."""
+    """A batch on a device: a dict from column to tensor or array.
 
-    def __init__(self, row: Batch, columns: Batch) -> None:
+    Loops of other libraries make dicts of the same class of it, from the columns alone.
+    """
+
+    def __init__(self, columns: Batch, row: Batch | None = None) -> None:
         super().__init__(columns)
-        lent = [value for value in row.values() if isinstance(value, _engine.LentTensor)]
+        self._made_here = row is not None
+        lent = [value for value in (row or columns).values() if isinstance(value, _engine.LentTensor)]
         # Of a device in host memory there are no streams.
         there = [each for each in lent if each.__dlpack_device__()[0] == _CUDA]
         self._streams = [each.streams for each in there]
@@ -99,6 +103,11 @@ class DeviceBatch(dict[str, Any]):
         Args:
             stream: A `torch.cuda.Stream`, or the number of a stream, as DLPack has them.
         """
+        if not self._made_here and any(getattr(value, "is_cuda", False) for value in self.values()):
+            raise UnsupportedError(
+                "record_stream: another library made this batch of the tensors of one: call it on the batch that the "
+                "iterator gave"
+            )
         other = getattr(getattr(stream, "device", None), "index", None)
         if None not in (self._number, other) and other != self._number:
             raise UnsupportedError(
@@ -213,7 +222,7 @@ class Iterator:
         if self._torch is not None:
             made = {name: _to_torch(value, self._torch) for name, value in row.items()}
         if self._on_device:
-            made = DeviceBatch(row, made)
+            made = DeviceBatch(made, row)
         if self._calls is not None:
             self._calls.give()
         return made

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["advise", "method_advice"]
+__all__ = ["advise", "keyword_advice", "method_advice"]
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -67,6 +67,10 @@ _KEYWORDS = {
 
 def method_advice(name: str) -> str | None:
     return _METHODS.get(name)
+
+
+def keyword_advice(name: str) -> str | None:
+    return _KEYWORDS.get(name)
 
 
 def advise(cls: _Class) -> _Class:

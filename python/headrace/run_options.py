@@ -132,6 +132,10 @@ class RunOptions:
                     )
         return cls(joined)
 
+    def __contains__(self, name: str) -> bool:
+        """Whether it is given."""
+        return name in self._given
+
     def __getitem__(self, name: str) -> Any:
         given = self._given.get(name)
         return _DEFAULTS.get(name) if given is None else given.value

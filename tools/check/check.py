@@ -26,6 +26,8 @@ import fuzz
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TORCH = "2.13.0"
+# Whose loops are tested where they can be installed.
+TORCH_LOOPS = ["lightning==2.6.6", "accelerate==1.15.0"]
 CPP_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops", "python", "tests", "benchmarks", "examples"]
 # Targets with threads, and targets with manual memory management.
 TSAN_ROOMS = ["core", "io", "engine", "ops"]
@@ -304,14 +306,21 @@ class Checks:
         return 1 if failed else 0
 
 
-def install_torch() -> None:
+def installed(requirement: str) -> bool:
+    name, version = requirement.split("==")
     try:
-        if importlib.metadata.version("torch").split("+")[0] == TORCH:
-            return
+        return importlib.metadata.version(name).split("+")[0] == version
     except importlib.metadata.PackageNotFoundError:
-        pass
+        return False
+
+
+def install_torch() -> None:
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    subprocess.run([*pip, f"torch=={TORCH}"], check=True)
+    torch = f"torch=={TORCH}"
+    if not installed(torch):
+        subprocess.run([*pip, torch], check=True)
+    if not all(installed(each) for each in TORCH_LOOPS) and subprocess.run([*pip, torch, *TORCH_LOOPS]).returncode:
+        print(f"not installed, so their tests are skipped: {', '.join(TORCH_LOOPS)}")
 
 
 def main() -> int:

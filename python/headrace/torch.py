@@ -1,0 +1,287 @@
+"""For training loops written for torch: `from headrace.torch import Loader`.
+
+Torch itself is imported when a loop begins whose batches are tensors.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Self
+
+from headrace import other_libraries
+from headrace.dataset import Dataset
+from headrace.errors import GraphError, StateError
+from headrace.iterator import Iterator
+from headrace.options import epoch as checked_epoch
+from headrace.options import flag, shown, whole
+from headrace.run_options import RunParameters
+
+__all__ = ["Loader"]
+
+_STATE_VERSION = 1
+
+Shard = tuple[int, int]
+
+# What DataLoader takes and a Loader does not.
+_NOT_TAKEN = {
+    "shuffle": "write shuffle=True in the source: hr.from_dataset(dataset, shuffle=True)",
+    "batch_sampler": "write batch_size, with sample(…) or shuffle=True in the pipeline",
+    "pin_memory": "leave it out: with device=… batches are made where the device copies from",
+    "pin_memory_device": "write device=…",
+    "generator": "write seed=…",
+    "worker_init_fn": "write worker_init=… in from_dataset or map, with processes=…",
+    "multiprocessing_context": "leave it out: processes=… of from_dataset and map starts processes anew",
+    "timeout": "write stall_warning=…, seconds after which a call that hangs is named",
+    "in_order": "leave it out: batches always come in order",
+}
+
+
+class Loader:
+    """A dataset in place of a `torch.utils.data.DataLoader`: in a loop, for `len`, `set_epoch` and `state_dict`.
+
+        loader = Loader(train, device="cuda:0")
+        for epoch in range(10):
+            for batch in loader:  # a dict from column to tensor
+                ...
+
+    Each loop runs the next epoch, in an order of its own; `set_epoch` names another one. A loop begins when it asks for
+    its first batch, so that `set_epoch` and `load_state_dict` hold for it until then.
+
+    In a program of several processes each rank gets its part of the rows, as DistributedSampler deals them: rank and
+    world are those of torch.distributed where it is initialized, else of the environment variables RANK and WORLD_SIZE.
+    Where the number of rows is known, `even` is "pad", so that all ranks have the same number of batches: rows from the
+    start fill the last round, and a column `_pad` marks them. Otherwise ranks may differ.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        device: Any = None,
+        *,
+        batch_size: int | None = None,
+        drop_last: bool = False,
+        **options: Any,
+    ) -> None:
+        """
+        Args:
+            dataset: The pipeline. Its own options hold, where none is given here.
+            device: Where batches end, as `Dataset.to_device` says: a text such as "cuda:0", or a torch.device. "cuda" is
+                torch's current GPU; None and "cpu": in host memory, without a queue in between.
+            batch_size: Joins so many rows into a batch; None: the dataset gives batches already.
+            drop_last: With batch_size: without the rows at the end that do not fill a batch.
+            options: Those of `Dataset.iterate`, except epoch and state. `as_` is "torch" unless given.
+        """
+        if not isinstance(dataset, Dataset):
+            raise GraphError(
+                f"Loader: the dataset is {shown(dataset)}; give a headrace.Dataset, as headrace.from_dataset makes of "
+                "one of torch's"
+            )
+        for name in options.keys() - RunParameters.__annotations__.keys():
+            advice = _NOT_TAKEN.get(name) or other_libraries.keyword_advice(name)
+            raise TypeError(f"Loader() has no parameter {name}" + ("" if advice is None else f"; {advice}"))
+        self._given = dataset
+        self._batch_size = None if batch_size is None else whole("batch_size", batch_size, 1, "Loader")
+        drop_last = flag("drop_last", drop_last, "Loader")
+        if batch_size is not None:
+            dataset = dataset.batch(batch_size, drop_remainder=drop_last)
+        elif drop_last:
+            raise GraphError("Loader: drop_last is given, and batch_size is not; write batch(…, drop_remainder=True)")
+        if "as_" not in dataset._options:
+            options = {"as_": "torch"} | options
+        if (device_name := _device_name(device)) is not None:
+            options["device"] = device_name
+        self._whole = dataset.options(**options)
+        # The part of this rank, and which one that is.
+        self._part: tuple[Shard | None, Dataset] | None = None
+        self._epoch = 0
+        # A position for the next loop; None: the start of its epoch.
+        self._state: bytes | None = None
+        self._loop: _Loop | None = None
+
+    # ---- as a DataLoader ----
+
+    def __iter__(self) -> "_Loop":
+        self._loop = _Loop(self)
+        return self._loop
+
+    def __len__(self) -> int:
+        """The batches of an epoch on this rank; TypeError where they are known only after a run."""
+        return len(self._dataset())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next loop runs this epoch: from its start, or from the state loaded, if that was taken in it."""
+        epoch = checked_epoch(epoch, "set_epoch")
+        if epoch != self.epoch:
+            self._move_to(epoch, None)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next loop."""
+        return self._epoch if self._part is None else self._part[1].epoch
+
+    @property
+    def dataset(self) -> Dataset:
+        """The one given."""
+        return self._given
+
+    @property
+    def batch_size(self) -> int | None:
+        """The rows of a batch; None where batches may differ."""
+        if self._batch_size is not None:
+            return self._batch_size
+        rows = {None if not column.shape else column.shape[0] for column in self._whole.schema.values()}
+        return rows.pop() if self._whole._joins_rows() and len(rows) == 1 else None
+
+    @property
+    def sampler(self) -> "_Order":
+        """For loops that call `loader.sampler.set_epoch(epoch)`, such as Lightning's."""
+        return _Order(self)
+
+    # ---- positions ----
+
+    def state_dict(self) -> dict[str, Any]:
+        """The position after the last batch that the latest loop was given: a few numbers and bytes, which torch.save
+        takes. Raises StateError, with the reason, where the pipeline cannot be restored."""
+        running = None if self._loop is None else self._loop.running
+        if running is None or self._loop is None or self._loop.ended:
+            return {"version": _STATE_VERSION, "epoch": self.epoch, "state": self._state}
+        return {"version": _STATE_VERSION, "epoch": running.epoch, "state": running.state()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """The next loop goes on with the very next batch, in the epoch of the state.
+
+        Raises StateError if it is no state of a Loader; the next loop does if it belongs to another pipeline.
+        """
+        if not isinstance(state, Mapping) or not {"version", "epoch", "state"} <= state.keys():
+            raise StateError(f"load_state_dict: {shown(state)} is not what Loader.state_dict() gave")
+        if state["version"] != _STATE_VERSION:
+            raise StateError(f"load_state_dict: the state has version {shown(state['version'])}; this is 1")
+        position = state["state"]
+        if position is not None and not isinstance(position, bytes):
+            raise StateError(f"load_state_dict: the state is {shown(position)}; it must be bytes, or None")
+        self._move_to(checked_epoch(state["epoch"], "load_state_dict"), position)
+        self._loop = None
+
+    # ---- reports ----
+
+    def explain(self) -> str:
+        """As `Dataset.explain()`, for the latest loop."""
+        return self._dataset().explain()
+
+    def __repr__(self) -> str:
+        return f"<headrace.torch.Loader of {self._whole!r}>"
+
+    def _move_to(self, epoch: int, state: bytes | None) -> None:
+        self._epoch, self._state = epoch, state
+        if self._part is not None:
+            self._part[1].epoch = epoch
+
+    def _dataset(self) -> Dataset:
+        """The part of this rank. It is made again only if the rank has changed, for it keeps caches and what was read
+        ahead from one epoch to the next."""
+        shard = None if "shard" in self._whole._options else rank_and_world()
+        if self._part is None or self._part[0] != shard:
+            part = self._whole if shard is None else _of_rank(self._whole, shard)
+            part.epoch = self.epoch
+            self._part = (shard, part)
+        return self._part[1]
+
+    def _begin(self) -> Iterator:
+        dataset = self._dataset()
+        if self._state is None:
+            return iter(dataset)
+        running = dataset.iterate(state=self._state)
+        self._state = None
+        return running
+
+
+class _Loop:
+    """One loop over a Loader. It begins with the first `next`."""
+
+    def __init__(self, loader: Loader) -> None:
+        # Until it begins: the loader, which keeps the latest loop, must not be kept by it.
+        self._loader: Loader | None = loader
+        self._dataset: Dataset | None = None
+        self.running: Iterator | None = None
+        self.ended = False
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> dict[str, Any]:
+        running = self.running or self._begin()
+        try:
+            return next(running)
+        except StopIteration:
+            self.ended = True
+            raise
+
+    def __len__(self) -> int:
+        return len(self._dataset if self._loader is None else self._loader)  # type: ignore[arg-type]
+
+    def _begin(self) -> Iterator:
+        assert self._loader is not None
+        self.running = self._loader._begin()
+        self._dataset = self._loader._dataset()
+        self._loader = None
+        return self.running
+
+
+class _Order:
+    """What stands for a sampler."""
+
+    def __init__(self, loader: Loader) -> None:
+        self.set_epoch = loader.set_epoch
+
+
+def rank_and_world() -> Shard | None:
+    """This process's rank and the number of processes; None: it is the only one."""
+    # A program that has not imported torch has not initialized it.
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        rank, world = distributed.get_rank(), distributed.get_world_size()
+    else:
+        rank, world = _of_environment()
+    return None if world == 1 else (rank, world)
+
+
+def _of_environment() -> Shard:
+    given = {name: os.environ.get(name) for name in ("RANK", "WORLD_SIZE")}
+    if given["WORLD_SIZE"] in (None, "1"):
+        return 0, 1
+    try:
+        rank, world = (int(text or "") for text in given.values())
+        if not 0 <= rank < world:
+            raise ValueError
+    except ValueError:
+        listed = " and ".join(f"{name}={shown(text)}" for name, text in given.items())
+        raise GraphError(
+            f"Loader: the environment has {listed}, which names no rank: initialize torch.distributed first, or give "
+            "shard=(rank, world)"
+        ) from None
+    return rank, world
+
+
+def _of_rank(dataset: Dataset, shard: Shard) -> Dataset:
+    if "even" in dataset._options:
+        return dataset.options(shard=shard)
+    padded = dataset.options(shard=shard, even="pad")
+    try:
+        len(padded)
+    except TypeError:  # The number of rows is not known, or there is no end.
+        return dataset.options(shard=shard)
+    return padded
+
+
+def _device_name(device: Any) -> str | None:
+    """As the engine names it; None: batches stay where they are."""
+    name = None if device is None else device if isinstance(device, str) else str(device)
+    if name == "cpu":
+        return None
+    if name == "cuda":
+        torch = sys.modules.get("torch")
+        return "cuda:0" if torch is None else f"cuda:{torch.cuda.current_device()}"
+    return name

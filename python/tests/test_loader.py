@@ -1,0 +1,364 @@
+"""Loader in the loops that people write for torch's DataLoader. Most need no torch; ./test --torch runs the others."""
+
+import gc
+import io
+import itertools
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+from conftest import eventually, pipeline_threads, run_python, values
+
+import headrace as hr
+from headrace.torch import Loader, rank_and_world
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    monkeypatch.delenv("RANK", raising=False)
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+
+
+def numbers(rows=20, **options):
+    return Loader(hr.Range(rows, shuffle=True).batch(3), as_="numpy", **options)
+
+
+def given(loader, most=None):
+    return [batch["value"].tolist() for batch in itertools.islice(loader, most)]
+
+
+def test_epochs_follow_each_other_as_in_a_loop_over_the_dataset():
+    loader, plain = numbers(), hr.Range(20, shuffle=True).batch(3)
+    assert len(loader) == len(iter(loader)) == 7 and loader
+    for epoch in range(3):
+        assert loader.epoch == epoch
+        assert given(loader) == [batch["value"].tolist() for batch in plain]
+
+
+def test_set_epoch_names_the_epoch_of_the_next_loop():
+    loader = numbers()
+    epochs = [given(loader) for _ in range(4)]
+    loader.set_epoch(2)
+    assert given(loader) == epochs[2]
+    assert given(loader) == epochs[3]
+    loader.sampler.set_epoch(1)
+    loop = iter(loader)
+    loader.set_epoch(3)  # after iter, and before the first batch, as Lightning calls it
+    assert given(loop) == epochs[3]
+    with pytest.raises(hr.GraphError, match="set_epoch: epoch is -1"):
+        loader.set_epoch(-1)
+
+
+def test_batches_are_made_where_the_dataset_has_none():
+    rows = hr.Range(10)
+    loader = Loader(rows, batch_size=4, as_="numpy")
+    assert given(loader) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert loader.batch_size == 4 and len(loader) == 3 and loader.dataset is rows
+    assert len(Loader(rows, batch_size=4, drop_last=True)) == 2
+    assert Loader(rows.batch(4, drop_remainder=True)).batch_size == 4
+    assert Loader(rows.batch(4)).batch_size is None and Loader(rows).batch_size is None
+
+
+@pytest.mark.parametrize("options", [{}, {"device": "cpu:0"}, {"executor": "pull"}])
+@pytest.mark.parametrize("done", [0, 1, 2, 6, 7])
+def test_a_state_goes_on_with_the_very_next_batch(done, options):
+    whole = numbers()
+    epochs = [given(whole) for _ in range(3)]
+    loader = numbers(**options)
+    loader.set_epoch(1)
+    for batch in itertools.islice(loader, done):
+        assert batch["value"].tolist() in epochs[1]
+    state = loader.state_dict()
+    for again in (loader, numbers(**options)):
+        again.load_state_dict(state)
+        assert again.state_dict() == state
+        assert given(again) == epochs[1][done:]
+        assert given(again) == epochs[2]
+
+
+def test_a_state_is_taken_in_the_loop_and_the_loop_goes_on():
+    loader, seen = numbers(), []
+    for step, batch in enumerate(loader):
+        seen.append(batch["value"].tolist())
+        if step == 2:
+            state = loader.state_dict()
+    loader.load_state_dict(state)
+    assert given(loader) == seen[3:]
+
+
+def test_the_state_after_an_epoch_is_the_start_of_the_next():
+    loader = numbers()
+    given(loader)
+    assert loader.state_dict() == {"version": 1, "epoch": 1, "state": None}
+
+
+def test_set_epoch_keeps_a_state_of_that_epoch_alone():
+    loader = numbers()
+    epochs = [given(loader) for _ in range(3)]
+    loader.set_epoch(1)
+    given(loader, 2)
+    state = loader.state_dict()
+    for epoch, rest in ((1, epochs[1][2:]), (2, epochs[2]), (0, epochs[0])):
+        loader.load_state_dict(state)
+        loader.set_epoch(epoch)
+        assert given(loader) == rest
+
+
+def test_what_is_no_state_is_refused():
+    loader = numbers()
+    for state in ({}, None, [], {"epoch": 1}):
+        with pytest.raises(hr.StateError, match="is not what Loader.state_dict"):
+            loader.load_state_dict(state)
+    good = loader.state_dict()
+    with pytest.raises(hr.StateError, match="has version 2"):
+        loader.load_state_dict(good | {"version": 2})
+    with pytest.raises(hr.StateError, match="must be bytes"):
+        loader.load_state_dict(good | {"state": "x"})
+    with pytest.raises(hr.GraphError, match="load_state_dict: epoch is 'x'"):
+        loader.load_state_dict(good | {"epoch": "x"})
+    given(loader, 1)
+    other = numbers(rows=30)
+    other.load_state_dict(loader.state_dict())
+    with pytest.raises(hr.StateError):
+        next(iter(other))
+
+
+def test_a_loader_that_is_dropped_leaves_no_thread():
+    before = len(pipeline_threads())
+    gc.disable()
+    try:
+        loader = numbers(rows=10**6)
+        for _ in loader:
+            break
+        del loader, _
+        assert eventually(lambda: len(pipeline_threads()) <= before)
+    finally:
+        gc.enable()
+    assert values(Loader(hr.Range(5), as_="numpy")) == list(range(5))  # the loop alone keeps it running
+
+
+def test_ranks_are_those_of_the_environment(monkeypatch):
+    everything, counts = [], set()
+    for rank in range(3):
+        monkeypatch.setenv("RANK", str(rank))
+        monkeypatch.setenv("WORLD_SIZE", "3")
+        loader = numbers()
+        batches = list(loader)
+        assert len(loader) == len(batches)
+        counts.add(len(batches))
+        everything += [
+            value
+            for batch in batches
+            for value, pad in zip(batch["value"].tolist(), batch["_pad"].tolist(), strict=True)
+            if not pad
+        ]
+    assert counts == {3} and sorted(everything) == list(range(20))
+    # What is given wins.
+    assert len(numbers(shard=(0, 1))) == 7
+    assert len(Loader(hr.Range(20).options(shard=(0, 2)).batch(3))) == 4
+    assert "_pad" not in next(iter(numbers(even="drop")))
+
+
+def test_a_rank_that_is_known_late_holds_for_the_next_loop(monkeypatch):
+    loader = numbers()
+    whole = given(loader)
+    loader.set_epoch(0)
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert len(loader) == 4
+    assert sum(given(loader), []) == sum(whole, [])[1::2]
+    assert loader.epoch == 1
+
+
+def test_ranks_may_differ_where_the_number_of_rows_is_not_known(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    parts = []
+    for rank in range(2):
+        monkeypatch.setenv("RANK", str(rank))
+        loader = Loader(hr.Range(9).filter(hr.col("value") < 7).batch(2), as_="numpy")
+        with pytest.raises(TypeError, match="only in running"):
+            len(loader)
+        parts.append(sum(given(loader), []))
+    assert parts == [[0, 2, 4, 6], [1, 3, 5]]
+
+
+def test_an_environment_that_names_no_rank_is_an_error(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    for rank in (None, "4", "-1", "x"):
+        if rank is not None:
+            monkeypatch.setenv("RANK", rank)
+        with pytest.raises(hr.GraphError, match="WORLD_SIZE='4', which names no rank"):
+            next(iter(numbers()))
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    assert rank_and_world() is None
+
+
+def test_ranks_are_those_of_torch_distributed_before_the_environment(monkeypatch):
+    distributed = types.SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_rank=lambda: 1, get_world_size=lambda: 2
+    )
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(distributed=distributed))
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    assert rank_and_world() == (1, 2)
+    distributed.is_initialized = lambda: False
+    assert rank_and_world() == (0, 3)
+
+
+def test_arguments_of_dataloader_get_advice():
+    for name, advice in [
+        ("num_workers", "share the cores"),
+        ("shuffle", "shuffle=True in the source"),
+        ("pin_memory", "leave it out"),
+        ("collate_fn", "before or after"),
+        ("no_such", "no parameter no_such$"),
+    ]:
+        with pytest.raises(TypeError, match=advice):
+            Loader(hr.Range(3), **{name: 1})
+    with pytest.raises(hr.GraphError, match="from_dataset"):
+        Loader([1, 2, 3])
+    with pytest.raises(hr.GraphError, match="batch_size is not"):
+        Loader(hr.Range(3), drop_last=True)
+    with pytest.raises(hr.GraphError, match="batch_size is 0"):
+        Loader(hr.Range(3), batch_size=0)
+
+
+def test_explain_shows_the_latest_loop():
+    loader = numbers(device="cpu:0")
+    given(loader)
+    assert "7 delivered" in loader.explain() and "device cpu:0: " in loader.explain()
+    assert "the loop waited" in loader.explain()
+    assert repr(loader) == "<headrace.torch.Loader of <headrace.Dataset Range → batch>>"
+
+
+def test_importing_it_does_not_import_torch():
+    done = run_python("import sys, headrace.torch; print('torch' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
+
+
+# ---- with torch ----
+
+
+@pytest.mark.torch
+def test_batches_are_tensors_and_states_go_through_torch_save():
+    torch = pytest.importorskip("torch")
+    for device in (None, "cpu:0", torch.device("cpu")):
+        loader = Loader(hr.Range(9, shuffle=True).batch(3), device)
+        first = next(iter(loader))
+        assert isinstance(first["value"], torch.Tensor)
+        file = io.BytesIO()
+        torch.save({"loader": loader.state_dict()}, file)
+        file.seek(0)
+        again = Loader(hr.Range(9, shuffle=True).batch(3), device)
+        again.load_state_dict(torch.load(file)["loader"])
+        rest = torch.cat([first["value"], *(batch["value"] for batch in again)])
+        assert rest.sort().values.tolist() == list(range(9)) and len(rest) == 9
+
+
+RANK = """
+import sys
+import torch.distributed as dist
+import headrace as hr
+from headrace.torch import Loader
+
+rank = int(sys.argv[1])
+dist.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=rank, world_size=2)
+print([batch["value"].tolist() for batch in Loader(hr.Range(5).batch(2))], flush=True)
+dist.barrier()
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.torch
+def test_two_processes_under_torch_distributed(tmp_path):
+    pytest.importorskip("torch")
+    commands = [[sys.executable, "-c", RANK, str(rank), str(tmp_path / "store")] for rank in range(2)]
+    running = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for command in commands
+    ]
+    ends = [each.communicate(timeout=120) for each in running]
+    assert [out for out, _ in ends] == ["[[0, 2], [4]]\n", "[[1, 3], [0]]\n"], ends
+
+
+@pytest.mark.torch
+def test_batches_of_a_device_may_be_made_anew_by_other_libraries():
+    torch = pytest.importorskip("torch")
+    batch = next(iter(Loader(hr.Range(4).batch(4), "cpu:0")))
+    batch.record_stream(0)
+    moved = type(batch)({name: value.to(torch.float64) for name, value in batch.items()})
+    moved.record_stream(0)  # in host memory there are no streams
+    assert moved["value"].tolist() == [0, 1, 2, 3]
+    moved["value"] = types.SimpleNamespace(is_cuda=True)
+    with pytest.raises(hr.UnsupportedError, match="on the batch that the iterator gave"):
+        moved.record_stream(0)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("device", [None, "cpu:0"])
+def test_in_lightnings_loop(device, tmp_path):
+    pytest.importorskip("torch")
+    lightning = pytest.importorskip("lightning")
+
+    class Notes(lightning.LightningModule):
+        def __init__(self, saved_after):
+            super().__init__()
+            self.automatic_optimization = False
+            self.saved_after = saved_after
+            self.seen = []
+
+        def training_step(self, batch, index):
+            self.seen.append((self.current_epoch, index, batch["value"].tolist()))
+
+        def on_train_batch_end(self, outputs, batch, index):
+            self.save((self.current_epoch, index))
+
+        def on_train_epoch_end(self):
+            self.save((self.current_epoch, "end"))
+
+        def save(self, at):
+            if at == self.saved_after:
+                self.trainer.save_checkpoint(tmp_path / "checkpoint")
+
+        def configure_optimizers(self):
+            return None
+
+    def fit(saved_after=None, checkpoint=None):
+        module = Notes(saved_after)
+        quiet = ("logger", "enable_progress_bar", "enable_model_summary", "enable_checkpointing")
+        trainer = lightning.Trainer(max_epochs=3, accelerator="cpu", **dict.fromkeys(quiet, False))
+        loader = Loader(hr.Range(20, shuffle=True).batch(3), device)
+        trainer.fit(module, loader, ckpt_path=checkpoint, weights_only=True)
+        return module.seen
+
+    plain = numbers()
+    expected = [(epoch, index, batch) for epoch in range(3) for index, batch in enumerate(given(plain))]
+    assert fit() == expected
+    for after, rest in [((0, 2), expected[3:]), ((1, 0), expected[8:]), ((0, "end"), expected[7:])]:
+        fit(saved_after=after)
+        assert fit(checkpoint=tmp_path / "checkpoint") == rest, after
+
+
+@pytest.mark.torch
+def test_in_accelerates_loop(tmp_path):
+    pytest.importorskip("torch")
+    accelerate = pytest.importorskip("accelerate")
+    accelerator = accelerate.Accelerator(cpu=True)
+    plain = numbers()
+    epochs = [given(plain) for _ in range(2)]
+
+    def prepared():
+        loader = accelerator.prepare(Loader(hr.Range(20, shuffle=True).batch(3), accelerator.device))
+        assert isinstance(loader, Loader)
+        return loader
+
+    loader = prepared()
+    accelerator.register_for_checkpointing(loader)
+    assert given(loader, 3) == epochs[0][:3]
+    accelerator.save_state(tmp_path / "checkpoint")
+    assert given(loader) == epochs[1]
+    accelerator.load_state(tmp_path / "checkpoint")
+    assert given(loader) == epochs[0][3:]
+    batch = accelerate.utils.send_to_device(next(iter(Loader(hr.Range(4).batch(4), "cpu:0"))), accelerator.device)
+    assert batch["value"].tolist() == np.arange(4).tolist()
