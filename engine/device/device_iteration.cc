@@ -29,13 +29,15 @@ absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::StartOn(std::s
   }
   const PlannedDevice planned = *options.device;
   const bool pull = options.pull;
+  const int64_t profile = options.profile;
   int64_t budget = planned.memory;
   if (budget == 0) {
     HEADRACE_ASSIGN_OR_RETURN(budget, started->device_->DefaultBudget());
   }
   options.page_locked = started->device_->page_locked();
   HEADRACE_ASSIGN_OR_RETURN(started->iteration_, Iteration::Start(user_graph, std::move(options)));
-  started->queue_ = std::make_unique<DeviceQueue>(started->device_, planned, budget, started->iteration_.get());
+  started->queue_ =
+      std::make_unique<DeviceQueue>(started->device_, planned, budget, profile, started->iteration_.get());
   if (!pull) HEADRACE_RETURN_IF_ERROR(started->queue_->StartThread());
   return started;
 }
@@ -76,6 +78,12 @@ Report DeviceIteration::report() {
   Report report = iteration_->report();
   if (queue_) queue_->AddTo(report);
   return report;
+}
+
+Profile DeviceIteration::profile() {
+  Profile profile = iteration_->profile();
+  if (queue_) queue_->AddTo(profile);
+  return profile;
 }
 
 std::vector<std::string> DeviceIteration::DescribeStall() {

@@ -41,7 +41,8 @@ class DeviceIteration {
   absl::StatusOr<std::string> State() const { return iteration_->StateAt(position()); }
   ir::Schema schema() const { return iteration_->schema(); }
   Report report();
-  Profile profile() { return iteration_->profile(); }
+  // As Iteration's, with the times of batches on the device.
+  Profile profile();
   bool Outdated() const { return iteration_->Outdated(); }
   std::vector<std::string> DescribeStall();
 

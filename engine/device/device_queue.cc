@@ -35,12 +35,13 @@ double SecondsSince(uint64_t start_ns) { return static_cast<double>(NowNs() - st
 
 }  // namespace
 
-DeviceQueue::DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& planned, int64_t budget,
+DeviceQueue::DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& planned, int64_t budget, int64_t profile,
                          Iteration* iteration)
     : device_(std::move(device)),
       planned_(planned),
       iteration_(iteration),
       waits_for_ask_(iteration->WaitsForAsk()),
+      track_(profile > 0 ? std::make_shared<DeviceTrack>(profile) : nullptr),
       ring_(std::make_shared<DeviceRing>(device_, planned.depth, budget,
                                          [this] {
                                            const std::lock_guard<std::mutex> lock(mutex_);
@@ -200,13 +201,14 @@ absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::FetchNext(std::chrono::nanosec
 }
 
 absl::Status DeviceQueue::SendRow(ResultRow row) {
-  HEADRACE_ASSIGN_OR_RETURN(DeviceRow sent, Copy(std::move(row)));
+  size_t number = DeviceTrack::kLeftOut;
+  HEADRACE_ASSIGN_OR_RETURN(DeviceRow sent, Copy(std::move(row), number));
   iteration_->Given();
-  Push({.outcome = Outcome::kRow, .row = std::move(sent), .after = iteration_->position()});
+  Push({.outcome = Outcome::kRow, .row = std::move(sent), .number = number, .after = iteration_->position()});
   return RetirePending(kCopiesAtOnce);
 }
 
-absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row) {
+absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
   Pending pending;
   std::vector<size_t> columns;
   size_t bytes = 0;
@@ -233,19 +235,32 @@ absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row) {
     to += Aligned(source.bytes());
   }
   const uint64_t start = NowNs();
-  absl::StatusOr<FencePtr> fence = sent.batch->Fill(copies);
+  if (track_ != nullptr) {
+    number = pending.number = track_->Begin(start);
+    sent.batch->ReleasedOn(track_, number);
+  }
+  HEADRACE_RETURN_IF_ERROR(StartCopies(*sent.batch, copies, std::move(pending)));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  report_.copy_s += SecondsSince(start);
+  ++report_.batches;
+  for (const DeviceCopy& copy : copies) report_.bytes += copy.bytes;
+  return sent;
+}
+
+absl::Status DeviceQueue::StartCopies(DeviceBatch& batch, absl::Span<const DeviceCopy> copies, Pending pending) {
+  absl::StatusOr<FencePtr> fence = batch.Fill(copies);
   if (!fence.ok()) {
     // Some of the copies may have begun.
     device_->WaitForCopies().IgnoreError();
     return fence.status();
   }
   pending.fence = *std::move(fence);
-  if (pending.fence != nullptr) pending_.push_back(std::move(pending));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  report_.copy_s += SecondsSince(start);
-  ++report_.batches;
-  for (const DeviceCopy& copy : copies) report_.bytes += copy.bytes;
-  return sent;
+  if (pending.fence != nullptr) {
+    pending_.push_back(std::move(pending));
+  } else if (track_ != nullptr) {
+    track_->Copied(pending.number);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Tensor> DeviceQueue::Readable(const Tensor& tensor) {
@@ -317,7 +332,10 @@ absl::Status DeviceQueue::RetirePending(size_t left) {
   absl::Status status;
   const uint64_t start = NowNs();
   const bool waits = pending_.size() > left;
-  for (size_t i = 0; i + left < pending_.size(); ++i) status.Update(device_->Wait(pending_[i].fence));
+  for (size_t i = 0; i + left < pending_.size(); ++i) {
+    status.Update(device_->Wait(pending_[i].fence));
+    if (track_ != nullptr) track_->Copied(pending_[i].number);
+  }
   // Nothing may still read what is given back now.
   if (!status.ok()) device_->WaitForCopies().IgnoreError();
   while (pending_.size() > left) pending_.pop_front();
@@ -362,6 +380,7 @@ absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::Fetch(std::chrono::nanoseconds
   Item item = std::move(ready_.front());
   ready_.pop_front();
   rows_ready_ -= item.outcome == Outcome::kRow ? 1 : 0;
+  if (track_ != nullptr) track_->Given(item.number);
   for_sender_.notify_all();
   lock.unlock();
   return Take(std::move(item), row);
@@ -412,6 +431,11 @@ void DeviceQueue::AddTo(Report& report) {
   report.device->ready = rows_ready_;
   report.device->buffers = levels.buffers;
   report.device->buffer_bytes = levels.bytes;
+}
+
+void DeviceQueue::AddTo(Profile& profile) {
+  profile.device = device_->name();
+  if (track_ != nullptr) track_->AddTo(profile);
 }
 
 std::string DeviceQueue::Describe() {

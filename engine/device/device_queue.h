@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "engine/device/device.h"
 #include "engine/device/device_ring.h"
+#include "engine/device/device_track.h"
 #include "engine/exec/device_report.h"
 #include "engine/exec/iteration.h"
 
@@ -39,8 +40,9 @@ class DeviceQueue {
  public:
   using Outcome = Pipeline::Outcome;
 
-  // Sends what `iteration`, which outlives it, gives.
-  DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& planned, int64_t budget, Iteration* iteration);
+  // Sends what `iteration`, which outlives it, gives. `profile`: batches whose times are noted; 0: none.
+  DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& planned, int64_t budget, int64_t profile,
+              Iteration* iteration);
   ~DeviceQueue();
   DeviceQueue(const DeviceQueue&) = delete;
 
@@ -58,6 +60,7 @@ class DeviceQueue {
   void Close();
 
   void AddTo(Report& report);
+  void AddTo(Profile& profile);
   // What it waits for, on one line.
   std::string Describe();
 
@@ -65,6 +68,7 @@ class DeviceQueue {
   struct Item {
     Outcome outcome = Outcome::kNothingYet;
     DeviceRow row = {};
+    size_t number = DeviceTrack::kLeftOut;  // on the track
     Position after = {};
     absl::Status error = {};
   };
@@ -72,6 +76,7 @@ class DeviceQueue {
   struct Pending {
     FencePtr fence;
     std::vector<Tensor> sources;
+    size_t number = DeviceTrack::kLeftOut;  // on the track
   };
   enum class Doing { kNothing, kWaitingForInput, kWaitingForRoom, kWaitingForBuffer, kWaitingForLoop };
 
@@ -82,8 +87,9 @@ class DeviceQueue {
   bool TrySendNext(std::chrono::nanoseconds limit);
   absl::StatusOr<Outcome> FetchNext(std::chrono::nanoseconds limit, ResultRow& row);
   absl::Status SendRow(ResultRow row);
-  // Replaces columns of numbers by tensors on the device.
-  absl::StatusOr<DeviceRow> Copy(ResultRow row);
+  // Replaces columns of numbers by tensors on the device. `number`: of the batch on the track.
+  absl::StatusOr<DeviceRow> Copy(ResultRow row, size_t& number);
+  absl::Status StartCopies(DeviceBatch& batch, absl::Span<const DeviceCopy> copies, Pending pending);
   // The tensor, or a copy of it, as the device can read it.
   absl::StatusOr<Tensor> Readable(const Tensor& tensor);
   // An error for lack of memory, with the device's words where it gave no page-locked memory.
@@ -125,6 +131,7 @@ class DeviceQueue {
   Doing doing_ = Doing::kNothing;
   DeviceReport report_;
 
+  const std::shared_ptr<DeviceTrack> track_;  // null: no profile is taken
   const std::shared_ptr<DeviceRing> ring_;
   std::mutex close_mutex_;
   std::thread thread_;  // under close_mutex_

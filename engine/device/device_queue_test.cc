@@ -448,6 +448,48 @@ TEST(DeviceQueue, TellsItsThreadFromTheUsersLoopInProfiles) {
   }
 }
 
+TEST(DeviceQueue, NotesTheWayOfEachBatchInProfiles) {
+  for (const bool pull : {false, true}) {
+    IterateOptions options = OptionsWith(3);
+    options.profile = 2 * kRows;
+    options.pull = pull;
+    auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
+    std::deque<DeviceRow> kept;
+    Ran ran;
+    DeviceRow row;
+    while (TakeRow(*iteration, row, ran)) {
+      kept.push_back(std::move(row));
+      if (kept.size() > 2) kept.pop_front();
+    }
+    iteration->Close(kPatience);
+    const Profile profile = iteration->profile();
+    EXPECT_EQ(profile.device, iteration->report().device->name);
+    EXPECT_EQ(profile.dropped_batches, 0U);
+    ASSERT_EQ(profile.batches.size(), static_cast<size_t>(kRows));
+    for (size_t i = 0; i < profile.batches.size(); ++i) {
+      const DeviceBatchTimes& batch = profile.batches[i];
+      EXPECT_LE(batch.copy_ns, batch.copied_ns);
+      EXPECT_LE(batch.copied_ns, profile.wall_ns);
+      EXPECT_LE(batch.copy_ns, batch.given_ns);
+      EXPECT_LE(batch.given_ns, profile.wall_ns);
+      const bool is_kept = i + 2 >= profile.batches.size();
+      EXPECT_EQ(batch.released_ns == DeviceBatchTimes::kNever, is_kept) << i;
+      EXPECT_LE(batch.given_ns, batch.released_ns);
+    }
+  }
+}
+
+TEST(DeviceQueue, NotesNoMoreBatchesThanItMay) {
+  IterateOptions options = OptionsWith(3);
+  options.profile = 2;
+  auto iteration = Start(std::make_shared<FaultyDevice>(), Counting(), options);
+  RunEpoch(*iteration);
+  iteration->Close(kPatience);
+  const Profile profile = iteration->profile();
+  EXPECT_EQ(profile.batches.size(), 2U);
+  EXPECT_EQ(profile.dropped_batches, static_cast<uint64_t>(kRows) - 2);
+}
+
 TEST(DeviceQueue, GivesTheSameRowsInEverySchedule) {
   RunInLanes(kSchedules, [](int i, int) {
     ScheduleRandom random(static_cast<uint64_t>(i));

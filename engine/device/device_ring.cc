@@ -13,6 +13,7 @@ namespace headrace {
 DeviceBatch::~DeviceBatch() {
   // The device is the parent's.
   if (LostInFork()) return;
+  if (track_ != nullptr) track_->Released(number_);
   for (const DeviceStream stream : streams_) {
     absl::StatusOr<FencePtr> fence = device().Mark(stream);
     if (fence.ok()) {

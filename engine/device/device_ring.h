@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/device/device.h"
+#include "engine/device/device_track.h"
 
 namespace headrace {
 
@@ -52,6 +53,11 @@ class DeviceBatch {
   absl::Status HandOverToAny();
   // As HandOver, for a consumer whose further streams nobody names.
   absl::Status HandOverToAny(DeviceStream stream);
+  // It is noted there when nobody holds the batch any more. Before another thread sees it.
+  void ReleasedOn(std::shared_ptr<DeviceTrack> track, size_t number) {
+    track_ = std::move(track);
+    number_ = number;
+  }
 
  private:
   void Note(DeviceStream stream);
@@ -62,6 +68,8 @@ class DeviceBatch {
   std::mutex mutex_;
   std::vector<DeviceStream> streams_;  // under mutex_
   bool unknown_streams_ = false;       // under mutex_
+  std::shared_ptr<DeviceTrack> track_;
+  size_t number_ = DeviceTrack::kLeftOut;
 };
 
 class DeviceRing : public std::enable_shared_from_this<DeviceRing> {

@@ -72,6 +72,7 @@ struct Report {
   double wall_s = 0;                    // from the first Next to the end of the last
   double user_wait_s = 0;               // in Next
   uint64_t delivered = 0;
+  std::optional<uint64_t> rows;  // in what was delivered, where those are batches: their rows; none: not counted
   int64_t held_bytes = 0, peak_bytes = 0, budget_bytes = 0;
   int workers = 0;
 };

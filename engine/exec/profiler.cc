@@ -147,6 +147,7 @@ void Profiler::LoopWaited(Stage& result, uint64_t start_ns, uint64_t end_ns) {
 Profile Profiler::Take() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   Profile profile;
+  profile.start_ns = start_ns_;
   profile.wall_ns = NowNs() - start_ns_;
   for (const Stage* stage : stages_) profile.stages.push_back(stage->plan().name);
   std::map<std::string_view, int> seen;

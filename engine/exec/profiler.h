@@ -33,6 +33,16 @@ struct LevelSample {
   uint32_t stage;  // the connector's stage; stages.size(): the memory that the pipeline holds
 };
 
+// A batch on its way over a device, in order; kNever: not within the run.
+struct DeviceBatchTimes {
+  static constexpr uint64_t kNever = ~uint64_t{0};
+
+  uint64_t copy_ns;               // its copy was started
+  uint64_t copied_ns = kNever;    // and seen to be done
+  uint64_t given_ns = kNever;     // handed over to the loop
+  uint64_t released_ns = kNever;  // nobody holds it any more
+};
+
 // The profile of one run, for reports.
 struct Profile {
   struct Thread {
@@ -42,9 +52,13 @@ struct Profile {
   };
   std::vector<std::string> stages;  // the user's end first, as in Report
   std::vector<Thread> threads;
-  uint64_t wall_ns = 0;  // from the making of the profiler until Take
+  std::string device;  // that batches were sent to; empty: none
+  std::vector<DeviceBatchTimes> batches;
+  uint64_t start_ns = 0;  // the moment 0, as NowNs has it
+  uint64_t wall_ns = 0;   // from the making of the profiler until Take
   uint64_t dropped_tasks = 0;
   uint64_t dropped_levels = 0;
+  uint64_t dropped_batches = 0;
 
   bool IsLoop(const TaskEvent& task) const { return task.stage == stages.size(); }
   bool IsMemory(const LevelSample& sample) const { return sample.stage == stages.size(); }

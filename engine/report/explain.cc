@@ -8,8 +8,8 @@
 #include "core/text.h"
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
-#include "engine/report/decimal.h"
 #include "engine/report/named_rows.h"
+#include "engine/report/wait_text.h"
 
 namespace headrace {
 namespace {
@@ -53,12 +53,10 @@ std::string Reading(const Report& report, const StageReport& stage) {
 
 // What went to the device, and who waited there.
 std::string Sent(const Report& report, const DeviceReport& device) {
-  const double share = 100.0 * report.user_wait_s / std::max(report.wall_s, 1e-9);
-  std::string text =
-      Cat("device ", device.name, ": ", device.batches, " batches sent, ",
-          BytesText(static_cast<int64_t>(device.bytes)), "; ", device.ready, " of ", device.depth, " ready; ",
-          device.buffers, " buffers, ", BytesText(device.buffer_bytes), " of ", BytesText(device.budget_bytes),
-          "; the loop waited ", SecondsText(report.user_wait_s), " (", Decimal(std::min(100.0, share), 1), "%)");
+  std::string text = Cat("device ", device.name, ": ", device.batches, " batches sent, ",
+                         BytesText(static_cast<int64_t>(device.bytes)), "; ", device.ready, " of ", device.depth,
+                         " ready; ", device.buffers, " buffers, ", BytesText(device.buffer_bytes), " of ",
+                         BytesText(device.budget_bytes), "; the loop waited ", WaitText(report));
   Append(text, "\n      its thread copied for ", SecondsText(device.copy_s), ", and waited ",
          SecondsText(device.input_wait_s), " for batches, ", SecondsText(device.room_wait_s),
          " for the loop to take one, ", SecondsText(device.buffer_wait_s), " for a buffer");
@@ -97,7 +95,7 @@ std::string Columns(const std::array<std::string, 7>& cells) {
 std::string ExplainRun(const Report& report) {
   const size_t width = NameWidth(report.stages);
   std::string text = Cat("Run: ", report.delivered, " delivered in ", SecondsText(report.wall_s), "; the loop waited ",
-                         SecondsText(report.user_wait_s), " for data\n");
+                         WaitText(report), " for data\n");
   Append(text, "  ", Padded("stage", width),
          Columns({"rows", "busy", "at once", "no input", "no slot", "no memory", "queued"}), "\n");
   for (const StageReport& stage : report.stages) {

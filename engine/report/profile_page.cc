@@ -13,6 +13,7 @@
 #include "engine/report/advice.h"
 #include "engine/report/decimal.h"
 #include "engine/report/named_rows.h"
+#include "engine/report/wait_text.h"
 
 namespace headrace {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 constexpr size_t kBins = 300;  // of time, in every chart
 constexpr int kChartWidth = 900;
 constexpr int kChartHeight = 60;
+constexpr int kChartMargin = 2;  // above and below a line, so that none of it is cut off
 constexpr int kStripHeight = 14;
 
 constexpr absl::string_view kStyle =
@@ -97,7 +99,7 @@ std::string Line(const std::vector<double>& bins, double top) {
   std::string points;
   for (size_t bin = 0; bin < bins.size(); ++bin) {
     Append(points, Decimal(static_cast<double>(kChartWidth * bin) / (kBins - 1), 1), ",",
-           Decimal(kChartHeight * (1 - bins[bin] / std::max(1.0, top)), 1), " ");
+           Decimal(kChartMargin + (kChartHeight - 2 * kChartMargin) * (1 - bins[bin] / std::max(1.0, top)), 1), " ");
   }
   return Svg(kChartHeight, Cat("<polyline class=\"line\" points=\"", points, "\"/>"));
 }
@@ -137,8 +139,17 @@ std::string TimeBar(const Report& report, const StageReport& stage) {
   return Cat("<h3>", Escaped(stage.name), "</h3>\n", Svg(kStripHeight, bars));
 }
 
-std::string Rate(const Report& report) {
-  return Decimal(static_cast<double>(report.delivered) / std::max(1e-9, report.wall_s), 1);
+std::string Rate(const Report& report, uint64_t number) {
+  return Decimal(static_cast<double>(number) / std::max(1e-9, report.wall_s), 1);
+}
+
+// In rows a second, where it is known how many rows a batch has.
+std::string Delivered(const Report& report) {
+  const std::string in = Cat(" in ", SecondsText(report.wall_s), ", ");
+  if (!report.rows.has_value())
+    return Cat(report.delivered, " delivered", in, Rate(report, report.delivered), " a second");
+  return Cat(*report.rows, " rows in ", report.delivered, " batches delivered", in, Rate(report, *report.rows),
+             " rows a second");
 }
 
 std::string AdviceItems(const Report& report) {
@@ -213,12 +224,54 @@ std::string ThreadStrips(const Profile& profile) {
   return strips;
 }
 
-std::string DropNote(const Profile& profile) {
-  if (profile.dropped_tasks + profile.dropped_levels == 0) return "";
+// How many batches were there at each moment, between two of their times.
+Series Between(const Profile& profile, uint64_t DeviceBatchTimes::* from, uint64_t DeviceBatchTimes::* to) {
+  std::vector<std::pair<uint64_t, int>> steps;
+  for (const DeviceBatchTimes& batch : profile.batches) {
+    if (batch.*from == DeviceBatchTimes::kNever) continue;
+    steps.emplace_back(batch.*from, 1);
+    // Those that the loop never took go at the end.
+    const uint64_t end = std::min(batch.*to, batch.released_ns);
+    if (end != DeviceBatchTimes::kNever) steps.emplace_back(end, -1);
+  }
+  // Of one moment those that go first.
+  std::sort(steps.begin(), steps.end());
+  Series series;
+  int now = 0;
+  for (const auto& [ns, step] : steps) series.emplace_back(ns, now += step);
+  return series;
+}
+
+std::string BatchChart(const Profile& profile, std::string_view what, uint64_t DeviceBatchTimes::* from,
+                       uint64_t DeviceBatchTimes::* to) {
+  const std::vector<double> bins = HighestBySlot(Between(profile, from, to), profile.wall_ns);
+  const double most = *std::max_element(bins.begin(), bins.end());
+  return Cat("<h3>", what, ": up to ", Decimal(most, 0), "</h3>\n", Line(bins, most));
+}
+
+// Nothing without a device.
+std::string DeviceSection(const Report& report, const Profile& profile) {
+  if (!report.device.has_value()) return "";
+  const DeviceReport& device = *report.device;
+  const std::string name = Escaped(device.name);
   return Cat(
-      "<p>The buffers of this profile were full before the run ended: ", profile.dropped_tasks, " tasks and ",
-      profile.dropped_levels,
-      " levels are missing from the charts over time and from the trace. The tree and the sums are whole.</p>\n");
+      "<h2>The device over time</h2>\n<p>", device.batches, " batches, ", BytesText(static_cast<int64_t>(device.bytes)),
+      ", were sent to ", name, ", up to ", device.depth, " ahead of the loop. The thread that sends them copied for ",
+      SecondsText(device.copy_s), ", and waited ", SecondsText(device.input_wait_s), " for batches, ",
+      SecondsText(device.room_wait_s), " for the loop to take one, ", SecondsText(device.buffer_wait_s),
+      " for a buffer.</p>\n",
+      BatchChart(profile, "batches being copied", &DeviceBatchTimes::copy_ns, &DeviceBatchTimes::copied_ns),
+      BatchChart(profile, "batches ahead of the loop, ready or on their way", &DeviceBatchTimes::copy_ns,
+                 &DeviceBatchTimes::given_ns),
+      BatchChart(profile, "batches that the loop holds", &DeviceBatchTimes::given_ns, &DeviceBatchTimes::released_ns));
+}
+
+std::string DropNote(const Profile& profile) {
+  if (profile.dropped_tasks + profile.dropped_levels + profile.dropped_batches == 0) return "";
+  return Cat("<p>The buffers of this profile were full before the run ended: ", profile.dropped_tasks, " tasks and ",
+             profile.dropped_levels, " levels",
+             profile.dropped_batches == 0 ? "" : Cat(", and ", profile.dropped_batches, " batches on the device,"),
+             " are missing from the charts over time and from the trace. The tree and the sums are whole.</p>\n");
 }
 
 }  // namespace
@@ -229,10 +282,8 @@ std::string ProfilePage(const Report& report, const Profile& profile) {
   const double most_held = *std::max_element(held.begin(), held.end());
   // Replaces in one pass, so that names which look like places of the page stay names.
   return absl::StrReplaceAll(kPage, {{"{{style}}", kStyle},
-                                     {"{{delivered}}", Cat(report.delivered)},
-                                     {"{{wall}}", SecondsText(report.wall_s)},
-                                     {"{{rate}}", Rate(report)},
-                                     {"{{loop_wait}}", SecondsText(report.user_wait_s)},
+                                     {"{{delivered}}", Delivered(report)},
+                                     {"{{loop_wait}}", WaitText(report)},
                                      {"{{peak}}", BytesText(report.peak_bytes)},
                                      {"{{budget}}", BytesText(report.budget_bytes)},
                                      {"{{workers}}", Cat(report.workers)},
@@ -243,6 +294,7 @@ std::string ProfilePage(const Report& report, const Profile& profile) {
                                      {"{{time_bars}}", TimeBars(report)},
                                      {"{{profiled}}", SecondsText(profile.wall_ns * 1e-9)},
                                      {"{{queues}}", QueueCharts(report, profile, levels)},
+                                     {"{{device}}", DeviceSection(report, profile)},
                                      {"{{most_held}}", BytesText(static_cast<int64_t>(most_held))},
                                      {"{{held}}", Line(held, most_held)},
                                      {"{{threads}}", ThreadStrips(profile)}});

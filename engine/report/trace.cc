@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int kThreads = 1;
 constexpr int kConnectors = 2;
+constexpr int kDevice = 3;
 
 std::string Microseconds(uint64_t ns) { return Decimal(static_cast<double>(ns) * 1e-3, 3); }
 
@@ -58,10 +60,18 @@ class TraceWriter {
     Append(text_, R"({"ph":"C","name":)", Quoted(name), R"(,"pid":)", process, R"(,"tid":0,"ts":)", Microseconds(ns),
            R"(,"args":{")", unit, R"(":)", value, "}}");
   }
+  // A part of the way of a batch. Those of different batches overlap, so each batch has a line of its own.
+  void Part(std::string_view name, size_t batch, uint64_t start_ns, uint64_t end_ns) {
+    for (const auto& [kind, ns] : {std::pair('b', start_ns), std::pair('e', end_ns)}) {
+      Begin();
+      Append(text_, R"({"ph":")", std::string(1, kind), R"(","cat":"batch","name":")", name, R"(","id":)", batch,
+             R"(,"pid":)", kDevice, R"(,"tid":0,"ts":)", Microseconds(ns), "}");
+    }
+  }
   std::string Finish(const Profile& profile) {
     return Cat(R"({"traceEvents":[)", text_, "\n", R"(],"displayTimeUnit":"ms","otherData":{"wall_us":)",
                Microseconds(profile.wall_ns), R"(,"dropped_tasks":)", profile.dropped_tasks, R"(,"dropped_levels":)",
-               profile.dropped_levels, "}}\n");
+               profile.dropped_levels, R"(,"dropped_batches":)", profile.dropped_batches, "}}\n");
   }
 
  private:
@@ -98,12 +108,28 @@ void WriteLevels(const Profile& profile, TraceWriter& writer) {
   }
 }
 
+void WriteDevice(const Profile& profile, TraceWriter& writer) {
+  if (profile.device.empty()) return;
+  writer.Name("process_name", kDevice, 0, Cat("batches on ", profile.device));
+  for (size_t i = 0; i < profile.batches.size(); ++i) {
+    const DeviceBatchTimes& batch = profile.batches[i];
+    // What did not end lasts until the end of the run.
+    const uint64_t released = std::min(batch.released_ns, profile.wall_ns);
+    const uint64_t given = std::min(batch.given_ns, released);
+    writer.Part("copy", i, batch.copy_ns, std::min(batch.copied_ns, released));
+    // A loop may take a batch before its copy is seen to be done.
+    if (batch.copied_ns < given) writer.Part("ready", i, batch.copied_ns, given);
+    if (batch.given_ns < released) writer.Part("with the loop", i, batch.given_ns, released);
+  }
+}
+
 }  // namespace
 
 std::string ChromeTrace(const Profile& profile) {
   TraceWriter writer;
   WriteThreads(profile, writer);
   WriteLevels(profile, writer);
+  WriteDevice(profile, writer);
   return writer.Finish(profile);
 }
 

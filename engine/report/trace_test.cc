@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <tuple>
+
+#include "core/text.h"
 #include "engine/report/profile_page.h"
 
 namespace headrace {
@@ -58,13 +62,69 @@ TEST(Trace, HasATrackAConnectorWithItsLevels) {
   ExpectHas(trace, R"({"ph":"C","name":"memory held","pid":2,"tid":0,"ts":3.500,"args":{"bytes":64}})");
 }
 
+// One batch that was taken, one whose copy is seen to be done later, one that nobody took.
+Profile OverADevice() {
+  Profile profile = TwoThreads();
+  profile.device = "cuda:0";
+  profile.batches = {{.copy_ns = 1'000, .copied_ns = 2'000, .given_ns = 3'000, .released_ns = 5'000},
+                     {.copy_ns = 2'000, .copied_ns = 9'000, .given_ns = 4'000},
+                     {.copy_ns = 6'000, .copied_ns = 7'000, .released_ns = 8'000}};
+  return profile;
+}
+
+TEST(Trace, HasTheWayOfEachBatchOverADevice) {
+  const std::string trace = ChromeTrace(OverADevice());
+  ExpectHas(trace, R"({"ph":"M","name":"process_name","pid":3,"tid":0,"args":{"name":"batches on cuda:0"}})");
+  const auto part = [](std::string_view kind, std::string_view name, int batch, std::string_view us) {
+    return Cat(R"({"ph":")", kind, R"(","cat":"batch","name":")", name, R"(","id":)", batch,
+               R"(,"pid":3,"tid":0,"ts":)", us, "}");
+  };
+  const std::tuple<std::string_view, int, std::string_view, std::string_view> parts[] = {
+      {"copy", 0, "1.000", "2.000"},
+      {"ready", 0, "2.000", "3.000"},
+      {"with the loop", 0, "3.000", "5.000"},
+      {"copy", 1, "2.000", "9.000"},
+      {"with the loop", 1, "4.000", "10000.000"},
+      {"copy", 2, "6.000", "7.000"},
+      {"ready", 2, "7.000", "8.000"}};
+  for (const auto& [name, batch, start, end] : parts) {
+    ExpectHas(trace, Cat(part("b", name, batch, start), ",\n", part("e", name, batch, end)));
+  }
+  EXPECT_EQ(trace.find(part("b", "ready", 1, "9.000")), std::string::npos);
+}
+
+TEST(ProfilePage, ChartsTheBatchesOnADevice) {
+  const Profile profile = OverADevice();
+  Report report = ReportOf(profile);
+  EXPECT_EQ(ProfilePage(report, profile).find("device over time"), std::string::npos);
+  report.device = {.name = "cuda:0", .batches = 3, .bytes = 3 << 20, .depth = 2};
+  const std::string page = ProfilePage(report, profile);
+  ExpectHas(page, "3 batches, 3.0 MiB, were sent to cuda:0, up to 2 ahead of the loop.");
+  ExpectHas(page, "<h3>batches being copied: up to 2</h3>");
+  ExpectHas(page, "<h3>batches ahead of the loop, ready or on their way: up to 2</h3>");
+  ExpectHas(page, "<h3>batches that the loop holds: up to 2</h3>");
+}
+
+TEST(ProfilePage, CountsRowsWhereTheyAreKnown) {
+  const Profile profile = TwoThreads();
+  Report report = ReportOf(profile);
+  report.delivered = 10;
+  ExpectHas(ProfilePage(report, profile), "10 delivered in 10.0 ms, 1000.0 a second; the loop waited 9.0 ms (90.0%)");
+  report.rows = 320;
+  ExpectHas(ProfilePage(report, profile),
+            "320 rows in 10 batches delivered in 10.0 ms, 32000.0 rows a second; the loop waited 9.0 ms (90.0%)");
+}
+
 TEST(Trace, SaysWhatIsMissing) {
   Profile profile = TwoThreads();
   profile.dropped_tasks = 7;
   profile.dropped_levels = 9;
-  ExpectHas(ChromeTrace(profile), R"("otherData":{"wall_us":10000.000,"dropped_tasks":7,"dropped_levels":9})");
+  ExpectHas(ChromeTrace(profile), R"("otherData":{"wall_us":10000.000,"dropped_tasks":7,"dropped_levels":9,)"
+                                  R"("dropped_batches":0})");
   ExpectHas(ProfilePage(ReportOf(profile), profile), "7 tasks and 9 levels are missing");
-  profile.dropped_tasks = profile.dropped_levels = 0;
+  profile.dropped_batches = 5;
+  ExpectHas(ProfilePage(ReportOf(profile), profile), "7 tasks and 9 levels, and 5 batches on the device, are missing");
+  profile.dropped_tasks = profile.dropped_levels = profile.dropped_batches = 0;
   EXPECT_EQ(ProfilePage(ReportOf(profile), profile).find("missing"), std::string::npos);
 }
 

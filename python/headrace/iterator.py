@@ -327,4 +327,4 @@ class Iterator:
         finally:
             give(engine)
         if self._profile is not None:
-            self._profile.write(engine)
+            self._profile.write(engine, joined=bool(self._joined))

@@ -277,6 +277,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   void Given() {
     if (!std::exchange(row_waits_, false)) return;
     iteration_->Given();
+    first_axes_ += first_axis_;
     row_.batch.reset();
     row_columns_ = py::object();
     columns_made_ = 0;
@@ -339,8 +340,8 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return ExplainRun(iteration_->report());
   }
 
-  // The trace and the page, for a closed iteration.
-  py::tuple Profile() const {
+  // The trace and the page, for a closed iteration. `joined`: what it gave are batches of rows.
+  py::tuple Profile(bool joined) const {
     CheckProcess();
     std::string trace;
     std::string page;
@@ -348,7 +349,9 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       const Unlocked unlocked;
       const headrace::Profile profile = iteration_->profile();
       trace = ChromeTrace(profile);
-      page = ProfilePage(iteration_->report(), profile);
+      headrace::Report report = iteration_->report();
+      if (joined) report.rows = first_axes_;
+      page = ProfilePage(report, profile);
     }
     return py::make_tuple(trace, page);
   }
@@ -428,7 +431,15 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       outcome = iteration_->Fetch(kSlice, row_);
     }
     failed_ = !outcome.ok();
+    if (outcome.ok() && *outcome == Pipeline::Outcome::kRow) first_axis_ = FirstAxis(row_.columns);
     return ValueOrRaise(std::move(outcome), &objects_->raised());
+  }
+
+  static uint64_t FirstAxis(const std::vector<Tensor>& columns) {
+    for (const Tensor& column : columns) {
+      if (!column.shape().empty()) return static_cast<uint64_t>(column.shape()[0]);
+    }
+    return 1;
   }
 
   // Continues with the first column that is not converted yet.
@@ -457,6 +468,10 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   bool row_waits_ = false;
   bool at_end_ = false;
   uint64_t given_ = 0;
+  // The length of the first axis of the row that waits, which is its number of rows if it is a batch; and the sum over
+  // those given in all epochs.
+  uint64_t first_axis_ = 0;
+  uint64_t first_axes_ = 0;
   Pipeline::Closed closed_ = Pipeline::Closed::kFromWithin;
   bool named_ = false;
   std::atomic<std::thread::id> user_{};
@@ -570,7 +585,7 @@ void BindIterator(py::module_& module) {
       .def("explain", &BoundIteration::Explain)
       .def("describe_stall", &BoundIteration::DescribeStall)
       .def("report", &BoundIteration::Report)
-      .def("profile", &BoundIteration::Profile)
+      .def("profile", &BoundIteration::Profile, py::arg("joined") = false)
       .def("schema", &BoundIteration::schema)
       .def_property_readonly("waiting_since_ns", &BoundIteration::waiting_since_ns)
       .def_property_readonly("inherited", &BoundIteration::inherited)

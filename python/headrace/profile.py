@@ -29,9 +29,9 @@ class ProfileFiles:
             for file in (self.trace, self.page):
                 file.write_text("")
 
-    def write(self, engine: _engine.Iteration) -> None:
-        """Writes the profile of a closed engine."""
-        trace, page = engine.profile()
+    def write(self, engine: _engine.Iteration, joined: bool) -> None:
+        """Writes the profile of a closed engine. `joined`: what it gave are batches of rows."""
+        trace, page = engine.profile(joined)
         with self._errors():
             self.trace.write_text(trace, encoding="utf-8")
             self.page.write_text(page, encoding="utf-8")

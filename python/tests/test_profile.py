@@ -107,6 +107,45 @@ def test_the_page_is_whole_and_names_every_stage(photos, tmp_path):
     assert len(root.findall(".//li")) >= 2
 
 
+@pytest.mark.parametrize("executor", ["threads", "pull"])
+def test_batches_on_a_device_show_their_way(tmp_path, executor):
+    numbers = hr.Range(40).batch(4).to_device("cpu:0")
+    with numbers.profile(tmp_path, as_="dlpack", executor=executor) as batches:
+        kept = [batch for number, batch in enumerate(batches) if number == 9]
+    trace = trace_of(tmp_path / "trace.json")
+    assert named(trace, "process_name") == {"threads", "connectors", "batches on cpu:0"}
+    moments = {}
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "batch":
+            moments.setdefault(event["id"], []).append((event["name"], event["ph"], event["ts"]))
+    assert sorted(moments) == list(range(10))
+    wall = trace["otherData"]["wall_us"]
+    for number, each in moments.items():
+        parts = [(name, kind) for name, kind, _ in each]
+        assert parts == [(name, kind) for name in ("copy", "ready", "with the loop") for kind in "be"]
+        times = [at for _, _, at in each]
+        assert times == sorted(times)
+        assert (times[-1] > wall - 0.01) == (number == 9)
+    assert kept
+    page = (tmp_path / "report.html").read_text()
+    assert "The device over time" in page and "10 batches, 320 B, were sent to cpu:0" in page
+
+
+def test_the_page_counts_rows_where_batches_have_them(tmp_path):
+    for dataset, text in [
+        (hr.Range(9).batch(4), "9 rows in 3 batches delivered"),
+        (hr.Range(9), "<p>9 delivered"),
+        (hr.Range(9).batch(4).map(lambda value: value[:1], "value"), "<p>3 delivered"),
+    ]:
+        with dataset.profile(tmp_path) as rows:
+            for _ in rows:
+                pass
+        assert text in (tmp_path / "report.html").read_text()
+    with hr.Range(9).batch(4).iterate() as batches:
+        next(batches)
+        assert "% for data" in batches.explain().replace(")", "").splitlines()[0]
+
+
 def test_rows_are_the_same_with_and_without(photos, tmp_path):
     for options in ({}, {"executor": "pull"}, {"window": 1}, {"workers": 1}):
         plain = [batch["image"] for batch in pictures(photos).iterate(**options)]
