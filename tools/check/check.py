@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -169,8 +170,8 @@ class Checks:
                 good += 1
         return good, bad
 
-    def pytest(self, with_torch: bool):
-        """Runs one process for each folder, as neither keeps both cores of a small machine busy."""
+    def pytest(self, left_out: list[str]):
+        """`left_out`: markers of tests that need what is not installed. Runs one process for each folder, as neither keeps both cores of a small machine busy."""
 
         def check(name: str) -> Result:
             result = Result(name)
@@ -181,7 +182,7 @@ class Checks:
                 for folder in ("python", "tests"):
                     report = pathlib.Path(temporary, f"{folder}.xml")
                     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", "-o", "junit_logging=all"]
-                    command += ([] if with_torch else ["-m", "not torch"]) + [folder]
+                    command += ["-m", " and ".join(f"not {marker}" for marker in left_out), folder]
                     output = pathlib.Path(temporary, f"{folder}.txt").open("w+")
                     done = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
                     running.append((done, report, output))
@@ -323,6 +324,16 @@ def install_torch() -> None:
         print(f"not installed, so their tests are skipped: {', '.join(TORCH_LOOPS)}")
 
 
+def install_browser() -> None:
+    if shutil.which("chromium"):
+        return
+    sudo = [] if os.getuid() == 0 else ["sudo"]
+    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    subprocess.run([*sudo, "apt-get", "update", "-q"])
+    install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"]
+    subprocess.run([*sudo, *environment, *install], check=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -330,10 +341,13 @@ def main() -> int:
     )
     parser.add_argument("--long", action="store_true", help="let each fuzzer run 5 minutes and the soak 10")
     parser.add_argument("--torch", action="store_true", help="install PyTorch and run the tests that need it")
+    parser.add_argument("--browser", action="store_true", help="install Chromium and run the tests that need it")
     options = parser.parse_args()
 
     if options.torch:
         install_torch()
+    if options.browser:
+        install_browser()
     python = sys.executable
     checks = Checks()
     checks.run("clang-format", checks.clang_format)
@@ -342,7 +356,7 @@ def main() -> int:
     checks.run("mypy", checks.command(python, "-m", "mypy"))
     checks.run("bazel test", checks.bazel(None, ["//..."]))
     checks.run("rooms keep their visibility", checks.forbidden_dependencies)
-    checks.run("pytest", checks.pytest(options.torch))
+    checks.run("pytest", checks.pytest([need for need in ("torch", "browser") if not getattr(options, need)]))
     if not options.quick:
         checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
         checks.run("bazel test under AddressSanitizer", checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS]))
