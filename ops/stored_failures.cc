@@ -85,6 +85,8 @@ bool ReadFailures(const Tensor& numbers, const Tensor& texts, Block& block) {
   const int64_t* number = numbers.data<int64_t>();
   const bool tombstone = number[1] != 0;
   if (tombstone && block.rows() != 1) return false;
+  // It says nothing.
+  if (numbers.dim(0) == static_cast<int64_t>(kNumbersBefore) && number[0] == 0) return false;
   auto removed = std::make_unique<std::vector<FailedRow>>();
   const int64_t rows = (numbers.dim(0) - static_cast<int64_t>(kNumbersBefore)) / static_cast<int64_t>(kNumbersOfRow);
   for (int64_t i = 0; i < rows; ++i) {
