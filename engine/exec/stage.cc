@@ -20,6 +20,8 @@ constexpr uint64_t kTaskNs = 30'000;
 constexpr int kMostAtOnce = 64;
 // Target time of a task that reads from the page cache: a thread for reads costs more to wake than a worker.
 constexpr uint64_t kReadTaskNs = 60'000;
+// That of a stream, which no other thread reads meanwhile: each task wakes the threads downstream once.
+constexpr uint64_t kStreamTaskNs = 200'000;
 constexpr uint64_t kSampled = 8;
 // The most rows queued between stages, and the fewest messages if each holds many rows.
 constexpr int kMostRowsQueued = 4096;
@@ -59,7 +61,9 @@ Stage::Stage(const PlannedStage& plan, RunControl* control, Parts parts)
 }
 
 int Stage::Grain() const {
-  return cost_.MessagesIn(plan_.lane == Lane::kIo ? kReadTaskNs : kTaskNs, std::min(kMostAtOnce, most_claimed()));
+  uint64_t task_ns = kTaskNs;
+  if (plan_.lane == Lane::kIo) task_ns = PlannedStage::InOrder(plan_.kind) ? kStreamTaskNs : kReadTaskNs;
+  return cost_.MessagesIn(task_ns, std::min(kMostAtOnce, most_claimed()));
 }
 
 int Stage::GroupRows() const {
@@ -396,7 +400,7 @@ void Stage::GiveParts(Task& task) {
   Message message = std::move(task.parts[0]);
   task.parts.clear();
   const auto bytes = static_cast<int64_t>(message->footprint());
-  if (message->rows() > 0) cost_.NoteRowBytes((bytes - static_cast<int64_t>(sizeof(Block))) / message->rows());
+  if (message->rows() > 0) cost_.NoteRowBytes(ContentBytes(*message) / message->rows());
   task.outputs.emplace_back(std::move(message), bytes);
 }
 

@@ -88,7 +88,6 @@ void StreamSourceStage::RunTask(Task& task) {
   int rows = GroupRows();
   // The user's function may wait until the loop has seen a row, so no row waits for one of a later batch.
   if (plan_.gated && plan_.joined_rows > 0) rows = static_cast<int>(std::min<int64_t>(rows, plan_.joined_rows));
-  std::vector<Message> parts;
   int made = 0;
   for (; made < task.count && !exhausted_ && !control_->closed(); ++made) {
     // Checks again: a task of several rows may cross into an epoch that user code must not begin.
@@ -97,13 +96,16 @@ void StreamSourceStage::RunTask(Task& task) {
     task.rows += static_cast<uint64_t>(block->rows());
     given_ += static_cast<uint64_t>(block->rows());
     Message tombstone = SkipsFailed(op_, *block) ? block->TakeTombstone(false) : nullptr;
-    if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), parts);
-    if (tombstone) ApplyElements(0, std::move(tombstone), parts);
+    if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), task.parts);
+    if (tombstone) ApplyElements(0, std::move(tombstone), task.parts);
     int taken = 0;
     const std::optional<uint64_t> number = output_.TryTake(1, taken);
-    if (!number.has_value()) return;  // closed
-    PushParts(*number, parts);
+    if (!number.has_value()) break;  // closed
+    if (task.outputs.empty()) task.first = *number;
+    GiveParts(task);
+    if (plan_.gated) Deliver(task);
   }
+  Deliver(task);
   task.count = std::max(1, made);
 }
 
