@@ -73,13 +73,9 @@ std::optional<RunTypes> RunTypesOf(const Block& block) {
 
 Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs) {
   auto joined = std::make_unique<Block>();
-  joined->ids.resize(rows.size());
+  AppendMade(joined->ids, rows.size(), [=](size_t i) { return rows[i].block->ids[static_cast<size_t>(rows[i].row)]; });
   joined->provenances.reserve(rows.size());
-  RowId* const ids = joined->ids.data();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    ids[i] = rows[i].block->ids[static_cast<size_t>(rows[i].row)];
-    joined->provenances.Append(rows[i].block->provenances, static_cast<size_t>(rows[i].row));
-  }
+  for (const RowInBlock& row : rows) joined->provenances.Append(row.block->provenances, static_cast<size_t>(row.row));
   for (size_t c = 0; c < rows[0].block->columns.size(); ++c) {
     joined->columns.push_back(same_runs ? CopyColumn(rows, c) : MoveColumn(rows, c));
   }

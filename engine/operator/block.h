@@ -18,6 +18,7 @@
 #include "engine/operator/cache_trail.h"
 #include "engine/operator/failed_row.h"
 #include "engine/operator/provenances.h"
+#include "engine/operator/row_array.h"
 
 namespace headrace {
 
@@ -66,7 +67,7 @@ using Checkpoint = absl::InlinedVector<uint64_t, 4>;
 struct Block {
   // The epoch in the numbers of the operator that made the block.
   uint64_t epoch = 0;
-  absl::InlinedVector<RowId, 1> ids;
+  RowArray<RowId> ids;
   Provenances provenances;
   absl::InlinedVector<BlockColumn, 2> columns;
   Checkpoint checkpoint;

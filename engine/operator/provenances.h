@@ -12,6 +12,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "core/row_id.h"
+#include "engine/operator/row_array.h"
 
 namespace headrace {
 
@@ -40,17 +41,13 @@ class Provenances {
   // Rows without a file, by their records.
   template <typename Records>
   void AppendRecords(const Records& records) {
-    const size_t before = entries_.size();
-    entries_.resize(before + records.size());
-    for (size_t i = 0; i < records.size(); ++i) entries_[before + i].record = static_cast<int64_t>(records[i]);
+    AppendMade(entries_, records.size(), [&](size_t i) { return Entry{-1, static_cast<int64_t>(records[i]), -1}; });
   }
   // `count` rows of a file; offset_of(i) is where row i of them begins.
   template <typename OffsetOf>
   void AppendRun(const File& file, size_t count, OffsetOf offset_of) {
     const int32_t number = NumberOf(file);
-    const size_t before = entries_.size();
-    entries_.resize(before + count);
-    for (size_t i = 0; i < count; ++i) entries_[before + i] = {number, -1, static_cast<int64_t>(offset_of(i))};
+    AppendMade(entries_, count, [&](size_t i) { return Entry{number, -1, static_cast<int64_t>(offset_of(i))}; });
   }
 
   void Set(size_t row, const Provenance& provenance) {
@@ -74,7 +71,7 @@ class Provenances {
     return static_cast<int32_t>(files_.size()) - 1;
   }
 
-  absl::InlinedVector<Entry, 1> entries_;
+  RowArray<Entry> entries_;
   absl::InlinedVector<File, 1> files_;  // each in use by rows that follow each other
 };
 

@@ -11,9 +11,8 @@ namespace headrace {
 
 // The block has no rows yet.
 inline void NameRows(absl::Span<const uint64_t> indices, uint64_t epoch, Block& block) {
-  block.ids.resize(indices.size());
+  AppendMade(block.ids, indices.size(), [=](size_t i) { return RowId{epoch, indices[i]}; });
   block.provenances.AppendRecords(indices);
-  for (size_t i = 0; i < indices.size(); ++i) block.ids[i] = {epoch, indices[i]};
 }
 
 }  // namespace headrace

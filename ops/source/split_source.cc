@@ -258,11 +258,9 @@ absl::Status SplitSource::AddTurn(Lane& lane, size_t rows, const RowShare& share
   absl::Status wrong;
   const size_t added = columns_->Add(lane.block, first, step, count, wrong);
   const Record* const records = lane.block.records.data() + first;
-  const size_t before = block.ids.size();
-  block.ids.resize(before + added, RowId{epoch_, 0, false, lane.opened.changed});
-  RowId* const ids = block.ids.data() + before;
-  const uint64_t file = lane.opened.file;
-  for (size_t i = 0; i < added; ++i) ids[i].key = MixKey(file, static_cast<uint64_t>(records[i * step].offset));
+  AppendMade(block.ids, added, [=, epoch = epoch_, file = lane.opened.file, changed = lane.opened.changed](size_t i) {
+    return RowId{epoch, MixKey(file, static_cast<uint64_t>(records[i * step].offset)), false, changed};
+  });
   block.provenances.AppendRun(lane.opened.path, added, [=](size_t i) { return records[i * step].offset; });
   if (added > 0) {
     Advance(lane, first + (added - 1) * step + 1 - lane.at);
