@@ -20,6 +20,7 @@ class BatchOperator : public StreamOperator {
       : size_(static_cast<int>(arguments.attributes.Int("size"))),
         drop_remainder_(arguments.attributes.Bool("drop_remainder")),
         mark_padding_(arguments.attributes.Bool("mark_padding")),
+        keeps_runs_(arguments.run_length > 1),
         batch_(size_, arguments.inputs[0].Names(), PaddingOf(arguments)) {}
 
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
@@ -74,18 +75,19 @@ class BatchOperator : public StreamOperator {
     skip_ -= static_cast<uint64_t>(row);
     used_ += static_cast<uint64_t>(row);
     while (row < rows) {
-      const int count = std::min(rows - row, size_ - batch_.rows());
+      const int count = std::min(rows - row, size_ - batch_.rows() - lost_);
       used_ += static_cast<uint64_t>(count);
       row += count;
       // Advances the checkpoint once the whole message is used, as checkpoints count whole messages.
       if (row == rows && block.end == End::kNone) MoveCheckpoint(block);
       batch_.Add(block, row - count, count);
-      if (batch_.rows() == size_) GiveBatch(out);
+      GiveFull(out);
     }
     if (block.end == End::kNone || block.end == End::kEpoch) MoveCheckpoint(block);
   }
 
-  // The next row takes the place of the one that failed. If ranks must step alike, a row of the batch does.
+  // The next row takes the place of the one that failed. If ranks must step alike, a row of the batch does; over rows
+  // that stay together none does.
   void Replace(Block& tombstone, Outbox& out) {
     ++used_;
     MoveCheckpoint(tombstone);
@@ -96,9 +98,18 @@ class BatchOperator : public StreamOperator {
     if (!had_rows_ || mark_padding_) last_failed_ = SeparateCopy(tombstone.error);
     tombstone.Bury();
     PassOnRemoved(tombstone, out);
-    if (!mark_padding_) return;
-    batch_.AddFiller();
-    if (batch_.rows() == size_) GiveBatch(out);
+    if (mark_padding_) {
+      batch_.AddFiller();
+    } else if (keeps_runs_) {
+      ++lost_;
+    }
+    GiveFull(out);
+  }
+
+  void GiveFull(Outbox& out) {
+    if (batch_.rows() + lost_ < size_) return;
+    if (batch_.rows() > 0) GiveBatch(out);
+    lost_ = 0;
   }
 
   // Ahead of the batch, so that nothing is collected where rows fail on and on.
@@ -157,11 +168,16 @@ class BatchOperator : public StreamOperator {
     used_ = 0;
   }
 
-  void Clear() { batch_.Clear(); }
+  void Clear() {
+    batch_.Clear();
+    lost_ = 0;
+  }
 
   const int size_;
   const bool drop_remainder_;
   const bool mark_padding_;
+  const bool keeps_runs_;  // a row takes no place in the batch of another run
+  int lost_ = 0;           // places of the batch whose rows failed
   RowBatch batch_;
   Checkpoint before_;  // after the message before the current one
   uint64_t used_ = 0;  // rows used of the current message

@@ -11,7 +11,6 @@
 #include "engine/operator/operator.h"
 #include "engine/operator/positions.h"
 #include "ops/gather_rows.h"
-#include "ops/recurring_rows.h"
 
 namespace headrace {
 namespace {
@@ -109,23 +108,51 @@ class ConcatenatedSource : public IndexedSource {
   static absl::Status Check(const IndexedSources& inputs) {
     uint64_t size = 0;
     for (const auto& input : inputs) {
-      if (!__builtin_add_overflow(size, input->size(), &size)) continue;
-      return UnsupportedError("the inputs have more rows together than numbers of 64 bits can count");
+      if (__builtin_add_overflow(size, input->size(), &size)) return TooManyRows();
+      const uint64_t length = input->properties().run_length;
+      const uint64_t first = inputs[0]->properties().run_length;
+      if (length == first) continue;
+      return GraphError("joins an input whose rows stay together in groups of ", std::max(length, first),
+                        " with one of groups of ", std::min(length, first),
+                        "; concat after batch, or give both groups of one size");
     }
     return absl::OkStatus();
   }
 
   ConcatenatedSource(IndexedSources inputs, ColumnIndices indices)
-      : inputs_(std::move(inputs)), column_indices_(std::move(indices)) {
-    for (const auto& input : inputs_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + input->size());
+      : inputs_(std::move(inputs)), column_indices_(std::move(indices)), ends_(inputs_.size()) {
+    uint64_t end = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) ends_[i] = end += inputs_[i]->size();
   }
 
   uint64_t size() const override { return ends_.back(); }
 
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    const size_t input = InputAt(position);
+  // Keys are its own.
+  IndexedProperties properties() const override {
+    IndexedProperties all;
+    all.run_length = inputs_[0]->properties().run_length;
+    for (const auto& input : inputs_) {
+      all.begins |= input->properties().begins;
+      all.asks_user |= input->properties().asks_user;
+    }
+    return all;
+  }
+
+  absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override {
+    BegunEpoch begun;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch each, inputs_[i]->Begin(epoch));
+      if (__builtin_add_overflow(begun.rows, each.rows, &begun.rows)) return TooManyRows();
+      ends_[i] = begun.rows;
+      if (each.chosen != 0) begun.chosen = MixKey(MixKey(begun.chosen, i), each.chosen);
+    }
+    return begun;
+  }
+
+  absl::Status Read(const RowPlace& place, Block& block) const override {
+    const size_t input = InputAt(place.position);
     Block row;
-    HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read(epoch, position - StartOf(input), row));
+    HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read({place.epoch, place.position - StartOf(input), place.mark}, row));
     Reorder(column_indices_[input], row.columns);
     row.ids[0].key = MixKey(row.ids[0].key, input);
     block.ids.push_back(row.ids[0]);
@@ -136,17 +163,17 @@ class ConcatenatedSource : public IndexedSource {
   }
 
   // In one call of each input that has any of them.
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
-    const size_t first = InputAt(positions[0]);
+  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
+    const size_t first = InputAt(places.positions[0]);
     const uint64_t start = StartOf(first);
     const uint64_t size = ends_[first] - start;
-    Positions of_first(positions.begin(), positions.end());
+    Positions of_first(places.positions.begin(), places.positions.end());
     bool all = true;
     for (uint64_t& position : of_first) {
       position -= start;
       all &= position < size;  // also for those before it, which wrap around
     }
-    return all ? ReadRowsOf(first, epoch, of_first, block) : ReadRowsOfSeveral(epoch, positions, block);
+    return all ? ReadRowsOf(first, {places.epoch, of_first, places.marks}, block) : ReadRowsOfSeveral(places, block);
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
@@ -160,30 +187,33 @@ class ConcatenatedSource : public IndexedSource {
   }
 
  private:
-  absl::Status ReadRowsOf(size_t input, uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
-    absl::Status status = inputs_[input]->ReadRows(epoch, positions, block);
+  static absl::Status TooManyRows() {
+    return UnsupportedError("the inputs have more rows together than numbers of 64 bits can count");
+  }
+
+  absl::Status ReadRowsOf(size_t input, const RowPlaces& places, Block& block) const {
+    absl::Status status = inputs_[input]->ReadRows(places, block);
     Reorder(column_indices_[input], block.columns);
     for (RowId& id : block.ids) id.key = MixKey(id.key, input);
     return status;
   }
 
   // Of the rows that fail, the first one's error counts.
-  absl::Status ReadRowsOfSeveral(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
+  absl::Status ReadRowsOfSeveral(const RowPlaces& places, Block& block) const {
     std::vector<Positions> of_inputs(inputs_.size());
     std::vector<Positions> marks(inputs_.size());
     std::vector<size_t> input_of;
-    for (const uint64_t position : positions) {
+    for (const uint64_t position : places.positions) {
       const size_t input = InputAt(position);
       of_inputs[input].push_back(position - StartOf(input));
-      marks[input].push_back(RecurringRows::Mark(input_of.size()));
+      marks[input].push_back(places.mark(input_of.size()));
       input_of.push_back(input);
     }
     std::vector<Block> blocks(inputs_.size());
     std::vector<absl::Status> statuses(inputs_.size());
     for (size_t input = 0; input < inputs_.size(); ++input) {
       if (of_inputs[input].empty()) continue;
-      const RecurringRows recurring(marks[input], nullptr);
-      statuses[input] = ReadRowsOf(input, epoch, of_inputs[input], blocks[input]);
+      statuses[input] = ReadRowsOf(input, {places.epoch, of_inputs[input], marks[input]}, blocks[input]);
     }
     absl::Status failed;
     std::vector<RowInBlock> rows;

@@ -23,24 +23,25 @@ class Numbers : public IndexedSource {
       : size_(size), factor_(factor), fails_(fails) {}
 
   uint64_t size() const override { return size_; }
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+  absl::Status Read(const RowPlace& place, Block& block) const override {
+    const auto& [epoch, position, mark] = place;
     if (position == fails_) return DataError("position ", position, " of factor ", factor_);
     block.ids.push_back({epoch, position});
     block.provenances.push_back({nullptr, static_cast<int64_t>(position), -1});
     block.columns.emplace_back(*Tensor::Scalar(static_cast<int64_t>(position * factor_)));
     return absl::OkStatus();
   }
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
-    EXPECT_FALSE(positions.empty());
+  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
+    EXPECT_FALSE(places.positions.empty());
     absl::Status status;
     int64_t good = 0;
-    for (const uint64_t at : positions) {
+    for (const uint64_t at : places.positions) {
       if (at == fails_) {
         status = DataError("position ", at, " of factor ", factor_);
         break;
       }
       ++good;
-      block.ids.push_back({epoch, at});
+      block.ids.push_back({places.epoch, at});
       block.provenances.push_back({nullptr, static_cast<int64_t>(at), -1});
     }
     Tensor values = *Tensor::Allocate(DType::kInt64, {good});
@@ -118,9 +119,9 @@ void Compare(const IndexedSource& source) {
       for (uint64_t left = 1 + random() % 20; left > 0; --left) positions.push_back(random() % source.size());
     }
     Block one_by_one;
-    const absl::Status expected = source.IndexedSource::ReadRows(3, positions, one_by_one);
+    const absl::Status expected = source.IndexedSource::ReadRows({3, positions}, one_by_one);
     Block together;
-    const absl::Status status = source.ReadRows(3, positions, together);
+    const absl::Status status = source.ReadRows({3, positions}, together);
     const std::string where = absl::StrJoin(positions, ", ");
     ASSERT_EQ(status.message(), expected.message()) << where;
     ASSERT_EQ(Text(together), Text(one_by_one)) << where;
@@ -148,11 +149,11 @@ TEST(ReadRows, OfZip) {
 
 TEST(ReadRows, IsOneCallOfEachInput) {
   Block block;
-  ASSERT_TRUE(Made("zip", Several(Of(20, 1), Of(20, 2)))->ReadRows(0, {14, 2, 5}, block).ok());
+  ASSERT_TRUE(Made("zip", Several(Of(20, 1), Of(20, 2)))->ReadRows({0, {14, 2, 5}}, block).ok());
   ASSERT_EQ(block.columns.size(), 2u);
   EXPECT_TRUE(block.columns[0].in_runs() && block.columns[1].in_runs());
   Block chained;
-  ASSERT_TRUE(Made("concat", Several(Of(20, 1), Of(20, 2)))->ReadRows(0, {14, 22, 5, 30}, chained).ok());
+  ASSERT_TRUE(Made("concat", Several(Of(20, 1), Of(20, 2)))->ReadRows({0, {14, 22, 5, 30}}, chained).ok());
   ASSERT_EQ(chained.columns.size(), 1u);
   EXPECT_TRUE(chained.columns[0].in_runs());
 }

@@ -6,7 +6,7 @@
 
 #include "engine/operator/operator.h"
 #include "engine/operator/positions.h"
-#include "ops/order/ordered_source.h"
+#include "ops/order/whole_runs.h"
 
 namespace headrace {
 namespace {
@@ -43,26 +43,31 @@ class SkipOperator : public StreamOperator {
   uint64_t skipped_ = 0;
 };
 
-class SkippedSource : public IndexedSource, public KeepsKeys {
+class SkippedSource : public IndexedSource {
  public:
-  SkippedSource(std::unique_ptr<IndexedSource> input, uint64_t count)
-      : input_(std::move(input)), skipped_(std::min(count, input_->size())) {}
-  uint64_t size() const override { return input_->size() - skipped_; }
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    return input_->Read(epoch, position + skipped_, block);
+  SkippedSource(std::unique_ptr<IndexedSource> input, uint64_t count) : input_(std::move(input)), skipped_(count) {}
+  uint64_t size() const override { return Left(input_->size()); }
+  IndexedProperties properties() const override { return input_->properties(); }
+  absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override {
+    HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch input, input_->Begin(epoch));
+    return BegunEpoch{Left(input.rows), input.chosen};
   }
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
-    Positions of_input(positions.begin(), positions.end());
+  absl::Status Read(const RowPlace& place, Block& block) const override {
+    return input_->Read({place.epoch, place.position + skipped_, place.mark}, block);
+  }
+  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
+    Positions of_input(places.positions.begin(), places.positions.end());
     for (uint64_t& position : of_input) position += skipped_;
-    return input_->ReadRows(epoch, of_input, block);
+    return input_->ReadRows({places.epoch, of_input, places.marks}, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position + skipped_, id, provenance);
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
-  uint64_t recurring_orders() const override { return RecurringOrders(*input_); }
 
  private:
+  uint64_t Left(uint64_t rows) const { return rows - std::min(skipped_, rows); }
+
   const std::unique_ptr<IndexedSource> input_;
   const uint64_t skipped_;
 };
@@ -97,6 +102,7 @@ const OpRegistration registration(
      },
      .indexed = [](const OpArguments& arguments,
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       HEADRACE_RETURN_IF_ERROR(CheckWholeRuns(*inputs[0], CountOf(arguments)));
        return std::make_unique<SkippedSource>(std::move(inputs[0]), CountOf(arguments));
      },
      .properties =

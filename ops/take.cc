@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "engine/operator/operator.h"
-#include "ops/order/ordered_source.h"
+#include "ops/order/whole_runs.h"
 
 namespace headrace {
 namespace {
@@ -54,26 +54,27 @@ class TakeOperator : public StreamOperator {
   uint64_t given_ = 0;
 };
 
-class TakenSource : public IndexedSource, public KeepsKeys {
+class TakenSource : public IndexedSource {
  public:
-  TakenSource(std::unique_ptr<IndexedSource> input, uint64_t count)
-      : input_(std::move(input)), size_(std::min(count, input_->size())) {}
-  uint64_t size() const override { return size_; }
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    return input_->Read(epoch, position, block);
+  TakenSource(std::unique_ptr<IndexedSource> input, uint64_t count) : input_(std::move(input)), count_(count) {}
+  uint64_t size() const override { return std::min(count_, input_->size()); }
+  IndexedProperties properties() const override { return input_->properties(); }
+  absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override {
+    HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch input, input_->Begin(epoch));
+    return BegunEpoch{std::min(count_, input.rows), input.chosen};
   }
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
-    return input_->ReadRows(epoch, positions, block);
+  absl::Status Read(const RowPlace& place, Block& block) const override { return input_->Read(place, block); }
+  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
+    return input_->ReadRows(places, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position, id, provenance);
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
-  uint64_t recurring_orders() const override { return RecurringOrders(*input_); }
 
  private:
   const std::unique_ptr<IndexedSource> input_;
-  const uint64_t size_;
+  const uint64_t count_;
 };
 
 uint64_t CountOf(const OpArguments& arguments) { return static_cast<uint64_t>(arguments.attributes.Int("count")); }
@@ -115,6 +116,7 @@ const OpRegistration registration(
      },
      .indexed = [](const OpArguments& arguments,
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       HEADRACE_RETURN_IF_ERROR(CheckWholeRuns(*inputs[0], CountOf(arguments)));
        return std::make_unique<TakenSource>(std::move(inputs[0]), CountOf(arguments));
      },
      .properties =

@@ -250,17 +250,49 @@ class ZipOperator : public StreamOperator {
 
 class ZippedSource : public IndexedSource {
  public:
-  explicit ZippedSource(IndexedSources inputs) : inputs_(std::move(inputs)) {
-    for (const auto& input : inputs_) size_ = std::min(size_, input->size());
+  static absl::Status Check(const IndexedSources& inputs) {
+    for (const auto& input : inputs) {
+      const uint64_t length = input->properties().run_length;
+      if (length == 1) continue;
+      return GraphError("has an input whose rows stay together in groups of ", length,
+                        ", which rows beside them have not; zip after batch, or put the sampler above zip");
+    }
+    return absl::OkStatus();
   }
 
-  uint64_t size() const override { return size_; }
+  explicit ZippedSource(IndexedSources inputs) : inputs_(std::move(inputs)) {}
 
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+  uint64_t size() const override {
+    uint64_t size = kMostRows;
+    for (const auto& input : inputs_) size = std::min(size, input->size());
+    return size;
+  }
+
+  // Keys are its own.
+  IndexedProperties properties() const override {
+    IndexedProperties all;
+    for (const auto& input : inputs_) {
+      all.begins |= input->properties().begins;
+      all.asks_user |= input->properties().asks_user;
+    }
+    return all;
+  }
+
+  absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override {
+    BegunEpoch begun{kMostRows, 0};
+    for (const auto& input : inputs_) {
+      HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch each, input->Begin(epoch));
+      begun.rows = std::min(begun.rows, each.rows);
+      if (each.chosen != 0) begun.chosen = MixKey(begun.chosen, each.chosen);
+    }
+    return begun;
+  }
+
+  absl::Status Read(const RowPlace& place, Block& block) const override {
     Block zipped;
     for (const auto& input : inputs_) {
       Block row;
-      HEADRACE_RETURN_IF_ERROR(input->Read(epoch, position, row));
+      HEADRACE_RETURN_IF_ERROR(input->Read(place, row));
       JoinRows(row, zipped);
     }
     block.ids.push_back(zipped.ids[0]);
@@ -271,12 +303,13 @@ class ZippedSource : public IndexedSource {
   }
 
   // As many as every input has; of the inputs that fail at the same row, the first one's error counts.
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
+  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
     absl::Status failed;
+    absl::Span<const uint64_t> positions = places.positions;
     for (const auto& input : inputs_) {
       if (positions.empty()) break;
       Block rows;
-      absl::Status status = input->ReadRows(epoch, positions, rows);
+      absl::Status status = input->ReadRows({places.epoch, positions, places.marks}, rows);
       if (!status.ok()) {
         positions = positions.first(static_cast<size_t>(rows.rows()));
         failed = std::move(status);
@@ -318,8 +351,9 @@ class ZippedSource : public IndexedSource {
     for (BlockColumn& column : rows.columns) joined.columns.push_back(std::move(column));
   }
 
+  static constexpr uint64_t kMostRows = std::numeric_limits<uint64_t>::max();
+
   const IndexedSources inputs_;
-  uint64_t size_ = std::numeric_limits<uint64_t>::max();
 };
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs) {
@@ -367,6 +401,7 @@ const OpRegistration registration(
      },
      .indexed = [](const OpArguments& /*arguments*/,
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       HEADRACE_RETURN_IF_ERROR(ZippedSource::Check(inputs));
        return std::make_unique<ZippedSource>(std::move(inputs));
      },
      .properties =

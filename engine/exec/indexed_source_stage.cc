@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/brief_lock.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -29,13 +30,24 @@ IndexedSourceStage::IndexedSourceStage(const PlannedStage& plan, RunControl* con
       op_(op),
       source_(std::move(source)),
       shard_(shard),
-      size_(source_->size()),
+      properties_(source_->properties()),
+      step_(properties_.run_length > 1 ? 1 : shard.world),
       last_epoch_(epochs.last),
+      expected_(op.counters.size() > 1 ? op.counters[1] : 0),
       epoch_(epochs.first),
       local_(op.counters[0]),
       base_(shard.base),
-      epoch_rows_(shard.RowsOf(size_, shard.base)),
-      exhausted_(epochs.first > epochs.last) {}
+      begun_(!properties_.begins),
+      exhausted_(epochs.first > epochs.last) {
+  if (begun_) StartEpochLocked({source_->size(), 0});
+}
+
+void IndexedSourceStage::StartEpochLocked(const BegunEpoch& begun) {
+  size_ = begun.rows;
+  chosen_ = begun.chosen;
+  epoch_rows_ = shard_.RowsOf(size_, base_, properties_.run_length);
+  begun_ = true;
+}
 
 void IndexedSourceStage::DropOperators() {
   source_.reset();
@@ -44,6 +56,7 @@ void IndexedSourceStage::DropOperators() {
 
 BlockedReason IndexedSourceStage::BlockedLocked() {
   if (exhausted_ || Gated(epoch_)) return BlockedReason::kTurn;
+  if (beginning_ || (!BegunLocked() && running_ > 0)) return BlockedReason::kTurn;
   return output_.FreeSlots() > 0 ? BlockedReason::kNone : BlockedReason::kOutput;
 }
 
@@ -55,17 +68,19 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   }
   const bool enough = Finished(epoch_);
   if (!enough && local_ < epoch_rows_) {
-    const uint64_t position = base_ + shard_.rank + local_ * shard_.world;
-    // A message ends where the positions begin again.
-    const uint64_t in_pass = (size_ - position % size_ - 1) / shard_.world + 1;
+    const uint64_t run_length = properties_.run_length;
+    const uint64_t position = shard_.PositionOf(local_, base_, run_length);
+    // A message ends where the positions begin again, or with the run.
+    const uint64_t in_pass =
+        run_length > 1 ? run_length - local_ % run_length : (size_ - position % size_ - 1) / shard_.world + 1;
     const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass});
     local_ += rows;
-    ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, false};
+    ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, chosen_, Ticket::Kind::kRows};
     return true;
   }
   // One marker ends all epochs that are not wanted.
   const uint64_t ended = enough ? wanted_from_.load(std::memory_order_acquire) - 1 : epoch_;
-  ticket = {ended, 0, 0, local_, 0, true};
+  ticket = {ended, 0, 0, local_, 0, chosen_, Ticket::Kind::kEnd};
   if (ended >= last_epoch_) {
     exhausted_ = true;
     return true;
@@ -73,7 +88,9 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   epoch_ = ended + 1;
   local_ = 0;
   base_ = 0;
-  epoch_rows_ = shard_.RowsOf(size_, 0);
+  expected_ = 0;
+  begun_ = !properties_.begins;
+  if (begun_) StartEpochLocked({size_, 0});
   return true;
 }
 
@@ -83,8 +100,13 @@ BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
   const int rows = GroupRows();
   Ticket ticket;
   // The user's code may not run for the next epoch yet.
-  while (static_cast<int>(task.tickets.size()) < most && !Gated(epoch_) && NextTicketLocked(rows, ticket)) {
+  while (static_cast<int>(task.tickets.size()) < most && !Gated(epoch_) && BegunLocked() &&
+         NextTicketLocked(rows, ticket)) {
     task.tickets.push_back(ticket);
+  }
+  if (task.tickets.empty() && !exhausted_ && !BegunLocked() && most > 0) {
+    task.tickets.push_back({epoch_, 0, 0, local_, 0, expected_, Ticket::Kind::kBegin});
+    beginning_ = true;
   }
   if (task.tickets.empty()) return BlockedReason::kOutput;
   task.worked.known = WorkedRows::Known::kPosition;
@@ -99,10 +121,11 @@ BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
 int IndexedSourceStage::ClaimableLocked(int /*most*/) { return output_.FreeSlots(); }
 
 Message IndexedSourceStage::Read(const Ticket& ticket) {
-  if (ticket.ends_epoch) return MakeEndOfEpoch(ticket.epoch, {ticket.local});
+  if (ticket.kind == Ticket::Kind::kEnd) return MakeEndOfEpoch(ticket.epoch, CheckpointOf(ticket));
+  if (ticket.kind == Ticket::Kind::kBegin) return Begin(ticket);
   auto block = std::make_unique<Block>();
   block->epoch = ticket.epoch;
-  block->checkpoint.push_back(ticket.local);
+  block->checkpoint = CheckpointOf(ticket);
   if (Finished(ticket.epoch) || control_->closed()) return block;
   if (FindRow(ticket, *block)) return block;
   ReadRows(ticket, *block);
@@ -110,10 +133,39 @@ Message IndexedSourceStage::Read(const Ticket& ticket) {
   return block;
 }
 
+Checkpoint IndexedSourceStage::CheckpointOf(const Ticket& ticket) const {
+  Checkpoint checkpoint{ticket.local};
+  if (op_.counters.size() > 1) checkpoint.push_back(ticket.chosen);
+  return checkpoint;
+}
+
+// No other task runs.
+Message IndexedSourceStage::Begin(const Ticket& ticket) {
+  auto block = std::make_unique<Block>();
+  block->epoch = ticket.epoch;
+  block->checkpoint = CheckpointOf(ticket);
+  absl::StatusOr<BegunEpoch> begun = BegunEpoch{};
+  const bool needed = !Finished(ticket.epoch) && !control_->closed();
+  if (needed) begun = source_->Begin(RowEpochOf(ticket.epoch, op_.epoch_cycle));
+  const bool differs = needed && begun.ok() && ticket.chosen != 0 && begun->chosen != ticket.chosen;
+  if (differs) {
+    begun = StateError("gives other rows for epoch ", ticket.epoch,
+                       " than when the state was taken; its order must follow from the epoch and rng alone");
+  }
+  const auto lock = BriefLock(mutex_);
+  beginning_ = false;
+  StartEpochLocked(begun.value_or(BegunEpoch{}));
+  if (begun.ok()) return block;
+  absl::Status status = std::move(begun).status();
+  AddOperator(status, op_);
+  block->Fail(0, std::move(status));
+  return block;
+}
+
 Positions IndexedSourceStage::PositionsOf(const Ticket& ticket) const {
   Positions positions(static_cast<size_t>(ticket.rows));
   uint64_t next = ticket.position;
-  for (uint64_t& position : positions) position = std::exchange(next, next + shard_.world);
+  for (uint64_t& position : positions) position = std::exchange(next, next + step_);
   return positions;
 }
 
@@ -121,15 +173,15 @@ void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
   if (!caches_.empty()) block.cache_trail = std::make_unique<CacheTrail>();
   const uint64_t start = block.cache_trail ? NowNs() : 0;
   const uint64_t epoch = RowEpochOf(ticket.epoch, op_.epoch_cycle);
-  absl::Status status = ticket.rows == 1 ? source_->Read(epoch, ticket.position, block)
-                                         : source_->ReadRows(epoch, PositionsOf(ticket), block);
+  absl::Status status = ticket.rows == 1 ? source_->Read({epoch, ticket.position}, block)
+                                         : source_->ReadRows({epoch, PositionsOf(ticket)}, block);
   MarkPass(ticket.pass, absl::MakeSpan(block.ids));
   if (block.cache_trail) {
     block.cache_trail->made_ns = NowNs() - start;
     if (block.rows() == 1) block.cache_trail->source_key = block.ids[0].key;
   }
   if (status.ok()) return;
-  const uint64_t failed = ticket.position + static_cast<uint64_t>(block.rows()) * shard_.world;
+  const uint64_t failed = ticket.position + static_cast<uint64_t>(block.rows()) * step_;
   AddOperator(status, op_);
   AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", failed));
   const int row = block.rows();
@@ -139,7 +191,7 @@ void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
 
 FailedRow IndexedSourceStage::Identify(const Ticket& ticket, int row) const {
   FailedRow failed;
-  const uint64_t position = ticket.position + static_cast<uint64_t>(row) * shard_.world;
+  const uint64_t position = ticket.position + static_cast<uint64_t>(row) * step_;
   source_->Identify(RowEpochOf(ticket.epoch, op_.epoch_cycle), position, failed.id, failed.provenance);
   MarkPass(ticket.pass, absl::MakeSpan(&failed.id, 1));
   return failed;
@@ -169,7 +221,7 @@ void IndexedSourceStage::RunTask(Task& claimed) {
       if (!tombstone || block->rows() > 0) ApplyElements(0, std::move(block), task.parts);
       if (tombstone) ApplyElements(0, std::move(tombstone), task.parts);
       if (!more) break;
-      ticket.position += static_cast<uint64_t>(read) * shard_.world;
+      ticket.position += static_cast<uint64_t>(read) * step_;
       ticket.rows -= read;
     }
     GiveParts(task);

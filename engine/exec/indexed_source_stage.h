@@ -1,4 +1,5 @@
-// Reads rows of an indexed source: any task may read any row.
+// Reads rows of an indexed source: any task may read any row. Where epochs begin (IndexedSource::Begin), a task of its
+// own begins each, with an empty message, while no other runs.
 // Thread contract: as Stage's.
 #ifndef HEADRACE_ENGINE_EXEC_INDEXED_SOURCE_STAGE_H_
 #define HEADRACE_ENGINE_EXEC_INDEXED_SOURCE_STAGE_H_
@@ -17,7 +18,8 @@ namespace headrace {
 
 class IndexedSourceStage : public Stage {
  public:
-  // `op`: the source; its counter is the number of this rank's rows that were given out before.
+  // `op`: the source; its counters are the number of this rank's rows that were given out before and, where the user's
+  // code chooses rows, a hash of what it chose for the first epoch; 0: not known.
   IndexedSourceStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
                      std::unique_ptr<IndexedSource> source, const ShardAssignment& shard, EpochRange epochs);
 
@@ -34,10 +36,11 @@ class IndexedSourceStage : public Stage {
   struct Ticket {
     uint64_t epoch;
     uint64_t position;  // of the first row, in the unsharded epoch
-    int rows;           // as many positions apart as there are ranks
+    int rows;           // `step_` positions apart
     uint64_t local;     // rows of this rank given out so far, these included
     uint64_t pass;      // over the epoch's positions; more than 0: padding
-    bool ends_epoch;
+    uint64_t chosen;    // of the epoch; the second counter
+    enum class Kind : uint8_t { kRows, kBegin, kEnd } kind;
   };
   struct ReadTask : Task {
     using Task::Task;
@@ -48,7 +51,12 @@ class IndexedSourceStage : public Stage {
     std::vector<Ticket> tickets;
   };
 
+  // Whether rows of the epoch, or its end, can be given out.
+  bool BegunLocked() const { return begun_ || Finished(epoch_); }
+  Message Begin(const Ticket& ticket);
+  void StartEpochLocked(const BegunEpoch& begun);
   bool NextTicketLocked(int most_rows, Ticket& ticket);
+  Checkpoint CheckpointOf(const Ticket& ticket) const;
   Message Read(const Ticket& ticket);
   Positions PositionsOf(const Ticket& ticket) const;
   void ReadRows(const Ticket& ticket, Block& block) const;
@@ -59,12 +67,20 @@ class IndexedSourceStage : public Stage {
   const PlannedOperator& op_;
   std::unique_ptr<IndexedSource> source_;
   const ShardAssignment shard_;
-  const uint64_t size_;
+  const IndexedProperties properties_;
+  const uint64_t step_;  // from one position of a message to the next
   const uint64_t last_epoch_;
+  // What the state has of the first epoch; 0: nothing.
+  uint64_t expected_ = 0;
+  // Of the epoch whose rows are given out:
   uint64_t epoch_;
   uint64_t local_;
   uint64_t base_;
-  uint64_t epoch_rows_;
+  bool begun_;
+  bool beginning_ = false;  // a task does
+  uint64_t size_ = 0;
+  uint64_t epoch_rows_ = 0;
+  uint64_t chosen_ = 0;
   bool exhausted_ = false;
 };
 

@@ -201,8 +201,16 @@ absl::Status Restore(const proto::State& state, const PlanNode& node, bool skips
   }
   const Wide base = state.base() + RowsUsed(state, node);
   if (base > kMostRows) return StateError("the state says that more rows were used than a data set can have");
+  const uint64_t run_length = SourceOf(node).properties.run_length;
+  if (base % run_length != 0) {
+    return StateError("the state was taken by shard ", state.rank(), " of ", state.world(), " within a group of ",
+                      run_length, " rows, which stay together; take it at a batch of whole groups, or go on as that ",
+                      "shard");
+  }
   pipeline.shard.base = static_cast<uint64_t>(base);
-  pipeline.checkpoint.clear();
+  pipeline.checkpoint.assign(static_cast<size_t>(node.counters), 0);
+  // The order that the user's code chose stays the same.
+  if (SourceOf(node).properties.asks_for_order) pipeline.checkpoint[1] = state.checkpoint(1);
   pipeline.skip_rows = 0;
   return absl::OkStatus();
 }
@@ -357,8 +365,9 @@ namespace {
 Cardinality RowsOfRank(const PlanNode& node, const ShardAssignment& shard) {
   const Cardinality& all = node.properties.cardinality;
   if (node.indexed || node.inputs.empty()) {
-    return all.known() ? Cardinality::Of(shard.RowsOf(all.rows, 0)) : all;
+    return all.known() ? Cardinality::Of(shard.RowsOf(all.rows, 0, node.properties.run_length)) : all;
   }
+  if (node.properties.rows_differ && !all.known()) return all;
   std::vector<Cardinality> rows;
   for (const auto& input : node.inputs) rows.push_back(RowsOfRank(*input, shard));
   const OpFactories& factories = *FindOp(node.arguments.node->op());
@@ -379,6 +388,7 @@ absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const 
   run.files = options.files;
   run.memory = options.memory;
   run.skips_failed = graph.has_skip_failed();
+  run.first_epoch = options.epoch;
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> node, MakePlanNodes(optimized.graph, run));
   return RowsOfRank(*node, shard);
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "core/error.h"
@@ -106,6 +107,48 @@ TEST(ShardAssignment, EveryPositionOnceAcrossRanks) {
     }
   }
   std::printf("HEADRACE-COUNT variants=%d\n", checked);
+}
+
+TEST(ShardAssignment, RunsStayTogether) {
+  for (uint64_t i = 0; i < 100; ++i) {
+    ScheduleRandom random(i);
+    const uint64_t world = 1 + random.Below(4);
+    const uint64_t run = 2 + random.Below(4);
+    const uint64_t runs = 1 + random.Below(9);
+    const uint64_t base = random.OneIn(2) ? random.Below(runs) : 0;
+    const Even even = std::array{Even::kOff, Even::kDrop, Even::kPad}[random.Below(3)];
+    FakeGraph graph;
+    graph.Add("fake_count",
+              {{"rows", IntValue(static_cast<int64_t>(runs * run))}, {"run", IntValue(static_cast<int64_t>(run))}});
+    graph.Add("fake_work");
+    for (uint64_t rank = 0; rank < world; ++rank) {
+      std::vector<int64_t> expected;
+      const uint64_t rounds = even == Even::kPad ? (runs - base + world - 1) / world : (runs - base) / world;
+      for (uint64_t number = base + rank, round = 0; even == Even::kOff ? number < runs : round < rounds;
+           number += world, ++round) {
+        const std::vector<int64_t> rows = Numbers(number % runs * run, (number % runs + 1) * run);
+        expected.insert(expected.end(), rows.begin(), rows.end());
+      }
+      EXPECT_EQ(RunRank(graph.Build(), {rank, world, base * run, even}).values, expected);
+    }
+  }
+}
+
+TEST(ShardAssignment, EpochsThatBeginHaveTheirOwnNumbersOfRows) {
+  for (uint64_t world = 1; world < 4; ++world) {
+    FakeGraph graph;
+    graph.Add("fake_count", {{"rows", IntValue(3)}, {"grows", IntValue(4)}});
+    graph.Add("fake_work");
+    for (uint64_t rank = 0; rank < world; ++rank) {
+      std::vector<int64_t> expected;
+      for (uint64_t epoch = 0; epoch < 5; ++epoch) {
+        for (uint64_t position = rank; position < 3 + 4 * epoch; position += world) {
+          expected.push_back(static_cast<int64_t>(position));
+        }
+      }
+      EXPECT_EQ(RunRank(graph.Build(), {rank, world, 0, Even::kOff}, 5).values, expected);
+    }
+  }
 }
 
 TEST(ShardAssignment, DropAndPadMakeRanksStepAlike) {

@@ -6,10 +6,10 @@
 
 namespace headrace {
 
-absl::Status IndexedSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
-  for (const uint64_t position : positions) {
+absl::Status IndexedSource::ReadRows(const RowPlaces& places, Block& block) const {
+  for (size_t i = 0; i < places.positions.size(); ++i) {
     Block row;
-    HEADRACE_RETURN_IF_ERROR(Read(epoch, position, row));
+    HEADRACE_RETURN_IF_ERROR(Read({places.epoch, places.positions[i], places.mark(i)}, row));
     absl::InlinedVector<Tensor, 2> columns;
     for (BlockColumn& column : row.columns) columns.push_back(column.TakeRow(0));
     AppendRow(block, row.ids[0], row.provenances[0], columns);

@@ -44,16 +44,55 @@ struct Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
+// A row of an epoch of an indexed source. Where an order gives a row several times in an epoch, `mark` tells these
+// times apart for sources that draw; 0: the first time.
+struct RowPlace {
+  uint64_t epoch = 0;
+  uint64_t position = 0;
+  uint64_t mark = 0;
+};
+
+// Rows of an epoch, at least one and in any order.
+struct RowPlaces {
+  uint64_t epoch = 0;
+  absl::Span<const uint64_t> positions;
+  absl::Span<const uint64_t> marks = {};  // one for each position; empty: all are 0
+
+  uint64_t mark(size_t i) const { return marks.empty() ? 0 : marks[i]; }
+};
+
+// What is known of an indexed source before it runs.
+struct IndexedProperties {
+  // Begin is called for each epoch. Its size() is that of the run's first epoch, and others may have other sizes.
+  bool begins = false;
+  // Begin calls the user's code.
+  bool asks_user = false;
+  // Rows stay together in runs of so many, from the start of each epoch; it divides the rows of every epoch.
+  uint64_t run_length = 1;
+  // Orders in it in which rows recur, above the source whose keys it gives; 0 for a source that gives keys of its own.
+  uint64_t recurring_orders = 0;
+};
+
+struct BegunEpoch {
+  uint64_t rows = 0;
+  uint64_t chosen = 0;  // a hash of what the user's code chose for it; 0: it chose nothing
+};
+
 // A source of rows by position: an order of indices over a reader. Positions count the whole, unsharded epoch.
 class IndexedSource {
  public:
   virtual ~IndexedSource() = default;
+  // Rows of every epoch, unless its properties say otherwise.
   virtual uint64_t size() const = 0;
-  // Appends the row at `position` to the block: id, provenance and columns. On an error nothing is appended.
-  virtual absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const = 0;
-  // Puts the rows at `positions`, at least one and in any order, into a block that has none. On an error the rows
-  // before the failed one are in the block. Sources of light rows override it to make contiguous columns.
-  virtual absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const;
+  virtual IndexedProperties properties() const { return {}; }
+  // Makes the epoch ready, where the properties say `begins`: comes before its rows, while no rows are read, and ends
+  // earlier epochs.
+  virtual absl::StatusOr<BegunEpoch> Begin(uint64_t /*epoch*/) { return BegunEpoch{size(), 0}; }
+  // Appends the row to the block: id, provenance and columns. On an error nothing is appended.
+  virtual absl::Status Read(const RowPlace& place, Block& block) const = 0;
+  // Puts the rows into a block that has none. On an error the rows before the failed one are in the block. Sources of
+  // light rows override it to make contiguous columns.
+  virtual absl::Status ReadRows(const RowPlaces& places, Block& block) const;
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
@@ -162,6 +201,7 @@ struct RunOptions {
   uint64_t world = 1;                             // their number
   int64_t memory = int64_t{2} << 30;              // the budget, in bytes
   bool skips_failed = false;                      // rows that fail are left out
+  uint64_t first_epoch = 0;                       // of the result, with which it begins
 };
 
 // The epoch whose rows come in `epoch`, if rows repeat after `cycle` epochs, as below a cache; 0: they never do.
@@ -179,6 +219,8 @@ struct OpArguments {
   const RunOptions* run = nullptr;
   // RowEpochOf converts with it to the epoch of ids and draws.
   uint64_t epoch_cycle = 0;
+  uint64_t first_epoch = 0;  // of its own, with which the run begins, as ids have it
+  uint64_t run_length = 1;   // rows of its input stay together in runs of so many
 };
 
 using IndexedSources = std::vector<std::unique_ptr<IndexedSource>>;

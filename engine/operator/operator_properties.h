@@ -91,6 +91,12 @@ struct OperatorProperties {
   bool new_order_each_epoch = false;
   // Makes several messages of one, and returns them in order.
   bool splits_messages = false;
+  // The cardinality is that of the run's first epoch; others may have other numbers of rows.
+  bool rows_differ = false;
+  // The user's code chooses the order of each epoch when the epoch begins.
+  bool asks_for_order = false;
+  // Rows stay together in runs of so many, from the start of each epoch: ranks get whole runs, and so do batches.
+  uint64_t run_length = 1;
   // A source that shards itself: which rows a rank gets does not follow from the number of rows given out.
   bool shards_itself = false;
   // A source that reads so many rows in one call, where they may travel together; 0: the engine chooses.

@@ -16,7 +16,10 @@ bool MayGroup(const PlanNode& node) {
 
 absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOptions& options) {
   const PlanNode& input = *node.inputs[0];
-  if (!node.properties.keeps->folder.empty() && CallsPython(input)) {
+  // A cache in order keeps the order, too.
+  const PlanNode* const source = SourceOfRows(input);
+  const bool of_user = !node.row && source != nullptr && source->properties.asks_for_order;
+  if (!node.properties.keeps->folder.empty() && (of_user || CallsPython(input))) {
     return ErrorAt(node, UnsupportedError("what a Python function gives cannot be kept between runs, as nothing tells "
                                           "when the function changes; leave out directory=, or put the cache below "
                                           "the function"));

@@ -78,6 +78,24 @@ absl::Status CheckPairs(const PlanNode& node) {
 
 }  // namespace
 
+absl::Status CheckRuns(const PlanNode& root) {
+  if (root.indexed) return absl::OkStatus();
+  for (const auto& input : root.inputs) HEADRACE_RETURN_IF_ERROR(CheckRuns(*input));
+  const uint64_t length = root.arguments.run_length;
+  const OperatorProperties& properties = root.properties;
+  if (length == 1 || properties.run_length == length) return absl::OkStatus();
+  const std::string& op = root.arguments.node->op();
+  if (properties.batch_rows == 0) {
+    return ErrorAt(root, GraphError("takes rows apart that a sampler below it gives in groups of ", length,
+                                    ": between the two only maps may stand, and take, skip and concat of whole groups "
+                                    "next to the sampler; put ",
+                                    op, " below the sampler, or behind batch"));
+  }
+  if (static_cast<uint64_t>(properties.batch_rows) % length == 0) return absl::OkStatus();
+  return ErrorAt(root, GraphError("has ", properties.batch_rows, " rows, which cuts the groups of ", length,
+                                  " that the sampler below it gives; use a multiple of ", length));
+}
+
 absl::Status CheckSkipping(const PlanNode& root, const ShardAssignment& shard) {
   if (shard.even == ShardAssignment::Even::kDrop) {
     return UnsupportedError(
@@ -118,7 +136,9 @@ absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard) {
 
 absl::Status CheckCounters(const PlanNode& root, const ShardAssignment& shard, absl::Span<const uint64_t> counters) {
   if (root.indexed) {
-    const uint64_t rows = shard.RowsOf(root.indexed->size(), shard.base);
+    // The epoch may be another than the run's first, as below repeat.
+    if (root.properties.rows_differ) return absl::OkStatus();
+    const uint64_t rows = shard.RowsOf(root.indexed->size(), shard.base, root.properties.run_length);
     if (counters[0] <= rows) return absl::OkStatus();
     return ErrorAt(root, CounterError("gave ", counters[0], " rows of ", rows));
   }

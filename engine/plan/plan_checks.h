@@ -18,6 +18,9 @@ absl::Status ErrorAt(const PlanNode& node, absl::Status status);
 // kUnsupported or kGraph if the rows cannot be sharded as requested.
 absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard);
 
+// kGraph if rows that stay together in runs meet an operator that takes them apart, or a batch that cuts a run.
+absl::Status CheckRuns(const PlanNode& root);
+
 // kUnsupported if rows that fail cannot be skipped in this graph, or not with these shards.
 absl::Status CheckSkipping(const PlanNode& root, const ShardAssignment& shard);
 

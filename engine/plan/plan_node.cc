@@ -29,10 +29,11 @@ class PlanNodeMaker {
   PlanNodeMaker(const ir::proto::Graph& graph, std::vector<ir::Schema> schemas, const RunOptions& run)
       : graph_(graph), schemas_(std::move(schemas)), run_(run) {}
 
-  absl::StatusOr<std::unique_ptr<PlanNode>> Make(int id, uint64_t epoch_cycle = 0) {
+  absl::StatusOr<std::unique_ptr<PlanNode>> Make(int id, uint64_t first_epoch, uint64_t epoch_cycle = 0) {
     auto node = std::make_unique<PlanNode>();
     FillArguments(id, node->arguments);
     node->arguments.epoch_cycle = epoch_cycle;
+    node->arguments.first_epoch = RowEpochOf(first_epoch, epoch_cycle);
     const OpArguments& arguments = node->arguments;
     const std::string& op = arguments.node->op();
     const OpFactories* factories = FindOp(op);
@@ -45,7 +46,9 @@ class PlanNodeMaker {
     if (factories->properties) factories->properties(arguments, properties);
     const uint64_t cycle = properties.input_cycle.value_or(epoch_cycle);
     for (uint32_t input : arguments.node->inputs()) {
-      HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PlanNode> child, Make(static_cast<int>(input), cycle));
+      const uint64_t first = properties.epochs.FirstInput(first_epoch);
+      HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<PlanNode> child, Make(static_cast<int>(input), first, cycle));
+      node->arguments.run_length = std::max(node->arguments.run_length, child->properties.run_length);
       node->inputs.push_back(std::move(child));
     }
     absl::Status made = MakeOperator(*factories, *node);
@@ -133,9 +136,14 @@ class PlanNodeMaker {
       for (const auto& input : node.inputs) {
         properties.new_order_each_epoch |= input->properties.new_order_each_epoch;
       }
+      const IndexedProperties indexed = node.indexed->properties();
+      properties.rows_differ = indexed.begins;
+      properties.asks_for_order = indexed.asks_user;
+      properties.run_length = indexed.run_length;
       properties.cardinality = Cardinality::Of(node.indexed->size());
-      properties.checkpoint_counters = 1;
-      node.counters = 1;
+      // Rows given out, and a hash of the order that the user's code chose.
+      properties.checkpoint_counters = indexed.asks_user ? 2 : 1;
+      node.counters = properties.checkpoint_counters;
       node.position_exact = true;
       return;
     }
@@ -144,6 +152,7 @@ class PlanNodeMaker {
       rows.push_back(input->properties.cardinality);
       node.counters += input->counters;
       node.batched |= input->batched;
+      properties.rows_differ |= input->properties.rows_differ;
     }
     node.counters += properties.checkpoint_counters;
     if (factories.cardinality) {
@@ -151,6 +160,10 @@ class PlanNodeMaker {
     } else if (!rows.empty()) {
       properties.cardinality = rows[0];
     }
+    const bool one_epoch = properties.epochs.stride == 1 && properties.epochs.runs == 1;
+    if (properties.rows_differ && !one_epoch) properties.cardinality = Cardinality::Unknown();
+    const bool keeps_rows = properties.keeps.has_value() || (node.row && properties.traits.one_to_one);
+    if (keeps_rows) properties.run_length = node.arguments.run_length;
     const bool batches = properties.batch_rows > 0;
     if (node.stream_source) {
       node.position_exact = !properties.shards_itself;
@@ -231,7 +244,7 @@ void NumberOperators(ir::proto::Graph& graph) {
 
 absl::StatusOr<std::unique_ptr<PlanNode>> MakePlanNodes(const ir::proto::Graph& graph, const RunOptions& run) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::Schema> schemas, ir::InferSchemas(graph));
-  return PlanNodeMaker(graph, std::move(schemas), run).Make(graph.nodes_size() - 1);
+  return PlanNodeMaker(graph, std::move(schemas), run).Make(graph.nodes_size() - 1, run.first_epoch);
 }
 
 void CollectWarnings(const PlanNode& root, std::vector<std::shared_ptr<const RowWarnings>>& warnings) {

@@ -22,9 +22,11 @@ std::string RunsText(const PlannedStage& stage, int workers) {
   return stage.lane == Lane::kCpu ? "in order" : Cat(lane, ", in order");
 }
 
-std::string ShardText(const ShardAssignment& shard) {
-  if (shard.world == 1) return "  <- rows are sharded here";
-  return Cat("  <- rows are sharded here: shard ", shard.rank, " of ", shard.world);
+std::string ShardText(const ShardAssignment& shard, uint64_t run_length) {
+  std::string text = "  <- rows are sharded here";
+  if (run_length > 1) Append(text, " in groups of ", run_length);
+  if (shard.world > 1) Append(text, ": shard ", shard.rank, " of ", shard.world);
+  return text;
 }
 
 std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
@@ -102,7 +104,10 @@ std::string PlanText(const PhysicalPlan& plan) {
            Padded(RunsText(stage, plan.workers), kRunsWidth), "window ", stage.window);
     if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
     if (stage.memory == MemoryKind::kPageLocked) text += ", page-locked";
-    if (stage.inputs.empty()) text += ShardText(plan.shard);
+    if (stage.inputs.empty()) {
+      const PlannedOperator& source = plan.operators[static_cast<size_t>(stage.operators[0])];
+      text += ShardText(plan.shard, source.properties.run_length);
+    }
     text += "\n";
   }
   for (const PlannedCache& cache : plan.caches) {

@@ -116,6 +116,12 @@ class StageLayout {
     open.stage.caches = std::exchange(caches_above_, {});
     open.grouped = MayGroup(node);
     if (node.properties.traits.file_io) open.stage.lane = Lane::kIo;
+    if (node.properties.asks_for_order) {
+      // The order is asked for on a thread that may wait; rows are read there, too.
+      open.stage.lane = Lane::kPython;
+      open.stage.gated = true;
+      open.stage.cap = node.properties.traits.file_io ? PlannedStage::kFirstReads : 1;
+    }
     if (node.properties.traits.python) {
       open.stage.lane = Lane::kPython;
       open.stage.gated = true;
@@ -249,11 +255,12 @@ class StageLayout {
 
   void FitToBatch(PlannedStage& stage) const {
     const bool streams = stage.kind == PlannedStage::Kind::kStreamSource;
-    if (!streams && (stage.kind != PlannedStage::Kind::kIndexedSource || !stage.gated)) return;
+    const bool calls = op(stage.operators[0]).properties.traits.python;
+    if (!streams && (stage.kind != PlannedStage::Kind::kIndexedSource || !calls)) return;
     if (stage.group == 0) stage.joined_rows = JoinedRows(stage);
     // Rows that call Python travel alone, except to a batch that is delivered only when complete: so a run that goes on
     // behind a batch calls it for no row before.
-    if (!stage.gated || options_.group > 0) return;
+    if (!calls || options_.group > 0) return;
     stage.joined_rows = op(stage.operators[0]).skips_failed ? 0 : JoinedRows(stage);
     if (stage.joined_rows > 0) stage.group = op(stage.operators[0]).properties.run_rows;
   }
@@ -264,7 +271,8 @@ class StageLayout {
       for (const int id : stage->operators) {
         const OperatorProperties& properties = op(id).properties;
         if (properties.batch_rows > 0) return properties.batch_rows;
-        if (!op(id).inputs.empty() && !PassesInOrder(properties, source.gated)) return 0;
+        if (!op(id).inputs.empty() && !PassesInOrder(properties, op(source.operators[0]).properties.traits.python))
+          return 0;
       }
     }
     return 0;
@@ -336,6 +344,7 @@ absl::StatusOr<PhysicalPlan> MakePlan(const PreparedGraph& prepared, const PlanO
   const auto inexact = std::find(prepared.nodes().begin(), prepared.nodes().end(), FirstInexact(root));
   if (inexact != prepared.nodes().end()) plan.position_inexact = static_cast<int>(inexact - prepared.nodes().begin());
   HEADRACE_RETURN_IF_ERROR(CheckShards(root, options.shard));
+  HEADRACE_RETURN_IF_ERROR(CheckRuns(root));
   if (plan.max_errors.has_value()) HEADRACE_RETURN_IF_ERROR(CheckSkipping(root, options.shard));
   HEADRACE_RETURN_IF_ERROR(PlanEpochs(root, options.epochs, plan));
   HEADRACE_RETURN_IF_ERROR(PlanStart(root, options, plan));

@@ -28,6 +28,7 @@ PreparedGraph::PreparedGraph(ir::proto::Graph graph, const PlanOptions& options)
   run_.skips_failed = graph_.has_skip_failed();
   run_.world = options.shard.world;
   run_.memory = options.memory;
+  run_.first_epoch = options.epochs.first;
 }
 
 absl::StatusOr<std::unique_ptr<PreparedGraph>> PreparedGraph::Make(ir::proto::Graph graph, const PlanOptions& options) {

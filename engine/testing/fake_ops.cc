@@ -65,22 +65,35 @@ absl::Status AppendCount(uint64_t epoch, uint64_t position, int64_t bytes, Block
 
 class CountSource : public IndexedSource {
  public:
-  CountSource(uint64_t rows, int64_t bytes) : rows_(rows), bytes_(bytes) {}
+  struct Shape {
+    uint64_t rows;
+    uint64_t grows;
+    uint64_t run;
+  };
+  // `first_epoch`: of the run.
+  CountSource(const Shape& shape, int64_t bytes, uint64_t first_epoch)
+      : shape_(shape), bytes_(bytes), rows_(RowsOf(first_epoch)) {}
   uint64_t size() const override { return rows_; }
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    return AppendCount(epoch, position, bytes_, block);
+  IndexedProperties properties() const override { return {.begins = shape_.grows > 0, .run_length = shape_.run}; }
+  absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override { return BegunEpoch{rows_ = RowsOf(epoch), 0}; }
+  absl::Status Read(const RowPlace& place, Block& block) const override {
+    if (place.position >= rows_) return InternalError("position ", place.position, " of ", rows_, " rows");
+    return AppendCount(place.epoch, place.position, bytes_, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     id = {epoch, position, false};
     provenance = {nullptr, static_cast<int64_t>(position), -1};
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
-    fingerprints.push_back({"fake_count", rows_, rows_});
+    fingerprints.push_back({"fake_count", shape_.rows, shape_.rows});
   }
 
  private:
-  const uint64_t rows_;
+  uint64_t RowsOf(uint64_t epoch) const { return shape_.rows + shape_.grows * epoch; }
+
+  const Shape shape_;
   const int64_t bytes_;
+  uint64_t rows_;  // of the epoch begun last
 };
 
 class StreamedSource : public StreamSource {
@@ -501,10 +514,12 @@ ir::Declaration SourceDeclaration(std::string name, std::vector<Attribute> attri
 }
 
 const OpRegistration kCount(
-    SourceDeclaration("fake_count", {Number("rows", 10), Number("bytes", 0), Flag("io")}),
+    SourceDeclaration("fake_count",
+                      {Number("rows", 10), Number("bytes", 0), Flag("io"), Number("grows", 0), Number("run", 1)}),
     {.indexed_source = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
-       return std::make_unique<CountSource>(static_cast<uint64_t>(arguments.attributes.Int("rows")),
-                                            arguments.attributes.Int("bytes"));
+       const auto number = [&](std::string_view name) { return static_cast<uint64_t>(arguments.attributes.Int(name)); };
+       return std::make_unique<CountSource>(CountSource::Shape{number("rows"), number("grows"), number("run")},
+                                            arguments.attributes.Int("bytes"), arguments.first_epoch);
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {

@@ -1,7 +1,9 @@
 // Small operators for the engine's own tests, graphs of them, and probes that record what they did. Every row has the
 // column `value` (int64), and `data` (uint8, filled with the value's low byte) if the source was given `bytes`.
 //
-//   fake_count(rows, bytes, io)            indexed source: the value is the position
+//   fake_count(rows, bytes, io, grows, run)
+//                                          indexed source: the value is the position; its epochs begin and have `grows`
+//                                          more rows each, if that is not 0; rows stay together in runs of `run`
 //   fake_stream(rows, python, fail_start, fail, goes_on)
 //                                          the same as a stream source; its start fails, or the value `fail`, and a
 //                                          read after that aborts the process, unless it goes on behind the value

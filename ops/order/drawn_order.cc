@@ -31,26 +31,13 @@ bool CountEarlier(absl::Span<const uint32_t> rows, Counts& counts, std::vector<u
   return any != 0;
 }
 
-// How often each row came before.
-std::vector<uint32_t> OccurrencesOf(absl::Span<const uint32_t> rows, uint64_t input_rows) {
-  std::vector<uint32_t> occurrences(rows.size());
-  bool any = false;
-  if (input_rows / 8 <= rows.size()) {
-    std::vector<uint32_t> counts(input_rows);
-    any = CountEarlier(rows, counts, occurrences);
-  } else {
-    std::unordered_map<uint32_t, uint32_t> counts;
-    any = CountEarlier(rows, counts, occurrences);
-  }
-  return any ? occurrences : std::vector<uint32_t>();
-}
-
 class DrawnOrder : public RowOrder {
  public:
   DrawnOrder(const DrawnSize& size, DrawRows draw) : size_(size), draw_(std::move(draw)) {}
 
   uint64_t size() const override { return size_.positions; }
   bool recurs() const override { return true; }
+  uint64_t run_length() const override { return size_.run_length; }
 
   void Find(uint64_t epoch, absl::Span<uint64_t> positions, absl::Span<uint64_t> occurrences) const override {
     tables_.With(
@@ -69,7 +56,7 @@ class DrawnOrder : public RowOrder {
     auto table = std::make_shared<OrderTable>();
     table->rows.resize(size_.positions);
     draw_(epoch, absl::MakeSpan(table->rows));
-    table->occurrences = OccurrencesOf(table->rows, size_.input_rows);
+    table->occurrences = CountOccurrences(table->rows, size_.input_rows);
     return table;
   }
 
@@ -79,6 +66,19 @@ class DrawnOrder : public RowOrder {
 };
 
 }  // namespace
+
+std::vector<uint32_t> CountOccurrences(absl::Span<const uint32_t> rows, uint64_t input_rows) {
+  std::vector<uint32_t> occurrences(rows.size());
+  bool any = false;
+  if (input_rows / 8 <= rows.size()) {
+    std::vector<uint32_t> counts(input_rows);
+    any = CountEarlier(rows, counts, occurrences);
+  } else {
+    std::unordered_map<uint32_t, uint32_t> counts;
+    any = CountEarlier(rows, counts, occurrences);
+  }
+  return any ? occurrences : std::vector<uint32_t>();
+}
 
 absl::Status CheckOrderFits(const DrawnSize& size) {
   if (size.input_rows > kMostRows) {
@@ -108,7 +108,8 @@ ir::Attribute DeclareDrawnRows() {
 }
 
 uint64_t DrawnRows(const OpArguments& arguments, uint64_t input_rows) {
-  return arguments.attributes.IsNone("n") ? input_rows : static_cast<uint64_t>(arguments.attributes.Int("n"));
+  const bool given = arguments.attributes.Find("n") != nullptr && !arguments.attributes.IsNone("n");
+  return given ? static_cast<uint64_t>(arguments.attributes.Int("n")) : input_rows;
 }
 
 std::optional<uint64_t> MostDrawnRows(const ir::Attributes& attributes,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -23,17 +24,22 @@ struct DrawnSize {
   uint64_t positions = 0;   // of every epoch
   uint64_t input_rows = 0;  // the rows drawn are below it
   int64_t memory = 0;       // the run's budget
+  uint64_t run_length = 1;  // rows that stay together
 };
 
 // kUnsupported for 2^32 rows of the input or more; kResource if the tables, with what a draw needs of each row of the
 // input, would take more than half of the budget.
 absl::Status CheckOrderFits(const DrawnSize& size);
 
+// How often the row of each position came at earlier ones; empty: no row recurs. `rows` are below `input_rows`.
+std::vector<uint32_t> CountOccurrences(absl::Span<const uint32_t> rows, uint64_t input_rows);
+
 // As CheckOrderFits.
 absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, DrawRows draw);
 
 // The attribute `n`, the number of draws of an epoch: None, as many as its input has rows.
 ir::Attribute DeclareDrawnRows();
+// `input_rows`, too, for an operator without it.
 uint64_t DrawnRows(const OpArguments& arguments, uint64_t input_rows);
 std::optional<uint64_t> MostDrawnRows(const ir::Attributes& attributes,
                                       absl::Span<const std::optional<uint64_t>> inputs);

@@ -5,12 +5,11 @@
 
 #include "core/error.h"
 #include "engine/operator/positions.h"
-#include "ops/recurring_rows.h"
 
 namespace headrace {
 namespace {
 
-class OrderedSource : public IndexedSource, public KeepsKeys {
+class OrderedSource : public IndexedSource {
  public:
   // `of_values`: fingerprints of what the order was made from.
   OrderedSource(std::unique_ptr<IndexedSource> input, std::unique_ptr<RowOrder> order,
@@ -18,27 +17,44 @@ class OrderedSource : public IndexedSource, public KeepsKeys {
       : input_(std::move(input)),
         order_(std::move(order)),
         of_values_(std::move(of_values)),
-        level_(RecurringOrders(*input_)) {}
+        level_(input_->properties().recurring_orders) {}
 
   uint64_t size() const override { return order_->size(); }
-  uint64_t recurring_orders() const override { return level_ + (order_->recurs() ? 1 : 0); }
 
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
-    const uint64_t occurrence = Find(epoch, position);
-    const RecurringRows recurring({&occurrence, 1});
-    HEADRACE_RETURN_IF_ERROR(input_->Read(epoch, position, block));
+  IndexedProperties properties() const override {
+    IndexedProperties properties = input_->properties();
+    properties.begins |= order_->begins();
+    properties.asks_user |= order_->asks_user();
+    properties.run_length = order_->run_length();
+    properties.recurring_orders += order_->recurs() ? 1 : 0;
+    return properties;
+  }
+
+  absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override {
+    HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch input, input_->Begin(epoch));
+    HEADRACE_ASSIGN_OR_RETURN(BegunEpoch begun, order_->Begin(epoch, input.rows));
+    if (input.chosen != 0) begun.chosen = MixKey(input.chosen, begun.chosen);
+    return begun;
+  }
+
+  absl::Status Read(const RowPlace& place, Block& block) const override {
+    uint64_t position = place.position;
+    const uint64_t occurrence = Find(place.epoch, position);
+    HEADRACE_RETURN_IF_ERROR(input_->Read({place.epoch, position, MarkOf(place.mark, occurrence)}, block));
     MarkOccurrence(occurrence, block.ids.back());
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const override {
-    Positions of_input(positions.begin(), positions.end());
-    Positions occurrences(positions.size());
-    order_->Find(epoch, absl::MakeSpan(of_input), absl::MakeSpan(occurrences));
-    const RecurringRows recurring(occurrences);
-    absl::Status status = input_->ReadRows(epoch, of_input, block);
+  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
+    Positions of_input(places.positions.begin(), places.positions.end());
+    Positions occurrences(of_input.size());
+    order_->Find(places.epoch, absl::MakeSpan(of_input), absl::MakeSpan(occurrences));
     uint64_t any = 0;
     for (const uint64_t occurrence : occurrences) any |= occurrence;
+    if (any == 0 && places.marks.empty()) return input_->ReadRows({places.epoch, of_input}, block);
+    Positions marks(of_input.size());
+    for (size_t i = 0; i < marks.size(); ++i) marks[i] = MarkOf(places.mark(i), occurrences[i]);
+    absl::Status status = input_->ReadRows({places.epoch, of_input, marks}, block);
     for (size_t i = 0; any > 0 && i < block.ids.size(); ++i) MarkOccurrence(occurrences[i], block.ids[i]);
     return status;
   }
@@ -62,6 +78,12 @@ class OrderedSource : public IndexedSource, public KeepsKeys {
     return occurrence;
   }
 
+  // `outer`: the mark of the position here. The second time in this order is not the second time in another.
+  uint64_t MarkOf(uint64_t outer, uint64_t occurrence) const {
+    if (!order_->recurs() || (outer == 0 && occurrence == 0)) return outer;
+    return MixKey(MixKey(outer, 1), occurrence);
+  }
+
   void MarkOccurrence(uint64_t occurrence, RowId& id) const {
     if (occurrence == 0) return;
     id.key = MixKey(id.key, occurrence);
@@ -74,6 +96,20 @@ class OrderedSource : public IndexedSource, public KeepsKeys {
   const uint64_t level_;  // orders below in which rows recur
 };
 
+// An order would take runs of its input apart, and one that was made for a number of rows cannot follow an input that
+// has other numbers in other epochs.
+absl::Status CheckInput(const IndexedSource& input, const OrderTraits& traits) {
+  const IndexedProperties properties = input.properties();
+  if (properties.run_length > 1) {
+    return GraphError("takes rows apart that the sampler below it gives in groups of ", properties.run_length,
+                      "; put it below that sampler");
+  }
+  if (!properties.begins || traits.of_any_size) return absl::OkStatus();
+  return UnsupportedError(
+      "needs an input with as many rows in every epoch, but the sampler below it may have other numbers in other "
+      "epochs; put it below that sampler");
+}
+
 OpFactories FactoriesOf(
     std::function<absl::StatusOr<std::unique_ptr<IndexedSource>>(const OpArguments&, IndexedSources)> make,
     OrderTraits traits) {
@@ -85,15 +121,11 @@ OpFactories FactoriesOf(
 
 }  // namespace
 
-uint64_t RecurringOrders(const IndexedSource& source) {
-  const auto* const keeps = dynamic_cast<const KeepsKeys*>(&source);
-  return keeps == nullptr ? 0 : keeps->recurring_orders();
-}
-
 OpFactories OrderFactories(MakeOrder make, OrderTraits traits) {
   return FactoriesOf(
-      [make = std::move(make)](const OpArguments& arguments,
-                               IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+      [make = std::move(make), traits](const OpArguments& arguments,
+                                       IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+        HEADRACE_RETURN_IF_ERROR(CheckInput(*inputs[0], traits));
         HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RowOrder> order, make(arguments, inputs[0]->size()));
         return std::make_unique<OrderedSource>(std::move(inputs[0]), std::move(order));
       },
@@ -102,8 +134,9 @@ OpFactories OrderFactories(MakeOrder make, OrderTraits traits) {
 
 OpFactories OrderFactories(MakeOrderByValues make, OrderTraits traits) {
   return FactoriesOf(
-      [make = std::move(make)](const OpArguments& arguments,
-                               IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+      [make = std::move(make), traits](const OpArguments& arguments,
+                                       IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+        HEADRACE_RETURN_IF_ERROR(CheckInput(*inputs[0], traits));
         HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<RowOrder> order, make(arguments, inputs[0]->size(), *inputs[1]));
         std::vector<Fingerprint> of_values;
         inputs[1]->AddFingerprints(of_values);

@@ -22,19 +22,9 @@ using MakeOrder = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(const 
 using MakeOrderByValues = std::function<absl::StatusOr<std::unique_ptr<RowOrder>>(
     const OpArguments& arguments, uint64_t rows, const IndexedSource& values)>;
 
-// A source that gives rows of its input under their keys.
-class KeepsKeys {
- public:
-  virtual ~KeepsKeys() = default;
-  // Orders here and below in which rows recur.
-  virtual uint64_t recurring_orders() const = 0;
-};
-
-// 0 for a source that gives keys of its own.
-uint64_t RecurringOrders(const IndexedSource& source);
-
 struct OrderTraits {
   bool new_each_epoch = false;  // it is another one in each epoch
+  bool of_any_size = false;     // its input may have other numbers of rows in other epochs
 };
 
 OpFactories OrderFactories(MakeOrder make, OrderTraits traits = {});

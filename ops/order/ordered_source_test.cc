@@ -16,7 +16,8 @@ namespace {
 class Numbers : public IndexedSource {
  public:
   uint64_t size() const override { return 5; }
-  absl::Status Read(uint64_t epoch, uint64_t position, Block& block) const override {
+  absl::Status Read(const RowPlace& place, Block& block) const override {
+    const auto [epoch, position, mark] = place;
     if (position == 4) return DataError("row 4");
     block.ids.push_back({epoch, position});
     block.provenances.push_back({nullptr, static_cast<int64_t>(position), -1});
@@ -72,10 +73,10 @@ TEST(OrderedSource, GivesTheSameOneByOneAndTogether) {
   ASSERT_EQ(source->size(), 15u);
   const std::vector<uint64_t> positions = {0, 5, 10, 1, 12, 7, 14, 2};
   Block together;
-  ASSERT_EQ(source->ReadRows(1, positions, together).message(), "") << "position 3 of a run of five is row 4";
+  ASSERT_EQ(source->ReadRows({1, positions}, together).message(), "") << "position 3 of a run of five is row 4";
   Block one_by_one;
   for (const uint64_t position : positions) {
-    ASSERT_TRUE(source->Read(1, position, one_by_one).ok());
+    ASSERT_TRUE(source->Read({1, position}, one_by_one).ok());
     RowId id;
     Provenance provenance;
     source->Identify(1, position, id, provenance);
@@ -87,7 +88,7 @@ TEST(OrderedSource, GivesTheSameOneByOneAndTogether) {
 
 TEST(OrderedSource, MixesLaterOccurrencesIntoTheKey) {
   Block block;
-  ASSERT_TRUE(Made()->ReadRows(0, {2, 7, 12}, block).ok());
+  ASSERT_TRUE(Made()->ReadRows({0, {2, 7, 12}}, block).ok());
   EXPECT_EQ(block.ids[0].key, 2u);
   EXPECT_EQ(block.ids[1].key, MixKey(2, 1));
   EXPECT_EQ(block.ids[2].key, MixKey(2, 2));
@@ -95,7 +96,7 @@ TEST(OrderedSource, MixesLaterOccurrencesIntoTheKey) {
 
 TEST(OrderedSource, GivesTheRowsBeforeAnError) {
   Block block;
-  const absl::Status status = Made()->ReadRows(0, {3, 2, 4, 1}, block);
+  const absl::Status status = Made()->ReadRows({0, {3, 2, 4, 1}}, block);
   EXPECT_EQ(status.message(), "row 4");
   EXPECT_EQ(block.rows(), 2);
 }

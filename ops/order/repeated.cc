@@ -9,9 +9,18 @@ namespace {
 
 class InSuccession : public RowOrder {
  public:
-  InSuccession(uint64_t rows, uint64_t times) : size_(rows * times), times_(times) {}
+  static absl::StatusOr<std::unique_ptr<RowOrder>> Of(uint64_t rows, uint64_t times) {
+    auto order = std::make_unique<InSuccession>(times);
+    HEADRACE_RETURN_IF_ERROR(order->Begin(0, rows).status());
+    return order;
+  }
+  explicit InSuccession(uint64_t times) : times_(times) {}
 
   uint64_t size() const override { return size_; }
+  absl::StatusOr<BegunEpoch> Begin(uint64_t /*epoch*/, uint64_t input_rows) override {
+    if (!__builtin_mul_overflow(input_rows, times_, &size_)) return BegunEpoch{size_, 0};
+    return UnsupportedError("gives ", input_rows, " rows ", times_, " times, which are more than 64 bits can count");
+  }
   bool recurs() const override { return true; }
   void Find(uint64_t /*epoch*/, absl::Span<uint64_t> positions, absl::Span<uint64_t> occurrences) const override {
     for (size_t i = 0; i < positions.size(); ++i) {
@@ -21,17 +30,12 @@ class InSuccession : public RowOrder {
   }
 
  private:
-  const uint64_t size_;
   const uint64_t times_;
+  uint64_t size_ = 0;
 };
 
 absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows) {
-  const auto times = static_cast<uint64_t>(arguments.attributes.Int("times"));
-  uint64_t size = 0;
-  if (__builtin_mul_overflow(rows, times, &size)) {
-    return UnsupportedError("gives ", rows, " rows ", times, " times, which are more than 64 bits can count");
-  }
-  return std::make_unique<InSuccession>(rows, times);
+  return InSuccession::Of(rows, static_cast<uint64_t>(arguments.attributes.Int("times")));
 }
 
 std::optional<uint64_t> MostRows(const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
@@ -59,7 +63,7 @@ const OpRegistration registration(
         .reads = ir::PassesColumns(),
         .most_rows = MostRows,
     },
-    OrderFactories(Make));
+    OrderFactories(Make, {.of_any_size = true}));
 
 }  // namespace
 }  // namespace headrace

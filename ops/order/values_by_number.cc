@@ -53,7 +53,7 @@ class BlockReader {
     positions_.resize(std::min(at_once_.rows(), values_.size() - first));
     std::iota(positions_.begin(), positions_.end(), first);
     const TaskMemory memory(&BufferPool::Current(), account_, 0);
-    absl::Status status = values_.ReadRows(0, positions_, block);
+    absl::Status status = values_.ReadRows({0, positions_}, block);
     at_once_.Learn(memory.peak());
     return status;
   }

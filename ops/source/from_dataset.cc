@@ -9,7 +9,6 @@
 #include "core/stop_signal.h"
 #include "engine/operator/operator.h"
 #include "ops/order/permute.h"
-#include "ops/recurring_rows.h"
 #include "ops/source/host_row.h"
 
 namespace headrace {
@@ -29,12 +28,12 @@ class DatasetSource : public IndexedSource {
 
   uint64_t size() const override { return size_; }
 
-  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
-    return Append(epoch, {&index, 1}, block);
+  absl::Status Read(const RowPlace& place, Block& block) const override {
+    return Append({place.epoch, {&place.position, 1}, {&place.mark, 1}}, block);
   }
 
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> indices, Block& block) const override {
-    absl::Status status = Append(epoch, indices, block);
+  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
+    absl::Status status = Append(places, block);
     JoinSmallRows(block);
     return status;
   }
@@ -50,29 +49,28 @@ class DatasetSource : public IndexedSource {
   }
 
  private:
-  absl::Status Append(uint64_t epoch, absl::Span<const uint64_t> indices, Block& block) const {
+  absl::Status Append(const RowPlaces& places, Block& block) const {
     if (StopSignal::Raised()) return StopSignal::Error();
     std::vector<std::vector<Tensor>> rows;
-    const absl::Status read = ReadRuns(RowRandom::KeyOf(stream_, epoch), indices, rows);
+    const absl::Status read = ReadRuns(places, rows);
     for (size_t i = 0; i < rows.size(); ++i) {
-      const uint64_t index = indices[i];
+      const uint64_t index = places.positions[i];
       HEADRACE_RETURN_IF_ERROR(CheckHostRow(columns_, rows[i], "the dataset", name_, index));
-      AppendRow(block, {epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, rows[i]);
+      AppendRow(block, {places.epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, rows[i]);
     }
     return read;
   }
 
   // Reads rows that come again with a key of their own; where rows are read in runs, a run has that of its first row.
-  absl::Status ReadRuns(uint64_t epoch_key, absl::Span<const uint64_t> indices,
-                        std::vector<std::vector<Tensor>>& rows) const {
-    for (size_t first = 0; first < indices.size();) {
-      const uint64_t mark = RecurringRows::Mark(first);
+  absl::Status ReadRuns(const RowPlaces& places, std::vector<std::vector<Tensor>>& rows) const {
+    const uint64_t epoch_key = RowRandom::KeyOf(stream_, places.epoch);
+    const size_t count = places.positions.size();
+    for (size_t first = 0; first < count;) {
+      const uint64_t mark = places.mark(first);
       size_t end = first + 1;
-      while (end < indices.size() && (rows_->in_runs() || RecurringRows::Mark(end) == mark)) ++end;
+      while (end < count && (rows_->in_runs() || places.mark(end) == mark)) ++end;
       const uint64_t key = mark == 0 ? epoch_key : MixKey(epoch_key, mark);
-      // The user's code may run a pipeline of its own on this thread.
-      const RecurringRows apart({}, nullptr);
-      HEADRACE_RETURN_IF_ERROR(rows_->Read(key, indices.subspan(first, end - first), rows));
+      HEADRACE_RETURN_IF_ERROR(rows_->Read(key, places.positions.subspan(first, end - first), rows));
       first = end;
     }
     return absl::OkStatus();

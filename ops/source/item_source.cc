@@ -21,17 +21,19 @@ ItemSource::ItemSource(std::unique_ptr<const RandomAccessReader> reader, std::un
       needs_bytes_(
           std::any_of(fields_.begin(), fields_.end(), [this](int field) { return columns_->NeedsBytes(field); })) {}
 
-absl::Status ItemSource::Read(uint64_t epoch, uint64_t position, Block& block) const {
-  if (block.columns.empty()) return ReadRows(epoch, {&position, 1}, block);
+absl::Status ItemSource::Read(const RowPlace& place, Block& block) const {
+  const RowPlaces places{place.epoch, {&place.position, 1}};
+  if (block.columns.empty()) return ReadRows(places, block);
   Block row;
-  HEADRACE_RETURN_IF_ERROR(ReadRows(epoch, {&position, 1}, row));
+  HEADRACE_RETURN_IF_ERROR(ReadRows(places, row));
   absl::InlinedVector<Tensor, 2> values;
   for (BlockColumn& column : row.columns) values.push_back(column.TakeRow(0));
   AppendRow(block, row.ids[0], row.provenances[0], values);
   return absl::OkStatus();
 }
 
-absl::Status ItemSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> positions, Block& block) const {
+absl::Status ItemSource::ReadRows(const RowPlaces& places, Block& block) const {
+  const absl::Span<const uint64_t> positions = places.positions;
   absl::Status wrong;
   absl::InlinedVector<RandomAccessReader::Content, 1> contents(positions.size());
   const size_t read = needs_bytes_ ? reader_->Read(positions, absl::MakeSpan(contents), wrong) : positions.size();
@@ -54,7 +56,7 @@ absl::Status ItemSource::ReadRows(uint64_t epoch, absl::Span<const uint64_t> pos
     }
     // Keeps the path, which the item only points to.
     block.provenances.push_back(provenance);
-    block.ids.push_back({epoch, positions[i], false, contents[i].changed});
+    block.ids.push_back({places.epoch, positions[i], false, contents[i].changed});
   }
   if (items.empty()) return wrong;
   for (const int field : fields_) {

@@ -74,20 +74,22 @@ class NumpySource : public IndexedSource {
 
   uint64_t size() const override { return size_; }
 
-  absl::Status Read(uint64_t epoch, uint64_t index, Block& block) const override {
+  absl::Status Read(const RowPlace& place, Block& block) const override {
+    const uint64_t index = place.position;
     absl::InlinedVector<Tensor, 2> columns;
     for (const NamedArray& array : arrays_) columns.push_back(array.rows.Index(static_cast<int64_t>(index)));
-    AppendRow(block, {epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, columns);
+    AppendRow(block, {place.epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, columns);
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(uint64_t epoch, absl::Span<const uint64_t> indices, Block& block) const override {
+  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
+    const absl::Span<const uint64_t> indices = places.positions;
     const bool side_by_side = AreSideBySide(indices);
     for (const NamedArray& array : arrays_) {
       HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, RowsOf(array.rows, indices, side_by_side));
       block.columns.push_back(std::move(column));
     }
-    NameRows(indices, epoch, block);
+    NameRows(indices, places.epoch, block);
     return absl::OkStatus();
   }
 
