@@ -474,6 +474,26 @@ def repeated_augmentation(data: pathlib.Path) -> hr.Dataset:
     return repeated.map([V.Decode(), V.RandomResizedCrop(24)], "image").cache("20KiB", transparent=False).batch(4)
 
 
+class Curriculum:
+    """More rows in each epoch, in an order of its own."""
+
+    def size(self, epoch: int) -> int:
+        return 20 + 3 * (epoch % 4)
+
+    def indices(self, epoch: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.integers(0, 30, self.size(epoch))
+
+
+def ordered_by_the_user(data: pathlib.Path) -> hr.Dataset:
+    numbers = hr.Range(30, shuffle=True).map(plus_noise, "value").sample(Curriculum())
+    return numbers.batch(4)
+
+
+def pictures_ordered_by_the_user(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageFolder(data / "photos", shuffle=True).sample(hr.from_sampler(range(0, 6, 2))).skip(1)
+    return pictures.sample(hr.Repeated(3)).map([V.Decode(), V.RandomResizedCrop(24)], "image").repeat(2).batch(4)
+
+
 def diamond(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(25).shuffle(5)
     return numbers.zip(numbers.rename({"value": "again"})).concat(numbers.zip(numbers.rename({"value": "again"})))
@@ -666,6 +686,8 @@ PIPELINES: dict[str, Build] = {
         balanced_pictures,
         weighted_rows,
         repeated_augmentation,
+        ordered_by_the_user,
+        pictures_ordered_by_the_user,
         diamond,
         repeated_inside,
         endless,

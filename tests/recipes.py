@@ -517,6 +517,30 @@ def class_balanced(recipe: Recipe, count: int, classes: int) -> Recipe:
     )
 
 
+class OwnOrder:
+    """`grows` rows more in every other epoch."""
+
+    def __init__(self, rows: int, size: int, grows: int) -> None:
+        self.rows, self.first, self.grows = rows, size, grows
+
+    def size(self, epoch: int) -> int:
+        return self.first + self.grows * (epoch % 2)
+
+    def indices(self, epoch: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.integers(0, self.rows, self.size(epoch))
+
+
+def ordered_by_the_user(recipe: Recipe, size: int, grows: int) -> Recipe:
+    rows = recipe.numbered or 0
+    return changed(
+        recipe,
+        text=f"{recipe}.sample(OwnOrder({rows}, {size}, {grows}))",
+        build=lambda: recipe.build().sample(OwnOrder(rows, size, grows)),
+        model=unmodelled,
+        keeps_rows=False,
+    )
+
+
 def in_succession(recipe: Recipe, times: int) -> Recipe:
     return changed(
         recipe,
@@ -537,6 +561,7 @@ def chosen(draws: Draws, recipe: Recipe) -> Recipe:
         ways.append(lambda: weighted(recipe, draws.integer(1, 30), True))
         ways.append(lambda: weighted(recipe, draws.integer(1, rows), False))
         ways.append(lambda: class_balanced(recipe, draws.integer(1, 30), draws.integer(1, 4)))
+        ways.append(lambda: ordered_by_the_user(recipe, draws.integer(1, 30), draws.integer(0, 3)))
     if rows >= 2:
         ways.append(lambda: part_of_split(recipe, draws.integer(1, rows - 1), draws.integer(0, 1), draws.integer(0, 2)))
     if rows >= 3:

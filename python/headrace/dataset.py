@@ -275,11 +275,12 @@ class Dataset(Methods):
 
     def __len__(self) -> int:
         """The number of rows (after `batch`: batches) of an epoch, with the dataset's options: under `shard`, those of
-        its rank. TypeError if it is known only after a run.
+        its rank. TypeError if it is known only after a run. Where a sampler of yours gives epochs of different sizes, the
+        number is that of `ds.epoch`.
 
         With `on_error("skip")` it is the most that there can be.
         """
-        count = _engine.count(*self._bound_graph(self._options.for_engine()))
+        count = _engine.count(*self._bound_graph(self._options.for_engine() | {"epoch": self.epoch}))
         if count is None:
             raise TypeError("how many rows this dataset gives shows only in running it")
         if count < 0:

@@ -148,6 +148,10 @@ def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
 
         rows_of(value)
         return rows(value, node.columns).binding
+    if node.op == "from_sampler":
+        from headrace.user_sampler import binding
+
+        return binding(name, value)
     if not callable(value):
         raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
     return function(value, predicate=node.op == "filter")[0].binding

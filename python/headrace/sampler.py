@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from headrace import user_sampler
 from headrace.errors import GraphError, ResourceError
 from headrace.options import shown
+from headrace.reference import Bound
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -46,12 +48,21 @@ class Sampler:
     def __repr__(self) -> str:
         given = {} if self._values is None else dict([self._values])
         given |= {name: value for name, value in self._attributes.items() if name not in ("seed", "name")}
+        given = {name: value.binding[1] if isinstance(value, Bound) else value for name, value in given.items()}
         return f"{self._op}({', '.join(f'{name}={shown(value)}' for name, value in given.items())})"
 
 
 def applied(dataset: Dataset, sampler: Any) -> Dataset:
+    if user_sampler.is_own(sampler):
+        from headrace.samplers import from_sampler
+
+        sampler = from_sampler(sampler)
     if not isinstance(sampler, Sampler):
-        advice = "; for rows by their numbers write select(indices)" if hasattr(sampler, "__len__") else ""
+        advice = ""
+        if type(sampler).__module__.startswith("torch"):
+            advice = ", or headrace.from_sampler(sampler) for one of torch's"
+        elif hasattr(sampler, "__len__"):
+            advice = "; for rows by their numbers write select(indices)"
         raise GraphError(
             f"sample: the sampler is {shown(sampler)}; give one such as headrace.Weighted(weights){advice}"
         )

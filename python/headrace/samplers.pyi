@@ -8,7 +8,7 @@ from typing import Any
 
 from headrace.sampler import Sampler
 
-__all__ = ["ClassBalanced", "Repeated", "Weighted"]
+__all__ = ["ClassBalanced", "Repeated", "Weighted", "from_sampler"]
 
 class ClassBalanced(Sampler):
     """Draws rows so that all classes come equally often.
@@ -92,3 +92,35 @@ class Weighted(Sampler):
         seed: int | None = None,
         name: str | None = None,
     ) -> None: ...
+
+class from_sampler(Sampler):
+    """Gives rows in the order of a sampler of yours, or of one of torch's.
+
+    A sampler of yours has two methods: `size(epoch)` gives the number of rows of an epoch, and
+    `indices(epoch, rng)` their numbers, as int64 along one axis or a list of whole numbers, from 0 on,
+    in any order, each any number of times. `rng` is a numpy.random.Generator that follows from the
+    seed, the operator and the epoch; the result must follow from the two arguments alone. Both are
+    called on a thread of the engine, once for each epoch, when it is asked for; `size` also when an
+    iterator starts and for len(). ds.sample(sampler) takes such an object as it is.
+
+    Any other object with `__iter__` and `__len__`, such as torch's samplers, gives its numbers anew for
+    each epoch, after `set_epoch(epoch)` where it has that. One of torch's that has no generator of its
+    own is iterated as a copy with one that follows from `rng`.
+
+    Numbers mean rows in the order that the source has without shuffling; maps may stand between it and
+    the source. A row that comes again in an epoch has random numbers of its own. A state holds a hash
+    of the epoch's numbers: a restart for which the sampler gives others is refused.
+
+    Errors: a size below 1; numbers of another type, shape or count, or outside of the source.
+
+    Args:
+        sampler: An object with size(epoch) and indices(epoch, rng), or one of torch's samplers.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        ds.sample(hr.from_sampler(range(9, 0, -1)))
+    """
+
+    def __init__(self, sampler: Any, *, seed: int | None = None, name: str | None = None) -> None: ...
