@@ -34,12 +34,15 @@ std::vector<const ir::Declaration*> Operators() {
 
 bool IsSentence(const std::string& text) { return text.size() > 5 && (text.back() == '.' || text.back() == ')'); }
 
-// "ImageFolder" to "image_folder".
+// "ImageFolder" to "image_folder", "PK" to "pk".
 std::string FileName(const std::string& op) {
   std::string name;
+  bool upper_before = true;
   for (const char c : op) {
-    if (std::isupper(static_cast<unsigned char>(c)) && !name.empty()) name += '_';
+    const bool upper = std::isupper(static_cast<unsigned char>(c)) != 0;
+    if (upper && !upper_before) name += '_';
     name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    upper_before = upper;
   }
   return name;
 }

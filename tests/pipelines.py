@@ -494,6 +494,11 @@ def pictures_ordered_by_the_user(data: pathlib.Path) -> hr.Dataset:
     return pictures.sample(hr.Repeated(3)).map([V.Decode(), V.RandomResizedCrop(24)], "image").repeat(2).batch(4)
 
 
+def groups_of_classes(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    return pictures.sample(hr.PK(2, 2, groups=6)).batch(4)
+
+
 def diamond(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(25).shuffle(5)
     return numbers.zip(numbers.rename({"value": "again"})).concat(numbers.zip(numbers.rename({"value": "again"})))
@@ -688,6 +693,7 @@ PIPELINES: dict[str, Build] = {
         repeated_augmentation,
         ordered_by_the_user,
         pictures_ordered_by_the_user,
+        groups_of_classes,
         diamond,
         repeated_inside,
         endless,

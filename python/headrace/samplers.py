@@ -9,7 +9,7 @@ from typing import Any
 from headrace import user_sampler
 from headrace.sampler import Sampler
 
-__all__ = ["ClassBalanced", "Repeated", "Weighted", "from_sampler"]
+__all__ = ["ClassBalanced", "PK", "Repeated", "Weighted", "from_sampler"]
 
 
 class ClassBalanced(Sampler):
@@ -41,6 +41,60 @@ class ClassBalanced(Sampler):
         self, labels: Any = "label", n: int | None = None, *, seed: int | None = None, name: str | None = None
     ) -> None:
         self._begin("ClassBalanced", {"n": n, "seed": seed, "name": name}, {"labels": labels})
+
+
+class PK(Sampler):
+    """Draws groups of P different classes and K rows of each, as losses over pairs need them.
+
+    Each group takes P of the classes that occur, every choice equally likely, and K rows of each:
+    different ones, every choice equally likely, or, where a class has fewer than K, K independent draws
+    of its rows. The rows of a class follow each other. A group depends on the seed, the operator, the
+    epoch and the number of the group alone. A row that comes again in an epoch has random numbers of
+    its own.
+
+    Groups stay together: with shards, rank r gets the groups r, r + world, …. Between this and batch
+    may stand maps, and next to it take and skip of whole groups and concat of groups of the same size;
+    the size of the batch is a multiple of P * K. Under on_error("skip") a batch in which a row fails is
+    given shorter, and takes no row of the next group.
+
+    Labels are by the rows' numbers in the order that the source has without shuffling; maps may stand
+    between it and the source, and a column is one that the source gives, below them. A column is read
+    anew for each iterator and for len(): of a listing no pictures are read, but of records every
+    record, so give the labels there, as also over a source that calls Python.
+
+    Errors: fewer classes than P; fewer rows than a group, where `groups` is None; another number of
+    labels than of rows; labels that are not single numbers or texts.
+
+    Args:
+        classes: P, the classes of a group (at least 1, at most 1,048,576).
+        samples: K, the rows of a class in a group (at least 1, at most 1,048,576).
+        labels: The name of the column of the listing that has them, or a number or text for each
+            row, as a list or an array.
+        groups: How many groups an epoch has; None: as many as there are rows for, rounded down (at
+            least 1, at most 1,048,576).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        ds.sample(hr.PK(classes=2, samples=2)).batch(4)
+    """
+
+    def __init__(
+        self,
+        classes: int,
+        samples: int,
+        labels: Any = "label",
+        groups: int | None = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(
+            "PK",
+            {"classes": classes, "samples": samples, "groups": groups, "seed": seed, "name": name},
+            {"labels": labels},
+        )
 
 
 class Repeated(Sampler):

@@ -1,0 +1,110 @@
+"""Groups of P classes and K rows: they stay together on their way into a batch, on every rank and after a restart."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+
+quick = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+LABELS = [number % 5 for number in range(40)]
+
+
+def grouped(classes=2, samples=3, groups=None, rows=40):
+    return hr.Range(rows).sample(hr.PK(classes, samples, LABELS[:rows], groups))
+
+
+def batches(dataset, **options):
+    return [batch["value"].tolist() for batch in dataset.iterate(**options)]
+
+
+@quick
+@given(st.integers(1, 5), st.integers(1, 4), st.integers(1, 9), st.integers(1, 3), st.integers(1, 4), st.data())
+def test_no_group_is_cut_on_any_rank_or_after_a_restart(classes, samples, groups, joined, world, data):
+    length = classes * samples
+    dataset = grouped(classes, samples, groups).batch(length * joined)
+    whole = sum(batches(dataset), [])
+    expected = {tuple(whole[i : i + length]) for i in range(0, len(whole), length)}
+    seen = []
+    steps = data.draw(st.integers(0, groups // joined // world))
+    for rank in range(world):
+        with dataset.iterate(shard=(rank, world)) as iterator:
+            seen += [next(iterator)["value"].tolist() for _ in range(steps)]
+            state = iterator.state()
+    others = data.draw(st.integers(1, 4))
+    for rank in range(others):
+        seen += batches(dataset, state=state, shard=(rank, others))
+    for batch in seen:
+        assert all(tuple(batch[i : i + length]) in expected for i in range(0, len(batch), length))
+    assert sorted(sum(seen, [])) == sorted(whole)
+
+
+def test_rank_r_gets_the_groups_r_and_so_on():
+    dataset = grouped(groups=7).map(lambda value: value + 0, "value").batch(6)
+    whole = batches(dataset)
+    for even, expected in (("off", [3, 2, 2]), ("drop", [2, 2, 2]), ("pad", [3, 3, 3])):
+        ranks = [batches(dataset, shard=(rank, 3), even=even) for rank in range(3)]
+        assert [len(rank) for rank in ranks] == expected
+        assert all(rank[:2] == whole[number::3][:2] for number, rank in enumerate(ranks))
+    assert "rows are sharded here in groups of 6: shard 1 of 3" in dataset.options(shard=(1, 3)).explain()
+
+
+def test_take_skip_and_concat_keep_groups_whole():
+    dataset = grouped(groups=5)
+    whole = batches(dataset.batch(6))
+    assert batches(dataset.skip(6).take(12).batch(6)) == whole[1:3]
+    assert batches(dataset.concat(grouped(3, 2, groups=1)).batch(6))[:5] == whole
+    assert len(dataset.take(99)) == 30
+
+
+def test_a_batch_in_which_rows_fail_is_given_shorter():
+    def refuse(value):
+        if value % 7 == 3:
+            raise ValueError(value)
+        return value
+
+    dataset = grouped(groups=20)
+    whole = batches(dataset.batch(6))
+    failing = dataset.map(refuse, "value").on_error("skip").batch(6)
+    expected = [[value for value in group if value % 7 != 3] for group in whole]
+    expected = [group for group in expected if group]
+    assert batches(failing) == expected and min(map(len, expected)) < 6
+    for steps in range(len(expected)):
+        with failing.iterate(epoch=0) as iterator:
+            for _ in range(steps):
+                next(iterator)
+            state = iterator.state()
+        assert batches(failing, state=state) == expected[steps:]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: grouped().filter(hr.col("value") > 2).batch(6), r"(?s)takes rows apart.*in: filter\[3\]"),
+        (lambda: grouped().shuffle(4).batch(6), r"(?s)takes rows apart.*in: shuffle\[3\]"),
+        (lambda: grouped().map(abs, "value").take(6).batch(6), r"(?s)takes rows apart.*in: take\[4\]"),
+        (lambda: grouped().sample(hr.Repeated(2)).batch(6), r"(?s)takes rows apart.*in: Repeated\[3\]"),
+        (lambda: grouped().take(7).batch(6), "count of 7, which cuts the groups of 6"),
+        (lambda: grouped().skip(5).batch(6), "count of 5, which cuts the groups of 6"),
+        (lambda: grouped().batch(8), "has 8 rows, which cuts the groups of 6"),
+        (lambda: grouped().batch(3), "has 3 rows, which cuts the groups of 6"),
+        (lambda: grouped().concat(grouped(2, 2)).batch(12), "groups of 6 with one of groups of 4"),
+        (lambda: grouped().concat(hr.Range(6)).batch(6), "groups of 6 with one of groups of 1"),
+        (lambda: hr.Numpy({"x": np.arange(40)}).zip(grouped()).batch(6), "rows stay together in groups of 6"),
+        (lambda: grouped(6, 1), "groups of 6 different classes, but there are 5"),
+        (lambda: grouped(5, 9), "has 40 rows, fewer than a group of 45"),
+        (lambda: grouped(groups=0), "groups is 0; it must be at least 1"),
+    ],
+)
+def test_what_would_cut_a_group_is_refused(make, message):
+    with pytest.raises(hr.GraphError, match=message):
+        make().iterate()
+
+
+def test_labels_come_from_the_listing(photos):
+    pictures = hr.ImageFolder(photos, shuffle=True).sample(hr.PK(2, 2, groups=10)).project(["label"]).batch(4)
+    for batch in pictures:
+        first, second, third, fourth = batch["label"].tolist()
+        assert first == second != third == fourth
+    assert np.asarray(next(iter(pictures))["label"]).shape == (4,)
