@@ -10,6 +10,7 @@
 #include "ir/graph.h"
 #include "ir/orders.h"
 #include "ir/salts.h"
+#include "ir/suggestion.h"
 #include "ir/value.h"
 
 namespace headrace::ir {
@@ -25,8 +26,10 @@ template <typename Operator>
 absl::Status UpgradeOnce(const Declaration& declaration, Operator& op) {
   const int from = static_cast<int>(op.version());
   if (declaration.upgrade == nullptr) {
-    return GraphError("the graph holds version ", from, " of ", declaration.name, ", which this Headrace (version ",
-                      declaration.version, ") can no longer read");
+    const std::string_view plugin = PluginOf(declaration.name);
+    return GraphError("the graph holds version ", from, " of ", declaration.name, ", which ",
+                      plugin.empty() ? "this Headrace" : Cat("the plugin ", plugin), " (version ", declaration.version,
+                      ") can no longer read");
   }
   Named attributes;
   for (const proto::Attribute& attribute : op.attributes())

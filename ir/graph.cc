@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "ir/graph_depth.h"
 #include "ir/graph_json.h"
+#include "ir/suggestion.h"
 
 namespace headrace::ir {
 namespace {
@@ -70,7 +71,7 @@ absl::Status CheckVersion(const std::string& name, uint32_t version, const proto
   const Declaration* declaration = Registry::Global().Find(name);
   if (declaration == nullptr || version <= static_cast<uint32_t>(declaration->version)) return absl::OkStatus();
   return GraphError("the graph holds version ", version, " of ", name, "; this Headrace knows versions up to ",
-                    declaration->version, ": upgrade Headrace", MadeBy(graph));
+                    declaration->version, ": ", UpgradeOf(name), MadeBy(graph));
 }
 
 absl::Status CheckForm(const proto::Graph& graph) {

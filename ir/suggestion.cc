@@ -6,6 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/text.h"
+#include "ir/declaration.h"
 
 namespace headrace::ir {
 namespace {
@@ -65,6 +67,30 @@ absl::StatusOr<const Column*> FindColumn(const Schema& schema, std::string_view 
   if (cut) names.resize(kColumnsListed);
   return GraphError("no column \"", name, "\"", suggestion, " (columns: ", absl::StrJoin(names, ", "),
                     cut ? ", …)" : ")");
+}
+
+std::string_view PluginOf(std::string_view op) {
+  const size_t dot = op.find('.');
+  return dot == std::string_view::npos ? std::string_view() : op.substr(0, dot);
+}
+
+std::string MissingPlugin(std::string_view op) {
+  const std::string_view plugin = PluginOf(op);
+  if (plugin.empty()) return "";
+  std::vector<std::string> its_own;
+  for (const Declaration* declaration : Registry::Global().All()) {
+    if (PluginOf(declaration->name) == plugin) its_own.push_back(declaration->name);
+  }
+  if (its_own.empty()) {
+    return Cat("the plugin ", plugin, " is not loaded; call hr.load_plugin() with the path of its library first");
+  }
+  return Cat("the plugin ", plugin, ", as it is loaded here, has no ", op.substr(plugin.size() + 1),
+             DidYouMean(op, its_own));
+}
+
+std::string UpgradeOf(std::string_view op) {
+  const std::string_view plugin = PluginOf(op);
+  return plugin.empty() ? "upgrade Headrace" : Cat("load a newer version of the plugin ", plugin);
 }
 
 }  // namespace headrace::ir

@@ -1,4 +1,6 @@
-// Suggests the name that a user may have meant: the nearest of the existing names. Pure functions.
+// Suggests the name that a user may have meant, the nearest of the existing names, and what has to be loaded for an
+// operator that is not there. Operators of plugins are called "myops.Blur"; all others have no dot in their names.
+// Pure functions.
 #ifndef HEADRACE_IR_SUGGESTION_H_
 #define HEADRACE_IR_SUGGESTION_H_
 
@@ -21,6 +23,15 @@ std::string DidYouMean(std::string_view name, absl::Span<const std::string> cand
 
 // The column, or kGraph: `no column "imge"; did you mean "image"? (columns: image, label)`.
 absl::StatusOr<const Column*> FindColumn(const Schema& schema, std::string_view name);
+
+// "myops" of "myops.Blur"; "" of an operator of Headrace's own.
+std::string_view PluginOf(std::string_view op);
+
+// For an operator of a plugin that is not registered: that the plugin is missing, or lacks it. "" of others.
+std::string MissingPlugin(std::string_view op);
+
+// What has to be newer where a graph has a later version of the operator: "upgrade Headrace".
+std::string UpgradeOf(std::string_view op);
 
 }  // namespace headrace::ir
 

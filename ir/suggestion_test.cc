@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/declaration.h"
+
 namespace headrace::ir {
 namespace {
 
@@ -23,6 +25,19 @@ TEST(Suggestion, NamesTheColumnsThereAre) {
   EXPECT_EQ(FindColumn(schema, "imge").status().message(),
             "no column \"imge\"; did you mean \"image\"? (columns: image, label)");
   EXPECT_EQ(FindColumn(schema, "zebra").status().message(), "no column \"zebra\" (columns: image, label)");
+}
+
+TEST(Suggestion, NamesThePluginThatIsMissing) {
+  EXPECT_EQ(PluginOf("myops.Blur"), "myops");
+  EXPECT_EQ(PluginOf("Resize"), "");
+  EXPECT_EQ(MissingPlugin("Resize"), "");
+  EXPECT_EQ(MissingPlugin("myops.Blur"),
+            "the plugin myops is not loaded; call hr.load_plugin() with the path of its library first");
+  EXPECT_EQ(UpgradeOf("Resize"), "upgrade Headrace");
+  EXPECT_EQ(UpgradeOf("myops.Blur"), "load a newer version of the plugin myops");
+  ASSERT_TRUE(Registry::Global().Register({.name = "otherops.Blur"}).ok());
+  EXPECT_EQ(MissingPlugin("otherops.Blurr"),
+            "the plugin otherops, as it is loaded here, has no Blurr; did you mean \"otherops.Blur\"?");
 }
 
 }  // namespace

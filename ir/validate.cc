@@ -29,6 +29,12 @@ std::vector<std::string> NamesWhere(bool kernels) {
   return names;
 }
 
+std::string Unknown(std::string_view op, bool kernel) {
+  std::string missing = MissingPlugin(op);
+  if (!missing.empty()) return missing;
+  return Cat("there is no such ", kernel ? "kernel" : "operator", DidYouMean(op, NamesWhere(kernel)));
+}
+
 std::vector<std::string> AttributeNames(const Declaration& declaration) {
   std::vector<std::string> names;
   for (const Attribute& attribute : declaration.attributes) names.push_back(attribute.name);
@@ -157,7 +163,7 @@ class Validator {
     if (node.op() != kMapOp && !node.steps().empty()) AddNodeMistake("has steps; only map may");
     const Declaration* declaration = Registry::Global().Find(node.op());
     if (declaration == nullptr || declaration->role == Role::kKernel) {
-      AddNodeMistake(Cat("there is no such operator", DidYouMean(node.op(), NamesWhere(/*kernels=*/false))));
+      AddNodeMistake(Unknown(node.op(), /*kernel=*/false));
     } else {
       CheckOperator(*declaration, node);
     }
@@ -180,7 +186,7 @@ class Validator {
     }
     const Declaration* declaration = Registry::Global().Find(step.kernel());
     if (declaration == nullptr || declaration->role != Role::kKernel) {
-      return Add(Cat("there is no such kernel", DidYouMean(step.kernel(), NamesWhere(/*kernels=*/true))));
+      return Add(Unknown(step.kernel(), /*kernel=*/true));
     }
     CheckOperator(*declaration, step);
   }

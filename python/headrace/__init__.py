@@ -22,6 +22,7 @@ from headrace.expression import Expression, col
 from headrace.iterator import Iterator
 from headrace.kernel import Kernel, compose
 from headrace.parts import Subset
+from headrace.plugins import load_plugin, plugin_include
 from headrace.progress_bar import progress
 from headrace.sampler import Sampler
 from headrace.samplers import *  # noqa: F403
@@ -53,6 +54,8 @@ __all__ = [
     "col",
     "compose",
     "load",
+    "load_plugin",
+    "plugin_include",
     "progress",
     "transforms",
     "vision",

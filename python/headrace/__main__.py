@@ -48,10 +48,13 @@ def _operators() -> list[dict[str, Any]]:
 
 def _python_name(op: dict[str, Any]) -> str:
     prefixes = {"": "hr.", "samplers": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
-    return f"{prefixes.get(op['python_module'], '')}{op['python_name'] or op['name']}"
+    # Of a plugin its name in graphs, "myops.Blur", is also that in Python.
+    prefix = prefixes.get(op["python_module"])
+    return op["name"] if prefix is None else f"{prefix}{op['python_name'] or op['name']}"
 
 
 def ops(options: argparse.Namespace) -> int:
+    plugins = [headrace.load_plugin(path).__name__.rpartition(".")[2] for path in options.plugin]
     found = _operators()
     if options.name is not None:
         return _one_op(found, options.name)
@@ -62,6 +65,7 @@ def ops(options: argparse.Namespace) -> int:
         ("dataset methods", ["dataset"]),
         ("kernels of headrace.vision", ["vision"]),
         ("kernels of headrace.transforms", ["transforms"]),
+        *((f"kernels of the plugin {plugin}", [plugin]) for plugin in plugins),
         ("inside graphs", ["internal"]),
     ):
         print(f"{title}:")
@@ -73,7 +77,8 @@ def ops(options: argparse.Namespace) -> int:
 
 def _one_op(found: list[dict[str, Any]], name: str) -> int:
     wanted = name.rpartition(".")[2]
-    op = next((each for each in found if wanted in (each["name"], each["python_name"])), None)
+    exact = [each for each in found if each["name"] == name]
+    op = next((each for each in [*exact, *found] if wanted in (each["name"], each["python_name"])), None)
     if op is None:
         names = [each["name"] for each in found]
         near = difflib.get_close_matches(wanted, names, 1) or [n for n in names if n.lower() == wanted.lower()]
@@ -131,6 +136,9 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=explain)
     command = commands.add_parser("ops", help="list every operator, or show one's reference")
     command.add_argument("name", metavar="NAME", nargs="?", help="such as Resize, or ds.batch")
+    command.add_argument(
+        "--plugin", metavar="FILE", action="append", default=[], help="also the operators of this plugin"
+    )
     command.set_defaults(run=ops)
     command = commands.add_parser("bench", help="measure a saved graph on its data, part by part")
     bench.add_arguments(command)

@@ -30,7 +30,7 @@ class Composed:
     def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
         self._seed = None if seed is None else whole("seed", seed, of="compose")
         self._kernels = tuple(kernels)
-        self._chain = _engine.EagerChain([(type(each).__name__, dict(each._attributes)) for each in kernels])
+        self._chain = _engine.EagerChain([(each._name, dict(each._attributes)) for each in kernels])
         self._numbers = count()
         # By process. Kernels with seeds of their own do not use them.
         self._system_seeds: dict[int, int] = {}

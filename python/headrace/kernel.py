@@ -66,7 +66,7 @@ def of_one_size(init: Callable[..., None]) -> Callable[..., None]:
 
 class Kernel:
     """A function from tensors of a row to tensors of that row, run by the engine. All kernels are in the modules
-    `headrace.vision` and `headrace.transforms`."""
+    `headrace.vision` and `headrace.transforms`, and in those of plugins, which `headrace.load_plugin` gives."""
 
     __slots__ = ("_attributes", "_eager", "_location")
 
@@ -74,6 +74,8 @@ class Kernel:
     _unary = True
     # Columns that it gives.
     _outputs = 1
+    # Its name in graphs; "": the class's.
+    _operator = ""
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
         if type(self) is Kernel:
@@ -97,6 +99,10 @@ class Kernel:
                 if self._eager is None:
                     self._eager = Composed([self], None)
         return self._eager(*values, rng=rng, layout=layout)
+
+    @property
+    def _name(self) -> str:
+        return self._operator or type(self).__name__
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         return None, {"_attributes": self._attributes, "_eager": None, "_location": self._location}

@@ -8,6 +8,7 @@
 #include "core/output_allocator.h"
 #include "ir/attributes.h"
 #include "kernels/kernel.h"
+#include "ops/plugin/plugin_library.h"
 #include "python/headrace/forkable_work.h"
 #include "python/headrace/status_error.h"
 #include "python/headrace/tensor_binding.h"
@@ -30,10 +31,25 @@ pybind11::object RunKernel(const std::string& name, const pybind11::dict& attrib
   return ArrayOf(outputs[0], Access::kWhereAlone);
 }
 
+pybind11::dict LoadPluginAt(const std::string& path) {
+  const Plugin& plugin = *ValueOrRaise(RunForkable([&] { return LoadPlugin(path); }));
+  pybind11::dict kernels;
+  for (const PluginKernelTable& table : plugin.kernels) kernels[table.kernel.name] = table.kernel.outputs;
+  pybind11::dict loaded;
+  loaded["name"] = plugin.name;
+  loaded["version"] = plugin.version;
+  loaded["doc"] = plugin.doc;
+  loaded["path"] = pybind11::bytes(plugin.path);
+  loaded["kernels"] = kernels;
+  return loaded;
+}
+
 }  // namespace
 
 void BindKernels(pybind11::module_& module) {
   module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
+  module.def("load_plugin", &LoadPluginAt, pybind11::arg("path"),
+             "Loads a plugin; gives its name, version, doc, path, and the number of outputs of each kernel.");
 }
 
 }  // namespace headrace::python

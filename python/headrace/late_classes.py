@@ -16,7 +16,7 @@ from headrace.hosted import Columns
 from headrace.kernel import Kernel, of_one_size
 from headrace.mapping import Kernels
 
-__all__ = ["attribute_of", "method_of"]
+__all__ = ["attribute_of", "class_of_plugin", "method_of"]
 
 # What the written source names.
 _NAMES = {
@@ -64,6 +64,16 @@ def method_of(name: str) -> Callable[..., Dataset] | None:
         return None
     methods = _run(f"class Methods:\n{class_text.method(op)}", "headrace.methods", "Methods")
     made: Callable[..., Dataset] = _made.setdefault(("methods", name), getattr(methods, name))
+    return made
+
+
+def class_of_plugin(plugin: str, name: str, outputs: int) -> type[Kernel]:
+    """The class of the kernel `plugin.name`, which gives so many columns."""
+    op = _declaration(plugin, name)
+    assert op is not None
+    text = class_text.kernel(op | {"name": name, "outputs": outputs})
+    made: type[Kernel] = _run(text, f"headrace.plugins.{plugin}", name)
+    made._operator = op["name"]
     return made
 
 

@@ -122,18 +122,15 @@ class StepWriter:
         # Steps of one group make the same random draws, so that image and mask agree.
         group = len(self.steps) + 1 if len(inputs) > 1 else 0
         for name, result in zip(inputs, outputs, strict=True):
-            self.steps.append(
-                (type(kernel).__name__, dict(kernel._attributes), [name], [result], group, kernel._location)
-            )
+            self.steps.append((kernel._name, dict(kernel._attributes), [name], [result], group, kernel._location))
 
     def _write_nary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
         if len(outputs) != kernel._outputs:
             made, them = ("one column", "it") if kernel._outputs == 1 else (f"{kernel._outputs} columns", "them")
             raise GraphError(
-                f"map: {type(kernel).__name__} makes {made} of {len(inputs)} ({', '.join(inputs)}); "
-                f"name {them} with output="
+                f"map: {kernel._name} makes {made} of {len(inputs)} ({', '.join(inputs)}); name {them} with output="
             )
-        self.steps.append((type(kernel).__name__, dict(kernel._attributes), inputs, outputs, 0, kernel._location))
+        self.steps.append((kernel._name, dict(kernel._attributes), inputs, outputs, 0, kernel._location))
 
     @staticmethod
     def _declared(types: Types, outputs: list[str]) -> _engine.Columns:

@@ -95,13 +95,14 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--version", required=True)
     parser.add_argument("--licence", required=True, type=pathlib.Path)
+    parser.add_argument("--include", nargs="+", required=True, type=pathlib.Path, help="headers for headrace/include")
     parser.add_argument(
-        "files", nargs="+", type=pathlib.Path, help="the package: paths with a folder `headrace` in them"
+        "--package", nargs="+", required=True, type=pathlib.Path, help="paths with a folder `headrace` in them"
     )
     arguments = parser.parse_args()
 
-    files = {}
-    for path in arguments.files:
+    files = {f"headrace/include/{path.name}": path for path in arguments.include}
+    for path in arguments.package:
         # The last `headrace`: the path of the clone may hold the name too.
         at = len(path.parts) - 1 - path.parts[::-1].index("headrace")
         files["/".join(path.parts[at:])] = path

@@ -9,7 +9,7 @@ def headrace_wheel(name, version, srcs, visibility = None):
     """
     native.genrule(
         name = name,
-        srcs = srcs + ["//:LICENSE"],
+        srcs = srcs + ["//:LICENSE", "//plugin:headers"],
         outs = ["headrace-%s-cp311-cp311-manylinux_2_36_x86_64.whl" % version],
         cmd = " ".join([
             PYTHON,
@@ -18,6 +18,8 @@ def headrace_wheel(name, version, srcs, visibility = None):
             "--version",
             version,
             "--licence $(location //:LICENSE)",
+            "--include $(locations //plugin:headers)",
+            "--package",
         ] + ["$(locations %s)" % src for src in srcs]),
         tools = ["//tools/wheel:build_wheel.py"],
         visibility = visibility,

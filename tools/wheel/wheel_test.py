@@ -24,6 +24,7 @@ ALLOWED = {
 LARGEST_INSTALL = 40 * 1000 * 1000
 
 PIPELINE = """
+import os
 import sys
 import tempfile
 import numpy as np
@@ -32,6 +33,7 @@ from headrace import mx, pack
 from headrace import vision as V
 
 assert "site-packages" in hr.__file__, hr.__file__
+assert "headrace_plugin.h" in os.listdir(hr.plugin_include())
 train = (hr.ImageFolder(sys.argv[1], shuffle=True)
            .map([V.Decode(), V.RandomResizedCrop(64), V.RandomHorizontalFlip(),
                  V.Normalize([127.5] * 3, [64.0] * 3), V.HWC2CHW()], "image")

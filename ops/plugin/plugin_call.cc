@@ -1,0 +1,287 @@
+#include "ops/plugin/plugin_call.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "core/caught_error.h"
+#include "core/error.h"
+#include "core/stop_signal.h"
+#include "core/utf8.h"
+#include "ir/suggestion.h"
+
+using headrace::Cat;
+using headrace::DType;
+using headrace::ErrorKind;
+using headrace::MakeError;
+using headrace::Tensor;
+
+namespace {
+
+constexpr size_t kLongestText = 4096;
+// Larger than any memory, and far from where sizes overflow.
+constexpr double kMostBytes = 0x1p60;
+
+ErrorKind KindOfResult(int32_t result) {
+  switch (result) {
+    case HEADRACE_DATA_ERROR:
+      return ErrorKind::kData;
+    case HEADRACE_NOT_FOUND_ERROR:
+      return ErrorKind::kNotFound;
+    case HEADRACE_GRAPH_ERROR:
+      return ErrorKind::kGraph;
+    case HEADRACE_RESOURCE_ERROR:
+      return ErrorKind::kResource;
+    case HEADRACE_UNSUPPORTED_ERROR:
+      return ErrorKind::kUnsupported;
+    default:
+      return ErrorKind::kFunction;
+  }
+}
+
+bool IsResult(int32_t result) { return result >= HEADRACE_OK && result <= HEADRACE_FUNCTION_ERROR; }
+
+// "std::runtime_error" of the exception being handled.
+std::string ThrownType() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (type == nullptr) return "an exception of another language";
+  int status = 0;
+  char* const name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+  std::string text = name == nullptr ? type->name() : name;
+  std::free(name);
+  return text;
+}
+
+}  // namespace
+
+absl::Status headrace_call::Run(absl::FunctionRef<int32_t(headrace_call*)> callback) {
+  int32_t result = HEADRACE_OK;
+  try {
+    result = callback(this);
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return headrace::ResourceError(callback_, "() of ", op_, " found no more memory");
+  } catch (const std::exception& thrown) {
+    return MakeError(ErrorKind::kFunction,
+                     Cat(callback_, "() of ", op_, " threw ", ThrownType(), ": ", std::string(thrown.what())));
+  } catch (...) {
+    return MakeError(ErrorKind::kFunction, Cat(callback_, "() of ", op_, " threw ", ThrownType()));
+  }
+  // Errors that the host noted count even if the callback goes on as if there were none.
+  if (!error_.ok()) return error_;
+  if (result == HEADRACE_OK) return absl::OkStatus();
+  if (!IsResult(result)) return Broken(Cat("returned ", result, ", which is no headrace_result"));
+  if (failed_ == 0)
+    return MakeError(KindOfResult(result), Cat(callback_, "() of ", op_, " failed and did not say why"));
+  return MakeError(KindOfResult(result), text_);
+}
+
+int32_t headrace_call::Fail(int32_t result, const char* text) {
+  failed_ = IsResult(result) && result != HEADRACE_OK ? result : HEADRACE_FUNCTION_ERROR;
+  text_.assign(text == nullptr ? "failed" : text, text == nullptr ? 6 : strnlen(text, kLongestText));
+  return failed_;
+}
+
+int32_t headrace_call::Refuse(absl::Status error) {
+  if (error_.ok()) error_ = std::move(error);
+  return HEADRACE_FUNCTION_ERROR;
+}
+
+int32_t headrace_call::Fillers(const uint8_t** marks, uint64_t* count) {
+  if (row_ == nullptr) return Refuse(Broken("calls fillers(), which is for apply() alone"));
+  const absl::Span<const bool> fillers = row_->context->fillers();
+  static_assert(sizeof(bool) == sizeof(uint8_t));
+  *marks = fillers.empty() ? nullptr : reinterpret_cast<const uint8_t*>(fillers.data());
+  *count = fillers.size();
+  return HEADRACE_OK;
+}
+
+absl::Status headrace_call::CheckShape(int32_t axes, const int64_t* shape) const {
+  if (axes < 0 || axes > HEADRACE_MOST_AXES) {
+    return Broken(Cat("gives ", axes, " axes; 0 to ", HEADRACE_MOST_AXES, " are possible"));
+  }
+  if (axes > 0 && shape == nullptr) return Broken(Cat("gives no shape for ", axes, " axes"));
+  double elements = 1;
+  for (const int64_t length : absl::MakeSpan(shape, static_cast<size_t>(axes))) {
+    if (length < 0) return Broken(Cat("gives an axis of length ", length));
+    elements *= static_cast<double>(length);
+  }
+  if (elements > kMostBytes / 8) return Broken("gives a shape of more elements than any memory holds");
+  return absl::OkStatus();
+}
+
+absl::Status headrace_call::CheckOutput(uint32_t output, int32_t dtype, absl::Span<const int64_t> shape) const {
+  if (output >= row_->types.size()) {
+    return Broken(Cat("gives output ", output, "; it declares ", row_->types.size(), ", counted from 0"));
+  }
+  if (row_->outputs[output].valid()) return Broken(Cat("gives output ", output, " twice"));
+  if (dtype <= HEADRACE_UNKNOWN || dtype > HEADRACE_STRING) {
+    return Broken(Cat("gives dtype ", dtype, ", which is no headrace_dtype"));
+  }
+  const auto given = static_cast<DType>(dtype);
+  if (headrace::ir::FitsType(row_->types[output], given, shape)) return absl::OkStatus();
+  return Broken(Cat("gives ", DTypeName(given), " ", headrace::ShapeName(shape), " for output ", output,
+                    ", and its infer() says ", TypeName(row_->types[output])));
+}
+
+int32_t headrace_call::Allocate(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape, void** data) {
+  if (data == nullptr) return Refuse(Broken("gives allocate() no place for the memory's address"));
+  *data = nullptr;
+  if (row_ == nullptr) return Refuse(Broken("calls allocate(), which is for apply() alone"));
+  if (absl::Status wrong = CheckShape(axes, shape); !wrong.ok()) return Refuse(std::move(wrong));
+  const auto lengths = absl::MakeSpan(shape, static_cast<size_t>(axes));
+  if (absl::Status wrong = CheckOutput(output, dtype, lengths); !wrong.ok()) return Refuse(std::move(wrong));
+  const auto type = static_cast<DType>(dtype);
+  if (headrace::IsVariableLength(type))
+    return Refuse(Broken("calls allocate() for strings; give_strings() copies them"));
+  absl::StatusOr<Tensor> made =
+      row_->types.size() == 1 ? row_->context->AllocateOutput(type, lengths) : Tensor::Allocate(type, lengths);
+  if (!made.ok()) return Refuse(made.status());
+  *data = made->mutable_raw();
+  row_->outputs[output] = *std::move(made);
+  return HEADRACE_OK;
+}
+
+int32_t headrace_call::GiveStrings(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
+                                   const void* values, const int64_t* offsets) {
+  if (row_ == nullptr) return Refuse(Broken("calls give_strings(), which is for apply() alone"));
+  if (absl::Status wrong = CheckShape(axes, shape); !wrong.ok()) return Refuse(std::move(wrong));
+  const auto lengths = absl::MakeSpan(shape, static_cast<size_t>(axes));
+  if (absl::Status wrong = CheckOutput(output, dtype, lengths); !wrong.ok()) return Refuse(std::move(wrong));
+  const auto type = static_cast<DType>(dtype);
+  if (!headrace::IsVariableLength(type))
+    return Refuse(Broken("calls give_strings() for numbers; allocate() is theirs"));
+  if (offsets == nullptr) return Refuse(Broken("gives strings without offsets"));
+  std::vector<std::string_view> strings;
+  for (int64_t i = 0; i < headrace::ElementCount(lengths); ++i) {
+    const int64_t begin = offsets[i];
+    const int64_t end = offsets[i + 1];
+    if (begin < 0 || end < begin) return Refuse(Broken(Cat("gives string ", i, " from byte ", begin, " to ", end)));
+    if (end > begin && values == nullptr) return Refuse(Broken("gives strings without their bytes"));
+    strings.emplace_back(static_cast<const char*>(values) + begin, static_cast<size_t>(end - begin));
+    if (type == DType::kString && !headrace::IsUtf8(strings.back())) {
+      return Refuse(Broken(Cat("gives string ", i, ", which is not UTF-8")));
+    }
+  }
+  absl::StatusOr<Tensor> made = Tensor::CopyBytesArray(type, lengths, strings);
+  if (!made.ok()) return Refuse(made.status());
+  row_->outputs[output] = *std::move(made);
+  return HEADRACE_OK;
+}
+
+int32_t headrace_call::GiveInput(uint32_t output, uint32_t input) {
+  if (row_ == nullptr) return Refuse(Broken("calls give_input(), which is for apply() alone"));
+  if (input >= row_->inputs.size()) {
+    return Refuse(Broken(Cat("gives input ", input, " of ", row_->inputs.size(), ", counted from 0")));
+  }
+  const Tensor& given = row_->inputs[input];
+  if (absl::Status wrong = CheckOutput(output, static_cast<int32_t>(given.dtype()), given.shape()); !wrong.ok()) {
+    return Refuse(std::move(wrong));
+  }
+  row_->outputs[output] = given;
+  return HEADRACE_OK;
+}
+
+headrace::RowRandom* headrace_call::Random() {
+  if (row_ == nullptr) {
+    Refuse(Broken("asks for random numbers, which only apply() may"));
+  } else if (!row_->random) {
+    Refuse(Broken("asks for random numbers or the row's identity, and its kernel does not declare HEADRACE_RANDOM"));
+  } else {
+    return &row_->context->random();
+  }
+  return nullptr;
+}
+
+namespace headrace {
+
+absl::Status BrokenRule(std::string_view op, std::string_view callback, std::string_view how) {
+  return BeyondRow(MakeError(ErrorKind::kFunction, Cat(callback, "() of ", op, " ", how, " (a fault of the plugin ",
+                                                       ir::PluginOf(op), ", not of the pipeline)")));
+}
+
+namespace {
+
+// No exception may reach the plugin, whose code may be C.
+template <typename Function>
+int32_t Kept(headrace_call* call, Function function) {
+  try {
+    return function();
+  } catch (...) {
+    return call->Refuse(CaughtError());
+  }
+}
+
+template <typename T, typename Draw>
+int32_t Fill(headrace_call* call, T* numbers, uint64_t count, Draw draw) {
+  return Kept(call, [&]() -> int32_t {
+    RowRandom* const random = call->Random();
+    if (random == nullptr) return HEADRACE_FUNCTION_ERROR;
+    for (uint64_t i = 0; i < count; ++i) numbers[i] = draw(*random);
+    return HEADRACE_OK;
+  });
+}
+
+int32_t FillBelow(headrace_call* call, uint64_t bound, uint64_t* numbers, uint64_t count) {
+  return bound == 0 ? Kept(call, [call] { return call->Fail(HEADRACE_FUNCTION_ERROR, "draws a number below 0"); })
+                    : Fill(call, numbers, count, [bound](RowRandom& random) { return random.Below(bound); });
+}
+
+int32_t Identify(headrace_call* call, headrace_identity* identity) {
+  return Kept(call, [&]() -> int32_t {
+    const RowRandom* const random = call->Random();
+    if (random == nullptr) return HEADRACE_FUNCTION_ERROR;
+    identity->stream = random->key();
+    identity->key = random->row();
+    return HEADRACE_OK;
+  });
+}
+
+}  // namespace
+
+const headrace_host& PluginHost() {
+  static constexpr headrace_host host = {
+      .struct_size = sizeof(headrace_host),
+      .abi = HEADRACE_PLUGIN_ABI,
+      .fail = [](headrace_call* call, int32_t result,
+                 const char* text) { return Kept(call, [&] { return call->Fail(result, text); }); },
+      .allocate =
+          [](headrace_call* call, uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape, void** data) {
+            return Kept(call, [&] { return call->Allocate(output, dtype, axes, shape, data); });
+          },
+      .give_strings =
+          [](headrace_call* call, uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
+             const void* values, const int64_t* offsets) {
+            return Kept(call, [&] { return call->GiveStrings(output, dtype, axes, shape, values, offsets); });
+          },
+      .give_input = [](headrace_call* call, uint32_t output,
+                       uint32_t input) { return Kept(call, [&] { return call->GiveInput(output, input); }); },
+      .random_bits =
+          [](headrace_call* call, uint32_t* words, uint64_t count) {
+            return Fill(call, words, count, [](RowRandom& random) { return random.Next32(); });
+          },
+      .random_uniform =
+          [](headrace_call* call, double* numbers, uint64_t count) {
+            return Fill(call, numbers, count, [](RowRandom& random) { return random.Uniform(); });
+          },
+      .random_below = FillBelow,
+      .random_normal =
+          [](headrace_call* call, double* numbers, uint64_t count) {
+            return Fill(call, numbers, count, [](RowRandom& random) { return random.Normal(); });
+          },
+      .identity = Identify,
+      .fillers = [](headrace_call* call, const uint8_t** marks,
+                    uint64_t* count) { return Kept(call, [&] { return call->Fillers(marks, count); }); },
+      .stopped = [](headrace_call*) { return StopSignal::Raised() ? 1 : 0; },
+  };
+  return host;
+}
+
+}  // namespace headrace

@@ -1,0 +1,78 @@
+// One call of a plugin's callback: what the callback may ask for, what it says of a failure, and what becomes of
+// exceptions that leave it. A callback that breaks the interface's rules gives an error that names plugin, operator and
+// callback, and that no policy leaves out as a row's own.
+// Thread contract: made, used and destroyed by one thread.
+#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_CALL_H_
+#define HEADRACE_OPS_PLUGIN_PLUGIN_CALL_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "headrace_plugin.h"
+#include "ir/type.h"
+#include "kernels/kernel.h"
+
+namespace headrace {
+
+// That a callback of an operator of a plugin breaks a rule of the interface: kFunction, and no row's own error.
+absl::Status BrokenRule(std::string_view op, std::string_view callback, std::string_view how);
+
+}  // namespace headrace
+
+// The name that the interface gives to it.
+struct headrace_call {
+ public:
+  // `op` ("myops.Blur") and `callback` ("apply") must outlive it.
+  headrace_call(std::string_view op, std::string_view callback) : op_(op), callback_(callback) {}
+  headrace_call(const headrace_call&) = delete;
+
+  // Runs the callback. Errors: the one that it returned, with its text; kFunction if it throws or breaks a rule.
+  absl::Status Run(absl::FunctionRef<int32_t(headrace_call*)> callback);
+
+  // Of apply(): everything that it may ask for. `types` are those of the outputs; all must outlive the call.
+  struct Row {
+    absl::Span<const headrace::Tensor> inputs = {};
+    absl::Span<const headrace::ir::ColumnType> types = {};
+    headrace::KernelContext* context = nullptr;
+    bool random = false;
+    headrace::Tensors outputs = {};
+  };
+  void Give(Row* row) { row_ = row; }
+
+  // What the host's functions do; see headrace_plugin.h.
+  int32_t Fail(int32_t result, const char* text);
+  int32_t Allocate(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape, void** data);
+  int32_t GiveStrings(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape, const void* values,
+                      const int64_t* offsets);
+  int32_t GiveInput(uint32_t output, uint32_t input);
+  // Null, with the error noted: this callback may not draw.
+  headrace::RowRandom* Random();
+  int32_t Fillers(const uint8_t** marks, uint64_t* count);
+  // Notes the first error, and returns the result that passes it on.
+  int32_t Refuse(absl::Status error);
+
+ private:
+  absl::Status Broken(std::string_view how) const { return headrace::BrokenRule(op_, callback_, how); }
+  absl::Status CheckOutput(uint32_t output, int32_t dtype, absl::Span<const int64_t> shape) const;
+  absl::Status CheckShape(int32_t axes, const int64_t* shape) const;
+
+  const std::string_view op_;
+  const std::string_view callback_;
+  Row* row_ = nullptr;
+  absl::Status error_;
+  int32_t failed_ = 0;
+  std::string text_;
+};
+
+namespace headrace {
+
+// The functions that plugins are given; valid while the process runs.
+const headrace_host& PluginHost();
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_CALL_H_

@@ -1,0 +1,171 @@
+#include "ops/plugin/plugin_declaration.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "core/utf8.h"
+#include "ops/plugin/plugin_struct.h"
+
+namespace headrace {
+namespace {
+
+// Of version 1.0 of the interface.
+constexpr size_t kFirstKernel = 104;
+constexpr size_t kFirstAttribute = 72;
+static_assert(sizeof(headrace_kernel) == kFirstKernel && sizeof(headrace_attribute) == kFirstAttribute,
+              "structures may only grow at their ends");
+
+constexpr std::array<std::string_view, 38> kPythonWords = {
+    "and",   "as",     "assert",   "async",   "await", "break", "class",  "continue", "def",    "del",
+    "elif",  "else",   "except",   "finally", "for",   "from",  "global", "if",       "import", "in",
+    "is",    "lambda", "nonlocal", "not",     "or",    "pass",  "raise",  "return",   "self",   "try",
+    "while", "with",   "yield",    "none",    "true",  "false", "match",  "case"};
+
+bool IsSmall(char c) { return c >= 'a' && c <= 'z'; }
+bool IsLarge(char c) { return c >= 'A' && c <= 'Z'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+bool IsClassName(std::string_view name) {
+  return !name.empty() && IsLarge(name[0]) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return IsSmall(c) || IsLarge(c) || IsDigit(c); });
+}
+
+std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
+
+std::optional<ir::AttributeType> TypeOf(int32_t type) {
+  switch (type) {
+    case HEADRACE_ATTRIBUTE_BOOL:
+      return ir::AttributeType::kBool;
+    case HEADRACE_ATTRIBUTE_INT:
+      return ir::AttributeType::kInt;
+    case HEADRACE_ATTRIBUTE_FLOAT:
+      return ir::AttributeType::kFloat;
+    case HEADRACE_ATTRIBUTE_TEXT:
+      return ir::AttributeType::kString;
+    case HEADRACE_ATTRIBUTE_INTS:
+      return ir::AttributeType::kInts;
+    case HEADRACE_ATTRIBUTE_FLOATS:
+      return ir::AttributeType::kFloats;
+    case HEADRACE_ATTRIBUTE_TEXTS:
+      return ir::AttributeType::kStrings;
+    case HEADRACE_ATTRIBUTE_DTYPE:
+      return ir::AttributeType::kDType;
+    default:
+      return std::nullopt;
+  }
+}
+
+absl::Status CheckAttribute(const headrace_attribute& attribute, std::string_view op) {
+  HEADRACE_RETURN_IF_ERROR(CheckText(attribute.name, true, Cat("name for an attribute of ", op)));
+  const std::string_view name = attribute.name;
+  if (!IsPythonName(name) || name == "seed" || name == "name") {
+    return UnsupportedError(
+        "names an attribute of ", op, " \"", name,
+        "\"; names have small letters, digits and _, and are no words of Python's, nor seed or name");
+  }
+  const std::string what = Cat(" of the attribute ", name, " of ", op);
+  HEADRACE_RETURN_IF_ERROR(CheckText(attribute.doc, true, Cat("doc", what)));
+  HEADRACE_RETURN_IF_ERROR(CheckText(attribute.default_value, false, Cat("default", what)));
+  for (const char* const* choice = attribute.choices; choice != nullptr && *choice != nullptr; ++choice) {
+    HEADRACE_RETURN_IF_ERROR(CheckText(*choice, true, Cat("choice", what)));
+  }
+  if (TypeOf(attribute.type).has_value()) return absl::OkStatus();
+  return UnsupportedError("gives type ", attribute.type, what, ", which is no headrace_attribute_type");
+}
+
+absl::Status CheckKernel(const headrace_kernel& kernel, std::string_view op) {
+  HEADRACE_RETURN_IF_ERROR(CheckText(kernel.summary, true, Cat("summary of ", op)));
+  HEADRACE_RETURN_IF_ERROR(CheckText(kernel.doc, false, Cat("doc of ", op)));
+  HEADRACE_RETURN_IF_ERROR(CheckText(kernel.example, false, Cat("example of ", op)));
+  if (kernel.infer == nullptr) return UnsupportedError("gives no infer() of ", op);
+  if (kernel.apply == nullptr) return UnsupportedError("gives no apply() of ", op);
+  if (kernel.version == 0 || kernel.version > std::numeric_limits<int>::max()) {
+    return UnsupportedError("gives version ", kernel.version, " of ", op, "; versions count from 1");
+  }
+  if (kernel.least_inputs == 0 || kernel.most_inputs < kernel.least_inputs) {
+    return UnsupportedError("says that ", op, " takes ", kernel.least_inputs, " to ", kernel.most_inputs,
+                            " columns; it must take at least one");
+  }
+  if (kernel.outputs == 0 || kernel.outputs > 1000) {
+    return UnsupportedError("says that ", op, " gives ", kernel.outputs, " columns; 1 to 1,000 are possible");
+  }
+  constexpr uint64_t kKnown = HEADRACE_RANDOM | HEADRACE_NOT_DETERMINISTIC | HEADRACE_BY_BATCH;
+  if ((kernel.traits & ~kKnown) == 0) return absl::OkStatus();
+  return UnsupportedError("gives traits of ", op, " that this Headrace does not know: ", kernel.traits & ~kKnown);
+}
+
+ir::Attribute AttributeOf(const headrace_attribute& given) {
+  ir::Attribute attribute{.name = given.name, .type = *TypeOf(given.type), .doc = given.doc};
+  if (given.default_value != nullptr) attribute.default_value = given.default_value;
+  attribute.nullable = (given.flags & HEADRACE_NULLABLE) != 0;
+  if ((given.flags & HEADRACE_HAS_MINIMUM) != 0) attribute.minimum = given.minimum;
+  if ((given.flags & HEADRACE_HAS_MAXIMUM) != 0) attribute.maximum = given.maximum;
+  attribute.exclusive_minimum = (given.flags & HEADRACE_EXCLUSIVE_MINIMUM) != 0;
+  attribute.broadcast = (given.flags & HEADRACE_BROADCAST) != 0;
+  for (const char* const* choice = given.choices; choice != nullptr && *choice != nullptr; ++choice) {
+    attribute.choices.emplace_back(*choice);
+  }
+  for (const int32_t* length = given.lengths; length != nullptr && *length != 0; ++length) {
+    attribute.lengths.push_back(*length);
+  }
+  return attribute;
+}
+
+}  // namespace
+
+absl::Status CheckText(const char* text, bool required, std::string_view what) {
+  if (text == nullptr || *text == 0) {
+    return required ? UnsupportedError("gives no ", what) : absl::OkStatus();
+  }
+  return IsUtf8(text) ? absl::OkStatus() : UnsupportedError("gives a ", what, " that is not UTF-8");
+}
+
+bool IsPythonName(std::string_view name) {
+  return !name.empty() && IsSmall(name[0]) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return IsSmall(c) || IsDigit(c) || c == '_'; }) &&
+         std::count(kPythonWords.begin(), kPythonWords.end(), name) == 0;
+}
+
+absl::StatusOr<PluginKernelTable> ReadKernel(std::string_view plugin, const headrace_kernel* given) {
+  PluginKernelTable table;
+  HEADRACE_ASSIGN_OR_RETURN(table.kernel, ReadStruct(given, kFirstKernel, "headrace_kernel"));
+  HEADRACE_RETURN_IF_ERROR(CheckText(table.kernel.name, true, "name for a kernel"));
+  if (!IsClassName(table.kernel.name)) {
+    return UnsupportedError("names a kernel \"", table.kernel.name,
+                            "\"; names have letters and digits, and begin with a large letter");
+  }
+  table.op = Cat(plugin, ".", table.kernel.name);
+  HEADRACE_RETURN_IF_ERROR(CheckKernel(table.kernel, table.op));
+  for (auto each = table.kernel.attributes; each != nullptr && *each != nullptr; ++each) {
+    HEADRACE_ASSIGN_OR_RETURN(const headrace_attribute attribute,
+                              ReadStruct(*each, kFirstAttribute, "headrace_attribute"));
+    HEADRACE_RETURN_IF_ERROR(CheckAttribute(attribute, table.op));
+    table.attributes.push_back(attribute);
+  }
+  return table;
+}
+
+ir::Declaration DeclarationOf(std::string_view plugin, const PluginKernelTable& table) {
+  const headrace_kernel& kernel = table.kernel;
+  ir::Declaration declaration{.name = table.op,
+                              .version = static_cast<int>(kernel.version),
+                              .summary = kernel.summary,
+                              .doc = TextOf(kernel.doc),
+                              .min_inputs = static_cast<int>(kernel.least_inputs)};
+  constexpr uint32_t kMost = std::numeric_limits<int>::max();
+  declaration.max_inputs = kernel.most_inputs > kMost ? -1 : static_cast<int>(kernel.most_inputs);
+  for (const headrace_attribute& attribute : table.attributes) declaration.attributes.push_back(AttributeOf(attribute));
+  declaration.traits.random = (kernel.traits & HEADRACE_RANDOM) != 0;
+  declaration.traits.deterministic = (kernel.traits & HEADRACE_NOT_DETERMINISTIC) == 0;
+  declaration.traits.by_batch = (kernel.traits & HEADRACE_BY_BATCH) != 0;
+  declaration.python_module = plugin;
+  declaration.python_name = kernel.name;
+  declaration.example = TextOf(kernel.example);
+  return declaration;
+}
+
+}  // namespace headrace

@@ -1,0 +1,38 @@
+// What a plugin declares of a kernel, checked, and as a declaration of ours.
+// Thread contract: immutable once made; any thread.
+#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
+#define HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "headrace_plugin.h"
+#include "ir/declaration.h"
+
+namespace headrace {
+
+// The structures of one kernel, of this version's size.
+struct PluginKernelTable {
+  std::string op = {};  // "myops.Blur"
+  headrace_kernel kernel = {};
+  std::vector<headrace_attribute> attributes = {};
+};
+
+// kUnsupported: a structure of a size that no version has, a name that Python cannot have, a text that is missing or
+// not UTF-8, a callback that is missing. The message continues a sentence that begins with the plugin.
+absl::StatusOr<PluginKernelTable> ReadKernel(std::string_view plugin, const headrace_kernel* given);
+
+// Without inference. Defaults that do not fit are found when it is registered.
+ir::Declaration DeclarationOf(std::string_view plugin, const PluginKernelTable& table);
+
+// Small letters, digits and `_`, the first one a letter, and no word of Python's.
+bool IsPythonName(std::string_view name);
+
+// OK if it is UTF-8, and given if it is `required`.
+absl::Status CheckText(const char* text, bool required, std::string_view what);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_

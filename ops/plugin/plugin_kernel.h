@@ -1,0 +1,20 @@
+// A kernel of a plugin: attributes, types and tensors in the structures of the interface, and what comes back checked.
+// Thread contract: as Kernel; a PluginKernelTable outlives what is made of it.
+#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_KERNEL_H_
+#define HEADRACE_OPS_PLUGIN_PLUGIN_KERNEL_H_
+
+#include "ir/declaration.h"
+#include "kernels/kernel.h"
+#include "ops/plugin/plugin_declaration.h"
+
+namespace headrace {
+
+// Calls infer(). kFunction, as an error of no row: types that cannot be.
+ir::InferKernel InferOf(const PluginKernelTable& table);
+
+// Calls create().
+KernelFactory FactoryOf(const PluginKernelTable& table);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_KERNEL_H_
