@@ -4,6 +4,7 @@ import inspect
 import json
 import pathlib
 import pickle
+import shutil
 import subprocess
 
 import numpy as np
@@ -388,3 +389,107 @@ assert [int(r["a"]) for r in hr.Range(2).map(modules[0].Range(), "value", output
 """
     done = run_python(code)
     assert done.returncode == 0, done.stderr
+
+
+VIGNETTE = ROOT / "examples/plugin/vignette.cc"
+
+
+def compiled(source: pathlib.Path, library: pathlib.Path, *options: str) -> pathlib.Path:
+    command = ["g++", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", f"-I{hr.plugin_include()}", *options]
+    subprocess.run([*command, str(source), "-o", str(library)], check=True, timeout=120)
+    return library
+
+
+@pytest.fixture(scope="session")
+def frames_library(tmp_path_factory):
+    return compiled(VIGNETTE, tmp_path_factory.mktemp("frames") / "libframes.so")
+
+
+def test_the_example_in_cpp(frames_library):
+    frames = hr.load_plugin(frames_library)
+    assert str(inspect.signature(frames.Vignette)) == "(strength: 'float' = 0.5) -> 'None'"
+    picture = np.full((3, 3, 2), 200, np.uint8)
+    expected = np.array([[0, 100, 0], [100, 200, 100], [0, 100, 0]], np.uint8)
+    np.testing.assert_array_equal(frames.Vignette(1.0)(picture), np.dstack([expected] * 2))
+    (batch,) = hr.Numpy({"x": np.stack([picture] * 2)}).map(frames.Vignette(1.0), "x").batch(2)
+    np.testing.assert_array_equal(batch["x"][1, ..., 0], expected)
+    with pytest.raises(hr.GraphError, match=r"needs uint8 \(H, W, C\)"):
+        floats().map(frames.Vignette(), "x").schema  # noqa: B018
+    with pytest.raises(hr.GraphError, match="strength is 7.*; it must be at most 1"):
+        list(hr.Numpy({"x": picture[None]}).map(frames.Vignette(7.0), "x"))
+
+
+def test_a_plugin_in_cpp_exports_its_entry_alone(frames_library):
+    listed = subprocess.run(["nm", "-D", "--defined-only", frames_library], check=True, capture_output=True, text=True)
+    strong = [line.split()[1:] for line in listed.stdout.splitlines() if line.split()[1] not in ("W", "V")]
+    assert strong == [["T", "headrace_plugin_query"]]
+
+
+CLASSES = """
+#include "headrace_plugin.hpp"
+
+using namespace headrace_plugin_cc;
+
+struct Draws {
+  static Declaration Declared() {
+    Declaration declaration("Draws", 1, "Random numbers and texts.");
+    declaration.Random().Outputs(2);
+    declaration.Ints("size", "A pair.").Default("(3, 4)").Lengths({2}).Broadcast().Minimum(1);
+    declaration.Text("mode", "How.").Default("'up'").Choices({"up", "down"});
+    declaration.Texts("names", "Some.").Default("None").Nullable();
+    declaration.DType("dtype", "A type.").Default("'int8'");
+    declaration.Bool("fails", "Whether to throw.").Default("False");
+    return declaration;
+  }
+  static std::vector<Type> Infer(const Attributes&, const std::vector<Type>&) {
+    return {{HEADRACE_FLOAT64, Shape{3}}, {HEADRACE_STRING, Shape{-1}}};
+  }
+  explicit Draws(const Attributes& given) : fails(given.Bool("fails")) {
+    for (int64_t each : given.Ints("size")) texts.push_back(std::to_string(each));
+    texts.push_back(given.Text("mode"));
+    if (!given.IsNone("names")) for (const std::string& each : given.Texts("names")) texts.push_back(each);
+    texts.push_back(std::to_string(given.DType("dtype")));
+  }
+  void Apply(Row& row) const {
+    if (fails) throw Error(HEADRACE_DATA_ERROR, "fails");
+    double* numbers = row.Allocate<double>(0, {3});
+    numbers[0] = row.Uniform();
+    numbers[1] = row.Normal();
+    numbers[2] = static_cast<double>(row.Below(6) + row.identity().key % 2);
+    row.GiveStrings(1, HEADRACE_STRING, {static_cast<int64_t>(texts.size())}, texts);
+  }
+  bool fails;
+  std::vector<std::string> texts;
+};
+
+HEADRACE_PLUGIN(NAME, "1", "", Draws)
+"""
+
+
+def test_classes_of_one_name_in_two_plugins(tmp_path):
+    (tmp_path / "draws.cc").write_text(CLASSES)
+    one, two = (
+        hr.load_plugin(compiled(tmp_path / "draws.cc", tmp_path / f"{name}.so", f'-DNAME="{name}"'))
+        for name in ("drawsone", "drawstwo")
+    )
+    assert (one.__name__, two.__name__) == ("headrace.plugins.drawsone", "headrace.plugins.drawstwo")
+    rows = list(hr.Range(50).map(one.Draws(size=7, mode="down", names=["a", "bc"], seed=3), "value", output=["x", "t"]))
+    assert list(rows[0]["t"]) == ["7", "7", "down", "a", "bc", "2"]
+    drawn = np.array([row["x"] for row in rows])
+    assert (0 <= drawn[:, 0]).all() and (drawn[:, 0] < 1).all() and len(np.unique(drawn[:, 1])) == 50
+    again = list(hr.Range(50).map(two.Draws(seed=3, name="n"), "value", output=["x", "t"]).iterate(workers=1, window=1))
+    assert list(again[0]["t"]) == ["3", "4", "up", "2"]
+    with pytest.raises(hr.DataError, match="fails"):
+        list(hr.Range(2).map(one.Draws(fails=True), "value", output=["x", "t"]))
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="CMake is not installed")
+def test_the_example_builds_with_cmake(tmp_path):
+    include = f"-DHEADRACE_INCLUDE={hr.plugin_include()}"
+    for command in (
+        ["cmake", "-S", str(VIGNETTE.parent), "-B", str(tmp_path), include],
+        ["cmake", "--build", str(tmp_path)],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "libframes.so").exists()

@@ -33,7 +33,7 @@ from headrace import mx, pack
 from headrace import vision as V
 
 assert "site-packages" in hr.__file__, hr.__file__
-assert "headrace_plugin.h" in os.listdir(hr.plugin_include())
+assert sorted(os.listdir(hr.plugin_include())) == ["headrace_plugin.h", "headrace_plugin.hpp"]
 train = (hr.ImageFolder(sys.argv[1], shuffle=True)
            .map([V.Decode(), V.RandomResizedCrop(64), V.RandomHorizontalFlip(),
                  V.Normalize([127.5] * 3, [64.0] * 3), V.HWC2CHW()], "image")

@@ -1,0 +1,374 @@
+// Kernels of a plugin in C++17, over headrace_plugin.h: classes instead of tables and callbacks, exceptions instead of
+// results. Nothing of it crosses the interface, so compiler and standard library are the plugin's own choice.
+//
+//   class Scale {
+//    public:
+//     static headrace_plugin_cc::Declaration Declared();  // name, version, attributes, inputs and outputs, traits
+//     // The types of the outputs; called for each row as well, so that Apply gets only inputs that it accepted.
+//     static std::vector<headrace_plugin_cc::Type> Infer(const headrace_plugin_cc::Attributes& attributes,
+//                                                        const std::vector<headrace_plugin_cc::Type>& inputs);
+//     explicit Scale(const headrace_plugin_cc::Attributes& attributes);
+//     void Apply(headrace_plugin_cc::Row& row) const;
+//   };
+//   HEADRACE_PLUGIN("myops", "1.0", "What it is for.", Scale)
+//
+// Thread contract: a kernel is made once from its attributes and is const afterwards; any thread may apply it to any
+// row. Everything else belongs to the thread of its call.
+#ifndef HEADRACE_PLUGIN_HPP_
+#define HEADRACE_PLUGIN_HPP_
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headrace_plugin.h"
+
+// Hidden: otherwise two plugins with kernel classes of one name would share their tables.
+namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
+
+  // Thrown by a kernel for a failure; its text continues a sentence that begins with the kernel's name. Any other
+  // exception becomes HEADRACE_FUNCTION_ERROR with its what().
+  class Error : public std::runtime_error {
+   public:
+    Error(headrace_result result, const std::string& text) : std::runtime_error(text), result_(result) {}
+    headrace_result result() const { return result_; }
+
+   private:
+    headrace_result result_;
+  };
+
+  using Shape = std::vector<int64_t>;
+
+  struct Type {
+    int32_t dtype = HEADRACE_UNKNOWN;  // a headrace_dtype
+    std::optional<Shape> shape = {};   // nullopt: not known; a length of -1: differs from row to row
+  };
+
+  template <typename T>
+  struct DTypeOf;
+#define HEADRACE_PLUGIN_DTYPE(cpp, name)   \
+  template <>                              \
+  struct DTypeOf<cpp> {                    \
+    static constexpr int32_t value = name; \
+  }
+  HEADRACE_PLUGIN_DTYPE(bool, HEADRACE_BOOL);
+  HEADRACE_PLUGIN_DTYPE(int8_t, HEADRACE_INT8);
+  HEADRACE_PLUGIN_DTYPE(int16_t, HEADRACE_INT16);
+  HEADRACE_PLUGIN_DTYPE(int32_t, HEADRACE_INT32);
+  HEADRACE_PLUGIN_DTYPE(int64_t, HEADRACE_INT64);
+  HEADRACE_PLUGIN_DTYPE(uint8_t, HEADRACE_UINT8);
+  HEADRACE_PLUGIN_DTYPE(uint16_t, HEADRACE_UINT16);
+  HEADRACE_PLUGIN_DTYPE(uint32_t, HEADRACE_UINT32);
+  HEADRACE_PLUGIN_DTYPE(uint64_t, HEADRACE_UINT64);
+  HEADRACE_PLUGIN_DTYPE(float, HEADRACE_FLOAT32);
+  HEADRACE_PLUGIN_DTYPE(double, HEADRACE_FLOAT64);
+#undef HEADRACE_PLUGIN_DTYPE
+
+  // What a kernel declares. Doc strings and names are copied.
+  class Declaration {
+   public:
+    Declaration(const char* name, uint32_t version, const char* summary) {
+      kernel_.struct_size = sizeof(kernel_);
+      kernel_.name = Keep(name);
+      kernel_.version = version;
+      kernel_.summary = Keep(summary);
+      kernel_.least_inputs = kernel_.most_inputs = kernel_.outputs = 1;
+    }
+
+    Declaration& Doc(const char* text) { return kernel_.doc = Keep(text), *this; }
+    Declaration& Example(const char* text) { return kernel_.example = Keep(text), *this; }
+    // UINT32_MAX: any number.
+    Declaration& Inputs(uint32_t least, uint32_t most) {
+      return kernel_.least_inputs = least, kernel_.most_inputs = most, *this;
+    }
+    Declaration& Outputs(uint32_t count) { return kernel_.outputs = count, *this; }
+    Declaration& Random() { return kernel_.traits |= HEADRACE_RANDOM, *this; }
+    Declaration& NotDeterministic() { return kernel_.traits |= HEADRACE_NOT_DETERMINISTIC, *this; }
+    Declaration& ByBatch() { return kernel_.traits |= HEADRACE_BY_BATCH, *this; }
+
+    Declaration& Bool(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_BOOL, name, doc); }
+    Declaration& Int(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_INT, name, doc); }
+    Declaration& Float(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_FLOAT, name, doc); }
+    Declaration& Text(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_TEXT, name, doc); }
+    Declaration& Ints(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_INTS, name, doc); }
+    Declaration& Floats(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_FLOATS, name, doc); }
+    Declaration& Texts(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_TEXTS, name, doc); }
+    Declaration& DType(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_DTYPE, name, doc); }
+
+    // Of the attribute declared last. The default is in Python's notation: "2.0", "'up'", "None".
+    Declaration& Default(const char* value) { return attributes_.back().default_value = Keep(value), *this; }
+    Declaration& Nullable() { return attributes_.back().flags |= HEADRACE_NULLABLE, *this; }
+    Declaration& Minimum(double value) { return Bound(HEADRACE_HAS_MINIMUM, attributes_.back().minimum, value); }
+    Declaration& Maximum(double value) { return Bound(HEADRACE_HAS_MAXIMUM, attributes_.back().maximum, value); }
+    Declaration& Above(double value) {
+      return Bound(HEADRACE_HAS_MINIMUM | HEADRACE_EXCLUSIVE_MINIMUM, attributes_.back().minimum, value);
+    }
+    Declaration& Choices(const std::vector<const char*>& choices) {
+      std::vector<const char*>& kept = choices_.emplace_back();
+      for (const char* choice : choices) kept.push_back(Keep(choice));
+      kept.push_back(nullptr);
+      return attributes_.back().choices = kept.data(), *this;
+    }
+    Declaration& Lengths(std::vector<int32_t> lengths) {
+      lengths.push_back(0);
+      return attributes_.back().lengths = lengths_.emplace_back(std::move(lengths)).data(), *this;
+    }
+    Declaration& Broadcast() { return attributes_.back().flags |= HEADRACE_BROADCAST, *this; }
+
+    const std::deque<headrace_attribute>& attributes() const { return attributes_; }
+    uint32_t outputs() const { return kernel_.outputs; }
+    // Without callbacks; valid as long as this.
+    headrace_kernel& Finish() {
+      pointers_.clear();
+      for (const headrace_attribute& attribute : attributes_) pointers_.push_back(&attribute);
+      pointers_.push_back(nullptr);
+      kernel_.attributes = pointers_.data();
+      return kernel_;
+    }
+
+   private:
+    const char* Keep(const char* text) { return texts_.emplace_back(text).c_str(); }
+    Declaration& Add(int32_t type, const char* name, const char* doc) {
+      headrace_attribute& added = attributes_.emplace_back();
+      added = {};
+      added.struct_size = sizeof(added);
+      added.type = type;
+      added.name = Keep(name);
+      added.doc = Keep(doc);
+      return *this;
+    }
+    Declaration& Bound(uint64_t flags, double& bound, double value) {
+      attributes_.back().flags |= flags;
+      bound = value;
+      return *this;
+    }
+
+    headrace_kernel kernel_ = {};
+    // Deques, because elements stay where they are when others are added, and when the whole is moved.
+    std::deque<headrace_attribute> attributes_;
+    std::deque<std::string> texts_;
+    std::deque<std::vector<const char*>> choices_;
+    std::deque<std::vector<int32_t>> lengths_;
+    std::vector<const headrace_attribute*> pointers_;
+  };
+
+  // The values of the attributes, by name; checked against the declaration, defaults filled in.
+  class Attributes {
+   public:
+    Attributes(const Declaration& declaration, const headrace_value* const* values)
+        : declaration_(declaration), values_(values) {}
+
+    bool IsNone(const char* name) const { return Of(name).none != 0; }
+    bool Bool(const char* name) const { return Of(name).integer != 0; }
+    int64_t Int(const char* name) const { return Of(name).integer; }
+    double Float(const char* name) const { return Of(name).real; }
+    std::string Text(const char* name) const { return {Of(name).text, Of(name).count}; }
+    int32_t DType(const char* name) const { return static_cast<int32_t>(Of(name).integer); }
+    std::vector<int64_t> Ints(const char* name) const { return {Of(name).ints, Of(name).ints + Of(name).count}; }
+    std::vector<double> Floats(const char* name) const { return {Of(name).reals, Of(name).reals + Of(name).count}; }
+    std::vector<std::string> Texts(const char* name) const { return {Of(name).texts, Of(name).texts + Of(name).count}; }
+
+   private:
+    const headrace_value& Of(const char* name) const {
+      size_t i = 0;
+      for (const headrace_attribute& attribute : declaration_.attributes()) {
+        if (std::strcmp(attribute.name, name) == 0) return *values_[i];
+        ++i;
+      }
+      throw Error(HEADRACE_FUNCTION_ERROR, std::string("asks for an attribute that it does not declare: ") + name);
+    }
+
+    const Declaration& declaration_;
+    const headrace_value* const* values_;
+  };
+
+  inline const headrace_host* host = nullptr;
+
+  // One call of Apply: its inputs, row-major and read-only, the memory of its outputs, and its random numbers.
+  class Row {
+   public:
+    Row(headrace_call* call, const headrace_tensor* const* inputs, uint32_t count)
+        : call_(call), inputs_(inputs), count_(count) {}
+
+    uint32_t inputs() const { return count_; }
+    const headrace_tensor& input(uint32_t i) const { return *inputs_[i]; }
+    int32_t dtype(uint32_t i) const { return inputs_[i]->dtype; }
+    Shape shape(uint32_t i) const { return {inputs_[i]->dl.shape, inputs_[i]->dl.shape + inputs_[i]->dl.ndim}; }
+    int64_t elements(uint32_t i) const {
+      int64_t elements = 1;
+      for (const int64_t length : shape(i)) elements *= length;
+      return elements;
+    }
+    // T is what Infer() made sure of.
+    template <typename T>
+    const T* data(uint32_t i) const {
+      return static_cast<const T*>(inputs_[i]->dl.data);
+    }
+    // Element k of bytes or strings.
+    std::string string(uint32_t i, int64_t k = 0) const {
+      const int64_t* const at = inputs_[i]->offsets + k;
+      return {data<char>(i) + at[0], static_cast<size_t>(at[1] - at[0])};
+    }
+
+    // Each output once, by one of these.
+    template <typename T>
+    T* Allocate(uint32_t output, const Shape& shape) {
+      return static_cast<T*>(Allocate(output, DTypeOf<T>::value, shape));
+    }
+    void* Allocate(uint32_t output, int32_t dtype, const Shape& shape) {
+      void* memory = nullptr;
+      Check(host->allocate(call_, output, dtype, static_cast<int32_t>(shape.size()), shape.data(), &memory));
+      return memory;
+    }
+    void GiveStrings(uint32_t output, int32_t dtype, const Shape& shape, const std::vector<std::string>& strings) {
+      std::string joined;
+      std::vector<int64_t> offsets = {0};
+      for (const std::string& each : strings) {
+        joined += each;
+        offsets.push_back(static_cast<int64_t>(joined.size()));
+      }
+      Check(host->give_strings(call_, output, dtype, static_cast<int32_t>(shape.size()), shape.data(), joined.data(),
+                               offsets.data()));
+    }
+    void GiveInput(uint32_t output, uint32_t input) { Check(host->give_input(call_, output, input)); }
+
+    // The row's own random numbers, of a kernel that declares Random().
+    double Uniform() {
+      double number = 0;
+      Check(host->random_uniform(call_, &number, 1));
+      return number;
+    }
+    double Normal() {
+      double number = 0;
+      Check(host->random_normal(call_, &number, 1));
+      return number;
+    }
+    uint64_t Below(uint64_t bound) {
+      uint64_t number = 0;
+      Check(host->random_below(call_, bound, &number, 1));
+      return number;
+    }
+    headrace_identity identity() {
+      headrace_identity identity = {};
+      identity.struct_size = sizeof(identity);
+      Check(host->identity(call_, &identity));
+      return identity;
+    }
+
+    // Of a kernel that declares ByBatch(): whether row `row` of the batch must not be joined with others.
+    bool IsFiller(uint64_t row) {
+      const uint8_t* marks = nullptr;
+      uint64_t count = 0;
+      Check(host->fillers(call_, &marks, &count));
+      return row < count && marks[row] != 0;
+    }
+    bool stopped() { return host->stopped(call_) != 0; }
+
+   private:
+    // The host has the text of its own error.
+    struct Refused {
+      int32_t result;
+    };
+    template <typename K>
+    friend class KernelOf;
+    static void Check(int32_t result) {
+      if (result != HEADRACE_OK) throw Refused{result};
+    }
+
+    headrace_call* call_;
+    const headrace_tensor* const* inputs_;
+    uint32_t count_;
+  };
+
+  // The callbacks of kernel class K.
+  template <typename K>
+  class KernelOf {
+   public:
+    static const headrace_kernel* Table() {
+      headrace_kernel& kernel = Declared().Finish();
+      kernel.infer = Infer;
+      kernel.create = Create;
+      kernel.destroy = [](void* state) { delete static_cast<K*>(state); };
+      kernel.apply = Apply;
+      return &kernel;
+    }
+
+   private:
+    static Declaration& Declared() {
+      static Declaration declaration = K::Declared();
+      return declaration;
+    }
+
+    template <typename Body>
+    static int32_t Caught(headrace_call* call, Body body) {
+      try {
+        body();
+        return HEADRACE_OK;
+      } catch (const Row::Refused& refused) {
+        return refused.result;
+      } catch (const Error& error) {
+        return host->fail(call, error.result(), error.what());
+      } catch (const std::bad_alloc&) {
+        return host->fail(call, HEADRACE_RESOURCE_ERROR, "found no more memory");
+      } catch (const std::exception& error) {
+        return host->fail(call, HEADRACE_FUNCTION_ERROR, error.what());
+      } catch (...) {
+        return host->fail(call, HEADRACE_FUNCTION_ERROR, "threw what is no std::exception");
+      }
+    }
+
+    static int32_t Infer(headrace_call* call, const headrace_value* const* values, const headrace_type* const* inputs,
+                         uint32_t count, headrace_type* const* outputs) {
+      return Caught(call, [&] {
+        std::vector<Type> given(count);
+        for (uint32_t i = 0; i < count; ++i) {
+          given[i].dtype = inputs[i]->dtype;
+          if (inputs[i]->axes >= 0) given[i].shape.emplace(inputs[i]->shape, inputs[i]->shape + inputs[i]->axes);
+        }
+        const std::vector<Type> made = K::Infer(Attributes(Declared(), values), given);
+        if (made.size() != Declared().outputs()) {
+          throw Error(HEADRACE_FUNCTION_ERROR, "infers other outputs than it declares");
+        }
+        for (size_t i = 0; i < made.size(); ++i) {
+          outputs[i]->dtype = made[i].dtype;
+          outputs[i]->axes = made[i].shape.has_value() ? static_cast<int32_t>(made[i].shape->size()) : -1;
+          if (outputs[i]->axes > HEADRACE_MOST_AXES) throw Error(HEADRACE_FUNCTION_ERROR, "infers too many axes");
+          for (int32_t axis = 0; axis < outputs[i]->axes; ++axis) outputs[i]->shape[axis] = (*made[i].shape)[axis];
+        }
+      });
+    }
+    static int32_t Create(headrace_call* call, const headrace_value* const* values, void** state) {
+      return Caught(call, [&] { *state = new K(Attributes(Declared(), values)); });
+    }
+    static int32_t Apply(headrace_call* call, const void* state, const headrace_tensor* const* inputs, uint32_t count) {
+      return Caught(call, [&] {
+        Row row(call, inputs, count);
+        static_cast<const K*>(state)->Apply(row);
+      });
+    }
+  };
+
+  template <typename... Kernels>
+  const headrace_plugin* PluginOf(const headrace_host* given, const char* name, const char* version, const char* doc) {
+    host = given;
+    static const headrace_kernel* const kernels[] = {KernelOf<Kernels>::Table()..., nullptr};
+    static const headrace_plugin plugin = {sizeof(headrace_plugin), HEADRACE_PLUGIN_ABI, name, version, doc, kernels};
+    return &plugin;
+  }
+
+}  // namespace headrace_plugin_cc
+
+// At namespace scope, once in a plugin: its name, its version, what it is for, and its kernel classes.
+#define HEADRACE_PLUGIN(name, version, doc, ...)                                                    \
+  HEADRACE_PLUGIN_EXPORT const headrace_plugin* headrace_plugin_query(const headrace_host* given) { \
+    return headrace_plugin_cc::PluginOf<__VA_ARGS__>(given, name, version, doc);                    \
+  }
+
+#endif  // HEADRACE_PLUGIN_HPP_
