@@ -384,18 +384,15 @@ def test_numpy_values_are_taken_as_attributes():
     V.Normalize(np.array([1.0, 2.0, 3.0]), np.float32([1, 1, 1]))
 
 
-def test_import_is_quick_and_starts_no_thread():
-    code = """
-import os, sys, time
-began = time.perf_counter()
+def test_import_starts_no_thread_and_leaves_out_what_is_slow_to_import():
+    done = run_python("""
+import os, sys
 import headrace
-took = time.perf_counter() - began
 assert len(os.listdir("/proc/self/task")) == 1
-assert "numpy" not in sys.modules and "headrace.late_classes" not in sys.modules
-print(took)
-"""
-    best = min(float(run_python(code).stdout) for _ in range(5))
-    assert best < 0.120, best
+slow = {"numpy", "torch", "PIL", "tqdm", "cloudpickle", "multiprocessing", "headrace.late_classes"}
+assert not slow & set(sys.modules), slow & set(sys.modules)
+""")
+    assert done.returncode == 0, done.stderr
 
 
 def test_version_is_the_builds():
