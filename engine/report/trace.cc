@@ -64,7 +64,7 @@ class TraceWriter {
   void Part(std::string_view name, size_t batch, uint64_t start_ns, uint64_t end_ns) {
     for (const auto& [kind, ns] : {std::pair('b', start_ns), std::pair('e', end_ns)}) {
       Begin();
-      Append(text_, R"({"ph":")", std::string(1, kind), R"(","cat":"batch","name":")", name, R"(","id":)", batch,
+      Append(text_, R"({"ph":")", std::string(1, kind), R"(","cat":"batches","name":")", name, R"(","id":)", batch,
              R"(,"pid":)", kDevice, R"(,"tid":0,"ts":)", Microseconds(ns), "}");
     }
   }

@@ -116,7 +116,7 @@ def test_batches_on_a_device_show_their_way(tmp_path, executor):
     assert named(trace, "process_name") == {"threads", "connectors", "batches on cpu:0"}
     moments = {}
     for event in trace["traceEvents"]:
-        if event.get("cat") == "batch":
+        if event.get("cat") == "batches":
             moments.setdefault(event["id"], []).append((event["name"], event["ph"], event["ts"]))
     assert sorted(moments) == list(range(10))
     wall = trace["otherData"]["wall_us"]
