@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/brief_lock.h"
+#include "core/fork_watch.h"
 
 namespace headrace {
 namespace {
@@ -28,12 +29,13 @@ std::array<Kept, kClasses>& KeptMemory() {
   return *kept;
 }
 
-#ifdef HEADRACE_SANITIZER
-// Lets the sanitizer see every use of memory that was given back.
+#if defined(HEADRACE_SANITIZER) && !defined(__SANITIZE_THREAD__)
+// Lets AddressSanitizer see every use of memory that was given back.
 size_t ClassOf(size_t /*bytes*/) { return kClasses; }
 #else
-// kClasses: it is not kept.
+// kClasses: it is not kept. Locks that another thread held during a fork stay locked in the child.
 size_t ClassOf(size_t bytes) {
+  if (LostInFork()) return kClasses;
   if (bytes < size_t{1} << (kLeastBits - 1)) return kClasses;
   const auto bits = static_cast<size_t>(std::bit_width(bytes - 1));
   return bits < kLeastBits ? 0 : std::min(bits - kLeastBits, kClasses);
