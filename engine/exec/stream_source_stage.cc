@@ -3,11 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/exec/group_size.h"
 
 namespace headrace {
+namespace {
+
+// A message waits no longer than this for those behind it to be made: twice what a task should take.
+constexpr uint64_t kMostDelayNs = 400'000;
+
+}  // namespace
 
 StreamSourceStage::StreamSourceStage(const PlannedStage& plan, RunControl* control, Parts parts,
                                      const PlannedOperator& op, std::unique_ptr<StreamSource> source,
@@ -84,7 +91,18 @@ Message StreamSourceStage::NextMessage(int rows) {
   return block;
 }
 
+// Whether what the task made goes downstream now: waking threads for each message of short rows costs more than the
+// message, but none waits for a slow read, and the connector must see that messages grow.
+bool StreamSourceStage::HandsOver(const Task& task, uint64_t start_ns) {
+  if (plan_.gated || task.outputs.empty()) return true;
+  const int64_t bytes = task.outputs.back().second;
+  const bool grew = bytes > largest_made_;
+  largest_made_ = std::max(largest_made_, bytes);
+  return grew || NowNs() - start_ns > kMostDelayNs;
+}
+
 void StreamSourceStage::RunTask(Task& task) {
+  const uint64_t start = NowNs();
   int rows = GroupRows();
   // The user's function may wait until the loop has seen a row, so no row waits for one of a later batch.
   if (plan_.gated && plan_.joined_rows > 0) rows = static_cast<int>(std::min<int64_t>(rows, plan_.joined_rows));
@@ -103,7 +121,7 @@ void StreamSourceStage::RunTask(Task& task) {
     if (!number.has_value()) break;  // closed
     if (task.outputs.empty()) task.first = *number;
     GiveParts(task);
-    if (plan_.gated) Deliver(task);
+    if (HandsOver(task, start)) Deliver(task);
   }
   Deliver(task);
   task.count = std::max(1, made);

@@ -30,6 +30,7 @@ class StreamSourceStage : public Stage {
   Message NextMessage(int rows);
   bool GoesOn(const Block& block, const absl::Status& status) const;
   void EndEpoch(uint64_t epoch);
+  bool HandsOver(const Task& task, uint64_t start_ns);
   RowShare Share() const;
 
   const PlannedOperator& op_;
@@ -39,7 +40,8 @@ class StreamSourceStage : public Stage {
   uint64_t epoch_;
   std::vector<uint64_t> counters_of_source_;
   uint64_t base_;
-  uint64_t given_ = 0;  // rows that did not fail, in this epoch
+  uint64_t given_ = 0;        // rows that did not fail, in this epoch
+  int64_t largest_made_ = 0;  // bytes of a message
   bool started_ = false;
   bool at_end_ = false;  // it failed: the end-of-epoch marker comes next
   bool exhausted_ = false;

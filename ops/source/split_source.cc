@@ -17,6 +17,10 @@ constexpr int64_t kLeastBlockBytes = 4096;
 constexpr int64_t kBudgetShare = 16;
 // Blocks that a reader holds or has asked for.
 constexpr int64_t kBlocksOfReader = 3;
+// A message ends with the record that reaches this size, however many rows were asked for: records may be far longer
+// than those by which their number was chosen.
+constexpr int64_t kMostMessageBytes = int64_t{2} << 20;
+constexpr int64_t kMessageShare = 8;  // of the budget
 
 // The counters of a checkpoint, after the rows read.
 enum Counter { kRows, kOpened, kTurn, kGiven, kLanes };
@@ -114,6 +118,8 @@ SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles file
       share_(splits_.size() > rank_ ? (splits_.size() - rank_ - 1) / world_ + 1 : 0),
       skips_failed_(arguments.run->skips_failed),
       block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes)),
+      most_message_bytes_(
+          static_cast<size_t>(std::clamp(arguments.run->memory / kMessageShare, kLeastBlockBytes, kMostMessageBytes))),
       warnings_(std::make_shared<RowWarnings>(arguments.name, "place")),
       lanes_(static_cast<size_t>(reading_.readers)) {}
 
@@ -262,6 +268,7 @@ absl::Status SplitSource::AddTurn(Lane& lane, size_t rows, const RowShare& share
     return RowId{epoch, MixKey(file, static_cast<uint64_t>(records[i * step].offset)), false, changed};
   });
   block.provenances.AppendRun(lane.opened.path, added, [=](size_t i) { return records[i * step].offset; });
+  for (size_t i = 0; i < added; ++i) message_bytes_ += records[i * step].length;
   if (added > 0) {
     Advance(lane, first + (added - 1) * step + 1 - lane.at);
     Save(counters);
@@ -289,7 +296,8 @@ absl::Status SplitSource::ReadRows(int rows, const RowShare& share, Block& block
   block.ids.reserve(static_cast<size_t>(rows));
   block.provenances.reserve(static_cast<size_t>(rows));
   columns_->Expect(static_cast<size_t>(rows));
-  while (status.ok() && block.rows() < rows) {
+  message_bytes_ = 0;
+  while (status.ok() && block.rows() < rows && message_bytes_ < most_message_bytes_) {
     const absl::StatusOr<Lane*> lane = NextLane();
     status = lane.status();
     if (!lane.ok() || *lane == nullptr) break;

@@ -121,14 +121,16 @@ class SplitSource : public StreamSource {
   const uint64_t share_;           // the number of splits of this rank
   const bool skips_failed_;
   const size_t block_bytes_;
+  const size_t most_message_bytes_;
   const std::shared_ptr<RowWarnings> warnings_;
   std::vector<Lane> lanes_;
   std::deque<Opened> ahead_;  // the splits that come next
   uint64_t epoch_ = 0;
-  uint64_t position_ = 0;  // rows read
-  uint64_t opened_ = 0;    // splits of this rank that were opened
-  uint64_t turn_ = 0;      // whose it is
-  uint64_t given_ = 0;     // rows given in it
+  uint64_t position_ = 0;     // rows read
+  uint64_t opened_ = 0;       // splits of this rank that were opened
+  uint64_t turn_ = 0;         // whose it is
+  uint64_t given_ = 0;        // rows given in it
+  size_t message_bytes_ = 0;  // of the records in the message that is made
 };
 
 }  // namespace headrace

@@ -51,6 +51,15 @@ def test_arrays_are_held_while_they_are_used_and_no_longer():
     assert gone() is None
 
 
+def test_lines_that_grow_stay_within_the_budget(tmp_path):
+    """The rows of a message are chosen by the lines before it, which may be far shorter."""
+    (tmp_path / "lines.txt").write_bytes(b"short\n" * 200_000 + (b"x" * (1 << 20) + b"\n") * 64)
+    with hr.Text(tmp_path / "lines.txt").iterate(memory="32MiB") as rows:
+        assert sum(1 for _ in rows) == 200_064
+        # What is due may overdraw alone.
+        assert rows.report()["peak_bytes"] <= 40 << 20
+
+
 def test_arrays_of_any_layout():
     base = np.arange(24).reshape(4, 6)
     for column in (
