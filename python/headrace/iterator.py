@@ -8,7 +8,7 @@ import copy
 import threading  # noqa: F401
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -80,13 +80,13 @@ def _to_torch(value: Any, torch: Any) -> Any:
 class DeviceBatch(dict[str, Any]):
     """A batch on a device: a dict from column to tensor or array.
 
-    Loops of other libraries make dicts of the same class of it, from the columns alone.
+    Loops of other libraries make dicts of the same class of it, from all that `dict` takes.
     """
 
-    def __init__(self, columns: Batch, row: Batch | None = None) -> None:
+    def __init__(self, columns: Batch | Iterable[tuple[str, Any]] = (), row: Batch | None = None) -> None:
         super().__init__(columns)
         self._made_here = row is not None
-        lent = [value for value in (row or columns).values() if isinstance(value, _engine.LentTensor)]
+        lent = [each for each in (self if row is None else row).values() if isinstance(each, _engine.LentTensor)]
         # Of a device in host memory there are no streams.
         there = [each for each in lent if each.__dlpack_device__()[0] == _CUDA]
         self._streams = [each.streams for each in there]

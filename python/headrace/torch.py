@@ -140,6 +140,11 @@ class Loader:
         """For loops that call `loader.sampler.set_epoch(epoch)`, such as Lightning's."""
         return _Order(self)
 
+    @property
+    def batch_sampler(self) -> None:
+        """None, as a DataLoader without one has: Lightning looks for it where it evaluates."""
+        return None
+
     # ---- positions ----
 
     def state_dict(self) -> dict[str, Any]:

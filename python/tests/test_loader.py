@@ -296,6 +296,60 @@ def test_batches_of_a_device_may_be_made_anew_by_other_libraries():
 
 
 @pytest.mark.torch
+def test_batches_of_a_device_are_moved_by_ddp_and_fsdp():
+    torch = pytest.importorskip("torch")
+    from torch.distributed.utils import _to_kwargs
+
+    batch = next(iter(Loader(hr.Range(4).batch(4), "cpu:0")))
+    ((moved,),), (named,) = _to_kwargs((batch,), dict(batch), torch.device("cpu"), False)
+    assert type(moved) is type(batch)
+    assert moved["value"].tolist() == named["value"].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.torch
+def test_in_lightnings_loops_that_evaluate():
+    pytest.importorskip("torch")
+    lightning = pytest.importorskip("lightning")
+
+    class Notes(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.automatic_optimization = False
+            self.seen = {"train": [], "val": [], "test": [], "predict": []}
+
+        def note(self, loop, batch):
+            self.seen[loop] += batch["value"].tolist()
+
+        def training_step(self, batch, index):
+            self.note("train", batch)
+
+        def validation_step(self, batch, index):
+            if not self.trainer.sanity_checking:
+                self.note("val", batch)
+
+        def test_step(self, batch, index):
+            self.note("test", batch)
+
+        def predict_step(self, batch, index):
+            self.note("predict", batch)
+
+        def configure_optimizers(self):
+            return None
+
+    module = Notes()
+    trainer = quiet_trainer(lightning, max_epochs=2)
+    trainer.fit(module, *(Loader(hr.Range(rows).batch(2)) for rows in (3, 5)))
+    trainer.test(module, Loader(hr.Range(4).batch(2)), verbose=False)
+    trainer.predict(module, Loader(hr.Range(6).batch(2)))
+    assert module.seen == {"train": [0, 1, 2] * 2, "val": [*range(5)] * 2, "test": [*range(4)], "predict": [*range(6)]}
+
+
+def quiet_trainer(lightning, **options):
+    quiet = ("logger", "enable_progress_bar", "enable_model_summary", "enable_checkpointing")
+    return lightning.Trainer(accelerator="cpu", **dict.fromkeys(quiet, False), **options)
+
+
+@pytest.mark.torch
 @pytest.mark.parametrize("device", [None, "cpu:0"])
 def test_in_lightnings_loop(device, tmp_path):
     pytest.importorskip("torch")
@@ -326,8 +380,7 @@ def test_in_lightnings_loop(device, tmp_path):
 
     def fit(saved_after=None, checkpoint=None):
         module = Notes(saved_after)
-        quiet = ("logger", "enable_progress_bar", "enable_model_summary", "enable_checkpointing")
-        trainer = lightning.Trainer(max_epochs=3, accelerator="cpu", **dict.fromkeys(quiet, False))
+        trainer = quiet_trainer(lightning, max_epochs=3)
         loader = Loader(hr.Range(20, shuffle=True).batch(3), device)
         trainer.fit(module, loader, ckpt_path=checkpoint, weights_only=True)
         return module.seen
