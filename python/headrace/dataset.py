@@ -280,12 +280,16 @@ class Dataset(Methods):
 
         With `on_error("skip")` it is the most that there can be.
         """
-        count = _engine.count(*self._bound_graph(self._options.for_engine() | {"epoch": self.epoch}))
+        count = self._count()
         if count is None:
             raise TypeError("how many rows this dataset gives shows only in running it")
         if count < 0:
             raise TypeError("this dataset is endless: it repeats without a count")
         return count
+
+    def _count(self) -> int | None:
+        """As `len`; None: known only after a run; negative: endless."""
+        return _engine.count(*self._bound_graph(self._options.for_engine() | {"epoch": self.epoch}))
 
     def __bool__(self) -> bool:
         return True

@@ -10,11 +10,13 @@ from typing import Any, Self
 
 from headrace import other_libraries
 from headrace.dataset import Dataset
+from headrace.doubts import warn_once
 from headrace.errors import GraphError, StateError
 from headrace.iterator import Iterator
 from headrace.options import epoch as checked_epoch
 from headrace.options import flag, shown, whole
 from headrace.run_options import RunParameters
+from headrace.source_location import users_location
 
 __all__ = ["Loader"]
 
@@ -198,8 +200,24 @@ class Loader:
         dataset = self._dataset()
         if self._state is None:
             return iter(dataset)
-        running = dataset.iterate(state=self._state)
+        running = self._going_on(dataset, self._state)
         self._state = None
+        return running
+
+    def _going_on(self, dataset: Dataset, state: bytes) -> Iterator:
+        try:
+            return dataset.iterate(state=state)
+        except StateError:
+            if "even" in self._whole._options or "even" not in dataset._options:
+                raise
+        # The Loader's own `even` gives way to the state's.
+        running = dataset.options(even=None).iterate(state=state)
+        warn_once(
+            'Loader: the state was taken in one process, or with another even=, which holds for the rest of its epoch: '
+            "there ranks may differ by a batch, and wait for each other at its end; end that epoch where the first rank "
+            "does, or take states to go on from with several processes at the end of an epoch",
+            users_location(),
+        )
         return running
 
 
@@ -274,11 +292,17 @@ def _of_rank(dataset: Dataset, shard: Shard) -> Dataset:
     if "even" in dataset._options:
         return dataset.options(shard=shard)
     padded = dataset.options(shard=shard, even="pad")
-    try:
-        len(padded)
-    except TypeError:  # The number of rows is not known, or there is no end.
-        return dataset.options(shard=shard)
-    return padded
+    count = padded._count()
+    if count is not None and count >= 0:
+        return padded
+    if count is None:
+        warn_once(
+            "Loader: how many rows the dataset gives shows only in running it, so ranks may differ in their numbers of "
+            "batches, and steps that all ranks take together then wait without end: end an epoch by a number of batches "
+            'that each rank has; even="off" says that you know',
+            users_location(),
+        )
+    return dataset.options(shard=shard)
 
 
 def _device_name(device: Any) -> str | None:

@@ -1,11 +1,13 @@
 """Loader in the loops that people write for torch's DataLoader. Most need no torch; ./test --torch runs the others."""
 
+import contextlib
 import gc
 import io
 import itertools
 import subprocess
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -174,14 +176,51 @@ def test_a_rank_that_is_known_late_holds_for_the_next_loop(monkeypatch):
 
 def test_ranks_may_differ_where_the_number_of_rows_is_not_known(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
-    parts = []
+    rows, parts = hr.Range(9).filter(hr.col("value") < 7).batch(2), []
     for rank in range(2):
         monkeypatch.setenv("RANK", str(rank))
-        loader = Loader(hr.Range(9).filter(hr.col("value") < 7).batch(2), as_="numpy")
-        with pytest.raises(TypeError, match="only in running"):
+        loader = Loader(rows, as_="numpy")
+        warned = pytest.warns(hr.PipelineWarning, match="ranks may differ") if rank == 0 else contextlib.nullcontext()
+        with warned, pytest.raises(TypeError, match="only in running"):
             len(loader)
         parts.append(sum(given(loader), []))
     assert parts == [[0, 2, 4, 6], [1, 3, 5]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sum(given(Loader(rows, as_="numpy", even="off")), []) == parts[1]
+        assert given(Loader(hr.Range(4).repeat().batch(2), as_="numpy"), 2) == [[1, 3], [1, 3]]
+
+
+@pytest.mark.parametrize("before, after", [(1, 2), (2, 1), (2, 3)])
+def test_a_state_goes_on_with_another_number_of_ranks(monkeypatch, before, after):
+    def on_ranks(world, state=None, most=None):
+        batches = []
+        for rank in range(world):
+            monkeypatch.setenv("RANK", str(rank))
+            monkeypatch.setenv("WORLD_SIZE", str(world))
+            loader = numbers()
+            if state is not None:
+                loader.load_state_dict(state)
+            batches += list(itertools.islice(loader, most))
+            at = loader.state_dict()
+        rows = [
+            value
+            for batch in batches
+            for value, pad in zip(batch["value"].tolist(), batch.get("_pad", np.zeros(3, bool)).tolist())
+            if not pad
+        ]
+        return rows, at
+
+    done, state = on_ranks(before, most=2)
+    with contextlib.ExitStack() as stack:
+        if before == 1:
+            stack.enter_context(pytest.warns(hr.PipelineWarning, match="taken in one process"))
+        rest, _ = on_ranks(after, state)
+    assert len(done) == 6 * before and sorted(done + rest) == list(range(20))
+    loader = numbers(even="drop")
+    loader.load_state_dict(state)
+    with pytest.raises(hr.StateError, match="even="):
+        next(iter(loader))
 
 
 def test_an_environment_that_names_no_rank_is_an_error(monkeypatch):
