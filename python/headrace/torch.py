@@ -50,7 +50,8 @@ class Loader:
     its first batch, so that `set_epoch` and `load_state_dict` hold for it until then.
 
     In a program of several processes each rank gets its part of the rows, as DistributedSampler deals them: rank and
-    world are those of torch.distributed where it is initialized, else of the environment variables RANK and WORLD_SIZE.
+    world are those of torch.distributed where it is initialized, else of the environment variables WORLD_SIZE and RANK,
+    or NODE_RANK and LOCAL_RANK.
     Where the number of rows is known, `even` is "pad", so that all ranks have the same number of batches: rows from the
     start fill the last round, and a column `_pad` marks them. Otherwise ranks may differ.
     """
@@ -213,7 +214,7 @@ class Loader:
         # The Loader's own `even` gives way to the state's.
         running = dataset.options(even=None).iterate(state=state)
         warn_once(
-            'Loader: the state was taken in one process, or with another even=, which holds for the rest of its epoch: '
+            "Loader: the state was taken in one process, or with another even=, which holds for the rest of its epoch: "
             "there ranks may differ by a batch, and wait for each other at its end; end that epoch where the first rank "
             "does, or take states to go on from with several processes at the end of an epoch",
             users_location(),
@@ -272,20 +273,31 @@ def rank_and_world() -> Shard | None:
 
 
 def _of_environment() -> Shard:
-    given = {name: os.environ.get(name) for name in ("RANK", "WORLD_SIZE")}
-    if given["WORLD_SIZE"] in (None, "1"):
+    names = ("RANK", "WORLD_SIZE", "NODE_RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+    given = {name: os.environ[name] for name in names if name in os.environ}
+    if given.get("WORLD_SIZE") in (None, "1"):
         return 0, 1
     try:
-        rank, world = (int(text or "") for text in given.values())
+        numbers = {name: int(text) for name, text in given.items()}
+        rank, world = _rank_of(numbers), numbers["WORLD_SIZE"]
         if not 0 <= rank < world:
             raise ValueError
-    except ValueError:
+    except (KeyError, ValueError):
         listed = " and ".join(f"{name}={shown(text)}" for name, text in given.items())
         raise GraphError(
             f"Loader: the environment has {listed}, which names no rank: initialize torch.distributed first, or give "
             "shard=(rank, world)"
         ) from None
     return rank, world
+
+
+def _rank_of(numbers: dict[str, int]) -> int:
+    """RANK, as torchrun sets it; else that of a node and a process of it, as Lightning sets them. KeyError: neither."""
+    if "RANK" in numbers:
+        return numbers["RANK"]
+    node, local = numbers["NODE_RANK"], numbers["LOCAL_RANK"]
+    # How many processes a node has matters on the second node first.
+    return local if node == 0 else node * numbers["LOCAL_WORLD_SIZE"] + local
 
 
 def _of_rank(dataset: Dataset, shard: Shard) -> Dataset:

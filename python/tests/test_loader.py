@@ -19,8 +19,8 @@ from headrace.torch import Loader, rank_and_world
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    monkeypatch.delenv("RANK", raising=False)
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    for name in ("RANK", "WORLD_SIZE", "NODE_RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def numbers(rows=20, **options):
@@ -206,7 +206,9 @@ def test_a_state_goes_on_with_another_number_of_ranks(monkeypatch, before, after
         rows = [
             value
             for batch in batches
-            for value, pad in zip(batch["value"].tolist(), batch.get("_pad", np.zeros(3, bool)).tolist())
+            for value, pad in zip(
+                batch["value"].tolist(), batch.get("_pad", np.zeros(len(batch["value"]), bool)).tolist(), strict=True
+            )
             if not pad
         ]
         return rows, at
@@ -232,6 +234,21 @@ def test_an_environment_that_names_no_rank_is_an_error(monkeypatch):
             next(iter(numbers()))
     monkeypatch.setenv("WORLD_SIZE", "1")
     assert rank_and_world() is None
+
+
+def test_ranks_are_those_of_lightnings_environment(monkeypatch):
+    def rank(**environment):
+        with monkeypatch.context() as patch:
+            for name, text in environment.items():
+                patch.setenv(name, text)
+            return rank_and_world()
+
+    assert rank(WORLD_SIZE="4", NODE_RANK="0", LOCAL_RANK="1") == (1, 4)
+    assert rank(WORLD_SIZE="4", NODE_RANK="1", LOCAL_RANK="1", LOCAL_WORLD_SIZE="2") == (3, 4)
+    assert rank(WORLD_SIZE="4", RANK="2", NODE_RANK="0", LOCAL_RANK="1") == (2, 4)
+    for unknown in ({"NODE_RANK": "1", "LOCAL_RANK": "1"}, {"LOCAL_RANK": "1"}, {"NODE_RANK": "0"}):
+        with pytest.raises(hr.GraphError, match="WORLD_SIZE='4' and .* names no rank"):
+            rank(WORLD_SIZE="4", **unknown)
 
 
 def test_ranks_are_those_of_torch_distributed_before_the_environment(monkeypatch):
