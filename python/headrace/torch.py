@@ -5,14 +5,15 @@ Torch itself is imported when a loop begins whose batches are tensors.
 
 import os
 import sys
+import weakref
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from headrace import other_libraries
 from headrace.dataset import Dataset
 from headrace.doubts import warn_once
-from headrace.errors import GraphError, StateError
-from headrace.iterator import Iterator
+from headrace.errors import Error, GraphError, StateError
+from headrace.iterator import Iterator, _again
 from headrace.options import epoch as checked_epoch
 from headrace.options import flag, shown, whole
 from headrace.run_options import RunParameters
@@ -96,16 +97,19 @@ class Loader:
         self._whole = dataset.options(**options)
         # The part of this rank, and which one that is.
         self._part: tuple[Shard | None, Dataset] | None = None
-        self._epoch = 0
+        # What set_epoch or load_state_dict named for the next loop; None: the epoch after the latest loop's.
+        self._epoch: int | None = None
         # A position for the next loop; None: the start of its epoch.
         self._state: bytes | None = None
-        self._loop: _Loop | None = None
+        # The loop that began last; not kept, so that its run ends when a loop is left.
+        self._latest: weakref.ref[_Loop] | None = None
+        # Where that loop stood when it was left.
+        self._left: dict[str, Any] | Error | None = None
 
     # ---- as a DataLoader ----
 
     def __iter__(self) -> "_Loop":
-        self._loop = _Loop(self)
-        return self._loop
+        return _Loop(self)
 
     def __len__(self) -> int:
         """The batches of an epoch on this rank; TypeError where they are known only after a run."""
@@ -115,15 +119,23 @@ class Loader:
         return True
 
     def set_epoch(self, epoch: int) -> None:
-        """The next loop runs this epoch: from its start, or from the state loaded, if that was taken in it."""
+        """The next loop runs this epoch: from its start, or from the state loaded, if that was taken in it.
+
+        A loop that has given a batch goes on as it was, with a PipelineWarning if that is another epoch.
+        """
         epoch = checked_epoch(epoch, "set_epoch")
+        loop = self._running_loop()
+        if loop is not None and loop.epoch != epoch:
+            loop.passed_by = f"set_epoch({epoch})"
         if epoch != self.epoch:
             self._move_to(epoch, None)
 
     @property
     def epoch(self) -> int:
         """The epoch of the next loop."""
-        return self._epoch if self._part is None else self._part[1].epoch
+        if self._epoch is not None:
+            return self._epoch
+        return 0 if self._part is None else self._part[1].epoch
 
     @property
     def dataset(self) -> Dataset:
@@ -153,13 +165,16 @@ class Loader:
     def state_dict(self) -> dict[str, Any]:
         """The position after the last batch that the latest loop was given: a few numbers and bytes, which torch.save
         takes. Raises StateError, with the reason, where the pipeline cannot be restored."""
-        running = None if self._loop is None else self._loop.running
-        if running is None or self._loop is None or self._loop.ended:
-            return {"version": _STATE_VERSION, "epoch": self.epoch, "state": self._state}
-        return {"version": _STATE_VERSION, "epoch": running.epoch, "state": running.state()}
+        loop = self._running_loop()
+        if loop is not None:
+            return loop.position()
+        if isinstance(self._left, Error):
+            raise _again(self._left)
+        return self._left or _position(self.epoch, self._state)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """The next loop goes on with the very next batch, in the epoch of the state.
+        """The next loop goes on with the very next batch, in the epoch of the state. A loop that has given a batch goes
+        on as it was, with a PipelineWarning.
 
         Raises StateError if it is no state of a Loader; the next loop does if it belongs to another pipeline.
         """
@@ -170,8 +185,12 @@ class Loader:
         position = state["state"]
         if position is not None and not isinstance(position, bytes):
             raise StateError(f"load_state_dict: the state is {shown(position)}; it must be bytes, or None")
-        self._move_to(checked_epoch(state["epoch"], "load_state_dict"), position)
-        self._loop = None
+        epoch = checked_epoch(state["epoch"], "load_state_dict")
+        loop = self._running_loop()
+        if loop is not None:
+            loop.passed_by = "load_state_dict"
+        self._latest = None
+        self._move_to(epoch, position)
 
     # ---- reports ----
 
@@ -183,9 +202,12 @@ class Loader:
         return f"<headrace.torch.Loader of {self._whole!r}>"
 
     def _move_to(self, epoch: int, state: bytes | None) -> None:
-        self._epoch, self._state = epoch, state
-        if self._part is not None:
-            self._part[1].epoch = epoch
+        self._epoch, self._state, self._left = epoch, state, None
+
+    def _running_loop(self) -> "_Loop | None":
+        """The latest loop, if it may give further batches and something still holds it."""
+        loop = None if self._latest is None else self._latest()
+        return None if loop is None or loop.ended else loop
 
     def _dataset(self) -> Dataset:
         """The part of this rank. It is made again only if the rank has changed, for it keeps caches and what was read
@@ -197,61 +219,109 @@ class Loader:
             self._part = (shard, part)
         return self._part[1]
 
-    def _begin(self) -> Iterator:
+    def _begin(self, loop: "_Loop") -> tuple[Iterator, Dataset]:
+        """The run of the next loop, and a dataset that counts its batches."""
         dataset = self._dataset()
+        dataset.epoch = self.epoch
+        even = None
         if self._state is None:
-            return iter(dataset)
-        running = self._going_on(dataset, self._state)
-        self._state = None
-        return running
+            running = iter(dataset)
+        else:
+            running, even = self._going_on(dataset, self._state)
+        # From here on the dataset knows the next epoch.
+        self._epoch = self._state = self._left = None
+        self._latest = loop.reference
+        # A copy, for the epoch of the loader's own moves on.
+        counted = dataset.options() if even is None else dataset.options(even=even)
+        counted.epoch = running.epoch
+        return running, counted
 
-    def _going_on(self, dataset: Dataset, state: bytes) -> Iterator:
+    def _going_on(self, dataset: Dataset, state: bytes) -> tuple[Iterator, Literal["off"] | None]:
+        """Also how ranks are made even, if not as the dataset says."""
         try:
-            return dataset.iterate(state=state)
+            return dataset.iterate(state=state), None
         except StateError:
             if "even" in self._whole._options or "even" not in dataset._options:
                 raise
         # The Loader's own `even` gives way to the state's.
-        running = dataset.options(even=None).iterate(state=state)
+        running = dataset.iterate(state=state, even="off")
         warn_once(
-            "Loader: the state was taken in one process, or with another even=, which holds for the rest of its epoch: "
-            "there ranks may differ by a batch, and wait for each other at its end; end that epoch where the first rank "
-            "does, or take states to go on from with several processes at the end of an epoch",
+            'Loader: the state was taken in one process, or with even="off", which holds for the rest of its epoch: there '
+            "ranks may differ by a batch, and wait for each other at its end; end that epoch where the first rank does, or "
+            "take states to go on from with several processes at the end of an epoch",
             users_location(),
         )
-        return running
+        return running, "off"
 
 
 class _Loop:
     """One loop over a Loader. It begins with the first `next`."""
 
     def __init__(self, loader: Loader) -> None:
-        # Until it begins: the loader, which keeps the latest loop, must not be kept by it.
+        # Until it begins the loop keeps the loader; later neither keeps the other.
         self._loader: Loader | None = loader
-        self._dataset: Dataset | None = None
-        self.running: Iterator | None = None
+        self._owner = weakref.ref(loader)
+        self.reference = weakref.ref(self)
+        self._counted: Dataset | None = None
+        self._running: Iterator | None = None
         self.ended = False
+        # The call that named another position after the first batch.
+        self.passed_by: str | None = None
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> dict[str, Any]:
-        running = self.running or self._begin()
+        running = self._running or self._begin()
         try:
-            return next(running)
+            batch = next(running)
         except StopIteration:
             self.ended = True
             raise
+        if self.passed_by is not None:
+            self._warn(self.passed_by)
+        return batch
 
     def __len__(self) -> int:
-        return len(self._dataset if self._loader is None else self._loader)  # type: ignore[arg-type]
+        """The batches of the loop's epoch; before it begins, those of the next one."""
+        return len(self._counted if self._loader is None else self._loader)  # type: ignore[arg-type]
+
+    def __del__(self) -> None:
+        loader = self._owner()
+        if loader is None or self._running is None or loader._latest is not self.reference:
+            return
+        try:
+            loader._left = None if self.ended else self.position()
+        except Error as error:
+            loader._left = _again(error)
+
+    @property
+    def epoch(self) -> int:
+        """Of a loop that has begun."""
+        assert self._running is not None
+        return self._running.epoch
+
+    def position(self) -> dict[str, Any]:
+        """After the last batch given, in the form of state_dict."""
+        assert self._running is not None
+        return _position(self._running.epoch, self._running.state())
 
     def _begin(self) -> Iterator:
         assert self._loader is not None
-        self.running = self._loader._begin()
-        self._dataset = self._loader._dataset()
+        self._running, self._counted = self._loader._begin(self)
         self._loader = None
-        return self.running
+        return self._running
+
+    def _warn(self, call: str) -> None:
+        warn_once(
+            f"Loader: {call} was called after the first batch of a loop, which goes on in epoch {self.epoch}: it holds for "
+            "the next loop; call it before the first batch, or leave the loop",
+            users_location(),
+        )
+
+
+def _position(epoch: int, state: bytes | None) -> dict[str, Any]:
+    return {"version": _STATE_VERSION, "epoch": epoch, "state": state}
 
 
 class _Order:

@@ -4,6 +4,8 @@ import contextlib
 import gc
 import io
 import itertools
+import os
+import pathlib
 import subprocess
 import sys
 import types
@@ -14,6 +16,7 @@ import pytest
 from conftest import eventually, pipeline_threads, run_python, values
 
 import headrace as hr
+from headrace.doubts import _said
 from headrace.torch import Loader, rank_and_world
 
 
@@ -106,6 +109,93 @@ def test_set_epoch_keeps_a_state_of_that_epoch_alone():
         loader.load_state_dict(state)
         loader.set_epoch(epoch)
         assert given(loader) == rest
+
+
+def test_a_loop_that_gives_no_batch_leaves_the_position():
+    loader = numbers()
+    running = iter(loader)
+    next(running)
+    state = loader.state_dict()
+    iter(loader)
+    assert loader.state_dict() == state
+    del running
+    iter(loader)
+    assert loader.state_dict() == state
+
+
+@pytest.mark.parametrize("left", [1, 2, 5])
+def test_a_loop_that_is_left_ends_its_run_and_keeps_its_position(left):
+    before = len(pipeline_threads())
+    rows = hr.Range(10**6, shuffle=True).map(lambda value: os.getpid(), "value", "pid", processes=1).batch(3)
+    loader = Loader(rows, as_="numpy")
+    last = list(itertools.islice(loader, left))[-1]
+    state, process = loader.state_dict(), last["pid"][0]
+    assert state["epoch"] == 0 and process != os.getpid()
+    assert eventually(lambda: len(pipeline_threads()) <= before)
+    assert eventually(lambda: not pathlib.Path(f"/proc/{process}").exists())
+    loader.load_state_dict(state)
+    assert loader.state_dict() == state
+    expected = hr.Range(10**6, shuffle=True).batch(3).iterate(epoch=0)
+    assert next(iter(loader))["value"].tolist() == next(itertools.islice(expected, left, None))["value"].tolist()
+    loader.set_epoch(7)
+    assert loader.state_dict() == {"version": 1, "epoch": 7, "state": None}
+
+
+class Shrinking:
+    """An epoch is two batches of two shorter than the one before."""
+
+    def size(self, epoch):
+        return 9 - 4 * epoch
+
+    def indices(self, epoch, rng):
+        return range(self.size(epoch))
+
+
+def test_the_length_of_a_loop_is_that_of_its_epoch():
+    loader = Loader(hr.Range(9).sample(Shrinking()).batch(2), as_="numpy")
+    loop = iter(loader)
+    lengths = [(len(loop), len(loader)) for _ in loop]
+    assert lengths == [(5, 5)] + [(5, 3)] * 4
+    assert len(loop) == 5 and len(list(loader)) == 3
+
+
+def test_a_loop_that_runs_goes_on_when_another_epoch_is_named():
+    plain = numbers()
+    epochs = [given(plain) for _ in range(8)]
+    for call, at, after in [
+        (lambda loader, _: loader.set_epoch(5), 1, epochs[5]),
+        (lambda loader, _: loader.set_epoch(5), 3, epochs[5]),
+        (lambda loader, state: loader.load_state_dict(state), 1, epochs[6][2:]),
+        (lambda loader, state: loader.load_state_dict(state), 3, epochs[6][2:]),
+    ]:
+        other = numbers()
+        other.set_epoch(6)
+        given(other, 2)
+        loader, seen = numbers(), []
+        with pytest.warns(hr.PipelineWarning, match="goes on in epoch 0: it holds for the next loop") as warned:
+            for step, batch in enumerate(loader, 1):
+                seen.append(batch["value"].tolist())
+                if step == at:
+                    call(loader, other.state_dict())
+                    assert not warned.list
+            _said.clear()
+        assert len(warned) == 1
+        assert seen == epochs[0] and given(loader) == after
+
+
+def test_naming_an_epoch_warns_of_no_loop_that_gives_nothing_more():
+    loader = numbers()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loop = iter(loader)
+        given(loop, 3)
+        loader.set_epoch(1)  # as Lightning under limit_train_batches
+        assert loader.state_dict()["epoch"] == 0
+        assert len(given(loader)) == 7
+        loop = iter(loader)
+        next(loop)
+        loader.set_epoch(2)  # its own epoch
+        assert len(given(loop)) == 6
 
 
 def test_what_is_no_state_is_refused():
