@@ -70,7 +70,8 @@ class Loader:
         Args:
             dataset: The pipeline. Its own options hold, where none is given here.
             device: Where batches end, as `Dataset.to_device` says: a text such as "cuda:0", or a torch.device. "cuda" is
-                torch's current GPU; None and "cpu": in host memory, without a queue in between.
+                torch's current GPU when a loop begins; "cpu": host memory, without a queue in between; None: as the
+                dataset says, by default there too.
             batch_size: Joins so many rows into a batch; None: the dataset gives batches already.
             drop_last: With batch_size: without the rows at the end that do not fill a batch.
             options: Those of `Dataset.iterate`, except epoch and state. `as_` is "torch" unless given.
@@ -92,11 +93,13 @@ class Loader:
             raise GraphError("Loader: drop_last is given, and batch_size is not; write batch(…, drop_remainder=True)")
         if "as_" not in dataset._options:
             options = {"as_": "torch"} | options
-        if (device_name := _device_name(device)) is not None:
-            options["device"] = device_name
+        if device is not None:
+            options["device"] = _device_name(device)
+        # Where "cuda" is given, a loop asks torch which GPU that is.
+        self._follows_torch = str(device) == "cuda"
         self._whole = dataset.options(**options)
-        # The part of this rank, and which one that is.
-        self._part: tuple[Shard | None, Dataset] | None = None
+        # The part of this rank, and the rank and the GPU that it is for.
+        self._part: tuple[tuple[Shard | None, str | None], Dataset] | None = None
         # What set_epoch or load_state_dict named for the next loop; None: the epoch after the latest loop's.
         self._epoch: int | None = None
         # A position for the next loop; None: the start of its epoch.
@@ -210,13 +213,15 @@ class Loader:
         return None if loop is None or loop.ended else loop
 
     def _dataset(self) -> Dataset:
-        """The part of this rank. It is made again only if the rank has changed, for it keeps caches and what was read
-        ahead from one epoch to the next."""
+        """The part of this rank. It is made again only if the rank or torch's GPU has changed, for it keeps caches and
+        what was read ahead from one epoch to the next."""
         shard = None if "shard" in self._whole._options else rank_and_world()
-        if self._part is None or self._part[0] != shard:
-            part = self._whole if shard is None else _of_rank(self._whole, shard)
+        gpu = _current_gpu() if self._follows_torch else None
+        if self._part is None or self._part[0] != (shard, gpu):
+            part = self._whole if gpu is None else self._whole.options(device=gpu)
+            part = part if shard is None else _of_rank(part, shard)
             part.epoch = self.epoch
-            self._part = (shard, part)
+            self._part = ((shard, gpu), part)
         return self._part[1]
 
     def _begin(self, loop: "_Loop") -> tuple[Iterator, Dataset]:
@@ -389,10 +394,16 @@ def _of_rank(dataset: Dataset, shard: Shard) -> Dataset:
 
 def _device_name(device: Any) -> str | None:
     """As the engine names it; None: batches stay where they are."""
-    name = None if device is None else device if isinstance(device, str) else str(device)
-    if name == "cpu":
-        return None
+    if isinstance(device, int):
+        raise GraphError(f'Loader: device is {device!r}; write a text or a torch.device, such as "cuda:{int(device)}"')
+    name = str(device)
     if name == "cuda":
-        torch = sys.modules.get("torch")
-        return "cuda:0" if torch is None else f"cuda:{torch.cuda.current_device()}"
-    return name
+        return "cuda:0"
+    return None if name == "cpu" else name
+
+
+def _current_gpu() -> str:
+    torch = sys.modules.get("torch")
+    # A program that has not imported torch has not chosen another one.
+    number = torch.cuda.current_device() if torch is not None and torch.cuda.is_available() else 0
+    return f"cuda:{number}"

@@ -17,6 +17,7 @@ from conftest import eventually, pipeline_threads, run_python, values
 
 import headrace as hr
 from headrace.doubts import _said
+from headrace.iterator import DeviceBatch
 from headrace.torch import Loader, rank_and_world
 
 
@@ -351,6 +352,28 @@ def test_ranks_are_those_of_torch_distributed_before_the_environment(monkeypatch
     assert rank_and_world() == (1, 2)
     distributed.is_initialized = lambda: False
     assert rank_and_world() == (0, 3)
+
+
+def test_a_device_that_is_given_wins_over_the_datasets():
+    rows = hr.Range(4).batch(2).to_device("cpu:0", depth=2)
+    assert isinstance(next(iter(Loader(rows, as_="numpy"))), DeviceBatch)
+    assert type(next(iter(Loader(rows, "cpu", as_="numpy")))) is dict
+    assert isinstance(next(iter(Loader(hr.Range(4).batch(2), "cpu:0", as_="numpy"))), DeviceBatch)
+
+
+def test_cuda_is_torchs_current_gpu_when_a_loop_begins(monkeypatch):
+    cuda = types.SimpleNamespace(is_available=lambda: False, current_device=lambda: 3)
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda))
+    loader = Loader(hr.Range(4).batch(2), "cuda", device_depth=2)
+    assert "device='cuda:0'" in loader._dataset().explain()
+    cuda.is_available = lambda: True
+    part = loader._dataset()
+    assert "device='cuda:3'" in part.explain() and loader._dataset() is part
+    cuda.current_device = lambda: 1
+    assert "device='cuda:1'" in loader._dataset().explain()
+    for number in (0, 1):
+        with pytest.raises(hr.GraphError, match=f'device is {number}; write .* "cuda:{number}"'):
+            Loader(hr.Range(4).batch(2), number)
 
 
 def test_arguments_of_dataloader_get_advice():
