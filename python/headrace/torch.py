@@ -166,8 +166,10 @@ class Loader:
     # ---- positions ----
 
     def state_dict(self) -> dict[str, Any]:
-        """The position after the last batch that the latest loop was given: a few numbers and bytes, which torch.save
-        takes. Raises StateError, with the reason, where the pipeline cannot be restored."""
+        """The position after the last batch that the latest loop was given: a small dict that torch.save accepts.
+
+        Raises StateError, with the reason, where the pipeline cannot be restored.
+        """
         loop = self._running_loop()
         if loop is not None:
             return loop.position()
