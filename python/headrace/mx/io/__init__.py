@@ -1,0 +1,9 @@
+"""Iterators over batches, as `mxnet.io` has them."""
+
+from headrace.mx.io.data_batch import DataBatch, DataDesc
+from headrace.mx.io.data_iter import DataIter
+from headrace.mx.io.nd_array_iter import NDArrayIter
+from headrace.mx.io.prefetching_iter import PrefetchingIter
+from headrace.mx.io.resize_iter import ResizeIter
+
+__all__ = ["DataBatch", "DataDesc", "DataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]

@@ -1,0 +1,215 @@
+"""Batches of arrays in memory."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import headrace
+from headrace import options
+from headrace.dataset import Dataset
+from headrace.errors import GraphError
+from headrace.mx import nd
+from headrace.mx.io.data_batch import DataBatch, DataDesc
+from headrace.mx.io.data_iter import GivenBatches
+
+__all__ = ["NDArrayIter"]
+
+Arrays: TypeAlias = ArrayLike | list[ArrayLike] | Mapping[str, ArrayLike]
+_LAST_BATCHES = ("pad", "discard", "roll_over")
+
+
+class NDArrayIter(GivenBatches):
+    """Gives batches of arrays, along their first axis, as `mxnet.io.NDArrayIter` does.
+
+    Arrays become float32, as in MXNet, unless they are NDArrays, which keep their type.
+
+    Args:
+        data: An array; a list of them, called `_0_data`, `_1_data` and so on if there are several; or a dict of them.
+        label: Likewise, by `label_name`; None: there are none.
+        batch_size: Rows in a batch, from 1 on.
+        shuffle: Whether each epoch has an order of its own.
+        last_batch_handle: What becomes of the rows left at an epoch's end. "pad": the batch is filled with the first rows
+            of the epoch, and `pad` says how many; "discard": they are left out; "roll_over": the next epoch begins with
+            them, and the `pad` of its first batch says how many.
+        data_name: The name of a single array.
+        label_name: The name of a single array of labels.
+        seed: Of the order; None: drawn from NumPy's global generator, so that `np.random.seed` decides it.
+        memory: The budget in bytes, or as "64MiB"; None: the engine's default.
+        state: What `state()` gave: the iterator goes on with the batch behind it.
+
+    Raises:
+        GraphError: The arrays differ in their number of rows, or an argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        data: Arrays,
+        label: Arrays | None = None,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        last_batch_handle: Literal["pad", "discard", "roll_over"] = "pad",
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        layout: str = "NCHW",
+        *,
+        seed: int | None = None,
+        memory: int | str | None = None,
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(options.whole("batch_size", batch_size, of="NDArrayIter", least=1))
+        options.choice("last_batch_handle", last_batch_handle, _LAST_BATCHES, "NDArrayIter")
+        if not layout.startswith("N"):
+            raise GraphError(
+                f"NDArrayIter: layout is {layout!r}; rows lie along the first axis, so it must begin with N"
+            )
+        self.data = _named(data, data_name)
+        self.label = [] if label is None else _named(label, label_name)
+        self.num_data = _number_of_rows([*self.data, *self.label])
+        self.last_batch_handle = last_batch_handle
+        self.layout = layout
+        if seed is None and state is not None:
+            seed = int(state["seed"])
+        self._seed = int(np.random.randint(2**31)) if seed is None else seed
+        self._batches = self._dataset(shuffle, memory)
+        self._epoch = 0
+        """Of the engine: with "roll_over" one has all epochs between two calls of reset() in mid-epoch."""
+        self._given = 0
+        """Batches given in this epoch of the user's."""
+        self._rolled = 0
+        """Rows that this epoch takes over from the one before."""
+        self._run: Iterator[dict[str, np.ndarray]] | None = None
+        if state is not None:
+            self._restore(state)
+
+    @property
+    def provide_data(self) -> list[DataDesc]:  # type: ignore[override]
+        """Names, shapes and types of the data of a batch."""
+        return self._described(self.data)
+
+    @property
+    def provide_label(self) -> list[DataDesc]:  # type: ignore[override]
+        """Names, shapes and types of the labels of a batch."""
+        return self._described(self.label)
+
+    def reset(self) -> None:
+        """Begins the next epoch: behind the last batch with the rows that are left, in mid-epoch at row 0."""
+        ended = self._given == self._batches_of_epoch()
+        if self.last_batch_handle == "roll_over" and ended:
+            self._rolled = (self._rolled + self.num_data) % self.batch_size
+        elif self._given > 0 or self._run is not None:
+            self._start_over()
+        self._given = 0
+
+    def hard_reset(self) -> None:
+        """Begins the next epoch at row 0, without rows left of the one before."""
+        self._start_over()
+        self._given = 0
+
+    def state(self) -> dict[str, Any]:
+        """Where the iterator is, for `state=`: behind the batch given last."""
+        run = None if self._run is None else self._run.state()  # type: ignore[attr-defined]
+        return {
+            "seed": self._seed,
+            "epoch": self._epoch,
+            "given": self._given,
+            "rolled": self._rolled,
+            "run": run,
+        }
+
+    def explain(self) -> Any:
+        """How the engine runs the iterator."""
+        return self._batches.explain() if self._run is None else self._run.explain()  # type: ignore[attr-defined]
+
+    def _dataset(self, shuffle: bool, memory: int | str | None) -> Dataset:
+        columns = {_column(kind, i): np.asarray(array) for kind, i, array in self._arrays()}
+        rows: Dataset = headrace.Numpy(columns, shuffle=shuffle, seed=self._seed)
+        if memory is not None:
+            rows = rows.options(memory=memory)
+        if self.last_batch_handle == "roll_over":
+            rows = rows.repeat()
+        return rows.batch(self.batch_size, drop_remainder=self.last_batch_handle == "discard")
+
+    def _arrays(self) -> list[tuple[str, int, nd.NDArray]]:
+        data = [("data", i, array) for i, (_, array) in enumerate(self.data)]
+        return data + [("label", i, array) for i, (_, array) in enumerate(self.label)]
+
+    def _described(self, arrays: list[tuple[str, nd.NDArray]]) -> list[DataDesc]:
+        return [
+            DataDesc(name, (self.batch_size, *array.shape[1:]), array.dtype.type, self.layout) for name, array in arrays
+        ]
+
+    def _batches_of_epoch(self) -> int:
+        if self.last_batch_handle == "pad":
+            return -(-self.num_data // self.batch_size)
+        return (self._rolled + self.num_data) // self.batch_size
+
+    def _start_over(self) -> None:
+        self._epoch += 1
+        self._rolled = 0
+        self._run = None
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self._epoch, self._given, self._rolled = (int(state[name]) for name in ("epoch", "given", "rolled"))
+        if state["run"] is not None:
+            self._run = self._batches.iterate(state=state["run"])
+
+    def _make(self) -> DataBatch | None:
+        if self._given == self._batches_of_epoch():
+            return None
+        if self._run is None:
+            self._batches.epoch = self._epoch
+            self._run = iter(self._batches)
+        columns = next(self._run)
+        rows = len(columns[_column("data", 0)])
+        pad = self.batch_size - rows
+        if pad > 0:
+            columns = self._filled(columns, rows)
+        elif self.last_batch_handle == "roll_over" and self._given == 0:
+            pad = self._rolled
+        self._given += 1
+        data, label = (
+            [columns[_column(kind, i)].view(nd.NDArray) for i in range(len(arrays))]
+            for kind, arrays in (("data", self.data), ("label", self.label))
+        )
+        return DataBatch(data, label, pad)
+
+    def _filled(self, columns: dict[str, np.ndarray], rows: int) -> dict[str, np.ndarray]:
+        """The last batch of an epoch, filled with the first rows of the epoch."""
+        first = columns if self.num_data == rows else self._first_batch()
+        behind = np.arange(self.batch_size - rows) % self.num_data
+        return {name: np.concatenate([values, first[name][behind]]) for name, values in columns.items()}
+
+    def _first_batch(self) -> dict[str, np.ndarray]:
+        with self._batches.iterate(epoch=self._epoch) as again:
+            return next(again)
+
+
+def _column(kind: str, number: int) -> str:
+    return f"{kind}{number}"
+
+
+def _named(arrays: Arrays, name: str) -> list[tuple[str, nd.NDArray]]:
+    """Arrays by their names, in the names' order."""
+    named: Mapping[str, ArrayLike]
+    if isinstance(arrays, Mapping):
+        named = arrays
+    elif isinstance(arrays, list) and len(arrays) != 1:
+        named = {f"_{i}_{name}": array for i, array in enumerate(arrays)}
+    else:
+        named = {name: arrays[0] if isinstance(arrays, list) else arrays}
+    if not named:
+        raise GraphError("NDArrayIter: there are no arrays; give one, a list or a dict of them")
+    return [(key, nd.array(named[key])) for key in sorted(named)]
+
+
+def _number_of_rows(arrays: list[tuple[str, nd.NDArray]]) -> int:
+    rows = {name: len(array) if array.ndim > 0 else 0 for name, array in arrays}
+    if len(set(rows.values())) > 1:
+        listed = ", ".join(f"{name} has {number}" for name, number in rows.items())
+        raise GraphError(f"NDArrayIter: arrays differ in their numbers of rows: {listed}")
+    number = next(iter(rows.values()))
+    if number == 0:
+        raise GraphError("NDArrayIter: the arrays have no rows")
+    return number

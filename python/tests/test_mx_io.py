@@ -1,0 +1,263 @@
+"""Iterators of headrace.mx.io against what those of MXNet 1.9.1 give."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+import headrace.mx as mx
+
+
+def rows_of(batch):
+    assert all(type(array) is mx.nd.NDArray for array in [*batch.data, *batch.label])
+    assert np.array_equal(batch.data[0][:, 0], batch.label[0])
+    return batch.label[0].astype(int).tolist()
+
+
+def epoch_of(iterator):
+    """Rows and pads of the batches up to the end, and then the next epoch begins."""
+    given = [(rows_of(batch), batch.pad) for batch in iterator]
+    with pytest.raises(StopIteration):
+        iterator.next()
+    iterator.reset()
+    return given
+
+
+def numbers(rows, batch_size, **options):
+    labels = np.arange(rows)
+    return mx.io.NDArrayIter(np.stack([labels, -labels], 1), labels, batch_size, **options)
+
+
+def expected_epochs(rows, size, last, epochs):
+    for _ in range(epochs):
+        whole, left = divmod(rows, size)
+        batches = [(list(range(i * size, (i + 1) * size)), 0) for i in range(whole)]
+        if left and last == "pad":
+            batches.append(([i % rows for i in range(whole * size, (whole + 1) * size)], size - left))
+        yield batches
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 25), st.integers(1, 12), st.sampled_from(["pad", "discard"]))
+def test_the_tail_is_padded_or_left_out(rows, size, last):
+    iterator = numbers(rows, size, last_batch_handle=last)
+    for expected in expected_epochs(rows, size, last, 3):
+        assert epoch_of(iterator) == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 25), st.integers(1, 12))
+def test_the_tail_rolls_over_to_the_next_epoch(rows, size):
+    iterator = numbers(rows, size, last_batch_handle="roll_over")
+    stream, left = iter(list(range(rows)) * 40), 0
+    for _ in range(5):
+        count, now_left = divmod(left + rows, size)
+        batches = epoch_of(iterator)
+        assert [given for given, _ in batches] == [[next(stream) for _ in range(size)] for _ in range(count)]
+        assert [pad for _, pad in batches] == [left, *[0] * (count - 1)][:count]
+        left = now_left
+
+
+def test_numbers_of_the_tutorials():
+    batches = epoch_of(numbers(100, 30))
+    assert [pad for _, pad in batches] == [0, 0, 0, 20]
+    iterator = mx.io.NDArrayIter(np.ones((100, 10)), batch_size=25)
+    assert [batch.data[0].shape for batch in iterator] == [(25, 10)] * 4
+    with pytest.raises(ValueError, match="no batch"):
+        iterator.getlabel()
+    iterator.reset()
+    assert iterator.iter_next() and iterator.getlabel() == [] and iterator.provide_label == []
+    assert iterator.getdata()[0].shape == (25, 10) and iterator.getpad() == 0 and iterator.getindex() is None
+
+
+@pytest.mark.parametrize("last", ["pad", "discard", "roll_over"])
+def test_each_epoch_is_shuffled_anew(last):
+    iterator = numbers(40, 10, shuffle=True, seed=5, last_batch_handle=last)
+    epochs = [[row for rows, _ in epoch_of(iterator) for row in rows] for _ in range(3)]
+    assert all(sorted(epoch) == list(range(40)) for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) == 3
+    again = numbers(40, 10, shuffle=True, seed=5, last_batch_handle=last)
+    assert [row for rows, _ in epoch_of(again) for row in rows] == epochs[0]
+
+
+def test_numpys_global_seed_decides_the_order():
+    orders = []
+    for _ in range(2):
+        np.random.seed(7)
+        orders.append(epoch_of(numbers(40, 40, shuffle=True)))
+    assert orders[0] == orders[1]
+
+
+def test_a_padded_tail_has_the_first_rows_of_its_own_epoch():
+    iterator = numbers(10, 4, shuffle=True, seed=1)
+    for _ in range(3):
+        batches = epoch_of(iterator)
+        assert batches[-1][0][2:] == batches[0][0][:2]
+
+
+@pytest.mark.parametrize("last", ["pad", "discard", "roll_over"])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_state_goes_on_with_the_next_batch(last, shuffle):
+    def steps(iterator, count):
+        given = []
+        while len(given) < count:
+            try:
+                given.append((rows_of(batch := iterator.next()), batch.pad))
+            except StopIteration:
+                given.append("end")
+                iterator.reset()
+        return given
+
+    whole = steps(numbers(10, 4, shuffle=shuffle, seed=3, last_batch_handle=last), 14)
+    for before in range(12):
+        iterator = numbers(10, 4, shuffle=shuffle, seed=3, last_batch_handle=last)
+        steps(iterator, before)
+        state = pickle.loads(pickle.dumps(iterator.state()))
+        restored = numbers(10, 4, shuffle=shuffle, last_batch_handle=last, state=state)
+        assert steps(restored, 14 - before) == whole[before:], before
+
+
+def test_a_reset_in_mid_epoch_begins_the_next_epoch_at_its_first_row():
+    for last in ("pad", "discard", "roll_over"):
+        iterator = numbers(10, 4, last_batch_handle=last)
+        iterator.next()
+        iterator.reset()
+        assert rows_of(iterator.next()) == [0, 1, 2, 3]
+    iterator = numbers(10, 4, last_batch_handle="roll_over")
+    epoch_of(iterator)
+    iterator.hard_reset()
+    assert rows_of(iterator.next()) == [0, 1, 2, 3]
+
+
+def test_arrays_have_the_names_types_and_order_of_mxnet():
+    iterator = mx.io.NDArrayIter([np.zeros((6, 2)), np.zeros(6, np.int64)], {"b": np.zeros(6), "a": np.zeros(6)}, 3)
+    assert [tuple(each) for each in iterator.provide_data] == [("_0_data", (3, 2)), ("_1_data", (3,))]
+    assert [each.name for each in iterator.provide_label] == ["a", "b"]
+    assert repr(iterator.provide_data[0]) == "DataDesc[_0_data,(3, 2),<class 'numpy.float32'>,NCHW]"
+    assert iterator.next().data[1].dtype == np.float32
+    kept = mx.io.NDArrayIter(mx.nd.array(np.arange(4), dtype="int32"), batch_size=2)
+    assert kept.next().data[0].dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 0}, "batch_size is 0"),
+        ({"last_batch_handle": "keep"}, "last_batch_handle is 'keep'"),
+        ({"label": np.zeros(3)}, "data has 4, softmax_label has 3"),
+        ({"layout": "TNC"}, "layout is 'TNC'"),
+        ({"data": []}, "no arrays"),
+        ({"data": np.zeros((0, 2))}, "no rows"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(hr.GraphError, match=message):
+        mx.io.NDArrayIter(**{"data": np.zeros((4, 2)), **options})
+
+
+def test_iterators_explain_themselves():
+    iterator = numbers(10, 4, memory="64MiB")
+    assert "Numpy" in str(iterator.explain())
+    iterator.next()
+    assert "64.0 MiB" in str(iterator.explain())
+
+
+# ---- iterators within iterators ----
+
+
+def test_resized_epochs_go_round():
+    resized = mx.io.ResizeIter(mx.io.NDArrayIter(np.arange(10), batch_size=4), 5)
+    firsts = [[batch.data[0][0] for batch in resized]]
+    resized.reset()
+    firsts.append([batch.data[0][0] for batch in resized])
+    assert firsts == [[0, 4, 8, 0, 4]] * 2
+    assert resized.provide_data == resized.data_iter.provide_data and resized.batch_size == 4
+    going_on = mx.io.ResizeIter(mx.io.NDArrayIter(np.arange(10), batch_size=4), 2, reset_internal=False)
+    firsts = []
+    for _ in range(3):
+        firsts += [batch.data[0][0] for batch in going_on]
+        going_on.reset()
+    assert firsts == [0, 4, 8, 0, 4, 8]
+
+
+class Simple(mx.io.DataIter):
+    """The tutorials' iterator of the user's own."""
+
+    def __init__(self, batches, fail_at=None):
+        super().__init__(2)
+        self.provide_data = [("data", (2, 3))]
+        self.provide_label = [("label", (2,))]
+        self.batches, self.fail_at, self.at, self.threads = batches, fail_at, 0, set()
+
+    def reset(self):
+        self.at = 0
+
+    def next(self):
+        self.threads.add(threading.current_thread().name)
+        if self.at == self.fail_at:
+            raise RuntimeError("the user's own")
+        if self.at == self.batches:
+            raise StopIteration
+        self.at += 1
+        return mx.io.DataBatch([mx.nd.zeros((2, 3)) + self.at], [mx.nd.zeros(2)], pad=0)
+
+
+def test_iterators_side_by_side_are_read_ahead():
+    own, arrays = Simple(3), mx.io.NDArrayIter(np.arange(6), batch_size=2)
+    joined = mx.io.PrefetchingIter(
+        [own, arrays], rename_data=[{"data": "a"}, {"data": "b"}], rename_label=[{"label": "c"}, {}]
+    )
+    assert [each.name for each in joined.provide_data] == ["a", "b"]
+    assert [each.name for each in joined.provide_label] == ["c"] and joined.batch_size == 2
+    for _ in range(2):
+        assert [[array.ravel()[0] for array in batch.data] for batch in joined] == [[1, 0], [2, 2], [3, 4]]
+        joined.reset()
+    assert threading.current_thread().name not in own.threads
+
+
+def test_a_reset_in_mid_epoch_drops_what_was_read_ahead():
+    joined = mx.io.PrefetchingIter(Simple(5))
+    joined.next()
+    joined.reset()
+    assert [batch.data[0][0, 0] for batch in joined] == [1, 2, 3, 4, 5]
+
+
+def test_iterators_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="before the others"):
+        list(mx.io.PrefetchingIter([Simple(2), Simple(3)]))
+    with pytest.raises(RuntimeError, match="the user's own"):
+        list(mx.io.PrefetchingIter([Simple(3, fail_at=1)]))
+    with pytest.raises(ValueError, match="no iterators"):
+        mx.io.PrefetchingIter([])
+    with pytest.raises(ValueError, match="no batch after reset"):
+        next(mx.io.ResizeIter(Simple(0), 2))
+
+
+def test_arrays_have_the_methods_of_mxnets():
+    array = mx.nd.array([[1, 2], [3, 4]], ctx=mx.gpu(1))
+    assert array.dtype == np.float32 and array.context == array.ctx == mx.cpu() and repr(mx.cpu()) == "cpu(0)"
+    plain = array.asnumpy()
+    plain[:] = 0
+    assert type(plain) is np.ndarray and array.sum() == 10
+    assert array.as_in_context(mx.gpu(0)) is array and array.wait_to_read() is None
+    assert array[:1, 0].asscalar() == 1 and mx.nd.zeros((2, 3), dtype="int8").dtype == np.int8
+    with pytest.raises(ValueError, match="4 elements"):
+        array.asscalar()
+
+
+def test_descriptions_travel():
+    described = mx.io.DataDesc("data", [2, 3], np.float16, layout="NT")
+    again = pickle.loads(pickle.dumps(described))
+    assert again == ("data", (2, 3)) and again.dtype == np.float16 and again.layout == "NT"
+    name, shape = described
+    assert (name, shape) == ("data", (2, 3)) and mx.io.DataDesc.get_batch_axis("TNC") == 1
+    assert mx.io.DataDesc.get_batch_axis(None) == 0
+    listed = mx.io.DataDesc.get_list([("a", (1,)), ("b", (2,))], [("a", "int32"), ("b", "int8")])
+    assert [each.dtype for each in listed] == ["int32", "int8"]
+    with pytest.raises(TypeError, match="data is ndarray"):
+        mx.io.DataBatch(np.zeros(3))
+    assert str(mx.io.DataBatch([np.zeros((2, 3))])) == "DataBatch: data shapes: [(2, 3)] label shapes: None"
