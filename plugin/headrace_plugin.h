@@ -1,68 +1,61 @@
 /* Operators built outside: the C interface between Headrace and a plugin, a shared library that hr.load_plugin() opens.
  *
- * A plugin includes this header alone and links nothing of Headrace's. It exports one symbol, headrace_plugin_query(),
- * which returns what the plugin has, as data. Headrace makes Python classes, checks, defaults, documentation and
- * messages of it; in graphs a kernel is called "PLUGIN.Kernel" and has its version.
+ * A plugin includes this header alone and links nothing of Headrace's. It exports two symbols: headrace_plugin_abi, the
+ * version that it needs, and headrace_plugin_query(), which gives what the plugin has, as data. Headrace makes Python
+ * classes, checks, defaults, documentation and messages of it; in graphs a kernel is called "PLUGIN.Kernel" and has its
+ * version. The interface is for machines whose long and pointers have 64 bits; numbers are in the machine's byte order.
  *
- * Versions. HEADRACE_PLUGIN_ABI is major * 65536 + minor. A plugin works with every Headrace of the same major version
- * and of its minor version or a later one. Every structure begins with its size, as the compiler of that side sees it:
- * later minor versions append fields, which a side that does not know them neither reads nor writes. Structures are
- * therefore given by pointer, never in arrays of values. Zero means "none" in every field that is not set.
+ * Versions. HEADRACE_PLUGIN_ABI is major * 65536 + minor. A plugin works with every Headrace of the major version that
+ * it needs and of that minor version or a later one. Every structure begins with its size, as the compiler of the side
+ * that made it sees it; later minor versions append fields, and nothing else changes. So structures are given by
+ * pointer, never in arrays of values. What a plugin's structure is too short for counts as zero, which means "none" in
+ * every field; where it is longer than those that this Headrace knows, the rest must be zero, or the plugin is refused.
+ * A plugin reads no field of Headrace's structures that is newer than the version that it needs, and writes none beyond
+ * their struct_size. Reserved fields, padding and flags without a name are zero.
+ *   Later versions add element types, types of attributes, results, flags and traits: a kernel refuses, by an error, an
+ * element type that it does not know. Inputs are in the host's memory, row-major and without gaps, of an element type
+ * listed below, unless a kernel declares by a later version's trait that it takes others. Fields that are expected to
+ * come: of kernels, an upgrade of older versions' attributes, many rows a call, devices, memory to work in; of the
+ * host, warnings, provenance, epoch and rank, outputs that the plugin allocated; of plugins, sources, formats, and what
+ * to do after fork().
  *
- * Threads. headrace_plugin_query() is called once, by one thread. Every other callback may be called by any thread and
- * by several at once, also with the same state: a state is not changed after it was created. A callback must not throw,
- * longjmp, fork, or end its thread, and must return: nothing can interrupt it. A headrace_call and the pointers that a
- * callback is given are valid until it returns, and for its own thread alone.
+ * Threads. One thread at a time calls headrace_plugin_query(), once, and again each time that a library that was
+ * refused is loaded again. Every other callback may be called by any thread and by several at once, also with the same
+ * state: a state is not changed after it was created. A callback must not throw, longjmp, fork, or end its thread, and
+ * must return: nothing can interrupt it. infer() and create() may be called by a thread that holds Python's interpreter
+ * lock, so they wait for no thread that needs it. A headrace_call and the pointers that a callback is given are valid
+ * until it returns, and for its own thread alone.
  *
- * Memory. What the plugin declares stays valid and unchanged while the process runs; the library is never unloaded.
- * Inputs are read-only. Outputs are in memory of Headrace's, often a row's place in its batch, so that nothing is
- * copied: a kernel writes as many bytes as it asked for. */
+ * Memory. What the plugin declares stays valid and unchanged while the process runs; a library that was called is never
+ * unloaded, even if it was refused. Inputs are read-only: others read them at the same time. Outputs are in memory of
+ * Headrace's, often a row's place in its batch, so that nothing is copied: a kernel writes as many bytes as it asked
+ * for. All texts are UTF-8 and end with a zero byte. */
 #ifndef HEADRACE_PLUGIN_H_
 #define HEADRACE_PLUGIN_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
+#if !defined(__LP64__)
+#error "headrace_plugin.h is for machines whose long and pointers have 64 bits"
+#endif
+
 #define HEADRACE_PLUGIN_ABI_MAJOR 1
 #define HEADRACE_PLUGIN_ABI_MINOR 0
-#define HEADRACE_PLUGIN_ABI ((uint32_t)HEADRACE_PLUGIN_ABI_MAJOR << 16 | HEADRACE_PLUGIN_ABI_MINOR)
+#define HEADRACE_PLUGIN_ABI (HEADRACE_PLUGIN_ABI_MAJOR * 65536U + HEADRACE_PLUGIN_ABI_MINOR)
 
-#if defined(_WIN32)
-#define HEADRACE_PLUGIN_EXPORT __declspec(dllexport)
-#else
 #define HEADRACE_PLUGIN_EXPORT __attribute__((visibility("default")))
-#endif
 
 /* The most axes of a tensor. */
 #define HEADRACE_MOST_AXES 32
 
-#ifdef __cplusplus
-extern "C" {
+/* For headrace_to_dlpack(), below. */
+#ifdef HEADRACE_WITH_DLPACK
+#include <dlpack/dlpack.h>
 #endif
 
-/* ---- DLPack 1.0 (github.com/dmlc/dlpack): tensors. A plugin that uses DLPack's own header includes it first. ---- */
-
-#ifndef DLPACK_DLPACK_H_
-typedef struct DLDevice {
-  int32_t device_type; /* 1: the host's memory */
-  int32_t device_id;
-} DLDevice;
-
-typedef struct DLDataType {
-  uint8_t code; /* 0 int, 1 uint, 2 float, 3 opaque (bytes and strings), 4 bfloat, 6 bool */
-  uint8_t bits;
-  uint16_t lanes;
-} DLDataType;
-
-typedef struct DLTensor {
-  void* data;
-  DLDevice device;
-  int32_t ndim;
-  DLDataType dtype;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-} DLTensor;
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* Element types. */
@@ -85,24 +78,55 @@ typedef enum headrace_dtype {
   HEADRACE_STRING = 15 /* the same, in UTF-8 */
 } headrace_dtype;
 
-/* A tensor in the host's memory, row-major and without gaps: dl.strides is NULL and dl.byte_offset 0. */
+/* A tensor to read. Headrace fills every field. */
 typedef struct headrace_tensor {
   uint32_t struct_size;
-  int32_t dtype; /* a headrace_dtype */
-  /* Of bytes and strings: the shape is that of the strings, and data their bytes. */
-  DLTensor dl;
+  int32_t dtype;       /* a headrace_dtype */
+  int32_t axes;        /* 0 to HEADRACE_MOST_AXES */
+  int32_t device_type; /* DLPack's number; 1: the host's memory */
+  int32_t device_id;
+  uint32_t reserved;
+  /* Row-major and without gaps, aligned to the size of an element. Of bytes and strings: their bytes. NULL only where
+   * `bytes` is 0. */
+  const void* data;
+  const int64_t* shape;   /* of each axis; of bytes and strings, that of the strings */
+  const int64_t* strides; /* of each axis, in elements (of bytes and strings: in strings) */
+  uint64_t bytes;         /* that may be read from `data` on */
   /* Of bytes and strings: string i is the bytes offsets[i] to offsets[i + 1] of data; one number more than there are
-   * strings. Otherwise NULL. */
+   * strings. The first offset need not be 0, and no zero byte follows a string. Otherwise NULL. */
   const int64_t* offsets;
 } headrace_tensor;
 
 /* A column's type, as far as it is known. */
 typedef struct headrace_type {
   uint32_t struct_size;
-  int32_t dtype;                     /* a headrace_dtype */
-  int32_t axes;                      /* -1: their number is not known */
+  int32_t dtype; /* a headrace_dtype */
+  int32_t axes;  /* -1: their number is not known */
+  uint32_t reserved;
   int64_t shape[HEADRACE_MOST_AXES]; /* of each axis; -1: differs from row to row */
 } headrace_type;
+
+#ifdef HEADRACE_WITH_DLPACK
+/* The tensor as DLPack's, which shares its memory and is as read-only and short-lived as it is. Returns 0 and changes
+ * nothing if DLPack has no such element type: bytes and strings, and those of later versions. */
+static inline int headrace_to_dlpack(const headrace_tensor* tensor, DLTensor* dl) {
+  /* In the order of headrace_dtype: code (0 int, 1 uint, 2 float, 4 bfloat, 6 bool) and bits. */
+  static const uint8_t codes[] = {0, 6, 0, 0, 0, 0, 1, 1, 1, 1, 2, 4, 2, 2};
+  static const uint8_t bits[] = {0, 8, 8, 16, 32, 64, 8, 16, 32, 64, 16, 16, 32, 64};
+  if (tensor->dtype < 1 || tensor->dtype > 13) return 0;
+  dl->data = (void*)tensor->data;
+  dl->device.device_type = (DLDeviceType)tensor->device_type;
+  dl->device.device_id = tensor->device_id;
+  dl->ndim = tensor->axes;
+  dl->dtype.code = codes[tensor->dtype];
+  dl->dtype.bits = bits[tensor->dtype];
+  dl->dtype.lanes = 1;
+  dl->shape = (int64_t*)tensor->shape;
+  dl->strides = (int64_t*)tensor->strides;
+  dl->byte_offset = 0;
+  return 1;
+}
+#endif
 
 /* ---- Attributes ---- */
 
@@ -119,8 +143,8 @@ typedef enum headrace_attribute_type {
 
 enum {
   HEADRACE_NULLABLE = 1,          /* None is allowed */
-  HEADRACE_HAS_MINIMUM = 2,       /* `minimum` bounds the number, or each number of a list */
-  HEADRACE_HAS_MAXIMUM = 4,       /* `maximum` does */
+  HEADRACE_HAS_MINIMUM = 2,       /* the minimum bounds the number, or each number of a list */
+  HEADRACE_HAS_MAXIMUM = 4,       /* the maximum does */
   HEADRACE_EXCLUSIVE_MINIMUM = 8, /* the minimum itself is refused */
   HEADRACE_BROADCAST = 16         /* of a list: one number stands for the longest of `lengths` */
 };
@@ -133,8 +157,10 @@ typedef struct headrace_attribute {
   const char* doc;           /* one sentence */
   const char* default_value; /* in Python's notation: "1", "True", "'up'", "(0.5, 1.0)", "None"; NULL: required */
   uint64_t flags;            /* HEADRACE_NULLABLE and so on */
-  double minimum;
+  double minimum;            /* of float and floats; of others 0 */
   double maximum;
+  int64_t integer_minimum; /* of int and ints; of others 0. This version refuses bounds beyond 2^53 */
+  int64_t integer_maximum;
   const char* const* choices; /* of a text; ends with NULL. NULL: any */
   const int32_t* lengths;     /* allowed lengths of a list; ends with 0. NULL: any */
 } headrace_attribute;
@@ -169,7 +195,8 @@ typedef enum headrace_result {
 /* One call of one callback. */
 typedef struct headrace_call headrace_call;
 
-/* Who a row is, whatever workers, ranks and restarts: what makes it random, and nothing else may. */
+/* Who a row is, whatever workers, ranks and restarts: what makes it random, and nothing else may. The callback sets
+ * struct_size, and Headrace writes that many bytes or fewer. */
 typedef struct headrace_identity {
   uint32_t struct_size;
   uint32_t reserved;
@@ -178,22 +205,26 @@ typedef struct headrace_identity {
 } headrace_identity;
 
 /* What Headrace offers to callbacks. Functions return HEADRACE_OK or an error, which the callback passes on: it has its
- * text already. All but fail() are for apply() alone. */
+ * text already, and the call fails with it even if the callback goes on. fail() and stopped() are for every callback
+ * that has a headrace_call, the others for apply() alone. */
 typedef struct headrace_host {
   uint32_t struct_size;
   uint32_t abi; /* HEADRACE_PLUGIN_ABI of this Headrace */
 
   /* Says why the callback fails, and returns `result`: return host->fail(call, HEADRACE_DATA_ERROR, "is empty").
-   * The text continues a sentence that begins with the kernel's name; it is copied, and cut behind 4,096 bytes. */
+   * The text continues a sentence that begins with the kernel's name; it is copied, and cut behind 4,096 bytes. Bytes
+   * that are not UTF-8 are replaced. After it the callback returns the error, not HEADRACE_OK. */
   int32_t (*fail)(headrace_call* call, int32_t result, const char* text);
 
-  /* Memory for output number `output`, of numbers; not initialised, aligned to 64 bytes unless it is a row's place in a
-   * batch. Once for each output, of the type that infer() gives for these inputs. */
+  /* Memory for output number `output`, of numbers; not initialised, aligned to 64 bytes, or to the size of an element
+   * where it is a row's place in a batch. Once for each output, of the type that infer() gives for these inputs. Of
+   * bools every byte but 0 counts as true. */
   int32_t (*allocate)(headrace_call* call, uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
                       void** data);
-  /* An output of bytes or strings, which are copied: string i is the bytes offsets[i] to offsets[i + 1] of `values`. */
+  /* An output of bytes or strings, which are copied: string i is the bytes offsets[i] to offsets[i + 1] of the
+   * `value_bytes` bytes at `values`. */
   int32_t (*give_strings)(headrace_call* call, uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
-                          const void* values, const int64_t* offsets);
+                          const void* values, uint64_t value_bytes, const int64_t* offsets);
   /* Input number `input` as it is; nothing is copied. */
   int32_t (*give_input)(headrace_call* call, uint32_t output, uint32_t input);
 
@@ -227,8 +258,12 @@ enum {
   /* Gives different results for the same inputs, attributes and random numbers: no cache keeps them. */
   HEADRACE_NOT_DETERMINISTIC = 2,
   /* Joins the rows of a batch: works above batch() alone, and its tensors hold the rows along their first axis. Its
-   * random numbers are those of the batch's identity. Other kernels treat a batch as one array. */
-  HEADRACE_BY_BATCH = 4
+   * random numbers are those of the batch's identity. Other kernels treat a batch as one array. Its outputs have as
+   * many rows as its inputs. */
+  HEADRACE_BY_BATCH = 4,
+  /* Takes one column, of any shape, and each element of an output, which has the same shape, depends on the element at
+   * its place alone: so one call may process many small rows, as one tensor. Not with the traits above. */
+  HEADRACE_POINTWISE = 8
 };
 
 typedef struct headrace_kernel {
@@ -245,14 +280,17 @@ typedef struct headrace_kernel {
   uint64_t traits;                             /* HEADRACE_RANDOM and so on */
   const headrace_attribute* const* attributes; /* ends with NULL. NULL: none */
 
-  /* The types of the outputs, from those of the inputs: before anything runs, as far as they are known, and for each
-   * row, where they are known fully. So apply() gets only inputs that infer() accepted. `outputs` are unknown at first.
-   * `values` are the attributes in the order of their declaration. */
+  /* The types of the outputs, from those of the inputs: before anything runs, as far as they are known, and once rows
+   * are there, where they are known fully. What it says of a row must fit what it said before. apply() gets only inputs
+   * of types that infer() accepted, perhaps in an earlier call: answers are remembered. So it depends on its arguments
+   * alone, and must be cheap, because it may be called often. `outputs` are unknown at first. `values` are the
+   * attributes in the order of their declaration. */
   int32_t (*infer)(headrace_call* call, const headrace_value* const* values, const headrace_type* const* inputs,
                    uint32_t input_count, headrace_type* const* outputs);
-  /* What apply() needs of the attributes; refuses combinations that cannot work. NULL: nothing, the state is NULL. */
+  /* What apply() needs of the attributes; refuses combinations that cannot work. NULL: nothing, the state is NULL. It
+   * may run several times for a pipeline, so that several states of equal attributes are alive. */
   int32_t (*create)(headrace_call* call, const headrace_value* const* values, void** state);
-  /* Of a state; NULL: none is needed. */
+  /* Of a state that create() made without an error; any thread calls it, once. NULL: none is needed. */
   void (*destroy)(void* state);
   /* Makes each output by one of allocate(), give_strings() and give_input(). */
   int32_t (*apply)(headrace_call* call, const void* state, const headrace_tensor* const* inputs, uint32_t input_count);
@@ -262,16 +300,23 @@ typedef struct headrace_kernel {
 
 typedef struct headrace_plugin {
   uint32_t struct_size;
-  uint32_t abi;                          /* HEADRACE_PLUGIN_ABI */
+  uint32_t reserved;
   const char* name;                      /* a Python name in small letters: the first part of its operators' names */
   const char* version;                   /* for people: "1.2" */
   const char* doc;                       /* NULL: none */
   const headrace_kernel* const* kernels; /* ends with NULL. NULL: none */
 } headrace_plugin;
 
-/* The one symbol that a plugin exports. `host` stays valid while the process runs. NULL: the plugin cannot be used
- * here, for instance because host->abi is too old for it. */
-HEADRACE_PLUGIN_EXPORT const headrace_plugin* headrace_plugin_query(const headrace_host* host);
+/* The two symbols that a plugin exports, and defines. The first is read before anything of the plugin is called (what
+ * the library does when it is opened apart): HEADRACE_PLUGIN_ABI, or the number of an earlier minor version, if the
+ * plugin can do without what came later. */
+HEADRACE_PLUGIN_EXPORT extern const uint32_t headrace_plugin_abi;
+
+/* Gives what the plugin has. `host_abi` is HEADRACE_PLUGIN_ABI of this Headrace, and `host` stays valid while the
+ * process runs. A plugin that cannot be used here, on this machine for instance, says why, by host->fail(call,
+ * HEADRACE_UNSUPPORTED_ERROR, "needs AVX-512"): the text continues a sentence that begins with the plugin. */
+HEADRACE_PLUGIN_EXPORT int32_t headrace_plugin_query(uint32_t host_abi, const headrace_host* host, headrace_call* call,
+                                                     const headrace_plugin** plugin);
 
 #ifdef __cplusplus
 } /* extern "C" */

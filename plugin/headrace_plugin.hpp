@@ -4,13 +4,17 @@
 //   class Scale {
 //    public:
 //     static headrace_plugin_cc::Declaration Declared();  // name, version, attributes, inputs and outputs, traits
-//     // The types of the outputs; called for each row as well, so that Apply gets only inputs that it accepted.
+//     // The types of the outputs, before anything runs and for rows, so that Apply gets only inputs that it accepted.
+//     // It depends on its arguments alone, and is cheap.
 //     static std::vector<headrace_plugin_cc::Type> Infer(const headrace_plugin_cc::Attributes& attributes,
 //                                                        const std::vector<headrace_plugin_cc::Type>& inputs);
 //     explicit Scale(const headrace_plugin_cc::Attributes& attributes);
 //     void Apply(headrace_plugin_cc::Row& row) const;
 //   };
 //   HEADRACE_PLUGIN("myops", "1.0", "What it is for.", Scale)
+//
+// Build with -fvisibility=hidden, or with kernel classes in an anonymous namespace: otherwise static variables of
+// classes of one name are shared by all plugins.
 //
 // Thread contract: a kernel is made once from its attributes and is const afterwards; any thread may apply it to any
 // row. Everything else belongs to the thread of its call.
@@ -71,7 +75,9 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
   HEADRACE_PLUGIN_DTYPE(double, HEADRACE_FLOAT64);
 #undef HEADRACE_PLUGIN_DTYPE
 
-  // What a kernel declares. Doc strings and names are copied.
+  // What a kernel declares. Doc strings and names are copied. It is moved, not copied: its tables point into it. So a
+  // function that makes one names it and returns it:
+  //   Declaration declaration("Scale", 1, "Multiplies."); declaration.Float(…).Default("2.0"); return declaration;
   class Declaration {
    public:
     Declaration(const char* name, uint32_t version, const char* summary) {
@@ -81,6 +87,8 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
       kernel_.summary = Keep(summary);
       kernel_.least_inputs = kernel_.most_inputs = kernel_.outputs = 1;
     }
+    Declaration(const Declaration&) = delete;
+    Declaration(Declaration&&) = default;
 
     Declaration& Doc(const char* text) { return kernel_.doc = Keep(text), *this; }
     Declaration& Example(const char* text) { return kernel_.example = Keep(text), *this; }
@@ -92,6 +100,7 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
     Declaration& Random() { return kernel_.traits |= HEADRACE_RANDOM, *this; }
     Declaration& NotDeterministic() { return kernel_.traits |= HEADRACE_NOT_DETERMINISTIC, *this; }
     Declaration& ByBatch() { return kernel_.traits |= HEADRACE_BY_BATCH, *this; }
+    Declaration& Pointwise() { return kernel_.traits |= HEADRACE_POINTWISE, *this; }
 
     Declaration& Bool(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_BOOL, name, doc); }
     Declaration& Int(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_INT, name, doc); }
@@ -103,24 +112,34 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
     Declaration& DType(const char* name, const char* doc) { return Add(HEADRACE_ATTRIBUTE_DTYPE, name, doc); }
 
     // Of the attribute declared last. The default is in Python's notation: "2.0", "'up'", "None".
-    Declaration& Default(const char* value) { return attributes_.back().default_value = Keep(value), *this; }
-    Declaration& Nullable() { return attributes_.back().flags |= HEADRACE_NULLABLE, *this; }
-    Declaration& Minimum(double value) { return Bound(HEADRACE_HAS_MINIMUM, attributes_.back().minimum, value); }
-    Declaration& Maximum(double value) { return Bound(HEADRACE_HAS_MAXIMUM, attributes_.back().maximum, value); }
-    Declaration& Above(double value) {
-      return Bound(HEADRACE_HAS_MINIMUM | HEADRACE_EXCLUSIVE_MINIMUM, attributes_.back().minimum, value);
+    // Errors: std::logic_error if there is none.
+    Declaration& Default(const char* value) { return Last().default_value = Keep(value), *this; }
+    Declaration& Nullable() { return Last().flags |= HEADRACE_NULLABLE, *this; }
+    // Of Int and Ints a whole number.
+    template <typename Number>
+    Declaration& Minimum(Number value) {
+      return Bound(HEADRACE_HAS_MINIMUM, &headrace_attribute::minimum, &headrace_attribute::integer_minimum, value);
+    }
+    template <typename Number>
+    Declaration& Maximum(Number value) {
+      return Bound(HEADRACE_HAS_MAXIMUM, &headrace_attribute::maximum, &headrace_attribute::integer_maximum, value);
+    }
+    template <typename Number>
+    Declaration& Above(Number value) {
+      return Bound(HEADRACE_HAS_MINIMUM | HEADRACE_EXCLUSIVE_MINIMUM, &headrace_attribute::minimum,
+                   &headrace_attribute::integer_minimum, value);
     }
     Declaration& Choices(const std::vector<const char*>& choices) {
       std::vector<const char*>& kept = choices_.emplace_back();
       for (const char* choice : choices) kept.push_back(Keep(choice));
       kept.push_back(nullptr);
-      return attributes_.back().choices = kept.data(), *this;
+      return Last().choices = kept.data(), *this;
     }
     Declaration& Lengths(std::vector<int32_t> lengths) {
       lengths.push_back(0);
-      return attributes_.back().lengths = lengths_.emplace_back(std::move(lengths)).data(), *this;
+      return Last().lengths = lengths_.emplace_back(std::move(lengths)).data(), *this;
     }
-    Declaration& Broadcast() { return attributes_.back().flags |= HEADRACE_BROADCAST, *this; }
+    Declaration& Broadcast() { return Last().flags |= HEADRACE_BROADCAST, *this; }
 
     const std::deque<headrace_attribute>& attributes() const { return attributes_; }
     uint32_t outputs() const { return kernel_.outputs; }
@@ -144,9 +163,23 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
       added.doc = Keep(doc);
       return *this;
     }
-    Declaration& Bound(uint64_t flags, double& bound, double value) {
-      attributes_.back().flags |= flags;
-      bound = value;
+    headrace_attribute& Last() {
+      if (attributes_.empty()) throw std::logic_error("a kernel says something of an attribute before it has one");
+      return attributes_.back();
+    }
+    template <typename Number>
+    Declaration& Bound(uint64_t flags, double headrace_attribute::* real, int64_t headrace_attribute::* whole,
+                       Number value) {
+      headrace_attribute& last = Last();
+      last.flags |= flags;
+      if (last.type == HEADRACE_ATTRIBUTE_INT || last.type == HEADRACE_ATTRIBUTE_INTS) {
+        if (static_cast<Number>(static_cast<int64_t>(value)) != value) {
+          throw std::logic_error("a kernel bounds whole numbers by another number");
+        }
+        last.*whole = static_cast<int64_t>(value);
+      } else {
+        last.*real = static_cast<double>(value);
+      }
       return *this;
     }
 
@@ -159,30 +192,53 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
     std::vector<const headrace_attribute*> pointers_;
   };
 
-  // The values of the attributes, by name; checked against the declaration, defaults filled in.
+  // The values of the attributes, by name; checked against the declaration, defaults filled in. Errors, as
+  // HEADRACE_FUNCTION_ERROR: an attribute that is not declared, or as another type, and one that is None (IsNone()
+  // apart).
   class Attributes {
    public:
     Attributes(const Declaration& declaration, const headrace_value* const* values)
         : declaration_(declaration), values_(values) {}
 
-    bool IsNone(const char* name) const { return Of(name).none != 0; }
-    bool Bool(const char* name) const { return Of(name).integer != 0; }
-    int64_t Int(const char* name) const { return Of(name).integer; }
-    double Float(const char* name) const { return Of(name).real; }
-    std::string Text(const char* name) const { return {Of(name).text, Of(name).count}; }
-    int32_t DType(const char* name) const { return static_cast<int32_t>(Of(name).integer); }
-    std::vector<int64_t> Ints(const char* name) const { return {Of(name).ints, Of(name).ints + Of(name).count}; }
-    std::vector<double> Floats(const char* name) const { return {Of(name).reals, Of(name).reals + Of(name).count}; }
-    std::vector<std::string> Texts(const char* name) const { return {Of(name).texts, Of(name).texts + Of(name).count}; }
+    bool IsNone(const char* name) const { return At(name).none != 0; }
+    bool Bool(const char* name) const { return Of(name, HEADRACE_ATTRIBUTE_BOOL).integer != 0; }
+    int64_t Int(const char* name) const { return Of(name, HEADRACE_ATTRIBUTE_INT).integer; }
+    double Float(const char* name) const { return Of(name, HEADRACE_ATTRIBUTE_FLOAT).real; }
+    std::string Text(const char* name) const {
+      const headrace_value& value = Of(name, HEADRACE_ATTRIBUTE_TEXT);
+      return {value.text, value.count};
+    }
+    int32_t DType(const char* name) const { return static_cast<int32_t>(Of(name, HEADRACE_ATTRIBUTE_DTYPE).integer); }
+    std::vector<int64_t> Ints(const char* name) const {
+      const headrace_value& value = Of(name, HEADRACE_ATTRIBUTE_INTS);
+      return {value.ints, value.ints + value.count};
+    }
+    std::vector<double> Floats(const char* name) const {
+      const headrace_value& value = Of(name, HEADRACE_ATTRIBUTE_FLOATS);
+      return {value.reals, value.reals + value.count};
+    }
+    std::vector<std::string> Texts(const char* name) const {
+      const headrace_value& value = Of(name, HEADRACE_ATTRIBUTE_TEXTS);
+      return {value.texts, value.texts + value.count};
+    }
 
    private:
-    const headrace_value& Of(const char* name) const {
+    const headrace_value& Of(const char* name, int32_t type) const {
+      const headrace_value& value = At(name);
+      if (value.type != type) Refuse("asks for an attribute as another type than it declares: ", name);
+      if (value.none != 0) Refuse("asks for the value of an attribute that is None: ", name);
+      return value;
+    }
+    [[noreturn]] static void Refuse(const char* how, const char* name) {
+      throw Error(HEADRACE_FUNCTION_ERROR, std::string(how) + name);
+    }
+    const headrace_value& At(const char* name) const {
       size_t i = 0;
       for (const headrace_attribute& attribute : declaration_.attributes()) {
         if (std::strcmp(attribute.name, name) == 0) return *values_[i];
         ++i;
       }
-      throw Error(HEADRACE_FUNCTION_ERROR, std::string("asks for an attribute that it does not declare: ") + name);
+      Refuse("asks for an attribute that it does not declare: ", name);
     }
 
     const Declaration& declaration_;
@@ -200,7 +256,7 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
     uint32_t inputs() const { return count_; }
     const headrace_tensor& input(uint32_t i) const { return *inputs_[i]; }
     int32_t dtype(uint32_t i) const { return inputs_[i]->dtype; }
-    Shape shape(uint32_t i) const { return {inputs_[i]->dl.shape, inputs_[i]->dl.shape + inputs_[i]->dl.ndim}; }
+    Shape shape(uint32_t i) const { return {inputs_[i]->shape, inputs_[i]->shape + inputs_[i]->axes}; }
     int64_t elements(uint32_t i) const {
       int64_t elements = 1;
       for (const int64_t length : shape(i)) elements *= length;
@@ -209,7 +265,7 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
     // T is what Infer() made sure of.
     template <typename T>
     const T* data(uint32_t i) const {
-      return static_cast<const T*>(inputs_[i]->dl.data);
+      return static_cast<const T*>(inputs_[i]->data);
     }
     // Element k of bytes or strings.
     std::string string(uint32_t i, int64_t k = 0) const {
@@ -235,7 +291,7 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
         offsets.push_back(static_cast<int64_t>(joined.size()));
       }
       Check(host->give_strings(call_, output, dtype, static_cast<int32_t>(shape.size()), shape.data(), joined.data(),
-                               offsets.data()));
+                               joined.size(), offsets.data()));
     }
     void GiveInput(uint32_t output, uint32_t input) { Check(host->give_input(call_, output, input)); }
 
@@ -302,7 +358,8 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
 
    private:
     static Declaration& Declared() {
-      static Declaration declaration = K::Declared();
+      // Never destroyed, because threads may run kernels while the process exits.
+      static Declaration& declaration = *new Declaration(K::Declared());
       return declaration;
     }
 
@@ -355,20 +412,35 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
     }
   };
 
+  // Exceptions end here: what calls it may be C.
   template <typename... Kernels>
-  const headrace_plugin* PluginOf(const headrace_host* given, const char* name, const char* version, const char* doc) {
+  int32_t GivePlugin(const headrace_host* given, headrace_call* call, const headrace_plugin** result, const char* name,
+                     const char* version, const char* doc) {
     host = given;
-    static const headrace_kernel* const kernels[] = {KernelOf<Kernels>::Table()..., nullptr};
-    static const headrace_plugin plugin = {sizeof(headrace_plugin), HEADRACE_PLUGIN_ABI, name, version, doc, kernels};
-    return &plugin;
+    try {
+      static const headrace_kernel* const kernels[] = {KernelOf<Kernels>::Table()..., nullptr};
+      static const headrace_plugin plugin = {sizeof(headrace_plugin), 0, name, version, doc, kernels};
+      *result = &plugin;
+      return HEADRACE_OK;
+    } catch (const std::exception& error) {
+      return host->fail(call, HEADRACE_UNSUPPORTED_ERROR, error.what());
+    } catch (...) {
+      return host->fail(call, HEADRACE_UNSUPPORTED_ERROR, "a kernel's Declared() threw what is no std::exception");
+    }
   }
 
 }  // namespace headrace_plugin_cc
 
-// At namespace scope, once in a plugin: its name, its version, what it is for, and its kernel classes.
-#define HEADRACE_PLUGIN(name, version, doc, ...)                                                    \
-  HEADRACE_PLUGIN_EXPORT const headrace_plugin* headrace_plugin_query(const headrace_host* given) { \
-    return headrace_plugin_cc::PluginOf<__VA_ARGS__>(given, name, version, doc);                    \
+// At namespace scope, once in a plugin: its name, its version, what it is for, and its kernel classes. Declared() may
+// throw, on a machine that the plugin cannot be used on for instance: then the library is refused with the text.
+#define HEADRACE_PLUGIN(name, version, doc, ...)                                                                  \
+  extern "C" {                                                                                                    \
+  HEADRACE_PLUGIN_EXPORT extern const uint32_t headrace_plugin_abi;                                               \
+  const uint32_t headrace_plugin_abi = HEADRACE_PLUGIN_ABI;                                                       \
+  HEADRACE_PLUGIN_EXPORT int32_t headrace_plugin_query(uint32_t, const headrace_host* given, headrace_call* call, \
+                                                       const headrace_plugin** result) {                          \
+    return headrace_plugin_cc::GivePlugin<__VA_ARGS__>(given, call, result, name, version, doc);                  \
+  }                                                                                                               \
   }
 
 #endif  // HEADRACE_PLUGIN_HPP_

@@ -6,6 +6,8 @@
 
 using namespace headrace_plugin_cc;
 
+namespace {
+
 class Vignette {
  public:
   static Declaration Declared() {
@@ -44,5 +46,7 @@ class Vignette {
  private:
   double strength_;
 };
+
+}  // namespace
 
 HEADRACE_PLUGIN("frames", "1.0", "Kernels for pictures.", Vignette)

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -15,6 +16,7 @@
 #include "core/stop_signal.h"
 #include "core/utf8.h"
 #include "ir/suggestion.h"
+#include "ops/plugin/plugin_text.h"
 
 using headrace::Cat;
 using headrace::DType;
@@ -24,9 +26,12 @@ using headrace::Tensor;
 
 namespace {
 
-constexpr size_t kLongestText = 4096;
-// Larger than any memory, and far from where sizes overflow.
-constexpr double kMostBytes = 0x1p60;
+// Of strides, too, which axes of length 0 do not make smaller. Larger than any memory, and far from where sizes
+// overflow.
+constexpr int64_t kMostElements = int64_t{1} << 57;
+// Of version 1.0 of the interface.
+constexpr size_t kFirstIdentity = 24;
+static_assert(sizeof(headrace_identity) == kFirstIdentity, "structures may only grow at their ends");
 
 ErrorKind KindOfResult(int32_t result) {
   switch (result) {
@@ -70,12 +75,13 @@ absl::Status headrace_call::Run(absl::FunctionRef<int32_t(headrace_call*)> callb
     return headrace::ResourceError(callback_, "() of ", op_, " found no more memory");
   } catch (const std::exception& thrown) {
     return MakeError(ErrorKind::kFunction,
-                     Cat(callback_, "() of ", op_, " threw ", ThrownType(), ": ", std::string(thrown.what())));
+                     Cat(callback_, "() of ", op_, " threw ", ThrownType(), ": ", headrace::PluginText(thrown.what())));
   } catch (...) {
     return MakeError(ErrorKind::kFunction, Cat(callback_, "() of ", op_, " threw ", ThrownType()));
   }
   // Errors that the host noted count even if the callback goes on as if there were none.
   if (!error_.ok()) return error_;
+  if (result == HEADRACE_OK && failed_ != 0) return Broken("calls fail() and returns HEADRACE_OK");
   if (result == HEADRACE_OK) return absl::OkStatus();
   if (!IsResult(result)) return Broken(Cat("returned ", result, ", which is no headrace_result"));
   if (failed_ == 0)
@@ -85,7 +91,7 @@ absl::Status headrace_call::Run(absl::FunctionRef<int32_t(headrace_call*)> callb
 
 int32_t headrace_call::Fail(int32_t result, const char* text) {
   failed_ = IsResult(result) && result != HEADRACE_OK ? result : HEADRACE_FUNCTION_ERROR;
-  text_.assign(text == nullptr ? "failed" : text, text == nullptr ? 6 : strnlen(text, kLongestText));
+  text_ = text == nullptr ? "failed" : headrace::PluginText(text);
   return failed_;
 }
 
@@ -96,6 +102,7 @@ int32_t headrace_call::Refuse(absl::Status error) {
 
 int32_t headrace_call::Fillers(const uint8_t** marks, uint64_t* count) {
   if (row_ == nullptr) return Refuse(Broken("calls fillers(), which is for apply() alone"));
+  if (marks == nullptr || count == nullptr) return Refuse(Broken("gives fillers() no place for marks or their number"));
   const absl::Span<const bool> fillers = row_->context->fillers();
   static_assert(sizeof(bool) == sizeof(uint8_t));
   *marks = fillers.empty() ? nullptr : reinterpret_cast<const uint8_t*>(fillers.data());
@@ -108,12 +115,12 @@ absl::Status headrace_call::CheckShape(int32_t axes, const int64_t* shape) const
     return Broken(Cat("gives ", axes, " axes; 0 to ", HEADRACE_MOST_AXES, " are possible"));
   }
   if (axes > 0 && shape == nullptr) return Broken(Cat("gives no shape for ", axes, " axes"));
-  double elements = 1;
+  int64_t elements = 1;
   for (const int64_t length : absl::MakeSpan(shape, static_cast<size_t>(axes))) {
     if (length < 0) return Broken(Cat("gives an axis of length ", length));
-    elements *= static_cast<double>(length);
+    const bool overflows = length != 0 && __builtin_mul_overflow(elements, length, &elements);
+    if (overflows || elements > kMostElements) return Broken("gives a shape of more elements than any memory holds");
   }
-  if (elements > kMostBytes / 8) return Broken("gives a shape of more elements than any memory holds");
   return absl::OkStatus();
 }
 
@@ -150,7 +157,7 @@ int32_t headrace_call::Allocate(uint32_t output, int32_t dtype, int32_t axes, co
 }
 
 int32_t headrace_call::GiveStrings(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
-                                   const void* values, const int64_t* offsets) {
+                                   const void* values, uint64_t value_bytes, const int64_t* offsets) {
   if (row_ == nullptr) return Refuse(Broken("calls give_strings(), which is for apply() alone"));
   if (absl::Status wrong = CheckShape(axes, shape); !wrong.ok()) return Refuse(std::move(wrong));
   const auto lengths = absl::MakeSpan(shape, static_cast<size_t>(axes));
@@ -163,7 +170,9 @@ int32_t headrace_call::GiveStrings(uint32_t output, int32_t dtype, int32_t axes,
   for (int64_t i = 0; i < headrace::ElementCount(lengths); ++i) {
     const int64_t begin = offsets[i];
     const int64_t end = offsets[i + 1];
-    if (begin < 0 || end < begin) return Refuse(Broken(Cat("gives string ", i, " from byte ", begin, " to ", end)));
+    if (begin < 0 || end < begin || static_cast<uint64_t>(end) > value_bytes) {
+      return Refuse(Broken(Cat("gives string ", i, " from byte ", begin, " to ", end, " of ", value_bytes)));
+    }
     if (end > begin && values == nullptr) return Refuse(Broken("gives strings without their bytes"));
     strings.emplace_back(static_cast<const char*>(values) + begin, static_cast<size_t>(end - begin));
     if (type == DType::kString && !headrace::IsUtf8(strings.back())) {
@@ -203,8 +212,9 @@ headrace::RowRandom* headrace_call::Random() {
 namespace headrace {
 
 absl::Status BrokenRule(std::string_view op, std::string_view callback, std::string_view how) {
-  return BeyondRow(MakeError(ErrorKind::kFunction, Cat(callback, "() of ", op, " ", how, " (a fault of the plugin ",
-                                                       ir::PluginOf(op), ", not of the pipeline)")));
+  const std::string_view plugin = ir::PluginOf(op);
+  return BeyondRow(MakeError(ErrorKind::kFunction, Cat(callback, "() of ", op, " ", how, " (a fault of the plugin",
+                                                       plugin.empty() ? "" : " ", plugin, ", not of the pipeline)")));
 }
 
 namespace {
@@ -224,6 +234,7 @@ int32_t Fill(headrace_call* call, T* numbers, uint64_t count, Draw draw) {
   return Kept(call, [&]() -> int32_t {
     RowRandom* const random = call->Random();
     if (random == nullptr) return HEADRACE_FUNCTION_ERROR;
+    if (numbers == nullptr && count > 0) return call->RefuseAs("gives no place for random numbers");
     for (uint64_t i = 0; i < count; ++i) numbers[i] = draw(*random);
     return HEADRACE_OK;
   });
@@ -238,8 +249,13 @@ int32_t Identify(headrace_call* call, headrace_identity* identity) {
   return Kept(call, [&]() -> int32_t {
     const RowRandom* const random = call->Random();
     if (random == nullptr) return HEADRACE_FUNCTION_ERROR;
-    identity->stream = random->key();
-    identity->key = random->row();
+    if (identity == nullptr) return call->RefuseAs("gives identity() no place");
+    const uint32_t size = identity->struct_size;
+    if (size < kFirstIdentity) {
+      return call->RefuseAs(Cat("gives identity() a structure of ", size, " bytes; set its struct_size by sizeof"));
+    }
+    const headrace_identity own = {size, 0, random->key(), random->row()};
+    std::memcpy(identity, &own, std::min<size_t>(size, sizeof(own)));
     return HEADRACE_OK;
   });
 }
@@ -258,8 +274,9 @@ const headrace_host& PluginHost() {
           },
       .give_strings =
           [](headrace_call* call, uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
-             const void* values, const int64_t* offsets) {
-            return Kept(call, [&] { return call->GiveStrings(output, dtype, axes, shape, values, offsets); });
+             const void* values, uint64_t value_bytes, const int64_t* offsets) {
+            return Kept(call,
+                        [&] { return call->GiveStrings(output, dtype, axes, shape, values, value_bytes, offsets); });
           },
       .give_input = [](headrace_call* call, uint32_t output,
                        uint32_t input) { return Kept(call, [&] { return call->GiveInput(output, input); }); },

@@ -47,13 +47,15 @@ struct headrace_call {
   int32_t Fail(int32_t result, const char* text);
   int32_t Allocate(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape, void** data);
   int32_t GiveStrings(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape, const void* values,
-                      const int64_t* offsets);
+                      uint64_t value_bytes, const int64_t* offsets);
   int32_t GiveInput(uint32_t output, uint32_t input);
   // Null, with the error noted: this callback may not draw.
   headrace::RowRandom* Random();
   int32_t Fillers(const uint8_t** marks, uint64_t* count);
   // Notes the first error, and returns the result that passes it on.
   int32_t Refuse(absl::Status error);
+  // The same, for a rule that is broken: `how` continues "apply() of myops.Blur".
+  int32_t RefuseAs(std::string_view how) { return Refuse(Broken(how)); }
 
  private:
   absl::Status Broken(std::string_view how) const { return headrace::BrokenRule(op_, callback_, how); }

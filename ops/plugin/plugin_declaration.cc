@@ -15,15 +15,18 @@ namespace {
 
 // Of version 1.0 of the interface.
 constexpr size_t kFirstKernel = 104;
-constexpr size_t kFirstAttribute = 72;
+constexpr size_t kFirstAttribute = 88;
 static_assert(sizeof(headrace_kernel) == kFirstKernel && sizeof(headrace_attribute) == kFirstAttribute,
               "structures may only grow at their ends");
 
-constexpr std::array<std::string_view, 38> kPythonWords = {
-    "and",   "as",     "assert",   "async",   "await", "break", "class",  "continue", "def",    "del",
-    "elif",  "else",   "except",   "finally", "for",   "from",  "global", "if",       "import", "in",
-    "is",    "lambda", "nonlocal", "not",     "or",    "pass",  "raise",  "return",   "self",   "try",
-    "while", "with",   "yield",    "none",    "true",  "false", "match",  "case"};
+// Words that a class cannot have as its name.
+constexpr std::array<std::string_view, 3> kPythonValues = {"None", "True", "False"};
+// What a name in Python's generated code must not be.
+constexpr std::array<std::string_view, 39> kPythonWords = {
+    "and",   "as",    "assert", "async",    "await", "break", "class",  "continue", "def",    "del",
+    "elif",  "else",  "except", "finally",  "for",   "from",  "global", "if",       "import", "in",
+    "super", "is",    "lambda", "nonlocal", "not",   "or",    "pass",   "raise",    "return", "self",
+    "try",   "while", "with",   "yield",    "none",  "true",  "false",  "match",    "case"};
 
 bool IsSmall(char c) { return c >= 'a' && c <= 'z'; }
 bool IsLarge(char c) { return c >= 'A' && c <= 'Z'; }
@@ -31,7 +34,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsClassName(std::string_view name) {
   return !name.empty() && IsLarge(name[0]) &&
-         std::all_of(name.begin(), name.end(), [](char c) { return IsSmall(c) || IsLarge(c) || IsDigit(c); });
+         std::all_of(name.begin(), name.end(), [](char c) { return IsSmall(c) || IsLarge(c) || IsDigit(c); }) &&
+         std::count(kPythonValues.begin(), kPythonValues.end(), name) == 0;
 }
 
 std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
@@ -59,6 +63,26 @@ std::optional<ir::AttributeType> TypeOf(int32_t type) {
   }
 }
 
+bool IsInteger(int32_t type) { return type == HEADRACE_ATTRIBUTE_INT || type == HEADRACE_ATTRIBUTE_INTS; }
+
+// Bounds are where the type has them, and those of whole numbers are numbers that a double has.
+absl::Status CheckBounds(const headrace_attribute& attribute, std::string_view what) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  const bool integer = IsInteger(attribute.type);
+  if (integer && (attribute.minimum != 0 || attribute.maximum != 0)) {
+    return UnsupportedError("sets minimum or maximum", what, "; those of whole numbers are integer_minimum and so on");
+  }
+  if (!integer && (attribute.integer_minimum != 0 || attribute.integer_maximum != 0)) {
+    return UnsupportedError("sets integer_minimum or integer_maximum", what, ", whose numbers are not whole");
+  }
+  for (const int64_t bound : {attribute.integer_minimum, attribute.integer_maximum}) {
+    if (bound < -kMost || bound > kMost) {
+      return UnsupportedError("gives the bound ", bound, what, "; those from -2^53 to 2^53 are possible");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckAttribute(const headrace_attribute& attribute, std::string_view op) {
   HEADRACE_RETURN_IF_ERROR(CheckText(attribute.name, true, Cat("name for an attribute of ", op)));
   const std::string_view name = attribute.name;
@@ -73,8 +97,15 @@ absl::Status CheckAttribute(const headrace_attribute& attribute, std::string_vie
   for (const char* const* choice = attribute.choices; choice != nullptr && *choice != nullptr; ++choice) {
     HEADRACE_RETURN_IF_ERROR(CheckText(*choice, true, Cat("choice", what)));
   }
-  if (TypeOf(attribute.type).has_value()) return absl::OkStatus();
-  return UnsupportedError("gives type ", attribute.type, what, ", which is no headrace_attribute_type");
+  if (!TypeOf(attribute.type).has_value()) {
+    return UnsupportedError("gives type ", attribute.type, what, ", which is no headrace_attribute_type");
+  }
+  constexpr uint64_t kKnown =
+      HEADRACE_NULLABLE | HEADRACE_HAS_MINIMUM | HEADRACE_HAS_MAXIMUM | HEADRACE_EXCLUSIVE_MINIMUM | HEADRACE_BROADCAST;
+  if ((attribute.flags & ~kKnown) != 0) {
+    return UnsupportedError("gives flags", what, " that this Headrace does not know: ", attribute.flags & ~kKnown);
+  }
+  return CheckBounds(attribute, what);
 }
 
 absl::Status CheckKernel(const headrace_kernel& kernel, std::string_view op) {
@@ -93,17 +124,27 @@ absl::Status CheckKernel(const headrace_kernel& kernel, std::string_view op) {
   if (kernel.outputs == 0 || kernel.outputs > 1000) {
     return UnsupportedError("says that ", op, " gives ", kernel.outputs, " columns; 1 to 1,000 are possible");
   }
-  constexpr uint64_t kKnown = HEADRACE_RANDOM | HEADRACE_NOT_DETERMINISTIC | HEADRACE_BY_BATCH;
-  if ((kernel.traits & ~kKnown) == 0) return absl::OkStatus();
-  return UnsupportedError("gives traits of ", op, " that this Headrace does not know: ", kernel.traits & ~kKnown);
+  if (kernel.reserved != 0) return UnsupportedError("sets the reserved field of ", op, " to ", kernel.reserved);
+  constexpr uint64_t kKnown = HEADRACE_RANDOM | HEADRACE_NOT_DETERMINISTIC | HEADRACE_BY_BATCH | HEADRACE_POINTWISE;
+  if ((kernel.traits & ~kKnown) != 0) {
+    return UnsupportedError("gives traits of ", op, " that this Headrace does not know: ", kernel.traits & ~kKnown);
+  }
+  const bool pointwise = (kernel.traits & HEADRACE_POINTWISE) != 0;
+  if (!pointwise || (kernel.traits == HEADRACE_POINTWISE && kernel.most_inputs == 1)) return absl::OkStatus();
+  return UnsupportedError("gives ", op, " HEADRACE_POINTWISE, which is for kernels of one column without other traits");
 }
 
 ir::Attribute AttributeOf(const headrace_attribute& given) {
   ir::Attribute attribute{.name = given.name, .type = *TypeOf(given.type), .doc = given.doc};
   if (given.default_value != nullptr) attribute.default_value = given.default_value;
   attribute.nullable = (given.flags & HEADRACE_NULLABLE) != 0;
-  if ((given.flags & HEADRACE_HAS_MINIMUM) != 0) attribute.minimum = given.minimum;
-  if ((given.flags & HEADRACE_HAS_MAXIMUM) != 0) attribute.maximum = given.maximum;
+  const bool integer = IsInteger(given.type);
+  if ((given.flags & HEADRACE_HAS_MINIMUM) != 0) {
+    attribute.minimum = integer ? static_cast<double>(given.integer_minimum) : given.minimum;
+  }
+  if ((given.flags & HEADRACE_HAS_MAXIMUM) != 0) {
+    attribute.maximum = integer ? static_cast<double>(given.integer_maximum) : given.maximum;
+  }
   attribute.exclusive_minimum = (given.flags & HEADRACE_EXCLUSIVE_MINIMUM) != 0;
   attribute.broadcast = (given.flags & HEADRACE_BROADCAST) != 0;
   for (const char* const* choice = given.choices; choice != nullptr && *choice != nullptr; ++choice) {
@@ -135,8 +176,9 @@ absl::StatusOr<PluginKernelTable> ReadKernel(std::string_view plugin, const head
   HEADRACE_ASSIGN_OR_RETURN(table.kernel, ReadStruct(given, kFirstKernel, "headrace_kernel"));
   HEADRACE_RETURN_IF_ERROR(CheckText(table.kernel.name, true, "name for a kernel"));
   if (!IsClassName(table.kernel.name)) {
-    return UnsupportedError("names a kernel \"", table.kernel.name,
-                            "\"; names have letters and digits, and begin with a large letter");
+    return UnsupportedError(
+        "names a kernel \"", table.kernel.name,
+        "\"; names have letters and digits, begin with a large letter, and are no words of Python's");
   }
   table.op = Cat(plugin, ".", table.kernel.name);
   HEADRACE_RETURN_IF_ERROR(CheckKernel(table.kernel, table.op));

@@ -1,8 +1,12 @@
 #include "ops/plugin/plugin_kernel.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <deque>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +47,7 @@ absl::Status BrokenInference(const PluginKernelTable& table, std::string_view ho
 }
 
 absl::StatusOr<ir::ColumnType> MadeType(const PluginKernelTable& table, const headrace_type& made) {
+  if (made.reserved != 0) return BrokenInference(table, Cat("sets the reserved field of a type to ", made.reserved));
   if (made.dtype < HEADRACE_UNKNOWN || made.dtype > HEADRACE_STRING) {
     return BrokenInference(table, Cat("gives dtype ", made.dtype, ", which is no headrace_dtype"));
   }
@@ -64,7 +69,7 @@ absl::StatusOr<ir::ColumnType> MadeType(const PluginKernelTable& table, const he
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferTypes(const PluginKernelTable& table, const PluginValues& values,
                                                        absl::Span<headrace_type> given) {
-  Types made(table.kernel.outputs);
+  Types made(table.kernel.outputs);  // of zeros
   for (headrace_type& type : made) {
     type.struct_size = sizeof(type);
     type.axes = -1;
@@ -83,53 +88,85 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferTypes(const PluginKernelTable& 
   return types;
 }
 
-DLDataType DLTypeOf(DType dtype) {
-  enum : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kOpaque = 3, kBFloat = 4, kBool = 6 };
-  const auto bits = static_cast<uint8_t>(ItemSize(dtype) * 8);
-  if (IsVariableLength(dtype)) return {kOpaque, 8, 1};
-  if (dtype == DType::kBool) return {kBool, 8, 1};
-  if (dtype == DType::kBFloat16) return {kBFloat, 16, 1};
-  if (IsFloating(dtype)) return {kFloat, bits, 1};
-  return {dtype >= DType::kUInt8 ? kUInt : kInt, bits, 1};
+// Row-major, and aligned to its elements.
+absl::StatusOr<Tensor> Dense(const Tensor& input) {
+  HEADRACE_ASSIGN_OR_RETURN(Tensor dense, input.Contiguous());
+  const size_t item = IsVariableLength(dense.dtype()) ? 1 : ItemSize(dense.dtype());
+  if (reinterpret_cast<uintptr_t>(dense.raw()) % item == 0) return dense;
+  HEADRACE_ASSIGN_OR_RETURN(Tensor aligned, Tensor::Allocate(dense.dtype(), dense.shape()));
+  dense.CopyTo(aligned.mutable_raw());
+  return aligned;
 }
 
-// The inputs of one row as the interface has them; row-major copies where they are not so.
+// In elements.
+Shape StridesOf(absl::Span<const int64_t> shape) {
+  Shape strides(shape.size(), 1);
+  for (size_t axis = shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * std::max<int64_t>(shape[axis], 1);
+  return strides;
+}
+
+// The inputs of one row as the interface has them; copies where they are not row-major and aligned.
 class Inputs {
  public:
-  explicit Inputs(absl::Span<const Tensor> row) : lone_ends_(row.size()) {}
+  explicit Inputs(size_t count) : kept_(count), tensors_(count) {}
   Inputs(const Inputs&) = delete;
 
-  absl::Status Add(const Tensor& input) {
-    HEADRACE_ASSIGN_OR_RETURN(Tensor dense, input.Contiguous());
-    const Tensor& kept = kept_.emplace_back(std::move(dense));
-    headrace_tensor tensor = {};
+  absl::Status Set(size_t i, const Tensor& input) {
+    Kept& kept = kept_[i];
+    HEADRACE_ASSIGN_OR_RETURN(kept.tensor, Dense(input));
+    kept.strides = StridesOf(kept.tensor.shape());
+    constexpr int32_t kHost = 1;
+    headrace_tensor& tensor = tensors_[i];
     tensor.struct_size = sizeof(tensor);
-    tensor.dtype = static_cast<int32_t>(kept.dtype());
-    // The interface says that inputs are read-only.
-    tensor.dl.data = const_cast<uint8_t*>(kept.raw());
-    tensor.dl.device = {1, 0};
-    tensor.dl.ndim = kept.rank();
-    tensor.dl.dtype = DLTypeOf(kept.dtype());
-    tensor.dl.shape = const_cast<int64_t*>(kept.shape().data());
+    tensor.dtype = static_cast<int32_t>(kept.tensor.dtype());
+    tensor.axes = kept.tensor.rank();
+    tensor.device_type = kHost;
+    tensor.data = kept.tensor.raw();
+    tensor.shape = kept.tensor.shape().data();
+    tensor.strides = kept.strides.data();
     tensor.offsets = OffsetsOf(kept);
-    tensors_.push_back(tensor);
+    tensor.bytes = tensor.offsets == nullptr ? kept.tensor.bytes() : tensor.offsets[kept.tensor.elements()];
     return absl::OkStatus();
   }
   absl::Span<headrace_tensor> tensors() { return absl::MakeSpan(tensors_); }
 
  private:
-  const int64_t* OffsetsOf(const Tensor& tensor) {
-    if (!IsVariableLength(tensor.dtype())) return nullptr;
-    if (tensor.rank() > 0) return tensor.ends().data();
-    std::array<int64_t, 2>& ends = lone_ends_[tensors_.size()];
-    ends = {0, static_cast<int64_t>(tensor.bytes())};
-    return ends.data();
+  struct Kept {
+    Tensor tensor;
+    Shape strides;
+    std::array<int64_t, 2> lone_ends;
+  };
+
+  static const int64_t* OffsetsOf(Kept& kept) {
+    if (!IsVariableLength(kept.tensor.dtype())) return nullptr;
+    if (kept.tensor.rank() > 0) return kept.tensor.ends().data();
+    kept.lone_ends = {0, static_cast<int64_t>(kept.tensor.bytes())};
+    return kept.lone_ends.data();
   }
 
-  std::deque<Tensor> kept_;
+  absl::InlinedVector<Kept, 2> kept_;
   absl::InlinedVector<headrace_tensor, 2> tensors_;
-  absl::InlinedVector<std::array<int64_t, 2>, 2> lone_ends_;
 };
+
+// What infer() says of rows of these types.
+struct Answer {
+  bool IsFor(absl::Span<const Tensor> row) const {
+    return std::equal(row.begin(), row.end(), inputs.begin(), inputs.end(),
+                      [](const Tensor& tensor, const headrace_type& type) {
+                        return static_cast<int32_t>(tensor.dtype()) == type.dtype && tensor.rank() == type.axes &&
+                               std::equal(tensor.shape().begin(), tensor.shape().end(), type.shape);
+                      });
+  }
+
+  Types inputs = {};
+  std::vector<ir::ColumnType> outputs = {};
+};
+
+// Every byte but 0 is true, and readers of bools rely on 1.
+void MakeBools(Tensor& tensor) {
+  uint8_t* const bytes = tensor.mutable_raw();
+  for (int64_t i = 0; i < tensor.elements(); ++i) bytes[i] = bytes[i] != 0 ? 1 : 0;
+}
 
 class PluginKernel : public Kernel {
  public:
@@ -137,6 +174,7 @@ class PluginKernel : public Kernel {
       : table_(table), values_(table.attributes, attributes) {}
   PluginKernel(const PluginKernel&) = delete;
   ~PluginKernel() override {
+    delete answer_.load();
     if (table_.kernel.destroy == nullptr || state_ == nullptr) return;
     try {
       table_.kernel.destroy(state_);
@@ -154,55 +192,133 @@ class PluginKernel : public Kernel {
   }
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
-    // Of this row, whose shapes are known: what is inferred before may leave lengths open.
-    Types given;
-    for (const Tensor& input : inputs) {
-      HEADRACE_ASSIGN_OR_RETURN(given.emplace_back(), GivenType(ir::ColumnType::Of(input.dtype(), input.shape())));
-    }
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<ir::ColumnType> types,
-                              InferTypes(table_, values_, absl::MakeSpan(given)));
-    Inputs row(inputs);
-    for (const Tensor& input : inputs) HEADRACE_RETURN_IF_ERROR(row.Add(input));
-    return Call(inputs, row.tensors(), types, context);
+    const Answer* const known = answer_.load(std::memory_order_acquire);
+    if (known != nullptr && known->IsFor(inputs)) return Call(inputs, known->outputs, context);
+    HEADRACE_ASSIGN_OR_RETURN(Answer answer, Infer(inputs));
+    absl::StatusOr<Tensors> made = Call(inputs, answer.outputs, context);
+    if (known == nullptr) Remember(std::move(answer));
+    return made;
   }
+  bool applies_to_stacks() const override { return Has(HEADRACE_POINTWISE); }
 
  private:
-  absl::StatusOr<Tensors> Call(absl::Span<const Tensor> inputs, absl::Span<headrace_tensor> tensors,
-                               absl::Span<const ir::ColumnType> types, KernelContext& context) const {
+  bool Has(uint64_t trait) const { return (table_.kernel.traits & trait) != 0; }
+
+  // Of this row, whose shapes are known: what is inferred before may leave lengths open.
+  absl::StatusOr<Answer> Infer(absl::Span<const Tensor> inputs) const {
+    Answer answer;
+    for (const Tensor& input : inputs) {
+      HEADRACE_ASSIGN_OR_RETURN(answer.inputs.emplace_back(),
+                                GivenType(ir::ColumnType::Of(input.dtype(), input.shape())));
+    }
+    HEADRACE_ASSIGN_OR_RETURN(answer.outputs, InferTypes(table_, values_, absl::MakeSpan(answer.inputs)));
+    if (!Has(HEADRACE_POINTWISE)) return answer;
+    for (const ir::ColumnType& output : answer.outputs) {
+      if (output.shape == inputs[0].shape()) continue;
+      return BrokenInference(table_, Cat("gives ", ir::TypeName(output), " for ", inputs[0].TypeName(),
+                                         ", and its kernel declares HEADRACE_POINTWISE"));
+    }
+    return answer;
+  }
+
+  // The first one alone, because rows mostly have one type: then threads read it without a lock.
+  void Remember(Answer answer) const {
+    auto kept = std::make_unique<const Answer>(std::move(answer));
+    const Answer* none = nullptr;
+    if (answer_.compare_exchange_strong(none, kept.get(), std::memory_order_acq_rel)) (void)kept.release();
+  }
+
+  absl::StatusOr<Tensors> Call(absl::Span<const Tensor> inputs, absl::Span<const ir::ColumnType> types,
+                               KernelContext& context) const {
+    Inputs given(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) HEADRACE_RETURN_IF_ERROR(given.Set(i, inputs[i]));
     headrace_call call(table_.op, "apply");
     headrace_call::Row row = {.inputs = inputs,
                               .types = types,
                               .context = &context,
-                              .random = (table_.kernel.traits & HEADRACE_RANDOM) != 0,
+                              .random = Has(HEADRACE_RANDOM),
                               .outputs = Tensors(types.size())};
     call.Give(&row);
-    const auto pointers = PointersTo(tensors);
+    const auto pointers = PointersTo(given.tensors());
     HEADRACE_RETURN_IF_ERROR(call.Run([&](headrace_call* call) {
       return table_.kernel.apply(call, state_, pointers.data(), static_cast<uint32_t>(pointers.size()));
     }));
-    for (size_t i = 0; i < row.outputs.size(); ++i) {
-      if (!row.outputs[i].valid()) {
-        return BrokenRule(table_.op, "apply", Cat("gives no output ", i, " and no error"));
-      }
-    }
+    for (size_t i = 0; i < row.outputs.size(); ++i) HEADRACE_RETURN_IF_ERROR(Finish(inputs, i, row.outputs[i]));
     return std::move(row.outputs);
+  }
+
+  absl::Status Finish(absl::Span<const Tensor> inputs, size_t i, Tensor& output) const {
+    if (!output.valid()) return BrokenRule(table_.op, "apply", Cat("gives no output ", i, " and no error"));
+    if (Has(HEADRACE_BY_BATCH) && inputs[0].rank() > 0 && (output.rank() == 0 || output.dim(0) != inputs[0].dim(0))) {
+      return BrokenRule(table_.op, "apply",
+                        Cat("gives ", output.TypeName(), " for a batch of ", inputs[0].dim(0), " rows"));
+    }
+    if (output.dtype() != DType::kBool) return absl::OkStatus();
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                      [&output](const Tensor& input) { return input.raw() == output.raw(); });
+    if (!is_input) MakeBools(output);
+    return absl::OkStatus();
   }
 
   const PluginKernelTable& table_;
   const PluginValues values_;
   void* state_ = nullptr;
+  mutable std::atomic<const Answer*> answer_ = nullptr;
 };
+
+// The latest answers of infer() before anything runs, where the same is asked several times. Any thread.
+class LatestInferences {
+ public:
+  std::optional<std::vector<ir::ColumnType>> Find(const std::string& asked) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, types] : latest_) {
+      if (key == asked) return types;
+    }
+    return std::nullopt;
+  }
+  void Add(std::string asked, std::vector<ir::ColumnType> types) {
+    const std::lock_guard lock(mutex_);
+    latest_.emplace_front(std::move(asked), std::move(types));
+    if (latest_.size() > kMost) latest_.pop_back();
+  }
+
+ private:
+  static constexpr size_t kMost = 64;
+  std::mutex mutex_;
+  std::deque<std::pair<std::string, std::vector<ir::ColumnType>>> latest_;
+};
+
+// What infer() depends on.
+std::string AskedOf(const PluginKernelTable& table, const ir::Attributes& attributes,
+                    absl::Span<const headrace_type> inputs) {
+  std::string asked;
+  for (const headrace_attribute& attribute : table.attributes) {
+    const ir::proto::Value* const value = attributes.Find(attribute.name);
+    const std::string bytes = value == nullptr ? "" : value->SerializeAsString();
+    Append(asked, bytes.size(), ":", bytes);
+  }
+  for (const headrace_type& type : inputs) {
+    asked.append(reinterpret_cast<const char*>(&type), sizeof(type));
+  }
+  return asked;
+}
 
 }  // namespace
 
 ir::InferKernel InferOf(const PluginKernelTable& table) {
-  return [&table](const ir::Attributes& attributes,
-                  absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
+  return [&table, latest = std::make_shared<LatestInferences>()](
+             const ir::Attributes& attributes,
+             absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
     Types given;
     for (const ir::ColumnType& input : inputs) {
       HEADRACE_ASSIGN_OR_RETURN(given.emplace_back(), GivenType(input));
     }
-    return InferTypes(table, PluginValues(table.attributes, attributes), absl::MakeSpan(given));
+    std::string asked = AskedOf(table, attributes, given);
+    if (auto found = latest->Find(asked); found.has_value()) return *std::move(found);
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<ir::ColumnType> types,
+                              InferTypes(table, PluginValues(table.attributes, attributes), absl::MakeSpan(given)));
+    latest->Add(std::move(asked), types);
+    return types;
   };
 }
 

@@ -18,6 +18,7 @@
 namespace headrace {
 namespace {
 
+constexpr char kVersion[] = "headrace_plugin_abi";
 constexpr char kEntry[] = "headrace_plugin_query";
 using Query = decltype(headrace_plugin_query);
 
@@ -41,6 +42,8 @@ class Library {
   }
   Library(const Library&) = delete;
 
+  // Null: there is none.
+  const uint32_t* Version() const { return static_cast<const uint32_t*>(dlsym(handle_, kVersion)); }
   Query* Entry() const { return reinterpret_cast<Query*>(dlsym(handle_, kEntry)); }
   void Keep() { handle_ = nullptr; }
 
@@ -48,12 +51,33 @@ class Library {
   void* handle_;
 };
 
+// Which file it is, and which state of it.
+struct FileState {
+  explicit FileState(const struct stat& file)
+      : device(file.st_dev), inode(file.st_ino), seconds(file.st_mtim.tv_sec), nanoseconds(file.st_mtim.tv_nsec) {}
+  friend bool operator==(const FileState&, const FileState&) = default;
+
+  dev_t device;
+  ino_t inode;
+  time_t seconds;
+  int64_t nanoseconds;
+};
+
+absl::Status CheckVersion(uint32_t needed) {
+  if (needed >> 16 == HEADRACE_PLUGIN_ABI_MAJOR && needed <= HEADRACE_PLUGIN_ABI) return absl::OkStatus();
+  return UnsupportedError("needs version ", VersionText(needed), " of the interface; this Headrace has version ",
+                          VersionText(HEADRACE_PLUGIN_ABI), ": build it with this Headrace's headrace_plugin.h",
+                          needed > HEADRACE_PLUGIN_ABI ? ", or upgrade Headrace" : "");
+}
+
 absl::StatusOr<const headrace_plugin*> Ask(Query* query) {
-  try {
-    return query(&PluginHost());
-  } catch (...) {
-    return UnsupportedError(kEntry, "() threw an exception");
-  }
+  const headrace_plugin* plugin = nullptr;
+  headrace_call call("the library", kEntry);
+  const absl::Status asked =
+      call.Run([&](headrace_call* call) { return query(HEADRACE_PLUGIN_ABI, &PluginHost(), call, &plugin); });
+  if (!asked.ok()) return UnsupportedError("cannot be used here: ", asked.message());
+  if (plugin == nullptr) return UnsupportedError("is wrong: its ", kEntry, "() gives no plugin and no error");
+  return plugin;
 }
 
 // Whether another plugin, or a module of Headrace's own, has the name.
@@ -106,45 +130,51 @@ class Plugins {
     if (stat(path.c_str(), &file) != 0) return NotFoundError("there is no plugin ", path);
     if (!S_ISREG(file.st_mode)) return UnsupportedError(path, " is no plugin: it is no regular file");
     const std::lock_guard lock(mutex_);
-    absl::StatusOr<const Plugin*> plugin = Open(path);
+    absl::StatusOr<const Plugin*> plugin = Open(path, FileState(file));
     if (plugin.ok()) return plugin;
     return MakeError(KindOf(plugin.status()), Cat("the plugin ", path, " ", ToStd(plugin.status().message())));
   }
 
  private:
-  absl::StatusOr<const Plugin*> Open(const std::string& path) {
+  struct Opened {
+    FileState file;                  // when its code was first called
+    const Plugin* plugin = nullptr;  // null: it was refused
+  };
+
+  absl::StatusOr<const Plugin*> Open(const std::string& path, const FileState& file) {
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return UnsupportedError("cannot be loaded: ", ReasonOfSystem());
     Library library(handle);
+    const uint32_t* const version = library.Version();
+    if (version == nullptr) return UnsupportedError("is no plugin of Headrace: it does not export ", kVersion);
+    HEADRACE_RETURN_IF_ERROR(CheckVersion(*version));
     Query* const query = library.Entry();
     if (query == nullptr) return UnsupportedError("is no plugin of Headrace: it does not export ", kEntry, "()");
-    // A file that is loaded already gives the same entry.
-    if (const auto found = by_entry_.find(query); found != by_entry_.end()) return found->second;
+    // Once its code has run, threads of its own may run it at any time.
+    library.Keep();
+    // A file that is loaded already gives the same entry, even if its path leads to another file now.
+    Opened& opened = by_entry_.try_emplace(query, Opened{file}).first->second;
+    if (opened.file != file) return UnsupportedError("has changed since it was loaded; start a new process");
+    if (opened.plugin == nullptr) {
+      HEADRACE_ASSIGN_OR_RETURN(opened.plugin, Add(path, query));
+    }
+    return opened.plugin;
+  }
+
+  absl::StatusOr<const Plugin*> Add(const std::string& path, Query* query) {
     HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Plugin> plugin, Read(path, query));
     HEADRACE_RETURN_IF_ERROR(CheckName(plugin->name, by_name_));
     HEADRACE_RETURN_IF_ERROR(CheckKernels(*plugin));
-    library.Keep();
     const Plugin* const kept = plugin.release();
     by_name_.emplace(kept->name, kept);
-    by_entry_.emplace(query, kept);
     HEADRACE_RETURN_IF_ERROR(RegisterKernels(*kept));
     return kept;
   }
 
   static absl::StatusOr<std::unique_ptr<Plugin>> Read(const std::string& path, Query* query) {
     HEADRACE_ASSIGN_OR_RETURN(const headrace_plugin* given, Ask(query));
-    if (given == nullptr) {
-      return UnsupportedError("refuses this Headrace, whose interface for plugins has version ",
-                              VersionText(HEADRACE_PLUGIN_ABI));
-    }
-    // Before anything else of it is looked at: only size and version are where they are in every version.
-    if (given->abi >> 16 != HEADRACE_PLUGIN_ABI_MAJOR || given->abi > HEADRACE_PLUGIN_ABI) {
-      return UnsupportedError("was built for version ", VersionText(given->abi),
-                              " of the interface; this Headrace has version ", VersionText(HEADRACE_PLUGIN_ABI),
-                              ": build it with this Headrace's headrace_plugin.h",
-                              given->abi > HEADRACE_PLUGIN_ABI ? ", or upgrade Headrace" : "");
-    }
     HEADRACE_ASSIGN_OR_RETURN(const headrace_plugin table, ReadStruct(given, kFirstPlugin, "headrace_plugin"));
+    if (table.reserved != 0) return UnsupportedError("sets the reserved field of headrace_plugin to ", table.reserved);
     HEADRACE_RETURN_IF_ERROR(CheckText(table.name, true, "name"));
     HEADRACE_RETURN_IF_ERROR(CheckText(table.version, true, "version of its own"));
     HEADRACE_RETURN_IF_ERROR(CheckText(table.doc, false, "doc"));
@@ -161,7 +191,8 @@ class Plugins {
 
   std::mutex mutex_;
   std::map<std::string, const Plugin*, std::less<>> by_name_;
-  std::map<Query*, const Plugin*> by_entry_;
+  // Of every library that was called, refused ones too.
+  std::map<Query*, Opened> by_entry_;
 };
 
 }  // namespace

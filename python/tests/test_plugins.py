@@ -1,9 +1,11 @@
 """Plugins: operators built outside are like those of Headrace's own, and broken ones give errors that name them."""
 
+import contextlib
 import inspect
 import json
 import pathlib
 import pickle
+import re
 import shutil
 import subprocess
 
@@ -22,7 +24,16 @@ SOURCES = ROOT / "ops/plugin/testing"
 def build(source: str, library: pathlib.Path, *options: str) -> pathlib.Path:
     """By one line, against the header alone."""
     compiler = ["g++", "-std=c++20"] if source.endswith(".cc") else ["gcc"]
-    command = [*compiler, "-shared", "-fPIC", f"-I{hr.plugin_include()}", str(SOURCES / source), "-o", str(library)]
+    command = [
+        *compiler,
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        f"-I{hr.plugin_include()}",
+        str(SOURCES / source),
+        "-o",
+        str(library),
+    ]
     subprocess.run([*command, *options, "-lm"], check=True, timeout=120)
     return library
 
@@ -39,6 +50,13 @@ def libraries(tmp_path_factory):
 @pytest.fixture(scope="session")
 def myops(libraries):
     return hr.load_plugin(libraries["myops"])
+
+
+@pytest.fixture(scope="session")
+def kinds(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kinds")
+    (folder / "kinds.cc").write_text(KINDS)
+    return hr.load_plugin(compiled(folder / "kinds.cc", folder / "kinds.so"))
 
 
 @pytest.fixture(scope="session")
@@ -98,9 +116,11 @@ def test_rows_go_through_it(myops):
     np.testing.assert_array_equal(myops.Scale(4.0)(np.ones(2, np.float32)), [4, 4])
 
 
-def test_a_batch_holds_its_results_without_a_copy(myops):
-    (batch,) = floats(4).map(myops.Scale(), "x").batch(4)
-    np.testing.assert_array_equal(batch["x"], np.arange(12, dtype=np.float32).reshape(4, 3) * 2)
+def test_a_batch_holds_its_results_without_a_copy(kinds):
+    """The kernel writes where it was told to write."""
+    rows = hr.Numpy({"x": np.zeros((4, 20_000), np.int64)})
+    (batch,) = rows.map(kinds.Places(), "x").batch(4)
+    assert batch["x"][:, 0].tolist() == [batch["x"].ctypes.data + 160_000 * row for row in range(4)]
 
 
 def test_a_kernel_that_joins_the_rows_of_a_batch(myops):
@@ -272,11 +292,17 @@ def test_what_is_no_plugin(tmp_path):
 
 MISDECLARED = {
     "NO_QUERY": "is no plugin of Headrace: it does not export headrace_plugin_query()",
-    "REFUSES": "refuses this Headrace, whose interface for plugins has version 1.0",
-    "ABI=0x20000": "was built for version 2.0 of the interface; this Headrace has version 1.0: .* or upgrade Headrace",
-    "ABI=0x10007": "was built for version 1.7 of the interface",
-    "ABI=0x0": "was built for version 0.0 of the interface",
-    "PLUGIN_SIZE=4096": "gives a headrace_plugin of 4096 bytes; this Headrace knows those of 40 to 40",
+    "NO_ABI": "is no plugin of Headrace: it does not export headrace_plugin_abi",
+    "REFUSES": "cannot be used here: needs a mill",
+    "GIVES_NONE": r"is wrong: its headrace_plugin_query\(\) gives no plugin and no error",
+    "RETURNS=99": r"cannot be used here: headrace_plugin_query\(\) of the library returned 99, which is no headrace_result",
+    "ABI=0x20000": "needs version 2.0 of the interface; this Headrace has version 1.0: .* or upgrade Headrace",
+    "ABI=0x10007": "needs version 1.7 of the interface",
+    "ABI=0x0": "needs version 0.0 of the interface",
+    "PLUGIN_SIZE=4096": "gives a headrace_plugin of 4096 bytes; it has 40 in version 1.0 of the interface",
+    "PLUGIN_SIZE=sizeof(longer) -DLATER=1": "sets a field of a headrace_plugin that this Headrace does not know: upgrade",
+    "RESERVED=1": "sets the reserved field of headrace_plugin to 1",
+    "KERNEL_RESERVED=1": "sets the reserved field of misops.Pass to 1",
     "PLUGIN_SIZE=8": "gives a headrace_plugin of 8 bytes",
     "KERNEL_SIZE=4096": "gives a headrace_kernel of 4096 bytes",
     "ATTRIBUTE_SIZE=0": "gives a headrace_attribute of 0 bytes",
@@ -285,7 +311,9 @@ MISDECLARED = {
     'NAME="class"': 'calls itself "class"',
     'NAME="vision"': "calls itself vision, which is the name of a module of Headrace's",
     "VERSION=0": "gives no version of its own",
-    'KERNEL="pass"': 'names a kernel "pass"; names have letters and digits, and begin with a large letter',
+    'KERNEL="pass"': 'names a kernel "pass"; names have letters and digits, begin with a large letter',
+    'KERNEL="None"': 'names a kernel "None"; .*, and are no words of Python\'s',
+    'KERNEL="True"': 'names a kernel "True"',
     "KERNEL_VERSION=0": "gives version 0 of misops.Pass",
     "SUMMARY=0": "gives no summary of misops.Pass",
     'SUMMARY="\\xff"': "gives a summary of misops.Pass that is not UTF-8",
@@ -294,6 +322,12 @@ MISDECLARED = {
     "OUTPUTS=0": "says that misops.Pass gives 0 columns",
     "TRAITS=1024": "gives traits of misops.Pass that this Headrace does not know: 1024",
     'ATTRIBUTE="seed"': 'names an attribute of misops.Pass "seed"',
+    "TRAITS=9": "gives misops.Pass HEADRACE_POINTWISE, which is for kernels of one column without other traits",
+    "FLAGS=1024": "gives flags of the attribute mode of misops.Pass that this Headrace does not know: 1024",
+    "TYPE=HEADRACE_ATTRIBUTE_INT -DBOUND=.minimum=1": "sets minimum or maximum of the attribute mode of misops.Pass",
+    "BOUND=.integer_minimum=1": "sets integer_minimum or integer_maximum of the attribute mode of misops.Pass",
+    "TYPE=HEADRACE_ATTRIBUTE_INT -DBOUND=.integer_maximum=INT64_MAX": "gives the bound 9223372036854775807 of the",
+    'ATTRIBUTE="super"': 'names an attribute of misops.Pass "super"',
     'ATTRIBUTE="lambda"': 'names an attribute of misops.Pass "lambda"',
     "TYPE=99": "gives type 99 of the attribute mode of misops.Pass",
     "DOC=0": "gives no doc of the attribute mode of misops.Pass",
@@ -306,11 +340,78 @@ MISDECLARED = {
 
 def test_misdeclared_plugins_are_named_and_leave_nothing(tmp_path):
     for number, (macro, message) in enumerate(MISDECLARED.items()):
-        library = build("misdeclared_plugin.c", tmp_path / f"mis{number}.so", "-w", "-O0", f"-D{macro}")
+        macros = f"-D{macro}".split(" -D")
+        options = [macros[0], *(f"-D{each}" for each in macros[1:])]
+        library = build("misdeclared_plugin.c", tmp_path / f"mis{number}.so", "-w", "-O0", *options)
         with pytest.raises(hr.UnsupportedError, match=rf"the plugin {library} {message}"):
             hr.load_plugin(library)
     right = hr.load_plugin(build("misdeclared_plugin.c", tmp_path / "right.so"))
     assert [int(row["value"]) for row in hr.Range(3).map(right.Pass(), "value")] == [0, 1, 2]
+
+
+def test_a_plugin_of_a_later_version_that_needs_nothing_new(tmp_path):
+    """Its structures are longer, by zeros."""
+    longer = build("misdeclared_plugin.c", tmp_path / "longer.so", "-DPLUGIN_SIZE=sizeof(longer)", '-DNAME="longerops"')
+    assert hr.load_plugin(longer).__all__ == ["Pass"]
+
+
+def test_a_library_that_has_changed_is_not_run_as_the_old_one(tmp_path):
+    for name, macro in (("changedops", 'SUMMARY="Right."'), ("refusedops", "REFUSES")):
+        library, later = tmp_path / f"{name}.so", tmp_path / "later.so"
+        build("misdeclared_plugin.c", library, f"-D{macro}", f'-DNAME="{name}"')
+        refused = macro == "REFUSES"
+        with pytest.raises(hr.UnsupportedError, match="needs a mill") if refused else contextlib.nullcontext():
+            hr.load_plugin(library)
+        build("misdeclared_plugin.c", later, f'-DNAME="{name}"').replace(library)
+        with pytest.raises(
+            hr.UnsupportedError, match=f"{library} has changed since it was loaded; start a new process"
+        ):
+            hr.load_plugin(library)
+
+
+THREAD = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "headrace_plugin.h"
+static void* Write(void* given) {
+  while (write(atoi(getenv("WRITES")), "x", 1) == 1) continue;
+  return given;
+}
+const uint32_t headrace_plugin_abi = HEADRACE_PLUGIN_ABI;
+int32_t headrace_plugin_query(uint32_t host_abi, const headrace_host* host, headrace_call* call,
+                              const headrace_plugin** plugin) {
+  pthread_t thread;
+  (void)host_abi, (void)plugin;
+  if (pthread_create(&thread, NULL, Write, NULL) != 0) return HEADRACE_RESOURCE_ERROR;
+  return host->fail(call, HEADRACE_UNSUPPORTED_ERROR, "began something");
+}
+"""
+
+
+def test_a_refused_plugin_is_not_unloaded_beneath_its_threads(tmp_path):
+    (tmp_path / "thread.c").write_text(THREAD)
+    library = tmp_path / "thread.so"
+    command = ["gcc", "-shared", "-fPIC", "-pthread", f"-I{hr.plugin_include()}", tmp_path / "thread.c", "-o", library]
+    subprocess.run(command, check=True, timeout=60)
+    code = f"""
+import os
+import headrace as hr
+reads, writes = os.pipe()
+os.environ["WRITES"] = str(writes)
+try:
+    hr.load_plugin({str(library)!r})
+except hr.UnsupportedError as error:
+    print(error)
+left = 1 << 18  # more than a pipe holds: its thread goes on
+while left > 0:
+    left -= len(os.read(reads, 1 << 16))
+print("runs")
+os._exit(0 if not __import__("sys").stdout.flush() else 1)
+"""
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
+    assert "cannot be used here: began something" in done.stdout and "runs" in done.stdout
 
 
 RULE = r".* \(a fault of the plugin badops, not of the pipeline\)"
@@ -340,6 +441,13 @@ FAULTS = {
     "infer allocates": (hr.FunctionError, r"calls allocate\(\), which is for apply\(\) alone" + RULE),
     "infer dtype": (hr.FunctionError, r"infer\(\) of badops.Bad gives dtype 77" + RULE),
     "infer axes": (hr.FunctionError, r"infer\(\) of badops.Bad gives 33 axes" + RULE),
+    "infer reserved": (hr.FunctionError, r"infer\(\) of badops.Bad sets the reserved field of a type to 1" + RULE),
+    "not text": (hr.DataError, "cannot read \ufffd\ufffd café"),
+    "throws not text": (hr.FunctionError, "threw std::out_of_range: row \ufffd"),
+    "long text": (hr.DataError, "x{4095}(?![xé])"),
+    "fails and goes on": (hr.FunctionError, r"calls fail\(\) and returns HEADRACE_OK" + RULE),
+    "no place for marks": (hr.FunctionError, r"gives fillers\(\) no place for marks or their number" + RULE),
+    "empty axis": (hr.FunctionError, "gives a shape of more elements than any memory holds" + RULE),
     "infer length": (hr.FunctionError, r"infer\(\) of badops.Bad gives shape \(-2,\)" + RULE),
 }
 
@@ -356,20 +464,130 @@ def test_a_plugin_that_breaks_a_rule_is_named(badops, fault):
 
 def test_what_a_policy_leaves_out(badops):
     """Rows that fail by their own data, not a plugin that breaks its rules."""
-    for fault in ("data", "throws", "function"):
-        with pytest.raises(hr.Error, match="left out|no row|all"):
+    for fault, message in (("data", "cannot read it"), ("throws", "std::out_of_range: row"), ("function", "gave up")):
+        with pytest.raises(hr.Error, match=f"(?s)left out.*{message}|{message}.*left out"):
             list(hr.Range(3).map(badops.Bad(fault), "value").on_error("skip", max_errors=1))
     with pytest.raises(hr.FunctionError, match="gives no output") as caught:
         list(hr.Range(3).map(badops.Bad("no output"), "value").on_error("skip"))
     assert "left out" not in str(caught.value)
 
 
+DRAWN = {
+    "no place": "gives no place for random numbers",
+    "no identity": r"gives identity\(\) no place",
+    "short identity": r"gives identity\(\) a structure of 8 bytes; set its struct_size by sizeof",
+    "beyond strings": "gives string 0 from byte 0 to 4 of 3",
+}
+
+
+def test_a_plugin_that_gives_wrong_places_is_named(badops):
+    for fault, message in DRAWN.items():
+        with pytest.raises(hr.FunctionError, match=message + RULE):
+            list(hr.Range(2).map(badops.Draws(fault), "value"))
+    with pytest.raises(hr.FunctionError, match=r"gives int64 \(4,\) for a batch of 3 rows" + RULE):
+        list(hr.Range(3).batch(3).map(badops.Rows(), "value"))
+
+
 def test_the_header_is_c_and_cpp_and_needs_nothing(tmp_path):
     header = pathlib.Path(hr.plugin_include()) / "headrace_plugin.h"
     included = {line.split()[1] for line in header.read_text().splitlines() if line.startswith("#include")}
-    assert included == {"<stddef.h>", "<stdint.h>"}
+    # The last one for those who ask for it.
+    assert included == {"<stddef.h>", "<stdint.h>", "<dlpack/dlpack.h>"}
+    versions = "#if HEADRACE_PLUGIN_ABI < 0x10000\n#error\n#endif\n"
+    numbers = subprocess.run(["gcc", "-E", "-include", header, "-"], input=versions, text=True, capture_output=True)
+    assert numbers.returncode == 0, numbers.stderr
     for command in (["gcc", "-std=c99", "-pedantic", "-xc"], ["g++", "-std=c++11", "-xc++"]):
         subprocess.run([*command, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", str(header)], check=True, timeout=60)
+
+
+FROZEN = SOURCES / "headrace_plugin_1_0.h"
+
+
+def layout_of(header: pathlib.Path, folder: pathlib.Path) -> list[str]:
+    """Places and sizes of every field, and the numbers, that version 1.0 has, as a header has them."""
+    text = re.sub(r"/\*.*?\*/", "", FROZEN.read_text(), flags=re.DOTALL)
+    lines = []
+    for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\n\} \1;", text, flags=re.DOTALL):
+        for declared in body.split(";"):
+            field = re.search(r"\(\*(\w+)\)|(\w+)(?:\[\w+\])?\s*$", declared)
+            if field:
+                at = f"{name}, {field[1] or field[2]}"
+                lines.append(
+                    f'printf("{at} %zu %zu\\n", offsetof({at}), sizeof((({name}*)0)->{field[1] or field[2]}));'
+                )
+    lines += [
+        f'printf("{each} %lld\\n", (long long){each});'
+        for each in sorted(set(re.findall(r"HEADRACE_[A-Z0-9_]+(?= = \d)", text)))
+    ]
+    assert len(lines) > 100
+    source, program = folder / "layout.c", folder / "layout"
+    source.write_text(f'#include <stdio.h>\n#include "{header}"\nint main(void) {{\n' + "\n".join(lines) + "\n}\n")
+    subprocess.run(["gcc", "-std=c99", source, "-o", program], check=True, timeout=60)
+    printed = subprocess.run([program], check=True, capture_output=True, text=True, timeout=60).stdout
+    return printed.splitlines()
+
+
+def test_what_version_1_0_has_stays(tmp_path):
+    """The copy of the header of version 1.0 is never changed; a plugin that is built with it runs."""
+    assert layout_of(pathlib.Path(hr.plugin_include()) / "headrace_plugin.h", tmp_path) == layout_of(FROZEN, tmp_path)
+    shutil.copyfile(FROZEN, tmp_path / "headrace_plugin.h")
+    library = tmp_path / "old.so"
+    command = ["gcc", "-shared", "-fPIC", f"-I{tmp_path}", SOURCES / "sample_plugin.c", "-o", library, "-lm"]
+    subprocess.run(command, check=True, timeout=60)
+    done = run_python(f"""
+import headrace as hr
+old = hr.load_plugin({str(library)!r})
+assert [int(row["b"]) for row in hr.Range(3).map(old.Range(), "value", output=["a", "b"])] == [0, 1, 2]
+assert len(list(hr.Text({str(FROZEN)!r}).map(old.Words(), "line", output="words"))) > 100
+assert len(list(hr.Range(9).map(old.Settings(True, size=4), "value"))) == 9
+""")
+    assert done.returncode == 0, done.stderr
+
+
+DLPACK = """
+#ifndef DLPACK_DLPACK_H_
+#define DLPACK_DLPACK_H_
+#include <stdint.h>
+typedef enum { kDLCPU = 1 } DLDeviceType;
+typedef struct { DLDeviceType device_type; int32_t device_id; } DLDevice;
+typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
+typedef struct {
+  void* data; DLDevice device; int32_t ndim; DLDataType dtype; int64_t *shape, *strides; uint64_t byte_offset;
+} DLTensor;
+#endif
+"""
+TO_DLPACK = """
+int main(void) {
+  static const int64_t shape[] = {2, 3}, strides[] = {3, 1};
+  float data[6];
+  headrace_tensor tensor = {sizeof(tensor), HEADRACE_FLOAT32, 2, 1, 0, 0, data, shape, strides, sizeof(data), NULL};
+  DLTensor dl;
+  if (!headrace_to_dlpack(&tensor, &dl) || dl.data != data || dl.ndim != 2 || dl.shape[1] != 3) return 1;
+  if (dl.strides[0] != 3 || dl.dtype.code != 2 || dl.dtype.bits != 32 || dl.dtype.lanes != 1) return 2;
+  if (dl.device.device_type != kDLCPU || dl.byte_offset != 0) return 3;
+  tensor.dtype = HEADRACE_BOOL;
+  if (!headrace_to_dlpack(&tensor, &dl) || dl.dtype.code != 6 || dl.dtype.bits != 8) return 4;
+  tensor.dtype = HEADRACE_BFLOAT16;
+  if (!headrace_to_dlpack(&tensor, &dl) || dl.dtype.code != 4 || dl.dtype.bits != 16) return 5;
+  tensor.dtype = HEADRACE_UINT64;
+  if (!headrace_to_dlpack(&tensor, &dl) || dl.dtype.code != 1 || dl.dtype.bits != 64) return 6;
+  tensor.dtype = HEADRACE_STRING;
+  return headrace_to_dlpack(&tensor, &dl);
+}
+"""
+
+
+@pytest.mark.parametrize("language", ["gcc", "g++"])
+def test_tensors_become_those_of_dlpack_in_any_order_of_headers(tmp_path, language):
+    (tmp_path / "dlpack").mkdir()
+    (tmp_path / "dlpack/dlpack.h").write_text(DLPACK)
+    headers = ['#include "headrace_plugin.h"', '#include "dlpack/dlpack.h"']
+    for number, order in enumerate((headers, headers[::-1])):
+        source, program = tmp_path / f"order{number}.{'c' if language == 'gcc' else 'cc'}", tmp_path / f"order{number}"
+        source.write_text("\n".join(["#define HEADRACE_WITH_DLPACK", "#include <stddef.h>", *order]) + TO_DLPACK)
+        command = [language, "-Wall", "-Wextra", "-Werror", f"-I{hr.plugin_include()}", f"-I{tmp_path}", source]
+        subprocess.run([*command, "-o", program], check=True, timeout=60)
+        assert subprocess.run([program], timeout=60).returncode == 0
 
 
 def test_plugins_are_loaded_while_pipelines_run(libraries):
@@ -395,7 +613,17 @@ VIGNETTE = ROOT / "examples/plugin/vignette.cc"
 
 
 def compiled(source: pathlib.Path, library: pathlib.Path, *options: str) -> pathlib.Path:
-    command = ["g++", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", f"-I{hr.plugin_include()}", *options]
+    command = [
+        "g++",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fPIC",
+        "-shared",
+        "-fvisibility=hidden",
+        f"-I{hr.plugin_include()}",
+        *options,
+    ]
     subprocess.run([*command, str(source), "-o", str(library)], check=True, timeout=120)
     return library
 
@@ -422,7 +650,7 @@ def test_the_example_in_cpp(frames_library):
 def test_a_plugin_in_cpp_exports_its_entry_alone(frames_library):
     listed = subprocess.run(["nm", "-D", "--defined-only", frames_library], check=True, capture_output=True, text=True)
     strong = [line.split()[1:] for line in listed.stdout.splitlines() if line.split()[1] not in ("W", "V")]
-    assert strong == [["T", "headrace_plugin_query"]]
+    assert strong == [["R", "headrace_plugin_abi"], ["T", "headrace_plugin_query"]]
 
 
 CLASSES = """
@@ -431,6 +659,8 @@ CLASSES = """
 using namespace headrace_plugin_cc;
 
 struct Draws {
+  // One variable of all plugins, were it not hidden.
+  inline static const std::string plugin = NAME;
   static Declaration Declared() {
     Declaration declaration("Draws", 1, "Random numbers and texts.");
     declaration.Random().Outputs(2);
@@ -449,6 +679,7 @@ struct Draws {
     texts.push_back(given.Text("mode"));
     if (!given.IsNone("names")) for (const std::string& each : given.Texts("names")) texts.push_back(each);
     texts.push_back(std::to_string(given.DType("dtype")));
+    texts.push_back(plugin);
   }
   void Apply(Row& row) const {
     if (fails) throw Error(HEADRACE_DATA_ERROR, "fails");
@@ -474,13 +705,228 @@ def test_classes_of_one_name_in_two_plugins(tmp_path):
     )
     assert (one.__name__, two.__name__) == ("headrace.plugins.drawsone", "headrace.plugins.drawstwo")
     rows = list(hr.Range(50).map(one.Draws(size=7, mode="down", names=["a", "bc"], seed=3), "value", output=["x", "t"]))
-    assert list(rows[0]["t"]) == ["7", "7", "down", "a", "bc", "2"]
+    assert list(rows[0]["t"]) == ["7", "7", "down", "a", "bc", "2", "drawsone"]
     drawn = np.array([row["x"] for row in rows])
     assert (0 <= drawn[:, 0]).all() and (drawn[:, 0] < 1).all() and len(np.unique(drawn[:, 1])) == 50
     again = list(hr.Range(50).map(two.Draws(seed=3, name="n"), "value", output=["x", "t"]).iterate(workers=1, window=1))
-    assert list(again[0]["t"]) == ["3", "4", "up", "2"]
+    assert list(again[0]["t"]) == ["3", "4", "up", "2", "drawstwo"]
     with pytest.raises(hr.DataError, match="fails"):
         list(hr.Range(2).map(one.Draws(fails=True), "value", output=["x", "t"]))
+
+
+# Each kernel shows one thing.
+KINDS = r"""
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <limits>
+
+#include "headrace_plugin.hpp"
+
+namespace kernels {
+
+using namespace headrace_plugin_cc;
+
+std::atomic<int64_t> inferences = 0, applications = 0;
+
+// Gives the type that it takes.
+struct Same {
+  static std::vector<Type> Infer(const Attributes&, const std::vector<Type>& inputs) { return inputs; }
+};
+
+// How often infer() was called.
+struct Counts : Same {
+  static Declaration Declared() {
+    Declaration declaration("Counts", 1, "Counts.");
+    declaration.Int("size", "Any.").Default("1").Maximum(5).Minimum(-3.0);
+    return declaration;
+  }
+  static std::vector<Type> Infer(const Attributes&, const std::vector<Type>& inputs) { return ++inferences, inputs; }
+  explicit Counts(const Attributes&) {}
+  void Apply(Row& row) const { *row.Allocate<int64_t>(0, row.shape(0)) = inferences; }
+};
+
+// The address of its own result.
+struct Places : Same {
+  static Declaration Declared() { return Declaration("Places", 1, "Places."); }
+  explicit Places(const Attributes&) {}
+  void Apply(Row& row) const {
+    int64_t* to = row.Allocate<int64_t>(0, row.shape(0));
+    *to = reinterpret_cast<int64_t>(to);
+  }
+};
+
+// Adds 1, and says by a negative number in which call.
+struct Adds : Same {
+  static Declaration Declared() {
+    Declaration declaration("Adds", 1, "Adds.");
+    declaration.Pointwise();
+    declaration.Bool("calls", "Whether to give the number of calls.").Default("False");
+    return declaration;
+  }
+  explicit Adds(const Attributes& given) : calls(given.Bool("calls")) {}
+  void Apply(Row& row) const {
+    const int64_t call = ++applications, elements = row.elements(0);
+    int64_t* to = row.Allocate<int64_t>(0, row.shape(0));
+    for (int64_t i = 0; i < elements; ++i) to[i] = calls ? call : row.data<int64_t>(0)[i] + 1;
+  }
+  bool calls;
+};
+
+// Bytes that are neither 0 nor 1.
+struct Odd {
+  static Declaration Declared() { return Declaration("Odd", 1, "Whether numbers are odd or large."); }
+  static std::vector<Type> Infer(const Attributes&, const std::vector<Type>& inputs) {
+    return {{HEADRACE_BOOL, inputs[0].shape}};
+  }
+  explicit Odd(const Attributes&) {}
+  void Apply(Row& row) const {
+    auto* to = static_cast<uint8_t*>(row.Allocate(0, HEADRACE_BOOL, row.shape(0)));
+    for (int64_t i = 0; i < row.elements(0); ++i) to[i] = static_cast<uint8_t>(row.data<int64_t>(0)[i] & 6);
+  }
+};
+
+// Everything that a tensor says of itself; of texts the strings.
+struct Says {
+  static Declaration Declared() { return Declaration("Says", 1, "Says what it is given."); }
+  static std::vector<Type> Infer(const Attributes&, const std::vector<Type>&) { return {{HEADRACE_STRING, Shape{}}}; }
+  explicit Says(const Attributes&) {}
+  void Apply(Row& row) const {
+    const headrace_tensor& given = row.input(0);
+    std::string text = std::to_string(given.dtype) + ":" + std::to_string(given.device_type) + ":";
+    for (int32_t axis = 0; axis < given.axes; ++axis) {
+      text += std::to_string(given.shape[axis]) + "/" + std::to_string(given.strides[axis]) + " ";
+    }
+    text += ":" + std::to_string(given.bytes) + ":" + std::to_string(reinterpret_cast<uintptr_t>(given.data) % 8);
+    if (given.offsets != nullptr) {
+      for (int64_t k = 0; k < row.elements(0); ++k) text += " " + row.string(0, k);
+    }
+    row.GiveStrings(0, HEADRACE_STRING, {}, {text + (row.stopped() ? " stopped" : "")});
+  }
+};
+
+// Waits in infer() until a byte is in the file, for 20 seconds.
+struct Waits : Same {
+  static Declaration Declared() {
+    Declaration declaration("Waits", 1, "Waits.");
+    declaration.Text("file", "A pipe.");
+    return declaration;
+  }
+  static std::vector<Type> Infer(const Attributes& given, const std::vector<Type>& inputs) {
+    pollfd each = {open(given.Text("file").c_str(), O_RDONLY | O_NONBLOCK), POLLIN, 0};
+    const int ready = poll(&each, 1, 20000);
+    close(each.fd);
+    if (ready != 1) throw Error(HEADRACE_GRAPH_ERROR, "waited in vain");
+    return inputs;
+  }
+  explicit Waits(const Attributes&) {}
+  void Apply(Row& row) const { row.GiveInput(0, 0); }
+};
+
+// Reads its attribute in a wrong way.
+struct Misreads : Same {
+  static Declaration Declared() {
+    Declaration declaration("Misreads", 1, "Misreads.");
+    declaration.Float("size", "Any.").Default("None").Nullable();
+    declaration.Bool("as_integer", "How.").Default("False");
+    return declaration;
+  }
+  explicit Misreads(const Attributes& given) { given.Bool("as_integer") ? void(given.Int("size")) : void(given.Float("size")); }
+  void Apply(Row& row) const { row.GiveInput(0, 0); }
+};
+
+HEADRACE_PLUGIN("kinds", "1", "", Counts, Places, Adds, Odd, Says, Waits, Misreads)
+
+}  // namespace kernels
+"""
+
+
+def test_inference_is_remembered(kinds):
+    """Before rows once for each attribute and type, and once for the type of the rows."""
+    pipeline = hr.Range(500).map(kinds.Counts(), "value").batch(10)
+    for _ in range(3):
+        assert pipeline.schema["value"].dtype == "int64"
+    assert max(int(batch["value"].max()) for batch in pipeline) <= 20  # once for each worker at most
+
+
+def test_a_pointwise_kernel_takes_many_rows_a_call(kinds):
+    assert [int(row["value"]) for row in hr.Range(300).map(kinds.Adds(), "value")] == list(range(1, 301))
+    calls = {int(row["value"]) for row in hr.Range(300).map(kinds.Adds(calls=True), "value")}
+    assert len(calls) < 100
+    pairs = np.arange(60).reshape(20, 3)
+    assert_equal(column(hr.Numpy({"x": pairs}).map(kinds.Adds(), "x").batch(4)), list((pairs + 1).reshape(5, 4, 3)))
+
+
+def test_bools_are_0_or_1(kinds):
+    rows = [row["value"] for row in hr.Range(8).map(kinds.Odd(), "value")]
+    assert [int(np.asarray(row).view(np.uint8)) for row in rows] == [0, 0, 1, 1, 1, 1, 1, 1]
+
+
+def test_what_a_tensor_says(kinds, tmp_path):
+    def said(array):
+        (row,) = hr.Numpy({"x": array[None]}).map(kinds.Says(), "x")
+        return row["x"]
+
+    assert said(np.zeros((2, 3), np.float16)).startswith("10:1:2/3 3/1 :12:")
+    assert said(np.zeros((2, 0, 3), np.float32)).startswith("12:1:2/3 0/3 3/1 :0:")
+    assert said(np.zeros((), np.uint16)).startswith("7:1::2:")
+    # Aligned, though the array is not.
+    odd = np.frombuffer(b"x" + np.arange(6).tobytes(), np.uint8)[1:].view(np.int64)
+    assert odd.ctypes.data % 8 == 1
+    (row,) = hr.Numpy({"x": odd.reshape(1, 6)}).map(kinds.Says(), "x")
+    assert row["x"] == "5:1:6/1 :48:0"
+    (tmp_path / "a.txt").write_text("ä b")
+    (row,) = hr.Text(str(tmp_path / "a.txt")).map(kinds.Says(), "line")
+    assert row["line"].startswith("15:1::4:") and row["line"].endswith(" ä b")
+
+
+def test_a_kernel_in_cpp_that_misreads_its_attributes(kinds):
+    with pytest.raises(hr.FunctionError, match="asks for an attribute as another type than it declares: size"):
+        list(hr.Range(1).map(kinds.Misreads(1.0, as_integer=True), "value"))
+    with pytest.raises(hr.FunctionError, match="asks for the value of an attribute that is None: size"):
+        list(hr.Range(1).map(kinds.Misreads(), "value"))
+    with pytest.raises(hr.GraphError, match="size is 6; it must be at most 5"):
+        hr.Range(1).map(kinds.Counts(6), "value").schema  # noqa: B018
+
+
+ONE_KERNEL = """
+#include "headrace_plugin.hpp"
+using namespace headrace_plugin_cc;
+struct One {
+  static Declaration Declared() { BODY }
+  static std::vector<Type> Infer(const Attributes&, const std::vector<Type>& inputs) { return inputs; }
+  explicit One(const Attributes&) {}
+  void Apply(Row& row) const { row.GiveInput(0, 0); }
+};
+HEADRACE_PLUGIN("oneops", "1", "", One)
+"""
+
+
+def test_a_declaration_is_not_copied(tmp_path):
+    """A copy would point into the temporary one."""
+    (tmp_path / "one.cc").write_text(ONE_KERNEL)
+    body = '-DBODY=return Declaration("One", 1, "One.").Float("x", "X.").Default("1.0");'
+    command = ["g++", "-fsyntax-only", f"-I{hr.plugin_include()}", body, tmp_path / "one.cc"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0 and "deleted function" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ('Declaration one("One", 1, "One."); one.Default("1"); return one;', "of an attribute before it has one"),
+        ('Declaration one("One", 1, "One."); one.Int("x", "X.").Minimum(0.5); return one;', "bounds whole numbers by"),
+        ('throw std::runtime_error("needs a mill");', "needs a mill"),
+        ("throw 3;", "threw what is no std::exception"),
+    ],
+)
+def test_an_exception_of_a_declaration_refuses_the_plugin(tmp_path, body, message):
+    (tmp_path / "one.cc").write_text(ONE_KERNEL)
+    library = compiled(tmp_path / "one.cc", tmp_path / "one.so", f"-DBODY={body}")
+    with pytest.raises(hr.UnsupportedError, match=f"one.so cannot be used here: .*{message}"):
+        hr.load_plugin(library)
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="CMake is not installed")

@@ -19,6 +19,24 @@
 #ifndef ATTRIBUTE_SIZE
 #define ATTRIBUTE_SIZE sizeof(headrace_attribute)
 #endif
+#ifndef FLAGS
+#define FLAGS 0
+#endif
+#ifndef BOUND
+#define BOUND .minimum = 0
+#endif
+#ifndef RESERVED
+#define RESERVED 0
+#endif
+#ifndef KERNEL_RESERVED
+#define KERNEL_RESERVED 0
+#endif
+#ifndef CHOICES
+#define CHOICES NULL
+#endif
+#ifndef LATER
+#define LATER 0
+#endif
 #ifndef KERNEL
 #define KERNEL "Pass"
 #endif
@@ -71,8 +89,15 @@ static int32_t Apply(headrace_call* call, const void* state, const headrace_tens
   return host->give_input(call, 0, 0);
 }
 
-static const headrace_attribute attribute = {
-    .struct_size = ATTRIBUTE_SIZE, .type = TYPE, .name = ATTRIBUTE, .doc = DOC, .default_value = DEFAULT};
+static const char* const choices[] = {"fast", "it's \"slow\"", NULL};
+static const headrace_attribute attribute = {.struct_size = ATTRIBUTE_SIZE,
+                                             .type = TYPE,
+                                             .name = ATTRIBUTE,
+                                             .doc = DOC,
+                                             .default_value = DEFAULT,
+                                             .flags = FLAGS,
+                                             .choices = CHOICES,
+                                             BOUND};
 static const headrace_attribute* const attributes[] = {&attribute, NULL};
 static const headrace_kernel kernel = {
     .struct_size = KERNEL_SIZE,
@@ -82,23 +107,40 @@ static const headrace_kernel kernel = {
     .least_inputs = INPUTS,
     .most_inputs = 1,
     .outputs = OUTPUTS,
+    .reserved = KERNEL_RESERVED,
     .traits = TRAITS,
     .attributes = attributes,
     .infer = Infer,
     .apply = APPLY,
 };
 static const headrace_kernel* const kernels[] = {&kernel, SECOND, NULL};
-static const headrace_plugin plugin = {
-    .struct_size = PLUGIN_SIZE, .abi = ABI, .name = NAME, .version = VERSION, .kernels = kernels};
+/* As if a later version had appended two fields. */
+static const struct {
+  headrace_plugin plugin;
+  uint64_t later[2];
+} longer = {
+    .plugin = {.struct_size = PLUGIN_SIZE, .reserved = RESERVED, .name = NAME, .version = VERSION, .kernels = kernels},
+    .later = {0, LATER}};
+
+#ifndef NO_ABI
+const uint32_t headrace_plugin_abi = ABI;
+#endif
 
 #ifndef NO_QUERY
-const headrace_plugin* headrace_plugin_query(const headrace_host* given) {
-  (void)plugin;
+int32_t headrace_plugin_query(uint32_t host_abi, const headrace_host* given, headrace_call* call,
+                              const headrace_plugin** result) {
+  (void)longer, (void)choices, (void)call;
   host = given;
+  if (host_abi != given->abi) return 99;
 #ifdef REFUSES
-  return NULL;
+  return host->fail(call, HEADRACE_UNSUPPORTED_ERROR, "needs a mill");
+#elif defined(GIVES_NONE)
+  return HEADRACE_OK;
+#elif defined(RETURNS)
+  return RETURNS;
 #else
-  return &plugin;
+  *result = &longer.plugin;
+  return HEADRACE_OK;
 #endif
 }
 #endif

@@ -11,7 +11,7 @@ static const headrace_host* host;
 
 static int64_t ElementsOf(const headrace_tensor* tensor) {
   int64_t elements = 1;
-  for (int32_t axis = 0; axis < tensor->dl.ndim; ++axis) elements *= tensor->dl.shape[axis];
+  for (int32_t axis = 0; axis < tensor->axes; ++axis) elements *= tensor->shape[axis];
   return elements;
 }
 
@@ -41,7 +41,7 @@ static int32_t CreateScale(headrace_call* call, const headrace_value* const* val
 
 static int32_t ApplyScale(headrace_call* call, const void* state, const headrace_tensor* const* inputs,
                           uint32_t input_count) {
-  const float* from = (const float*)inputs[0]->dl.data;
+  const float* from = (const float*)inputs[0]->data;
   const int64_t elements = ElementsOf(inputs[0]);
   void* memory = NULL;
   float* to;
@@ -50,7 +50,7 @@ static int32_t ApplyScale(headrace_call* call, const void* state, const headrace
   for (int64_t i = 0; i < elements; ++i) {
     if (isnan(from[i])) return host->fail(call, HEADRACE_DATA_ERROR, "holds NaN");
   }
-  failed = host->allocate(call, 0, HEADRACE_FLOAT32, inputs[0]->dl.ndim, inputs[0]->dl.shape, &memory);
+  failed = host->allocate(call, 0, HEADRACE_FLOAT32, inputs[0]->axes, inputs[0]->shape, &memory);
   if (failed != HEADRACE_OK) return failed;
   to = (float*)memory;
   for (int64_t i = 0; i < elements; ++i) to[i] = from[i] * *(const float*)state;
@@ -88,7 +88,7 @@ static const headrace_kernel scale = {
 
 static int32_t ApplyNoise(headrace_call* call, const void* state, const headrace_tensor* const* inputs,
                           uint32_t input_count) {
-  const float* from = (const float*)inputs[0]->dl.data;
+  const float* from = (const float*)inputs[0]->data;
   const int64_t elements = ElementsOf(inputs[0]);
   void* memory = NULL;
   uint32_t word = 0;
@@ -100,7 +100,7 @@ static int32_t ApplyNoise(headrace_call* call, const void* state, const headrace
   if (host->random_bits(call, &word, 1) != HEADRACE_OK) return HEADRACE_FUNCTION_ERROR;
   if (word % 4 == 0) return host->give_input(call, 0, 0);
   host->identity(call, &identity);
-  if (host->allocate(call, 0, HEADRACE_FLOAT32, inputs[0]->dl.ndim, inputs[0]->dl.shape, &memory) != HEADRACE_OK) {
+  if (host->allocate(call, 0, HEADRACE_FLOAT32, inputs[0]->axes, inputs[0]->shape, &memory) != HEADRACE_OK) {
     return HEADRACE_FUNCTION_ERROR;
   }
   for (int64_t i = 0; i < elements; ++i) {
@@ -146,7 +146,7 @@ static int32_t ApplyRange(headrace_call* call, const void* state, const headrace
   int64_t range[2] = {INT64_MAX, INT64_MIN};
   (void)state;
   for (uint32_t i = 0; i < input_count; ++i) {
-    const int64_t* numbers = (const int64_t*)inputs[i]->dl.data;
+    const int64_t* numbers = (const int64_t*)inputs[i]->data;
     for (int64_t k = 0; k < ElementsOf(inputs[i]); ++k) {
       if (numbers[k] < range[0]) range[0] = numbers[k];
       if (numbers[k] > range[1]) range[1] = numbers[k];
@@ -189,7 +189,7 @@ static int32_t InferWords(headrace_call* call, const headrace_value* const* valu
 
 static int32_t ApplyWords(headrace_call* call, const void* state, const headrace_tensor* const* inputs,
                           uint32_t input_count) {
-  const char* text = (const char*)inputs[0]->dl.data;
+  const char* text = (const char*)inputs[0]->data;
   const int64_t end = inputs[0]->offsets[1];
   int64_t words = 0;
   int64_t at = inputs[0]->offsets[0];
@@ -205,7 +205,7 @@ static int32_t ApplyWords(headrace_call* call, const void* state, const headrace
     while (at < end && text[at] != ' ') letters[length++] = text[at++];
   }
   offsets[words] = length;
-  result = host->give_strings(call, 0, HEADRACE_STRING, 1, &words, letters, offsets);
+  result = host->give_strings(call, 0, HEADRACE_STRING, 1, &words, letters, (uint64_t)length, offsets);
   free(offsets);
   free(letters);
   return result;
@@ -281,7 +281,7 @@ static int32_t ApplySettings(headrace_call* call, const void* state, const headr
   const Text* text = (const Text*)state;
   const int64_t offsets[2] = {0, (int64_t)strlen(text->letters)};
   (void)inputs, (void)input_count;
-  return host->give_strings(call, 0, HEADRACE_STRING, 0, NULL, text->letters, offsets);
+  return host->give_strings(call, 0, HEADRACE_STRING, 0, NULL, text->letters, (uint64_t)offsets[1], offsets);
 }
 
 #define ATTRIBUTE(variable, kind, default_, ...)                                         \
@@ -294,8 +294,8 @@ static int32_t ApplySettings(headrace_call* call, const void* state, const headr
 static const char* const modes[] = {"up", "down", NULL};
 static const int32_t pair[] = {2, 0};
 ATTRIBUTE(flag, BOOL, NULL, .flags = 0);
-ATTRIBUTE(number, INT, "None", .flags = HEADRACE_NULLABLE | HEADRACE_HAS_MINIMUM | HEADRACE_HAS_MAXIMUM, .minimum = -3,
-          .maximum = 9);
+ATTRIBUTE(number, INT, "None", .flags = HEADRACE_NULLABLE | HEADRACE_HAS_MINIMUM | HEADRACE_HAS_MAXIMUM,
+          .integer_minimum = -3, .integer_maximum = 9);
 ATTRIBUTE(mode, TEXT, "'up'", .choices = modes);
 ATTRIBUTE(size, INTS, "(3, 4)", .flags = HEADRACE_BROADCAST, .lengths = pair);
 ATTRIBUTE(reals, FLOATS, "(0.5,)", .flags = 0);
@@ -322,8 +322,8 @@ static const headrace_kernel settings = {
 
 static int32_t ApplyCenter(headrace_call* call, const void* state, const headrace_tensor* const* inputs,
                            uint32_t input_count) {
-  const float* from = (const float*)inputs[0]->dl.data;
-  const int64_t rows = inputs[0]->dl.shape[0];
+  const float* from = (const float*)inputs[0]->data;
+  const int64_t rows = inputs[0]->shape[0];
   const int64_t width = rows == 0 ? 0 : ElementsOf(inputs[0]) / rows;
   const uint8_t* marks = NULL;
   uint64_t count = 0;
@@ -331,7 +331,7 @@ static int32_t ApplyCenter(headrace_call* call, const void* state, const headrac
   int32_t failed = host->fillers(call, &marks, &count);
   (void)state, (void)input_count;
   if (failed == HEADRACE_OK) {
-    failed = host->allocate(call, 0, HEADRACE_FLOAT32, inputs[0]->dl.ndim, inputs[0]->dl.shape, &memory);
+    failed = host->allocate(call, 0, HEADRACE_FLOAT32, inputs[0]->axes, inputs[0]->shape, &memory);
   }
   if (failed != HEADRACE_OK) return failed;
   memcpy(memory, from, (size_t)(rows * width) * sizeof(float));
@@ -367,14 +367,18 @@ static const headrace_kernel center = {
 static const headrace_kernel* const kernels[] = {&center, &scale, &noise, &range, &words, &settings, NULL};
 static const headrace_plugin plugin = {
     .struct_size = sizeof(headrace_plugin),
-    .abi = HEADRACE_PLUGIN_ABI,
     .name = "myops",
     .version = "1.2",
     .doc = "Kernels for tests.",
     .kernels = kernels,
 };
 
-const headrace_plugin* headrace_plugin_query(const headrace_host* given) {
+const uint32_t headrace_plugin_abi = HEADRACE_PLUGIN_ABI;
+
+int32_t headrace_plugin_query(uint32_t host_abi, const headrace_host* given, headrace_call* call,
+                              const headrace_plugin** result) {
+  (void)host_abi, (void)call;
   host = given;
-  return &plugin;
+  *result = &plugin;
+  return HEADRACE_OK;
 }

@@ -1,0 +1,14 @@
+// Text that a plugin gives while it runs, of which nobody knows that it is UTF-8. Pure functions.
+#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
+#define HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
+
+#include <string>
+
+namespace headrace {
+
+// At most 4,096 bytes of it, cut between characters; U+FFFD stands for each byte that is part of none. Not null.
+std::string PluginText(const char* text);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
