@@ -9,7 +9,9 @@
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
 #include "ir/graph.h"
+#include "ir/infer.h"
 #include "ir/mark_padding.h"
+#include "ir/suggestion.h"
 #include "ir/type.h"
 
 namespace headrace {
@@ -18,7 +20,8 @@ struct MapProgram::BoundStep {
   std::unique_ptr<Kernel> kernel;
   std::shared_ptr<HostFunction> function;
   bool function_draws = false;
-  ir::Columns declared;  // results of the function; none: not declared
+  ir::Columns declared;       // results of the function, or of a plugin's kernel before the run; none: not declared
+  std::string plugin_kernel;  // "myops.Blur"; none: it is no plugin's
   std::vector<int> inputs;
   std::vector<int> outputs;
   int fillers = -1;  // for a kernel of whole batches: the column that marks rows which repeat others; -1: none does
@@ -85,6 +88,30 @@ absl::Status CheckDeclared(const ir::Columns& declared, absl::Span<const Tensor>
   return absl::OkStatus();
 }
 
+// Whether the results of a plugin's kernel for a row are what it inferred before there were rows.
+absl::Status CheckInferred(std::string_view kernel, const ir::Columns& before, absl::Span<const int> outputs,
+                           absl::Span<const Tensor> row) {
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Tensor& made = row[static_cast<size_t>(outputs[i])];
+    if (ir::FitsType(before[i].type, made.dtype(), made.shape())) continue;
+    return BeyondRow(MakeError(
+        ErrorKind::kFunction,
+        Cat("infer() of ", kernel, " said ", ir::TypeName(before[i].type), " before the run and ", made.TypeName(),
+            " for this row (a fault of the plugin ", ir::PluginOf(kernel), ", not of the pipeline)")));
+  }
+  return absl::OkStatus();
+}
+
+// The same for rows that are stacked.
+bool FitInferred(const ir::Columns& before, absl::Span<const int> outputs, absl::Span<const Tensor> stacks) {
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Tensor& made = stacks[static_cast<size_t>(outputs[i])];
+    const absl::Span<const int64_t> row = absl::MakeSpan(made.shape()).subspan(1);
+    if (!ir::FitsType(before[i].type, made.dtype(), row)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step& step, const OpArguments& arguments) {
@@ -122,8 +149,14 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
 
 absl::StatusOr<MapProgram> MapProgram::Bind(const OpArguments& arguments) {
   auto steps = std::make_shared<std::vector<BoundStep>>();
+  ir::Schema schema = arguments.inputs[0];
   for (const ir::proto::Step& step : arguments.node->steps()) {
     HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments));
+    HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(step, schema));
+    if (!ir::PluginOf(step.kernel()).empty()) {
+      bound.plugin_kernel = step.kernel();
+      for (const std::string& output : step.outputs()) bound.declared.push_back(*schema.Find(output));
+    }
     steps->push_back(std::move(bound));
   }
   MapProgram program;
@@ -235,6 +268,9 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
     const BoundStep& step = (*steps_)[at];
     const bool last = at == action.steps.back();
     absl::Status status = RunStep(step, id, last ? output : intermediate, absl::MakeSpan(row.columns), row);
+    if (status.ok() && !step.plugin_kernel.empty()) {
+      status = CheckInferred(step.plugin_kernel, step.declared, step.outputs, row.columns);
+    }
     if (status.ok()) continue;
     AddErrorField(status, ErrorField::kOperator, step.name);
     AddErrorField(status, ErrorField::kLocation, step.location);
@@ -282,6 +318,7 @@ bool MapProgram::RunStacked(Block& block) const {
   OutputAllocator output;
   for (const BoundStep& step : *steps_) {
     if (!RunStep(step, block.ids[0], output, absl::MakeSpan(stacks.columns), stacks).ok()) return false;
+    if (!step.plugin_kernel.empty() && !FitInferred(step.declared, step.outputs, stacks.columns)) return false;
   }
   block.columns.clear();
   for (Tensor& stack : stacks.columns) block.columns.push_back(BlockColumn::Stacked(std::move(stack)));

@@ -442,6 +442,10 @@ FAULTS = {
     "infer dtype": (hr.FunctionError, r"infer\(\) of badops.Bad gives dtype 77" + RULE),
     "infer axes": (hr.FunctionError, r"infer\(\) of badops.Bad gives 33 axes" + RULE),
     "infer reserved": (hr.FunctionError, r"infer\(\) of badops.Bad sets the reserved field of a type to 1" + RULE),
+    "infer changes": (
+        hr.FunctionError,
+        r"infer\(\) of badops.Bad said float64 \(3,\) before the run and int64 \(3,\) for this row" + RULE,
+    ),
     "not text": (hr.DataError, "cannot read \ufffd\ufffd café"),
     "throws not text": (hr.FunctionError, "threw std::out_of_range: row \ufffd"),
     "long text": (hr.DataError, "x{4095}(?![xé])"),
