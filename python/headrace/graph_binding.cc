@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <tuple>
 #include <utility>
 
@@ -17,7 +19,9 @@
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
 #include "ir/validate.h"
+#include "python/headrace/forkable_work.h"
 #include "python/headrace/status_error.h"
+#include "python/headrace/unlocked.h"
 #include "python/headrace/value_conversion.h"
 
 namespace headrace::python {
@@ -109,6 +113,15 @@ void NameReferences(BoundGraph& bound, const std::vector<std::string>& objects) 
   }
 }
 
+// Runs what may call plugins, whose code may take its time or wait for other threads of Python's. As RunForkable, but
+// in every forked process: it takes no lock of a pipeline.
+template <typename F>
+auto WithoutGil(const F& work) {
+  const Unlocked unlocked;
+  const std::shared_lock<std::shared_mutex> working(ForkLock());
+  return work();
+}
+
 BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t>>>& nodes,
                      const std::vector<std::string>& objects, std::optional<uint64_t> seed, const std::string& producer,
                      std::optional<uint64_t> max_errors) {
@@ -124,14 +137,14 @@ BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t
     added->mutable_inputs()->Add(inputs.begin(), inputs.end());
   }
   NameReferences(bound, objects);
-  RaiseIfError(ir::Canonicalize(bound.graph));
+  RaiseIfError(WithoutGil([&] { return ir::Canonicalize(bound.graph); }));
   return bound;
 }
 
 BoundGraph OfParsed(absl::StatusOr<ir::proto::Graph> parsed) {
   BoundGraph bound;
   bound.graph = ValueOrRaise(std::move(parsed));
-  RaiseIfError(ir::Canonicalize(bound.graph));
+  RaiseIfError(WithoutGil([&] { return ir::Canonicalize(bound.graph); }));
   for (ir::proto::Node& node : *bound.graph.mutable_nodes()) {
     VisitReferences(node, [&](ir::proto::Reference& reference) { bound.references.push_back(reference.name()); });
   }
@@ -290,18 +303,23 @@ void BindGraph(py::module_& module) {
       .def("dump", [](const BoundGraph& self) { return ir::GraphDump(self.graph); })
       .def("doubts",
            [](const BoundGraph& self) {
-             std::vector<std::tuple<std::string, std::string>> doubts;
-             // Only attributes that were checked can be read.
-             if (!ir::FindMistakes(self.graph).empty()) return doubts;
-             for (const ir::Mistake& doubt : ir::FindDoubts(self.graph)) {
-               doubts.emplace_back(doubt.location, Cat(doubt.op, ": ", doubt.message));
-             }
-             return doubts;
+             return WithoutGil([&] {
+               std::vector<std::tuple<std::string, std::string>> doubts;
+               // Only attributes that were checked can be read.
+               if (!ir::FindMistakes(self.graph).empty()) return doubts;
+               for (const ir::Mistake& doubt : ir::FindDoubts(self.graph)) {
+                 doubts.emplace_back(doubt.location, Cat(doubt.op, ": ", doubt.message));
+               }
+               return doubts;
+             });
            })
-      .def("validate", [](const BoundGraph& self) { RaiseIfError(ir::Validate(self.graph)); })
+      .def("validate",
+           [](const BoundGraph& self) { RaiseIfError(WithoutGil([&] { return ir::Validate(self.graph); })); })
       .def("schema", [](const BoundGraph& self) {
-        RaiseIfError(ir::Validate(self.graph));
-        return SchemaList(ValueOrRaise(ir::ResultSchema(self.graph)));
+        return SchemaList(ValueOrRaise(WithoutGil([&]() -> absl::StatusOr<ir::Schema> {
+          HEADRACE_RETURN_IF_ERROR(ir::Validate(self.graph));
+          return ir::ResultSchema(self.graph);
+        })));
       });
 }
 

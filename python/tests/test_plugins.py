@@ -3,11 +3,13 @@
 import contextlib
 import inspect
 import json
+import os
 import pathlib
 import pickle
 import re
 import shutil
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -853,6 +855,24 @@ def test_inference_is_remembered(kinds):
     for _ in range(3):
         assert pipeline.schema["value"].dtype == "int64"
     assert max(int(batch["value"].max()) for batch in pipeline) <= 20  # once for each worker at most
+
+
+def test_inference_does_not_hold_up_other_threads(kinds, tmp_path):
+    """It waits for what a thread writes that needs Python's lock to go on, once the pipe is opened for reading."""
+    for number, use in enumerate((lambda dataset: dataset.schema, list)):
+        pipe = tmp_path / f"pipe{number}"
+        os.mkfifo(pipe)
+        opened = []
+
+        def write(pipe=pipe, opened=opened):
+            opened.append(os.open(pipe, os.O_WRONLY))
+            os.write(opened[0], b"x")
+
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        use(hr.Range(2).map(kinds.Waits(str(pipe)), "value"))
+        writer.join()
+        os.close(opened[0])
 
 
 def test_a_pointwise_kernel_takes_many_rows_a_call(kinds):
