@@ -3,6 +3,7 @@
 `python/generate.py` writes modules of this package with it, so it imports none of them; `headrace.late_classes` makes
 classes with it while the process runs."""
 
+import json
 import textwrap
 from typing import Any
 
@@ -22,7 +23,7 @@ __all__ = [
 def python_type(attribute: dict[str, Any]) -> str:
     given: str = attribute["python_type"]
     if attribute["choices"]:
-        choices = ", ".join(repr(choice).replace("'", '"') for choice in attribute["choices"])
+        choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in attribute["choices"])
         given = given.replace("str", f"Literal[{choices}]")
     if attribute["path"]:
         one = "str | PathLike[str]"

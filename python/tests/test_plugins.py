@@ -357,6 +357,13 @@ def test_a_plugin_of_a_later_version_that_needs_nothing_new(tmp_path):
     assert hr.load_plugin(longer).__all__ == ["Pass"]
 
 
+def test_choices_of_any_text(tmp_path):
+    options = ["-DCHOICES=choices", '-DNAME="quotedops"']
+    quoted = hr.load_plugin(build("misdeclared_plugin.c", tmp_path / "quoted.so", *options))
+    kernel = quoted.Pass(mode='it\'s "slow"')
+    assert [int(row["value"]) for row in hr.Range(2).map(kernel, "value")] == [0, 1]
+
+
 def test_a_library_that_has_changed_is_not_run_as_the_old_one(tmp_path):
     for name, macro in (("changedops", 'SUMMARY="Right."'), ("refusedops", "REFUSES")):
         library, later = tmp_path / f"{name}.so", tmp_path / "later.so"
