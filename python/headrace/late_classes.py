@@ -15,6 +15,7 @@ from headrace.expression import Expression
 from headrace.hosted import Columns
 from headrace.kernel import Kernel, of_one_size
 from headrace.mapping import Kernels
+from headrace.plugins import kernel_of
 
 __all__ = ["attribute_of", "class_of_plugin", "method_of"]
 
@@ -74,6 +75,12 @@ def class_of_plugin(plugin: str, name: str, outputs: int) -> type[Kernel]:
     text = class_text.kernel(op | {"name": name, "outputs": outputs})
     made: type[Kernel] = _run(text, f"headrace.plugins.{plugin}", name)
     made._operator = op["name"]
+
+    def reduce(self: Kernel) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return kernel_of, (plugin, name, self.__getstate__())
+
+    # The module is there only where the plugin was loaded.
+    made.__reduce__ = reduce  # type: ignore[method-assign, assignment]
     return made
 
 

@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from headrace import _engine, options
+from headrace.errors import UnsupportedError
 
 __all__ = ["load_plugin", "plugin_include"]
 
@@ -34,7 +35,8 @@ def load_plugin(path: str | os.PathLike[str]) -> types.ModuleType:
         path: The shared library, relative to the current folder; no other folders are searched.
 
     Errors: NotFoundError for a file that does not exist; UnsupportedError for one that is no plugin, one built for
-    another version of the interface, one that declares what cannot be used, and one whose name is taken.
+    another version of the interface, one that declares what cannot be used, one whose name is taken, and one whose file
+    has changed since it was loaded: a new process loads the new one.
 
     Example:
         myops = hr.load_plugin("libmyops.so")
@@ -44,10 +46,31 @@ def load_plugin(path: str | os.PathLike[str]) -> types.ModuleType:
         loaded = _engine.load_plugin(os.fsencode(place))
         name = loaded["name"]
         if name not in _modules:
-            _modules[name] = _module(name, loaded)
+            try:
+                _modules[name] = _module(name, loaded)
+            except Exception as error:
+                raise UnsupportedError(f"the plugin {place} declares what makes no class in Python: {error}") from error
             # Where pickle looks for its classes.
             sys.modules[_modules[name].__name__] = _modules[name]
         return _modules[name]
+
+
+def loaded_paths() -> list[str]:
+    """Of the libraries that were loaded, in their order: other processes load them before they unpickle what uses them."""
+    return [str(module.__file__) for module in list(_modules.values())]
+
+
+def kernel_of(plugin: str, name: str, state: Any) -> Any:
+    """A kernel of a plugin as it was pickled; UnsupportedError: the plugin is not loaded in this process."""
+    if plugin not in _modules:
+        raise UnsupportedError(
+            f"a pickled {plugin}.{name} needs its plugin: the plugin {plugin} is not loaded; call hr.load_plugin() with "
+            "the path of its library first"
+        )
+    made = _modules[plugin].__dict__[name].__new__(_modules[plugin].__dict__[name])
+    for slot, value in state[1].items():
+        setattr(made, slot, value)
+    return made
 
 
 def _module(name: str, loaded: dict[str, Any]) -> types.ModuleType:

@@ -18,13 +18,14 @@ from typing import Any
 
 from headrace.errors import GraphError, ResourceError, UnsupportedError
 from headrace.options import shown
+from headrace.plugins import loaded_paths
 
 # Buffers begin where a cache line does.
 ALIGNMENT = 64
-# Started without the working folder on its path, and then given the path of this process.
+# Started without the working folder on its path, and then given the path and the plugins of this process.
 START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from headrace.worker import main; main(int(sys.argv[2]), int(sys.argv[3]))"
+    "import json, sys; sys.path[:], plugins = json.loads(sys.argv[1]); "
+    "from headrace.worker import main; main(int(sys.argv[2]), int(sys.argv[3]), plugins)"
 )
 
 
@@ -40,7 +41,7 @@ def packed(code: tuple[Any, ...]) -> tuple[list[str], int]:
         "-P",
         "-c",
         START,
-        json.dumps([os.fspath(each) for each in sys.path]),
+        json.dumps([[os.fspath(each) for each in sys.path], loaded_paths()]),
     ]
     buffers: list[pickle.PickleBuffer] = []
     data = _pickled_code(code, buffers.append)

@@ -11,13 +11,14 @@ from typing import Any
 import numpy
 
 from headrace import _engine
+from headrace.plugins import load_plugin
 from headrace.processes import unpacked
 
 GIVEN = range(3, 7)  # the descriptors that it gets
 CODE = 6  # that of what it is to run
 
 
-def main(parent: int, number: int) -> None:
+def main(parent: int, number: int, plugins: list[str]) -> None:
     _engine.end_with_parent(parent)
     # A program that the user's code starts must not hold them.
     for descriptor in GIVEN:
@@ -27,6 +28,12 @@ def main(parent: int, number: int) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)
     sys.meta_path.insert(0, TorchWatch())
+    try:
+        for path in plugins:
+            load_plugin(path)
+    except BaseException as error:
+        _engine.serve_failure(error, "a worker process, which loaded the plugins of the process that started it,")
+        return
     try:
         kind, targets, init = unpacked(CODE)
     except BaseException as error:

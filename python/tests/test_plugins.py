@@ -364,6 +364,13 @@ def test_choices_of_any_text(tmp_path):
     assert [int(row["value"]) for row in hr.Range(2).map(kernel, "value")] == [0, 1]
 
 
+def test_a_declaration_that_makes_no_class_names_its_file(tmp_path, monkeypatch):
+    library = build("misdeclared_plugin.c", tmp_path / "odd.so", '-DNAME="oddops"')
+    monkeypatch.setattr("headrace.late_classes.class_text.kernel", lambda op: "class")
+    with pytest.raises(hr.UnsupportedError, match=f"the plugin {library} declares what makes no class in Python"):
+        hr.load_plugin(library)
+
+
 def test_a_library_that_has_changed_is_not_run_as_the_old_one(tmp_path):
     for name, macro in (("changedops", 'SUMMARY="Right."'), ("refusedops", "REFUSES")):
         library, later = tmp_path / f"{name}.so", tmp_path / "later.so"
@@ -958,6 +965,24 @@ def test_an_exception_of_a_declaration_refuses_the_plugin(tmp_path, body, messag
     library = compiled(tmp_path / "one.cc", tmp_path / "one.so", f"-DBODY={body}")
     with pytest.raises(hr.UnsupportedError, match=f"one.so cannot be used here: .*{message}"):
         hr.load_plugin(library)
+
+
+def test_kernels_reach_worker_processes(myops):
+    half = myops.Scale(0.5)
+
+    def halved(row):
+        assert myops.Scale(2.0)(np.ones(1, np.float32)) == [2]
+        return half(row)
+
+    pipeline = floats(6).map(halved, "x", types={"x": ("float32", (3,))}, processes=1)
+    assert_equal(column(pipeline), list(np.arange(18, dtype=np.float32).reshape(6, 3) / 2))
+
+
+def test_a_pickled_kernel_names_its_plugin(myops):
+    code = f"import pickle\nimport headrace\npickle.loads({pickle.dumps(myops.Scale(3.0))!r})"
+    done = run_python(code)
+    assert "the plugin myops is not loaded; call hr.load_plugin() with the path of its library first" in done.stderr
+    assert "UnsupportedError" in done.stderr
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="CMake is not installed")
