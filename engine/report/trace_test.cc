@@ -76,7 +76,7 @@ TEST(Trace, HasTheWayOfEachBatchOverADevice) {
   const std::string trace = ChromeTrace(OverADevice());
   ExpectHas(trace, R"({"ph":"M","name":"process_name","pid":3,"tid":0,"args":{"name":"batches on cuda:0"}})");
   const auto part = [](std::string_view kind, std::string_view name, int batch, std::string_view us) {
-    return Cat(R"({"ph":")", kind, R"(","cat":"batch","name":")", name, R"(","id":)", batch,
+    return Cat(R"({"ph":")", kind, R"(","cat":"batches","name":")", name, R"(","id":)", batch,
                R"(,"pid":3,"tid":0,"ts":)", us, "}");
   };
   const std::tuple<std::string_view, int, std::string_view, std::string_view> parts[] = {
