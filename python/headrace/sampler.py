@@ -59,7 +59,9 @@ def applied(dataset: Dataset, sampler: Any) -> Dataset:
         sampler = from_sampler(sampler)
     if not isinstance(sampler, Sampler):
         advice = ""
-        if type(sampler).__module__.startswith("torch"):
+        if hasattr(sampler, "__array__"):
+            advice = "; for rows by their numbers write select(indices)"
+        elif type(sampler).__module__.startswith("torch"):
             advice = ", or headrace.from_sampler(sampler) for one of torch's"
         elif hasattr(sampler, "__len__"):
             advice = "; for rows by their numbers write select(indices)"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import operator
 import sys
+import threading
+import weakref
 from typing import Any
 
 from headrace import reference
@@ -28,9 +30,10 @@ def binding(name: str, sampler: Any) -> Binding:
 
 
 def is_own(sampler: Any) -> bool:
-    """Whether it has the two methods that a sampler of a user's own has."""
-    methods = [getattr(sampler, name, None) for name in ("size", "indices")]
-    return not isinstance(sampler, type) and all(callable(each) for each in methods)
+    """Whether it has the two methods that a sampler of a user's own has. A torch Tensor has methods of these names."""
+    if isinstance(sampler, type) or hasattr(sampler, "__array__"):
+        return False
+    return all(callable(getattr(sampler, name, None)) for name in ("size", "indices"))
 
 
 def _bound(method: str, sampler: Any) -> Bound:
@@ -88,9 +91,8 @@ class _Size(_Named):
         size = self.sampler.size(int(epoch))
         try:
             return np.int64(operator.index(size))
-        except TypeError:
-            # The engine names what it is.
-            return np.asarray(size)
+        except (TypeError, OverflowError):
+            return shown(size)
 
 
 class _Indices(_Named):
@@ -98,26 +100,51 @@ class _Indices(_Named):
         super().__init__(sampler, given, "indices")
 
     def __call__(self, epoch: Any, rng: Any) -> Any:
-        import numpy as np
+        return _row_numbers(self.sampler.indices(int(epoch), rng))
 
-        indices = np.asarray(self.sampler.indices(int(epoch), rng))
+
+def _row_numbers(given: Any) -> Any:
+    """As int64 where they are whole numbers. What is no array of numbers comes as a text that shows it, and any other
+    array as it is: the engine says what is wrong with them."""
+    import numpy as np
+
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return shown(given)
+    if array.size == 0 and array.dtype.kind != "O":
         # NumPy takes a list without numbers for floats.
-        return indices if indices.size else indices.astype(np.int64)
+        return np.zeros(array.shape, np.int64)
+    if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
+        return f"{array.max()}, which has more than 63 bits"
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    return array if array.dtype.kind in "bfSU" and array.ndim > 0 else shown(given)
 
 
 class _Iterated:
-    """A sampler with `__iter__` and `__len__`, such as torch's, in the form of a user's own."""
+    """A sampler with `__iter__` and `__len__`, such as torch's, in the form of a user's own. Thread contract: any
+    thread; threads that ask one sampler, here and elsewhere, take turns, for its epoch is set before it is asked."""
 
     def __init__(self, sampler: Any) -> None:
         self.sampler = sampler
+        self._turn = _turn_of(sampler)
 
     def size(self, epoch: int) -> int:
-        self._begin(epoch)
-        return len(self.sampler)
+        with self._turn:
+            self._begin(epoch)
+            return len(self.sampler)
 
-    def indices(self, epoch: int, rng: Any) -> list[int]:
-        self._begin(epoch)
-        return list(_with_generator(self.sampler, rng))
+    def indices(self, epoch: int, rng: Any) -> Any:
+        with self._turn:
+            self._begin(epoch)
+            numbers = list(_with_generator(self.sampler, rng))
+        for at, number in enumerate(numbers):
+            try:
+                numbers[at] = operator.index(number)
+            except TypeError:
+                return _Shown(f"{shown(number)} at {at} of its __iter__")
+        return numbers
 
     def _begin(self, epoch: int) -> None:
         set_epoch = getattr(self.sampler, "set_epoch", None)
@@ -125,12 +152,35 @@ class _Iterated:
             set_epoch(epoch)
 
 
+# By the id of the sampler, which lives while one of its adapters, which hold the lock, does.
+_turns: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+_turns_change = threading.Lock()
+
+
+def _turn_of(sampler: Any) -> Any:
+    with _turns_change:
+        # A sampler may ask for the length of the dataset that it orders.
+        return _turns.setdefault(id(sampler), threading.RLock())
+
+
+class _Shown:
+    """What is no row numbers, as text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 def _with_generator(sampler: Any, rng: Any) -> Any:
-    """One that draws from torch's global generator, which the training moves on, gets one of its own."""
+    """One of torch's gets a generator of its own: a global one is moved on by the training, and one that was given by
+    each epoch, so that no epoch could be asked for again."""
     torch = sys.modules.get("torch")
-    if torch is None or getattr(sampler, "generator", sampler) is not None:
+    given = getattr(sampler, "generator", sampler)
+    if torch is None or not (given is None or isinstance(given, torch.Generator)):
         return sampler
     own = copy.copy(sampler)
-    own.generator = torch.Generator()
+    own.generator = torch.Generator("cpu" if given is None else given.device)
     own.generator.manual_seed(int(rng.integers(2**63)))
     return own

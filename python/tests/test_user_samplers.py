@@ -1,5 +1,6 @@
 """Samplers of the user's own and of torch: called once for each epoch, dealt, resumed, and refused where they err."""
 
+import sys
 import threading
 
 import numpy as np
@@ -89,6 +90,17 @@ def test_each_epoch_is_asked_for_once_and_never_before_its_time():
     assert read(hr.Range(10).sample(sampler), seed=1) != read(hr.Range(10).sample(sampler), seed=2)
 
 
+def test_it_is_told_the_pass_of_repeat_and_0_below_a_cache():
+    for make, epochs in (
+        (lambda dataset: dataset.repeat(3), [6, 7, 8]),
+        (lambda dataset: dataset.repeat().take(12), [2 * 2**32, 2 * 2**32 + 1, 2 * 2**32 + 2]),
+        (lambda dataset: dataset.batch(2).cache("1MiB"), [0]),
+    ):
+        sampler = Own(4, 5)
+        list(make(hr.Range(5).sample(sampler)).iterate(epoch=2))
+        assert sampler.asked[: len(epochs)] == epochs
+
+
 def test_epochs_may_differ_in_size():
     dataset = hr.Range(10).sample(Own(3, 10, grows=2)).map(noisy, "value").batch(2)
     assert len(dataset) == 2
@@ -152,6 +164,40 @@ def test_samplers_with_iter_and_len_are_told_the_epoch():
     assert read(hr.Range(5).sample(hr.from_sampler(range(4, 0, -2)))) == [4, 2]
 
 
+class Lazy(Epochs):
+    """Looks at its epoch for each number."""
+
+    def __iter__(self):
+        for number in range(self.rows):
+            yield (number + self.epoch) % 50
+
+
+@pytest.fixture
+def switching():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("switching")
+def test_two_iterators_over_one_sampler_get_their_own_epochs():
+    sampler = Lazy(20_000)
+    datasets = [hr.Range(50).sample(hr.from_sampler(sampler)).batch(1000) for _ in range(2)]
+    given_rows = {}
+
+    def run(epoch):
+        given_rows[epoch] = np.concatenate([batch["value"] for batch in datasets[epoch % 2].iterate(epoch=epoch)])
+
+    threads = [threading.Thread(target=run, args=(epoch,)) for epoch in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for epoch in range(4):
+        assert np.array_equal(given_rows[epoch], (np.arange(20_000) + epoch) % 50)
+
+
 def test_torch_samplers_follow_from_the_seed_alone():
     torch = pytest.importorskip("torch")
     data = torch.utils.data
@@ -160,6 +206,7 @@ def test_torch_samplers_follow_from_the_seed_alone():
         lambda: data.SubsetRandomSampler(range(20)),
         lambda: data.WeightedRandomSampler([1.0] * 20, 30),
         lambda: data.DistributedSampler(range(20), 1, 0),
+        lambda: data.RandomSampler(range(20), generator=torch.Generator().manual_seed(5)),
     ):
         dataset = hr.Range(20).sample(hr.from_sampler(make()))
         before = torch.random.get_rng_state()
@@ -167,6 +214,12 @@ def test_torch_samplers_follow_from_the_seed_alone():
         assert torch.equal(before, torch.random.get_rng_state())
         torch.rand(3)
         assert read(hr.Range(20).sample(hr.from_sampler(make())), epoch=0) == first != read(dataset, epoch=1)
+        with dataset.iterate(epoch=3) as iterator:
+            whole = [int(next(iterator)["value"]) for _ in range(5)]
+            state = iterator.state()
+        assert whole + read(dataset, state=state) == read(dataset, epoch=3)
+    with pytest.raises(hr.GraphError, match=r"for rows by their numbers write select\(indices\)"):
+        hr.Range(20).sample(torch.tensor([1, 2]))
     with pytest.raises(hr.GraphError, match=r"gives batches of rows; .* write .batch\(n\)"):
         hr.from_sampler(data.BatchSampler(range(20), 4, False))
     with pytest.raises(hr.GraphError, match=r"or headrace.from_sampler\(sampler\) for one of torch's"):
@@ -187,13 +240,15 @@ def answering(size, indices):
 @pytest.mark.parametrize(
     ("sampler", "message"),
     [
-        (answering(2.5, [1]), "size.0. of the sampler gave float64"),
+        (answering(2.5, [1]), "size.0. of the sampler gave string"),
         (answering(0, []), "gave 0; an epoch has at least one row"),
         (answering(-1, []), "gave -1"),
         (answering(2, []), "gave 0 rows, but size.0. says 2"),
         (answering(2, [0, 1, 2]), "gave 3 rows, but size.0. says 2"),
         (answering(2, [0, float("nan")]), "gave float64 .2,.; it must give row numbers as int64"),
-        (answering(2, np.array([0, 1], np.int32)), "gave int32 .2,."),
+        (answering(2, ["a", "b"]), "gave string .2,."),
+        (answering(2, [0, "b"]), "gave string .2,."),
+        (answering(2, 7), "gave int64 .."),
         (answering(2, np.array([True, False])), "gave bool .2,."),
         (answering(2, [[0, 1]]), "gave int64 .1, 2."),
         (answering(2, [0, 5]), "gave 5 at 1, but there are 5 rows, numbered from 0"),
@@ -203,6 +258,34 @@ def answering(size, indices):
 def test_wrong_answers_are_named(sampler, message):
     with pytest.raises(hr.GraphError, match=message):
         list(hr.Range(5).sample(sampler).iterate())
+
+
+class Yields:
+    def __init__(self, *numbers):
+        self.numbers = numbers
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def __iter__(self):
+        return iter(self.numbers)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.uint64, ">i8"])
+def test_whole_numbers_of_any_width_are_row_numbers(dtype):
+    numbers = np.array([3, 0, 3], dtype)
+    for sampler in (answering(np.int16(3), numbers), answering(3, list(numbers))):
+        assert read(hr.Range(5).sample(sampler)) == [3, 0, 3]
+    assert read(hr.Range(5).sample(hr.from_sampler(Yields(*numbers)))) == [3, 0, 3]
+
+
+def test_what_has_the_methods_by_accident_is_no_sampler():
+    class Tensor(Own):
+        def __array__(self, *_, **__):
+            return np.arange(3)
+
+    with pytest.raises(hr.GraphError, match=r"for rows by their numbers write select\(indices\)"):
+        hr.Range(5).sample(Tensor(3, 5))
 
 
 def test_what_it_raises_is_the_cause():
