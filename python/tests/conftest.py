@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session")
 def photos() -> pathlib.Path:
     return ROOT / "examples/photos"
+
+
+def read_bytes() -> int:
+    """What this process has read so far."""
+    found = re.search(r"rchar: (\d+)", pathlib.Path("/proc/self/io").read_text())
+    assert found is not None
+    return int(found.group(1))
 
 
 def thread_names() -> list[str]:

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from conftest import read_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
+from headrace import vision as V
 
 quick = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 LABELS = [number % 5 for number in range(40)]
@@ -58,15 +60,16 @@ def test_take_skip_and_concat_keep_groups_whole():
     assert len(dataset.take(99)) == 30
 
 
-def test_a_batch_in_which_rows_fail_is_given_shorter():
-    def refuse(value):
-        if value % 7 == 3:
-            raise ValueError(value)
-        return value
+def some_fail(value):
+    if value % 7 == 3:
+        raise ValueError(value)
+    return value
 
+
+def test_a_batch_in_which_rows_fail_is_given_shorter():
     dataset = grouped(groups=20)
     whole = batches(dataset.batch(6))
-    failing = dataset.map(refuse, "value").on_error("skip").batch(6)
+    failing = dataset.map(some_fail, "value").on_error("skip").batch(6)
     expected = [[value for value in group if value % 7 != 3] for group in whole]
     expected = [group for group in expected if group]
     assert batches(failing) == expected and min(map(len, expected)) < 6
@@ -76,6 +79,35 @@ def test_a_batch_in_which_rows_fail_is_given_shorter():
                 next(iterator)
             state = iterator.state()
         assert batches(failing, state=state) == expected[steps:]
+
+
+def test_a_batch_of_several_groups_in_which_rows_fail_is_given_shorter():
+    dataset = grouped(groups=20)
+    whole = batches(dataset.batch(12))
+    expected = [[value for value in pair if value % 7 != 3] for pair in whole]
+    failing = dataset.map(some_fail, "value").on_error("skip").batch(12)
+    assert batches(failing) == expected and min(map(len, expected)) < 12
+    for steps in range(len(expected)):
+        with failing.iterate(epoch=0) as iterator:
+            for _ in range(steps):
+                next(iterator)
+            state = iterator.state()
+        assert batches(failing, state=state) == expected[steps:]
+
+
+@pytest.mark.parametrize("joined", [1, 2])
+@pytest.mark.parametrize("drop_remainder", [False, True])
+def test_even_pad_fills_the_places_of_rows_that_fail(joined, drop_remainder):
+    dataset = grouped(groups=24)
+    size = 6 * joined
+    failing = dataset.map(some_fail, "value").on_error("skip").batch(size, drop_remainder=drop_remainder)
+    for rank in range(2):
+        whole = batches(dataset.batch(size), shard=(rank, 2))
+        given_batches = list(failing.iterate(shard=(rank, 2), even="pad"))
+        assert len(given_batches) == len(whole)
+        for batch, expected in zip(given_batches, whole, strict=True):
+            assert batch["value"].shape == (size,)
+            assert batch["value"][~batch["_pad"]].tolist() == [value for value in expected if value % 7 != 3]
 
 
 @pytest.mark.parametrize(
@@ -102,9 +134,19 @@ def test_what_would_cut_a_group_is_refused(make, message):
         make().iterate()
 
 
-def test_labels_come_from_the_listing(photos):
-    pictures = hr.ImageFolder(photos, shuffle=True).sample(hr.PK(2, 2, groups=10)).project(["label"]).batch(4)
-    for batch in pictures:
+def test_labels_come_from_the_listing_and_no_picture_is_read_for_them(tmp_path):
+    for name in ("cat", "dog", "owl"):
+        (tmp_path / name).mkdir()
+        for number in range(4):
+            (tmp_path / name / f"{number}.jpg").write_bytes(bytes(100_000))
+    pictures = hr.ImageFolder(tmp_path, shuffle=True).sample(hr.PK(2, 2, groups=10))
+    labels = pictures.project(["label"]).batch(4)
+    list(labels)
+    before = read_bytes()
+    assert len(pictures) == 40
+    for batch in labels:
         first, second, third, fourth = batch["label"].tolist()
         assert first == second != third == fourth
-    assert np.asarray(next(iter(pictures))["label"]).shape == (4,)
+    assert read_bytes() - before < 100_000
+    with pytest.raises(hr.DataError):
+        next(iter(pictures.map(V.Decode(), "image")))

@@ -1,14 +1,12 @@
 """Samplers: `ds.sample`, what it refuses, and what it promises over ranks and restarts."""
 
 import collections
-import pathlib
-import re
 import signal
 import struct
 
 import numpy as np
 import pytest
-from conftest import values
+from conftest import read_bytes, values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,11 +57,6 @@ def test_each_epoch_draws_anew_and_again_the_same():
         assert read(dataset, seed=1) != read(dataset, seed=2)
         assert list(values(dataset)) == read(dataset, epoch=0)
         assert list(values(dataset)) == read(dataset, epoch=1), "the engine goes on"
-
-
-def read_bytes():
-    """What this process has read so far."""
-    return int(re.search(r"rchar: (\d+)", pathlib.Path("/proc/self/io").read_text()).group(1))
 
 
 def test_labels_come_from_the_listing_and_no_picture_is_read_for_them(tmp_path):
