@@ -108,7 +108,12 @@ class BatchOperator : public StreamOperator {
 
   void GiveFull(Outbox& out) {
     if (batch_.rows() + lost_ < size_) return;
-    if (batch_.rows() > 0) GiveBatch(out);
+    const bool given = lost_ == 0 || (batch_.rows() > 0 && !drop_remainder_);
+    if (given) {
+      GiveBatch(out);
+    } else {
+      batch_.Clear();
+    }
     lost_ = 0;
   }
 
@@ -216,11 +221,12 @@ const OpRegistration registration(
         .summary = "Joins every `size` rows into one, along a new first axis.",
         .doc = "Rows of a column must agree in dtype and shape, else it is an error that names both, unless `pad` is "
                "set. Byte strings and strings become object arrays. The batch has the identity of its first row. The "
-               "epoch's last batch may be smaller, unless `drop_remainder` is set.",
+               "epoch's last batch may be smaller, unless `drop_remainder` is set, and so may, over groups that stay "
+               "together, a batch in which rows are skipped.",
         .attributes = {{.name = "size", .doc = "Rows in a batch.", .minimum = 1, .maximum = 1 << 30},
                        {.name = "drop_remainder",
                         .type = ir::AttributeType::kBool,
-                        .doc = "Leave out an epoch's last batch where it is smaller.",
+                        .doc = "Leave out batches that are smaller.",
                         .default_value = "False"},
                        {.name = "pad",
                         .type = ir::AttributeType::kBool,

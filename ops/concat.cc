@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "engine/operator/operator.h"
 #include "engine/operator/positions.h"
 #include "ops/gather_rows.h"
@@ -112,8 +113,9 @@ class ConcatenatedSource : public IndexedSource {
       const uint64_t length = input->properties().run_length;
       const uint64_t first = inputs[0]->properties().run_length;
       if (length == first) continue;
-      return GraphError("joins an input whose rows stay together in groups of ", std::max(length, first),
-                        " with one of groups of ", std::min(length, first),
+      const uint64_t fewer = std::min(length, first);
+      return GraphError("joins an input whose rows stay together in groups of ", std::max(length, first), " with one ",
+                        fewer == 1 ? std::string("that has no groups") : Cat("of groups of ", fewer),
                         "; concat after batch, or give both groups of one size");
     }
     return absl::OkStatus();
@@ -127,13 +129,14 @@ class ConcatenatedSource : public IndexedSource {
 
   uint64_t size() const override { return ends_.back(); }
 
-  // Keys are its own.
   IndexedProperties properties() const override {
     IndexedProperties all;
     all.run_length = inputs_[0]->properties().run_length;
     for (const auto& input : inputs_) {
-      all.begins |= input->properties().begins;
-      all.asks_user |= input->properties().asks_user;
+      const IndexedProperties each = input->properties();
+      all.begins |= each.begins;
+      all.asks_user |= each.asks_user;
+      all.recurring_orders = std::max(all.recurring_orders, each.recurring_orders);
     }
     return all;
   }

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "engine/exec/iteration.h"
 #include "engine/exec/sealed_state.h"
+#include "ops/testing/fake_host.h"
 #include "ops/testing/graph_builder.h"
 #include "ops/testing/state_run.h"
 
@@ -63,6 +66,64 @@ TEST(HostileState, OfCountersThatNoCheckpointHasIsRefused) {
   EXPECT_THAT(Refusal(shuffle, 3, Counter(3, 19)), HasSubstr("with a window of 4"));
   EXPECT_THAT(Refusal(shuffle, 3, Counter(2, 19)), HasSubstr("rows and kept the one at 19"));
   EXPECT_THAT(Refusal(shuffle, 3, Counter(2, ~uint64_t{0})), HasSubstr("read 18446744073709551615 rows"));
+}
+
+// Two groups of two classes and three rows, each class of which has one.
+TEST(HostileState, ThatBeginsWithinAGroupIsRefused) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(12)}});
+  builder.Add("Range", {}, {{"stop", IntValue(12)}});
+  builder.Add("PK", {0, 1}, {{"column", ir::StringValue("value")}, {"classes", IntValue(2)}, {"samples", IntValue(3)}});
+  const ir::proto::Graph graph = *builder.Build();
+  for (const uint64_t base : {0, 3, 6, 7}) {
+    proto::State state = StateAfter(graph, 3);
+    state.set_base(base);
+    state.set_world(2);
+    state.set_even("pad");
+    IterateOptions options = FromState(state);
+    options.world = 2;
+    const auto iteration = Iteration::Start(graph, std::move(options));
+    if (base % 6 == 0) {
+      EXPECT_TRUE(iteration.ok()) << iteration.status();
+    } else {
+      EXPECT_EQ(KindOf(iteration.status()), ErrorKind::kState);
+      EXPECT_THAT(DescribeError(iteration.status()), HasSubstr("within a group of 6"));
+    }
+  }
+}
+
+// What the user's sampler says when the epoch begins decides how many rows there are.
+TEST(HostileState, OfACounterBeyondTheEpochIsRefused) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(20)}});
+  builder.Add("from_sampler", {0}, {{"size", ir::ReferenceValue("size")}, {"indices", ir::ReferenceValue("indices")}});
+  const ir::proto::Graph graph = *builder.Build();
+  HostBindings bindings;
+  const auto gives = [](Tensor tensor) {
+    return std::make_shared<FakeFunction>(
+        [tensor](absl::Span<const Tensor>, RowRandom*) -> absl::StatusOr<std::vector<Tensor>> {
+          return std::vector<Tensor>{tensor};
+        });
+  };
+  bindings.functions["size"] = gives(*Tensor::Scalar(int64_t{3}));
+  bindings.functions["indices"] = gives(Int64s({4, 0, 7}));
+  IterateOptions options;
+  options.pull = true;
+  options.bindings = bindings;
+  const auto taken = Iteration::Start(graph, options);
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  for (const uint64_t given : {3, 4}) {
+    proto::State state = *OpenState(*(*taken)->State());
+    state.set_checkpoint(0, given);
+    options.state = SealState(state);
+    const absl::Status status = ReadAll(Iteration::Start(graph, options), 10);
+    if (given == 3) {
+      EXPECT_TRUE(status.ok()) << status;
+    } else {
+      EXPECT_EQ(KindOf(status), ErrorKind::kState);
+      EXPECT_THAT(DescribeError(status), HasSubstr("the operator gave 4 rows of 3"));
+    }
+  }
 }
 
 TEST(HostileState, OfOtherCountersIsRefused) {

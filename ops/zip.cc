@@ -255,7 +255,7 @@ class ZippedSource : public IndexedSource {
       const uint64_t length = input->properties().run_length;
       if (length == 1) continue;
       return GraphError("has an input whose rows stay together in groups of ", length,
-                        ", which rows beside them have not; zip after batch, or put the sampler above zip");
+                        ", but the rows beside them do not; zip after batch, or put the sampler above zip");
     }
     return absl::OkStatus();
   }

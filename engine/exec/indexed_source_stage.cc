@@ -12,11 +12,14 @@
 namespace headrace {
 namespace {
 
+// Mixed into a key before a pass: the numbers that operators mix into keys are small.
+constexpr uint64_t kPass = 0x3ac5e1f94d2b8067ULL;
+
 // Gives a repeated row other random draws than the row it repeats.
 void MarkPass(uint64_t pass, absl::Span<RowId> ids) {
   if (pass == 0) return;
   for (RowId& id : ids) {
-    id.key = MixKey(id.key, pass);
+    id.key = MixKey(MixKey(id.key, kPass), pass);
     id.pad = true;
   }
 }
@@ -70,9 +73,9 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   if (!enough && local_ < epoch_rows_) {
     const uint64_t run_length = properties_.run_length;
     const uint64_t position = shard_.PositionOf(local_, base_, run_length);
-    // A message ends where the positions begin again, or with the run.
+    // A message ends where the positions begin again, or with the run if other ranks have the next one.
     const uint64_t in_pass =
-        run_length > 1 ? run_length - local_ % run_length : (size_ - position % size_ - 1) / shard_.world + 1;
+        step_ < shard_.world ? run_length - local_ % run_length : (size_ - position % size_ - 1) / shard_.world + 1;
     const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass});
     local_ += rows;
     ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, chosen_, Ticket::Kind::kRows};
@@ -151,6 +154,10 @@ Message IndexedSourceStage::Begin(const Ticket& ticket) {
   if (differs) {
     begun = StateError("gives other rows for epoch ", ticket.epoch,
                        " than when the state was taken; its order must follow from the epoch and rng alone");
+  }
+  if (needed && begun.ok()) {
+    const uint64_t rows = shard_.RowsOf(begun->rows, base_, properties_.run_length);
+    if (ticket.local > rows) begun = CounterError("gave ", ticket.local, " rows of ", rows);
   }
   const auto lock = BriefLock(mutex_);
   beginning_ = false;

@@ -154,7 +154,7 @@ uint64_t BatchSizeOf(const PlanNode& node) {
   return node.inputs.empty() ? 1 : BatchSizeOf(*node.inputs[0]);
 }
 
-// Rows of the source that all ranks had used, if rows (apart from batches) are one to one with what was sharded. Has
+// Rows of the source that each rank had used, if rows (apart from batches) are one to one with what was sharded. Has
 // more than 64 bits, because the numbers in a state may be arbitrary.
 using Wide = unsigned __int128;
 Wide RowsUsed(const proto::State& state, const PlanNode& node) {
@@ -166,7 +166,7 @@ Wide RowsUsed(const proto::State& state, const PlanNode& node) {
   used += node.batched ? state.checkpoint(state.checkpoint_size() - 1) : state.skip_rows();
   // Counts the last batch of an epoch as full, because another rank's may hold one row more.
   const uint64_t size = BatchSizeOf(node);
-  return (used + size - 1) / size * size * state.world();
+  return (used + size - 1) / size * size;
 }
 
 // Positions up to this one, and those of some batches of every rank after them, fit in 64 bits.
@@ -199,10 +199,14 @@ absl::Status Restore(const proto::State& state, const PlanNode& node, bool skips
                       " and cannot go on as shard ", options.rank, " of ", options.world, ": with ",
                       culprit->arguments.name, " the number of batches does not say which rows were seen");
   }
-  const Wide base = state.base() + RowsUsed(state, node);
-  if (base > kMostRows) return StateError("the state says that more rows were used than a data set can have");
+  const Wide used = RowsUsed(state, node);
+  // No overflow where `used` is that small.
+  const Wide base = state.base() + std::min<Wide>(used, kMostRows) * state.world();
+  if (used > kMostRows || base > kMostRows) {
+    return StateError("the state says that more rows were used than a data set can have");
+  }
   const uint64_t run_length = SourceOf(node).properties.run_length;
-  if (base % run_length != 0) {
+  if (used % run_length != 0) {
     return StateError("the state was taken by shard ", state.rank(), " of ", state.world(), " within a group of ",
                       run_length, " rows, which stay together; take it at a batch of whole groups, or go on as that ",
                       "shard");

@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-constexpr uint32_t kStateFormat = 3;
+constexpr uint32_t kStateFormat = 4;
 
 uint32_t ChecksumOf(const std::string& state) { return Crc32c(state.data(), state.size()); }
 

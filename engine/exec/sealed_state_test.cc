@@ -56,7 +56,7 @@ TEST(SealedState, OfAnotherFormatSaysSo) {
   // What format 1 began with.
   EXPECT_THAT(Refusal(std::string("\x08\x01\x11\0\0\0\0\0\0\0\0", 11)),
               HasSubstr("format 1, of a Headrace whose operators drew other random numbers"));
-  EXPECT_THAT(Refusal("\x08\x04"), HasSubstr("format 4, newer than this Headrace knows (3): upgrade Headrace"));
+  EXPECT_THAT(Refusal("\x08\x05"), HasSubstr("format 5, newer than this Headrace knows (4): upgrade Headrace"));
 }
 
 TEST(SealedState, OfNumbersThatCannotBeIsRefused) {

@@ -58,7 +58,7 @@ uint64_t RowsThatCome(const PlanNode& node, const ShardAssignment& shard) {
   const uint64_t size = source.indexed->size();
   // A rank meets only its own part of the rows, unless each epoch shuffles them anew.
   if (source.properties.new_order_each_epoch) return size;
-  const uint64_t mine = shard.RowsOf(size, 0);
+  const uint64_t mine = shard.RowsOf(size, 0, source.properties.run_length);
   const Cardinality& each = node.inputs[0]->properties.cardinality;
   return std::max<uint64_t>(1, each.known() ? std::min(mine, each.rows) : mine);
 }
@@ -66,7 +66,8 @@ uint64_t RowsThatCome(const PlanNode& node, const ShardAssignment& shard) {
 bool MeetsRowsOnce(const PlanNode& node, EpochRange epochs, const ShardAssignment& shard) {
   if (epochs.first < epochs.last) return false;
   const Cardinality& each = node.inputs[0]->properties.cardinality;
-  if (each.known() && each.rows <= shard.RowsOf(SourceOfRows(node)->indexed->size(), 0)) return true;
+  const PlanNode& source = *SourceOfRows(node);
+  if (each.known() && each.rows <= shard.RowsOf(source.indexed->size(), 0, source.properties.run_length)) return true;
   for (const PlanNode* at = &node; !at->indexed; at = at->inputs[0].get()) {
     epochs.first = at->properties.epochs.FirstInput(epochs.first);
     epochs.last = at->properties.epochs.LastInput(epochs.last);

@@ -8,6 +8,15 @@
 #include "engine/plan/plan_checks.h"
 
 namespace headrace {
+namespace {
+
+// Whether the user's code chooses the order of the node, or of one below it.
+bool AsksForOrder(const PlanNode& node) {
+  return node.properties.asks_for_order ||
+         std::any_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return AsksForOrder(*input); });
+}
+
+}  // namespace
 
 bool MayGroup(const PlanNode& node) {
   if (node.inputs.empty()) return node.arguments.node->grouped();
@@ -17,9 +26,8 @@ bool MayGroup(const PlanNode& node) {
 absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOptions& options) {
   const PlanNode& input = *node.inputs[0];
   // A cache in order keeps the order, too.
-  const PlanNode* const source = SourceOfRows(input);
-  const bool of_user = !node.row && source != nullptr && source->properties.asks_for_order;
-  if (!node.properties.keeps->folder.empty() && (of_user || CallsPython(input))) {
+  const bool of_user = CallsPython(input) || (!node.row && AsksForOrder(input));
+  if (!node.properties.keeps->folder.empty() && of_user) {
     return ErrorAt(node, UnsupportedError("what a Python function gives cannot be kept between runs, as nothing tells "
                                           "when the function changes; leave out directory=, or put the cache below "
                                           "the function"));
@@ -32,9 +40,11 @@ absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOption
   PlannedCache cache;
   cache.kind = node.row ? PlannedCache::Kind::kByKey : PlannedCache::Kind::kInOrder;
   cache.folder = node.properties.keeps->folder;
-  if (node.row) cache.rows = SourceOfRows(input)->indexed->size();
+  if (!node.row) return cache;
+  const PlanNode& source = *SourceOfRows(input);
+  cache.rows = source.indexed->size();
   // A rank meets only its own part of the rows, unless each epoch shuffles them anew.
-  if (!transparent) cache.rows = options.shard.RowsOf(cache.rows, 0);
+  if (!transparent) cache.rows = options.shard.RowsOf(cache.rows, 0, source.properties.run_length);
   return cache;
 }
 

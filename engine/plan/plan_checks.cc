@@ -84,15 +84,13 @@ absl::Status CheckRuns(const PlanNode& root) {
   const uint64_t length = root.arguments.run_length;
   const OperatorProperties& properties = root.properties;
   if (length == 1 || properties.run_length == length) return absl::OkStatus();
-  const std::string& op = root.arguments.node->op();
   if (properties.batch_rows == 0) {
-    return ErrorAt(root, GraphError("takes rows apart that a sampler below it gives in groups of ", length,
-                                    ": between the two only maps may stand, and take, skip and concat of whole groups "
-                                    "next to the sampler; put ",
-                                    op, " below the sampler, or behind batch"));
+    return ErrorAt(root, GraphError("does not keep rows together that a sampler below it gives in groups of ", length,
+                                    ": between that sampler and batch only maps may stand, and take, skip and concat "
+                                    "of whole groups next to the sampler; put it behind batch"));
   }
   if (static_cast<uint64_t>(properties.batch_rows) % length == 0) return absl::OkStatus();
-  return ErrorAt(root, GraphError("has ", properties.batch_rows, " rows, which cuts the groups of ", length,
+  return ErrorAt(root, GraphError("has ", properties.batch_rows, " rows, which would cut the groups of ", length,
                                   " that the sampler below it gives; use a multiple of ", length));
 }
 
@@ -136,9 +134,13 @@ absl::Status CheckShards(const PlanNode& root, const ShardAssignment& shard) {
 
 absl::Status CheckCounters(const PlanNode& root, const ShardAssignment& shard, absl::Span<const uint64_t> counters) {
   if (root.indexed) {
-    // The epoch may be another than the run's first, as below repeat.
+    const uint64_t run_length = root.properties.run_length;
+    if (shard.base % run_length != 0) {
+      return ErrorAt(root, CounterError("began at row ", shard.base, ", within a group of ", run_length));
+    }
+    // The epoch may be another than the run's first, as below repeat: the stage checks it when the epoch begins.
     if (root.properties.rows_differ) return absl::OkStatus();
-    const uint64_t rows = shard.RowsOf(root.indexed->size(), shard.base, root.properties.run_length);
+    const uint64_t rows = shard.RowsOf(root.indexed->size(), shard.base, run_length);
     if (counters[0] <= rows) return absl::OkStatus();
     return ErrorAt(root, CounterError("gave ", counters[0], " rows of ", rows));
   }

@@ -1,6 +1,8 @@
 #include "engine/plan/prepared_graph.h"
 
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/fork_watch.h"
@@ -15,6 +17,23 @@ void Collect(PlanNode& node, std::vector<PlanNode*>& nodes) {
     for (const auto& input : node.inputs) Collect(*input, nodes);
   }
   nodes.push_back(&node);
+}
+
+// Those of FingerprintsOf, but of sources made anew and alone: without the operators above them, which might read
+// values of rows or call the user's code.
+absl::Status AddFingerprintsNow(const ir::proto::Graph& graph, int id, const RunOptions& run,
+                                std::vector<Fingerprint>& fingerprints) {
+  const ir::proto::Node& node = graph.nodes(id);
+  for (const uint32_t input : node.inputs()) {
+    HEADRACE_RETURN_IF_ERROR(AddFingerprintsNow(graph, static_cast<int>(input), run, fingerprints));
+  }
+  if (!node.inputs().empty()) return absl::OkStatus();
+  ir::proto::Graph alone = graph;
+  alone.clear_nodes();
+  *alone.add_nodes() = node;
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<PlanNode> source, MakePlanNodes(alone, run));
+  for (Fingerprint& each : FingerprintsOf(*source)) fingerprints.push_back(std::move(each));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -45,8 +64,9 @@ absl::StatusOr<std::unique_ptr<PreparedGraph>> PreparedGraph::Make(ir::proto::Gr
 }
 
 bool PreparedGraph::DataChanged() const {
-  const absl::StatusOr<std::unique_ptr<PlanNode>> now = MakePlanNodes(graph_, run_);
-  return !now.ok() || FingerprintsOf(**now) != fingerprints_;
+  std::vector<Fingerprint> now;
+  const absl::Status found = AddFingerprintsNow(graph_, graph_.nodes_size() - 1, run_, now);
+  return !found.ok() || now != fingerprints_;
 }
 
 }  // namespace headrace

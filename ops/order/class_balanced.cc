@@ -31,6 +31,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
 const OpRegistration registration(
     {
         .name = "ClassBalanced",
+        .version = 2,
         .role = ir::Role::kStream,
         .summary = "Draws rows so that all classes come equally often.",
         .doc =

@@ -67,10 +67,14 @@ class DrawnOrder : public RowOrder {
 
 }  // namespace
 
+uint64_t BytesToCountOccurrences(uint64_t rows, uint64_t input_rows) {
+  return input_rows / 8 <= rows ? input_rows * sizeof(uint32_t) : 0;
+}
+
 std::vector<uint32_t> CountOccurrences(absl::Span<const uint32_t> rows, uint64_t input_rows) {
   std::vector<uint32_t> occurrences(rows.size());
   bool any = false;
-  if (input_rows / 8 <= rows.size()) {
+  if (BytesToCountOccurrences(rows.size(), input_rows) > 0) {
     std::vector<uint32_t> counts(input_rows);
     any = CountEarlier(rows, counts, occurrences);
   } else {

@@ -27,12 +27,14 @@ struct DrawnSize {
   uint64_t run_length = 1;  // rows that stay together
 };
 
+// How often the row of each position came at earlier ones; empty: no row recurs. `rows` are below `input_rows`.
+std::vector<uint32_t> CountOccurrences(absl::Span<const uint32_t> rows, uint64_t input_rows);
+// What it takes for a while, besides its result, for so many rows; 0: not more than they.
+uint64_t BytesToCountOccurrences(uint64_t rows, uint64_t input_rows);
+
 // kUnsupported for 2^32 rows of the input or more; kResource if the tables, with what a draw needs of each row of the
 // input, would take more than half of the budget.
 absl::Status CheckOrderFits(const DrawnSize& size);
-
-// How often the row of each position came at earlier ones; empty: no row recurs. `rows` are below `input_rows`.
-std::vector<uint32_t> CountOccurrences(absl::Span<const uint32_t> rows, uint64_t input_rows);
 
 // As CheckOrderFits.
 absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, DrawRows draw);

@@ -44,6 +44,21 @@ class EpochTable {
   MemoryAccount* account_ = nullptr;
 };
 
+// kResource if the table of an epoch, while it is made, would take more than half of the budget.
+absl::Status CheckTableFits(uint64_t size, uint64_t input_rows, int64_t memory) {
+  if (input_rows > std::numeric_limits<uint32_t>::max()) {
+    return UnsupportedError("chooses from at most ", std::numeric_limits<uint32_t>::max(), " rows; there are ",
+                            input_rows);
+  }
+  constexpr uint64_t kBytesEach = 2 * sizeof(uint32_t);
+  const uint64_t room = static_cast<uint64_t>(memory) / 2;
+  const uint64_t counters = BytesToCountOccurrences(size, input_rows);
+  if (counters <= room && size <= (room - counters) / kBytesEach) return absl::OkStatus();
+  return ResourceError("takes ", kBytesEach, " bytes for each of ", size, " rows of an epoch and ", counters,
+                       " to count which come again, more than half of the budget; choose fewer, or raise memory= to ",
+                       "twice their sum from ", memory, " bytes");
+}
+
 // The user's object, which is called once for each epoch.
 class UserSampler {
  public:
@@ -58,7 +73,8 @@ class UserSampler {
   absl::StatusOr<uint64_t> Size(uint64_t epoch) const {
     HEADRACE_ASSIGN_OR_RETURN(const Tensor size, Call(*size_, epoch, nullptr));
     if (size.rank() != 0 || size.dtype() != DType::kInt64) {
-      return GraphError("size(", epoch, ") of the sampler gave ", size.TypeName(), "; it must give a whole number");
+      return GraphError("size(", epoch, ") of the sampler gave ", Given(size),
+                        "; it must give a whole number of 64 bits");
     }
     const int64_t rows = size.value<int64_t>();
     if (rows > 0) return static_cast<uint64_t>(rows);
@@ -69,7 +85,7 @@ class UserSampler {
     RowRandom random(RowRandom::KeyOf(stream_, epoch), 0);
     HEADRACE_ASSIGN_OR_RETURN(const Tensor given, Call(*indices_, epoch, &random));
     if (given.rank() != 1 || given.dtype() != DType::kInt64) {
-      return GraphError("indices(", epoch, ", rng) of the sampler gave ", given.TypeName(),
+      return GraphError("indices(", epoch, ", rng) of the sampler gave ", Given(given),
                         "; it must give row numbers as int64 along one axis");
     }
     if (static_cast<uint64_t>(given.dim(0)) != size) {
@@ -98,6 +114,12 @@ class UserSampler {
                       " is not here: a graph that holds a sampler of yours runs only where it was built");
   }
 
+  // A front end gives what is no tensor as a text that shows it.
+  static std::string Given(const Tensor& given) {
+    const bool shown = given.rank() == 0 && given.dtype() == DType::kString;
+    return shown ? std::string(given.bytes_value()) : given.TypeName();
+  }
+
   static absl::StatusOr<Tensor> Call(HostFunction& function, uint64_t epoch, RowRandom* random) {
     HEADRACE_ASSIGN_OR_RETURN(const Tensor number, Tensor::Scalar(epoch));
     OutputAllocator output;
@@ -124,7 +146,7 @@ class UserOrder : public RowOrder {
 
   absl::StatusOr<BegunEpoch> Begin(uint64_t epoch, uint64_t input_rows) override {
     HEADRACE_ASSIGN_OR_RETURN(size_, sampler_.Size(epoch));
-    HEADRACE_RETURN_IF_ERROR(CheckOrderFits({.positions = size_, .input_rows = input_rows, .memory = memory_}));
+    HEADRACE_RETURN_IF_ERROR(CheckTableFits(size_, input_rows, memory_));
     HEADRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> rows, sampler_.Indices(epoch, size_, input_rows));
     const std::string_view bytes(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(uint32_t));
     // 0 would mean that there is none.
@@ -153,7 +175,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
   HEADRACE_ASSIGN_OR_RETURN(UserSampler sampler, UserSampler::Of(arguments));
   HEADRACE_ASSIGN_OR_RETURN(const uint64_t size, sampler.Size(arguments.first_epoch));
   const int64_t memory = arguments.run->memory;
-  HEADRACE_RETURN_IF_ERROR(CheckOrderFits({.positions = size, .input_rows = rows, .memory = memory}));
+  HEADRACE_RETURN_IF_ERROR(CheckTableFits(size, rows, memory));
   return std::make_unique<UserOrder>(std::move(sampler), size, memory);
 }
 
@@ -167,11 +189,13 @@ const OpRegistration registration(
             "`indices(epoch, rng)` their numbers, as int64 along one axis or a list of whole numbers, from 0 on, in "
             "any order, each any number of times. `rng` is a numpy.random.Generator that follows from the seed, the "
             "operator and the epoch; the result must follow from the two arguments alone. Both are called on a thread "
-            "of the engine, once for each epoch, when it is asked for; `size` also when an iterator starts and for "
-            "len(). ds.sample(sampler) takes such an object as it is.\n"
+            "of the engine, once for each epoch, when it is asked for; `size` also on the caller's thread when an "
+            "iterator starts and for len(). ds.sample(sampler) takes such an object as it is.\n"
             "Any other object with `__iter__` and `__len__`, such as torch's samplers, gives its numbers anew for each "
-            "epoch, after `set_epoch(epoch)` where it has that. One of torch's that has no generator of its own is "
-            "iterated as a copy with one that follows from `rng`.\n"
+            "epoch, after `set_epoch(epoch)` where it has that; one thread at a time does so. One of torch's with an "
+            "attribute `generator` is iterated as a copy with a generator that follows from `rng`, in place of its "
+            "own. One that draws from torch's global generator in another way, such as a wrapper of another sampler, "
+            "moves that generator and cannot be resumed.\n"
             "Numbers mean rows in the order that the source has without shuffling; maps may stand between it and the "
             "source. A row that comes again in an epoch has random numbers of its own. A state holds a hash of the "
             "epoch's numbers: a restart for which the sampler gives others is refused.\n"
@@ -189,7 +213,8 @@ const OpRegistration registration(
                              "An object with size(epoch) and indices(epoch, rng), or one of torch's samplers."},
                             {"seed"},
                             {"name"}},
-                   .body = "self._begin(\"from_sampler\", user_sampler.attributes(sampler, seed=seed, name=name))"},
+                   .body = "self._begin(\"from_sampler\", user_sampler.attributes(sampler, seed=seed, name=name), "
+                           "given=sampler)"},
         .example = "ds.sample(hr.from_sampler(range(9, 0, -1)))",
         .infer = ir::PassesSchema(),
         .reads = ir::PassesColumns(),

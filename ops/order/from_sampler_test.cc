@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/row_id.h"
+#include "core/buffer.h"
+#include "engine/plan/plan_node.h"
+#include "ops/order/occurrence_key.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -49,7 +51,7 @@ TEST(FromSampler, GivesWhatItSaysForEachEpoch) {
       [](int64_t epoch) { return epoch % 2 == 0 ? std::vector<int64_t>{4, 0, 4, 2, 4} : std::vector<int64_t>{1, 3}; });
   const Ran ran = RunEveryWay(Over(5), spec);
   EXPECT_THAT(ran.Ints(), ElementsAre(4, 0, 4, 2, 4));
-  EXPECT_THAT(ran.Keys(), ElementsAre(4, 0, MixKey(4, 1), 2, MixKey(4, 2)));
+  EXPECT_THAT(ran.Keys(), ElementsAre(4, 0, KeyOfOccurrence(4, 0, 1), 2, KeyOfOccurrence(4, 0, 2)));
   EXPECT_THAT(ran.Ints(0, 1), ElementsAre(1, 3));
   const std::vector<Ran> ranks = RunRanks(Over(5), 2, spec);
   EXPECT_THAT(ranks[0].Ints(), ElementsAre(4, 4, 4));
@@ -103,6 +105,10 @@ TEST(FromSampler, NamesWhatIsWrong) {
   const auto number = [](int64_t value) { return *Tensor::Scalar(value); };
   EXPECT_THAT(ErrorOf(*Tensor::Scalar(2.5), Int64s({1})), HasSubstr("size(0) of the sampler gave float64"));
   EXPECT_THAT(ErrorOf(Int64s({1}), Int64s({1})), HasSubstr("size(0) of the sampler gave int64 (1,)"));
+  EXPECT_THAT(ErrorOf(*Tensor::CopyBytes(DType::kString, "None"), Int64s({1})),
+              HasSubstr("gave None; it must give a whole number of 64 bits"));
+  EXPECT_THAT(ErrorOf(number(1), *Tensor::CopyBytes(DType::kString, "None")),
+              HasSubstr("indices(0, rng) of the sampler gave None; it must give row numbers"));
   EXPECT_THAT(ErrorOf(number(0), Int64s({})), HasSubstr("gave 0; an epoch has at least one row"));
   EXPECT_THAT(ErrorOf(number(-3), Int64s({})), HasSubstr("gave -3"));
   EXPECT_THAT(ErrorOf(number(int64_t{1} << 62), Int64s({})), HasSubstr("more than half of the budget"));
@@ -116,13 +122,43 @@ TEST(FromSampler, NamesWhatIsWrong) {
 }
 
 TEST(FromSampler, TablesCountInTheBudget) {
-  RunSpec spec = Asking([](int64_t) { return std::vector<int64_t>(2000, 1); });
+  const RunSpec spec = Asking([](int64_t) { return std::vector<int64_t>(2000, 1); });
+  const ir::proto::Graph graph = *Over(5).Build();
+  RunOptions run;
+  run.bindings = &spec.bindings;
+  MemoryAccount* const account = MemoryAccount::Open();
+  {
+    const std::unique_ptr<PlanNode> node = *MakePlanNodes(graph, run);
+    // The order counts when its task has ended, in which other memory counted.
+    for (const uint64_t epoch : {0, 1}) {
+      const TaskMemory task(&BufferPool::Global(), account, 0);
+      ASSERT_TRUE(node->indexed->Begin(epoch).ok());
+    }
+    EXPECT_EQ(account->held(), 2000 * 8) << "the epoch's rows and which come again";
+  }
+  EXPECT_EQ(account->held(), 0);
+  account->Close();
+}
+
+TEST(FromSampler, MayChooseFewOfManyRows) {
+  RunSpec spec = Asking([](int64_t) { return std::vector<int64_t>{7, 99'999'999}; });
   PipelineOptions options = OptionsOf(spec);
-  options.memory = 40'000;
-  const auto graph = Over(5).Build();
-  const absl::StatusOr<Ran> ran = RunOnce(*graph, options);
-  EXPECT_FALSE(ran.ok());
-  EXPECT_THAT(ran.status().message(), HasSubstr("more than half of the budget"));
+  options.memory = 1 << 16;
+  const absl::StatusOr<Ran> ran = RunOnce(*Over(100'000'000).Build(), options);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  EXPECT_THAT(ran->Ints(), ElementsAre(7, 99'999'999));
+}
+
+TEST(FromSampler, TablesFitInHalfOfTheBudget) {
+  const auto refusal = [](size_t rows, int64_t of) {
+    PipelineOptions options = OptionsOf(Asking([rows](int64_t) { return std::vector<int64_t>(rows, 1); }));
+    options.memory = 160'000;
+    const absl::StatusOr<Ran> ran = RunOnce(*Over(of).Build(), options);
+    return ran.ok() ? std::string() : std::string(ran.status().message());
+  };
+  EXPECT_EQ(refusal(9'000, 2'000), "");
+  EXPECT_THAT(refusal(9'000, 2'001), HasSubstr("takes 8 bytes for each of 9000 rows of an epoch and 8004 to count"));
+  EXPECT_THAT(refusal(10'000, 1), HasSubstr("more than half of the budget"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "engine/operator/positions.h"
+#include "ops/order/occurrence_key.h"
 
 namespace headrace {
 namespace {
@@ -84,11 +85,7 @@ class OrderedSource : public IndexedSource {
     return MixKey(MixKey(outer, 1), occurrence);
   }
 
-  void MarkOccurrence(uint64_t occurrence, RowId& id) const {
-    if (occurrence == 0) return;
-    id.key = MixKey(id.key, occurrence);
-    if (level_ > 0) id.key = MixKey(id.key, level_);
-  }
+  void MarkOccurrence(uint64_t occurrence, RowId& id) const { id.key = KeyOfOccurrence(id.key, level_, occurrence); }
 
   const std::unique_ptr<IndexedSource> input_;
   const std::unique_ptr<RowOrder> order_;
@@ -101,8 +98,8 @@ class OrderedSource : public IndexedSource {
 absl::Status CheckInput(const IndexedSource& input, const OrderTraits& traits) {
   const IndexedProperties properties = input.properties();
   if (properties.run_length > 1) {
-    return GraphError("takes rows apart that the sampler below it gives in groups of ", properties.run_length,
-                      "; put it below that sampler");
+    return GraphError("does not keep rows together that the sampler below it gives in groups of ",
+                      properties.run_length, "; put it below that sampler");
   }
   if (!properties.begins || traits.of_any_size) return absl::OkStatus();
   return UnsupportedError(

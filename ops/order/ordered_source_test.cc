@@ -9,6 +9,7 @@
 
 #include "core/text.h"
 #include "ir/attributes.h"
+#include "ops/order/occurrence_key.h"
 
 namespace headrace {
 namespace {
@@ -90,8 +91,8 @@ TEST(OrderedSource, MixesLaterOccurrencesIntoTheKey) {
   Block block;
   ASSERT_TRUE(Made()->ReadRows({0, {2, 7, 12}}, block).ok());
   EXPECT_EQ(block.ids[0].key, 2u);
-  EXPECT_EQ(block.ids[1].key, MixKey(2, 1));
-  EXPECT_EQ(block.ids[2].key, MixKey(2, 2));
+  EXPECT_EQ(block.ids[1].key, KeyOfOccurrence(2, 0, 1));
+  EXPECT_EQ(block.ids[2].key, KeyOfOccurrence(2, 0, 2));
 }
 
 TEST(OrderedSource, GivesTheRowsBeforeAnError) {

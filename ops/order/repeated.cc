@@ -48,6 +48,7 @@ std::optional<uint64_t> MostRows(const ir::Attributes& attributes, absl::Span<co
 const OpRegistration registration(
     {
         .name = "Repeated",
+        .version = 2,
         .role = ir::Role::kStream,
         .summary = "Gives each row several times in succession, drawn anew each time.",
         .doc = "Rows keep the order that they come in, shuffled or not. A row has other random numbers each time, so "

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "core/row_id.h"
+#include "ops/order/occurrence_key.h"
+#include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -25,7 +27,8 @@ GraphBuilder Over(int64_t rows, int64_t times, bool shuffle = false) {
 TEST(Repeated, GivesEachRowSeveralTimesInSuccession) {
   const Ran ran = RunEveryWay(Over(3, 2));
   EXPECT_THAT(ran.Ints(), ElementsAre(0, 0, 1, 1, 2, 2));
-  EXPECT_THAT(ran.Keys(), ElementsAre(0, MixKey(0, 1), 1, MixKey(1, 1), 2, MixKey(2, 1)));
+  EXPECT_THAT(ran.Keys(),
+              ElementsAre(0, KeyOfOccurrence(0, 0, 1), 1, KeyOfOccurrence(1, 0, 1), 2, KeyOfOccurrence(2, 0, 1)));
   EXPECT_THAT(RunEveryWay(Over(3, 1)).Keys(), ElementsAre(0, 1, 2));
   EXPECT_THAT(RunEveryWay(Over(0, 5)).Ints(), IsEmpty());
 }
@@ -59,6 +62,54 @@ TEST(Repeated, TellsRowsApartAcrossTakeAndSkip) {
     std::sort(keys.begin(), keys.end());
     EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << cut;
   }
+}
+
+void ExpectDifferentKeys(const GraphBuilder& builder, size_t rows, const RunSpec& spec = {}) {
+  std::vector<uint64_t> keys = RunEveryWay(builder, spec).Keys();
+  EXPECT_EQ(keys.size(), rows);
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
+}
+
+uint32_t AddRange(GraphBuilder& builder, int64_t stop) { return builder.Add("Range", {}, {{"stop", IntValue(stop)}}); }
+
+// The second input the third time, the third one the second time.
+TEST(Repeated, TellsTimesFromTheNumbersOfInputs) {
+  GraphBuilder builder;
+  const uint32_t first = AddRange(builder, 4);
+  const uint32_t second = AddRange(builder, 4);
+  const uint32_t third = builder.Add("Repeated", {AddRange(builder, 4)}, {{"times", IntValue(2)}});
+  builder.Add("Repeated", {builder.Add("concat", {first, second, third})}, {{"times", IntValue(3)}});
+  ExpectDifferentKeys(builder, 48);
+}
+
+TEST(Repeated, TellsTimesApartAboveZip) {
+  GraphBuilder builder;
+  const uint32_t first = builder.Add("Repeated", {AddRange(builder, 4)}, {{"times", IntValue(2)}});
+  const uint32_t second =
+      builder.Add("Numpy", {}, {{"arrays", ir::ReferenceValue("a")}, {"columns", ir::ColumnsValue(Int64Columns("a"))}});
+  builder.Add("Repeated", {builder.Add("zip", {first, second})}, {{"times", IntValue(3)}});
+  RunSpec spec;
+  spec.bindings.arrays["a"].columns = {{"a", Int64s({0, 1, 2, 3, 4, 5, 6, 7})}};
+  ExpectDifferentKeys(builder, 24, spec);
+}
+
+// Rows that fill the last round, too: the passes of one input are not the numbers of others.
+TEST(Repeated, TellsPassesOfPaddingFromTheNumbersOfInputs) {
+  GraphBuilder builder;
+  const uint32_t first = AddRange(builder, 1);
+  const uint32_t inner = builder.Add("concat", {AddRange(builder, 1), AddRange(builder, 1)});
+  builder.Add("concat", {first, inner});
+  RunSpec spec;
+  spec.shard.even = ShardAssignment::Even::kPad;
+  std::vector<uint64_t> keys;
+  for (const Ran& rank : RunRanks(builder, 5, spec)) {
+    const std::vector<uint64_t> of_rank = rank.Keys();
+    keys.insert(keys.end(), of_rank.begin(), of_rank.end());
+  }
+  EXPECT_EQ(keys.size(), 5);
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
 }
 
 TEST(Repeated, GoesToDifferentRanks) {

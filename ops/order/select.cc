@@ -47,6 +47,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
 const OpRegistration registration(
     {
         .name = "select",
+        .version = 2,
         .role = ir::Role::kStream,
         .summary = "Gives the rows with the given numbers, in the order given.",
         .doc = "Rows are numbered from 0 in the order that the source has without shuffling; where the source is "

@@ -7,6 +7,7 @@
 #include "ir/canonical.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
+#include "ops/order/occurrence_key.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -57,7 +58,7 @@ TEST(Select, OfNoneIsEmpty) { EXPECT_THAT(RunEveryWay(Over({})).rows, IsEmpty())
 TEST(Select, OfARowAgainHasAnotherKey) {
   const Ran ran = RunEveryWay(Over({4, 2, 4, 4}));
   EXPECT_THAT(ran.Ints(), ElementsAre(4, 2, 4, 4));
-  EXPECT_THAT(ran.Keys(), ElementsAre(4, 2, MixKey(4, 1), MixKey(4, 2)));
+  EXPECT_THAT(ran.Keys(), ElementsAre(4, 2, KeyOfOccurrence(4, 0, 1), KeyOfOccurrence(4, 0, 2)));
 }
 
 TEST(Select, RefusesWhatIsNoRow) {

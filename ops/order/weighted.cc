@@ -72,6 +72,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uin
 const OpRegistration registration(
     {
         .name = "Weighted",
+        .version = 2,
         .role = ir::Role::kStream,
         .summary = "Draws rows with given weights.",
         .doc =

@@ -10,6 +10,7 @@
 #include "core/testing/chi_square.h"
 #include "ir/infer.h"
 #include "ir/passes.h"
+#include "ops/order/occurrence_key.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -84,7 +85,7 @@ TEST(Weighted, GivesARowAgainWithAnotherKey) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const uint64_t occurrence = earlier[rows[i]]++;
     const auto row = static_cast<uint64_t>(rows[i]);
-    EXPECT_EQ(keys[i], occurrence == 0 ? row : MixKey(row, occurrence));
+    EXPECT_EQ(keys[i], KeyOfOccurrence(row, 0, occurrence));
   }
 }
 

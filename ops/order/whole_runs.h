@@ -15,8 +15,8 @@ namespace headrace {
 inline absl::Status CheckWholeRuns(const IndexedSource& input, uint64_t count) {
   const uint64_t length = input.properties().run_length;
   if (count % length == 0 || count >= input.size()) return absl::OkStatus();
-  return GraphError("has a count of ", count, ", which cuts the groups of ", length,
-                    " rows that the sampler below it gives; use a multiple of ", length);
+  return GraphError("has a count of ", count, " rows, which would cut the groups of ", length,
+                    " that the sampler below it gives; use a multiple of ", length);
 }
 
 }  // namespace headrace

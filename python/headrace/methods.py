@@ -25,11 +25,12 @@ class Methods:
 
         Rows of a column must agree in dtype and shape, else it is an error that names both, unless `pad` is
         set. Byte strings and strings become object arrays. The batch has the identity of its first row. The
-        epoch's last batch may be smaller, unless `drop_remainder` is set.
+        epoch's last batch may be smaller, unless `drop_remainder` is set, and so may, over groups that stay
+        together, a batch in which rows are skipped.
 
         Args:
             size: Rows in a batch (at least 1, at most 1,073,741,824).
-            drop_remainder: Leave out an epoch's last batch where it is smaller.
+            drop_remainder: Leave out batches that are smaller.
             pad: Pad rows at the end of each axis to the largest in the batch.
             pad_value: What padding is filled with.
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from headrace import user_sampler
 from headrace.errors import GraphError, ResourceError
 from headrace.options import shown
-from headrace.reference import Bound
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -21,14 +20,19 @@ class Sampler:
 
     _op: str
     _attributes: dict[str, Any]
+    _given: Any
     # What it takes for each row, "weights" or "labels": the name of a column, or an array.
     _values: tuple[str, Any] | None
 
     def __init__(self) -> None:
         raise TypeError("a Sampler is made by one of its classes, such as headrace.Weighted(…)")
 
-    def _begin(self, op: str, attributes: dict[str, Any], values: Mapping[str, Any] | None = None) -> None:
+    def _begin(
+        self, op: str, attributes: dict[str, Any], values: Mapping[str, Any] | None = None, *, given: Any = None
+    ) -> None:
+        """`given`: what the user wrote in place of the attributes, if it is not they."""
         self._op = op
+        self._given = given
         self._attributes = attributes
         self._values = None
         if values is not None:
@@ -46,9 +50,10 @@ class Sampler:
         return dataset._append(self._op, {**self._attributes, "column": "value"}, [Numpy({"value": given})])
 
     def __repr__(self) -> str:
+        if self._given is not None:
+            return f"{self._op}({shown(self._given)})"
         given = {} if self._values is None else dict([self._values])
         given |= {name: value for name, value in self._attributes.items() if name not in ("seed", "name")}
-        given = {name: value.binding[1] if isinstance(value, Bound) else value for name, value in given.items()}
         return f"{self._op}({', '.join(f'{name}={shown(value)}' for name, value in given.items())})"
 
 

@@ -148,12 +148,15 @@ class from_sampler(Sampler):
     `indices(epoch, rng)` their numbers, as int64 along one axis or a list of whole numbers, from 0 on,
     in any order, each any number of times. `rng` is a numpy.random.Generator that follows from the
     seed, the operator and the epoch; the result must follow from the two arguments alone. Both are
-    called on a thread of the engine, once for each epoch, when it is asked for; `size` also when an
-    iterator starts and for len(). ds.sample(sampler) takes such an object as it is.
+    called on a thread of the engine, once for each epoch, when it is asked for; `size` also on the
+    caller's thread when an iterator starts and for len(). ds.sample(sampler) takes such an object as it
+    is.
 
     Any other object with `__iter__` and `__len__`, such as torch's samplers, gives its numbers anew for
-    each epoch, after `set_epoch(epoch)` where it has that. One of torch's that has no generator of its
-    own is iterated as a copy with one that follows from `rng`.
+    each epoch, after `set_epoch(epoch)` where it has that; one thread at a time does so. One of torch's
+    with an attribute `generator` is iterated as a copy with a generator that follows from `rng`, in
+    place of its own. One that draws from torch's global generator in another way, such as a wrapper of
+    another sampler, moves that generator and cannot be resumed.
 
     Numbers mean rows in the order that the source has without shuffling; maps may stand between it and
     the source. A row that comes again in an epoch has random numbers of its own. A state holds a hash

@@ -42,6 +42,30 @@ def test_no_group_is_cut_on_any_rank_or_after_a_restart(classes, samples, groups
     assert sorted(sum(seen, [])) == sorted(whole)
 
 
+@pytest.mark.parametrize(("world", "others"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 4), (6, 1), (1, 2)])
+def test_a_state_within_a_group_fits_its_own_shard_alone(world, others):
+    dataset = grouped(groups=6)
+    whole = [int(row["value"]) for row in dataset]
+    for given_rows in range(36 // world // 6 * 6 + 1):
+        seen, states = [], []
+        for rank in range(world):
+            with dataset.iterate(epoch=0, shard=(rank, world)) as iterator:
+                seen += [int(next(iterator)["value"]) for _ in range(given_rows)]
+                states.append(iterator.state())
+        own = [int(row["value"]) for row in dataset.iterate(epoch=0, shard=(0, world))]
+        assert [int(row["value"]) for row in dataset.iterate(state=states[0], shard=(0, world))] == own[given_rows:]
+        for rank in range(others):
+            if (rank, others) == (0, world) and given_rows % 6:
+                continue
+            if given_rows % 6:
+                with pytest.raises(hr.StateError, match="within a group of 6 rows, which stay together"):
+                    dataset.iterate(state=states[0], shard=(rank, others))
+            else:
+                seen += [int(row["value"]) for row in dataset.iterate(state=states[0], shard=(rank, others))]
+        if given_rows % 6 == 0:
+            assert sorted(seen) == sorted(whole)
+
+
 def test_rank_r_gets_the_groups_r_and_so_on():
     dataset = grouped(groups=7).map(lambda value: value + 0, "value").batch(6)
     whole = batches(dataset)
@@ -62,6 +86,12 @@ def test_take_skip_and_concat_keep_groups_whole():
 
 def some_fail(value):
     if value % 7 == 3:
+        raise ValueError(value)
+    return value
+
+
+def few_fail(value):
+    if value % 31 == 3:
         raise ValueError(value)
     return value
 
@@ -96,6 +126,24 @@ def test_a_batch_of_several_groups_in_which_rows_fail_is_given_shorter():
 
 
 @pytest.mark.parametrize("joined", [1, 2])
+def test_shorter_batches_are_left_out_with_the_remainder(joined):
+    dataset = grouped(groups=21)
+    size = 6 * joined
+    whole = [batch for batch in batches(dataset.batch(size)) if len(batch) == size]
+    expected = [batch for batch in whole if all(value % 31 != 3 for value in batch)]
+    failing = dataset.map(few_fail, "value").on_error("skip").batch(size, drop_remainder=True)
+    assert batches(failing) == expected and 0 < len(expected) < len(whole)
+    for steps in range(len(expected)):
+        with failing.iterate(epoch=0) as iterator:
+            for _ in range(steps):
+                next(iterator)
+            state = iterator.state()
+        assert batches(failing, state=state) == expected[steps:]
+    shapes = {batch["value"].shape for batch in failing}
+    assert shapes == {(size,)}, "as the schema says"
+
+
+@pytest.mark.parametrize("joined", [1, 2])
 @pytest.mark.parametrize("drop_remainder", [False, True])
 def test_even_pad_fills_the_places_of_rows_that_fail(joined, drop_remainder):
     dataset = grouped(groups=24)
@@ -113,17 +161,25 @@ def test_even_pad_fills_the_places_of_rows_that_fail(joined, drop_remainder):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: grouped().filter(hr.col("value") > 2).batch(6), r"(?s)takes rows apart.*in: filter\[3\]"),
-        (lambda: grouped().shuffle(4).batch(6), r"(?s)takes rows apart.*in: shuffle\[3\]"),
-        (lambda: grouped().map(abs, "value").take(6).batch(6), r"(?s)takes rows apart.*in: take\[4\]"),
-        (lambda: grouped().sample(hr.Repeated(2)).batch(6), r"(?s)takes rows apart.*in: Repeated\[3\]"),
-        (lambda: grouped().take(7).batch(6), "count of 7, which cuts the groups of 6"),
-        (lambda: grouped().skip(5).batch(6), "count of 5, which cuts the groups of 6"),
-        (lambda: grouped().batch(8), "has 8 rows, which cuts the groups of 6"),
-        (lambda: grouped().batch(3), "has 3 rows, which cuts the groups of 6"),
+        (
+            lambda: grouped().filter(hr.col("value") > 2).batch(6),
+            r"(?s)does not keep rows together.*put it behind batch.*in: filter\[3\]",
+        ),
+        (lambda: grouped().shuffle(4).batch(6), r"(?s)does not keep rows together.*in: shuffle\[3\]"),
+        (lambda: grouped().map(abs, "value").take(6).batch(6), r"(?s)does not keep rows together.*in: take\[4\]"),
+        (lambda: grouped().repeat(2).batch(6), r"(?s)does not keep rows together.*in: repeat\[3\]"),
+        (lambda: grouped().flat_map(lambda value: [value], "value").batch(6), "does not keep rows together"),
+        (lambda: grouped().sample(hr.Repeated(2)).batch(6), r"(?s)does not keep rows together.*in: Repeated\[3\]"),
+        (lambda: grouped().take(7).batch(6), "count of 7 rows, which would cut the groups of 6"),
+        (lambda: grouped().skip(5).batch(6), "count of 5 rows, which would cut the groups of 6"),
+        (lambda: grouped().batch(8), "has 8 rows, which would cut the groups of 6"),
+        (lambda: grouped().batch(3), "has 3 rows, which would cut the groups of 6"),
         (lambda: grouped().concat(grouped(2, 2)).batch(12), "groups of 6 with one of groups of 4"),
-        (lambda: grouped().concat(hr.Range(6)).batch(6), "groups of 6 with one of groups of 1"),
-        (lambda: hr.Numpy({"x": np.arange(40)}).zip(grouped()).batch(6), "rows stay together in groups of 6"),
+        (lambda: grouped().concat(hr.Range(6)).batch(6), "groups of 6 with one that has no groups"),
+        (
+            lambda: hr.Numpy({"x": np.arange(40)}).zip(grouped()).batch(6),
+            "rows stay together in groups of 6, but the rows beside them do not",
+        ),
         (lambda: grouped(6, 1), "groups of 6 different classes, but there are 5"),
         (lambda: grouped(5, 9), "has 40 rows, fewer than a group of 45"),
         (lambda: grouped(groups=0), "groups is 0; it must be at least 1"),

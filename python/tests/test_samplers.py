@@ -155,6 +155,27 @@ def test_samplers_follow_each_other():
     assert read(again)[::2] == read(again)[1::2] == read(hr.Range(3).sample(hr.Weighted([1, 0, 2], n=5)))
 
 
+def test_a_cache_by_key_tells_times_from_inputs():
+    """The second input the third time is not the third input the second time."""
+
+    def numbers(start):
+        return hr.Numpy({"value": np.arange(start, start + 4)})
+
+    joined = numbers(0).concat(numbers(100), numbers(200).sample(hr.Repeated(2))).sample(hr.Repeated(3))
+    mapped = joined.map(lambda value: value + 0, "value")
+    cached = mapped.cache("1MiB")
+    assert read(mapped) == read(cached) == read(cached)
+
+
+def test_a_cache_by_key_tells_padding_from_inputs():
+    ones = [hr.Numpy({"value": np.array([number])}) for number in range(3)]
+    mapped = ones[0].concat(ones[1].concat(ones[2])).map(lambda value: value + 0, "value")
+    cached = mapped.cache("1MiB", transparent=False)
+    for rank in range(2):
+        shard = {"shard": (rank, 2), "even": "pad"}
+        assert read(mapped, **shard) == read(cached, **shard)
+
+
 def test_a_dataset_is_shown_without_the_values_of_a_sampler(photos):
     assert repr(hr.ImageFolder(photos).sample(hr.ClassBalanced())) == "<headrace.Dataset ImageFolder → ClassBalanced>"
     assert repr(hr.Range(2).sample(hr.Weighted([1, 2])).batch(2)) == "<headrace.Dataset Range → Weighted → batch>"

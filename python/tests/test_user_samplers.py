@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
+from headrace import transforms as T
 
 quick = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 
@@ -90,6 +91,28 @@ def test_each_epoch_is_asked_for_once_and_never_before_its_time():
     assert read(hr.Range(10).sample(sampler), seed=1) != read(hr.Range(10).sample(sampler), seed=2)
 
 
+def test_size_is_asked_for_each_epoch_once_and_ahead_on_the_thread_of_the_caller():
+    class Watched(Own):
+        def __init__(self, rows, of):
+            super().__init__(rows, of)
+            self.sizes = []
+
+        def size(self, epoch):
+            self.sizes.append((epoch, threading.current_thread() is threading.main_thread()))
+            return self.rows
+
+        def indices(self, epoch, rng):
+            assert threading.current_thread() is not threading.main_thread()
+            return range(self.rows)
+
+    sampler = Watched(5, 5)
+    dataset = hr.Range(5).sample(sampler).batch(2)
+    for _ in range(3):
+        values(dataset)
+    assert sampler.sizes == [(0, True), (0, False), (1, False), (2, False)]
+    assert len(dataset) == 3 and sampler.sizes[-1] == (3, True)
+
+
 def test_it_is_told_the_pass_of_repeat_and_0_below_a_cache():
     for make, epochs in (
         (lambda dataset: dataset.repeat(3), [6, 7, 8]),
@@ -99,6 +122,24 @@ def test_it_is_told_the_pass_of_repeat_and_0_below_a_cache():
         sampler = Own(4, 5)
         list(make(hr.Range(5).sample(sampler)).iterate(epoch=2))
         assert sampler.asked[: len(epochs)] == epochs
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda drawn: drawn.batch(2),
+        lambda drawn: drawn.batch(2).unbatch(),
+        lambda drawn: drawn.filter(hr.col("value") > 2),
+        lambda drawn: (
+            drawn.map(T.TypeCast("int32"), "value").shuffle(3).concat(hr.Range(3).map(T.TypeCast("int32"), "value"))
+        ),
+        lambda drawn: drawn.shuffle(3).zip(hr.Range(3).rename({"value": "other"}).shuffle(2)),
+    ],
+)
+def test_a_cache_in_order_keeps_nothing_of_it_between_runs(make, tmp_path):
+    dataset = make(hr.Range(5).sample(Own(3, 5))).cache("1MiB", directory=tmp_path)
+    with pytest.raises(hr.UnsupportedError, match="cannot be kept between runs"):
+        dataset.iterate()
 
 
 def test_epochs_may_differ_in_size():
@@ -240,14 +281,23 @@ def answering(size, indices):
 @pytest.mark.parametrize(
     ("sampler", "message"),
     [
-        (answering(2.5, [1]), "size.0. of the sampler gave string"),
+        (answering(2.5, [1]), "size.0. of the sampler gave 2.5; it must give a whole number of 64 bits"),
+        (answering(None, [1]), "size.0. of the sampler gave None"),
+        (answering("3", [1]), "size.0. of the sampler gave '3'"),
+        (answering(2**70, [1]), "gave 1180591620717411303424; it must"),
         (answering(0, []), "gave 0; an epoch has at least one row"),
         (answering(-1, []), "gave -1"),
         (answering(2, []), "gave 0 rows, but size.0. says 2"),
         (answering(2, [0, 1, 2]), "gave 3 rows, but size.0. says 2"),
         (answering(2, [0, float("nan")]), "gave float64 .2,.; it must give row numbers as int64"),
+        (answering(2, None), "indices.0, rng. of the sampler gave None; it must give row numbers as int64"),
+        (answering(2, (row for row in [0, 1])), "gave <generator object .*; it must give"),
+        (answering(2, [[1], [1, 2]]), r"gave \[\[1\], \[1, 2\]\]; it must"),
+        (answering(2, [0, 2**70]), r"gave \[0, 1180591620717411303424\]; it must"),
+        (answering(2, [2**63, 2**63]), "gave 9223372036854775808, which has more than 63 bits"),
         (answering(2, ["a", "b"]), "gave string .2,."),
         (answering(2, [0, "b"]), "gave string .2,."),
+        (answering(2, np.array([0, None])), "gave array.*; it must"),
         (answering(2, 7), "gave int64 .."),
         (answering(2, np.array([True, False])), "gave bool .2,."),
         (answering(2, [[0, 1]]), "gave int64 .1, 2."),
@@ -277,6 +327,20 @@ def test_whole_numbers_of_any_width_are_row_numbers(dtype):
     for sampler in (answering(np.int16(3), numbers), answering(3, list(numbers))):
         assert read(hr.Range(5).sample(sampler)) == [3, 0, 3]
     assert read(hr.Range(5).sample(hr.from_sampler(Yields(*numbers)))) == [3, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((0, 1.5), "gave 1.5 at 1 of its __iter__; it must give row numbers"),
+        ((0, None), "gave None at 1 of its __iter__"),
+        ((0, 2**70), "gave .0, 1180591620717411303424."),
+        ((0, 9), "gave 9 at 1, but there are 5 rows"),
+    ],
+)
+def test_wrong_numbers_of_an_iterable_are_named(numbers, message):
+    with pytest.raises(hr.GraphError, match=message):
+        list(hr.Range(5).sample(hr.from_sampler(Yields(*numbers))).iterate())
 
 
 def test_what_has_the_methods_by_accident_is_no_sampler():
@@ -314,7 +378,9 @@ def test_mistakes_say_what_to_do(make, message):
 
 
 def test_it_is_shown_by_its_name():
-    assert repr(hr.from_sampler(Own(3, 5))) == "from_sampler(size=Own.size, indices=Own.indices)"
+    sampler = Own(3, 5)
+    assert repr(hr.from_sampler(sampler)) == f"from_sampler({sampler!r})"
+    assert repr(hr.from_sampler(range(9, 0, -1))) == "from_sampler(range(9, 0, -1))"
     assert repr(hr.Range(9).sample(Own(3, 9))) == "<headrace.Dataset Range → from_sampler>"
 
 
