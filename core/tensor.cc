@@ -38,6 +38,39 @@ void CopyStrided(const uint8_t* source, absl::Span<const int64_t> shape, absl::S
   }
 }
 
+// Copies of this length are a few instructions; shorter strings are copied with what is behind them.
+constexpr size_t kShort = 32;
+
+// Copies strings that are one behind the other to `target` + at, and writes their ends there.
+int64_t CopyJoined(const Tensor& strings, uint8_t* target, int64_t at, int64_t*& end) {
+  const std::string_view bytes = strings.joined_bytes();
+  if (!bytes.empty()) std::memcpy(target + at, bytes.data(), bytes.size());
+  const absl::Span<const int64_t> from = strings.ends();
+  const int64_t shift = at - from[0];
+  for (size_t i = 1; i < from.size(); ++i) *end++ = from[i] + shift;
+  return at + static_cast<int64_t>(bytes.size());
+}
+
+// The same of strings that are anywhere in their buffer. `target` has kShort bytes of room behind the last.
+int64_t CopySpans(const Tensor& strings, uint8_t* target, int64_t at, int64_t*& end) {
+  const int64_t count = strings.elements();
+  if (count == 0) return at;
+  // Bytes behind the array may be written meanwhile.
+  const std::string_view last = strings.bytes_at(count - 1);
+  const char* const readable = last.data() + last.size();
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string_view string = strings.bytes_at(i);
+    if (string.size() <= kShort && readable - string.data() >= static_cast<ptrdiff_t>(kShort)) {
+      std::memcpy(target + at, string.data(), kShort);
+    } else if (!string.empty()) {
+      std::memcpy(target + at, string.data(), string.size());
+    }
+    at += static_cast<int64_t>(string.size());
+    *end++ = at;
+  }
+  return at;
+}
+
 }  // namespace
 
 std::string ShapeName(absl::Span<const int64_t> shape) {
@@ -122,6 +155,12 @@ Tensor Tensor::ViewBytesArray(DType dtype, absl::Span<const int64_t> shape, Buff
   return tensor;
 }
 
+Tensor Tensor::ViewSpans(DType dtype, absl::Span<const int64_t> shape, BufferRef bytes, BufferRef spans) {
+  Tensor tensor = ViewBytesArray(dtype, shape, std::move(bytes), std::move(spans));
+  tensor.table_step_ = 2;
+  return tensor;
+}
+
 int64_t Tensor::stride(int axis) const {
   if (!strides_.empty()) return strides_[axis];
   int64_t stride = static_cast<int64_t>(ItemSize(dtype_));
@@ -131,13 +170,19 @@ int64_t Tensor::stride(int axis) const {
 
 size_t Tensor::bytes() const {
   if (!IsVariableLength(dtype_)) return ItemSize(dtype_) * static_cast<size_t>(elements());
-  return shape_.empty() ? length_ : static_cast<size_t>(ends_[elements()] - ends_[0]);
+  if (shape_.empty()) return length_;
+  const int64_t count = elements();
+  if (joined()) return static_cast<size_t>(ends_[count] - ends_[0]);
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < count; ++i) bytes += ends_[2 * i + 1] - ends_[2 * i];
+  return static_cast<size_t>(bytes);
 }
 
 std::string_view Tensor::bytes_at(int64_t i) const {
   const char* data = reinterpret_cast<const char*>(data_);
   if (ends_ == nullptr) return {data, length_};
-  return {data + ends_[i], static_cast<size_t>(ends_[i + 1] - ends_[i])};
+  const int64_t* const ends = ends_ + i * table_step_;
+  return {data + ends[0], static_cast<size_t>(ends[1] - ends[0])};
 }
 
 Tensor Tensor::Index(int64_t i) const {
@@ -150,11 +195,12 @@ Tensor Tensor::Index(int64_t i) const {
   }
   if (result.shape_.empty()) {
     result.length_ = bytes_at(i).size();
-    result.data_ += ends_[i];
+    result.data_ += ends_[i * table_step_];
     result.ends_ = nullptr;
+    result.table_step_ = 1;
     result.ends_buffer_ = BufferRef();
   } else {
-    result.ends_ += i * ElementCount(result.shape_);
+    result.ends_ += i * ElementCount(result.shape_) * table_step_;
   }
   return result;
 }
@@ -163,7 +209,7 @@ Tensor Tensor::Slice(int axis, int64_t begin, int64_t size) const {
   Tensor result = *this;
   if (IsVariableLength(dtype_)) {
     result.shape_[0] = 1;
-    result.ends_ += begin * result.elements();
+    result.ends_ += begin * result.elements() * table_step_;
     result.shape_[0] = size;
     return result;
   }
@@ -186,6 +232,11 @@ absl::StatusOr<Tensor> Tensor::Contiguous() const {
   HEADRACE_ASSIGN_OR_RETURN(Tensor copy, Allocate(dtype_, shape_));
   CopyTo(copy.mutable_raw());
   return copy;
+}
+
+absl::StatusOr<Tensor> Tensor::Joined() const {
+  if (joined()) return *this;
+  return JoinStrings(absl::MakeConstSpan(this, 1));
 }
 
 void Tensor::CopyTo(void* target) const {
@@ -229,6 +280,26 @@ absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> rows) {
     target += row_bytes;
   }
   return stacked;
+}
+
+absl::StatusOr<Tensor> JoinStrings(absl::Span<const Tensor> arrays) {
+  Shape shape = arrays[0].shape();
+  shape[0] = 0;
+  size_t bytes = 0;
+  for (const Tensor& array : arrays) {
+    shape[0] += array.dim(0);
+    bytes += array.bytes();
+  }
+  BufferRef joined = BufferPool::Current().Allocate(bytes + kShort);
+  BufferRef ends = BufferPool::Current().Allocate(static_cast<size_t>(ElementCount(shape) + 1) * sizeof(int64_t));
+  if (!joined || !ends) return NoMemory(bytes);
+  auto* end = reinterpret_cast<int64_t*>(ends->data());
+  *end++ = 0;
+  int64_t at = 0;
+  for (const Tensor& array : arrays) {
+    at = array.joined() ? CopyJoined(array, joined->data(), at, end) : CopySpans(array, joined->data(), at, end);
+  }
+  return Tensor::ViewBytesArray(arrays[0].dtype(), shape, std::move(joined), std::move(ends));
 }
 
 bool TensorsEqual(const Tensor& a, const Tensor& b) {

@@ -42,6 +42,9 @@ class Tensor {
   // Byte strings of the given shape, in row-major order, one behind the other in `bytes`: string i begins at ends[i]
   // and ends at ends[i + 1], where `ends` holds elements + 1 numbers of type int64.
   static Tensor ViewBytesArray(DType dtype, absl::Span<const int64_t> shape, BufferRef bytes, BufferRef ends);
+  // Byte strings of the given shape, in row-major order, anywhere in `bytes`: string i begins at spans[2 i] and ends at
+  // spans[2 i + 1], where `spans` holds 2 * elements numbers of type int64.
+  static Tensor ViewSpans(DType dtype, absl::Span<const int64_t> shape, BufferRef bytes, BufferRef spans);
   // Shape (). T is one of the fixed-size types of DTypeOf.
   template <typename T>
   static absl::StatusOr<Tensor> Scalar(T value);
@@ -75,6 +78,10 @@ class Tensor {
   // Element i in row-major order, for a tensor of bytes or strings.
   std::string_view bytes_at(int64_t i) const;
   std::string_view bytes_value() const { return bytes_at(0); }
+  // Whether the byte strings of an array are one behind the other, so that joined_bytes() and ends() exist.
+  bool joined() const { return table_step_ == 1; }
+  // Of an array that is not joined: the size of its table in bytes.
+  size_t spans_bytes() const { return 2 * sizeof(int64_t) * static_cast<size_t>(elements()); }
   // All byte strings of an array, one behind the other, and where they end there: string i from ends[i] - ends[0] on.
   std::string_view joined_bytes() const { return {reinterpret_cast<const char*>(data_) + ends_[0], bytes()}; }
   absl::Span<const int64_t> ends() const { return {ends_, static_cast<size_t>(elements()) + 1}; }
@@ -92,6 +99,8 @@ class Tensor {
   Tensor Reshape(absl::Span<const int64_t> shape) const;
   // The tensor itself if row-major, else a copy.
   absl::StatusOr<Tensor> Contiguous() const;
+  // For an array of byte strings: the tensor itself if they are one behind the other, else a copy.
+  absl::StatusOr<Tensor> Joined() const;
   // Copies the elements, row-major, to `target` (elements times item size; fixed-size types).
   void CopyTo(void* target) const;
 
@@ -112,13 +121,19 @@ class Tensor {
   uint8_t* data_ = nullptr;
   size_t length_ = 0;  // of the one byte string of shape ()
   BufferRef buffer_;
-  const int64_t* ends_ = nullptr;  // [elements + 1] offsets from data_, for arrays of byte strings
+  // For arrays of byte strings: string i is at [ends_[i * table_step_], ends_[i * table_step_ + 1]) from data_ on.
+  const int64_t* ends_ = nullptr;
+  int table_step_ = 1;  // 1: where one ends the next begins; 2: each has both its numbers
   BufferRef ends_buffer_;
 };
 
 // Joins rows of equal dtype and shape along a new first axis, by one copy each. Byte strings of shape () become an
 // array of shape (n). Fails with kGraph if dtypes or shapes differ, naming both.
 absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> rows);
+
+// Joins arrays of byte strings, of equal dtype and further axes, along their first axis: the strings of the result are
+// one behind the other. At least one array. Fails with kResource if there is no memory.
+absl::StatusOr<Tensor> JoinStrings(absl::Span<const Tensor> arrays);
 
 // Whether dtype, shape and bytes are equal.
 bool TensorsEqual(const Tensor& a, const Tensor& b);

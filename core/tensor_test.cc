@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -98,6 +101,50 @@ TEST(Tensor, HoldsByteStrings) {
   const Tensor none = *Tensor::CopyBytesArray(DType::kBytes, {0}, {});
   EXPECT_EQ(none.elements(), 0);
   EXPECT_EQ(none.bytes(), 0u);
+}
+
+// Strings anywhere in a buffer, given by where each begins and ends.
+Tensor Spans(absl::Span<const int64_t> shape, std::string_view bytes, std::vector<int64_t> spans) {
+  const BufferRef buffer = BufferPool::Global().Allocate(bytes.size());
+  std::memcpy(buffer->data(), bytes.data(), bytes.size());
+  const BufferRef table = BufferPool::Global().Allocate(spans.size() * sizeof(int64_t));
+  std::memcpy(table->data(), spans.data(), spans.size() * sizeof(int64_t));
+  return Tensor::ViewSpans(DType::kString, shape, buffer, table);
+}
+
+TEST(Tensor, HoldsByteStringsAnywhereInABuffer) {
+  const Tensor array = Spans({2, 2}, "one\ntwo\r\n\nfour", {4, 7, 0, 3, 9, 9, 10, 14});
+  const std::string_view elements[] = {"two", "one", "", "four"};
+  EXPECT_FALSE(array.joined());
+  EXPECT_EQ(array.bytes(), 10u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(array.bytes_at(i), elements[i]);
+  EXPECT_EQ(array.Index(1).bytes_at(1), "four");
+  EXPECT_EQ(array.Index(1).bytes(), 4u);
+  EXPECT_EQ(array.Index(0).Index(1).bytes_value(), "one");
+  EXPECT_TRUE(array.Index(0).Index(1).joined());
+  EXPECT_EQ(array.Slice(0, 1, 1).bytes_at(1), "four");
+  EXPECT_EQ(array.Slice(0, 1, 1).bytes(), 4u);
+  EXPECT_EQ(array.Reshape({4}).bytes_at(0), "two");
+  EXPECT_TRUE(TensorsEqual(array, *Tensor::CopyBytesArray(DType::kString, {2, 2}, elements)));
+  const Tensor joined = *array.Joined();
+  EXPECT_TRUE(joined.joined());
+  EXPECT_EQ(joined.joined_bytes(), "twoonefour");
+  EXPECT_TRUE(TensorsEqual(array, joined));
+  EXPECT_EQ(joined.Joined()->raw(), joined.raw());
+}
+
+TEST(Tensor, JoinsArraysOfByteStrings) {
+  const std::string text(300, 'x');
+  for (const int64_t length : {0, 1, 31, 32, 33, 90}) {
+    const Tensor spans = Spans({3}, text, {0, length, length + 1, 2 * length + 1, 2 * length + 2, 3 * length + 2});
+    const std::string_view copied[] = {"a", "", std::string_view(text).substr(0, static_cast<size_t>(length))};
+    const Tensor copies = *Tensor::CopyBytesArray(DType::kString, {3}, copied);
+    const Tensor joined = *JoinStrings({copies.Slice(0, 1, 2), spans, copies.Slice(0, 0, 1), spans.Slice(0, 1, 0)});
+    ASSERT_EQ(joined.shape(), Shape({6}));
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(joined.bytes_at(i), copied[i + 1]);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(joined.bytes_at(2 + i), spans.bytes_at(i));
+    EXPECT_EQ(joined.bytes_at(5), "a");
+  }
 }
 
 TEST(Tensor, StacksRows) {

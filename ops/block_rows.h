@@ -32,8 +32,13 @@ inline BlockColumn TakeColumnRows(BlockColumn& column, absl::Span<const int> row
   return kept;
 }
 
+// Strings that are one behind the other have memory of their own.
 inline void SeparateRows(Block& block) {
   for (BlockColumn& column : block.columns) {
+    if (HasStrings(column) && !column.stack().joined()) {
+      absl::StatusOr<Tensor> joined = column.stack().Joined();
+      if (joined.ok()) column = BlockColumn::Stacked(*std::move(joined));
+    }
     if (column.stacked()) continue;
     for (int row = 0; row < column.rows(); ++row) column.SetRow(row, SeparateRow(column.TakeRow(row)));
   }

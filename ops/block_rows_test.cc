@@ -41,6 +41,34 @@ TEST(BlockRows, LeavesTheNeighboursOfKeptRows) {
   }
 }
 
+// The same rows as a table of views.
+Block Spans(int rows) {
+  Block block = Views(rows);
+  const Tensor first = block.columns[0].row(0);
+  const BufferRef table = BufferPool::Global().Allocate(2 * sizeof(int64_t) * static_cast<size_t>(rows));
+  auto* span = reinterpret_cast<int64_t*>(table->data());
+  for (int i = 0; i < rows; ++i) {
+    *span++ = i * static_cast<int64_t>(kRow);
+    *span++ = (i + 1) * static_cast<int64_t>(kRow);
+  }
+  block.columns[0] = BlockColumn::Stacked(Tensor::ViewSpans(DType::kBytes, {rows}, first.buffer(), table));
+  return block;
+}
+
+TEST(BlockRows, CopiesRowsOutOfATableOfViews) {
+  for (const std::vector<int>& kept : {std::vector<int>{1}, {0, 2}, {0, 1, 2}}) {
+    Block block = Spans(3);
+    EXPECT_LT(block.columns[0].footprint(), 4 * kRow);
+    KeepRows(block, kept);
+    ASSERT_EQ(block.rows(), static_cast<int>(kept.size()));
+    EXPECT_LE(block.columns[0].row(0).footprint(), 2 * kRow * kept.size());
+    for (int i = 0; i < block.rows(); ++i) {
+      EXPECT_EQ(block.columns[0].row(i).bytes_value(),
+                std::string(kRow, static_cast<char>('a' + kept[static_cast<size_t>(i)])));
+    }
+  }
+}
+
 TEST(BlockRows, LeavesARowWhoseMemoryIsItsOwn) {
   Block block = Views(0);
   const Tensor own = *Tensor::CopyBytes(DType::kBytes, std::string(kRow, 'x'));

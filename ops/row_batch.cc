@@ -35,34 +35,9 @@ Tensor TakeRun(Block& block, size_t column, int from, int count) {
 
 // Whether strings can become the batch as they are: nobody else has them, and they fill their memory.
 bool StandAlone(const Tensor& strings) {
+  if (!strings.joined()) return false;
   const size_t used = strings.bytes() + strings.ends().size() * sizeof(int64_t);
   return strings.buffer().unique() && strings.footprint() <= 2 * used;
-}
-
-// Arrays of byte strings, along their first axis, by one copy each.
-absl::StatusOr<Tensor> JoinStrings(absl::Span<const Tensor> runs) {
-  Shape shape = runs[0].shape();
-  shape[0] = 0;
-  size_t bytes = 0;
-  for (const Tensor& run : runs) {
-    shape[0] += run.dim(0);
-    bytes += run.bytes();
-  }
-  BufferRef joined = BufferPool::Current().Allocate(bytes);
-  BufferRef ends = BufferPool::Current().Allocate(static_cast<size_t>(ElementCount(shape) + 1) * sizeof(int64_t));
-  if (!joined || !ends) return ResourceError("the machine has no memory for a batch of ", bytes, " bytes");
-  auto* end = reinterpret_cast<int64_t*>(ends->data());
-  *end++ = 0;
-  int64_t at = 0;
-  for (const Tensor& run : runs) {
-    const std::string_view strings = run.joined_bytes();
-    if (!strings.empty()) std::memcpy(joined->data() + at, strings.data(), strings.size());
-    const absl::Span<const int64_t> from = run.ends();
-    const int64_t shift = at - from[0];
-    for (size_t i = 1; i < from.size(); ++i) *end++ = from[i] + shift;
-    at += static_cast<int64_t>(strings.size());
-  }
-  return Tensor::ViewBytesArray(runs[0].dtype(), shape, std::move(joined), std::move(ends));
 }
 
 }  // namespace

@@ -67,6 +67,10 @@ size_t BlockColumn::footprint() const {
       bytes += tensor.bytes();
       continue;
     }
+    if (!tensor.joined()) {
+      bytes += tensor.bytes() + tensor.spans_bytes();
+      continue;
+    }
     // Counts a buffer once that rows which follow each other share.
     if (tensor.buffer().get() == nullptr || tensor.buffer().get() != last) bytes += tensor.footprint();
     last = tensor.buffer().get();

@@ -88,11 +88,11 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferTypes(const PluginKernelTable& 
   return types;
 }
 
-// Row-major, and aligned to its elements.
+// Row-major, and aligned to its elements; byte strings one behind the other.
 absl::StatusOr<Tensor> Dense(const Tensor& input) {
+  if (IsVariableLength(input.dtype())) return input.Joined();
   HEADRACE_ASSIGN_OR_RETURN(Tensor dense, input.Contiguous());
-  const size_t item = IsVariableLength(dense.dtype()) ? 1 : ItemSize(dense.dtype());
-  if (reinterpret_cast<uintptr_t>(dense.raw()) % item == 0) return dense;
+  if (reinterpret_cast<uintptr_t>(dense.raw()) % ItemSize(dense.dtype()) == 0) return dense;
   HEADRACE_ASSIGN_OR_RETURN(Tensor aligned, Tensor::Allocate(dense.dtype(), dense.shape()));
   dense.CopyTo(aligned.mutable_raw());
   return aligned;

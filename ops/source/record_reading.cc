@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view kBuild = "build";
 constexpr int64_t kBlockBytes = int64_t{1} << 20;
+constexpr size_t kManyBytes = size_t{64} << 10;
 // Of how reading goes without an index.
 constexpr std::string_view kStreamOnly[] = {"interleave", "sharding", "split_bytes"};
 
@@ -41,12 +42,18 @@ class ItemRecords : public RecordColumns {
     block.records.resize(kept);
   }
 
+  // A message that has many bytes of one block ends with it: its records are then views in one table.
+  bool Joins(const RecordBlock& block) const override {
+    return held_.back().get() == block.buffer.get() || held_.size() > 1 || bytes_ < kManyBytes;
+  }
+
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
     if (held_.empty() || held_.back().get() != block.buffer.get()) held_.push_back(block.buffer);
     for (size_t i = 0; i < count; ++i) {
       const std::string_view content = block.content(first + i * step);
       items_.push_back({0, nullptr, &held_.back(), content, std::max<size_t>(1, step * content.size())});
       wrong = rows_.columns->Check(items_.back());
+      bytes_ += content.size();
       if (wrong.ok()) continue;
       items_.pop_back();
       return i;
@@ -64,6 +71,7 @@ class ItemRecords : public RecordColumns {
     }
     items_.clear();
     held_.clear();
+    bytes_ = 0;
     if (!made.ok()) block.columns.clear();
     return made;
   }
@@ -72,6 +80,7 @@ class ItemRecords : public RecordColumns {
   const RecordRows rows_;
   std::vector<Item> items_;
   std::deque<BufferRef> held_;  // that they are in
+  size_t bytes_ = 0;            // of their contents
 };
 
 // Items whose table had something amiss.

@@ -301,6 +301,7 @@ absl::Status SplitSource::ReadRows(int rows, const RowShare& share, Block& block
     const absl::StatusOr<Lane*> lane = NextLane();
     status = lane.status();
     if (!lane.ok() || *lane == nullptr) break;
+    if (block.rows() > 0 && !columns_->Joins((*lane)->block)) break;
     status = AddTurn(**lane, static_cast<size_t>(rows - block.rows()), share, block, counters);
   }
   end = status.ok() && block.rows() == 0;

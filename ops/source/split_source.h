@@ -27,6 +27,8 @@ class RecordColumns {
   virtual ~RecordColumns() = default;
   // About so many rows will be added, and then taken.
   virtual void Expect(size_t /*rows*/) {}
+  // Whether records of the block go with those that were added before: else a message ends before them.
+  virtual bool Joins(const RecordBlock& /*block*/) const { return true; }
   // Leaves out records that are no rows.
   virtual void Choose(RecordBlock& /*block*/) const {}
   // Takes `count` records of the block: record `first`, and every `step`-th from there. Returns how many it took: fewer

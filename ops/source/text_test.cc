@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
 
 #include "core/error.h"
+#include "engine/exec/iteration.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ops/testing/run_operator.h"
 
@@ -87,6 +89,25 @@ TEST_F(Text, CutsLinesOfAnyLengthOutOfLargeBlocks) {
     }
     EXPECT_EQ(line, lines.size());
   }
+}
+
+// The bytes between the beginnings of the first two lines that a rank gets.
+ptrdiff_t StepOf(const GraphBuilder& builder, uint64_t world) {
+  IterateOptions options;
+  options.world = world;
+  auto iteration = Iteration::Start(*builder.Build(), std::move(options));
+  ResultRow first, second;
+  EXPECT_TRUE((*iteration)->Fetch(std::chrono::seconds(10), first).ok());
+  EXPECT_TRUE((*iteration)->Fetch(std::chrono::seconds(10), second).ok());
+  return second.columns[0].raw() - first.columns[0].raw();
+}
+
+TEST_F(Text, GivesViewsOfItsBlocksAndCopiesOfAShare) {
+  std::string text;
+  for (int i = 0; i < 40'000; ++i) text += "ten letters\r\n";
+  folder_.Write("a.txt", text);
+  EXPECT_EQ(StepOf(Source(), 1), 13);
+  EXPECT_EQ(StepOf(Source(), 2), 11);
 }
 
 TEST_F(Text, DealsLinesToRanks) {
