@@ -67,11 +67,12 @@ std::vector<float> RandomFloats(RowRandom& random, int64_t count) {
 }
 
 FilterTaps RandomTaps(RowRandom& random, int64_t in_size) {
-  constexpr Filter kFilters[] = {Filter::kBox, Filter::kBilinear, Filter::kBicubic};
+  constexpr Filter kFilters[] = {Filter::kBox, Filter::kBilinear, Filter::kBicubic, Filter::kLanczos};
   const int64_t out_size = Between(random, 1, 60);
   const int64_t begin = Between(random, 0, out_size - 1);
   FilterTaps taps;
-  MakeFilterTaps(kFilters[random.Below(3)], in_size, out_size, {begin, Between(random, 1, out_size - begin)}, 0, taps);
+  MakeFilterTaps(kFilters[random.Below(std::size(kFilters))], in_size, out_size,
+                 {begin, Between(random, 1, out_size - begin)}, 0, taps);
   return taps;
 }
 

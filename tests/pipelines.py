@@ -267,6 +267,21 @@ def colored(data: pathlib.Path) -> hr.Dataset:
     )
 
 
+def patches(data: pathlib.Path) -> hr.Dataset:
+    """Several columns become several times as many; an image and its mask are bent alike, and noise is of its own."""
+    pictures = np.random.default_rng(0).integers(0, 256, (20, 21, 24, 3), np.uint8)
+    rows = hr.Numpy({"image": pictures, "mask": pictures[..., :1] // 2, "number": np.arange(20)}, shuffle=True)
+    columns = ["left", "right", "left of mask", "right of mask"]
+    return (
+        rows.map(V.ElasticTransform(40, 3, interpolation="nearest"), ["image", "mask"])
+        .map([V.SlicePatches(1, 2), V.Resize(9, interpolation="lanczos")], ["image", "mask"], columns)
+        .map([V.GaussianNoise(sigma=0.2), V.HWC2CHW(), V.Rescale(1 / 255), V.GaussianNoise()], "left")
+        .map(V.AugMix(), "right")
+        .repeat(2)
+        .batch(3)
+    )
+
+
 def unchanged_masks(data: pathlib.Path) -> hr.Dataset:
     masks = hr.Files(str(data / "masks/*.png"), shuffle=True).map(V.Decode(mode="unchanged"), "data")
     return masks.map([V.RandomCrop(9), V.RandomHorizontalFlip()], "data").repeat(2).batch(1)
@@ -662,6 +677,7 @@ PIPELINES: dict[str, Build] = {
         image_and_mask,
         ragged_pictures,
         colored,
+        patches,
         unchanged_masks,
         mixed_up,
         kernels_on_images,

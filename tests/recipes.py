@@ -313,6 +313,7 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         "tripled in any order": (tripled, False),
         "kernels": ([T.TypeCast("float64"), T.TypeCast("int64")], True),
         "noisy": (noisy, True),
+        "noise": ([T.TypeCast("float32"), V.GaussianNoise(2, 9, clip=False), T.TypeCast("int64")], True),
         "failing": (fails_at_seven, False),
     }
     models: dict[str, Callable[[], Rows]] = {
@@ -619,7 +620,7 @@ def skipping(recipe: Recipe, max_errors: int) -> Recipe:
     )
 
 
-MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "failing"]
+MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "noise", "failing"]
 
 
 def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:

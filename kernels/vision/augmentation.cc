@@ -97,6 +97,17 @@ MagnitudeSpace MagnitudeSpace::Wide(int64_t bins) {
   return {.bins = bins, .shear = 0.99, .translate_x = 32, .translate_y = 32, .degrees = 135, .factor = 0.99, .bits = 6};
 }
 
+MagnitudeSpace MagnitudeSpace::Mixed(int64_t height, int64_t width) {
+  return {.bins = 10,
+          .shear = 0.3,
+          .translate_x = static_cast<double>(width) / 3,
+          .translate_y = static_cast<double>(height) / 3,
+          .degrees = 30,
+          .factor = 0.9,
+          .bits = 4,
+          .most_bits = 4};
+}
+
 Augmented MagnitudeSpace::Of(Augmentation what, int64_t bin, bool negative) const {
   const double part = static_cast<double>(bin) / static_cast<double>(bins - 1);
   const double sign = negative && HasSign(what) ? -1 : 1;
@@ -116,7 +127,7 @@ Augmented MagnitudeSpace::Of(Augmentation what, int64_t bin, bool negative) cons
     case Augmentation::kSharpness:
       return {what, sign * factor * part};
     case Augmentation::kPosterize:
-      return {what, std::nearbyint(8 - bits * part)};
+      return {what, std::nearbyint(most_bits - bits * part)};
     case Augmentation::kSolarize:
       // In this order whole thresholds are exact.
       return {what, 255.0 * static_cast<double>(bins - 1 - bin) / static_cast<double>(bins - 1)};
@@ -151,23 +162,27 @@ absl::StatusOr<Tensor> Augment(const Tensor& image, absl::Span<const Augmented> 
   return current;
 }
 
-AugmentationKernel::AugmentationKernel(const ir::Attributes& attributes)
+AugmentingKernel::AugmentingKernel(const ir::Attributes& attributes)
     : filter_(WarpFilterOf(attributes.String("interpolation"))), fill_(attributes.Numbers("fill")) {}
 
-absl::StatusOr<Tensor> AugmentationKernel::Apply(const Tensor& input, KernelContext& context) const {
+absl::StatusOr<Tensor> AugmentingKernel::Apply(const Tensor& input, KernelContext& context) const {
   HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(input, PixelTypes::kByteOrFloat));
   HEADRACE_RETURN_IF_ERROR(CheckColor(input.dtype(), image.channels, input.TypeName()));
   // Whatever is drawn.
   HEADRACE_RETURN_IF_ERROR(PixelOf("fill", fill_, image).status());
-  const AugmentedList list = Draw(input.dim(0), input.dim(1), context.random());
-  return Augment(input, list, {filter_, fill_}, context.output());
+  return Change(input, {filter_, fill_}, context.random(), context.output());
+}
+
+absl::StatusOr<Tensor> AugmentationKernel::Change(const Tensor& image, const WarpOptions& options, RowRandom& random,
+                                                  OutputAllocator& output) const {
+  return Augment(image, Draw(image.dim(0), image.dim(1), random), options, output);
 }
 
 ir::Declaration AugmentationDeclaration(std::string name, std::string summary, std::string says,
-                                        std::vector<ir::Attribute> own) {
+                                        std::vector<ir::Attribute> own, std::string_view filter) {
   ir::Declaration declaration = ColorDeclaration(std::move(name), std::move(summary), std::move(says));
   declaration.attributes = std::move(own);
-  declaration.attributes.push_back(WarpFilterAttribute("nearest"));
+  declaration.attributes.push_back(WarpFilterAttribute(filter));
   declaration.attributes.push_back(WarpFillAttribute());
   declaration.traits = {.random = true};
   declaration.takes_layout = [](const ir::Attributes&, bool channels_first) { return !channels_first; };

@@ -1,11 +1,11 @@
-// What AutoAugment, RandAugment and TrivialAugmentWide choose from: operations on a uint8 image, each with a magnitude.
-// Definitions and magnitudes are torchvision's, pixels Pillow's.
-// Pure functions; safe from any thread.
+// What AutoAugment, RandAugment, TrivialAugmentWide and AugMix choose from: operations on a uint8 image, each with a
+// magnitude. Definitions and magnitudes are torchvision's, pixels Pillow's. Pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_AUGMENTATION_H_
 #define HEADRACE_KERNELS_VISION_AUGMENTATION_H_
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -60,11 +60,14 @@ struct MagnitudeSpace {
   double degrees;
   double factor;  // less 1
   double bits;    // lost
+  double most_bits = 8;
 
   // AutoAugment's and RandAugment's, for an image of this size.
   static MagnitudeSpace Usual(int64_t bins, int64_t height, int64_t width);
   // TrivialAugment's wide one.
   static MagnitudeSpace Wide(int64_t bins);
+  // AugMix's ten, for an image of this size.
+  static MagnitudeSpace Mixed(int64_t height, int64_t width);
 
   // `negative`: for operations with a signed magnitude.
   Augmented Of(Augmentation what, int64_t bin, bool negative) const;
@@ -75,21 +78,36 @@ struct MagnitudeSpace {
 absl::StatusOr<Tensor> Augment(const Tensor& image, absl::Span<const Augmented> list, const WarpOptions& options,
                                OutputAllocator& output);
 
-// A kernel that draws a list for each picture.
-class AugmentationKernel : public UnaryKernel {
+// A kernel that changes a picture by such operations.
+class AugmentingKernel : public UnaryKernel {
  public:
-  explicit AugmentationKernel(const ir::Attributes& attributes);
+  explicit AugmentingKernel(const ir::Attributes& attributes);
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const final;
-  virtual AugmentedList Draw(int64_t height, int64_t width, RowRandom& random) const = 0;
+
+ protected:
+  // The image is as Augment takes it, and the fill suits it.
+  virtual absl::StatusOr<Tensor> Change(const Tensor& image, const WarpOptions& options, RowRandom& random,
+                                        OutputAllocator& output) const = 0;
 
  private:
   WarpFilter filter_;
   std::vector<ir::Number> fill_;
 };
 
+// One that draws a list for each picture.
+class AugmentationKernel : public AugmentingKernel {
+ public:
+  using AugmentingKernel::AugmentingKernel;
+  virtual AugmentedList Draw(int64_t height, int64_t width, RowRandom& random) const = 0;
+
+ protected:
+  absl::StatusOr<Tensor> Change(const Tensor& image, const WarpOptions& options, RowRandom& random,
+                                OutputAllocator& output) const final;
+};
+
 // A declaration whose attributes are `own`, then interpolation and fill.
 ir::Declaration AugmentationDeclaration(std::string name, std::string summary, std::string says,
-                                        std::vector<ir::Attribute> own);
+                                        std::vector<ir::Attribute> own, std::string_view filter = "nearest");
 ir::Attribute MagnitudeBinsAttribute();
 
 }  // namespace headrace

@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image, ImageEnhance, ImageOps
 
 from kernels.testdata.golden import RowRandom, save, source
+from kernels.vision.mixing_golden import beta
 from kernels.vision.warp_golden import inverse
 
 # "Po.4/8 Ro.6/9": posterize with probability 0.4 and magnitude 8, then rotate with 0.6 and 9.
@@ -69,9 +70,11 @@ def magnitude(name: str, bin_: int, bins: int, size: tuple[int, int], wide: bool
     return 255 * (bins - 1 - bin_) / (bins - 1)
 
 
-def applied(image: Image.Image, name: str, amount: float) -> Image.Image:
+def applied(
+    image: Image.Image, name: str, amount: float, resample: Image.Resampling = Image.Resampling.NEAREST
+) -> Image.Image:
     def moved(center: tuple[float, float], translate: tuple[float, float], shear: tuple[float, float]) -> Image.Image:
-        return image.transform(image.size, Image.Transform.AFFINE, inverse(center, 0, translate, 1, shear))
+        return image.transform(image.size, Image.Transform.AFFINE, inverse(center, 0, translate, 1, shear), resample)
 
     middle = (image.width * 0.5, image.height * 0.5)
     if name in ENHANCERS:
@@ -86,9 +89,10 @@ def applied(image: Image.Image, name: str, amount: float) -> Image.Image:
         case "translate_y":
             return moved(middle, (0, int(amount)), (0, 0))
         case "rotate":
-            return image.rotate(amount)
+            return image.rotate(amount, resample)
         case "posterize":
-            return ImageOps.posterize(image, int(amount))
+            # Of no bits Pillow makes nothing, torchvision's tensor code black.
+            return ImageOps.posterize(image, int(amount)) if amount > 0 else image.point(lambda _: 0)
         case "solarize":
             return ImageOps.solarize(image, amount)  # type: ignore[arg-type]
         case "identity":
@@ -131,8 +135,53 @@ def trivially_augmented(image: Image.Image, row: int) -> Image.Image:
     return applied(image, name, signed(name, amount, random.uniform() < 0.5))
 
 
+def normal(random: RowRandom) -> float:
+    return math.sqrt(-2 * math.log1p(-random.uniform())) * math.cos(2 * math.pi * random.uniform())
+
+
+def gamma(alpha: float, random: RowRandom) -> float:
+    """Marsaglia and Tsang's method, from alpha = 1."""
+    d = alpha - 1 / 3
+    c = 1 / math.sqrt(9 * d)
+    while True:
+        x = normal(random)
+        if 1 + c * x <= 0:
+            continue
+        v = (1 + c * x) ** 3
+        if math.log(1 - random.uniform()) < 0.5 * x * x + d - d * v + d * math.log(v):
+            return d * v
+
+
+def mixed_magnitude(name: str, bin_: int, size: tuple[int, int]) -> float:
+    """AugMix's own, of 10 bins."""
+    if name.startswith("translate"):
+        return (size[0] if name.endswith("x") else size[1]) / 3 * bin_ / 9
+    if name == "posterize":
+        return round(4 - bin_ / (9 / 4))
+    return magnitude(name, bin_, 10, size, False)
+
+
+def mixed(image: Image.Image, row: int, severity: int, width: int, depth: int, all_ops: bool) -> np.ndarray:
+    random = RowRandom(0, 0, 0, row)
+    names = [name for name in USUAL[1:] if all_ops or name not in ENHANCERS]
+    of_mixture = beta(1.0, random)
+    drawn = [gamma(1.0, random) for _ in range(width)]
+    result = np.float32(1 - of_mixture) * np.asarray(image, np.float32)
+    for weight in drawn:
+        changed = image
+        for _ in range(depth if depth > 0 else 1 + random.below(3)):
+            name = names[random.below(len(names))]
+            amount = mixed_magnitude(name, random.below(severity), image.size)
+            amount = signed(name, amount, random.uniform() < 0.5)
+            changed = applied(changed, name, amount, Image.Resampling.BILINEAR)
+        result += np.float32(weight / sum(drawn)) * np.float32(of_mixture) * np.asarray(changed, np.float32)
+    return np.minimum(result, 255).astype(np.uint8)
+
+
 def main() -> None:
     image = Image.fromarray(source()[10:40, 20:60])
+    save("augment.mix", np.stack([mixed(image, row, 10, 3, -1, True) for row in range(20)]))
+    save("augment.mix.deep", np.stack([mixed(image, row, 3, 2, 5, False) for row in range(10)]))
     for policy in POLICIES:
         save(f"augment.{policy}", np.stack([np.asarray(auto_augmented(image, policy, row)) for row in range(20)]))
     save("augment.rand", np.stack([np.asarray(rand_augmented(image, row)) for row in range(20)]))

@@ -1,6 +1,8 @@
-// Tests AutoAugment, RandAugment and TrivialAugmentWide: pixels against Pillow, frequencies against their tables.
+// Tests AutoAugment, RandAugment, TrivialAugmentWide and AugMix: pixels against Pillow, frequencies against their
+// tables.
 #include "kernels/vision/augmentation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -42,6 +44,44 @@ TEST(Augmentation, EqualsPillow) {
   }
   ExpectGolden("RandAugment", {}, "augment.rand");
   ExpectGolden("TrivialAugmentWide", {}, "augment.trivial");
+}
+
+TEST(Augmentation, MixesAsTorchvisionDoesWithThePixelsOfPillow) {
+  ExpectGolden("AugMix", {{"severity", ir::IntValue(10)}}, "augment.mix");
+  ExpectGolden(
+      "AugMix",
+      {{"mixture_width", ir::IntValue(2)}, {"chain_depth", ir::IntValue(5)}, {"all_ops", ir::BoolValue(false)}},
+      "augment.mix.deep");
+}
+
+// Without any magnitude nothing changes black.
+TEST(Augmentation, MixesToWhatItWasWhereNothingChanges) {
+  Tensor plain = *Tensor::Allocate(DType::kUInt8, {20, 20, 3});
+  std::fill_n(plain.mutable_raw(), plain.bytes(), uint8_t{0});
+  for (uint64_t row = 0; row < 20; ++row) {
+    const Tensor mixed = *RunKernel("AugMix", {{"severity", ir::IntValue(1)}}, {plain}, RowRandom(0, 0, {.key = row}));
+    EXPECT_TRUE(TensorsEqual(mixed, plain));
+  }
+}
+
+TEST(Augmentation, MixesViews) {
+  const Tensor view = Golden("source").Slice(0, 10, 30).Slice(1, 20, 40);
+  ASSERT_FALSE(view.contiguous());
+  for (uint64_t row = 0; row < 10; ++row) {
+    const RowRandom random(0, 0, {.key = row});
+    EXPECT_TRUE(TensorsEqual(*RunKernel("AugMix", {}, {view}, random), *RunKernel("AugMix", {}, {Part()}, random)));
+  }
+}
+
+TEST(Augmentation, HasTheMagnitudesOfMixtures) {
+  const MagnitudeSpace space = MagnitudeSpace::Mixed(30, 60);
+  EXPECT_DOUBLE_EQ(space.Of(Augmentation::kShearX, 9, true).magnitude, -0.3);
+  EXPECT_EQ(space.Of(Augmentation::kTranslateX, 9, false).magnitude, 20);
+  EXPECT_EQ(space.Of(Augmentation::kTranslateY, 5, true).magnitude, -5);
+  EXPECT_EQ(space.Of(Augmentation::kRotate, 3, false).magnitude, 10);
+  constexpr double kBits[] = {4, 4, 3, 3, 2, 2, 1, 1, 0, 0};
+  for (int64_t bin = 0; bin < 10; ++bin) EXPECT_EQ(space.Of(Augmentation::kPosterize, bin, true).magnitude, kBits[bin]);
+  EXPECT_EQ(space.Of(Augmentation::kSolarize, 3, false).magnitude, 170);
 }
 
 // What a kernel draws for many rows of pictures of 331 by 331 pixels.
@@ -157,7 +197,7 @@ TEST(Augmentation, AppliesPairsByTheirProbabilities) {
 
 TEST(Augmentation, TakesGreyImagesAndRefusesOthers) {
   const Tensor grey = *RunKernel("Grayscale", {}, Part());
-  for (const char* kernel : {"AutoAugment", "RandAugment", "TrivialAugmentWide"}) {
+  for (const char* kernel : {"AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix"}) {
     for (uint64_t row = 0; row < 30; ++row) {
       const Tensor found = *RunKernel(kernel, {}, {grey}, RowRandom(0, 0, {.key = row}));
       EXPECT_EQ(found.TypeName(), "uint8 (30, 40, 1)");
@@ -172,6 +212,8 @@ TEST(Augmentation, TakesGreyImagesAndRefusesOthers) {
     EXPECT_THAT(MessageOf(RunKernel("TrivialAugmentWide", fill, {grey}, RowRandom(0, 0, {.key = row}))),
                 HasSubstr("fill has 3 values, but the image has 1 channels"));
   }
+  EXPECT_FALSE(RunKernel("AugMix", {{"severity", ir::IntValue(11)}}, Part()).ok());
+  EXPECT_FALSE(RunKernel("AugMix", {{"alpha", ir::FloatValue(0)}}, Part()).ok());
   EXPECT_THAT(MessageOf(RunKernel("RandAugment", {{"magnitude", ir::IntValue(31)}}, Part())),
               HasSubstr("magnitude must be less than num_magnitude_bins"));
 }

@@ -1,5 +1,6 @@
 #include "kernels/vision/beta.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace headrace {
@@ -31,6 +32,13 @@ double Gamma(double alpha, RowRandom& random) {
   }
 }
 
+// The logarithm of a gamma variate; below 1, of that of alpha + 1 times U^(1 / alpha) (Marsaglia and Tsang).
+double LogGamma(double alpha, RowRandom& random) {
+  if (alpha >= 1) return std::log(Gamma(alpha, random));
+  const double larger = std::log(Gamma(alpha + 1, random));
+  return larger + std::log(Positive(random)) / alpha;
+}
+
 }  // namespace
 
 double DrawBeta(double alpha, RowRandom& random) {
@@ -38,6 +46,17 @@ double DrawBeta(double alpha, RowRandom& random) {
   const double x = Gamma(alpha, random);
   const double y = Gamma(alpha, random);
   return x / (x + y);
+}
+
+void DrawDirichlet(double alpha, absl::Span<double> weights, RowRandom& random) {
+  for (double& weight : weights) weight = LogGamma(alpha, random);
+  const double most = *std::max_element(weights.begin(), weights.end());
+  double sum = 0;
+  for (double& weight : weights) {
+    weight = std::exp(weight - most);
+    sum += weight;
+  }
+  for (double& weight : weights) weight /= sum;
 }
 
 }  // namespace headrace

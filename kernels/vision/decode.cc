@@ -53,6 +53,7 @@ class Decode : public DecodeKernel {
     if (mode == "L") options_.mode = PixelMode::kGrey;
     if (mode == "unchanged") options_.mode = PixelMode::kUnchanged;
     if (mode == "any") options_.mode = PixelMode::kAny;
+    if (mode == "anydepth") options_.mode = PixelMode::kAnyDepth;
     options_.orientation = attributes.Bool("orientation");
     if (!attributes.IsNone("max_pixels")) options_.max_pixels = attributes.Int("max_pixels");
     options_.scale = static_cast<int>(attributes.Int("scale"));
@@ -113,9 +114,10 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   const std::string& mode = attributes.String("mode");
   int64_t channels = 3;
   if (mode == "L") channels = 1;
-  if (mode == "unchanged" || mode == "any") channels = ir::kUnknownDim;
+  const bool any_depth = mode == "unchanged" || mode == "anydepth";
+  if (any_depth || mode == "any") channels = ir::kUnknownDim;
   // 16 bits show in the file alone.
-  const DType dtype = mode == "unchanged" ? DType::kUnknown : DType::kUInt8;
+  const DType dtype = any_depth ? DType::kUnknown : DType::kUInt8;
   return std::vector{ir::ColumnType::Of(dtype, {ir::kUnknownDim, ir::kUnknownDim, channels})};
 }
 
@@ -134,14 +136,12 @@ const KernelRegistration registration{
      .summary = "Decodes a JPEG or PNG into an image.",
      .doc =
          "Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 … 255, in the "
-         "order red, green, blue. mode='unchanged' gives uint16, 0 … 65535, for a PNG of 16 bits, so its type is known "
-         "only "
-         "from the row.\n"
+         "order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a PNG of 16 bits, so "
+         "their type is known only from the row.\n"
          "JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB, and CMYK "
          "and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour type and depth, "
-         "interlaced or not; of 16 bits the higher 8 are kept and palettes are resolved, except by mode='unchanged'; "
-         "colour "
-         "profiles and gamma are not applied.\n"
+         "interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, and palettes are resolved, "
+         "except by mode='unchanged'; colour profiles and gamma are not applied.\n"
          "scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than decoding and "
          "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so it is used only "
          "if you choose it. `max_pixels` counts the picture's own pixels.\n"
@@ -157,9 +157,10 @@ const KernelRegistration registration{
                             "what the file holds, as masks need it: palette indices 1 (uint8), grey 1, grey and alpha "
                             "2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer "
                             "than 8 bits is scaled to 0 … 255; any: what an encoder takes: grey 1 channel, colour 3, "
-                            "either with alpha 4, palettes resolved, 8 bits.",
+                            "either with alpha 4, palettes resolved, 8 bits; anydepth: the same, but 16 bits stay "
+                            "16.",
                      .default_value = "'RGB'",
-                     .choices = {"RGB", "L", "unchanged", "any"}},
+                     .choices = {"RGB", "L", "unchanged", "any", "anydepth"}},
                     {.name = "orientation",
                      .type = ir::AttributeType::kBool,
                      .doc = "Turns and mirrors the image as its EXIF orientation says.",

@@ -29,6 +29,7 @@ namespace {
 
 using fixture::Encoded;
 using fixture::Golden;
+using fixture::InferType;
 using fixture::MessageOf;
 using fixture::RunKernel;
 using ::testing::HasSubstr;
@@ -239,6 +240,22 @@ TEST(Decode, GivesAsManyChannelsAsThePictureHasColours) {
         << name;
   }
   EXPECT_TRUE(TensorsEqual(*RunKernel("Decode", Mode("any"), Encoded("rgba.png")), Golden("rgba.png.unchanged")));
+}
+
+TEST(Decode, KeepsSixteenBitsWhereAnyDepthIsWanted) {
+  for (const char* name : {"grey_16_bits.png", "rgb_16_bits.png"}) {
+    const Tensor image = *RunKernel("Decode", Mode("anydepth"), Encoded(name));
+    ASSERT_EQ(image.dtype(), DType::kUInt16) << name;
+    EXPECT_TRUE(TensorsEqual(image, Golden(Cat(name, ".unchanged")))) << name;
+  }
+  for (const char* name : {"grey.png", "rgb.png", "rgba.png", "grey_alpha.png", "palette.png",
+                           "palette_transparent.png", "black_white.png", "baseline_420.jpg", "grey.jpg", "cmyk.jpg"}) {
+    EXPECT_TRUE(TensorsEqual(*RunKernel("Decode", Mode("anydepth"), Encoded(name)),
+                             *RunKernel("Decode", Mode("any"), Encoded(name))))
+        << name;
+  }
+  const ir::ColumnType type = *InferType("Decode", Mode("anydepth"), {ir::ColumnType::Of(DType::kBytes, {})});
+  EXPECT_EQ(type.dtype, DType::kUnknown);
 }
 
 TEST(Decode, EndsWhenTheSignalIsRaised) {

@@ -1,4 +1,4 @@
-// What the kernels that encode pictures take: uint8 images of certain numbers of channels. Pure functions.
+// What the kernels that encode pictures take: uint8 or uint16 images of certain numbers of channels. Pure functions.
 #ifndef HEADRACE_KERNELS_VISION_ENCODABLE_IMAGE_H_
 #define HEADRACE_KERNELS_VISION_ENCODABLE_IMAGE_H_
 
@@ -17,6 +17,7 @@ namespace headrace {
 struct EncodableChannels {
   absl::Span<const int64_t> counts;
   std::string_view in_words;  // "1 or 3"
+  bool words = false;         // uint16, too
 };
 
 // kGraph, naming dtype and shape, if the tensor is no such image.

@@ -11,7 +11,7 @@ namespace headrace {
 namespace {
 
 constexpr int64_t kCounts[] = {1, 3, 4};
-constexpr EncodableChannels kChannels = {kCounts, "1, 3 or 4"};
+constexpr EncodableChannels kChannels = {kCounts, "1, 3 or 4", true};
 
 class EncodePngKernel : public UnaryKernel {
  public:
@@ -33,9 +33,9 @@ class EncodePngKernel : public UnaryKernel {
 const KernelRegistration registration{
     {.name = "EncodePng",
      .summary = "Encodes an image as a PNG.",
-     .doc = "Takes uint8 of shape (H, W, 3), in the order red, green, blue, (H, W, 4) with alpha last, or (H, W, 1) or "
-            "(H, W), 0 … 255, and gives bytes of shape (): a PNG of 8 bits, not interlaced, from which V.Decode gives "
-            "the same pixels.\n"
+     .doc = "Takes uint8, 0 … 255, or uint16, 0 … 65535, of shape (H, W, 3), in the order red, green, blue, (H, W, 4) "
+            "with alpha last, or (H, W, 1) or (H, W), and gives bytes of shape (): a PNG of 8 or 16 bits, not "
+            "interlaced, from which V.Decode gives the same pixels, of 16 bits with mode='anydepth'.\n"
             "It is libpng with the settings of OpenCV's imencode, whose bytes it gives where both have the same libpng "
             "and zlib.\n"
             "Errors: another dtype, rank or number of channels, an image without pixels, and sides of more than "

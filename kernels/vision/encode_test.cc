@@ -120,6 +120,22 @@ TEST(EncodePng, KeepsEveryPixelAtEveryLevel) {
   }
 }
 
+TEST(EncodePng, KeepsSixteenBits) {
+  Tensor words = *Tensor::Allocate(DType::kUInt16, {37, 53, 4});
+  RowRandom random(1, 3, RowId{});
+  for (int64_t i = 0; i < words.elements(); ++i) {
+    words.mutable_data<uint16_t>()[i] = static_cast<uint16_t>(random.Below(65536));
+  }
+  for (const Tensor& image : {words, *words.Slice(2, 0, 3).Contiguous(), *words.Slice(2, 1, 1).Contiguous()}) {
+    const absl::StatusOr<Tensor> encoded = RunKernel("EncodePng", {}, fixture::WithGaps(image));
+    ASSERT_TRUE(encoded.ok()) << encoded.status();
+    EXPECT_TRUE(TensorsEqual(*RunKernel("Decode", Unchanged(), *encoded), image)) << image.TypeName();
+  }
+  EXPECT_TRUE(InferType("EncodePng", {}, {ir::ColumnType::Of(DType::kUInt16, {4, 4, 3})}).ok());
+  EXPECT_EQ(MessageOf(RunKernel("EncodeJpeg", {}, *words.Slice(2, 0, 3).Contiguous())),
+            "needs an image of uint8 with 1 or 3 channels; got uint16 (37, 53, 3); 16 bits need a PNG");
+}
+
 TEST(EncodePng, CompressesMoreAtAHigherLevel) {
   const auto size = [](int64_t level) {
     return RunKernel("EncodePng", WithInt("compression", level), Golden("source"))->bytes();
@@ -131,7 +147,7 @@ TEST(EncodePng, CompressesMoreAtAHigherLevel) {
 TEST(EncodePng, NamesWhatItCannotTake) {
   const Tensor two = *Tensor::Allocate(DType::kUInt8, {4, 4, 2});
   EXPECT_EQ(MessageOf(RunKernel("EncodePng", {}, two)),
-            "needs an image of uint8 with 1, 3 or 4 channels; got uint8 (4, 4, 2)");
+            "needs an image of uint8 or uint16 with 1, 3 or 4 channels; got uint8 (4, 4, 2)");
 }
 
 TEST(Encoding, IsRefusedBeforeARunWhereTheTypeShowsIt) {

@@ -10,14 +10,19 @@ namespace {
 
 bool Accepts(PixelTypes accepted, DType dtype) {
   if (accepted == PixelTypes::kFixedSize) return ItemSize(dtype) > 0;
+  if (accepted == PixelTypes::kByteWordOrFloat && dtype == DType::kUInt16) return true;
   return dtype == DType::kUInt8 || dtype == DType::kFloat32;
 }
 
+std::string_view InWords(PixelTypes accepted) {
+  if (accepted == PixelTypes::kFixedSize) return "numbers";
+  return accepted == PixelTypes::kByteWordOrFloat ? "uint8, uint16 or float32" : "uint8 or float32";
+}
+
 absl::Status NotAnImage(PixelTypes accepted, std::string_view got) {
-  const std::string_view wanted = accepted == PixelTypes::kFixedSize ? "numbers" : "uint8 or float32";
   const std::string_view hint =
       got.starts_with("bytes") ? "; put Decode() before it to turn encoded bytes into an image" : "";
-  return GraphError("needs an image, ", wanted, " of shape (H, W, C) or (H, W); got ", got, hint);
+  return GraphError("needs an image, ", InWords(accepted), " of shape (H, W, C) or (H, W); got ", got, hint);
 }
 
 bool RowsAreDense(const Tensor& tensor, int64_t channels) {

@@ -15,8 +15,9 @@ namespace headrace {
 
 // The pixel types that a kernel supports.
 enum class PixelTypes {
-  kByteOrFloat,  // uint8 and float32: kernels that compute with values
-  kFixedSize,    // every type of fixed size: kernels that only move pixels, so that they also take masks of any type
+  kByteOrFloat,      // uint8 and float32: kernels that compute with values
+  kByteWordOrFloat,  // uint8, uint16 and float32
+  kFixedSize,  // every type of fixed size: kernels that only move pixels, so that they also take masks of any type
 };
 
 struct Image {

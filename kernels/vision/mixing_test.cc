@@ -180,6 +180,36 @@ TEST(Mixing, DrawsTheBetaDistribution) {
   }
 }
 
+// Of Dirichlet(alpha, alpha) the first weight is of Beta(alpha, alpha); of three equal ones each is the largest as
+// often.
+TEST(Mixing, DrawsTheDirichletDistribution) {
+  if (!kCountsChances) GTEST_SKIP();
+  for (const double alpha : {1e-6, 0.1, 0.5, 1.0, 3.0}) {
+    for (const fixture::RowAxis& axis : fixture::kRowAxes) {
+      std::array<int64_t, 10> of_two = {};
+      std::array<int64_t, 3> largest = {};
+      for (uint64_t i = 0; i < 6000; ++i) {
+        RowRandom random = axis.stream(i);
+        std::array<double, 2> two;
+        DrawDirichlet(alpha, absl::MakeSpan(two), random);
+        ASSERT_NEAR(two[0] + two[1], 1, 1e-12);
+        ++of_two[static_cast<size_t>(std::min(9, static_cast<int>(two[0] * 10)))];
+        std::array<double, 3> three;
+        DrawDirichlet(alpha, absl::MakeSpan(three), random);
+        ASSERT_NEAR(three[0] + three[1] + three[2], 1, 1e-12);
+        ++largest[static_cast<size_t>(std::max_element(three.begin(), three.end()) - three.begin())];
+      }
+      EXPECT_LT(std::abs(ChiSquareDeviation(largest)), kMostDeviation) << alpha << " by " << axis.name;
+      if (alpha < 0.1) continue;  // all at the ends
+      std::array<double, 10> expected;
+      for (int bin = 0; bin < 10; ++bin) {
+        expected[bin] = 6000 * (ChanceBelow(alpha, (bin + 1.0) / 10) - ChanceBelow(alpha, bin / 10.0));
+      }
+      EXPECT_LT(std::abs(ChiSquareDeviation(of_two, expected)), kMostDeviation) << alpha << " by " << axis.name;
+    }
+  }
+}
+
 // Powers of these underflow: the draws are at the ends, as often at either.
 TEST(Mixing, DrawsTheBetaDistributionOfTinyParameters) {
   if (!kCountsChances) GTEST_SKIP();

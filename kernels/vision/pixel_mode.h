@@ -13,6 +13,7 @@ enum class PixelMode {
   kUnchanged,  // those of the file: grey or palette index 1, grey and alpha 2, colour 3, colour and alpha 4; CMYK
                // becomes RGB
   kAny,        // grey 1, colour 3, either with alpha 4; palettes are resolved, and 8 of 16 bits kept
+  kAnyDepth,   // the same, but 16 bits are kept
 };
 
 struct DecodeOptions {

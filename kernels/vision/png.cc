@@ -89,14 +89,15 @@ Plan MakePlan(const Session& session, PixelMode mode) {
   const bool transparent = png_get_valid(session.libpng, session.info, PNG_INFO_tRNS) != 0;
   const png_byte color = png_get_color_type(session.libpng, session.info);
   const int file = FileChannels(color, transparent);
+  const bool wide = png_get_bit_depth(session.libpng, session.info) == 16;
+  const DType own = wide ? DType::kUInt16 : DType::kUInt8;
   if (mode == PixelMode::kUnchanged) {
     if (color == PNG_COLOR_TYPE_PALETTE) return {1, 1, DType::kUInt8, true};
-    const bool wide = png_get_bit_depth(session.libpng, session.info) == 16;
-    return {file, file, wide ? DType::kUInt16 : DType::kUInt8, false};
+    return {file, file, own, false};
   }
-  if (mode == PixelMode::kAny) {
+  if (mode == PixelMode::kAny || mode == PixelMode::kAnyDepth) {
     const int channels = file == 2 ? 4 : file;
-    return {channels, channels, DType::kUInt8, false};
+    return {channels, channels, mode == PixelMode::kAny ? DType::kUInt8 : own, false};
   }
   if (mode == PixelMode::kGrey) return {file <= 2 ? 1 : 3, 1, DType::kUInt8, false};
   return {3, 3, DType::kUInt8, false};

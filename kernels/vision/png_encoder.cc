@@ -3,6 +3,7 @@
 #include <png.h>
 #include <zlib.h>
 
+#include <bit>
 #include <csetjmp>
 #include <cstdint>
 #include <cstring>
@@ -66,9 +67,11 @@ bool Encode(Session& session, const Image& image, int level) {
   png_set_write_fn(session.libpng, &session, WriteBytes, Flush);
   SetCompression(session.libpng, level);
   png_set_IHDR(session.libpng, session.info, static_cast<png_uint_32>(image.width),
-               static_cast<png_uint_32>(image.height), 8, ColorType(image.channels), PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+               static_cast<png_uint_32>(image.height), static_cast<int>(8 * ItemSize(image.dtype())),
+               ColorType(image.channels), PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(session.libpng, session.info);
+  // The file's numbers have their high byte first.
+  if (std::endian::native == std::endian::little && ItemSize(image.dtype()) == 2) png_set_swap(session.libpng);
   for (int64_t y = 0; y < image.height; ++y) {
     if (y % kRowsAtOnce == 0 && StopSignal::Raised()) {
       session.stopped = true;

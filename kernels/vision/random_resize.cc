@@ -28,7 +28,7 @@ class DrawnResize : public GeometricKernel {
  public:
   explicit DrawnResize(const ir::Attributes& attributes) : resizing_(Resizing::Of(attributes)) {}
 
-  PixelTypes accepted() const final { return PixelTypes::kByteOrFloat; }
+  PixelTypes accepted() const final { return resizing_.accepted(); }
   absl::Status Plan(RowRandom& random, MovePlan& plan) const final {
     const Sides sides = {static_cast<double>(plan.height()), static_cast<double>(plan.width())};
     const Sides drawn = Draw(sides, random);
@@ -133,7 +133,7 @@ ir::InferKernel InferAfter(Check check) {
   return [check](const ir::Attributes& attributes,
                  absl::Span<const ir::ColumnType> inputs) -> absl::StatusOr<std::vector<ir::ColumnType>> {
     HEADRACE_RETURN_IF_ERROR(check(attributes));
-    HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+    HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
     return std::vector{WithSize(type, ir::kUnknownDim, ir::kUnknownDim)};
   };
 }
@@ -143,8 +143,8 @@ ir::Declaration Declared(std::string name, std::string summary, std::string says
   declaration.name = std::move(name);
   declaration.summary = std::move(summary);
   declaration.doc =
-      Cat("Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another height "
-          "and width, in the ratio of the image's. ",
+      Cat("Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the same "
+          "dtype with another height and width, in the ratio of the image's. ",
           says,
           " Pixels are those of Resize.\nErrors: another dtype or rank, an image without pixels, and a side that would "
           "exceed 65,535.");

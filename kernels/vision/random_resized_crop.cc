@@ -22,7 +22,7 @@ class RandomResizedCrop : public GeometricKernel {
     return std::make_unique<RandomResizedCrop>(attributes.Ints("size"), scale, ratio, Resizing::Of(attributes));
   }
 
-  PixelTypes accepted() const override { return PixelTypes::kByteOrFloat; }
+  PixelTypes accepted() const override { return resizing_.accepted(); }
   absl::Status Plan(RowRandom& random, MovePlan& plan) const override {
     const CropBox box = DrawResizedCropBox(plan.height(), plan.width(), scale_, ratio_, random);
     plan.Cut({box.top, box.left, box.height, box.width}, Border::kConstant, {});
@@ -39,7 +39,7 @@ class RandomResizedCrop : public GeometricKernel {
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
   const std::vector<int64_t> size = attributes.Ints("size");
   return std::vector{WithSize(type, size[0], size[1])};
 }
@@ -47,8 +47,9 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 const KernelRegistration registration{
     {.name = "RandomResizedCrop",
      .summary = "Cuts a random rectangle out of an image and resizes it.",
-     .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with the height and width of "
-            "`size`; values stay in the units of the input. The rectangle is drawn as torchvision's RandomResizedCrop "
+     .doc = "Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the same "
+            "dtype with the height and width of `size`; values stay in the units of the input. The rectangle is drawn "
+            "as torchvision's RandomResizedCrop "
             "draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its position uniform; "
             "after ten that do not fit, the largest rectangle of an allowed ratio in the middle. Resizing is "
             "Resize's.\n"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 #include "core/error.h"
 
@@ -11,11 +12,19 @@ namespace {
 
 double Support(Filter filter) {
   if (filter == Filter::kBox) return 0.5;
+  if (filter == Filter::kLanczos) return 3.0;
   return filter == Filter::kBilinear ? 1.0 : 2.0;
+}
+
+double Sinc(double x) {
+  if (x == 0.0) return 1.0;
+  x *= std::numbers::pi;
+  return std::sin(x) / x;
 }
 
 double Weight(Filter filter, double x) {
   if (filter == Filter::kBox) return x > -0.5 && x <= 0.5 ? 1.0 : 0.0;
+  if (filter == Filter::kLanczos) return x >= -3.0 && x < 3.0 ? Sinc(x) * Sinc(x / 3) : 0.0;
   x = std::abs(x);
   if (filter == Filter::kBilinear) return x < 1.0 ? 1.0 - x : 0.0;
   constexpr double kA = -0.5;

@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-enum class Filter { kBox, kBilinear, kBicubic };
+enum class Filter { kBox, kBilinear, kBicubic, kLanczos };
 
 // A part of an axis.
 struct AxisRange {

@@ -34,6 +34,8 @@ int OpenCvInterpolation(Interpolation interpolation) {
       return cv::INTER_CUBIC;
     case Interpolation::kArea:
       return cv::INTER_AREA;
+    case Interpolation::kLanczos:
+      return cv::INTER_LANCZOS4;
   }
   return cv::INTER_LINEAR;
 }
@@ -41,7 +43,13 @@ int OpenCvInterpolation(Interpolation interpolation) {
 // Pillow's filters, for all interpolations but nearest.
 Filter FilterOf(Interpolation interpolation) {
   if (interpolation == Interpolation::kArea) return Filter::kBox;
+  if (interpolation == Interpolation::kLanczos) return Filter::kLanczos;
   return interpolation == Interpolation::kBicubic ? Filter::kBicubic : Filter::kBilinear;
+}
+
+int OpenCvDepth(DType dtype) {
+  if (dtype == DType::kFloat32) return CV_32F;
+  return dtype == DType::kUInt16 ? CV_16U : CV_8U;
 }
 
 absl::StatusOr<Tensor> ResizedByOpenCv(const Image& image, int64_t height, int64_t width, int interpolation,
@@ -56,7 +64,7 @@ absl::StatusOr<Tensor> ResizedByOpenCv(const Image& image, int64_t height, int64
   }
   KeepOpenCvOnThisThread();
   HEADRACE_ASSIGN_OR_RETURN(Tensor resized, AllocateLike(image, height, width, output));
-  const int type = CV_MAKETYPE(image.dtype() == DType::kUInt8 ? CV_8U : CV_32F, static_cast<int>(image.channels));
+  const int type = CV_MAKETYPE(OpenCvDepth(image.dtype()), static_cast<int>(image.channels));
   const cv::Mat source(static_cast<int>(image.height), static_cast<int>(image.width), type,
                        const_cast<uint8_t*>(image.pixels), static_cast<size_t>(image.row_stride));
   cv::Mat target(static_cast<int>(height), static_cast<int>(width), type, resized.mutable_raw());
@@ -77,6 +85,7 @@ Resizing Resizing::Of(const ir::Attributes& attributes) {
   if (name == "nearest") resizing.interpolation = Interpolation::kNearest;
   if (name == "bicubic") resizing.interpolation = Interpolation::kBicubic;
   if (name == "area") resizing.interpolation = Interpolation::kArea;
+  if (name == "lanczos") resizing.interpolation = Interpolation::kLanczos;
   return resizing;
 }
 
@@ -99,9 +108,11 @@ absl::StatusOr<Tensor> Resized(const SourcePart& source, int64_t height, int64_t
 ir::Attribute InterpolationAttribute() {
   return {.name = "interpolation",
           .type = ir::AttributeType::kString,
-          .doc = "How new pixels are computed from old ones; area is the mean over the pixel's area.",
+          .doc =
+              "How new pixels are computed from old ones; area is the mean over the pixel's area; lanczos is a "
+              "windowed sinc, of 3 pixels on either side with antialias, of 4 without, which may ring at edges.",
           .default_value = "'bilinear'",
-          .choices = {"nearest", "bilinear", "bicubic", "area"}};
+          .choices = {"nearest", "bilinear", "bicubic", "area", "lanczos"}};
 }
 
 ir::Attribute AntialiasAttribute() {
@@ -176,7 +187,7 @@ class Resize : public GeometricKernel {
     return std::make_unique<Resize>(attributes);
   }
 
-  PixelTypes accepted() const override { return PixelTypes::kByteOrFloat; }
+  PixelTypes accepted() const override { return resizing_.accepted(); }
   absl::Status Plan(RowRandom&, MovePlan& plan) const override {
     const TargetSize target = sizes_.Of(plan.height(), plan.width());
     Resizing resizing = resizing_;
@@ -201,7 +212,7 @@ ir::Attribute InterpolationOrAuto() {
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
   HEADRACE_RETURN_IF_ERROR(TargetSizes::Check(attributes));
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
   const TargetSizes sizes(attributes);
   const bool known = type.shape && (*type.shape)[0] > 0 && (*type.shape)[1] > 0;
   TargetSize target = {ir::kUnknownDim, ir::kUnknownDim};
@@ -210,7 +221,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 }
 
 bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
-  if (!AlwaysAnImage(inputs[0], PixelTypes::kByteOrFloat)) return false;
+  if (!AlwaysAnImage(inputs[0], Resizing::Of(attributes).accepted())) return false;
   const Shape& shape = *inputs[0].shape;
   const TargetSize target = TargetSizes(attributes).Of(shape[0], shape[1]);
   return target.height == shape[0] && target.width == shape[1];
@@ -220,11 +231,12 @@ const KernelRegistration registration{
     {.name = "Resize",
      .summary = "Resizes an image to a height and width, or its shorter side to a length.",
      .doc =
-         "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another height and width; "
-         "values stay in the units of the input (uint8 rounds and clamps to 0 … 255).\n"
-         "With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR, BICUBIC, and "
-         "BOX for area; float32 as mode F, channel by channel). With antialias=False it is OpenCV's cv::resize "
-         "(INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA), for up to 4 channels.\n"
+         "Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the same "
+         "dtype with another height and width; values stay in the units of the input (whole numbers are rounded and "
+         "clamped to the dtype's range).\n"
+         "With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR, BICUBIC, BOX "
+         "for area, and LANCZOS; float32 as mode F, channel by channel). With antialias=False it is OpenCV's "
+         "cv::resize (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for up to 4 channels.\n"
          "Errors: another dtype or rank, and an image without pixels.",
      .attributes = {{.name = "size",
                      .type = ir::AttributeType::kInts,

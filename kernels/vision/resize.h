@@ -17,7 +17,7 @@
 
 namespace headrace {
 
-enum class Interpolation { kNearest, kBilinear, kBicubic, kArea };
+enum class Interpolation { kNearest, kBilinear, kBicubic, kArea, kLanczos };
 
 struct Resizing {
   Interpolation interpolation = Interpolation::kBilinear;
@@ -27,6 +27,8 @@ struct Resizing {
   static Resizing Of(const ir::Attributes& attributes);
   // Whether a part of the result can be made alone, with the same bits.
   bool CanGivePart() const { return antialias && interpolation != Interpolation::kNearest; }
+  // What it resizes: OpenCV also resizes 16 bits.
+  PixelTypes accepted() const { return antialias ? PixelTypes::kByteOrFloat : PixelTypes::kByteWordOrFloat; }
 };
 
 // The part of a source of `source_height` × `source_width` that is read for the part `part` of the result of `height` ×

@@ -13,12 +13,14 @@ PILLOW = {
     "bilinear": Image.Resampling.BILINEAR,
     "bicubic": Image.Resampling.BICUBIC,
     "area": Image.Resampling.BOX,
+    "lanczos": Image.Resampling.LANCZOS,
 }
 OPENCV = {
     "nearest": cv2.INTER_NEAREST,
     "bilinear": cv2.INTER_LINEAR,
     "bicubic": cv2.INTER_CUBIC,
     "area": cv2.INTER_AREA,
+    "lanczos": cv2.INTER_LANCZOS4,
 }
 SIZES = [(23, 31), (97, 111), (60, 45), (90, 80), (40, 100)]
 
@@ -40,6 +42,8 @@ def main() -> None:
             save(f"{stem}.opencv", cv2.resize(image, (width, height), interpolation=OPENCV[name]))
         save(f"resize.{name}.float32.pillow", pillow_resize(floats, (23, 31), PILLOW[name]))
         save(f"resize.{name}.float32.opencv", cv2.resize(floats, (31, 23), interpolation=OPENCV[name]))
+        words = image.astype(np.uint16) * 257
+        save(f"resize.{name}.uint16.opencv", cv2.resize(words, (31, 23), interpolation=OPENCV[name]))
         save(f"resize.{name}.grey.pillow", pillow_resize(image[..., 1], (41, 100), PILLOW[name]))
     # torchvision's Resize(32) of 60 × 80: the shorter side becomes 32, the longer int(32 · 80 / 60).
     save("resize.shorter", pillow_resize(image, (32, int(32 * 80 / 60)), PILLOW["bilinear"]))

@@ -22,6 +22,13 @@ fixture::Given Size(int64_t height, int64_t width, std::string_view interpolatio
           {"antialias", ir::BoolValue(antialias)}};
 }
 
+// 257 times the values, so that white stays white.
+Tensor Words(const Tensor& bytes) {
+  Tensor words = *Tensor::Allocate(DType::kUInt16, bytes.shape());
+  for (int64_t i = 0; i < bytes.elements(); ++i) words.mutable_data<uint16_t>()[i] = bytes.raw()[i] * 257;
+  return words;
+}
+
 class ResizeInterpolation : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ResizeInterpolation, EqualsPillowBitForBit) {
@@ -65,7 +72,30 @@ TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCv) {
   EXPECT_LE(fixture::LargestDifference(floats, Golden(Cat("resize.", GetParam(), ".float32.opencv"))), 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ResizeInterpolation, ::testing::Values("nearest", "bilinear", "bicubic", "area"));
+TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCvOnWords) {
+  const Tensor words = Words(Golden("source"));
+  const Tensor golden = Golden(Cat("resize.", GetParam(), ".uint16.opencv"));
+  for (const Tensor& input : {words, fixture::WithGaps(words)}) {
+    const Tensor resized = *RunKernel("Resize", Size(23, 31, GetParam(), false), input);
+    EXPECT_LE(fixture::LargestDifference(resized, golden), 1);
+  }
+  EXPECT_THAT(MessageOf(RunKernel("Resize", Size(23, 31, GetParam()), words)), HasSubstr("uint8 or float32"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ResizeInterpolation,
+                         ::testing::Values("nearest", "bilinear", "bicubic", "area", "lanczos"));
+
+// Beside an edge a windowed sinc goes below black and above white; the results must not wrap around.
+TEST(Resize, LanczosRingsWithinTheRange) {
+  Tensor edge = *Tensor::Allocate(DType::kUInt8, {16, 16, 1});
+  for (int64_t i = 0; i < edge.elements(); ++i) edge.mutable_raw()[i] = i % 16 < 8 ? 0 : 255;
+  for (const bool antialias : {true, false}) {
+    const Tensor resized = *RunKernel("Resize", Size(40, 40, "lanczos", antialias), edge);
+    for (int64_t x = 0; x < 40; ++x) {
+      EXPECT_TRUE(x < 17 ? resized.raw()[x] < 60 : x > 22 ? resized.raw()[x] > 195 : true) << x;
+    }
+  }
+}
 
 TEST(Resize, ChoosesTheInterpolationByTheSizes) {
   struct Case {

@@ -140,23 +140,39 @@ bool FitsFixedPoint(const std::array<double, 8>& m, int64_t height, int64_t widt
   return true;
 }
 
-// --- Any filter, at the map of each pixel's middle ---
+// --- Any filter, at the point that belongs to each pixel's middle ---
 
 struct Point {
   double x;
   double y;
 };
 
+Point MiddleOf(int64_t x, int64_t y) { return {static_cast<double>(x) + 0.5, static_cast<double>(y) + 0.5}; }
+
 template <bool kProjective>
-Point MapOf(const std::array<double, 8>& m, int64_t x, int64_t y) {
-  const double at_x = static_cast<double>(x) + 0.5;
-  const double at_y = static_cast<double>(y) + 0.5;
-  const double to_x = m[0] * at_x + m[1] * at_y + m[2];
-  const double to_y = m[3] * at_x + m[4] * at_y + m[5];
-  if (!kProjective) return {to_x, to_y};
-  const double w = m[6] * at_x + m[7] * at_y + 1;
-  return {to_x / w, to_y / w};
-}
+struct MapOf {
+  Point operator()(int64_t x, int64_t y) const {
+    const Point at = MiddleOf(x, y);
+    const double to_x = m[0] * at.x + m[1] * at.y + m[2];
+    const double to_y = m[3] * at.x + m[4] * at.y + m[5];
+    if (!kProjective) return {to_x, to_y};
+    const double w = m[6] * at.x + m[7] * at.y + 1;
+    return {to_x / w, to_y / w};
+  }
+
+  const std::array<double, 8>& m;
+};
+
+struct PlaceOf {
+  Point operator()(int64_t x, int64_t y) const {
+    const Point at = MiddleOf(x, y);
+    const int64_t i = y * width + x;
+    return {at.x + static_cast<double>(field.x[i]), at.y + static_cast<double>(field.y[i])};
+  }
+
+  const DisplacementField& field;
+  int64_t width;
+};
 
 bool Inside(Point point, const Image& image) {
   return point.x >= 0 && point.x < static_cast<double>(image.width) && point.y >= 0 &&
@@ -248,12 +264,12 @@ void Sample(const Canvas& canvas, Point point, uint8_t* target,
   }
 }
 
-template <typename T, WarpFilter kFilter, bool kProjective>
-void SampleEach(const Canvas& canvas, const std::array<double, 8>& m) {
+template <typename T, WarpFilter kFilter, typename PointOf>
+void SampleEach(const Canvas& canvas, const PointOf& point_of) {
   for (int64_t y = 0; y < canvas.height; ++y) {
     uint8_t* target = canvas.row(y);
     for (int64_t x = 0; x < canvas.width; ++x, target += canvas.pixel_bytes) {
-      const Point point = MapOf<kProjective>(m, x, y);
+      const Point point = point_of(x, y);
       if (Inside(point, canvas.image)) {
         Sample<T>(canvas, point, target, std::integral_constant<WarpFilter, kFilter>());
       } else {
@@ -263,16 +279,16 @@ void SampleEach(const Canvas& canvas, const std::array<double, 8>& m) {
   }
 }
 
-template <WarpFilter kFilter, bool kProjective>
-void SampleAs(const Canvas& canvas, const std::array<double, 8>& m) {
-  if (canvas.image.dtype() == DType::kFloat32) return SampleEach<float, kFilter, kProjective>(canvas, m);
-  SampleEach<uint8_t, kFilter, kProjective>(canvas, m);
+template <WarpFilter kFilter, typename PointOf>
+void SampleAs(const Canvas& canvas, const PointOf& point_of) {
+  if (canvas.image.dtype() == DType::kFloat32) return SampleEach<float, kFilter>(canvas, point_of);
+  SampleEach<uint8_t, kFilter>(canvas, point_of);
 }
 
 template <WarpFilter kFilter>
 void SampleBy(const Canvas& canvas, const PlaneMap& map) {
-  if (map.projective) return SampleAs<kFilter, true>(canvas, map.m);
-  SampleAs<kFilter, false>(canvas, map.m);
+  if (map.projective) return SampleAs<kFilter>(canvas, MapOf<true>{map.m});
+  SampleAs<kFilter>(canvas, MapOf<false>{map.m});
 }
 
 void TakeNearest(const Canvas& canvas, const PlaneMap& map) {
@@ -303,6 +319,27 @@ absl::StatusOr<Tensor> Warped(const Image& image, const PlaneMap& map, int64_t h
       break;
     case WarpFilter::kBicubic:
       SampleBy<WarpFilter::kBicubic>(canvas, map);
+      break;
+  }
+  return result;
+}
+
+absl::StatusOr<Tensor> Displaced(const Image& image, const DisplacementField& field, const WarpOptions& options,
+                                 OutputAllocator& output) {
+  HEADRACE_RETURN_IF_ERROR(CheckImage(image.tensor, WarpedTypes(options.filter)));
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<uint8_t> fill, PixelOf("fill", options.fill, image));
+  HEADRACE_ASSIGN_OR_RETURN(Tensor result, AllocateLike(image, image.height, image.width, output));
+  const Canvas canvas = {image, fill, image.height, image.width, image.pixel_bytes(), result.mutable_raw()};
+  const PlaceOf place_of = {field, image.width};
+  switch (options.filter) {
+    case WarpFilter::kNearest:
+      SampleAs<WarpFilter::kNearest>(canvas, place_of);
+      break;
+    case WarpFilter::kBilinear:
+      SampleAs<WarpFilter::kBilinear>(canvas, place_of);
+      break;
+    case WarpFilter::kBicubic:
+      SampleAs<WarpFilter::kBicubic>(canvas, place_of);
       break;
   }
   return result;

@@ -1,5 +1,6 @@
-// Resamples an image at the points that a map of the plane gives: Pillow's Image.transform, bit for bit, which takes
-// the nearest pixel by arithmetic of its own and does not filter where it shrinks. Pure functions; safe from any
+// Resamples an image at the points that a map of the plane gives, or a field of displacements: Pillow's
+// Image.transform, bit for bit, which takes the nearest pixel by arithmetic of its own and does not filter where it
+// shrinks. Pure functions; safe from any
 // thread.
 #ifndef HEADRACE_KERNELS_VISION_WARP_H_
 #define HEADRACE_KERNELS_VISION_WARP_H_
@@ -36,6 +37,17 @@ struct WarpOptions {
 // a fill that does not fit.
 absl::StatusOr<Tensor> Warped(const Image& image, const PlaneMap& map, int64_t height, int64_t width,
                               const WarpOptions& options, OutputAllocator& output);
+
+// How far from its own place each pixel of the result is taken, in pixels: one number for each pixel of the image, row
+// by row, along x and along y.
+struct DisplacementField {
+  const float* x;
+  const float* y;
+};
+
+// The same at the place of each pixel moved by the field; numbers that are not finite lead out of the image.
+absl::StatusOr<Tensor> Displaced(const Image& image, const DisplacementField& field, const WarpOptions& options,
+                                 OutputAllocator& output);
 
 // What the kernels that warp have in common: the attributes `interpolation` and `fill`, and the type of their result,
 // whose size is the image's if it `keeps_size`.

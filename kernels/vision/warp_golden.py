@@ -106,8 +106,55 @@ def random_projective(image: Image.Image, row: int) -> np.ndarray:
     return projective(image, Image.Resampling.BILINEAR, to)
 
 
+def blurred(field: np.ndarray, sigma: Sequence[float]) -> np.ndarray:
+    """By a Gaussian along x and along y, mirrored at the border, in float64."""
+    for axis, deviation in ((1, sigma[0]), (0, sigma[1])):
+        if deviation == 0:
+            continue
+        size = int(8 * deviation + 1) | 1
+        at = np.arange(size) - size // 2
+        weights = np.exp(-0.5 * (at / deviation) ** 2)
+        margins = [(0, 0), (0, 0)]
+        margins[axis] = (size // 2, size // 2)
+        padded = np.pad(field, margins, mode="reflect")
+        field = np.apply_along_axis(np.convolve, axis, padded, weights / weights.sum(), "valid")
+    return field
+
+
+def elastic(
+    image: np.ndarray, row: int, alpha: Sequence[float], sigma: Sequence[float], nearest: bool = False
+) -> np.ndarray:
+    """torchvision's displacement in pixels; between pixels by two lines, and beyond the image FILL."""
+    random = RowRandom(0, 0, 0, row)
+    height, width = image.shape[:2]
+    fields = []
+    for most in (alpha[0] * width / height / 2, alpha[1] * height / width / 2):
+        drawn = np.array([random.uniform(-1, 1) for _ in range(height * width)]).reshape(height, width)
+        fields.append(most * blurred(drawn, sigma))
+    y, x = np.mgrid[:height, :width] + np.array(fields)[::-1]
+    outside = (x < -0.5) | (x >= width - 0.5) | (y < -0.5) | (y >= height - 0.5)
+    if nearest:
+        moved = image[
+            np.clip(np.floor(y + 0.5), 0, height - 1).astype(int), np.clip(np.floor(x + 0.5), 0, width - 1).astype(int)
+        ]
+    else:
+        left, top = np.floor(x).astype(int), np.floor(y).astype(int)
+        part_x, part_y = (x - left)[..., None], (y - top)[..., None]
+
+        def at(row: np.ndarray, column: np.ndarray) -> np.ndarray:
+            return image[np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)].astype(np.float64)
+
+        above = at(top, left) * (1 - part_x) + at(top, left + 1) * part_x
+        below = at(top + 1, left) * (1 - part_x) + at(top + 1, left + 1) * part_x
+        moved = above * (1 - part_y) + below * part_y
+    return np.where(outside[..., None], np.array(FILL), np.trunc(moved)).astype(image.dtype)
+
+
 def main() -> None:
     image = Image.fromarray(part())
+    save("warp.elastic", np.stack([elastic(part(), row, (90, 60), (2, 3)) for row in range(3)]))
+    save("warp.elastic.strong", elastic(part(), 3, (300, 500), (5, 5)))
+    save("warp.elastic.nearest", elastic(part(), 4, (30, 30), (0, 0), nearest=True))
     square = Image.fromarray(part()[:, :30])
     for name, picture in (("wide", image), ("square", square)):
         turned = [np.asarray(picture.rotate(angle, f, fillcolor=FILL)) for f in FILTERS for angle in ANGLES]

@@ -1,4 +1,4 @@
-// Tests Rotate, Affine, Perspective and their random forms against Pillow.
+// Tests Rotate, Affine, Perspective and their random forms against Pillow, and ElasticTransform against its formula.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -180,6 +180,107 @@ TEST(Warp, RefusesNumbersThatArePastAllPictures) {
                          {"endpoints", Floats({3, 2, angle, 0, 39, 28, 5, 25})}};
     EXPECT_THAT(MessageOf(RunKernel("Perspective", shown, Part())), HasSubstr("endpoints is"));
   }
+}
+
+// --- ElasticTransform ---
+
+Given Elastic(std::initializer_list<double> alpha, std::initializer_list<double> sigma, const char* filter) {
+  return With(filter, {{"alpha", Floats(alpha)}, {"sigma", Floats(sigma)}});
+}
+
+RowRandom OfRow(uint64_t row) { return {0, 0, {.key = row}}; }
+
+TEST(Elastic, IsTorchvisions) {
+  const Tensor expected = Golden("warp.elastic");
+  for (int64_t row = 0; row < expected.dim(0); ++row) {
+    const Tensor found = *RunKernel("ElasticTransform", Elastic({90, 60}, {2, 3}, "bilinear"), {Part()},
+                                    OfRow(static_cast<uint64_t>(row)));
+    EXPECT_LE(fixture::LargestDifference(found, expected.Index(row)), 1) << row;
+    EXPECT_LE(fixture::MeanDifference(found, expected.Index(row)), 0.01) << row;
+  }
+  const Tensor strong = *RunKernel("ElasticTransform", Elastic({300, 500}, {5, 5}, "bilinear"), {Part()}, OfRow(3));
+  EXPECT_LE(fixture::MeanDifference(strong, Golden("warp.elastic.strong")), 0.1);
+  const Tensor nearest = *RunKernel("ElasticTransform", Elastic({30, 30}, {0, 0}, "nearest"), {Part()}, OfRow(4));
+  ExpectEqual(nearest, Golden("warp.elastic.nearest"), "nearest");
+}
+
+TEST(Elastic, MovesNothingWithoutStrength) {
+  for (const char* filter : kFilters) {
+    EXPECT_TRUE(TensorsEqual(*RunKernel("ElasticTransform", Elastic({0, 0}, {5, 5}, filter), Part()), Part()));
+  }
+}
+
+// A mask without channels, of another type, behind the image.
+TEST(Elastic, MovesAMaskLikeItsImage) {
+  Tensor mask = *Tensor::Allocate(DType::kInt32, {30, 40});
+  for (int64_t i = 0; i < mask.elements(); ++i) mask.mutable_data<int32_t>()[i] = Part().raw()[3 * i] + 1000;
+  const Given given = {
+      {"alpha", Floats({80, 80})}, {"sigma", Floats({3, 3})}, {"interpolation", ir::StringValue("nearest")}};
+  const Tensor moved = *RunKernel("ElasticTransform", given, {Part()}, OfRow(1));
+  const Tensor moved_mask = *RunKernel("ElasticTransform", given, {mask}, OfRow(1));
+  for (int64_t i = 0; i < mask.elements(); ++i) {
+    const int32_t of_mask = moved_mask.data<int32_t>()[i];
+    ASSERT_EQ(of_mask == 0 ? 0 : of_mask - 1000, moved.raw()[3 * i]) << i;
+  }
+}
+
+TEST(Elastic, FillsWithAnythingAndTakesAnySize) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const Shape& shape : {Shape{1, 1}, {1, 9}, {9, 1, 3}, {25, 13, 2}}) {
+    Tensor image = *Tensor::Allocate(DType::kFloat32, shape);
+    for (int64_t i = 0; i < image.elements(); ++i) image.mutable_data<float>()[i] = 0.5f;
+    for (const char* filter : kFilters) {
+      for (const double alpha : {10.0, 1e6, -1e6}) {
+        const Given given = {{"alpha", Floats({alpha, alpha})},
+                             {"sigma", Floats({4, 4})},
+                             {"interpolation", ir::StringValue(filter)},
+                             {"fill", Floats({nan})}};
+        const Tensor found = *RunKernel("ElasticTransform", given, image);
+        for (int64_t i = 0; i < found.elements(); ++i) {
+          const float value = found.data<float>()[i];
+          ASSERT_TRUE(std::isnan(value) || value == 0.5f) << value << " " << filter;
+        }
+      }
+    }
+  }
+}
+
+// How far a pixel goes is uniform without a blur; that of x says nothing of that of y.
+TEST(Elastic, DrawsDisplacementsUniformly) {
+  if (!kCountsChances) GTEST_SKIP();
+  // The pixel of row y and column x is 100 · y + x.
+  Tensor image = *Tensor::Allocate(DType::kInt32, {100, 100});
+  for (int64_t i = 0; i < image.elements(); ++i) image.mutable_data<int32_t>()[i] = static_cast<int32_t>(i);
+  const Given given = {{"alpha", Floats({19.999, 19.999})},
+                       {"sigma", Floats({0, 0})},
+                       {"interpolation", ir::StringValue("nearest")},
+                       {"fill", Floats({-1})}};
+  std::vector<int64_t> counts(19 * 19);
+  int64_t all = 0;
+  for (uint64_t row = 0; row < 8; ++row) {
+    const Tensor moved = *RunKernel("ElasticTransform", given, {image}, OfRow(row));
+    for (int64_t y = 10; y < 90; ++y) {
+      for (int64_t x = 10; x < 90; ++x) {
+        const int32_t from = moved.data<int32_t>()[100 * y + x];
+        const int64_t down = from / 100 - y + 9;
+        const int64_t along = from % 100 - x + 9;
+        // The outermost steps have half a pixel only.
+        if (down < 0 || down > 18 || along < 0 || along > 18) continue;
+        ++counts[static_cast<size_t>(19 * down + along)];
+        ++all;
+      }
+    }
+  }
+  EXPECT_GT(all, 40000);
+  EXPECT_LT(std::abs(ChiSquareDeviation(counts)), kMostDeviation);
+}
+
+TEST(Elastic, NamesWhatItCannotTake) {
+  EXPECT_THAT(MessageOf(RunKernel("ElasticTransform", {}, *Tensor::Allocate(DType::kInt32, {4, 4}))),
+              HasSubstr("uint8 or float32"));
+  EXPECT_THAT(MessageOf(RunKernel("ElasticTransform", {{"fill", Floats({1, 2})}}, Part())),
+              HasSubstr("fill has 2 values, but the image has 3 channels"));
+  EXPECT_FALSE(RunKernel("ElasticTransform", {{"sigma", Floats({-1, -1})}}, Part()).ok());
 }
 
 }  // namespace

@@ -129,7 +129,9 @@ def kernel(op: dict[str, Any], stub: bool = False) -> str:
     comma = ", " if given else ""
     several = op["outputs"] not in (None, 1)
     unary = "" if op["inputs"]["most"] == 1 and not several else "    _unary = False\n\n"
-    outputs = f"    _outputs = {op['outputs']}\n\n" if several else ""
+    # Of any number of inputs: the number depends on them and on the attributes, and the engine counts.
+    count = None if op["inputs"]["most"] is None else op["outputs"]
+    outputs = f"    _outputs = {count}\n\n" if several else ""
     if stub:
         return (
             f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n"

@@ -85,8 +85,13 @@ class Composed:
         results = self._chain(arrays, seed, key, layout is not None)
         if planes and not self._chain.gives_channels_first:
             results = tuple(map(_channels_first, results))
-        kinds = values if len(values) == len(results) else values[:1] * len(results)
-        return tuple(map(_like, kinds, results))
+        return tuple(map(_like, _kinds(values, len(results)), results))
+
+
+def _kinds(values: tuple[Any, ...], results: int) -> tuple[Any, ...]:
+    """For each result the value that it is like: the results of each value stand together."""
+    of_each, rest = divmod(results, len(values))
+    return values[:1] * results if rest else tuple(value for value in values for _ in range(of_each))
 
 
 def _is_of(value: Any, module: str) -> bool:

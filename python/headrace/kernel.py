@@ -72,8 +72,8 @@ class Kernel:
 
     # Whether it takes one column; otherwise it takes all columns.
     _unary = True
-    # Columns that it gives.
-    _outputs = 1
+    # Columns that it gives; None: the engine counts them.
+    _outputs: int | None = 1
     # Its name in graphs; "": the class's.
     _operator = ""
 

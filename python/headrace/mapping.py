@@ -125,7 +125,7 @@ class StepWriter:
             self.steps.append((kernel._name, dict(kernel._attributes), [name], [result], group, kernel._location))
 
     def _write_nary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
-        if len(outputs) != kernel._outputs:
+        if kernel._outputs is not None and len(outputs) != kernel._outputs:
             made, them = ("one column", "it") if kernel._outputs == 1 else (f"{kernel._outputs} columns", "them")
             raise GraphError(
                 f"map: {kernel._name} makes {made} of {len(inputs)} ({', '.join(inputs)}); name {them} with output="

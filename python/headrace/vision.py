@@ -20,6 +20,7 @@ __all__ = [
     "AdjustSaturation",
     "AdjustSharpness",
     "Affine",
+    "AugMix",
     "AutoAugment",
     "AutoContrast",
     "CenterCrop",
@@ -28,10 +29,12 @@ __all__ = [
     "Crop",
     "CutMix",
     "Decode",
+    "ElasticTransform",
     "EncodeJpeg",
     "EncodePng",
     "Equalize",
     "GaussianBlur",
+    "GaussianNoise",
     "Grayscale",
     "HWC2CHW",
     "Invert",
@@ -67,6 +70,7 @@ __all__ = [
     "Resize",
     "Rotate",
     "ScaleJitter",
+    "SlicePatches",
     "Solarize",
     "ToFloat",
     "TrivialAugmentWide",
@@ -245,6 +249,67 @@ class Affine(Kernel):
                 "center": center,
                 "interpolation": interpolation,
                 "fill": fill,
+            }
+        )
+
+
+class AugMix(Kernel):
+    """Mixes an image with several chains of operations on it.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or (H, W), and gives the
+    same type and shape. `mixture_width` chains of operations, all equally likely, are applied to the
+    image, each operation with one of the `severity` least of ten magnitudes: shears, translations,
+    rotation, posterize, solarize, autocontrast, equalize, and with all_ops brightness, colour,
+    contrast, sharpness. Their results are added with weights drawn from Dirichlet(alpha, …), and that
+    sum and the image with weights from Beta(alpha, alpha); fractions are cut off. torchvision's AugMix,
+    whose operations are those of its AutoAugment of Pillow images here (Hendrycks et al., 2020).
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        severity: How many of the ten magnitudes are used, from the least, 1 to 10 (at least 1, at
+            most 10).
+        mixture_width: How many chains there are, 1 to 100 (at least 1, at most 100).
+        chain_depth: How many operations each chain has, up to 100; 0 or -1: 1, 2 or 3, drawn for
+            each (at least -1, at most 100).
+        alpha: The parameter of both distributions, 0.000001 to 1,000,000: 1 gives any weights, more
+            gives nearly equal ones (at least 1e-06, at most 1,000,000).
+        all_ops: Whether brightness, colour, contrast and sharpness are among the operations.
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.AugMix(severity=3)
+    """
+
+    def __init__(
+        self,
+        severity: int = 3,
+        mixture_width: int = 3,
+        chain_depth: int = -1,
+        alpha: float = 1.0,
+        all_ops: bool = True,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "severity": severity,
+                "mixture_width": mixture_width,
+                "chain_depth": chain_depth,
+                "alpha": alpha,
+                "all_ops": all_ops,
+                "interpolation": interpolation,
+                "fill": fill,
+                "seed": seed,
+                "name": name,
             }
         )
 
@@ -468,13 +533,13 @@ class Decode(Kernel):
     """Decodes a JPEG or PNG into an image.
 
     Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 …
-    255, in the order red, green, blue. mode='unchanged' gives uint16, 0 … 65535, for a PNG of 16 bits,
-    so its type is known only from the row.
+    255, in the order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a
+    PNG of 16 bits, so their type is known only from the row.
 
     JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB,
     and CMYK and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour
-    type and depth, interlaced or not; of 16 bits the higher 8 are kept and palettes are resolved,
-    except by mode='unchanged'; colour profiles and gamma are not applied.
+    type and depth, interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, and
+    palettes are resolved, except by mode='unchanged'; colour profiles and gamma are not applied.
 
     scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than
     decoding and resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of
@@ -492,7 +557,7 @@ class Decode(Kernel):
             what the file holds, as masks need it: palette indices 1 (uint8), grey 1, grey and alpha
             2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer
             than 8 bits is scaled to 0 … 255; any: what an encoder takes: grey 1 channel, colour 3,
-            either with alpha 4, palettes resolved, 8 bits.
+            either with alpha 4, palettes resolved, 8 bits; anydepth: the same, but 16 bits stay 16.
         orientation: Turns and mirrors the image as its EXIF orientation says.
         max_pixels: Pictures of more pixels are refused; None: no limit (at least 1).
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
@@ -504,12 +569,58 @@ class Decode(Kernel):
 
     def __init__(
         self,
-        mode: Literal["RGB", "L", "unchanged", "any"] = "RGB",
+        mode: Literal["RGB", "L", "unchanged", "any", "anydepth"] = "RGB",
         orientation: bool = False,
         max_pixels: int | None = 178956970,
         scale: int = 1,
     ) -> None:
         super().__init__({"mode": mode, "orientation": orientation, "max_pixels": max_pixels, "scale": scale})
+
+
+class ElasticTransform(Kernel):
+    """Moves every pixel of an image a little, as if it were printed on rubber.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type and shape. For each pixel two numbers are drawn, uniform
+    between -1 and 1, first all those for x; each field is blurred by a Gaussian, beyond the border
+    mirrored, and multiplied by `alpha`: so far from its own place is a pixel taken. torchvision's
+    ElasticTransform, within one level for uint8 but along the border of what is taken from beyond the
+    image: there torchvision mixes in `fill`, and pixels here are those of the other warps. Images with
+    sides of less than four deviations are taken, too. A mask in the same map is moved alike.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        alpha: How far pixels move before the blur, (x, y) or one number for both: in an image as
+            high as it is wide, half as many pixels at most; otherwise x times width over height,
+            and y times height over width. Between -1,000,000 and 1,000,000 (at least -1,000,000, at
+            most 1,000,000).
+        sigma: The standard deviation of the blur in pixels, (x, y) or one number for both, from 0,
+            none, to 1,000 (at least 0, at most 1,000).
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.ElasticTransform(alpha=120.0, sigma=6.0)
+    """
+
+    def __init__(
+        self,
+        alpha: float | Sequence[float] = 50.0,
+        sigma: float | Sequence[float] = 5.0,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {"alpha": alpha, "sigma": sigma, "interpolation": interpolation, "fill": fill, "seed": seed, "name": name}
+        )
 
 
 class EncodeJpeg(Kernel):
@@ -540,9 +651,9 @@ class EncodeJpeg(Kernel):
 class EncodePng(Kernel):
     """Encodes an image as a PNG.
 
-    Takes uint8 of shape (H, W, 3), in the order red, green, blue, (H, W, 4) with alpha last, or (H, W,
-    1) or (H, W), 0 … 255, and gives bytes of shape (): a PNG of 8 bits, not interlaced, from which
-    V.Decode gives the same pixels.
+    Takes uint8, 0 … 255, or uint16, 0 … 65535, of shape (H, W, 3), in the order red, green, blue, (H,
+    W, 4) with alpha last, or (H, W, 1) or (H, W), and gives bytes of shape (): a PNG of 8 or 16 bits,
+    not interlaced, from which V.Decode gives the same pixels, of 16 bits with mode='anydepth'.
 
     It is libpng with the settings of OpenCV's imencode, whose bytes it gives where both have the same
     libpng and zlib.
@@ -612,6 +723,45 @@ class GaussianBlur(Kernel):
         name: str | None = None,
     ) -> None:
         super().__init__({"kernel_size": kernel_size, "sigma": sigma, "seed": seed, "name": name})
+
+
+class GaussianNoise(Kernel):
+    """Adds normal noise to every value of an image.
+
+    Takes uint8, uint16 or float32 of any shape, channels first or last, and gives the same type and
+    shape. To each value a normal number of its own is added, whose mean and deviation are given for
+    values of 0 … 1: 255 times as much for uint8, 65535 times for uint16, each cut to a whole number;
+    floats are taken as 0 … 1. Then what exceeds 0 … 255, 0 … 65535 or 0 … 1 is set to the nearest
+    bound; floats of another range need clip=False. torchvision's GaussianNoise of tensors. The bits are
+    the same on every CPU.
+
+    Errors: another dtype, and clip=False with whole numbers.
+
+    Args:
+        mean: The mean of the noise, for values of 0 … 1; between -1,000,000 and 1,000,000 (at least
+            -1,000,000, at most 1,000,000).
+        sigma: The standard deviation of the noise, for values of 0 … 1; between 0 and 1,000,000 (at
+            least 0, at most 1,000,000).
+        clip: Whether floats are set to 0 or 1 where the sum is beyond; whole numbers always stay in
+            their range.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.GaussianNoise(sigma=0.05)
+    """
+
+    def __init__(
+        self,
+        mean: float = 0.0,
+        sigma: float = 0.1,
+        clip: bool = True,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__({"mean": mean, "sigma": sigma, "clip": clip, "seed": seed, "name": name})
 
 
 class Grayscale(Kernel):
@@ -1379,9 +1529,10 @@ class RandomPosterize(Kernel):
 class RandomResize(Kernel):
     """Resizes the shorter side of an image to a random length.
 
-    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another height and
-    width, in the ratio of the image's. The length is a whole number from `min_size` to `max_size` - 1,
-    all equally likely: torchvision's RandomResize. Pixels are those of Resize.
+    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
+    same dtype with another height and width, in the ratio of the image's. The length is a whole number
+    from `min_size` to `max_size` - 1, all equally likely: torchvision's RandomResize. Pixels are those
+    of Resize.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
@@ -1389,7 +1540,8 @@ class RandomResize(Kernel):
         min_size: The least length of the shorter side (at least 1, at most 65,535).
         max_size: The length at which the range ends, itself left out (at least 1, at most 65,535).
         interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
-            area.
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges.
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
         seed: This operator's own seed; None: the pipeline's.
@@ -1404,7 +1556,7 @@ class RandomResize(Kernel):
         self,
         min_size: int,
         max_size: int,
-        interpolation: Literal["nearest", "bilinear", "bicubic", "area"] = "bilinear",
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
         seed: int | None = None,
@@ -1425,11 +1577,11 @@ class RandomResize(Kernel):
 class RandomResizedCrop(Kernel):
     """Cuts a random rectangle out of an image and resizes it.
 
-    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with the height and
-    width of `size`; values stay in the units of the input. The rectangle is drawn as torchvision's
-    RandomResizedCrop draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`,
-    its position uniform; after ten that do not fit, the largest rectangle of an allowed ratio in the
-    middle. Resizing is Resize's.
+    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
+    same dtype with the height and width of `size`; values stay in the units of the input. The rectangle
+    is drawn as torchvision's RandomResizedCrop draws it: its area's share uniform in `scale`, its ratio
+    log-uniform in `ratio`, its position uniform; after ten that do not fit, the largest rectangle of an
+    allowed ratio in the middle. Resizing is Resize's.
 
     Errors: another dtype or rank, an image without pixels, and an interval that ends before it begins.
 
@@ -1439,7 +1591,8 @@ class RandomResizedCrop(Kernel):
         scale: The least and the greatest share of the image's area (above 0).
         ratio: The least and the greatest width over height (above 0).
         interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
-            area.
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges.
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
         seed: This operator's own seed; None: the pipeline's.
@@ -1455,7 +1608,7 @@ class RandomResizedCrop(Kernel):
         size: int | Sequence[int],
         scale: Sequence[float] = (0.08, 1.0),
         ratio: Sequence[float] = (0.75, 1.3333333333333333),
-        interpolation: Literal["nearest", "bilinear", "bicubic", "area"] = "bilinear",
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
         seed: int | None = None,
@@ -1529,10 +1682,10 @@ class RandomRotation(Kernel):
 class RandomShortestSize(Kernel):
     """Resizes the shorter side of an image to a length drawn from some.
 
-    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another height and
-    width, in the ratio of the image's. All lengths are equally likely; the image becomes smaller than
-    that where its longer side would exceed `max_size`; fractions are cut off: torchvision's
-    RandomShortestSize. Pixels are those of Resize.
+    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
+    same dtype with another height and width, in the ratio of the image's. All lengths are equally
+    likely; the image becomes smaller than that where its longer side would exceed `max_size`; fractions
+    are cut off: torchvision's RandomShortestSize. Pixels are those of Resize.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
@@ -1541,7 +1694,8 @@ class RandomShortestSize(Kernel):
             65,535).
         max_size: The most that the longer side may be; None: anything (at least 1, at most 65,535).
         interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
-            area.
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges.
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
         seed: This operator's own seed; None: the pipeline's.
@@ -1556,7 +1710,7 @@ class RandomShortestSize(Kernel):
         self,
         min_size: int | Sequence[int],
         max_size: int | None = None,
-        interpolation: Literal["nearest", "bilinear", "bicubic", "area"] = "bilinear",
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
         seed: int | None = None,
@@ -1678,12 +1832,14 @@ class Rescale(Kernel):
 class Resize(Kernel):
     """Resizes an image to a height and width, or its shorter side to a length.
 
-    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another height and
-    width; values stay in the units of the input (uint8 rounds and clamps to 0 … 255).
+    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
+    same dtype with another height and width; values stay in the units of the input (whole numbers are
+    rounded and clamped to the dtype's range).
 
     With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR,
-    BICUBIC, and BOX for area; float32 as mode F, channel by channel). With antialias=False it is
-    OpenCV's cv::resize (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA), for up to 4 channels.
+    BICUBIC, BOX for area, and LANCZOS; float32 as mode F, channel by channel). With antialias=False it
+    is OpenCV's cv::resize (INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA, INTER_LANCZOS4), for
+    up to 4 channels.
 
     Errors: another dtype or rank, and an image without pixels.
 
@@ -1691,7 +1847,9 @@ class Resize(Kernel):
         size: (height, width), or one number: the shorter side, the longer side following in
             proportion (truncated, as torchvision does) (at least 1, at most 65,535).
         interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
-            area. auto: area if both sides shrink, bicubic if both grow, else bilinear.
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges. auto: area if both sides shrink, bicubic if both grow,
+            else bilinear.
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
         max_size: With one size: the most that the longer side may be, where the shorter one becomes
@@ -1704,7 +1862,7 @@ class Resize(Kernel):
     def __init__(
         self,
         size: int | Sequence[int],
-        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "auto"] = "bilinear",
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
         max_size: int | None = None,
     ) -> None:
@@ -1752,10 +1910,10 @@ class Rotate(Kernel):
 class ScaleJitter(Kernel):
     """Scales an image by a random factor of the size that fits a target.
 
-    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another height and
-    width, in the ratio of the image's. The size that just fits into `target_size` is multiplied by a
-    number drawn uniformly from `scale_range`; fractions are cut off: torchvision's ScaleJitter. Pixels
-    are those of Resize.
+    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
+    same dtype with another height and width, in the ratio of the image's. The size that just fits into
+    `target_size` is multiplied by a number drawn uniformly from `scale_range`; fractions are cut off:
+    torchvision's ScaleJitter. Pixels are those of Resize.
 
     Errors: another dtype or rank, an image without pixels, and a side that would exceed 65,535.
 
@@ -1763,7 +1921,8 @@ class ScaleJitter(Kernel):
         target_size: (height, width), or one number for a square (at least 1, at most 65,535).
         scale_range: The least and the greatest factor (above 0, at most 100).
         interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
-            area.
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges.
         antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
             OpenCV's cv::resize, faster.
         seed: This operator's own seed; None: the pipeline's.
@@ -1778,7 +1937,7 @@ class ScaleJitter(Kernel):
         self,
         target_size: int | Sequence[int],
         scale_range: Sequence[float] = (0.1, 2.0),
-        interpolation: Literal["nearest", "bilinear", "bicubic", "area"] = "bilinear",
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
         seed: int | None = None,
@@ -1794,6 +1953,45 @@ class ScaleJitter(Kernel):
                 "name": name,
             }
         )
+
+
+class SlicePatches(Kernel):
+    """Cuts an image into a grid of patches of equal size, a column each.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives num_height * num_width columns of
+    that type: the patches from left to right, then from top to bottom. Where a side cannot be divided,
+    slice_mode='pad' makes patches of the length rounded up and fills what is beyond the image, right
+    and below, with `fill`; 'drop' rounds down and leaves the last pixels out. Of several columns, such
+    as an image and its mask, first come all patches of the first. MindSpore's SlicePatches.
+
+    Errors: more patches along a side than it has pixels, another rank, an image without pixels, bytes
+    or strings, and a fill that does not fit.
+
+    Args:
+        num_height: How many patches there are from top to bottom, 1 to 100 (at least 1, at most
+            100).
+        num_width: How many patches there are from left to right, 1 to 100 (at least 1, at most
+            100).
+        slice_mode: What happens where a side cannot be divided.
+        fill: What pixels beyond the image hold: one number, or one per channel, in the units of the
+            input.
+
+    Example:
+        V.SlicePatches(2, 2)
+    """
+
+    _unary = False
+
+    _outputs = None
+
+    def __init__(
+        self,
+        num_height: int = 1,
+        num_width: int = 1,
+        slice_mode: Literal["pad", "drop"] = "pad",
+        fill: float | Sequence[float] = 0,
+    ) -> None:
+        super().__init__({"num_height": num_height, "num_width": num_width, "slice_mode": slice_mode, "fill": fill})
 
 
 class Solarize(Kernel):

@@ -28,6 +28,18 @@ def test_small_means_over_bytes_are_named_at_the_users_line(photos: pathlib.Path
     assert "V.Normalize(" in pathlib.Path(__file__).read_text().splitlines()[said.lineno - 1]
 
 
+def test_noise_that_would_cut_off_all_but_black_is_named(photos: pathlib.Path):
+    pictures = hr.ImageFolder(photos).map(V.Decode(), "image")
+    (said,) = said_of(pictures.map([T.TypeCast("float32"), V.GaussianNoise()], "image"))
+    assert "GaussianNoise: cuts floats off at 0 and 1, and these are 0 … 255" in str(said.message)
+    for kernels in (
+        [V.GaussianNoise()],
+        [V.ToFloat(), V.GaussianNoise()],
+        [T.TypeCast("float32"), V.GaussianNoise(0, 25, clip=False)],
+    ):
+        assert said_of(pictures.map(kernels, "image")) == []
+
+
 def test_each_place_warns_once(photos: pathlib.Path):
     def build() -> hr.Dataset:
         return hr.ImageFolder(photos).map([V.Decode(), V.Normalize(0.5, 0.5)], "image")

@@ -188,6 +188,31 @@ def test_channels_that_kernels_move_stay_there():
     np.testing.assert_array_equal(normalize(planes, layout="CHW"), normalize(planes))
 
 
+def test_patches_are_of_the_kinds_of_their_pictures():
+    image, mask = Image.fromarray(PICTURE), PICTURE[..., 0]
+    left, right, left_mask, right_mask = V.SlicePatches(1, 2)(image, mask)
+    assert isinstance(right, Image.Image) and isinstance(left_mask, np.ndarray)
+    np.testing.assert_array_equal(np.asarray(left), PICTURE[:, :40])
+    np.testing.assert_array_equal(right, PICTURE[:, 40:])
+    np.testing.assert_array_equal(right_mask, mask[:, 40:])
+    planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
+    both = V.SlicePatches(2)(planes, layout="CHW")
+    np.testing.assert_array_equal(both[1], planes[:, 30:])
+    assert not any(np.shares_memory(part, planes) for part in both)
+    with pytest.raises(hr.GraphError, match=r'layout="CHW"'):
+        V.SlicePatches(2)(planes)
+    resized = hr.compose([V.CenterCrop(40), V.SlicePatches(2, 2), V.Resize((5, 7)), V.HWC2CHW()])(PICTURE)
+    assert [part.shape for part in resized] == [(3, 5, 7)] * 4
+    np.testing.assert_array_equal(V.SlicePatches()(PICTURE), PICTURE)
+
+
+def test_noise_takes_either_layout():
+    planes = np.ascontiguousarray(PICTURE.transpose(2, 0, 1))
+    assert V.GaussianNoise()(planes, layout="CHW").shape == planes.shape
+    noisy = hr.compose([V.HWC2CHW(), V.GaussianNoise(sigma=0)])(PICTURE)
+    np.testing.assert_array_equal(noisy, planes)
+
+
 def test_a_given_layout_is_not_doubted():
     """Three rows of five channels, and three rows of forty."""
     planes = np.random.default_rng(0).integers(0, 256, (5, 3, 40), np.uint8)

@@ -128,6 +128,30 @@ def test_pngs_have_the_pixels_of_im2rec(listing, root, color):
         assert np.abs(ours.astype(int) - theirs).max() <= (3 if color == 0 else 0)
 
 
+# OpenCV's resizing of 16 bits and ours are of different versions.
+@pytest.mark.parametrize(("channels", "resize"), [(1, 0), (3, 0), (4, 0), (3, 20)])
+def test_pngs_keep_16_bits_if_the_colour_is_as_it_is(root, tmp_path, channels, resize):
+    wide = np.random.default_rng(1).integers(0, 65536, (40, 30, channels), np.uint16)
+    cv2.imwrite(str(root / "wide.png"), wide)
+    listing = tmp_path / "wide.lst"
+    listing.write_text("0\t0\twide.png\n1\t0\tclass0/000.jpg\n")
+    packed = pack.pack_images(listing, root, encoding=".png", color=-1, resize=resize)
+    expected = by_im2rec(listing, root, encoding=".png", color=-1, resize=resize)
+    for ours, theirs in zip(images(packed.path), expected, strict=True):
+        ours, theirs = (cv2.imdecode(np.frombuffer(each, np.uint8), -1) for each in (ours, theirs[24:]))
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+        assert np.abs(ours.astype(int) - theirs).max() <= (1 if resize else 0)
+
+
+def test_a_picture_of_16_bits_needs_png(root, tmp_path):
+    cv2.imwrite(str(root / "wide.png"), np.full((20, 20, 3), 40000, np.uint16))
+    listing = tmp_path / "wide.lst"
+    listing.write_text("0\t0\twide.png\n")
+    assert pack.pack_images(listing, root).records == 1
+    with pytest.raises(hr.GraphError, match=r"(?s)got uint16 \(20, 20, 3\); 16 bits need a PNG.*wide\.png"):
+        pack.pack_images(listing, root, color=-1)
+
+
 def test_pass_through_packs_the_files(listing, root):
     packed = pack.pack_images(listing, root, pass_through=True)
     paths = [line.split("\t")[-1] for line in listing.read_text().splitlines()]
@@ -204,12 +228,14 @@ def test_im2rec_has_the_arguments_of_the_tool_in_cpp(listing, root, tmp_path, ca
     assert images(out) == images(pack.pack_images(listing, root, pass_through=True).path)
 
 
-@pytest.mark.parametrize(("method", "resize"), [(0, 24), (2, 24), (2, 200), (3, 24), (9, 24), (9, 200)])
+@pytest.mark.parametrize(
+    ("method", "resize"), [(0, 24), (2, 24), (2, 200), (3, 24), (4, 24), (4, 200), (9, 24), (9, 200)]
+)
 def test_im2rec_has_the_interpolations_of_opencv(listing, root, tmp_path, method, resize):
     out = tmp_path / "out.rec"
     given = ["im2rec", str(listing), str(root), str(out), f"inter_method={method}", f"resize={resize}", "encoding=.png"]
     assert main(given) == 0
-    chosen = {0: cv2.INTER_NEAREST, 2: cv2.INTER_CUBIC, 3: cv2.INTER_AREA}.get(method)
+    chosen = {0: cv2.INTER_NEAREST, 2: cv2.INTER_CUBIC, 3: cv2.INTER_AREA, 4: cv2.INTER_LANCZOS4}.get(method)
     for picture, line in zip(images(out), listing.read_text().splitlines(), strict=True):
         ours = cv2.imdecode(np.frombuffer(picture, np.uint8), 1)
         source = cv2.imread(str(root / line.split("\t")[-1]), 1)
@@ -234,7 +260,8 @@ def test_im2rec_keeps_the_first_label_in_the_header(root, tmp_path):
         ("colour=1", "no setting"),
         ("resize", "no setting"),
         ("resize=big", "whole number"),
-        ("inter_method=10", "inter_method is 10"),
+        ("inter_method=10", "at random"),
+        ("inter_method=5", "inter_method is 5"),
         ("pack_label=1", "label_width"),
         ("part=1", "nsplit"),
         ("encoding=.bmp", "encoding"),

@@ -139,6 +139,23 @@ def test_a_kernel_of_several_outputs_names_them_all():
             rows.map(Ends(), "a", output)
 
 
+def test_the_engine_counts_the_columns_of_patches():
+    pictures = np.arange(2 * 4 * 6 * 3, dtype=np.uint8).reshape(2, 4, 6, 3)
+    rows = hr.Numpy({"image": pictures, "mask": pictures[..., :1]})
+    four = rows.map([V.SlicePatches(1, 2), V.CenterCrop(2)], ["image", "mask"], ["a", "b", "c", "d"])
+    assert [column for column in four.schema if column in "abcd"] == ["a", "b", "c", "d"]
+    (batch,) = four.batch(2)
+    np.testing.assert_array_equal(batch["b"], pictures[:, 1:3, 3:5])
+    np.testing.assert_array_equal(batch["c"], pictures[:, 1:3, :2, :1])
+    (one,) = rows.map(V.SlicePatches(), "image").batch(2)
+    np.testing.assert_array_equal(one["image"], pictures)
+    for columns, output in (("image", None), ("image", ["a", "b", "c"]), (["image", "mask"], ["a", "b"])):
+        with pytest.raises(hr.GraphError, match=r"SlicePatches.* gives [24] columns, but [123] (is|are) named"):
+            print(rows.map(V.SlicePatches(1, 2), columns, output).schema)
+    with pytest.raises(hr.GraphError, match="not the first kernel"):
+        rows.map([V.CenterCrop(2), V.SlicePatches(1, 2)], "image", ["a", "b"])
+
+
 def test_columns_of_one_map_share_their_draws():
     pictures = np.random.default_rng(0).integers(0, 255, (40, 8, 8, 3), np.uint8)
     both = hr.Numpy({"image": pictures, "mask": pictures.copy()})

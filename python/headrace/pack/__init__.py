@@ -49,8 +49,8 @@ def pack_images(
         resize: Resize the shorter edge to so many pixels, by OpenCV's bilinear interpolation; 0: keep the size.
         center_crop: Cut the largest square out of the middle first.
         quality: Of JPEG, 1 to 100; of PNG the compression, 0 to 9, and more counts as 9.
-        color: 1: three channels; 0: grey; -1: as the file has them. Pictures are turned by their EXIF orientation
-            unless it is -1.
+        color: 1: three channels; 0: grey; -1: as the file has them, with 16 bits where it has them, which only
+            encoding=".png" holds. Pictures are turned by their EXIF orientation unless it is -1.
         encoding: What is packed: ".jpg" or ".png".
         pack_label: Pack all labels of a line that has several; else the first.
         on_error: "skip": pictures that cannot be packed are left out, and named in the result; "raise": the first of

@@ -12,10 +12,10 @@ from headrace.system_error import system_error
 HELP = "pack the pictures of a list into records, as MXNet's im2rec does"
 DESCRIPTION = (
     "Packs the pictures of LIST, whose paths are relative to ROOT, into OUT, and writes an index beside it, which the C++ "
-    "tool does not. The arguments behind are that tool's: color=1 (0: grey, -1: as it is), resize=-1 (pixels of the "
+    "tool does not. The arguments behind are that tool's: color=1 (0: grey, -1: as it is, which keeps 16 bits in a .png), resize=-1 (pixels of the "
     "shorter edge), label_width=1, pack_label=0, nsplit=1 and part=0 (packs one of several parts of the list, into "
     "OUT.part000), center_crop=0 (the middle square), quality=95, encoding=.jpg or .png, inter_method=1 (0 nearest, 1 "
-    "bilinear, 2 bicubic, 3 area, 9 cubic to enlarge and area to shrink), unchanged=0 (1 packs the files as they are)."
+    "bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 cubic to enlarge and area to shrink), unchanged=0 (1 packs the files as they are)."
 )
 
 _DEFAULTS = {
@@ -30,6 +30,7 @@ _DEFAULTS = {
     "inter_method": 1,
     "unchanged": 0,
 }
+_AT_RANDOM = 10
 # Beyond 9 the C++ tool takes this for PNG.
 _PNG_COMPRESSION = 3
 
@@ -93,10 +94,15 @@ def _number(key: str, value: str) -> int:
 
 def _recipe(numbers: dict[str, int], encoding: str) -> Recipe:
     method = numbers["inter_method"]
+    if method == _AT_RANDOM:
+        raise UnsupportedError(
+            f"im2rec: inter_method is {method}, which has the C++ tool choose for each picture at random, by the system's "
+            "entropy, so that no two runs agree; choose one, or 9 (by the sizes)"
+        )
     if method not in INTERPOLATIONS:
         raise UnsupportedError(
-            f"im2rec: inter_method is {method}; it must be 0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area) or 9 "
-            "(by the sizes)"
+            f"im2rec: inter_method is {method}; it must be 0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area), 4 (Lanczos) "
+            "or 9 (by the sizes)"
         )
     quality = numbers["quality"]
     if encoding == ".png" and quality > 9:

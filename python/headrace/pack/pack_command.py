@@ -54,7 +54,11 @@ def _add_picture_options(group: "argparse._ArgumentGroup") -> None:
         "--quality", type=int, default=95, metavar="N", help="of JPEG, 1 to 100; of PNG the compression, 0 to 9 (95)"
     )
     group.add_argument(
-        "--color", type=int, default=1, choices=(-1, 0, 1), help="1: three channels, 0: grey, -1: as the file has them"
+        "--color",
+        type=int,
+        default=1,
+        choices=(-1, 0, 1),
+        help="1: three channels, 0: grey, -1: as the file has them, 16 bits too, which need .png",
     )
     group.add_argument("--encoding", default=".jpg", choices=ENCODINGS, help="what is packed (.jpg)")
     group.add_argument("--pack-label", action="store_true", help="pack all labels of a line that has several")

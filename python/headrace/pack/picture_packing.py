@@ -25,7 +25,7 @@ __all__ = ["Labels", "Listener", "Packed", "Part", "Skipped", "pack_pictures"]
 _CHECKPOINT_S = 0.1
 _CHECKPOINT_BYTES = 8 << 20
 # Changes when the same recipe gives other bytes.
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Skipped(NamedTuple):

@@ -12,11 +12,12 @@ __all__ = ["ENCODINGS", "Recipe"]
 ENCODINGS = (".jpg", ".png")
 _BEST_PNG = 9
 # im2rec's numbers, which are OpenCV's, by what Resize calls them.
-INTERPOLATIONS: dict[int, Literal["nearest", "bilinear", "bicubic", "area", "auto"]] = {
+INTERPOLATIONS: dict[int, Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"]] = {
     0: "nearest",
     1: "bilinear",
     2: "bicubic",
     3: "area",
+    4: "lanczos",
     9: "auto",
 }
 
@@ -38,10 +39,10 @@ class Recipe:
     quality: int = 95
     """Of JPEG, 1 to 100; of PNG the compression, 0 to 9, and more counts as 9."""
     color: int = 1
-    """1: three channels; 0: grey; -1: as the file has them."""
+    """1: three channels; 0: grey; -1: as the file has them, with 16 bits where it has them, which need ".png"."""
     encoding: str = ".jpg"
     """What is packed: ".jpg" or ".png"."""
-    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "auto"] = "bilinear"
+    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear"
     """Of Resize, whose `antialias` is False."""
 
     def checked(self, of: str) -> "Recipe":
@@ -77,5 +78,5 @@ class Recipe:
 _DECODE: dict[int, dict[str, Any]] = {
     1: {"orientation": True},
     0: {"mode": "L", "orientation": True},
-    -1: {"mode": "any"},
+    -1: {"mode": "anydepth"},
 }
