@@ -14,7 +14,6 @@ std::optional<uint64_t> LastEpochOf(const PlanNode& node) {
     if (!last.has_value()) return std::nullopt;
     inputs = std::min(inputs, *last);
   }
-  if (!node.stream) return inputs;
   const auto fits = [&](uint64_t epoch) { return node.properties.epochs.LastInput(epoch) <= inputs; };
   if (!fits(0)) return std::nullopt;
   uint64_t low = 0;
