@@ -107,7 +107,8 @@ class HeldInput {
  private:
   void LetGoIfUsedUp() {
     if (rows() > 0 || held_->end != End::kNone) return;
-    if (!held_->continues) {
+    // What was removed before the front comes again after a restart until it is given.
+    if (!held_->continues && !has_removed()) {
       before_ = std::move(held_->checkpoint);
       moved_ = true;
       used_ = skip_;
