@@ -6,35 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/operator.h"
 #include "engine/operator/positions.h"
-#include "ops/gather_rows.h"
+#include "ops/read_inputs.h"
+#include "ops/same_columns.h"
 
 namespace headrace {
 namespace {
-
-// For each input, the index of each output column in it.
-using ColumnIndices = std::vector<std::vector<int>>;
-
-ColumnIndices IndicesOf(const OpArguments& arguments) {
-  ColumnIndices indices;
-  for (const ir::Schema& input : arguments.inputs) {
-    std::vector<int> of_input;
-    for (const ir::Column& column : arguments.output.columns) of_input.push_back(input.IndexOf(column.name));
-    indices.push_back(std::move(of_input));
-  }
-  return indices;
-}
-
-void Reorder(const std::vector<int>& indices, absl::InlinedVector<BlockColumn, 2>& columns) {
-  if (columns.empty() || std::is_sorted(indices.begin(), indices.end())) return;
-  absl::InlinedVector<BlockColumn, 2> ordered;
-  for (int index : indices) ordered.push_back(std::move(columns[index]));
-  columns = std::move(ordered);
-}
 
 // Has no counters of its own: inputs that are done with an epoch resume at its end and send its end-of-epoch marker
 // again.
@@ -158,10 +138,7 @@ class ConcatenatedSource : public IndexedSource {
     HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read({place.epoch, place.position - StartOf(input), place.mark}, row));
     Reorder(column_indices_[input], row.columns);
     row.ids[0].key = MixKey(row.ids[0].key, input);
-    block.ids.push_back(row.ids[0]);
-    block.provenances.Append(row.provenances, 0);
-    if (block.columns.empty()) block.columns.resize(row.columns.size());
-    for (size_t i = 0; i < row.columns.size(); ++i) block.columns[i].Append(row.columns[i].TakeRow(0));
+    AppendReadRow(row, block);
     return absl::OkStatus();
   }
 
@@ -176,7 +153,17 @@ class ConcatenatedSource : public IndexedSource {
       position -= start;
       all &= position < size;  // also for those before it, which wrap around
     }
-    return all ? ReadRowsOf(first, {places.epoch, of_first, places.marks}, block) : ReadRowsOfSeveral(places, block);
+    if (all) return ReadRowsOf(first, {places.epoch, of_first, places.marks}, block);
+    std::vector<PlaceInInput> of_inputs;
+    for (size_t i = 0; i < places.positions.size(); ++i) {
+      const uint64_t position = places.positions[i];
+      const size_t input = InputAt(position);
+      of_inputs.push_back({input, {places.epoch, position - StartOf(input), places.mark(i)}});
+    }
+    const auto read = [this](size_t input, const RowPlaces& of_input, Block& rows) {
+      return ReadRowsOf(input, of_input, rows);
+    };
+    return ReadRowsOfInputs(of_inputs, read, block);
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
@@ -201,48 +188,6 @@ class ConcatenatedSource : public IndexedSource {
     return status;
   }
 
-  // Of the rows that fail, the first one's error counts.
-  absl::Status ReadRowsOfSeveral(const RowPlaces& places, Block& block) const {
-    std::vector<Positions> of_inputs(inputs_.size());
-    std::vector<Positions> marks(inputs_.size());
-    std::vector<size_t> input_of;
-    for (const uint64_t position : places.positions) {
-      const size_t input = InputAt(position);
-      of_inputs[input].push_back(position - StartOf(input));
-      marks[input].push_back(places.mark(input_of.size()));
-      input_of.push_back(input);
-    }
-    std::vector<Block> blocks(inputs_.size());
-    std::vector<absl::Status> statuses(inputs_.size());
-    for (size_t input = 0; input < inputs_.size(); ++input) {
-      if (of_inputs[input].empty()) continue;
-      statuses[input] = ReadRowsOf(input, {places.epoch, of_inputs[input], marks[input]}, blocks[input]);
-    }
-    absl::Status failed;
-    std::vector<RowInBlock> rows;
-    std::vector<int> used(inputs_.size());
-    for (const size_t input : input_of) {
-      if (used[input] == blocks[input].rows()) {
-        failed = std::move(statuses[input]);
-        break;
-      }
-      rows.push_back({&blocks[input], used[input]++});
-    }
-    if (!rows.empty()) Join(rows, block);
-    return failed;
-  }
-
-  static void Join(absl::Span<const RowInBlock> rows, Block& block) {
-    const std::optional<RunTypes> types = RunTypesOf(*rows[0].block);
-    const bool same_runs = types.has_value() && std::all_of(rows.begin(), rows.end(), [&](const RowInBlock& row) {
-                             return row.block == rows[0].block || RunTypesOf(*row.block) == types;
-                           });
-    const Message joined = GatherRows(rows, same_runs);
-    block.ids = std::move(joined->ids);
-    block.provenances = std::move(joined->provenances);
-    block.columns = std::move(joined->columns);
-  }
-
   size_t InputAt(uint64_t position) const {
     return static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), position) - ends_.begin());
   }
@@ -252,72 +197,6 @@ class ConcatenatedSource : public IndexedSource {
   const ColumnIndices column_indices_;
   std::vector<uint64_t> ends_;  // the end of each input's positions
 };
-
-// The narrowest type that covers both; an error if they have nothing in common.
-absl::Status Widen(const std::string& name, size_t input, const ir::ColumnType& other, ir::ColumnType& type) {
-  const bool unknown = type.dtype == DType::kUnknown || other.dtype == DType::kUnknown;
-  if (type.fields != other.fields || (!unknown && type.dtype != other.dtype)) {
-    return GraphError("column \"", name, "\" is ", ir::TypeName(type), " in the first input and ", ir::TypeName(other),
-                      " in input ", input, ": concat needs equal types; cast one of them first");
-  }
-  if (unknown) type.dtype = DType::kUnknown;
-  type.optional |= other.optional;
-  type.ragged |= other.ragged;
-  const bool same_rank = type.shape.has_value() && other.shape.has_value() && type.shape->size() == other.shape->size();
-  if (!same_rank) {
-    type.shape = std::nullopt;
-    return absl::OkStatus();
-  }
-  for (size_t axis = 0; axis < type.shape->size(); ++axis) {
-    if ((*type.shape)[axis] != (*other.shape)[axis]) (*type.shape)[axis] = ir::kUnknownDim;
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<ir::Schema> Infer(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs) {
-  ir::Schema schema = inputs[0];
-  for (size_t i = 1; i < inputs.size(); ++i) {
-    const bool same_count = inputs[i].columns.size() == schema.columns.size();
-    for (size_t c = 0; c < schema.columns.size(); ++c) {
-      const std::string& name = schema.columns[c].name;
-      const ir::Column* other = inputs[i].Find(name);
-      if (other == nullptr || !same_count) {
-        return GraphError("the columns differ: ", absl::StrJoin(schema.Names(), ", "), " in the first input and ",
-                          absl::StrJoin(inputs[i].Names(), ", "), " in input ", i,
-                          "; use project or rename to make them agree");
-      }
-      HEADRACE_RETURN_IF_ERROR(Widen(name, i, other->type, schema.columns.type(c)));
-    }
-  }
-  return schema;
-}
-
-// The same columns of each input, because their orders may differ, and at least one.
-std::vector<ir::ColumnSet> Reads(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs,
-                                 const ir::ColumnSet& wanted) {
-  ir::ColumnSet reads = wanted;
-  if (reads.empty() && !inputs[0].columns.empty()) reads.insert(inputs[0].columns[0].name);
-  return std::vector<ir::ColumnSet>(inputs.size(), reads);
-}
-
-Cardinality Sum(const OpArguments& /*arguments*/, absl::Span<const Cardinality> inputs) {
-  uint64_t rows = 0;
-  bool known = true;
-  for (const Cardinality& input : inputs) {
-    if (input.kind == Cardinality::Kind::kEndless) return input;
-    known = known && input.known() && !__builtin_add_overflow(rows, input.rows, &rows);
-  }
-  return known ? Cardinality::Of(rows) : Cardinality::Unknown();
-}
-
-std::optional<uint64_t> MostRows(const ir::Attributes& /*attributes*/,
-                                 absl::Span<const std::optional<uint64_t>> inputs) {
-  uint64_t sum = 0;
-  for (const std::optional<uint64_t>& rows : inputs) {
-    if (!rows.has_value() || __builtin_add_overflow(sum, *rows, &sum)) return std::nullopt;
-  }
-  return sum;
-}
 
 const OpRegistration registration(
     {
@@ -332,19 +211,19 @@ const OpRegistration registration(
         .traits = {.indexed = true},
         .python_module = "dataset",
         .example = "ds.concat(other)",
-        .infer = Infer,
-        .reads = Reads,
-        .most_rows = MostRows,
+        .infer = InferSameColumns,
+        .reads = ReadsSameColumns,
+        .most_rows = MostRowsTogether,
     },
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
-       return std::make_unique<ConcatOperator>(IndicesOf(arguments));
+       return std::make_unique<ConcatOperator>(ColumnIndicesOf(arguments));
      },
      .indexed = [](const OpArguments& arguments,
                    IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
        HEADRACE_RETURN_IF_ERROR(ConcatenatedSource::Check(inputs));
-       return std::make_unique<ConcatenatedSource>(std::move(inputs), IndicesOf(arguments));
+       return std::make_unique<ConcatenatedSource>(std::move(inputs), ColumnIndicesOf(arguments));
      },
-     .cardinality = Sum});
+     .cardinality = RowsTogether});
 
 }  // namespace
 }  // namespace headrace

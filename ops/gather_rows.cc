@@ -87,4 +87,16 @@ Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs) {
   return joined;
 }
 
+Message GatherRows(absl::Span<const RowInBlock> rows) {
+  std::vector<const Block*> blocks;
+  for (const RowInBlock& row : rows) blocks.push_back(row.block);
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  const std::optional<RunTypes> types = RunTypesOf(*blocks[0]);
+  const bool same_runs = types.has_value() && std::all_of(blocks.begin(), blocks.end(), [&](const Block* block) {
+                           return block == blocks[0] || RunTypesOf(*block) == types;
+                         });
+  return GatherRows(rows, same_runs);
+}
+
 }  // namespace headrace

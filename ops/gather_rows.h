@@ -24,6 +24,8 @@ std::optional<RunTypes> RunTypesOf(const Block& block);
 // Joins the rows in the order given, with their identities and without a checkpoint. `same_runs`: all blocks have the
 // same RunTypes, and columns become contiguous by copies; otherwise rows are moved one by one.
 Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs);
+// The same; finds out whether the blocks have the same RunTypes.
+Message GatherRows(absl::Span<const RowInBlock> rows);
 
 }  // namespace headrace
 

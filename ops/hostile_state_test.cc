@@ -68,6 +68,30 @@ TEST(HostileState, OfCountersThatNoCheckpointHasIsRefused) {
   EXPECT_THAT(Refusal(shuffle, 3, Counter(2, ~uint64_t{0})), HasSubstr("read 18446744073709551615 rows"));
 }
 
+TEST(HostileState, OfAMixtureIsRefusedOrRunsToItsEnd) {
+  for (const std::string stop : {"first", "all"}) {
+    GraphBuilder builder;
+    for (uint32_t input = 0; input < 2; ++input) {
+      builder.Add("Range", {}, {{"stop", IntValue(20)}});
+      builder.Add("project", {2 * input}, {{"columns", ir::StringsValue({"value"})}});
+    }
+    builder.Add("mix", {1, 3}, {{"weights", ir::FloatsValue({1, 2})}, {"stop", ir::StringValue(stop)}});
+    EXPECT_THAT(Refusal(builder, 3, Counter(3, uint64_t{1} << 31)), HasSubstr("used 2147483648 rows of one message"));
+    // Of an input that was found empty, which ends the epoch under "first".
+    EXPECT_EQ(Refusal(builder, 3, Counter(4, ~uint64_t{0})).empty(), stop == "all");
+    for (const uint64_t value : {uint64_t{5}, ~uint64_t{0}}) {
+      for (int counter = 2; counter < 5; ++counter) {
+        const ir::proto::Graph graph = *builder.Build();
+        proto::State state = StateAfter(graph, 3);
+        state.set_checkpoint(counter, value);
+        auto iteration = Iteration::Start(graph, FromState(state));
+        if (!iteration.ok()) continue;
+        EXPECT_TRUE(ReadAll(std::move(iteration), 100).ok());
+      }
+    }
+  }
+}
+
 // Two groups of two classes and three rows, each class of which has one.
 TEST(HostileState, ThatBeginsWithinAGroupIsRefused) {
   GraphBuilder builder;

@@ -32,6 +32,7 @@ struct Model {
   std::vector<int64_t> rows;
   bool errs = false;
   bool ordered = true;     // no shuffle: the rows are known, not only how many may be
+  bool counted = true;     // how many there may be is known
   bool renumbers = false;  // a filter or batch would let other rows stand side by side where rows are left out
   // The last epoch of which all passes below have numbers; nullopt: none.
   std::optional<uint64_t> last_epoch = EpochRange::kMost;
@@ -45,6 +46,13 @@ struct Model {
     last_epoch = last_epoch.has_value() && other.last_epoch.has_value()
                      ? std::optional(std::min(*last_epoch, *other.last_epoch))
                      : std::nullopt;
+  }
+
+  void Meet(const Model& other) {
+    ordered &= other.ordered;
+    counted &= other.counted;
+    renumbers |= other.renumbers;
+    MeetEpochs(other);
   }
 
   Model Truncated(size_t count) && {
@@ -74,11 +82,13 @@ class RandomGraph {
 
   uint32_t Tree(int depth, Model& model) {
     if (depth == 0) return Range(model);
-    switch (Below(13)) {
+    switch (Below(14)) {
       case 0:
         return Concat(depth, model);
       case 1:
         return Zip(depth, model);
+      case 2:
+        return Below(3) == 0 ? MixRanges(model) : Mix(depth, model);
       default:
         return OnOne(Below(12), Tree(depth - 1, model), model);
     }
@@ -113,9 +123,7 @@ class RandomGraph {
   }
 
   uint32_t ConcatOf(uint32_t left, uint32_t right, Model& model, const Model& second) {
-    model.ordered &= second.ordered;
-    model.renumbers |= second.renumbers;
-    model.MeetEpochs(second);
+    model.Meet(second);
     if (!model.errs) {
       model.rows.insert(model.rows.end(), second.rows.begin(), second.rows.end());
       model.errs = second.errs;
@@ -133,14 +141,45 @@ class RandomGraph {
     const size_t rows = std::min(model.rows.size(), second.rows.size());
     const bool left_ends = model.rows.size() == rows && !model.errs;
     const bool right_ends = second.rows.size() == rows && !second.errs;
-    model.ordered &= second.ordered;
-    model.MeetEpochs(second);
+    model.Meet(second);
     model.errs = !left_ends && !right_ends;
     model.rows.resize(rows);
     for (size_t i = 0; i < rows; ++i) {
       if (second.rows[i] == kFailed) model.rows[i] = kFailed;
     }
     return builder_.Add("project", {zip}, {{"columns", ir::StringsValue({"value"})}});
+  }
+
+  uint32_t Mix(int depth, Model& model) {
+    const uint32_t left = Tree(depth - 1, model);
+    Model second;
+    const uint32_t right = Tree(depth - 2 > 0 ? depth - 2 : 0, second);
+    const bool all = Below(2) == 0;
+    model.Meet(second);
+    model.ordered = false;
+    model.counted &= all;
+    model.rows.insert(model.rows.end(), second.rows.begin(), second.rows.end());
+    model.errs |= second.errs;
+    return MixOf({left, right}, all ? "all" : "first");
+  }
+
+  uint32_t MixRanges(Model& model) {
+    const uint32_t left = Range(model);
+    Model second;
+    const uint32_t right = Range(second);
+    const bool empty = model.rows.empty() || second.rows.empty();
+    model.Meet(second);
+    model.ordered = model.counted = false;
+    if (empty) return MixOf({left, right}, "first");
+    model.CountPasses(uint64_t{1} << 32, (uint64_t{1} << 32) - 2);
+    return MixOf({left, right}, "repeat");
+  }
+
+  uint32_t MixOf(std::vector<uint32_t> inputs, std::string_view stop) {
+    const double weights[] = {0.2, 1, 5};
+    return builder_.Add("mix", std::move(inputs),
+                        {{"weights", ir::FloatsValue({weights[Below(3)], weights[Below(3)]})},
+                         {"stop", ir::StringValue(std::string(stop))}});
   }
 
   uint32_t OnOne(int64_t kind, uint32_t input, Model& model) {
@@ -263,7 +302,8 @@ void CheckModel(const Model& model, const RunSpec& spec, bool skips, const Ran& 
       EXPECT_EQ(ran.Ints(0, epoch), model.errs ? std::vector<int64_t>() : model.rows);
     }
   }
-  for (uint64_t epoch = spec.first_epoch; epoch < end && ran.error.ok() && ran.cardinality.known(); ++epoch) {
+  for (uint64_t epoch = spec.first_epoch; epoch < end && model.counted && ran.error.ok() && ran.cardinality.known();
+       ++epoch) {
     if (skips) {
       EXPECT_LE(ran.Ints(0, epoch).size(), ran.cardinality.rows);
     } else {

@@ -126,8 +126,10 @@ TEST(Registry, EveryOperatorHasAnExample) {
     if (declaration->traits.of_attribute) continue;
     const bool source = declaration->role == ir::Role::kSource;
     const bool sampler = declaration->python_module == "samplers";
-    EXPECT_EQ(declaration->python_module, source ? "" : sampler ? "samplers" : "dataset") << declaration->name;
-    const std::string_view before = source ? "hr\\." : sampler ? "ds\\.sample\\(hr\\." : "ds\\.";
+    const bool function = declaration->python_module == "functions";
+    const std::string_view module = source ? "" : sampler ? "samplers" : function ? "functions" : "dataset";
+    EXPECT_EQ(declaration->python_module, module) << declaration->name;
+    const std::string_view before = source || function ? "hr\\." : sampler ? "ds\\.sample\\(hr\\." : "ds\\.";
     const std::string call = Cat(before, declaration->name, "\\(.*\\)");
     EXPECT_THAT(declaration->example, MatchesRegex(Cat(call, ".*"))) << declaration->name;
   }

@@ -52,6 +52,12 @@ class Cases {
                      {{"count", IntValue(3)}}));
     top = builder_.Add("select", {Range(true)}, {{"indices", ir::IntsValue({3, 3, 19, 0, 7, 3})}});
     End(Batch(builder_.Add("take", {top}, {{"count", IntValue(5)}})));
+    const uint32_t window = builder_.Add("shuffle", {Range(false)}, {{"window", IntValue(5)}});
+    for (const char* const stop : {"first", "all", "repeat"}) {
+      const bool indexed = stop == std::string_view("repeat");
+      End(Batch(builder_.Add("mix", {indexed ? Range(true) : Even(Range(false)), indexed ? Range(false) : window},
+                             {{"weights", ir::FloatsValue({2, 1})}, {"stop", ir::StringValue(stop)}})));
+    }
     folder_.Write("a", "one\ntwo\n\nfour\n");
     folder_.Write("b", "five");
     End(builder_.Add("Text", {}, {{"patterns", ir::StringsValue({folder_ / "a", folder_ / "b"})}}));

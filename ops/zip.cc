@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "ops/held_input.h"
 #include "ops/separate_copy.h"
 
 namespace headrace {
@@ -20,83 +21,6 @@ void AppendRows(BlockColumn& target, BlockColumn& source, int from, int rows) {
   }
   for (int row = from; row < from + rows; ++row) target.Append(source.TakeRow(row));
 }
-
-// One input of a zip: the current message, and the position of the next row in it.
-class ZipInput {
- public:
-  void Start(uint64_t used) { used_ = skip_ = used; }
-
-  void Hold(Message message) {
-    width_ = message->checkpoint.size();
-    const uint64_t skipped = std::min(skip_, static_cast<uint64_t>(message->rows()));
-    skip_ -= skipped;
-    row_ = static_cast<int>(skipped);
-    held_ = std::move(message);
-    LetGoIfUsedUp();
-  }
-
-  // Unless it is empty, the front is a row, an error or the end of the epoch.
-  bool empty() const { return held_ == nullptr; }
-  int rows() const { return held_->rows() - row_; }
-  bool at_end() const { return held_ && rows() == 0 && held_->end == End::kEpoch; }
-  bool at_error() const { return held_ && rows() == 0 && held_->end == End::kError; }
-  Block& block() const { return *held_; }
-  int row() const { return row_; }
-
-  void UseRows(int rows) {
-    row_ += rows;
-    used_ += static_cast<uint64_t>(rows);
-    LetGoIfUsedUp();
-  }
-  absl::Status TakeError() {
-    absl::Status error = std::move(held_->error);
-    held_->end = End::kNone;
-    LetGoIfUsedUp();
-    return error;
-  }
-  // Drops what is held of epochs up to `epoch`, except the end-of-epoch marker.
-  void DropRows(uint64_t epoch) {
-    if (!held_ || held_->epoch > epoch) return;
-    row_ = held_->rows();
-    if (held_->end == End::kError) held_->end = End::kNone;
-    LetGoIfUsedUp();
-  }
-  // True if the end-of-epoch marker of `epoch` was already held.
-  bool StartNext(uint64_t epoch) {
-    const bool marked = held_ && held_->end == End::kEpoch && held_->epoch >= epoch;
-    held_.reset();
-    moved_ = false;
-    used_ = skip_ = 0;
-    return marked;
-  }
-
-  // Appends the input's checkpoint; `start` is the one it started from.
-  void AppendCheckpoint(Checkpoint::const_iterator start, Checkpoint& checkpoint) const {
-    if (moved_) start = before_.begin();
-    checkpoint.insert(checkpoint.end(), start, start + static_cast<std::ptrdiff_t>(*width_));
-  }
-  std::optional<size_t> width() const { return width_; }
-  uint64_t used() const { return used_; }
-
- private:
-  void LetGoIfUsedUp() {
-    if (rows() > 0 || held_->end != End::kNone) return;
-    if (!held_->continues) {
-      before_ = std::move(held_->checkpoint);
-      moved_ = true;
-      used_ = skip_;
-    }
-    held_.reset();
-  }
-
-  Message held_;
-  int row_ = 0;        // the next row of the current message
-  Checkpoint before_;  // the checkpoint before the current message, once one was used up
-  bool moved_ = false;
-  uint64_t used_ = 0;  // rows used since
-  uint64_t skip_ = 0;  // rows used before a restart that will come again
-  std::optional<size_t> width_;
-};
 
 // Row i of the result is row i of every input. An end at row i takes precedence over an error there, because that row
 // is unused.
@@ -116,7 +40,7 @@ class ZipOperator : public StreamOperator {
   }
 
   int wants() const override {
-    const auto empty = [](const ZipInput& input) { return input.empty(); };
+    const auto empty = [](const HeldInput& input) { return input.empty(); };
     const auto found = std::find_if(inputs_.begin(), inputs_.end(), empty);
     return found == inputs_.end() ? 0 : static_cast<int>(found - inputs_.begin());
   }
@@ -129,7 +53,7 @@ class ZipOperator : public StreamOperator {
   }
 
   void Finish(uint64_t epoch) override {
-    for (ZipInput& input : inputs_) input.DropRows(epoch);
+    for (HeldInput& input : inputs_) input.DropRows(epoch);
   }
 
   // The rows it holds are parts of the next row, which passes however large it is.
@@ -137,13 +61,13 @@ class ZipOperator : public StreamOperator {
 
  private:
   bool Step(Outbox& out) {
-    for (const ZipInput& input : inputs_) {
+    for (const HeldInput& input : inputs_) {
       if (!input.at_end()) continue;
       EndEpoch(input.block().epoch, out);
       return true;
     }
     int rows = std::numeric_limits<int>::max();
-    for (const ZipInput& input : inputs_) {
+    for (const HeldInput& input : inputs_) {
       if (input.empty()) return false;
       rows = std::min(rows, input.rows());
     }
@@ -159,7 +83,7 @@ class ZipOperator : public StreamOperator {
 
   // Null if no input has a tombstone next.
   const Block* FailedFront() const {
-    const auto failed = [](const ZipInput& input) { return input.block().tombstone(); };
+    const auto failed = [](const HeldInput& input) { return input.block().tombstone(); };
     const auto found = std::find_if(inputs_.begin(), inputs_.end(), failed);
     return found == inputs_.end() ? nullptr : &found->block();
   }
@@ -171,7 +95,7 @@ class ZipOperator : public StreamOperator {
     NameRow(0, *zipped);
     zipped->provenances.Set(0, failed.provenances[0]);
     zipped->error = SeparateCopy(failed.error);
-    for (ZipInput& input : inputs_) input.UseRows(1);
+    for (HeldInput& input : inputs_) input.UseRows(1);
     zipped->checkpoint = CheckpointNow();
     out.Give(std::move(zipped));
   }
@@ -180,7 +104,7 @@ class ZipOperator : public StreamOperator {
     auto zipped = std::make_unique<Block>();
     zipped->epoch = inputs_[0].block().epoch;
     for (int row = 0; row < rows; ++row) NameRow(row, *zipped);
-    for (ZipInput& input : inputs_) {
+    for (HeldInput& input : inputs_) {
       for (BlockColumn& column : input.block().columns) {
         zipped->columns.emplace_back();
         AppendRows(zipped->columns.back(), column, input.row(), rows);
@@ -194,7 +118,7 @@ class ZipOperator : public StreamOperator {
   void NameRow(int row, Block& zipped) const {
     RowId id;
     Provenance provenance;
-    for (const ZipInput& input : inputs_) {
+    for (const HeldInput& input : inputs_) {
       const RowId& other = input.block().ids[input.row() + row];
       const bool first = &input == inputs_.data();
       id = first ? other : JoinIds(id, other);
@@ -206,7 +130,7 @@ class ZipOperator : public StreamOperator {
 
   void GiveError(Outbox& out) {
     absl::Status error;
-    for (ZipInput& input : inputs_) {
+    for (HeldInput& input : inputs_) {
       if (!input.at_error()) {
         input.UseRows(1);
         continue;
@@ -229,21 +153,21 @@ class ZipOperator : public StreamOperator {
   // The width of each input's checkpoint is known once it has sent a message; until all have, nothing was used.
   Checkpoint CheckpointNow() const {
     Checkpoint checkpoint;
-    const auto known = [](const ZipInput& input) { return input.width().has_value(); };
+    const auto known = [](const HeldInput& input) { return input.width().has_value(); };
     if (std::all_of(inputs_.begin(), inputs_.end(), known)) {
       auto start = start_.begin();
-      for (const ZipInput& input : inputs_) {
+      for (const HeldInput& input : inputs_) {
         input.AppendCheckpoint(start, checkpoint);
         start += static_cast<std::ptrdiff_t>(*input.width());
       }
     } else {
       checkpoint = start_;
     }
-    for (const ZipInput& input : inputs_) checkpoint.push_back(input.used());
+    for (const HeldInput& input : inputs_) checkpoint.push_back(input.used());
     return checkpoint;
   }
 
-  std::vector<ZipInput> inputs_;
+  std::vector<HeldInput> inputs_;
   Checkpoint start_;  // the checkpoints of all inputs, concatenated
   uint64_t epoch_ = 0;
 };

@@ -80,6 +80,12 @@ class Writer:
         doc = "Samplers: the order of rows, for Dataset.sample."
         return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
 
+    def functions(self, stub: bool) -> str:
+        ops = self.of_module("functions")
+        body = "".join(text_of.function(op, stub) for op in ops)
+        doc = "Functions that make a dataset of others."
+        return HEADER.format(doc=doc) + self.imports(body, []) + self.exports(ops) + body
+
     def methods(self, stub: bool) -> str:
         ops = self.of_module("dataset")
         body = "class Methods:\n" + '    """The methods of Dataset that append an operator."""\n\n'
@@ -110,7 +116,7 @@ class Writer:
         else:
             lines.append("from typing import TYPE_CHECKING")
         lines.append("")
-        if modules := [module for module in ("hosted", "parts", "user_sampler") if f" {module}." in body]:
+        if modules := [module for module in ("hosted", "mixing", "parts", "user_sampler") if f" {module}." in body]:
             lines.append(f"from headrace import {', '.join(modules)}")
         if "Dataset" in own:
             lines.append("from headrace.dataset import Dataset")
@@ -146,6 +152,7 @@ class Writer:
         for title, module, prefix in [
             ("Sources", "", "hr."),
             ("Samplers", "samplers", "hr."),
+            ("Functions", "functions", "hr."),
             ("Dataset methods", "dataset", "ds."),
             ("headrace.vision", "vision", "V."),
             ("headrace.transforms", "transforms", "T."),
@@ -228,6 +235,7 @@ def generate() -> dict[str, str]:
         files[f"python/headrace/transforms{suffix}"] = writer.kernels("transforms", transforms, stub)
         files[f"python/headrace/sources{suffix}"] = writer.sources(stub)
         files[f"python/headrace/samplers{suffix}"] = writer.samplers(stub)
+        files[f"python/headrace/functions{suffix}"] = writer.functions(stub)
         files[f"python/headrace/methods{suffix}"] = writer.methods(stub)
     files["docs/ops.md"] = writer.page()
     return {name: formatted(name, text) for name, text in files.items()}

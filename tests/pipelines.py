@@ -448,6 +448,29 @@ def indices_only(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(30, shuffle=True).skip(3).concat(hr.Range(100, 110)).take(35).skip(1).batch(4)
 
 
+# ---- mixtures ----
+
+
+def mixed_pictures(data: pathlib.Path) -> hr.Dataset:
+    photos, few = hr.ImageFolder(data / "photos", shuffle=True), hr.ImageFolder(data / "photos").take(5)
+    mixed = hr.mix([photos, few], [3, 2], stop="repeat").map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    return mixed.shuffle(5).batch(4)
+
+
+def mixed_streams(data: pathlib.Path) -> hr.Dataset:
+    odd, named = (
+        hr.Range(30, shuffle=True).filter(hr.col("value") % 2 != 0),
+        hr.Range(100, 113).map(plus_noise, "value"),
+    )
+    inner = hr.mix([hr.Range(200, 208).shuffle(3), hr.Range(300, 320, shuffle=True)], [1, 3], stop="first")
+    return hr.mix([odd, named, inner.repeat(2)], [0.5, 1, 2], stop="all").map(plus_noise, "value").batch(4)
+
+
+def mixed_until_the_first_ends(data: pathlib.Path) -> hr.Dataset:
+    halves = hr.Range(60, shuffle=True).split([0.5, 0.5])
+    return hr.mix([*halves, hr.Range(90, 99).repeat()], [2, 1, 1], stop="first").repeat(2).batch(5)
+
+
 # ---- chosen rows ----
 
 
@@ -638,6 +661,12 @@ def skipped_and_cached(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(45).map(fails_at_37, "value").shuffle(4).on_error("skip").cache().batch(4)
 
 
+def skipped_and_mixed(data: pathlib.Path) -> hr.Dataset:
+    kept = hr.Range(60, 90).map(fails_at_37, "value").filter(hr.col("value") % 3 != 0)
+    failing = hr.Range(20, 50).map(fails_at_37, "value").filter(hr.col("value") % 2 != 0)
+    return hr.mix([failing, kept], [2, 1], stop="all").repeat(2).on_error("skip").batch(4)
+
+
 def skipped_up_to_the_limit(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(50).map(fails_at_37, "value").repeat(3).batch(5)
     return numbers.on_error("skip", max_errors=1)
@@ -704,6 +733,9 @@ PIPELINES: dict[str, Build] = {
         zipped,
         chained,
         indices_only,
+        mixed_pictures,
+        mixed_streams,
+        mixed_until_the_first_ends,
         part_of_pictures,
         folds_in_a_row,
         chosen_again,
@@ -735,6 +767,7 @@ PIPELINES: dict[str, Build] = {
         skipped_and_recovered_pictures,
         skipped_numbers,
         skipped_and_cached,
+        skipped_and_mixed,
         skipped_up_to_the_limit,
         failing_function,
         failing_function_in_any_order,

@@ -256,6 +256,8 @@ def image_records(count: int, shuffled: bool) -> Recipe:
 
 def source(draws: Draws) -> Recipe:
     recipe = _source(draws)
+    if recipe.text.startswith("Range") and recipe.numbered and draws.integer(0, 5) == 0:
+        return mixture(recipe, numbers(draws.integer(1, 6), True), _weights(draws), "repeat")
     # Repetitions stand next to a source with random access.
     alone = recipe.text.startswith(("Range", "Numpy")) and draws.integer(0, 3) == 0
     return in_succession(recipe, draws.integer(1, 3)) if alone else recipe
@@ -583,6 +585,22 @@ def chained(recipe: Recipe, other: Recipe) -> Recipe:
     )
 
 
+def mixture(recipe: Recipe, other: Recipe, weights: list[float], stop: Any) -> Recipe:
+    last_epoch = min(recipe.last_epoch, other.last_epoch)
+    return changed(
+        recipe,
+        text=f"mix([{recipe}, {other}], {weights}, {stop})",
+        build=lambda: hr.mix([recipe.build(), other.build()], weights, stop),
+        model=unmodelled,
+        keeps_rows=stop == "all" and recipe.keeps_rows and other.keeps_rows,
+        last_epoch=counted(changed(recipe, last_epoch=last_epoch), 2**32, 2**32 - 2)
+        if stop == "repeat"
+        else last_epoch,
+        renumbers=recipe.renumbers or other.renumbers,
+        may_skip=recipe.may_skip and other.may_skip,
+    )
+
+
 def zipped(recipe: Recipe, other: Recipe) -> Recipe:
     def build() -> hr.Dataset:
         both = recipe.build().zip(other.build().rename({"value": "other"}))
@@ -620,7 +638,11 @@ def skipping(recipe: Recipe, max_errors: int) -> Recipe:
     )
 
 
-MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "noise", "failing"]
+def _weights(draws: Draws) -> list[float]:
+    return [draws.choice([0.1, 1.0, 3.0]) for _ in range(2)]
+
+
+MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "failing"]
 
 
 def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
@@ -644,6 +666,7 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         ways.append(lambda: chosen(draws, recipe))
     if other.depth == recipe.depth:
         ways += [lambda: chained(recipe, other), lambda: zipped(recipe, other)]
+        ways.append(lambda: mixture(recipe, other, _weights(draws), draws.choice(["first", "all"])))
     return draws.choice(ways)()
 
 

@@ -118,6 +118,8 @@ MISTAKES: dict[str, tuple[Callable[[pathlib.Path], object], type[hr.Error], list
     "step of nothing": (lambda at: hr.Range(0, 9, 0), hr.GraphError, ["Range", "step"]),
     "columns that clash": (lambda at: NUMBERS.zip(hr.Range(3)), hr.GraphError, ["value"]),
     "columns that differ": (lambda at: NUMBERS.concat(hr.Numpy({"x": np.arange(3)})), hr.GraphError, ["value", "x"]),
+    "weights that lack one": (lambda at: hr.mix([NUMBERS, NUMBERS], [1], stop="all"), hr.GraphError, ["mix", "2 inputs", "1 weights"]),
+    "weight of nothing": (lambda at: hr.mix([NUMBERS, NUMBERS], [1, 0], stop="all"), hr.GraphError, ["mix", "weights", "above 0"]),
     "types that differ": (lambda at: NUMBERS.concat(hr.Numpy({"value": np.zeros(3)})), hr.GraphError, ["value", "int64", "float64"]),
 }  # fmt: skip
 

@@ -45,6 +45,7 @@ INDEXED = {
     "shuffled": lambda count: hr.Range(count, shuffle=True),
     "concat": lambda count: hr.Range(count - 5).concat(hr.Range(100, 105)),
     "taken": lambda count: hr.Range(count + 7, shuffle=True).skip(3).take(count),
+    "mix": lambda count: hr.mix([hr.Range(count - 5, shuffle=True), hr.Range(100, 105)], [2, 1], stop="all"),
     "zip": lambda count: hr.Range(count).zip(hr.Numpy({"other": np.arange(100)}, shuffle=True)),
 }
 STREAMED = {

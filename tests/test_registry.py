@@ -53,7 +53,7 @@ def test_every_operator_has_its_place_in_the_reference(name):
     operator = OPERATORS[name]
     if operator["python_module"] == "internal":
         return
-    prefixes = {"": "hr.", "samplers": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
+    prefixes = {"": "hr.", "samplers": "hr.", "functions": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
     prefix = prefixes[operator["python_module"]]
     pages = (ROOT / "docs/ops.md").read_text()
     _, found, rest = pages.partition(f"### {prefix}{operator['python_name'] or name}\n")

@@ -14,7 +14,6 @@ std::optional<uint64_t> LastEpochOf(const PlanNode& node) {
     if (!last.has_value()) return std::nullopt;
     inputs = std::min(inputs, *last);
   }
-  if (!node.stream) return inputs;
   const auto fits = [&](uint64_t epoch) { return node.properties.epochs.LastInput(epoch) <= inputs; };
   if (!fits(0)) return std::nullopt;
   uint64_t low = 0;
@@ -31,10 +30,11 @@ std::optional<uint64_t> LastEpochOf(const PlanNode& node) {
 }
 
 absl::Status UncountedEpoch(uint64_t epoch, std::optional<uint64_t> last) {
-  return UnsupportedError("epoch ", epoch, " cannot be counted: repeat() numbers the passes of all epochs one after ",
-                          "the other, and a nested repeat() the passes of those, in 64 bits, which are enough ",
-                          last.has_value() ? Cat("up to epoch ", *last, " here") : "for none here",
-                          "; give an endless repeat() a count, such as repeat(1000)");
+  return UnsupportedError(
+      "epoch ", epoch, " cannot be counted: repeat(), and a mixture whose inputs begin again, number ",
+      "the passes of all epochs one after the other, and a nested one the passes of those, in 64 ",
+      "bits, which are enough ", last.has_value() ? Cat("up to epoch ", *last, " here") : "for none here",
+      "; give an endless repeat() a count, such as repeat(1000)");
 }
 
 }  // namespace headrace

@@ -130,6 +130,7 @@ class PlanNodeMaker {
       // Acts on indices alone: what its properties say about streamed rows does not apply.
       const OperatorProperties declared = std::exchange(properties, {});
       properties.traits = declared.traits;
+      properties.epochs = declared.epochs;
       properties.new_order_each_epoch = declared.new_order_each_epoch;
       properties.run_rows = declared.run_rows;
       properties.processes = declared.processes;

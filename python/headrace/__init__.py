@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from headrace import samplers, sources, transforms, vision
+from headrace import functions, samplers, sources, transforms, vision
 from headrace.callback import Callback, Moment
 from headrace.dataset import ColumnType, Dataset, load
 from headrace.errors import (
@@ -19,6 +19,7 @@ from headrace.errors import (
     UnsupportedError,
 )
 from headrace.expression import Expression, col
+from headrace.functions import *  # noqa: F403
 from headrace.iterator import Iterator
 from headrace.kernel import Kernel, compose
 from headrace.parts import Subset
@@ -60,6 +61,7 @@ __all__ = [
     "transforms",
     "vision",
 ]
+__all__ += functions.__all__
 __all__ += samplers.__all__
 __all__ += sources.__all__
 

@@ -47,7 +47,7 @@ def _operators() -> list[dict[str, Any]]:
 
 
 def _python_name(op: dict[str, Any]) -> str:
-    prefixes = {"": "hr.", "samplers": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
+    prefixes = {"": "hr.", "samplers": "hr.", "functions": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
     # Of a plugin its name in graphs, "myops.Blur", is also that in Python.
     prefix = prefixes.get(op["python_module"])
     return op["name"] if prefix is None else f"{prefix}{op['python_name'] or op['name']}"
@@ -62,6 +62,7 @@ def ops(options: argparse.Namespace) -> int:
     for title, modules in (
         ("sources", [""]),
         ("samplers", ["samplers"]),
+        ("functions", ["functions"]),
         ("dataset methods", ["dataset"]),
         ("kernels of headrace.vision", ["vision"]),
         ("kernels of headrace.transforms", ["transforms"]),

@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = [
     "documentation",
+    "function",
     "indented",
     "kernel",
     "method",
@@ -151,6 +152,13 @@ def source(op: dict[str, Any], stub: bool = False, base: str = "Dataset") -> str
     head = f"class {op['name']}({base}):\n{docstring(documentation(op, own), 4)}\n\n"
     head += f"    def __init__(self{comma}{given}) -> None:"
     return f"{head} ...\n\n" if stub else f"{head}\n{indented(code, 8)}\n\n\n"
+
+
+def function(op: dict[str, Any], stub: bool = False) -> str:
+    given, own, code = signature(op)
+    assert code is not None
+    head = f"def {op['name']}({given}) -> Dataset:\n{docstring(documentation(op, own), 4)}\n"
+    return head + ("    ...\n\n" if stub else f"{indented(code, 4)}\n\n\n")
 
 
 def method(op: dict[str, Any], stub: bool = False) -> str:

@@ -263,6 +263,10 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda labels, n: numbers().sample(hr.ClassBalanced(labels, n)),
         {"labels": [0, 1] * 3, "n": 4},
     ),
+    "mix": (
+        lambda inputs, weights, stop: hr.mix(inputs, weights, stop),
+        {"inputs": [numbers(), numbers()], "weights": [1, 2], "stop": "all"},
+    ),
     "Repeated": (lambda times: numbers().sample(hr.Repeated(times)), {"times": 2}),
     "col": (hr.col, {"name": "value"}),
     "isin": (hr.col("value").isin, {"values": [1]}),

@@ -21,7 +21,7 @@ NAMES = [op["name"] for op in OPERATORS]
 
 def in_python(op):
     name = op["python_name"] or op["name"]
-    modules = {"": hr, "samplers": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}
+    modules = {"": hr, "samplers": hr, "functions": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}
     return getattr(modules[op["python_module"]], name)
 
 

@@ -17,6 +17,9 @@ PIPELINES = {
     "unbatch": lambda: hr.Range(40).batch(8).unbatch().shuffle(9).batch(4),
     "zip": lambda: hr.Range(20).shuffle(5).zip(hr.Range(20).rename({"value": "b"})).batch(3),
     "concat": lambda: hr.Range(12).shuffle(5).concat(hr.Range(9)).batch(2),
+    "mix": lambda: hr.mix([hr.Range(12).shuffle(5), hr.Range(9).map(lambda x: x, "value")], [1, 2], stop="all").batch(
+        2
+    ),
     "function": lambda: hr.Range(30).map(lambda x, rng: x + rng.integers(1000), "value").batch(4),
     "generator": lambda: hr.Generator(lambda epoch: iter(range(epoch, epoch + 30)), {"value": "int64"}).batch(4),
     "take": lambda: hr.Range(40).shuffle(11).skip(3).take(20).batch(4),

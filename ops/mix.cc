@@ -1,0 +1,349 @@
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "engine/operator/operator.h"
+#include "ops/gather_rows.h"
+#include "ops/held_input.h"
+#include "ops/mixed_source.h"
+#include "ops/mixture_draws.h"
+#include "ops/mixture_rows.h"
+#include "ops/mixture_table.h"
+#include "ops/same_columns.h"
+
+namespace headrace {
+namespace {
+
+MixtureStop StopOf(const ir::Attributes& attributes) {
+  const std::string stop = attributes.String("stop");
+  return stop == "first" ? MixtureStop::kFirst : stop == "all" ? MixtureStop::kAll : MixtureStop::kRepeat;
+}
+
+// Gives the next row of the input that each draw takes. An input without a row left is found when it is drawn, by its
+// end-of-epoch marker. Asks an input for a message only when it is drawn, except for the first one of all, from which
+// it learns how many counters the input's checkpoint has.
+class MixOperator : public StreamOperator {
+ public:
+  explicit MixOperator(const OpArguments& arguments)
+      : column_indices_(ColumnIndicesOf(arguments)),
+        stops_at_first_(StopOf(arguments.attributes) == MixtureStop::kFirst),
+        stream_(RowRandom::StreamOf(arguments.seed, arguments.salt)),
+        cycle_(arguments.epoch_cycle),
+        draws_(arguments.attributes.Floats("weights")),
+        inputs_(column_indices_.size()),
+        gathered_(inputs_.size()) {}
+
+  absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {
+    for (const uint64_t used : counters.subspan(1)) {
+      if (used == kEnded && !stops_at_first_) continue;
+      HEADRACE_RETURN_IF_ERROR(CheckRowsOfMessage(used));
+    }
+    return absl::OkStatus();
+  }
+
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override {
+    start_ = inputs;
+    StartEpoch(epoch);
+    draw_ = counters[0];
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const bool ended = counters[i + 1] == kEnded;
+      if (ended) draws_.LeaveOut(i);
+      inputs_[i].Start(ended ? 0 : counters[i + 1]);
+    }
+  }
+
+  int wants() const override {
+    const auto unknown = [](const HeldInput& input) { return !input.width().has_value(); };
+    const auto found = std::find_if(inputs_.begin(), inputs_.end(), unknown);
+    return static_cast<int>(found == inputs_.end() ? drawn_ : static_cast<size_t>(found - inputs_.begin()));
+  }
+
+  void Receive(int input, Message message, Outbox& out) override {
+    if (message->epoch < epoch_) return;
+    const auto from = static_cast<size_t>(input);
+    Reorder(column_indices_[from], message->columns);
+    most_rows_ = std::max(most_rows_, static_cast<size_t>(message->rows()));
+    inputs_[from].Hold(std::move(message));
+    while (Step(out)) {
+    }
+  }
+
+  void Finish(uint64_t epoch) override {
+    if (epoch < epoch_) return;
+    removed_.removed.reset();
+    for (HeldInput& input : inputs_) input.DropRows(epoch);
+  }
+
+  size_t held_bytes() const override {
+    size_t bytes = 0;
+    for (const HeldInput& input : inputs_) bytes += input.bytes();
+    return bytes;
+  }
+
+ private:
+  // Instead of the rows used: the input was found to have no more.
+  static constexpr uint64_t kEnded = std::numeric_limits<uint64_t>::max();
+
+  void StartEpoch(uint64_t epoch) {
+    epoch_ = epoch;
+    draws_.Begin(RowRandom::KeyOf(stream_, RowEpochOf(epoch, cycle_)));
+    draw_ = 0;
+    attempt_ = 0;
+  }
+
+  // Whether it could do anything.
+  bool Step(Outbox& out) {
+    const auto known = [](const HeldInput& input) { return input.width().has_value(); };
+    if (!std::all_of(inputs_.begin(), inputs_.end(), known)) return false;
+    if (draws_.inputs_left() == 0) {
+      EndEpoch(out);
+      return true;
+    }
+    Gather();
+    if (!rows_.empty()) {
+      GiveRows(out);
+      return true;
+    }
+    HeldInput& input = inputs_[drawn_];
+    if (input.empty()) return false;
+    if (input.at_end()) {
+      TakeEnd(input, out);
+    } else {
+      GiveAlone(input, out);
+    }
+    return true;
+  }
+
+  // Draws up to an input whose next row is not there, or leaves alone.
+  void Gather() {
+    rows_.clear();
+    std::fill(gathered_.begin(), gathered_.end(), 0);
+    while (true) {
+      drawn_ = draws_.At(draw_, attempt_);
+      HeldInput& input = inputs_[drawn_];
+      int& gathered = gathered_[drawn_];
+      if (input.empty() || input.rows() == gathered || input.block().tombstone()) return;
+      // What was removed before a row stands at the front of a message.
+      const bool removed = gathered == 0 && input.has_removed();
+      if ((removed && !rows_.empty()) || rows_.size() == most_rows_) return;
+      if (removed) input.GiveRemoved(removed_);
+      const int row = input.row() + gathered++;
+      RowId& id = input.block().ids[row];
+      id.key = MixKey(id.key, drawn_);
+      rows_.push_back({&input.block(), row});
+      NextDraw();
+    }
+  }
+
+  void GiveRows(Outbox& out) {
+    const auto from = static_cast<size_t>(
+        std::find_if(gathered_.begin(), gathered_.end(), [](int n) { return n > 0; }) - gathered_.begin());
+    HeldInput& first = inputs_[from];
+    const bool whole =
+        static_cast<size_t>(first.block().rows()) == rows_.size() && gathered_[from] == first.block().rows();
+    if (whole) {
+      Give(first.TakeAllRows(), out);
+      return;
+    }
+    Message joined = GatherRows(rows_);
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (gathered_[i] > 0) inputs_[i].UseRows(gathered_[i]);
+    }
+    Give(std::move(joined), out);
+  }
+
+  // A tombstone or an error, each of which counts as the row of its draw.
+  void GiveAlone(HeldInput& input, Outbox& out) {
+    input.GiveRemoved(removed_);
+    NextDraw();
+    if (input.at_error()) {
+      absl::Status error = input.TakeError();
+      Give(MakeErrorMessage(epoch_, {}, std::move(error)), out);
+      return;
+    }
+    Message tombstone = input.TakeAllRows();
+    tombstone->ids[0].key = MixKey(tombstone->ids[0].key, drawn_);
+    Give(std::move(tombstone), out);
+  }
+
+  void Give(Message message, Outbox& out) {
+    message->epoch = epoch_;
+    message->checkpoint = CheckpointNow();
+    message->continues = false;
+    message->TakeRemovedOf(removed_);
+    out.Give(std::move(message));
+  }
+
+  void NextDraw() {
+    ++draw_;
+    attempt_ = 0;
+  }
+
+  void TakeEnd(HeldInput& input, Outbox& out) {
+    input.GiveRemoved(removed_);
+    if (stops_at_first_) {
+      EndEpoch(out);
+      return;
+    }
+    draws_.LeaveOut(drawn_);
+    ++attempt_;
+  }
+
+  void EndEpoch(Outbox& out) {
+    uint64_t ended = epoch_;
+    for (const HeldInput& input : inputs_) {
+      if (input.at_end()) ended = std::max(ended, input.block().epoch);
+    }
+    Message end = MakeEndOfEpoch(ended, CheckpointNow());
+    end->TakeRemovedOf(removed_);
+    out.Give(std::move(end));
+    start_.assign(start_.size(), 0);
+    StartEpoch(ended + 1);
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (!inputs_[i].StartNext(ended)) out.FinishEpoch(static_cast<int>(i), ended);
+    }
+  }
+
+  Checkpoint CheckpointNow() const {
+    Checkpoint checkpoint;
+    auto start = start_.begin();
+    for (const HeldInput& input : inputs_) {
+      input.AppendCheckpoint(start, checkpoint);
+      start += static_cast<std::ptrdiff_t>(*input.width());
+    }
+    checkpoint.push_back(draw_);
+    for (size_t i = 0; i < inputs_.size(); ++i) checkpoint.push_back(draws_.left(i) ? inputs_[i].used() : kEnded);
+    return checkpoint;
+  }
+
+  const ColumnIndices column_indices_;
+  const bool stops_at_first_;
+  const uint64_t stream_;
+  const uint64_t cycle_;
+  MixtureDraws draws_;
+  std::vector<HeldInput> inputs_;
+  Checkpoint start_;  // the checkpoints of all inputs, concatenated
+  uint64_t epoch_ = 0;
+  uint64_t draw_ = 0;
+  int attempt_ = 0;   // of the draw: how many inputs it found empty
+  size_t drawn_ = 0;  // the input of the draw
+  Block removed_;     // without rows; holds what was removed before the next row given
+  std::vector<RowInBlock> rows_;
+  std::vector<int> gathered_;  // of each input, those of rows_
+  size_t most_rows_ = 1;       // of a message that came
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+  const size_t weights = attributes.Floats("weights").size();
+  if (weights != inputs.size()) {
+    return GraphError("has ", inputs.size(), " inputs and ", weights, " weights; give one weight for each input");
+  }
+  if (inputs.size() > MixtureTable::kMostInputs) {
+    return UnsupportedError("has ", inputs.size(), " inputs; at most ", MixtureTable::kMostInputs, " can be mixed");
+  }
+  return InferSameColumns(attributes, inputs);
+}
+
+// Where the inputs are not read by number: what the draws of the first epoch give.
+Cardinality CountMixed(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
+  if (StopOf(arguments.attributes) == MixtureStop::kAll) return RowsTogether(arguments, inputs);
+  // More are not worth the time.
+  constexpr uint64_t kMostDraws = uint64_t{1} << 26;
+  std::vector<uint64_t> sizes;
+  bool endless = true;
+  for (const Cardinality& input : inputs) {
+    if (input.kind == Cardinality::Kind::kUnknown) return input;
+    endless = endless && !input.known();
+    sizes.push_back(input.known() ? input.rows : std::numeric_limits<uint64_t>::max());
+  }
+  if (endless) return Cardinality::Endless();
+  MixtureDraws draws(arguments.attributes.Floats("weights"));
+  const uint64_t stream = RowRandom::StreamOf(arguments.seed, arguments.salt);
+  draws.Begin(RowRandom::KeyOf(stream, arguments.first_epoch));
+  uint64_t rows = 0;
+  const bool all =
+      DrawMixture(MixtureStop::kFirst, sizes, draws, [&rows](size_t /*input*/) { return ++rows <= kMostDraws; });
+  return all ? Cardinality::Of(rows) : Cardinality::Unknown();
+}
+
+std::optional<uint64_t> MostRows(const ir::Attributes& attributes, absl::Span<const std::optional<uint64_t>> inputs) {
+  if (StopOf(attributes) == MixtureStop::kRepeat) return std::nullopt;
+  return MostRowsTogether(attributes, inputs);
+}
+
+const OpRegistration registration(
+    {
+        .name = "mix",
+        .role = ir::Role::kStream,
+        .summary = "Gives rows of several data sets, drawn with given weights.",
+        .doc = "Each draw takes the next row of one of the inputs, input i with probability weights[i] / sum(weights), "
+               "whatever came before. `stop` says what the draw of an input without a row left does. \"first\": it "
+               "ends the epoch. \"all\": this input is drawn no more, and the others keep their proportions, until "
+               "all are empty. \"repeat\": the input begins its next pass, as under an endless repeat, and the epoch "
+               "ends when each has been found empty once. Draw i depends on the seed, the epoch and i alone.\n"
+               "The inputs must have the same columns, of the same dtypes, as for concat. A row's key is its own mixed "
+               "with the number of its input, under \"repeat\" first with the pass. Over sources with random access it "
+               "has random access, too, and the rows of all ranks are drawn together; elsewhere each rank mixes its "
+               "own rows, with the same draws, and \"repeat\" is refused.\n"
+               "Errors: another number of weights than of inputs; a weight that is not a finite number above 0; an "
+               "empty input under \"repeat\".",
+        .min_inputs = 1,
+        .max_inputs = -1,
+        .attributes = {{.name = "weights",
+                        .type = ir::AttributeType::kFloats,
+                        .doc = "One for each input; of any sum.",
+                        .minimum = 0.0,
+                        .exclusive_minimum = true},
+                       {.name = "stop",
+                        .type = ir::AttributeType::kString,
+                        .doc = "What the draw of an input without a row left does.",
+                        .choices = {"first", "all", "repeat"}}},
+        .traits = {.random = true, .indexed = true},
+        .python_module = "functions",
+        .python = {.parameters = "inputs: Sequence[Dataset], weights: Sequence[float], stop: Literal[\"first\", "
+                                 "\"all\", \"repeat\"], *, seed: int | None = None, name: str | None = None",
+                   .docs = {{"inputs", "The datasets, at least one."}, {"weights"}, {"stop"}, {"seed"}, {"name"}},
+                   .body = "return mixing.mixed(inputs, {\"weights\": weights, \"stop\": stop, \"seed\": seed, "
+                           "\"name\": name})"},
+        .example = "hr.mix([ds, other], weights=[3, 1], stop=\"all\")",
+        .infer = Infer,
+        .reads = ReadsSameColumns,
+        .most_rows = MostRows,
+    },
+    {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
+       if (StopOf(arguments.attributes) == MixtureStop::kRepeat) {
+         return UnsupportedError(
+             "with stop=\"repeat\" needs sources with random access as inputs, with nothing between but take, skip, "
+             "concat, zip and samplers; put maps above mix, or give each input a repeat() and the mixture "
+             "stop=\"first\" and a take()");
+       }
+       return std::make_unique<MixOperator>(arguments);
+     },
+     .indexed = [](const OpArguments& arguments,
+                   IndexedSources inputs) -> absl::StatusOr<std::unique_ptr<IndexedSource>> {
+       return MixSources(arguments, StopOf(arguments.attributes), arguments.attributes.Floats("weights"),
+                         std::move(inputs));
+     },
+     .properties =
+         [](const OpArguments& arguments, OperatorProperties& properties) {
+           // The draws made, and for each input the rows used after its checkpoint.
+           properties.checkpoint_counters = 1 + static_cast<int>(arguments.inputs.size());
+           properties.new_order_each_epoch = true;
+           const MixtureStop stop = StopOf(arguments.attributes);
+           properties.rows_differ = stop != MixtureStop::kAll;
+           if (stop != MixtureStop::kRepeat) return;
+           properties.epochs = {.stride = kMixturePasses, .runs = kMixturePasses - 1};
+           uint64_t cycle = 0;
+           const bool beyond = __builtin_mul_overflow(arguments.epoch_cycle, kMixturePasses, &cycle);
+           properties.input_cycle = beyond ? 0 : cycle;
+         },
+     .cardinality = CountMixed});
+
+}  // namespace
+}  // namespace headrace

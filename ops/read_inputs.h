@@ -1,0 +1,30 @@
+// Reads rows of several indexed inputs in one order. Pure functions.
+#ifndef HEADRACE_OPS_READ_INPUTS_H_
+#define HEADRACE_OPS_READ_INPUTS_H_
+
+#include <cstddef>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "engine/operator/operator.h"
+
+namespace headrace {
+
+struct PlaceInInput {
+  size_t input = 0;
+  RowPlace place;
+};
+
+// As IndexedSource::ReadRows of that input.
+using ReadInput = absl::FunctionRef<absl::Status(size_t input, const RowPlaces& places, Block& block)>;
+
+// Puts the rows, at least one, into a block that has none, with one call of `read` for each input and epoch. Of the
+// rows that fail, the first one's error counts, and the rows before it are in the block.
+absl::Status ReadRowsOfInputs(absl::Span<const PlaceInInput> rows, ReadInput read, Block& block);
+// Appends the only row of `row` to the block.
+void AppendReadRow(Block& row, Block& block);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_READ_INPUTS_H_
