@@ -222,9 +222,9 @@ def training(data: pathlib.Path) -> hr.Dataset:
 def opencv_training(data: pathlib.Path) -> hr.Dataset:
     return (
         hr.ImageFolder(data / "photos", shuffle=True, columns=["image", "label", "index"])
-        .map(V.Decode(), "image")
-        .map(V.RandomResizedCrop((24, 40), interpolation="bicubic", antialias=False), "image")
-        .map([V.RandomVerticalFlip(), V.Rescale(1 / 255), V.HWC2CHW()], "image")
+        .map(V.Decode(), "image", window=3)
+        .map(V.RandomResizedCrop((24, 40), interpolation="bicubic", antialias=False), "image", workers=2)
+        .map([V.RandomVerticalFlip(), V.Rescale(1 / 255), V.HWC2CHW()], "image", workers=3, window=2)
         .map(T.OneHot(4), "label")
         .repeat(2)
         .batch(8, drop_remainder=True)

@@ -15,6 +15,7 @@ from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import memory_bytes, path, shown, text
 from headrace.process_options import ProcessOptions
+from headrace.stage_limits import given_limits
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -195,6 +196,8 @@ def mapped(
     processes: int,
     worker_init: Callable[[int], Any] | None,
     seed_globals: bool | None,
+    workers: int | None = None,
+    window: int | None = None,
 ) -> Dataset:
     if isinstance(kernels, str) or (isinstance(columns, Kernel) or callable(columns)):
         raise GraphError(
@@ -205,7 +208,25 @@ def mapped(
     in_processes = ProcessOptions("map", processes, worker_init, seed_globals)
     writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
     writer.write(kernels, read, read if output is None else names(output, "output", "map"))
-    return dataset._append("map", {}, steps=writer.steps, step_bindings=[bound.binding for bound in writer.bound])
+    limits = given_limits("map", workers, window)
+    if limits.workers > 0 and writer.bound:
+        _check_callers(limits.workers, processes, ordered)
+    bindings = [bound.binding for bound in writer.bound]
+    return dataset._append("map", {}, steps=writer.steps, step_bindings=bindings, limits=limits)
+
+
+def _check_callers(workers: int, processes: int, ordered: bool | None) -> None:
+    """`workers` of a map that calls Python functions."""
+    if processes > 0:
+        raise GraphError(
+            f"map: processes={processes} says how many calls of the function run at once; leave workers out, or write "
+            "kernels in a map of their own"
+        )
+    if workers > 1 and ordered is not False:
+        raise GraphError(
+            f"map: the function is called in row order, one row at a time, and workers is {workers}; give ordered=False, "
+            f"so that {workers} threads call it, or processes={workers}, or write kernels in a map of their own"
+        )
 
 
 def filtered(
