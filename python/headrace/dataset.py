@@ -20,7 +20,7 @@ from headrace.reference import Binding, Bound
 from headrace.run_options import RunOptions, RunParameters
 from headrace.sampler import Sampler, applied
 from headrace.source_location import users_location
-from headrace.stage_limits import NO_LIMITS, StageLimits
+from headrace.stage_limits import NO_LIMITS
 from headrace.system_error import system_error
 from headrace.whole_file import read_whole, write_whole
 
@@ -457,7 +457,7 @@ class Dataset(Methods):
         others: "Sequence[Dataset]" = (),
         steps: Sequence[Any] = (),
         step_bindings: Sequence[Binding] = (),
-        limits: StageLimits = NO_LIMITS,
+        limits: tuple[int, int] = NO_LIMITS,
     ) -> "Dataset":
         inputs = (self, *others)
         for other in inputs:
@@ -480,7 +480,7 @@ class Dataset(Methods):
         seed: int | None,
         on_error: ErrorPolicy | None,
         step_bindings: Sequence[Binding] = (),
-        limits: StageLimits = NO_LIMITS,
+        limits: tuple[int, int] = NO_LIMITS,
     ) -> None:
         bound = [value for value in attributes.values() if isinstance(value, Bound)]
         plain = {name: _plain(value) for name, value in attributes.items()}

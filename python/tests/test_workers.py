@@ -17,6 +17,10 @@ def cast(ds: hr.Dataset, **options) -> hr.Dataset:
     return ds.map(T.TypeCast("float32"), "value", **options)
 
 
+def rounded(ds: hr.Dataset, **options) -> hr.Dataset:
+    return ds.map(T.TypeCast("int16"), "value", **options)
+
+
 def line_of(text: str, stage: str) -> str:
     """The line of the plan that has a stage."""
     return next(line for line in text.splitlines() if stage in line)
@@ -55,7 +59,7 @@ def test_a_map_has_its_own_workers_and_window():
 
 
 def test_fused_maps_take_the_smaller_number():
-    both = cast(cast(hr.Range(9), workers=4, window=9), workers=2)
+    both = rounded(cast(hr.Range(9), workers=4, window=9), workers=2)
     text = both.explain()
     assert "fixed by map[1] and map[2], the smaller number holds: workers=2" in text and "window=9" in text
     apart = both.iterate(optimize=False)
@@ -177,7 +181,7 @@ def test_what_is_set_ends_with_its_iterator():
 
 
 def test_fused_operators_keep_their_names():
-    with cast(cast(hr.Range(9))).iterate() as it:
+    with rounded(cast(hr.Range(9))).iterate() as it:
         it.set_workers("map[2]", 1)
         assert "map[1]: at most 1 at once, by set_workers" in it.explain()
 
