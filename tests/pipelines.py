@@ -325,6 +325,13 @@ def whole_files(data: pathlib.Path) -> hr.Dataset:
     return hr.Files([str(data / "photos/**/*.jpg"), str(data / "texts/*.txt")], shuffle=True).batch(3)
 
 
+def table_of_files(data: pathlib.Path) -> hr.Dataset:
+    paths = sorted(data.glob("photos/**/*.jpg"))
+    table = {"path": paths, "label": np.arange(len(paths)), "box": np.arange(2 * len(paths)).reshape(-1, 2)}
+    files = hr.Manifest(table, "path", output="image", shuffle=True)
+    return files.project(["image", "label", "box"]).map([V.Decode(), V.Resize((9, 12))], "image").repeat(2).batch(4)
+
+
 def text_lines(data: pathlib.Path) -> hr.Dataset:
     return hr.Text(str(data / "texts/*.txt")).shuffle(8).batch(7)
 
@@ -668,6 +675,7 @@ PIPELINES: dict[str, Build] = {
         kernels_on_encoded_images,
         kernels_on_vectors,
         whole_files,
+        table_of_files,
         text_lines,
         text_splits,
         json_lines,
