@@ -151,7 +151,8 @@ const OpRegistration registration(
                         .nullable = true,
                         .chooses_columns = true}},
         .traits = {.indexed = true, .file_io = true},
-        .python = {.parameters = "table: Table, path_column: str, root: str | PathLike[str] | None = None, *, output: "
+        .python = {.parameters = "table: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Any, path_column: str, "
+                                 "root: str | PathLike[str] | None = None, *, output: "
                                  "str = \"data\", shuffle: bool = False, seed: int | None = None, name: str | None = "
                                  "None",
                    .docs = {{"table",
