@@ -89,12 +89,8 @@ class Pipeline::LaneClient : public PoolClient {
     stages_.push_back(stage);
     GrowFor(*stage);
   }
-  // Has threads for as many tasks as the user set for the stage.
-  void GrowForSet(const Stage& stage) {
-    const bool own = stage.plan().lane == Lane::kPython;
-    // More threads of its own would find no slots for their output.
-    pool_->Grow(own ? std::min(stage.cap(), stage.plan().window) : stage.cap());
-  }
+  // Has threads for as many tasks as the user set for the stage; more would find no slots for their output.
+  void GrowForSet(const Stage& stage) { pool_->Grow(std::min(stage.cap(), stage.plan().window)); }
   bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
   WorkerPool* pool() const { return pool_; }
   // Whether its tasks call the user's Python.
