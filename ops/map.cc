@@ -104,7 +104,7 @@ const OpRegistration registration(
         .python = {.parameters = "kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None = "
                                  "None, *, ordered: bool | None = None, types: Columns | None = None, processes: "
                                  "int = 0, worker_init: Callable[[int], Any] | None = None, seed_globals: bool | None "
-                                 "= None",
+                                 "= None, workers: int | None = None, window: int | None = None",
                    .docs = {{"kernels",
                              "A kernel or a Python function, or a list of them, applied one after the other. A "
                              "function gets the columns as arrays (byte strings as bytes, texts as str) and returns "
@@ -127,9 +127,17 @@ const OpRegistration registration(
                             {"worker_init", "Called once in each process, with its number from 0."},
                             {"seed_globals",
                              "Whether the generators of random, NumPy and torch are seeded for each row in the "
-                             "processes; None: unless the function takes `rng`."}},
+                             "processes; None: unless the function takes `rng`."},
+                            {"workers",
+                             "The most tasks of this map at once; None: the engine chooses, as all stages share the "
+                             "cores. For functions with ordered=False, the threads that call them. Like `window` and "
+                             "`processes` it is an option of the run: no row, state or saved graph depends on it. "
+                             "Where the optimizer fuses maps, the smaller number holds."},
+                            {"window",
+                             "The results of this map that may wait for the next stage, one message each; None: the "
+                             "engine chooses."}},
                    .body = "return hosted.mapped(\n    self, kernels, columns, output, ordered, types, processes, "
-                           "worker_init, seed_globals\n)"},
+                           "worker_init, seed_globals, workers, window\n)"},
         .example = "ds.map([V.Decode(), V.Resize((8, 8))], \"image\")",
     },
     {.row = MakeMap, .properties = Describe});

@@ -222,9 +222,9 @@ def training(data: pathlib.Path) -> hr.Dataset:
 def opencv_training(data: pathlib.Path) -> hr.Dataset:
     return (
         hr.ImageFolder(data / "photos", shuffle=True, columns=["image", "label", "index"])
-        .map(V.Decode(), "image")
-        .map(V.RandomResizedCrop((24, 40), interpolation="bicubic", antialias=False), "image")
-        .map([V.RandomVerticalFlip(), V.Rescale(1 / 255), V.HWC2CHW()], "image")
+        .map(V.Decode(), "image", window=3)
+        .map(V.RandomResizedCrop((24, 40), interpolation="bicubic", antialias=False), "image", workers=2)
+        .map([V.RandomVerticalFlip(), V.Rescale(1 / 255), V.HWC2CHW()], "image", workers=3, window=2)
         .map(T.OneHot(4), "label")
         .repeat(2)
         .batch(8, drop_remainder=True)
@@ -338,6 +338,13 @@ def kernels_on_vectors(data: pathlib.Path) -> hr.Dataset:
 
 def whole_files(data: pathlib.Path) -> hr.Dataset:
     return hr.Files([str(data / "photos/**/*.jpg"), str(data / "texts/*.txt")], shuffle=True).batch(3)
+
+
+def table_of_files(data: pathlib.Path) -> hr.Dataset:
+    paths = sorted(data.glob("photos/**/*.jpg"))
+    table = {"path": paths, "label": np.arange(len(paths)), "box": np.arange(2 * len(paths)).reshape(-1, 2)}
+    files = hr.Manifest(table, "path", output="image", shuffle=True)
+    return files.project(["image", "label", "box"]).map([V.Decode(), V.Resize((9, 12))], "image").repeat(2).batch(4)
 
 
 def text_lines(data: pathlib.Path) -> hr.Dataset:
@@ -713,6 +720,7 @@ PIPELINES: dict[str, Build] = {
         kernels_on_encoded_images,
         kernels_on_vectors,
         whole_files,
+        table_of_files,
         text_lines,
         text_splits,
         json_lines,

@@ -32,6 +32,8 @@ class DeviceIteration {
   absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, DeviceRow& row);
   void Given();
   void Ask(uint64_t epoch);
+  absl::Status SetWorkers(const std::string& op, int workers) { return iteration_->SetWorkers(op, workers); }
+  void ResetWorkers() { iteration_->ResetWorkers(); }
   Pipeline::Closed Close(std::chrono::nanoseconds patience);
   void Stop();
   bool RunsHere() const { return iteration_->RunsHere(); }

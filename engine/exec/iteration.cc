@@ -68,6 +68,7 @@ PipelineOptions OptionsOf(const IterateOptions& options, const ShardAssignment& 
   pipeline.workers = options.workers;
   pipeline.window = options.window;
   pipeline.group = options.group;
+  pipeline.limits = options.limits;
   pipeline.memory = options.memory;
   pipeline.profile = options.profile;
   pipeline.cache_folder = options.cache_folder;
@@ -288,6 +289,8 @@ absl::Status Iteration::GoOnWithout(const std::string& cache) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!ended) left_.push_back(pipeline_);
   pipeline_ = std::move(next->pipeline_);
+  // Accepted by the pipeline before, which had the same plan.
+  for (const auto& [op, workers] : set_workers_) pipeline_->SetWorkers(op, workers).IgnoreError();
   if (closed_) pipeline_->Stop();
   return absl::OkStatus();
 }
@@ -295,6 +298,20 @@ absl::Status Iteration::GoOnWithout(const std::string& cache) {
 void Iteration::Ask(uint64_t epoch) {
   asked_ = std::max(asked_, epoch);
   pipeline_->Ask(epoch);
+}
+
+absl::Status Iteration::SetWorkers(const std::string& op, int workers) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_) return IteratorClosed();
+  HEADRACE_RETURN_IF_ERROR(pipeline_->SetWorkers(op, workers));
+  set_workers_[op] = workers;
+  return absl::OkStatus();
+}
+
+void Iteration::ResetWorkers() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  set_workers_.clear();
+  pipeline_->ResetWorkers();
 }
 
 Pipeline::Closed Iteration::Close(std::chrono::nanoseconds patience) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,7 @@ struct IterateOptions {
   int workers = 0;
   int window = 0;
   int group = 0;
+  OperatorLimits limits;  // as PlanOptions'
   int64_t memory = int64_t{2} << 30;
   int64_t profile = 0;                  // as PipelineOptions::profile
   std::string cache_folder;             // as PipelineOptions'
@@ -57,6 +59,9 @@ class Iteration {
   absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
   void Given() { pipeline_->Given(); }
   void Ask(uint64_t epoch);
+  // As Pipeline's; from any thread.
+  absl::Status SetWorkers(const std::string& op, int workers);
+  void ResetWorkers();
   Pipeline::Closed Close(std::chrono::nanoseconds patience);
   void Stop();
   bool RunsHere() const { return pipeline()->RunsHere(); }
@@ -93,6 +98,7 @@ class Iteration {
   std::shared_ptr<Pipeline> pipeline_;
   std::vector<std::shared_ptr<Pipeline>> left_;  // earlier ones, of which parts may still run
   bool closed_ = false;
+  std::map<std::string, int> set_workers_;  // by SetWorkers
   std::atomic<bool> without_cache_{false};  // that was found damaged
   // The user's thread only.
   IterateOptions options_;

@@ -23,6 +23,19 @@ constexpr uint64_t kAwakeNs = 30'000;
 // Longer than a light task takes if other threads compete for the core.
 constexpr uint64_t kHeldUpNs = 20'000'000;
 
+// Why a stage cannot have so many tasks at once.
+absl::Status TooManyTasks(std::string_view op, int workers, const PlannedStage& stage) {
+  std::string why = Cat("at most ", stage.most_cap, " of its reads are outstanding at once");
+  if (PlannedStage::InOrder(stage.kind)) {
+    why = "it takes its rows one after the other";
+  } else if (stage.gated && stage.most_cap == 1) {
+    why = "it calls Python one row after the other; map(…, ordered=False) lets several threads call a function";
+  } else if (stage.gated) {
+    why = Cat("it has ", stage.most_cap, " processes or threads for Python from the start");
+  }
+  return UnsupportedError(op, " cannot have ", workers, " workers: ", why);
+}
+
 }  // namespace
 
 absl::Status IteratorClosed() {
@@ -76,6 +89,8 @@ class Pipeline::LaneClient : public PoolClient {
     stages_.push_back(stage);
     GrowFor(*stage);
   }
+  // Has threads for as many tasks as the user set for the stage; more would find no slots for their output.
+  void GrowForSet(const Stage& stage) { pool_->Grow(std::min(stage.cap(), stage.plan().window)); }
   bool Has(const Stage* stage) const { return std::find(stages_.begin(), stages_.end(), stage) != stages_.end(); }
   WorkerPool* pool() const { return pool_; }
   // Whether its tasks call the user's Python.
@@ -268,11 +283,69 @@ bool Pipeline::Join(WorkerPool::Clock::time_point until) {
   block_.reset();
   for (Stage* stage : stage_order_) stage->DropAtRest();
   if (!left) return false;
-  own_pools_.clear();
+  {
+    const std::lock_guard<std::mutex> lock(pools_mutex_);
+    own_pools_.clear();
+  }
   caches_.Close();
   ended_ = true;
   nesting_.SetOver();
   return true;
+}
+
+std::vector<Stage*> Pipeline::StagesOf(std::string_view op) const {
+  std::vector<Stage*> found;
+  for (Stage* stage : stage_order_) {
+    const auto is_op = [&](int id) {
+      const PlannedOperator& each = plan_.operators[static_cast<size_t>(id)];
+      return each.name == op || std::count(each.fused.begin(), each.fused.end(), op) > 0;
+    };
+    const std::vector<int>& operators = stage->plan().operators;
+    if (std::any_of(operators.begin(), operators.end(), is_op)) found.push_back(stage);
+  }
+  return found;
+}
+
+absl::Status Pipeline::UnknownOperator(std::string_view op) const {
+  std::vector<std::string> names;
+  const auto list = [&names](const std::string& name) {
+    if (std::count(names.begin(), names.end(), name) == 0) names.push_back(name);
+  };
+  for (const Stage* stage : stage_order_) {
+    for (const int id : stage->plan().operators) {
+      const PlannedOperator& each = plan_.operators[static_cast<size_t>(id)];
+      list(each.name);
+      for (const std::string& name : each.fused) list(name);
+    }
+  }
+  std::string listed;
+  for (const std::string& name : names) Append(listed, listed.empty() ? "" : ", ", name);
+  return GraphError("no operator that runs is called \"", op, "\"; those that do are ", listed);
+}
+
+absl::Status Pipeline::SetWorkers(std::string_view op, int workers) {
+  const std::vector<Stage*> stages = StagesOf(op);
+  if (stages.empty()) return UnknownOperator(op);
+  const auto may = [workers](const Stage* stage) { return workers <= stage->plan().most_cap; };
+  if (std::none_of(stages.begin(), stages.end(), may)) return TooManyTasks(op, workers, stages[0]->plan());
+  // Keeps the pools while they are signalled.
+  const std::lock_guard<std::mutex> lock(pools_mutex_);
+  if (closed()) return EndError();
+  for (Stage* stage : stages) {
+    stage->SetCap(workers);
+    for (const auto& client : clients_) {
+      if (client->Has(stage)) client->GrowForSet(*stage);
+    }
+    Signal(stage);
+  }
+  return absl::OkStatus();
+}
+
+void Pipeline::ResetWorkers() {
+  const std::lock_guard<std::mutex> lock(pools_mutex_);
+  if (closed()) return;
+  for (Stage* stage : stage_order_) stage->SetCap(0);
+  SignalAll();
 }
 
 // Waits for all of the engine's own tasks, which end soon.

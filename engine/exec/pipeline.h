@@ -1,7 +1,7 @@
 // A running pipeline: the execution tree of one graph, its budget and its error domain.
 // Thread contract: one thread, the user's or that of a device's queue, calls Next, Fetch, Given, Ask and position; any
-// thread may call Close, report and DescribeStall. The destructor waits until nothing runs; it leaves no thread and no
-// memory of the pipeline, except batches that the user holds.
+// thread may call SetWorkers, Close, report and DescribeStall. The destructor waits until nothing runs; it leaves no
+// thread and no memory of the pipeline, except batches that the user holds.
 #ifndef HEADRACE_ENGINE_EXEC_PIPELINE_H_
 #define HEADRACE_ENGINE_EXEC_PIPELINE_H_
 
@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -100,6 +101,12 @@ class Pipeline : private RunControl {
   absl::StatusOr<Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row);
   // Allows user code to run for epochs up to `epoch`.
   void Ask(uint64_t epoch);
+  // Fixes how many tasks of the operator's stages may run at once, for tasks that begin from now on; of an operator
+  // with several stages, each takes as many as it can. `workers`: 1 or more. Errors: kGraph, with the names that there
+  // are, if there is none of this name; kUnsupported if none of its stages may run so many; kClosed.
+  absl::Status SetWorkers(std::string_view op, int workers);
+  // Takes back what SetWorkers did.
+  void ResetWorkers();
   // The result of Close.
   enum class Closed {
     kEntirely,    // nothing runs any more
@@ -149,6 +156,8 @@ class Pipeline : private RunControl {
   absl::Status OpenCaches();
   absl::Status Start();
   absl::Status StartThreads();
+  std::vector<Stage*> StagesOf(std::string_view op) const;
+  absl::Status UnknownOperator(std::string_view op) const;
   // False: a function of the user's still runs at `until`.
   bool Join(WorkerPool::Clock::time_point until);
   bool RemoveClients(WorkerPool::Clock::time_point until);
@@ -176,6 +185,7 @@ class Pipeline : private RunControl {
   std::vector<std::unique_ptr<Stage>> stages_;  // the user's end first
   std::vector<Stage*> stage_order_;             // the same, as pointers
   std::vector<std::unique_ptr<LaneClient>> clients_;
+  std::mutex pools_mutex_;                              // held while own_pools_ grow, or go when the run is over
   std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
   std::unique_ptr<Profiler> profiler_;
   std::vector<std::shared_ptr<const RowWarnings>> warnings_;

@@ -118,6 +118,11 @@ void Stage::Guard(Body body) {
   }
 }
 
+void Stage::SetCap(int tasks) {
+  const auto lock = BriefLock(mutex_);
+  set_cap_.store(std::min(tasks, plan_.most_cap), std::memory_order_relaxed);
+}
+
 Task* Stage::Claim() {
   const auto lock = BriefLock(mutex_);
   Task* claimed = nullptr;
@@ -211,6 +216,7 @@ void Stage::Run(Task& task) noexcept {
 }
 
 void Stage::NoteReadsLocked(const Task& task, uint64_t start_ns, uint64_t elapsed_ns) {
+  if (set_cap_.load(std::memory_order_relaxed) > 0) return;
   const bool starved = 16 * output_.queued() <= std::max(16, output_.window());
   read_ahead_->Ended(start_ns + elapsed_ns, elapsed_ns, std::max(1, task.count), starved);
 }
@@ -288,6 +294,8 @@ StageReport Stage::report(uint64_t made_ns) {
   report.largest_bytes = levels.largest;
   report.task_bytes = task_bytes();
   report.cap = PlannedStage::InOrder(plan_.kind) ? 1 : cap();
+  report.set_cap = set_cap_.load(std::memory_order_relaxed);
+  report.limits = plan_.limits;
   if (!read_ahead_) return report;
   const auto lock = BriefLock(mutex_);
   report.most_cap = read_ahead_->most();

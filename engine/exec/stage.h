@@ -75,7 +75,13 @@ class Stage {
   MessageConnector& output() { return output_; }
   const PlannedStage& plan() const { return plan_; }
   // Tasks at once, now.
-  int cap() const { return read_ahead_ ? read_ahead_->limit() : plan_.cap; }
+  int cap() const {
+    if (const int set = set_cap_.load(std::memory_order_relaxed); set > 0) return set;
+    return read_ahead_ ? read_ahead_->limit() : plan_.cap;
+  }
+  // Fixes the cap for tasks that are claimed from now on, up to the plan's `most_cap`; 0: as planned again. Whoever
+  // raises it signals the stage.
+  void SetCap(int tasks);
   const std::vector<Stage*>& inputs() const { return inputs_; }
   const std::vector<Element>& elements() const { return elements_; }
   const StageCounters& counters() const { return counters_; }
@@ -177,6 +183,7 @@ class Stage {
   // Chooses the cap during the run; null: the plan's cap holds. Under the lock.
   const std::unique_ptr<ReadAhead> read_ahead_;
   StageCost cost_;
+  std::atomic<int> set_cap_{0};  // changed under the lock; 0: not set
   BlockedTimes blocked_;
   std::atomic<uint64_t> asked_{0};
   std::atomic<int> limit_;  // of the output connector

@@ -25,6 +25,8 @@ struct StageReport {
   int64_t queued_bytes = 0, largest_bytes = 0, task_bytes = 0;
   bool shards = false;  // rows are sharded here
   int cap = 0;          // tasks at once; 1: one after the other
+  int set_cap = 0;      // as the user set it during the run; 0: not set
+  PlannedLimits limits;
   // If files are read: what the cap may become during the run, and how long reads held up the stages above.
   int most_cap = 0;
   double reads_short_s = 0;

@@ -16,6 +16,7 @@
 #include "engine/operator/operator_properties.h"
 #include "engine/plan/planned_device.h"
 #include "engine/plan/shard_assignment.h"
+#include "engine/plan/stage_limits.h"
 #include "ir/type.h"
 
 namespace headrace {
@@ -28,7 +29,9 @@ enum class Lane : uint8_t {
 };
 
 struct PlannedOperator {
-  std::string name;      // "batch[3]"
+  std::string name;  // "batch[3]"
+  // Of the user's other operators whose steps it has.
+  std::vector<std::string> fused;
   std::string location;  // "train.py:12"
   OperatorProperties properties;
   ir::Schema output;
@@ -54,6 +57,15 @@ struct PlannedBatchSlots {
   friend bool operator==(const PlannedBatchSlots&, const PlannedBatchSlots&) = default;
 };
 
+// What the user fixed of a stage.
+struct PlannedLimits {
+  std::vector<std::string> of;  // the operators that fix something
+  StageLimits fixed;            // of several numbers, the smallest
+  StageLimits without;          // what would hold without them
+
+  friend bool operator==(const PlannedLimits&, const PlannedLimits&) = default;
+};
+
 struct PlannedStage {
   static constexpr int kNoCap = 1 << 30;
   // Reads of a source at once, if the run chooses: from kFirstReads to kMostReads.
@@ -70,9 +82,11 @@ struct PlannedStage {
   int depth = 0;               // stages between it and the user
   Lane lane = Lane::kCpu;
   int cap = kNoCap;              // tasks at once
+  int most_cap = kNoCap;         // to which the user may raise it during the run
   std::optional<int> first_cap;  // left open: the run begins with so many, and goes up to `cap` if that helps
   int window = 1;                // queues of its connector
-  bool narrows = false;          // left open: fewer of them are used if a message holds many rows
+  PlannedLimits limits;
+  bool narrows = false;  // left open: fewer of them are used if a message holds many rows
   int64_t byte_bound = std::numeric_limits<int64_t>::max();  // of its connector
   int64_t row_bytes = -1;                                    // of a row given out, by its schema; -1: not known
   bool gated = false;       // calls the user's Python, so it waits for Ask before each epoch

@@ -15,6 +15,7 @@
 #include "engine/operator/host.h"
 #include "engine/plan/planned_device.h"
 #include "engine/plan/shard_assignment.h"
+#include "engine/plan/stage_limits.h"
 #include "io/files/default_file_system.h"
 
 namespace headrace {
@@ -23,10 +24,11 @@ struct PlanOptions {
   std::optional<uint64_t> seed;  // not set: the graph's, else 0
   EpochRange epochs;
   ShardAssignment shard;
-  bool pull = false;  // run on the user's thread
-  int workers = 0;    // cap on the tasks of a stage; 0: the planner chooses
-  int window = 0;     // queues of every connector; 0: the planner chooses
-  int group = 0;      // rows in a message of a source that may group them; 0: the run chooses
+  bool pull = false;      // run on the user's thread
+  int workers = 0;        // cap on the tasks of a stage; 0: the planner chooses
+  int window = 0;         // queues of every connector; 0: the planner chooses
+  int group = 0;          // rows in a message of a source that may group them; 0: the run chooses
+  OperatorLimits limits;  // of the stages of single operators
   int64_t memory = int64_t{2} << 30;
   int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   HostBindings bindings;

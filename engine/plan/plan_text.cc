@@ -72,6 +72,22 @@ std::string Padded(const std::string& text, size_t width) {
   return characters < width ? text + std::string(width - characters, ' ') : text;
 }
 
+std::string LimitsText(const PlannedLimits& limits, int workers) {
+  if (limits.of.empty()) return "";
+  std::string text = "fixed by ";
+  for (size_t i = 0; i < limits.of.size(); ++i) Append(text, i == 0 ? "" : " and ", limits.of[i]);
+  if (limits.of.size() > 1) text += ", the smaller number holds";
+  const StageLimits& fixed = limits.fixed;
+  if (fixed.workers > 0) {
+    Append(text, ": workers=", fixed.workers, " (", std::min(limits.without.workers, workers), " without it)");
+  }
+  if (fixed.window > 0) {
+    Append(text, fixed.workers > 0 ? ", window=" : ": window=", fixed.window, " (", limits.without.window,
+           " without it)");
+  }
+  return text;
+}
+
 std::string_view LaneName(Lane lane) {
   switch (lane) {
     case Lane::kIo:
@@ -104,6 +120,7 @@ std::string PlanText(const PhysicalPlan& plan) {
            Padded(RunsText(stage, plan.workers), kRunsWidth), "window ", stage.window);
     if (stage.row_bytes >= 0) Append(text, ", ", BytesText(stage.row_bytes), " a row");
     if (stage.memory == MemoryKind::kPageLocked) text += ", page-locked";
+    if (!stage.limits.of.empty()) Append(text, ", ", LimitsText(stage.limits, plan.workers));
     if (stage.inputs.empty()) {
       const PlannedOperator& source = plan.operators[static_cast<size_t>(stage.operators[0])];
       text += ShardText(plan.shard, source.properties.run_length);

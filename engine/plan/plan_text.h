@@ -27,6 +27,8 @@ size_t NameWidth(const Stages& stages) {
 }
 // Pads to a width in characters; "└" and "─" take three bytes each.
 std::string Padded(const std::string& text, size_t width);
+// "fixed by map[1]: workers=2 (4 without it)"; "" if the user fixed nothing. `workers`: the plan's.
+std::string LimitsText(const PlannedLimits& limits, int workers);
 // "workers", "reads files" or "Python thread".
 std::string_view LaneName(Lane lane);
 // "indexed source", "stream source", "row" or "stream".

@@ -44,6 +44,7 @@ class StageLayout {
     HEADRACE_RETURN_IF_ERROR(AddOperators());
     Close(Lay(prepared_.root(), plan_.epochs, plan_.checkpoint));
     Number();
+    LeaveOthersTheirCores();
     PlaceResult();
     for (PlannedStage& stage : plan_.stages) FitToBatch(stage);
     return absl::OkStatus();
@@ -64,6 +65,7 @@ class StageLayout {
       id_of_.emplace(node, id);
       PlannedOperator& op = plan_.operators.emplace_back();
       op.name = node->arguments.name;
+      op.fused = FusedInto(*node);
       op.location = node->arguments.location;
       op.properties = node->properties;
       op.output = node->arguments.output;
@@ -79,6 +81,18 @@ class StageLayout {
       plan_.caches.push_back(std::move(cache));
     }
     return absl::OkStatus();
+  }
+
+  // The names of the user's operators whose steps the node has, besides its own.
+  static std::vector<std::string> FusedInto(const PlanNode& node) {
+    std::vector<std::string> names;
+    for (const ir::proto::Step& step : node.arguments.node->steps()) {
+      if (step.user_node() == 0) continue;
+      std::string name = Cat(node.arguments.node->op(), "[", step.user_node() - 1, "]");
+      if (name == node.arguments.name || std::count(names.begin(), names.end(), name) > 0) continue;
+      names.push_back(std::move(name));
+    }
+    return names;
   }
 
   // How often the rows that come to the node were batched, less how often they were split again.
@@ -120,12 +134,12 @@ class StageLayout {
       // The order is asked for on a thread that may wait; rows are read there, too.
       open.stage.lane = Lane::kPython;
       open.stage.gated = true;
-      open.stage.cap = node.properties.traits.file_io ? PlannedStage::kFirstReads : 1;
+      open.stage.cap = open.stage.most_cap = node.properties.traits.file_io ? PlannedStage::kFirstReads : 1;
     }
     if (node.properties.traits.python) {
       open.stage.lane = Lane::kPython;
       open.stage.gated = true;
-      open.stage.cap = std::max(1, node.properties.processes);
+      open.stage.cap = open.stage.most_cap = std::max(1, node.properties.processes);
       open.sealed = true;
     }
     open.stage.operators.push_back(id);
@@ -160,7 +174,8 @@ class StageLayout {
       open.stage.gated = true;
       const int at_will = options_.workers > 0 ? options_.workers : options_.cores;
       const int processes = node.properties.processes;
-      open.stage.cap = traits.ordered ? 1 : processes > 0 ? processes : at_will;
+      open.stage.most_cap = traits.ordered ? 1 : processes > 0 ? processes : PlannedStage::kNoCap;
+      open.stage.cap = open.stage.most_cap == PlannedStage::kNoCap ? at_will : open.stage.most_cap;
     }
     open.sealed = splits;
     open.stage.operators.push_back(id);
@@ -211,20 +226,70 @@ class StageLayout {
     PlannedStage& stage = open.stage;
     for (const int id : stage.operators) Append(stage.name, stage.name.empty() ? "" : " + ", op(id).name);
     stage.row_bytes = RowBytes(op(stage.operators.back()).output);
-    if (options_.workers > 0) stage.cap = std::min(stage.cap, options_.workers);
-    if (stage.lane == Lane::kIo) stage.cap = std::min(stage.cap, PlannedStage::kMostReads);
-    if (options_.pull) stage.lane = Lane::kCpu;
-    if (stage.lane == Lane::kIo && stage.kind == PlannedStage::Kind::kIndexedSource) {
-      stage.first_cap = options_.workers > 0 ? stage.cap : PlannedStage::kFirstReads;
-    }
+    stage.limits = LimitsOf(stage);
+    PlanTasks(stage);
     const int chosen = options_.pull ? 1 : open.batches ? kBatchWindow : kRowWindow;
-    stage.window = options_.window > 0 ? options_.window : chosen;
-    stage.narrows = options_.window == 0;
+    stage.limits.without.window = options_.window > 0 ? options_.window : chosen;
+    const int fixed = stage.limits.fixed.window;
+    stage.window = fixed > 0 ? fixed : stage.limits.without.window;
+    stage.narrows = options_.window == 0 && fixed == 0;
     stage.byte_bound = std::max<int64_t>(1, options_.memory / kConnectorShare);
     if (open.grouped) stage.group = options_.group;
     stage.group_bytes = std::min(kGroupBytes, options_.memory / kGroupShare);
     plan_.stages.push_back(std::move(stage));
     return static_cast<int>(plan_.stages.size()) - 1;
+  }
+
+  PlannedLimits LimitsOf(const PlannedStage& stage) const {
+    PlannedLimits limits;
+    const auto add = [&](const std::string& name) {
+      const auto found = options_.limits.find(name);
+      if (found == options_.limits.end() || !found->second.any()) return;
+      limits.of.push_back(name);
+      limits.fixed.Join(found->second);
+    };
+    for (const int id : stage.operators) {
+      add(op(id).name);
+      for (const std::string& name : op(id).fused) add(name);
+    }
+    return limits;
+  }
+
+  void PlanTasks(PlannedStage& stage) {
+    const bool reads = stage.lane == Lane::kIo;
+    if (PlannedStage::InOrder(stage.kind)) stage.most_cap = 1;
+    if (reads) stage.most_cap = std::min(stage.most_cap, PlannedStage::kMostReads);
+    stage.cap = std::min(stage.cap, reads ? PlannedStage::kMostReads : PlannedStage::kNoCap);
+    if (options_.workers > 0) stage.cap = std::min(stage.cap, options_.workers);
+    stage.limits.without.workers = stage.cap;
+    if (const int fixed = stage.limits.fixed.workers; fixed > 0) {
+      // The number of threads that the planner chooses for Python is no bound, what the user gave for all stages is.
+      stage.cap = std::min(fixed, stage.most_cap);
+      if (options_.workers > 0) stage.cap = std::min(stage.cap, options_.workers);
+    }
+    if (options_.pull) stage.lane = Lane::kCpu;
+    if (stage.lane == Lane::kIo && stage.kind == PlannedStage::Kind::kIndexedSource) {
+      const bool fixed = options_.workers > 0 || stage.limits.fixed.workers > 0;
+      stage.first_cap = fixed ? stage.cap : PlannedStage::kFirstReads;
+    }
+  }
+
+  // A stage that was given more workers than there are has them; the other stages keep to what there would be.
+  void LeaveOthersTheirCores() {
+    if (plan_.pull) return;
+    const int workers = plan_.workers;
+    const auto of_cpu = [](const PlannedStage& stage) {
+      return stage.lane == Lane::kCpu && !PlannedStage::InOrder(stage.kind);
+    };
+    for (PlannedStage& stage : plan_.stages) {
+      if (!of_cpu(stage)) continue;
+      stage.limits.without.workers = std::min(stage.limits.without.workers, workers);
+      if (stage.limits.fixed.workers > 0) plan_.workers = std::max(plan_.workers, stage.cap);
+    }
+    if (plan_.workers == workers) return;
+    for (PlannedStage& stage : plan_.stages) {
+      if (of_cpu(stage) && stage.limits.fixed.workers == 0) stage.cap = std::min(stage.cap, workers);
+    }
   }
 
   // Puts the user's end first.

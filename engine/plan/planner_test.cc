@@ -19,6 +19,7 @@ using ir::BoolValue;
 using ir::IntValue;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Kind = PlannedStage::Kind;
 
 // On a machine of two cores, whatever this one has.
@@ -92,6 +93,61 @@ TEST(Planner, TakesWhatTheUserFixed) {
   }
 }
 
+PlanOptions WithLimits(int workers, int window) {
+  PlanOptions options = TwoCores();
+  options.limits["fake_work[1]"] = {workers, window};
+  return options;
+}
+
+TEST(Planner, TakesWhatTheUserFixedOfOneOperator) {
+  const PhysicalPlan plain = *PlanOf(Training());
+  const PhysicalPlan plan = *PlanOf(Training(), WithLimits(1, 5));
+  EXPECT_EQ(plan.stages[1].cap, 1);
+  EXPECT_EQ(plan.stages[1].most_cap, PlannedStage::kNoCap);
+  EXPECT_EQ(plan.stages[1].window, 5);
+  EXPECT_FALSE(plan.stages[1].narrows);
+  EXPECT_EQ(plan.stages[0], plain.stages[0]);
+  EXPECT_EQ(plan.stages[2], plain.stages[2]);
+  EXPECT_EQ(plan.workers, 2);
+  EXPECT_THAT(PlanText(plan), HasSubstr("fixed by fake_work[1]: workers=1 (2 without it), window=5 (128 without it)"));
+  EXPECT_THAT(PlanText(plain), Not(HasSubstr("fixed")));
+  EXPECT_THAT(PlanText(*PlanOf(Training(), WithLimits(0, 5))), HasSubstr("fixed by fake_work[1]: window=5"));
+}
+
+TEST(Planner, TakesTheSmallerOfTwoCaps) {
+  PlanOptions options = WithLimits(3, 0);
+  options.workers = 2;
+  options.window = 7;
+  EXPECT_EQ(PlanOf(Training(), options)->stages[1].cap, 2);
+  EXPECT_EQ(PlanOf(Training(), options)->stages[1].window, 7);
+  options.limits["fake_work[1]"] = {1, 9};
+  EXPECT_EQ(PlanOf(Training(), options)->stages[1].cap, 1);
+  EXPECT_EQ(PlanOf(Training(), options)->stages[1].window, 9);
+}
+
+TEST(Planner, GivesMoreWorkersThanCoresToTheStageThatAsksForThem) {
+  FakeGraph graph = Training();
+  graph.Add("fake_work");
+  const PhysicalPlan plan = *PlanOf(graph, WithLimits(6, 0));
+  EXPECT_EQ(plan.workers, 6);
+  EXPECT_EQ(plan.stages[2].cap, 6);
+  EXPECT_EQ(plan.stages[0].name, "fake_work[4]");
+  EXPECT_EQ(plan.stages[0].cap, 2);
+}
+
+TEST(Planner, JoinsTheLimitsOfOperatorsThatShareAStage) {
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(4)}});
+  graph.Add("fake_work");
+  graph.Add("fake_work", {{"light", BoolValue(true)}});
+  PlanOptions options = WithLimits(4, 3);
+  options.limits["fake_work[2]"] = {2, 0};
+  const PhysicalPlan plan = *PlanOf(graph, options);
+  EXPECT_EQ(plan.stages[0].cap, 2);
+  EXPECT_EQ(plan.stages[0].window, 3);
+  EXPECT_THAT(PlanText(plan), HasSubstr("fixed by fake_work[1] and fake_work[2], the smaller number holds: workers=2"));
+}
+
 TEST(Planner, NumbersTheEpochsOfEachOperator) {
   PlanOptions options = TwoCores();
   options.epochs = {2, 4};
@@ -124,6 +180,8 @@ TEST(Planner, GivesPythonThreadsOfItsOwn) {
   const PlannedStage stage = PlanOf(graph)->stages[0];
   EXPECT_EQ(stage.lane, Lane::kPython);
   EXPECT_TRUE(stage.gated);
+  EXPECT_EQ(stage.cap, 2);
+  EXPECT_EQ(PlanOf(graph, WithLimits(5, 0))->stages[0].cap, 5);
 }
 
 TEST(Planner, NamesTheOperatorThatForbidsOtherRanks) {

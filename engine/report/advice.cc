@@ -87,6 +87,12 @@ Limit CpuLimit(const Report& report, double load) {
               "% of the time, most of it with ", most->name, ".")};
 }
 
+// What fixed how many tasks of the stage run at once.
+std::string_view WorkersOption(const StageReport& stage) {
+  if (stage.set_cap > 0) return "set_workers(…)";
+  return stage.limits.fixed.workers > 0 ? "map(…, workers=…)" : "iterate(workers=…)";
+}
+
 // Of a stage with threads or an order of its own that was busy nearly all the time.
 Limit OwnLimit(const Report& report, const StageReport& stage) {
   if (stage.lane == Lane::kIo) {
@@ -102,8 +108,8 @@ Limit OwnLimit(const Report& report, const StageReport& stage) {
     return {LimitKind::kOrder, stage.name, Cat(Busy(report, stage), ", and takes its rows one after the other.")};
   }
   return {LimitKind::kWorkers, stage.name,
-          Cat(Busy(report, stage), " with the ", Capacity(report, stage),
-              " tasks at once that iterate(workers=…) allows.")};
+          Cat(Busy(report, stage), " with the ", Capacity(report, stage), " tasks at once that ", WorkersOption(stage),
+              " allows.")};
 }
 
 // A stage stood still for want of a slot while the one above stood still for want of rows.
@@ -139,7 +145,7 @@ std::string Remedy(const Report& report, const Limit& limit) {
              "what "
              "the model does not need.";
     case LimitKind::kWorkers:
-      return "Give iterate(workers=…) more, or leave it to the engine.";
+      return "Give it more workers, or leave their number to the engine.";
     case LimitKind::kOrder:
       return "What can be done row by row should stand in a map below or above it, which all workers share.";
     case LimitKind::kDisk:
@@ -147,7 +153,7 @@ std::string Remedy(const Report& report, const Limit& limit) {
              "into "
              "the machine's memory.";
     case LimitKind::kWindow:
-      return "Give iterate(window=…) more, or leave it to the engine.";
+      return "Give iterate(window=…), or the window that the stage has of its own, more, or leave it to the engine.";
     case LimitKind::kNoneAlone:
       return "A longer run may show more: the first rows wait for everything once.";
     case LimitKind::kNotRun:

@@ -111,6 +111,14 @@ std::string ExplainRun(const Report& report) {
              " a message on average\n");
     }
   }
+  for (const StageReport& stage : report.stages) {
+    if (!stage.limits.of.empty()) {
+      Append(text, "  ", stage.name, ": ", LimitsText(stage.limits, report.workers), "\n");
+    }
+    if (stage.set_cap > 0) {
+      Append(text, "  ", stage.name, ": at most ", stage.set_cap, " at once, by set_workers\n");
+    }
+  }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
   if (report.device.has_value()) Append(text, "  ", Sent(report, *report.device), "\n");
   for (const NamedRows& rows : RowsToName(report)) Append(text, "  ", Listed(rows), "\n");

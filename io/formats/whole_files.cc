@@ -12,7 +12,7 @@ size_t WholeFiles::Read(absl::Span<const uint64_t> items, absl::Span<Content> co
     const absl::StatusOr<Tensor> read = files_->Read(path);
     if (!read.ok()) {
       wrong = read.status();
-      AddErrorField(wrong, ErrorField::kFile, path);
+      AddErrorField(wrong, ErrorField::kFile, NameOf(items[i]));
       return i;
     }
     const std::string_view bytes = read->bytes_value();

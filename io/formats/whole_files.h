@@ -25,6 +25,8 @@ class WholeFiles : public RandomAccessReader {
  private:
   // What the listing says of a file.
   virtual std::string PathOf(uint64_t file) const = 0;
+  // What errors call it.
+  virtual std::string NameOf(uint64_t file) const { return PathOf(file); }
   virtual bool WasListedWith(uint64_t file, int64_t bytes) const = 0;
   // Called for each file that has another size than listed.
   virtual void NoteChange() const {}

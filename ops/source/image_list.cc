@@ -7,15 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "engine/operator/operator.h"
-#include "io/formats/whole_files.h"
-#include "io/listings/kept_by_files.h"
 #include "ops/order/permute.h"
 #include "ops/source/column_choice.h"
 #include "ops/source/item_source.h"
+#include "ops/source/named_files.h"
 #include "ops/source/picture_labels.h"
 
 namespace headrace {
@@ -33,68 +31,6 @@ const ColumnChoice& Choice() {
 }
 
 using Lines = std::shared_ptr<const LabelList>;
-
-// Of the pictures, in the order of the lines; -1: there is none, which is an error of its row.
-using Sizes = std::vector<int64_t>;
-
-// Keeps sizes until a folder of theirs changes, as listings are kept: a list may name millions.
-KeptByFiles<Sizes>& KeptSizes() {
-  static auto* const kept = new KeptByFiles<Sizes>;
-  return *kept;
-}
-
-std::string PathIn(const std::string& root, std::string_view path) {
-  return root.empty() || path[0] == '/' ? std::string(path) : JoinPath(root, path);
-}
-
-// What the sizes depend on: the list, and the folders of its pictures.
-std::vector<std::string> FilesOfSizes(const ImageList& list, const std::string& listing, const std::string& root) {
-  absl::flat_hash_set<absl::string_view> seen;
-  std::vector<std::string> paths = {listing};
-  for (size_t i = 0; i < list.size(); ++i) {
-    const std::string_view path = list.path(i);
-    const size_t slash = path.rfind('/');
-    const std::string_view folder = path.substr(0, slash == path.npos ? 0 : slash + 1);
-    if (seen.insert(ToAbsl(folder)).second) paths.push_back(PathIn(root, Cat(folder, ".")));
-  }
-  return paths;
-}
-
-absl::StatusOr<Sizes> Measure(const FileSystem& files, const ImageList& list, const std::string& root) {
-  Sizes sizes;
-  sizes.reserve(list.size());
-  for (size_t i = 0; i < list.size(); ++i) {
-    const absl::StatusOr<FileStat> stat = files.Stat(PathIn(root, list.path(i)));
-    if (!stat.ok() && KindOf(stat.status()) == ErrorKind::kClosed) return stat.status();
-    sizes.push_back(stat.ok() ? stat->size : -1);
-  }
-  return sizes;
-}
-
-class NamedPictures : public WholeFiles {
- public:
-  NamedPictures(const FileSystem* files, std::string root, Lines lines, std::string name,
-                std::shared_ptr<const Sizes> sizes)
-      : WholeFiles(files),
-        files_(files),
-        root_(std::move(root)),
-        lines_(std::move(lines)),
-        name_(std::move(name)),
-        sizes_(std::move(sizes)) {}
-
-  uint64_t size() const override { return lines_->list().size(); }
-
- private:
-  std::string PathOf(uint64_t file) const override { return PathIn(root_, lines_->list().path(file)); }
-  bool WasListedWith(uint64_t file, int64_t bytes) const override { return (*sizes_)[file] == bytes; }
-  void NoteChange() const override { KeptSizes().Forget(*files_, name_); }
-
-  const FileSystem* const files_;
-  const std::string root_;
-  const Lines lines_;
-  const std::string name_;  // of the kept sizes
-  const std::shared_ptr<const Sizes> sizes_;
-};
 
 class NamedPictureColumns : public ItemColumns {
  public:
@@ -141,8 +77,7 @@ absl::Status CheckLines(const ImageList& list, const std::string& listing, int64
   return absl::OkStatus();
 }
 
-uint64_t HashOf(const ImageList& list, const Sizes& sizes) {
-  uint64_t hash = HashBytes({reinterpret_cast<const char*>(sizes.data()), sizes.size() * sizeof(int64_t)});
+uint64_t HashOf(const ImageList& list, uint64_t hash) {
   for (size_t i = 0; i < list.size(); ++i) {
     const absl::Span<const float> labels = list.labels(i);
     hash = MixKey(HashBytes(list.path(i), hash), list.index(i));
@@ -158,15 +93,16 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeImageList(const OpArguments& 
   HEADRACE_ASSIGN_OR_RETURN(const Lines lines, ReadLabelList(*files, listing));
   HEADRACE_RETURN_IF_ERROR(CheckLines(lines->list(), listing, label_width));
   const std::string& root = arguments.attributes.String("root");
-  const std::string name = Cat(listing, "\n", root);
-  HEADRACE_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const Sizes> sizes,
-      KeptSizes().Get(*files, name, FilesOfSizes(lines->list(), listing, root),
-                      [&]() -> absl::StatusOr<Sizes> { return Measure(*files, lines->list(), root); }));
-  return std::make_unique<ItemSource>(
-      std::make_unique<NamedPictures>(files, root, lines, name, sizes),
-      std::make_unique<NamedPictureColumns>(lines, label_width), Choice().Fields(arguments.output),
-      Fingerprint{Cat("ImageList ", listing), lines->list().size(), HashOf(lines->list(), *sizes)});
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<NamedFiles> pictures,
+                            NamedFiles::Make(files, {.count = lines->list().size(),
+                                                     .path = [lines](size_t i) { return lines->list().path(i); },
+                                                     .root = root,
+                                                     .key = Cat(listing, "\n", root),
+                                                     .listing = listing}));
+  const uint64_t hash = HashOf(lines->list(), pictures->HashOfSizes());
+  return std::make_unique<ItemSource>(std::move(pictures), std::make_unique<NamedPictureColumns>(lines, label_width),
+                                      Choice().Fields(arguments.output),
+                                      Fingerprint{Cat("ImageList ", listing), lines->list().size(), hash});
 }
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {

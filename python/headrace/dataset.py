@@ -20,6 +20,7 @@ from headrace.reference import Binding, Bound
 from headrace.run_options import RunOptions, RunParameters
 from headrace.sampler import Sampler, applied
 from headrace.source_location import users_location
+from headrace.stage_limits import NO_LIMITS
 from headrace.system_error import system_error
 from headrace.whole_file import read_whole, write_whole
 
@@ -456,6 +457,7 @@ class Dataset(Methods):
         others: "Sequence[Dataset]" = (),
         steps: Sequence[Any] = (),
         step_bindings: Sequence[Binding] = (),
+        limits: tuple[int, int] = NO_LIMITS,
     ) -> "Dataset":
         inputs = (self, *others)
         for other in inputs:
@@ -465,7 +467,7 @@ class Dataset(Methods):
         on_error = error_policy.joined(op, (dataset._on_error for dataset in inputs))
         joined = RunOptions.joined([dataset._options for dataset in inputs], op)
         dataset = object.__new__(Dataset)
-        dataset._set(op, attributes, inputs, steps, seed, on_error, step_bindings)
+        dataset._set(op, attributes, inputs, steps, seed, on_error, step_bindings, limits)
         dataset._options = joined
         return dataset
 
@@ -478,10 +480,11 @@ class Dataset(Methods):
         seed: int | None,
         on_error: ErrorPolicy | None,
         step_bindings: Sequence[Binding] = (),
+        limits: tuple[int, int] = NO_LIMITS,
     ) -> None:
         bound = [value for value in attributes.values() if isinstance(value, Bound)]
         plain = {name: _plain(value) for name, value in attributes.items()}
-        node = _engine.Node(op, plain, list(steps), users_location())
+        node = _engine.Node(op, plain, list(steps), users_location(), *limits)
         self._fill(node, inputs, [*(value.binding for value in bound), *step_bindings], seed, on_error)
 
     def _fill(
@@ -607,6 +610,8 @@ class Dataset(Methods):
     def _park(self, engine: _engine.Iteration) -> None:
         """Keeps the engine of a finished iterator for the next one, as it has run ahead."""
         self._drop_parked()
+        # What was set belongs to the iterator that ended.
+        engine.reset_workers()
         self._parked.append(engine)
 
     def _drop_parked(self) -> None:

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/plan/plan_node.h"
 #include "ir/canonical.h"
 #include "ir/declaration.h"
 #include "ir/dump.h"
@@ -32,6 +33,7 @@ namespace py = pybind11;
 // An operator of a graph under construction; only Python knows its inputs.
 struct __attribute__((visibility("hidden"))) BoundNode {
   ir::proto::Node node;
+  StageLimits limits = {};
 };
 
 using ScriptLine = std::tuple<std::string, int>;
@@ -58,9 +60,10 @@ void SetLocation(const ScriptLine& line, ir::proto::Location* location) {
 }
 
 BoundNode MakeNode(const std::string& op, const py::dict& attributes, const std::vector<GivenStep>& steps,
-                   const ScriptLine& line) {
+                   const ScriptLine& line, int workers, int window) {
   BoundNode bound;
   bound.node.set_op(op);
+  bound.limits = {.workers = workers, .window = window};
   AddAttributes(op, attributes, bound.node);
   SetLocation(line, bound.node.mutable_location());
   for (const auto& [kernel, step_attributes, inputs, outputs, group, step_place] : steps) {
@@ -122,6 +125,21 @@ auto WithoutGil(const F& work) {
   return work();
 }
 
+// The limits by the names that operators have in the canonical graph, whose nodes are marked by `user_node` with their
+// place among `nodes`, counted from 1; takes the marks away.
+OperatorLimits TakeLimits(const std::vector<std::pair<BoundNode, std::vector<uint32_t>>>& nodes,
+                          ir::proto::Graph& graph) {
+  OperatorLimits limits;
+  ir::proto::Graph named = graph;
+  NumberOperators(named);
+  for (int i = 0; i < graph.nodes_size(); ++i) {
+    const uint32_t mark = graph.nodes(i).user_node();
+    graph.mutable_nodes(i)->clear_user_node();
+    if (mark > 0 && nodes[mark - 1].first.limits.any()) limits[NodeName(named, i)] = nodes[mark - 1].first.limits;
+  }
+  return limits;
+}
+
 BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t>>>& nodes,
                      const std::vector<std::string>& objects, std::optional<uint64_t> seed, const std::string& producer,
                      std::optional<uint64_t> max_errors) {
@@ -133,11 +151,13 @@ BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t
   for (const auto& [node, inputs] : nodes) {
     ir::proto::Node* added = bound.graph.add_nodes();
     *added = node.node;
+    added->set_user_node(static_cast<uint32_t>(bound.graph.nodes_size()));
     added->mutable_inputs()->Clear();
     added->mutable_inputs()->Add(inputs.begin(), inputs.end());
   }
   NameReferences(bound, objects);
   RaiseIfError(WithoutGil([&] { return ir::Canonicalize(bound.graph); }));
+  bound.limits = TakeLimits(nodes, bound.graph);
   return bound;
 }
 
@@ -256,7 +276,8 @@ py::list SchemaList(const ir::Schema& schema) {
 
 void BindGraph(py::module_& module) {
   py::class_<BoundNode>(module, "Node")
-      .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"))
+      .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"),
+           py::arg("workers") = 0, py::arg("window") = 0)
       .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
       .def_property_readonly("references", &ReferencesOf)
       .def_property_readonly("steps",

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/plan/stage_limits.h"
 #include "ir/graph.pb.h"
 #include "ir/type.h"
 
@@ -18,6 +19,8 @@ struct __attribute__((visibility("hidden"))) BoundGraph {
   ir::proto::Graph graph;
   // Names of the references, in the order of nodes, steps and attributes.
   std::vector<std::string> references;
+  // What the user fixed of single operators, outside the graph.
+  OperatorLimits limits;
 };
 
 // [(name, dtype, shape)], shape None if the rank is unknown, dimensions None if unknown.

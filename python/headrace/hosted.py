@@ -15,6 +15,7 @@ from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import memory_bytes, path, shown, text
 from headrace.process_options import ProcessOptions
+from headrace.stage_limits import given_limits
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -31,32 +32,56 @@ def numpy_attributes(arrays: Mapping[str, Any] | Any, **attributes: Any) -> dict
     given = dict(arrays) if isinstance(arrays, Mapping) else {"data": arrays}
     if not given:
         raise GraphError("Numpy: no arrays; give a dict from column to array, or one array")
-    columns = {}
-    for name, array in given.items():
-        columns[text("a column's name", name, "Numpy")] = _array_of(name, array)
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise GraphError(f"Numpy: columns differ in their number of rows: {listed}")
-    types = [(name, _column_dtype(name, column), column.shape[1:]) for name, column in columns.items()]
+    columns, types = array_columns(given, "Numpy")
     return {"arrays": reference.arrays(columns), "columns": _engine.Columns(types), **attributes}
 
 
-def _array_of(name: str, given: Any) -> Any:
+def manifest_attributes(
+    table: Any, path_column: str, root: str | PathLike[str] | None, **attributes: Any
+) -> dict[str, Any]:
+    from headrace.tables import table_columns, with_plain_paths
+
+    given = table_columns(table, "Manifest")
+    paths = text("path_column", path_column, "Manifest")
+    if paths not in given:
+        raise GraphError(f'Manifest: the table has no column "{paths}" (columns: {", ".join(map(str, given))})')
+    columns, types = array_columns(given | {paths: with_plain_paths(given[paths])}, "Manifest")
+    return {
+        "arrays": reference.arrays(columns),
+        "types": _engine.Columns(types),
+        "path_column": paths,
+        "root": "" if root is None else path("root", root, "Manifest"),
+        **attributes,
+    }
+
+
+def array_columns(given: Mapping[str, Any], of: str) -> tuple[dict[str, Any], Types]:
+    """The columns as arrays of equally many rows, and their types."""
+    columns = {}
+    for name, array in given.items():
+        columns[text("a column's name", name, of)] = _array_of(name, array, of)
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise GraphError(f"{of}: columns differ in their number of rows: {listed}")
+    return columns, [(name, _column_dtype(name, column, of), column.shape[1:]) for name, column in columns.items()]
+
+
+def _array_of(name: str, given: Any, of: str) -> Any:
     import numpy as np
 
     try:
         column = np.asarray(given)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise GraphError(f'Numpy: column "{name}" is {shown(given)}, which is no array: {error}') from error
+        raise GraphError(f'{of}: column "{name}" is {shown(given)}, which is no array: {error}') from error
     except MemoryError as error:
-        raise ResourceError(f'Numpy: column "{name}" does not fit into memory as an array: {error}') from error
+        raise ResourceError(f'{of}: column "{name}" does not fit into memory as an array: {error}') from error
     if column.ndim == 0:
-        raise GraphError(f'Numpy: column "{name}" is a single value; its first axis must count the rows')
+        raise GraphError(f'{of}: column "{name}" is a single value; its first axis must count the rows')
     return column
 
 
-def _column_dtype(name: str, column: Any) -> str:
+def _column_dtype(name: str, column: Any, of: str) -> str:
     kind = column.dtype.kind
     if kind == "S":
         return "bytes"
@@ -70,11 +95,11 @@ def _column_dtype(name: str, column: Any) -> str:
             return "string"
         listed = ", ".join(sorted(each.__name__ for each in kinds))
         raise GraphError(
-            f'Numpy: column "{name}" holds Python objects ({listed}); only bytes alone or str alone can be held'
+            f'{of}: column "{name}" holds Python objects ({listed}); only bytes alone or str alone can be held'
         )
     known = str(column.dtype.name)
     if known not in _NUMBERS:
-        raise GraphError(f'Numpy: column "{name}" is {known}; no column can hold that')
+        raise GraphError(f'{of}: column "{name}" is {known}; no column can hold that')
     return known
 
 
@@ -195,6 +220,8 @@ def mapped(
     processes: int,
     worker_init: Callable[[int], Any] | None,
     seed_globals: bool | None,
+    workers: int | None = None,
+    window: int | None = None,
 ) -> Dataset:
     if isinstance(kernels, str) or (isinstance(columns, Kernel) or callable(columns)):
         raise GraphError(
@@ -205,7 +232,25 @@ def mapped(
     in_processes = ProcessOptions("map", processes, worker_init, seed_globals)
     writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
     writer.write(kernels, read, read if output is None else names(output, "output", "map"))
-    return dataset._append("map", {}, steps=writer.steps, step_bindings=[bound.binding for bound in writer.bound])
+    limits = given_limits("map", workers, window)
+    if limits.workers > 0 and writer.bound:
+        _check_callers(limits.workers, processes, ordered)
+    bindings = [bound.binding for bound in writer.bound]
+    return dataset._append("map", {}, steps=writer.steps, step_bindings=bindings, limits=limits)
+
+
+def _check_callers(workers: int, processes: int, ordered: bool | None) -> None:
+    """`workers` of a map that calls Python functions."""
+    if processes > 0:
+        raise GraphError(
+            f"map: processes={processes} says how many calls of the function run at once; leave workers out, or write "
+            "kernels in a map of their own"
+        )
+    if workers > 1 and ordered is not False:
+        raise GraphError(
+            f"map: the function is called in row order, one row at a time, and workers is {workers}; give ordered=False, "
+            f"so that {workers} threads call it, or processes={workers}, or write kernels in a map of their own"
+        )
 
 
 def filtered(

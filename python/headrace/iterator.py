@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from headrace import _engine
+from headrace import _engine, options
 from headrace.callback import Callback, Calls
 from headrace.errors import ClosedError, Error, UnsupportedError
 from headrace.profile import ProfileFiles
@@ -246,6 +246,31 @@ class Iterator:
         if self._final_state is not None:
             raise _again(self._final_state)
         raise ClosedError("the iterator was closed; take its state before")
+
+    def set_workers(self, operator: str, workers: int) -> None:
+        """Fixes how many tasks of an operator's stage may run at once, for those that begin from now on. Rows and their
+        order stay the same. It may be called from any thread, while the loop waits for a row, too; it holds until the
+        iterator ends. Under executor="pull" there is one task at a time whatever is set.
+
+        A source that reads files takes the number of reads outstanding at once, at most 64.
+
+        Raises GraphError, with the names that there are, for an operator that does not run; UnsupportedError for one that
+        takes its rows in order, or that calls Python in order or in processes fixed before; ClosedError after the end.
+
+            it = iter(ds)
+            it.set_workers("map[1]", 4)
+
+        Args:
+            operator: Its name in `explain()`, such as "map[1]". An operator that was fused with another still has its
+                name: the number is that of their stage.
+            workers: 1 or more; threads are added where there are fewer.
+        """
+        name = options.text("operator", operator, "set_workers")
+        number = options.at_once("workers", workers, "set_workers")
+        engine = self._engine
+        if engine is None:
+            raise ClosedError("set_workers: the iterator has ended; make a new one with iter(ds) or ds.iterate(…)")
+        engine.set_workers(name, number)
 
     def explain(self) -> str:
         """As `Dataset.explain()`, for this run."""

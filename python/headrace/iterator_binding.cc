@@ -203,6 +203,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     ReleaseNow();
     if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
+    given.limits = graph.limits;
     given.bindings = BindingsOf(references, true, objects_);
     if (given.device.has_value() && given.device->sends_from == MemoryKind::kPageLocked && !lends_) {
       Raise(UnsupportedError("NumPy has no arrays on ", given.device->name,
@@ -306,6 +307,21 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     given_ = 0;
     const Unlocked unlocked;
     iteration_->Ask(epoch);
+  }
+
+  void SetWorkers(const std::string& op, int workers) {
+    CheckProcess();
+    absl::Status set;
+    {
+      const Unlocked unlocked;
+      set = iteration_->SetWorkers(op, workers);
+    }
+    RaiseIfError(set);
+  }
+  void ResetWorkers() {
+    CheckProcess();
+    const Unlocked unlocked;
+    iteration_->ResetWorkers();
   }
 
   bool Outdated() const {
@@ -523,6 +539,7 @@ py::object GiveNext(const py::object& iterator) {
 std::string Explain(const BoundGraph& graph, const py::dict& options, const py::dict& references, bool passes) {
   const auto objects = std::make_shared<UserObjects>();
   IterateOptions given = OptionsOf(options);
+  given.limits = graph.limits;
   given.bindings = BindingsOf(references, false, objects);
   return ValueOrRaise(Listing([&] { return ExplainGraph(graph.graph, given, passes); }), &objects->raised());
 }
@@ -580,6 +597,8 @@ void BindIterator(py::module_& module) {
       .def("stop", &BoundIteration::Stop)
       .def("close", &BoundIteration::Close, py::arg("patience") = std::chrono::duration<double>(kPatience).count())
       .def("ask", &BoundIteration::Ask)
+      .def("set_workers", &BoundIteration::SetWorkers)
+      .def("reset_workers", &BoundIteration::ResetWorkers)
       .def("outdated", &BoundIteration::Outdated)
       .def("state", &BoundIteration::State)
       .def("explain", &BoundIteration::Explain)

@@ -138,6 +138,8 @@ class Methods:
         processes: int = 0,
         worker_init: Callable[[int], Any] | None = None,
         seed_globals: bool | None = None,
+        workers: int | None = None,
+        window: int | None = None,
     ) -> Dataset:
         """Applies kernels, or Python functions, to columns of every row.
 
@@ -164,6 +166,12 @@ class Methods:
             worker_init: Called once in each process, with its number from 0.
             seed_globals: Whether the generators of random, NumPy and torch are seeded for each row in
                 the processes; None: unless the function takes `rng`.
+            workers: The most tasks of this map at once; None: the engine chooses, as all stages share
+                the cores. For functions with ordered=False, the threads that call them. Like `window`
+                and `processes` it is an option of the run: no row, state or saved graph depends on it.
+                Where the optimizer fuses maps, the smaller number holds.
+            window: The results of this map that may wait for the next stage, one message each; None:
+                the engine chooses.
 
         Example:
             ds.map([V.Decode(), V.Resize((8, 8))], "image")
@@ -336,4 +344,5 @@ class Methods:
         others: Sequence[Dataset] = (),
         steps: Sequence[Any] = (),
         step_bindings: Sequence[Any] = (),
+        limits: tuple[int, int] = (0, 0),
     ) -> Dataset: ...

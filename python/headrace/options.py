@@ -61,6 +61,13 @@ def whole(name: str, value: Any, least: int = 0, of: str = "iterate", most: int 
     return number
 
 
+def at_once(name: str, value: Any, of: str) -> int:
+    """How many tasks, messages or rows there are at once."""
+    if isinstance(value, bool):
+        raise GraphError(f"{of}: {name} is {value}; it must be a whole number")
+    return whole(name, value, 1, of, MOST_AT_ONCE)
+
+
 def epoch(value: Any, of: str) -> int:
     """An unsigned number of 64 bits; the number after the last one means "none"."""
     return whole("epoch", value, of=of, most=(1 << 64) - 2)

@@ -10,7 +10,8 @@ _Class = TypeVar("_Class", bound=type)
 
 _READ_AHEAD = "leave it out: a pipeline reads ahead by itself, as far as iterate(memory=…) allows"
 _WORKERS = (
-    "leave it out: all stages share the cores, and reads are outstanding as disks need; iterate(workers=…) caps them"
+    "leave it out: all stages share the cores, and reads are outstanding as disks need; map(…, workers=…) caps a stage, "
+    "iterate(workers=…) all of them"
 )
 _ITERATE = "iterate over the dataset itself: for batch in dataset"
 _SIZE = "write len(dataset)"

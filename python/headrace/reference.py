@@ -137,7 +137,7 @@ def arrays(columns: Mapping[str, Any]) -> Bound:
 
 def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
     """The binding of a value that a user gives to `headrace.load(references=)` for a node of the graph."""
-    if node.op == "Numpy":
+    if node.op in ("Numpy", "Manifest"):
         if not isinstance(value, Mapping):
             raise GraphError(f"the reference {name} needs a dict from column to array, not {type(value).__name__}")
         return arrays(value).binding

@@ -41,10 +41,6 @@ def _choice(*choices: str) -> Callable[[str, Any, str], str]:
     return lambda name, value, of: options.choice(name, value, choices, of)
 
 
-def _at_once(name: str, value: Any, of: str) -> int:
-    return options.whole(name, value, 1, of, options.MOST_AT_ONCE)
-
-
 # From an option's name to the function that checks its value, and gives it in one form.
 _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "seed": lambda name, value, of: options.whole(name, value, of=of),
@@ -54,13 +50,13 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "bytes_as": _choice("bytes", "memoryview"),
     "optimize": options.flag,
     "executor": _choice("threads", "pull"),
-    "workers": _at_once,
-    "window": _at_once,
-    "group": _at_once,
+    "workers": options.at_once,
+    "window": options.at_once,
+    "group": options.at_once,
     "memory": lambda name, value, of: options.memory_bytes(value, of),
     "cache": options.path,
     "device": options.device,
-    "device_depth": _at_once,
+    "device_depth": options.at_once,
     "device_memory": lambda name, value, of: options.memory_bytes(value, of, name),
     "disabled_passes": options.texts,
     "stall_warning": options.seconds,

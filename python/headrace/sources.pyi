@@ -20,6 +20,7 @@ __all__ = [
     "ImageList",
     "ImageRecord",
     "JsonLines",
+    "Manifest",
     "Numpy",
     "Range",
     "RecordFile",
@@ -265,6 +266,43 @@ class JsonLines(Dataset):
         split_bytes: int | None = None,
         look: int = 1000,
         *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class Manifest(Dataset):
+    """Gives the rows of a table, each with the bytes of the file that it names.
+
+    Columns: those of the table, and `output` (bytes: the whole file). Files are read ahead, and only
+    where a column of theirs is used. A row's key is its index in the table. A file that is missing or
+    cannot be read is an error of its row, which names the row and the path. Sizes are looked up when a
+    run begins: states and caches notice files that changed.
+
+    Args:
+        table: A dict from column to values; a list of rows, which are dicts with the same keys; a
+            pandas DataFrame; a pyarrow Table. Columns hold numbers, texts, bytes, or arrays of one
+            shape. Their memory is shared where they are arrays: do not change them while a pipeline
+            runs.
+        path_column: The column that names a file in each row: paths, or file:// URIs.
+        root: The folder to which relative paths are; None: all paths are absolute.
+        output: The column of the files' bytes; where it is `path_column`, in place of the paths.
+        shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.Manifest({"path": ["cat/1.jpg"], "label": [3]}, "path", root="photos")
+    """
+
+    def __init__(
+        self,
+        table: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Any,
+        path_column: str,
+        root: str | PathLike[str] | None = None,
+        *,
+        output: str = "data",
+        shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
     ) -> None: ...

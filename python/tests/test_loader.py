@@ -378,7 +378,7 @@ def test_cuda_is_torchs_current_gpu_when_a_loop_begins(monkeypatch):
 
 def test_arguments_of_dataloader_get_advice():
     for name, advice in [
-        ("num_workers", "share the cores"),
+        ("num_workers", r"share the cores.*map\(…, workers=…\)"),
         ("shuffle", "shuffle=True in the source"),
         ("pin_memory", "leave it out"),
         ("collate_fn", "before or after"),

@@ -1,0 +1,36 @@
+// What the user fixed of the stages of single operators. Options of a run: rows do not depend on them, and no graph,
+// state or name of a cache holds them.
+// Thread contract: values.
+#ifndef HEADRACE_ENGINE_PLAN_STAGE_LIMITS_H_
+#define HEADRACE_ENGINE_PLAN_STAGE_LIMITS_H_
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace headrace {
+
+struct StageLimits {
+  int workers = 0;  // the most tasks at once; 0: not fixed
+  int window = 0;   // queues of the stage's connector; 0: not fixed
+
+  bool any() const { return workers > 0 || window > 0; }
+  // Where both fix a number, the smaller one holds.
+  void Join(const StageLimits& other) {
+    workers = Smaller(workers, other.workers);
+    window = Smaller(window, other.window);
+  }
+
+  friend bool operator==(const StageLimits&, const StageLimits&) = default;
+
+ private:
+  static int Smaller(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+};
+
+// By the operator's name: "map[1]".
+using OperatorLimits = std::map<std::string, StageLimits, std::less<>>;
+
+}  // namespace headrace
+
+#endif  // HEADRACE_ENGINE_PLAN_STAGE_LIMITS_H_

@@ -1,0 +1,25 @@
+"""What an operator says of its own stage: how many of its tasks run at once, and how much may wait above it."""
+
+from typing import NamedTuple
+
+from headrace import options
+
+__all__ = ["NO_LIMITS", "StageLimits", "given_limits"]
+
+
+class StageLimits(NamedTuple):
+    """Not part of the graph: rows do not depend on it. 0: the engine chooses."""
+
+    workers: int = 0
+    window: int = 0
+
+
+NO_LIMITS = StageLimits()
+
+
+def given_limits(of: str, workers: int | None, window: int | None) -> StageLimits:
+    """GraphError for values that are wrong."""
+    return StageLimits(
+        0 if workers is None else options.at_once("workers", workers, of),
+        0 if window is None else options.at_once("window", window, of),
+    )

@@ -1,0 +1,64 @@
+"""Tables given by users, as columns of values."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headrace.errors import GraphError
+from headrace.options import shown
+
+__all__ = ["table_columns", "with_plain_paths"]
+
+
+def table_columns(table: Any, of: str) -> dict[str, Any]:
+    """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines."""
+    if isinstance(table, Mapping):
+        return dict(table)
+    if isinstance(table, (str, os.PathLike)):
+        return _of_file(os.fspath(table), of)
+    if hasattr(table, "column_names") and hasattr(table, "column"):  # of pyarrow
+        return {name: table.column(name).to_numpy() for name in table.column_names}
+    if hasattr(table, "columns") and hasattr(table, "itertuples"):  # of pandas
+        return {name: table[name].to_numpy() for name in table.columns}
+    if isinstance(table, Sequence) and not isinstance(table, (bytes, bytearray)):
+        return _of_rows(table, of)
+    raise GraphError(
+        f"{of}: the table is {shown(table)}; it must be a dict from column to values, a list of dicts, a pandas "
+        "DataFrame or a pyarrow Table"
+    )
+
+
+def _of_rows(rows: Sequence[Any], of: str) -> dict[str, Any]:
+    if not rows:
+        raise GraphError(f"{of}: the table has no rows, so its columns are not known; give a dict of empty columns")
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise GraphError(f"{of}: row {number} of the table is {shown(row)}; it must be a dict from column to value")
+        if row.keys() != rows[0].keys():
+            raise GraphError(
+                f"{of}: row {number} of the table has the columns {', '.join(map(str, row))}, and row 0 "
+                f"{', '.join(map(str, rows[0]))}"
+            )
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _of_file(path: Any, of: str) -> dict[str, Any]:
+    if not str(path).endswith((".jsonl", ".ndjson")):
+        raise GraphError(
+            f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) are read; read another with a "
+            "library, as pandas.read_csv(path), and give what it returns"
+        )
+    from headrace.sources import JsonLines
+
+    return _of_rows(list(JsonLines(path)), of)
+
+
+def with_plain_paths(values: Any) -> Any:
+    """The values of a column of paths, with texts in place of path objects."""
+    import numpy as np
+
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return values
+    plain = np.empty(len(values), object)
+    plain[:] = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in values]
+    return plain
