@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/orders.h"
@@ -92,18 +93,28 @@ absl::Status CanonicalizeOperator(Operator& op) {
   return absl::OkStatus();
 }
 
+absl::Status CanonicalizeSteps(Steps& steps) {
+  for (proto::Step& step : steps) {
+    HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(step));
+    for (proto::Branch& branch : *step.mutable_branches()) {
+      HEADRACE_RETURN_IF_ERROR(CanonicalizeSteps(*branch.mutable_steps()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // What passes write in a graph.
 void ClearMarks(proto::Graph& graph) {
   for (proto::Node& node : *graph.mutable_nodes()) {
     node.clear_grouped();
     node.clear_cache_points();
-    for (proto::Step& step : *node.mutable_steps()) step.clear_fused();
+    VisitSteps(node.mutable_steps(), [](proto::Step& step) { step.clear_fused(); });
   }
 }
 
 void ClearGroups(proto::Graph& graph) {
   for (proto::Node& node : *graph.mutable_nodes()) {
-    for (proto::Step& step : *node.mutable_steps()) step.clear_group();
+    VisitSteps(node.mutable_steps(), [](proto::Step& step) { step.clear_group(); });
   }
 }
 
@@ -111,10 +122,11 @@ void ClearGroups(proto::Graph& graph) {
 
 absl::Status Canonicalize(proto::Graph& graph) {
   if (graph.format() == 0) graph.set_format(kFormat);
+  HEADRACE_RETURN_IF_ERROR(CheckChoosers(graph));
   HEADRACE_RETURN_IF_ERROR(CheckVersions(graph));
   for (proto::Node& node : *graph.mutable_nodes()) {
     HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(node));
-    for (proto::Step& step : *node.mutable_steps()) HEADRACE_RETURN_IF_ERROR(CanonicalizeOperator(step));
+    HEADRACE_RETURN_IF_ERROR(CanonicalizeSteps(*node.mutable_steps()));
   }
   ClearMarks(graph);
   PutOrdersAbove(graph);

@@ -11,7 +11,7 @@ namespace headrace::ir {
 
 // Leaves unknown ops and attributes, and values of a wrong type, for Validate to report. Version 0 means the current
 // one. Existing salts stay. Fails with kGraph for a newer version than ours, for one that cannot be upgraded,
-// and if two operators have one name. Idempotent.
+// for choosers that are nested too deeply, and if two operators have one name. Idempotent.
 absl::Status Canonicalize(proto::Graph& graph);
 
 }  // namespace headrace::ir

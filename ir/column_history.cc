@@ -1,7 +1,13 @@
 #include "ir/column_history.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "core/error.h"
+#include "ir/branches.h"
+#include "ir/chosen_types.h"
+#include "ir/infer.h"
 #include "ir/passes/column_ops.h"
 
 namespace headrace::ir {
@@ -60,6 +66,83 @@ ColumnHistory AfterKernel(const Declaration& declaration, const ColumnHistory& i
   return after;
 }
 
+// Adds the outputs of a step, whose types are in `schema`.
+void AddStep(const proto::Step& step, const Schema& schema, ColumnHistories& histories) {
+  const Declaration* const declaration = Registry::Global().Find(step.kernel());
+  if (declaration == nullptr) return;
+  std::vector<ColumnHistory> inputs;
+  for (const std::string& name : step.inputs()) inputs.push_back(histories[name]);
+  if (inputs.empty()) inputs.emplace_back();
+  int batches = inputs[0].batches;
+  for (const ColumnHistory& input : inputs) batches = std::min(batches, input.batches);
+  for (int i = 0; i < step.outputs_size(); ++i) {
+    const Column* const column = schema.Find(step.outputs(i));
+    const ColumnHistory& input = inputs[std::min<size_t>(i, inputs.size() - 1)];
+    ColumnHistory after =
+        AfterKernel(*declaration, input, column == nullptr ? ColumnType::Unknown() : ColumnType(column->type));
+    after.batches = batches;
+    histories[step.outputs(i)] = std::move(after);
+  }
+}
+
+// Makes the step's outputs what they are in both.
+void MergeOutputs(const proto::Step& step, const ColumnHistories& other, ColumnHistories& histories) {
+  for (const std::string& name : step.outputs()) {
+    histories[name] = Common(histories[name], other.find(name)->second);
+  }
+}
+
+absl::Status FollowBranch(const proto::Branch& branch, Schema schema, ColumnHistories& histories) {
+  for (const proto::Step& step : branch.steps()) HEADRACE_RETURN_IF_ERROR(FollowStep(step, schema, histories));
+  return absl::OkStatus();
+}
+
+// Makes the histories what they are for a row that may have gone through branches before.
+absl::Status Widen(const proto::Step& step, const Branching& branching, const Schema& schema,
+                   ColumnHistories& histories) {
+  ColumnHistories widened = histories;
+  for (int i = 0; i < step.branches_size(); ++i) {
+    if (!branching.drawn[static_cast<size_t>(i)]) continue;
+    ColumnHistories after = histories;
+    HEADRACE_RETURN_IF_ERROR(FollowBranch(step.branches(i), schema, after));
+    MergeOutputs(step, after, widened);
+  }
+  // What one of them changes is not known.
+  for (const std::string& name : step.outputs()) {
+    if (widened[name] != histories[name]) histories[name] = {.batches = widened[name].batches};
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FollowChooser(const Declaration& chooser, const proto::Step& step, Schema& schema,
+                           ColumnHistories& histories) {
+  HEADRACE_ASSIGN_OR_RETURN(const Branching branching, BranchingOfStep(chooser, step));
+  Schema begin = schema;
+  ColumnHistories before = histories;
+  HEADRACE_RETURN_IF_ERROR(EnterBranches(chooser, step, begin, before));
+  if (branching.several) {
+    // Holds behind each of them as well.
+    schema = std::move(begin);
+    histories = std::move(before);
+    return absl::OkStatus();
+  }
+  std::optional<ColumnHistories> result;
+  if (branching.none) result = before;
+  for (int i = 0; i < step.branches_size(); ++i) {
+    if (!branching.drawn[static_cast<size_t>(i)]) continue;
+    ColumnHistories after = before;
+    HEADRACE_RETURN_IF_ERROR(FollowBranch(step.branches(i), begin, after));
+    if (result.has_value()) {
+      MergeOutputs(step, after, *result);
+    } else {
+      result = std::move(after);
+    }
+  }
+  HEADRACE_RETURN_IF_ERROR(ApplyStep(step, schema));
+  histories = *std::move(result);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ColumnHistories HistoriesAfter(const proto::Node& node, absl::Span<const ColumnHistories* const> inputs,
@@ -78,22 +161,23 @@ ColumnHistories HistoriesAfter(const proto::Node& node, absl::Span<const ColumnH
   return histories;
 }
 
-void AddStep(const proto::Step& step, const Schema& schema, ColumnHistories& histories) {
-  const Declaration* const declaration = Registry::Global().Find(step.kernel());
-  if (declaration == nullptr) return;
-  std::vector<ColumnHistory> inputs;
-  for (const std::string& name : step.inputs()) inputs.push_back(histories[name]);
-  if (inputs.empty()) inputs.emplace_back();
-  int batches = inputs[0].batches;
-  for (const ColumnHistory& input : inputs) batches = std::min(batches, input.batches);
-  for (int i = 0; i < step.outputs_size(); ++i) {
-    const Column* const column = schema.Find(step.outputs(i));
-    const ColumnHistory& input = inputs[std::min<size_t>(i, inputs.size() - 1)];
-    ColumnHistory after =
-        AfterKernel(*declaration, input, column == nullptr ? ColumnType::Unknown() : ColumnType(column->type));
-    after.batches = batches;
-    histories[step.outputs(i)] = std::move(after);
+absl::Status EnterBranches(const Declaration& chooser, const proto::Step& step, Schema& schema,
+                           ColumnHistories& histories) {
+  HEADRACE_ASSIGN_OR_RETURN(const Branching branching, BranchingOfStep(chooser, step));
+  HEADRACE_ASSIGN_OR_RETURN(schema, SchemaInBranches(chooser, step, schema));
+  const ColumnHistories before = histories;
+  for (int i = 0; i < step.inputs_size(); ++i) {
+    const auto input = before.find(step.inputs(i));
+    histories[step.outputs(i)] = input == before.end() ? ColumnHistory() : input->second;
   }
+  return branching.several ? Widen(step, branching, schema, histories) : absl::OkStatus();
+}
+
+absl::Status FollowStep(const proto::Step& step, Schema& schema, ColumnHistories& histories) {
+  if (const Declaration* const chooser = ChooserOf(step)) return FollowChooser(*chooser, step, schema, histories);
+  HEADRACE_RETURN_IF_ERROR(ApplyStep(step, schema));
+  AddStep(step, schema, histories);
+  return absl::OkStatus();
 }
 
 }  // namespace headrace::ir

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "ir/declaration.h"
 #include "ir/graph.pb.h"
@@ -26,6 +27,8 @@ struct ColumnHistory {
   std::string axes_by = {};  // the kernel that shows or made the order
   int batches = 0;           // operators that joined its rows, less those that took them apart
   bool bytes_range = false;  // numbers of 0 … 255, of whatever type
+
+  friend bool operator==(const ColumnHistory&, const ColumnHistory&) = default;
 };
 
 using ColumnHistories = std::map<std::string, ColumnHistory, std::less<>>;
@@ -33,8 +36,11 @@ using ColumnHistories = std::map<std::string, ColumnHistory, std::less<>>;
 // Of the columns of a node other than a map, given those of its inputs and its schema.
 ColumnHistories HistoriesAfter(const proto::Node& node, absl::Span<const ColumnHistories* const> inputs,
                                const Schema& schema);
-// Adds the outputs of a step, whose types are in `schema`.
-void AddStep(const proto::Step& step, const Schema& schema, ColumnHistories& histories);
+// Applies a step to both: to the schema as ApplyStep does (ir/infer.h), whose error it gives with nothing changed.
+absl::Status FollowStep(const proto::Step& step, Schema& schema, ColumnHistories& histories);
+// Schema and histories with which each branch of a chooser begins, in place of those before it.
+absl::Status EnterBranches(const Declaration& chooser, const proto::Step& step, Schema& schema,
+                           ColumnHistories& histories);
 
 }  // namespace headrace::ir
 

@@ -102,6 +102,11 @@ bool Declaration::TakesImage(const Attributes& values, bool channels_first) cons
   return !channels_first || !NeedsChannelsLast(traits);
 }
 
+int Branching::certain() const {
+  if (none || several || std::count(drawn.begin(), drawn.end(), true) != 1) return -1;
+  return static_cast<int>(std::find(drawn.begin(), drawn.end(), true) - drawn.begin());
+}
+
 Registry& Registry::Global() {
   // Never destroyed, because threads may use it while the process exits.
   static Registry* registry = new Registry;

@@ -152,6 +152,17 @@ struct KnownInput {
   ColumnType type = {};
   bool bytes_range = false;  // numbers of 0 … 255, of whatever type
 };
+// What a chooser does with its branches, the lists of kernels that it applies.
+struct Branching {
+  std::vector<bool> drawn = {};  // for each branch: whether a row may go through it
+  bool none = false;             // a row may go through none
+  bool several = false;          // a row may go through several, in any order
+
+  // The branch that every row goes through, and no other; -1: it is drawn.
+  int certain() const;
+};
+// An error if it cannot have so many branches, at least one.
+using BranchingOf = std::function<absl::StatusOr<Branching>(const Attributes& attributes, size_t branches)>;
 // What is probably wrong with the kernel on these inputs, and what to write instead, as a sentence that follows the
 // kernel's name; empty: nothing.
 using Doubt = std::function<std::string(const Attributes& attributes, absl::Span<const KnownInput> inputs)>;
@@ -216,6 +227,8 @@ struct Declaration {
   std::string example = {};      // a line or more of Python, run by a test
   Sample sample = {};            // for kernels: what the tests that run all of them give each
   InferKernel infer_kernel = {};
+  // For a kernel that is a Chooser (kernels/chooser.h), whose types follow from its branches.
+  BranchingOf branching = {};
   InferOp infer = {};
   Upgrade upgrade = {};
   // For ops; unset: every column is read, so the optimizer drops none below.

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/text.h"
+#include "ir/branches.h"
 #include "ir/value_text.h"
 
 namespace headrace::ir {
@@ -31,6 +32,19 @@ std::string StepLine(const proto::Step& step) {
              attributes.empty() || step.inputs().empty() ? "" : "; ", attributes, ")", SaltText(step.salt()), fused);
 }
 
+// A line for each step, with those of its branches below it.
+template <typename Add>
+void AddStepLines(const Steps& steps, const std::string& indent, const Add& add) {
+  for (const proto::Step& step : steps) {
+    add(indent + StepLine(step));
+    for (int i = 0; i < step.branches_size(); ++i) {
+      const bool several = step.branches_size() > 1;
+      if (several) add(Cat(indent, "  branch ", i + 1, ":"));
+      AddStepLines(step.branches(i).steps(), indent + (several ? "    " : "  "), add);
+    }
+  }
+}
+
 std::string DotText(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -49,14 +63,21 @@ std::string DotLabel(const proto::Node& node) {
   for (const proto::Attribute& attribute : node.attributes()) {
     Append(label, DotText(Cat("  ", attribute.name(), " = ", ValueText(attribute.value()))), "\\l");
   }
-  for (const proto::Step& step : node.steps()) Append(label, DotText(Cat("  ", StepLine(step))), "\\l");
+  AddStepLines(node.steps(), "  ", [&](const std::string& line) { Append(label, DotText(line), "\\l"); });
   return label;
 }
 
 }  // namespace
 
 std::string StepText(const proto::Step& step) {
-  return Cat(step.kernel(), "(", AttributesText(step.attributes(), ", "), ")");
+  std::string text = Cat(step.kernel(), "(", AttributesText(step.attributes(), ", "), ")");
+  for (const proto::Branch& branch : step.branches()) {
+    Append(text, " [",
+           absl::StrJoin(branch.steps(), ", ",
+                         [](std::string* out, const proto::Step& nested) { *out += StepText(nested); }),
+           "]");
+  }
+  return text;
 }
 
 std::string NodeText(const proto::Node& node) {
@@ -71,7 +92,7 @@ std::string GraphDump(const proto::Graph& graph) {
     const std::string attributes = AttributesText(node.attributes(), ", ");
     Append(text, "#", i, "  ", node.op(), "(", inputs, inputs.empty() || attributes.empty() ? "" : ", ", attributes,
            ")", SaltText(node.salt()), CachePointsText(node.cache_points()), node.grouped() ? "  grouped" : "", "\n");
-    for (const proto::Step& step : node.steps()) Append(text, "      ", StepLine(step), "\n");
+    AddStepLines(node.steps(), "      ", [&](const std::string& line) { Append(text, line, "\n"); });
   }
   if (graph.has_skip_failed()) Append(text, "on_error skip, max_errors=", graph.skip_failed().max_errors(), "\n");
   return text;

@@ -8,13 +8,16 @@
 
 namespace headrace::ir {
 
-// "Resize(size=(224, 224), antialias=True)": every attribute.
+// "Resize(size=(224, 224), antialias=True)": every attribute; behind those of a chooser the steps of each branch, as in
+// "RandomChoice(p=None) [Invert()] [Flip(p=1.0), Crop(size=(8, 8))]".
 std::string StepText(const proto::Step& step);
 std::string NodeText(const proto::Node& node);
 
 // #0  Range(start=0, stop=10)
 // #1  map(#0)
 //       image = Decode(image)
+//       image = RandomApply(image; p=0.5)
+//         image = Invert(image)
 std::string GraphDump(const proto::Graph& graph);
 
 // For `dot -Tsvg`.

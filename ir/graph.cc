@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "ir/branches.h"
 #include "ir/graph_depth.h"
 #include "ir/graph_json.h"
 #include "ir/suggestion.h"
@@ -77,6 +78,7 @@ absl::Status CheckVersion(const std::string& name, uint32_t version, const proto
 absl::Status CheckForm(const proto::Graph& graph) {
   HEADRACE_RETURN_IF_ERROR(CheckFormat(graph));
   HEADRACE_RETURN_IF_ERROR(RefuseUnknownFields(graph, graph));
+  HEADRACE_RETURN_IF_ERROR(CheckChoosers(graph));
   return CheckVersions(graph);
 }
 
@@ -166,9 +168,11 @@ absl::StatusOr<proto::Graph> ParseGraphJson(std::string_view json) {
 absl::Status CheckVersions(const proto::Graph& graph) {
   for (const proto::Node& node : graph.nodes()) {
     HEADRACE_RETURN_IF_ERROR(CheckVersion(node.op(), node.version(), graph));
-    for (const proto::Step& step : node.steps()) {
-      HEADRACE_RETURN_IF_ERROR(CheckVersion(step.kernel(), step.version(), graph));
-    }
+    absl::Status status;
+    VisitSteps(node.steps(), [&](const proto::Step& step) {
+      if (status.ok()) status = CheckVersion(step.kernel(), step.version(), graph);
+    });
+    HEADRACE_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
@@ -177,7 +181,7 @@ std::vector<std::string> References(const proto::Graph& graph) {
   std::vector<std::string> names;
   for (const proto::Node& node : graph.nodes()) {
     CollectReferences(node.attributes(), names);
-    for (const proto::Step& step : node.steps()) CollectReferences(step.attributes(), names);
+    VisitSteps(node.steps(), [&](const proto::Step& step) { CollectReferences(step.attributes(), names); });
   }
   return names;
 }

@@ -6,6 +6,8 @@ namespace headrace::ir {
 
 // Operators on a path from a source to the result.
 inline constexpr int kDeepestGraph = 1000;
+// Choosers in branches of choosers.
+inline constexpr int kDeepestChoosers = 8;
 // Nested calls in an expression.
 inline constexpr int kDeepestExpression = 250;
 // Nested structs in a column's type.

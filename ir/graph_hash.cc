@@ -5,6 +5,7 @@
 
 #include "core/row_id.h"
 #include "core/text.h"
+#include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/post_order.h"
@@ -47,12 +48,12 @@ proto::Graph Bare(const proto::Graph& graph) {
     node.clear_cache_points();
     node.clear_grouped();
     DropTuning(node.op(), node.mutable_attributes());
-    for (proto::Step& step : *node.mutable_steps()) {
+    VisitSteps(node.mutable_steps(), [](proto::Step& step) {
       step.clear_location();
       step.clear_user_node();
       step.clear_fused();
       DropTuning(step.kernel(), step.mutable_attributes());
-    }
+    });
   }
   return bare;
 }

@@ -5,21 +5,14 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/branches.h"
+#include "ir/chosen_types.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/suggestion.h"
 
 namespace headrace::ir {
 namespace {
-
-void SetColumn(Schema& schema, const std::string& name, ColumnType type) {
-  const int index = schema.IndexOf(name);
-  if (index >= 0) {
-    schema.columns.type(static_cast<size_t>(index)) = std::move(type);
-  } else {
-    schema.columns.push_back({name, std::move(type)});
-  }
-}
 
 absl::StatusOr<std::vector<ColumnType>> StepInputs(const proto::Step& step, const Schema& schema) {
   std::vector<ColumnType> inputs;
@@ -164,6 +157,7 @@ absl::StatusOr<Schema> InferNode(const proto::Node& node, absl::Span<const Schem
 }
 
 absl::Status ApplyStep(const proto::Step& step, Schema& schema) {
+  if (const Declaration* const chooser = ChooserOf(step)) return ApplyChooser(*chooser, step, schema);
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ColumnType> inputs, StepInputs(step, schema));
   HEADRACE_ASSIGN_OR_RETURN(std::vector<ColumnType> outputs, StepOutputs(step, inputs));
   if (outputs.size() != static_cast<size_t>(step.outputs_size())) {
@@ -176,8 +170,21 @@ absl::Status ApplyStep(const proto::Step& step, Schema& schema) {
 
 std::string OperatorName(const proto::Node& node) { return node.op(); }
 
-std::string OperatorName(const proto::Node& node, const proto::Step& step) {
-  return Cat(node.op(), " ", step.kernel());
+void SetColumn(Schema& schema, const std::string& name, ColumnType type) {
+  const int index = schema.IndexOf(name);
+  if (index >= 0) {
+    schema.columns.type(static_cast<size_t>(index)) = std::move(type);
+  } else {
+    schema.columns.push_back({name, std::move(type)});
+  }
+}
+
+std::string OperatorName(const proto::Node& node, const proto::Step& step, const proto::Step* chooser) {
+  return Cat(node.op(), " ", KernelName(step, chooser));
+}
+
+std::string KernelName(const proto::Step& step, const proto::Step* chooser) {
+  return chooser == nullptr ? step.kernel() : Cat(step.kernel(), " in ", chooser->kernel());
 }
 
 }  // namespace headrace::ir

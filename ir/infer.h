@@ -33,9 +33,14 @@ absl::StatusOr<Schema> InferNode(const proto::Node& node, absl::Span<const Schem
 // Leaves it unchanged on an error.
 absl::Status ApplyStep(const proto::Step& step, Schema& schema);
 
-// "map Resize", "batch".
+// Replaces the column of that name, or appends it.
+void SetColumn(Schema& schema, const std::string& name, ColumnType type);
+
+// "map Resize", "batch"; "map Resize in RandomApply" for a step in a branch of `chooser`, if that is not null.
 std::string OperatorName(const proto::Node& node);
-std::string OperatorName(const proto::Node& node, const proto::Step& step);
+std::string OperatorName(const proto::Node& node, const proto::Step& step, const proto::Step* chooser = nullptr);
+// "Resize", "Resize in RandomApply".
+std::string KernelName(const proto::Step& step, const proto::Step* chooser);
 
 }  // namespace headrace::ir
 

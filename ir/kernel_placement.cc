@@ -36,10 +36,11 @@ class StepVisitor {
   // For the current step.
   void Add(std::string message) {
     const proto::Node& node = graph_.nodes(node_);
-    const proto::Step& step = node.steps(step_);
+    const proto::Step& step = *path_.back();
     const bool own_line = !step.location().file().empty();
-    found_.push_back({LocationText(own_line ? step.location() : node.location()), OperatorName(node, step),
-                      std::move(message), ErrorKind::kGraph, node_, step_});
+    const std::string op = OperatorName(node, step, path_.size() > 1 ? path_[path_.size() - 2] : nullptr);
+    found_.push_back({LocationText(own_line ? step.location() : node.location()), op, std::move(message),
+                      ErrorKind::kGraph, node_, step_});
   }
 
  private:
@@ -54,24 +55,45 @@ class StepVisitor {
       histories_[node_] = HistoriesAfter(node, inputs, *inference_.schemas[node_]);
       return;
     }
-    if (inputs.size() == 1) VisitSteps(node, *inputs[0], *inference_.schemas[node.inputs(0)]);
+    if (inputs.size() == 1) VisitMap(node, *inputs[0], *inference_.schemas[node.inputs(0)]);
   }
 
-  void VisitSteps(const proto::Node& node, ColumnHistories histories, Schema schema) {
+  void VisitMap(const proto::Node& node, ColumnHistories histories, Schema schema) {
     for (step_ = 0; step_ < node.steps_size(); ++step_) {
       const proto::Step& step = node.steps(step_);
-      const Declaration* const kernel = Registry::Global().Find(step.kernel());
       const bool broken = broken_.count({node_, step_}) > 0;
-      const bool is_kernel = kernel != nullptr && kernel->role == Role::kKernel;
-      if (is_kernel && !broken) Visit(*kernel, step, schema, histories);
+      if (!broken) VisitStep(step, schema, histories);
       // A step that has a mistake gives columns of which nothing is known.
-      if (broken || !ApplyStep(step, schema).ok()) {
+      if (broken || !FollowStep(step, schema, histories).ok()) {
         for (const std::string& output : step.outputs()) histories.erase(output);
-        continue;
       }
-      AddStep(step, schema, histories);
     }
     histories_[node_] = std::move(histories);
+  }
+
+  void VisitStep(const proto::Step& step, const Schema& schema, const ColumnHistories& histories) {
+    const Declaration* const kernel = Registry::Global().Find(step.kernel());
+    if (kernel == nullptr || kernel->role != Role::kKernel) return;
+    path_.push_back(&step);
+    if (kernel->branching != nullptr) {
+      VisitBranches(*kernel, step, schema, histories);
+    } else {
+      Visit(*kernel, step, schema, histories);
+    }
+    path_.pop_back();
+  }
+
+  void VisitBranches(const Declaration& chooser, const proto::Step& step, Schema schema, ColumnHistories histories) {
+    // Types that do not fit are mistakes of their own.
+    if (!EnterBranches(chooser, step, schema, histories).ok()) return;
+    for (const proto::Branch& branch : step.branches()) {
+      Schema types = schema;
+      ColumnHistories known = histories;
+      for (const proto::Step& nested : branch.steps()) {
+        VisitStep(nested, types, known);
+        if (!FollowStep(nested, types, known).ok()) break;
+      }
+    }
   }
 
   const proto::Graph& graph_;
@@ -80,6 +102,7 @@ class StepVisitor {
   std::vector<ColumnHistories> histories_;
   int node_ = 0;
   int step_ = 0;
+  std::vector<const proto::Step*> path_;  // the current step, behind the choosers that enclose it
   std::vector<Mistake> found_;
 };
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/branches.h"
 #include "ir/declaration.h"
+#include "ir/node_traits.h"
 #include "ir/passes/column_ops.h"
 
 namespace headrace::ir {
@@ -82,13 +84,13 @@ class Marker {
   absl::Status CheckBatchKernels() const {
     for (int at = 0; at < graph_.nodes_size(); ++at) {
       if (!wanted_[at][false] || !inputs_have_[at]) continue;
-      for (const proto::Step& step : graph_.nodes(at).steps()) {
-        const Declaration* const kernel = Registry::Global().Find(step.kernel());
-        if (kernel == nullptr || !kernel->traits.by_batch) continue;
-        return UnsupportedError(
-            "even=\"pad\" with ", step.kernel(),
-            " below a zip's second input, where repeated rows are not marked; put it above the zip");
-      }
+      std::string joins;
+      VisitSteps(graph_.nodes(at).steps(), [&](const proto::Step& step) {
+        if (TraitsOf(step).by_batch) joins = step.kernel();
+      });
+      if (joins.empty()) continue;
+      return UnsupportedError("even=\"pad\" with ", joins,
+                              " below a zip's second input, where repeated rows are not marked; put it above the zip");
     }
     return absl::OkStatus();
   }

@@ -13,6 +13,7 @@
 #include "ir/passes/fold_constants.h"
 #include "ir/passes/fuse_image.h"
 #include "ir/passes/group_rows.h"
+#include "ir/passes/inline_branches.h"
 #include "ir/passes/insert_caches.h"
 #include "ir/passes/merge_maps.h"
 #include "ir/passes/push_down.h"
@@ -76,6 +77,10 @@ const std::vector<Pass>& AllPasses() {
        "The evaluator that would run for every row computes the constants, so the result is the same; a subexpression "
        "that fails stays, as an error of a row. `and` and `or` with a constant side become the other side, or the "
        "constant if the other side would not be evaluated or cannot fail."},
+      {"inline_branches", "Replaces choosers that leave no choice by the kernels that every row goes through.",
+       InlineBranches,
+       "RandomApply(…, p=1) is its kernels, RandomApply(…, p=0) nothing, and a RandomChoice of which one branch alone "
+       "has a weight is that branch. The kernels keep their salts, so they draw as they would in the chooser."},
       {"remove_identities", "Removes what changes nothing: skip(0), a project of all columns, a cast to the same type.",
        RemoveIdentities,
        "Operators and kernels declare when they return their input unchanged. Takes and skips are removed only if they "
@@ -116,8 +121,9 @@ const std::vector<Pass>& AllPasses() {
        "Runs consecutive kernels on one image as one pass over its pixels: decodes only what the crops keep, and "
        "writes values straight into the result.",
        FuseImage,
-       "A decode kernel, geometric kernels and pixel kernels are marked if they follow each other on one column. Each "
-       "still draws from its own stream, and the result has the bits of the kernels run one by one. If the fused pass "
+       "A decode kernel, geometric kernels and pixel kernels are marked if they follow each other on one column, in "
+       "branches of choosers as well: what is drawn for a row is fused with what is around it. Each still draws from "
+       "its own stream, and the result has the bits of the kernels run one by one. If the fused pass "
        "fails, they run and report the error. Damage in a part of a picture that no crop keeps goes unnoticed."},
       {"insert_caches",
        "Marks where rows may be kept for later epochs: before and after the steps that give the same in each epoch.",

@@ -182,6 +182,7 @@ std::string DeclarationJson(const Declaration& declaration) {
                  {"example", Quoted(declaration.example)},
                  {"sample", SampleJson(declaration.sample)},
                  {"inputs", Object({{"least", std::to_string(declaration.min_inputs)}, {"most", most}})},
+                 {"chooses", Bool(declaration.branching != nullptr)},
                  {"outputs", outputs.has_value() ? std::to_string(*outputs) : "null"},
                  {"attributes", Lines(attributes, "      ")},
                  {"traits", TraitsJson(declaration.traits)}});

@@ -3,10 +3,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/hash.h"
 #include "core/text.h"
+#include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
@@ -44,6 +46,9 @@ std::string NameOf(const Operator& op) {
   return name == nullptr ? "" : name->text();
 }
 
+// The salt that the steps of each group have.
+using SaltsOfGroups = std::map<uint32_t, uint64_t>;
+
 uint64_t NotZero(uint64_t hash) { return hash == 0 ? 1 : hash; }
 
 class SaltGiver {
@@ -51,7 +56,7 @@ class SaltGiver {
   explicit SaltGiver(proto::Graph& graph) : graph_(graph) {
     for (const proto::Node& node : graph.nodes()) {
       taken_.insert(node.salt());
-      for (const proto::Step& step : node.steps()) taken_.insert(step.salt());
+      VisitSteps(node.steps(), [&](const proto::Step& step) { taken_.insert(step.salt()); });
     }
   }
 
@@ -65,19 +70,35 @@ class SaltGiver {
 
  private:
   void GiveTo(proto::Node& node) {
-    step_ = -1;
     if (node.salt() == 0 && DrawsRandom(node)) node.set_salt(NewSalt(node));
-    std::map<uint32_t, uint64_t> salt_of_group;
-    for (const proto::Step& step : node.steps()) {
+    SaltsOfGroups salt_of_group;
+    VisitSteps(node.steps(), [&](const proto::Step& step) {
       if (step.salt() != 0 && step.group() != 0) salt_of_group.emplace(step.group(), step.salt());
-    }
-    for (step_ = 0; step_ < node.steps_size(); ++step_) {
-      proto::Step& step = *node.mutable_steps(step_);
-      if (step.salt() == 0 && DrawsRandom(step)) step.set_salt(SaltOfStep(step, salt_of_group));
-    }
+    });
+    for (step_ = 0; step_ < node.steps_size(); ++step_) GiveToStep(*node.mutable_steps(step_), salt_of_group);
+    step_ = -1;
   }
 
-  uint64_t SaltOfStep(const proto::Step& step, std::map<uint32_t, uint64_t>& salt_of_group) {
+  void GiveToStep(proto::Step& step, SaltsOfGroups& salt_of_group) {
+    path_.push_back(&step);
+    if (step.salt() == 0 && DrawsRandom(step)) step.set_salt(SaltOfStep(step, salt_of_group));
+    for (proto::Branch& branch : *step.mutable_branches()) {
+      for (proto::Step& nested : *branch.mutable_steps()) GiveToStep(nested, salt_of_group);
+    }
+    path_.pop_back();
+  }
+
+  // Of the choosers around the current operator.
+  std::string PathHere() const {
+    std::string path;
+    for (size_t i = 0; i + 1 < path_.size(); ++i) {
+      const std::string name = NameOf(*path_[i]);
+      Append(path, path.empty() ? "" : "/", path_[i]->kernel(), name.empty() ? "" : "=", name);
+    }
+    return path;
+  }
+
+  uint64_t SaltOfStep(const proto::Step& step, SaltsOfGroups& salt_of_group) {
     if (step.group() == 0) return NewSalt(step);
     const auto [salt, first] = salt_of_group.try_emplace(step.group(), 0);
     if (first) salt->second = NewSalt(step);
@@ -88,9 +109,10 @@ class SaltGiver {
   uint64_t NewSalt(const Operator& op) {
     const std::string name = NameOf(op);
     if (!name.empty()) return NewPinnedSalt(name);
+    const std::string path = PathHere();
+    uint64_t& occurrence = occurrences_[{path, OpOf(op)}];
     while (true) {
-      // No operator is enclosed by one that chooses among others.
-      const uint64_t salt = SaltOf(OpOf(op), /*path=*/"", occurrences_[OpOf(op)]++);
+      const uint64_t salt = SaltOf(OpOf(op), path, occurrence++);
       if (taken_.insert(salt).second) return salt;
     }
   }
@@ -113,20 +135,22 @@ class SaltGiver {
   // The operator that a salt is given to.
   std::string OpHere() const {
     const proto::Node& node = graph_.nodes(node_);
-    return step_ < 0 ? OperatorName(node) : OperatorName(node, node.steps(step_));
+    if (path_.empty()) return OperatorName(node);
+    return OperatorName(node, *path_.back(), path_.size() > 1 ? path_[path_.size() - 2] : nullptr);
   }
   std::string LocationHere() const {
     const proto::Node& node = graph_.nodes(node_);
-    const bool own_line = step_ >= 0 && !node.steps(step_).location().file().empty();
-    return LocationText(own_line ? node.steps(step_).location() : node.location());
+    const bool own_line = !path_.empty() && !path_.back()->location().file().empty();
+    return LocationText(own_line ? path_.back()->location() : node.location());
   }
 
   proto::Graph& graph_;
   std::set<uint64_t> taken_;
-  std::map<std::string, uint64_t> occurrences_;  // of each operator so far
-  std::map<std::string, std::string> named_;     // the operator that has a name
+  std::map<std::pair<std::string, std::string>, uint64_t> occurrences_;  // so far, by path and operator
+  std::map<std::string, std::string> named_;                             // the operator that has a name
   int node_ = -1;
   int step_ = -1;
+  std::vector<const proto::Step*> path_;  // the current step, behind the choosers that enclose it; empty: a node
   std::vector<Mistake> mistakes_;
 };
 

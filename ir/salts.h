@@ -16,7 +16,8 @@ namespace headrace::ir {
 // The attribute of every random operator that pins its salt.
 inline constexpr std::string_view kNameAttribute = "name";
 
-// Never 0. `path` names the enclosing choosers from the outermost on; empty: there is none.
+// Never 0. `path` names the enclosing choosers from the outermost on, "RandomChoice/RandomApply"; one whose salt is
+// pinned with that name, "RandomApply=blur". Empty: there is none.
 uint64_t SaltOf(std::string_view op, std::string_view path, uint64_t occurrence);
 // Of an operator with that attribute `name`.
 uint64_t PinnedSalt(std::string_view name);

@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/graph_depth.h"
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
+#include "ir/node_traits.h"
 #include "ir/orders.h"
 #include "ir/post_order.h"
 #include "ir/suggestion.h"
@@ -179,6 +181,22 @@ class Validator {
   }
 
   void CheckStep(const proto::Step& step) {
+    path_.push_back(&step);
+    const size_t before = mistakes_.size();
+    CheckOwn(step);
+    const Declaration* const chooser = ChooserOf(step);
+    if (chooser == nullptr) {
+      if (!step.branches().empty()) Add("has branches, which only a kernel that chooses among others may have");
+    } else {
+      // Attributes that are wrong cannot be read.
+      if (mistakes_.size() == before) CheckBranching(*chooser, step);
+      for (const proto::Branch& branch : step.branches()) CheckBranch(step, branch);
+    }
+    path_.pop_back();
+  }
+
+  // The step without its branches.
+  void CheckOwn(const proto::Step& step) {
     for (const std::string& name : step.outputs()) {
       if (name.empty()) Add("an output column has no name");
       const auto count = std::count(step.outputs().begin(), step.outputs().end(), name);
@@ -189,6 +207,33 @@ class Validator {
       return Add(Unknown(step.kernel(), /*kernel=*/true));
     }
     CheckOperator(*declaration, step);
+  }
+
+  void CheckBranching(const Declaration& chooser, const proto::Step& step) {
+    const absl::Status status = BranchingOfStep(chooser, step).status();
+    if (!status.ok()) Add(std::string(status.message()));
+  }
+
+  void CheckBranch(const proto::Step& chooser, const proto::Branch& branch) {
+    if (branch.steps().empty()) Add("one of its lists of kernels is empty");
+    for (const proto::Step& step : branch.steps()) {
+      CheckStep(step);
+      path_.push_back(&step);
+      CheckInBranch(chooser, step);
+      path_.pop_back();
+    }
+  }
+
+  void CheckInBranch(const proto::Step& chooser, const proto::Step& step) {
+    for (const auto* names : {&step.inputs(), &step.outputs()}) {
+      for (const std::string& name : *names) {
+        if (std::count(chooser.outputs().begin(), chooser.outputs().end(), name) > 0) continue;
+        Add(Cat("uses column \"", name, "\", which is none of ", chooser.kernel(), "'s"));
+      }
+    }
+    if (!TraitsOf(step).python) return;
+    Add(Cat("calls Python, and ", chooser.kernel(),
+            " is part of the graph, which holds kernels alone; call the function in the map, before or after it"));
   }
 
   template <typename Operator>
@@ -226,11 +271,17 @@ class Validator {
 
   // For the current node or step.
   void Add(std::string message) {
-    if (step_ < 0) return AddNodeMistake(std::move(message));
+    if (path_.empty()) return AddNodeMistake(std::move(message));
     const proto::Node& node = graph_.nodes(node_);
-    const proto::Step& step = node.steps(step_);
-    const proto::Location& location = step.location().file().empty() ? node.location() : step.location();
-    AddMistake(LocationText(location), OperatorName(node, step), std::move(message));
+    const proto::Step* const chooser = path_.size() > 1 ? path_[path_.size() - 2] : nullptr;
+    AddMistake(LocationText(LocationOf(node)), OperatorName(node, *path_.back(), chooser), std::move(message));
+  }
+
+  // Of the innermost step that has one.
+  const proto::Location& LocationOf(const proto::Node& node) const {
+    const auto has = [](const proto::Step* step) { return !step->location().file().empty(); };
+    const auto innermost = std::find_if(path_.rbegin(), path_.rend(), has);
+    return innermost == path_.rend() ? node.location() : (*innermost)->location();
   }
 
   void AddNodeMistake(std::string message) {
@@ -245,6 +296,7 @@ class Validator {
   const proto::Graph& graph_;
   int node_ = -1;
   int step_ = -1;
+  std::vector<const proto::Step*> path_;  // the step that is checked, behind the choosers that enclose it
   std::vector<Mistake> mistakes_;
 };
 

@@ -29,7 +29,7 @@ absl::Status RegisterKernel(ir::Declaration declaration, KernelFactory factory) 
   declaration.role = ir::Role::kKernel;
   declaration.traits.one_to_one = true;
   const std::string name = declaration.name;
-  if (declaration.infer_kernel == nullptr) {
+  if (declaration.infer_kernel == nullptr && declaration.branching == nullptr) {
     return GraphError("the declaration of ", name, " does not infer the types of its outputs");
   }
   return ir::Registry::Global().Register(std::move(declaration), [&] { Factories().Add(name, std::move(factory)); });

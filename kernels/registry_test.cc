@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "gtest/gtest.h"
 #include "ir/declaration.h"
+#include "kernels/chooser.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
 #include "kernels/testing/sample.h"
@@ -41,11 +42,18 @@ const KernelRegistration registration{{.name = "FakeEnds",
                                        .infer_kernel = InferEnds},
                                       Makes<Ends>()};
 
-std::vector<const ir::Declaration*> Kernels() {
+std::vector<const ir::Declaration*> KernelsAndChoosers() {
   std::vector<const ir::Declaration*> kernels;
   for (const ir::Declaration* declaration : ir::Registry::Global().All()) {
     if (declaration->role == ir::Role::kKernel) kernels.push_back(declaration);
   }
+  return kernels;
+}
+
+// Those with types and pixels of their own.
+std::vector<const ir::Declaration*> Kernels() {
+  std::vector<const ir::Declaration*> kernels = KernelsAndChoosers();
+  std::erase_if(kernels, [](const ir::Declaration* kernel) { return kernel->branching != nullptr; });
   return kernels;
 }
 
@@ -80,7 +88,7 @@ TEST(Registry, EveryKernelHasASample) {
 }
 
 TEST(Registry, EveryKernelIsDocumented) {
-  for (const ir::Declaration* kernel : Kernels()) {
+  for (const ir::Declaration* kernel : KernelsAndChoosers()) {
     EXPECT_TRUE(IsSentence(kernel->summary)) << kernel->name;
     EXPECT_TRUE(kernel->doc.find("Errors: ") != std::string::npos && IsSentence(kernel->doc)) << kernel->name;
     EXPECT_GE(kernel->version, 1) << kernel->name;
@@ -184,6 +192,14 @@ TEST(Registry, NoKernelTakesBytesForNumbers) {
   for (const ir::Declaration* kernel : Kernels()) {
     const auto outputs = fixture::RunKernelOutputs(kernel->name, fixture::SampleAttributes(*kernel), text);
     EXPECT_EQ(KindOf(outputs.status()), ErrorKind::kGraph) << kernel->name;
+  }
+}
+
+TEST(Registry, WhatSaysHowItBranchesIsAChooser) {
+  for (const ir::Declaration* declared : KernelsAndChoosers()) {
+    const auto kernel = fixture::MakeKernel(declared->name, fixture::SampleAttributes(*declared));
+    ASSERT_TRUE(kernel.ok()) << declared->name;
+    EXPECT_EQ(declared->branching != nullptr, dynamic_cast<const Chooser*>(kernel->get()) != nullptr) << declared->name;
   }
 }
 

@@ -1,23 +1,25 @@
 #include "ops/map_program.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "core/error.h"
 #include "core/philox.h"
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
+#include "ir/chosen_types.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/mark_padding.h"
 #include "ir/suggestion.h"
-#include "ir/type.h"
+#include "kernels/chooser.h"
 
 namespace headrace {
 
 struct MapProgram::BoundStep {
   std::unique_ptr<Kernel> kernel;
+  const Chooser* chooser = nullptr;  // the kernel, if it is one
+  std::vector<std::vector<BoundStep>> branches;
   std::shared_ptr<HostFunction> function;
   bool function_draws = false;
   ir::Columns declared;       // results of the function, or of a plugin's kernel before the run; none: not declared
@@ -28,24 +30,38 @@ struct MapProgram::BoundStep {
   uint64_t seed = 0;
   uint64_t salt = 0;
   uint64_t stream = 0;   // of seed and salt
+  uint32_t fused = 0;    // as in the graph
   std::string name;      // "map[1] Resize"
   std::string location;  // of the step, if it has its own
+
+  bool may_warn() const {
+    const auto warns = [](const BoundStep& step) { return step.may_warn(); };
+    return (kernel != nullptr && kernel->may_warn()) ||
+           std::any_of(branches.begin(), branches.end(),
+                       [&](const auto& branch) { return std::any_of(branch.begin(), branch.end(), warns); });
+  }
 };
 
-// Steps that run as one, by their numbers; more than one if the optimizer fused them.
+// Steps that run as one; more than one if the optimizer fused them.
 struct MapProgram::Action {
-  std::vector<size_t> steps;
+  absl::InlinedVector<const BoundStep*, 4> steps;
   std::optional<FusedImage> fused = {};
   int last_of = -1;  // the column that it is the last to write; -1: none, or several
 };
 
 class MapProgram::Part {
  public:
-  explicit Part(std::vector<Action> actions) : actions_(std::move(actions)) {}
-  const std::vector<Action>& actions() const { return actions_; }
+  Part(size_t begin, size_t end, std::optional<Actions> actions)
+      : begin_(begin), end_(end), actions_(std::move(actions)) {}
+  size_t begin() const { return begin_; }
+  size_t end() const { return end_; }
+  // nullopt: what runs is drawn for each row.
+  const std::optional<Actions>& actions() const { return actions_; }
 
  private:
-  const std::vector<Action> actions_;
+  const size_t begin_;
+  const size_t end_;
+  const std::optional<Actions> actions_;
 };
 
 namespace {
@@ -114,10 +130,12 @@ bool FitInferred(const ir::Columns& before, absl::Span<const int> outputs, absl:
 
 }  // namespace
 
-absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step& step, const OpArguments& arguments) {
+absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step& step, const OpArguments& arguments,
+                                                           const BoundStep* enclosing) {
   BoundStep bound;
   const ir::Attributes attributes = ir::Attributes::Of(step);
   bound.name = Cat(NameOfMap(step, arguments), " ", step.kernel());
+  if (enclosing != nullptr) bound.location = enclosing->location;
   if (step.has_location()) bound.location = ir::LocationText(step.location());
   for (const std::string& input : step.inputs()) bound.inputs.push_back(arguments.output.IndexOf(input));
   for (const std::string& output : step.outputs()) bound.outputs.push_back(arguments.output.IndexOf(output));
@@ -125,6 +143,7 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   if (declaration != nullptr && declaration->traits.by_batch) {
     bound.fillers = arguments.inputs[0].IndexOf(ir::kPaddingColumn);
   }
+  bound.fused = step.fused();
   bound.salt = step.salt();
   bound.seed = arguments.seed;
   const bool own_seed = attributes.Find("seed") != nullptr && !attributes.IsNone("seed");
@@ -141,104 +160,145 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
     made = kernel.status();
     if (kernel.ok()) bound.kernel = *std::move(kernel);
   }
+  bound.chooser = dynamic_cast<const Chooser*>(bound.kernel.get());
   if (made.ok()) return bound;
   AddErrorField(made, ErrorField::kOperator, bound.name);
   AddErrorField(made, ErrorField::kLocation, bound.location);
   return made;
 }
 
-absl::StatusOr<MapProgram> MapProgram::Bind(const OpArguments& arguments) {
-  auto steps = std::make_shared<std::vector<BoundStep>>();
-  ir::Schema schema = arguments.inputs[0];
-  for (const ir::proto::Step& step : arguments.node->steps()) {
-    HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments));
+absl::Status MapProgram::BindBranches(const ir::proto::Step& step, const OpArguments& arguments,
+                                      const ir::Schema& schema, BoundStep& bound) {
+  const ir::Declaration* const declaration = ir::ChooserOf(step);
+  if (declaration == nullptr) return InternalError(step.kernel(), " is a chooser, and its declaration is not");
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Schema begin, ir::SchemaInBranches(*declaration, step, schema));
+  for (const ir::proto::Branch& branch : step.branches()) {
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps, BindSteps(branch.steps(), arguments, &bound, begin));
+    bound.branches.push_back(std::move(steps));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<MapProgram::BoundStep>> MapProgram::BindSteps(const ir::Steps& steps,
+                                                                         const OpArguments& arguments,
+                                                                         const BoundStep* enclosing,
+                                                                         ir::Schema schema) {
+  std::vector<BoundStep> result;
+  for (const ir::proto::Step& step : steps) {
+    HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments, enclosing));
+    if (bound.chooser != nullptr) HEADRACE_RETURN_IF_ERROR(BindBranches(step, arguments, schema, bound));
     HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(step, schema));
     if (!ir::PluginOf(step.kernel()).empty()) {
       bound.plugin_kernel = step.kernel();
       for (const std::string& output : step.outputs()) bound.declared.push_back(*schema.Find(output));
     }
-    steps->push_back(std::move(bound));
+    result.push_back(std::move(bound));
   }
+  return result;
+}
+
+absl::StatusOr<MapProgram> MapProgram::Bind(const OpArguments& arguments) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps,
+                            BindSteps(arguments.node->steps(), arguments, nullptr, arguments.inputs[0]));
   MapProgram program;
   program.columns_ = arguments.output.columns.size();
-  program.for_stacks_ = std::all_of(steps->begin(), steps->end(), [](const BoundStep& step) {
+  program.for_stacks_ = std::all_of(steps.begin(), steps.end(), [](const BoundStep& step) {
     return step.kernel && step.kernel->applies_to_stacks();
   });
-  program.steps_ = std::move(steps);
-  program.all_ = std::make_shared<const Part>(program.ActionsOf(*arguments.node));
+  program.steps_ = std::make_shared<const std::vector<BoundStep>>(std::move(steps));
+  program.all_ = program.PartOf(0, program.steps());
   return program;
 }
 
 size_t MapProgram::steps() const { return steps_->size(); }
 
 bool MapProgram::may_warn() const {
-  return std::any_of(steps_->begin(), steps_->end(),
-                     [](const BoundStep& step) { return step.kernel != nullptr && step.kernel->may_warn(); });
+  return std::any_of(steps_->begin(), steps_->end(), [](const BoundStep& step) { return step.may_warn(); });
 }
 
 // Adds steps that the optimizer marked to run as one: as few actions as passes over the pixels can be made of them.
-void MapProgram::AddActions(absl::Span<const size_t> steps, std::vector<Action>& actions) const {
+void MapProgram::AddActions(absl::Span<const BoundStep* const> steps, Actions& actions) {
   while (!steps.empty()) {
-    std::vector<FusedImage::Part> parts;
-    for (const size_t at : steps) {
-      const BoundStep& step = (*steps_)[at];
-      parts.push_back({step.kernel.get(), step.seed, step.salt});
+    absl::InlinedVector<FusedImage::Part, 8> parts;
+    for (const BoundStep* step : steps) parts.push_back({step->kernel.get(), step->seed, step->salt});
+    Action action;
+    size_t count = 1;
+    if (steps.size() > 1) {
+      FusedImage fused = FusedImage::Make(parts);
+      count = std::max<size_t>(fused.parts(), 1);
+      if (count > 1) action.fused = std::move(fused);
     }
-    FusedImage fused = FusedImage::Make(parts);
-    const size_t count = std::max<size_t>(fused.parts(), 1);
-    Action action = {.steps = {steps.begin(), steps.begin() + count}};
-    if (count > 1) action.fused = std::move(fused);
+    action.steps.assign(steps.begin(), steps.begin() + count);
     actions.push_back(std::move(action));
     steps.remove_prefix(count);
   }
 }
 
 // Finds the actions that are the last to write a column.
-void MapProgram::NoteLastWriters(std::vector<Action>& actions) const {
-  std::map<int, Action*> last;
-  for (Action& action : actions) {
-    for (const int column : (*steps_)[action.steps.back()].outputs) last[column] = &action;
-  }
-  for (const auto& [column, action] : last) {
-    if ((*steps_)[action->steps.back()].outputs.size() == 1) action->last_of = column;
+void MapProgram::NoteLastWriters(Actions& actions) {
+  absl::InlinedVector<int, 8> written;
+  for (auto action = actions.rbegin(); action != actions.rend(); ++action) {
+    const std::vector<int>& outputs = action->steps.back()->outputs;
+    for (const int column : outputs) {
+      if (std::find(written.begin(), written.end(), column) != written.end()) continue;
+      written.push_back(column);
+      if (outputs.size() == 1) action->last_of = column;
+    }
   }
 }
 
-// The steps in the order in which they run; fused steps run at the position of the first.
-std::vector<MapProgram::Action> MapProgram::ActionsOf(const ir::proto::Node& map) const {
-  std::vector<std::vector<size_t>> runs;
-  std::map<uint32_t, size_t> run_of;
-  for (size_t i = 0; i < steps_->size(); ++i) {
-    const uint32_t fused = map.steps(static_cast<int>(i)).fused();
-    const auto found = run_of.find(fused);
-    if (fused != 0 && found != run_of.end()) {
-      runs[found->second].push_back(i);
+// The steps in the order in which they run. Steps of one number that follow each other on their column run at the
+// position of the first.
+MapProgram::Actions MapProgram::ActionsOf(const FlatSteps& steps) {
+  absl::InlinedVector<FlatSteps, 4> runs;
+  // The run that each column's next step of the same number joins.
+  absl::InlinedVector<std::pair<int, size_t>, 4> open;
+  const auto run_on = [&](int column) {
+    return std::find_if(open.begin(), open.end(), [column](const auto& each) { return each.first == column; });
+  };
+  for (const BoundStep* step : steps) {
+    const auto at = step->fused == 0 ? open.end() : run_on(step->inputs[0]);
+    if (at != open.end() && runs[at->second].back()->fused == step->fused) {
+      runs[at->second].push_back(step);
       continue;
     }
-    if (fused != 0) run_of.emplace(fused, runs.size());
-    runs.push_back({i});
+    for (const std::vector<int>* columns : {&step->inputs, &step->outputs}) {
+      for (const int column : *columns) {
+        if (const auto ended = run_on(column); ended != open.end()) open.erase(ended);
+      }
+    }
+    if (step->fused != 0) open.emplace_back(step->inputs[0], runs.size());
+    runs.push_back({step});
   }
-  std::vector<Action> actions;
-  for (const std::vector<size_t>& run : runs) AddActions(run, actions);
+  Actions actions;
+  actions.reserve(runs.size());
+  for (const FlatSteps& run : runs) AddActions(run, actions);
   NoteLastWriters(actions);
   return actions;
 }
 
+RowRandom MapProgram::RandomOf(const BoundStep& bound, const RowId& id) {
+  return RowRandom(RowRandom::KeyOf(bound.stream, id.epoch), id.key);
+}
+
+MapProgram::FlatSteps MapProgram::StepsOf(const Part& part, const RowId& id) const {
+  const absl::Span<const BoundStep> steps = absl::MakeSpan(*steps_).subspan(part.begin(), part.end() - part.begin());
+  FlatSteps drawn;
+  VisitDrawn(
+      steps, [&](const BoundStep& step) { return RandomOf(step, id); },
+      [&](const BoundStep& step) {
+        // A chooser by itself only gives its columns their names.
+        if (step.chooser == nullptr || step.inputs != step.outputs) drawn.push_back(&step);
+      });
+  return drawn;
+}
+
 std::shared_ptr<const MapProgram::Part> MapProgram::PartOf(size_t begin, size_t end) const {
-  std::vector<Action> part;
-  for (const Action& action : all_->actions()) {
-    std::vector<size_t> left;
-    for (const size_t at : action.steps) {
-      if (at >= begin && at < end) left.push_back(at);
-    }
-    if (left.size() == action.steps.size()) {
-      part.push_back(action);
-    } else {
-      AddActions(left, part);
-    }
-  }
-  NoteLastWriters(part);
-  return std::make_shared<const Part>(std::move(part));
+  Part drawn(begin, end, std::nullopt);
+  const auto first = steps_->begin();
+  const bool draws = std::any_of(first + begin, first + end, [](const BoundStep& step) { return step.chooser; });
+  if (draws) return std::make_shared<const Part>(std::move(drawn));
+  return std::make_shared<const Part>(begin, end, ActionsOf(StepsOf(drawn, RowId())));
 }
 
 Tensor MapProgram::SlotOf(const Block& block, int column) {
@@ -246,16 +306,20 @@ Tensor MapProgram::SlotOf(const Block& block, int column) {
 }
 
 absl::Status MapProgram::Run(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const {
-  for (const Action& action : part.actions()) {
-    OutputAllocator output(into_slots ? SlotOf(block, action.last_of) : Tensor());
-    HEADRACE_RETURN_IF_ERROR(RunAction(action, block.ids[i], output, row));
-  }
-  return absl::OkStatus();
+  const auto run = [&](const Actions& actions) {
+    for (const Action& action : actions) {
+      OutputAllocator output(into_slots ? SlotOf(block, action.last_of) : Tensor());
+      HEADRACE_RETURN_IF_ERROR(RunAction(action, block.ids[i], output, row));
+    }
+    return absl::OkStatus();
+  };
+  if (part.actions().has_value()) return run(*part.actions());
+  return run(ActionsOf(StepsOf(part, block.ids[i])));
 }
 
-absl::Status MapProgram::RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) const {
+absl::Status MapProgram::RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) {
   if (action.fused.has_value()) {
-    Tensor& column = row.columns[static_cast<size_t>((*steps_)[action.steps[0]].inputs[0])];
+    Tensor& column = row.columns[static_cast<size_t>(action.steps[0]->inputs[0])];
     absl::StatusOr<Tensor> result = action.fused->Apply(column, id, output);
     if (result.ok()) {
       column = *std::move(result);
@@ -264,16 +328,15 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
     // Falls through: the separate steps report what is wrong, and where.
   }
   OutputAllocator intermediate;
-  for (const size_t at : action.steps) {
-    const BoundStep& step = (*steps_)[at];
-    const bool last = at == action.steps.back();
-    absl::Status status = RunStep(step, id, last ? output : intermediate, absl::MakeSpan(row.columns), row);
-    if (status.ok() && !step.plugin_kernel.empty()) {
-      status = CheckInferred(step.plugin_kernel, step.declared, step.outputs, row.columns);
+  for (const BoundStep* step : action.steps) {
+    const bool last = step == action.steps.back();
+    absl::Status status = RunStep(*step, id, last ? output : intermediate, absl::MakeSpan(row.columns), row);
+    if (status.ok() && !step->plugin_kernel.empty()) {
+      status = CheckInferred(step->plugin_kernel, step->declared, step->outputs, row.columns);
     }
     if (status.ok()) continue;
-    AddErrorField(status, ErrorField::kOperator, step.name);
-    AddErrorField(status, ErrorField::kLocation, step.location);
+    AddErrorField(status, ErrorField::kOperator, step->name);
+    AddErrorField(status, ErrorField::kLocation, step->location);
     return status;
   }
   return absl::OkStatus();
@@ -298,8 +361,10 @@ absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, Output
     for (const int column : bound.inputs) row.inputs.push_back(columns[static_cast<size_t>(column)]);
     given = row.inputs;
   }
+  if (bound.chooser != nullptr)
+    return TakeOutputs(bound.outputs, absl::StatusOr<Tensors>(Tensors(given.begin(), given.end())), columns);
   HEADRACE_ASSIGN_OR_RETURN(const absl::Span<const bool> fillers, FillersOf(bound, columns));
-  KernelContext context(RowRandom(RowRandom::KeyOf(bound.stream, id.epoch), id.key), output, fillers);
+  KernelContext context(RandomOf(bound, id), output, fillers);
   if (bound.kernel) return TakeOutputs(bound.outputs, bound.kernel->Apply(given, context), columns);
   RowRandom* const random = bound.function_draws ? &context.random() : nullptr;
   absl::StatusOr<std::vector<Tensor>> results = bound.function->Call(given, random, output);

@@ -1,6 +1,7 @@
 // The steps of a map, ready to run: kernels and functions of the user's, the columns that each reads and writes, and
-// which of them are fused. A program works on the tensors of one row at a time, or on rows that are contiguous in
-// memory.
+// which of them are fused. What choosers draw for a row is known before the row's first step: the steps that they draw
+// run, and are fused, like steps that every row goes through. A program works on the tensors of one row at a time, or
+// on rows that are contiguous in memory.
 // Thread contract: all methods from any thread, once it is made.
 #ifndef HEADRACE_OPS_MAP_PROGRAM_H_
 #define HEADRACE_OPS_MAP_PROGRAM_H_
@@ -18,6 +19,8 @@
 #include "engine/operator/block.h"
 #include "engine/operator/host.h"
 #include "engine/operator/operator.h"
+#include "ir/branches.h"
+#include "ir/type.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/fused_image.h"
 
@@ -62,16 +65,27 @@ class MapProgram {
  private:
   struct BoundStep;
   struct Action;
+  using Actions = std::vector<Action>;
+  using FlatSteps = absl::InlinedVector<const BoundStep*, 16>;
 
   MapProgram() = default;
   static absl::StatusOr<absl::Span<const bool>> FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns);
-  static absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments);
+  // `enclosing`: the chooser around the steps; null: there is none. The schema is that before the first step.
+  static absl::StatusOr<std::vector<BoundStep>> BindSteps(const ir::Steps& steps, const OpArguments& arguments,
+                                                          const BoundStep* enclosing, ir::Schema schema);
+  static absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments,
+                                            const BoundStep* enclosing);
+  static absl::Status BindBranches(const ir::proto::Step& step, const OpArguments& arguments, const ir::Schema& schema,
+                                   BoundStep& bound);
+  static RowRandom RandomOf(const BoundStep& bound, const RowId& id);
   static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                               absl::Span<Tensor> columns, MapRow& row);
-  absl::Status RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) const;
-  void AddActions(absl::Span<const size_t> steps, std::vector<Action>& actions) const;
-  void NoteLastWriters(std::vector<Action>& actions) const;
-  std::vector<Action> ActionsOf(const ir::proto::Node& map) const;
+  static absl::Status RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row);
+  static void AddActions(absl::Span<const BoundStep* const> steps, Actions& actions);
+  static void NoteLastWriters(Actions& actions);
+  static Actions ActionsOf(const FlatSteps& steps);
+  // The steps of the part that the row goes through.
+  FlatSteps StepsOf(const Part& part, const RowId& id) const;
 
   size_t columns_ = 0;
   std::shared_ptr<const std::vector<BoundStep>> steps_;

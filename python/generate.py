@@ -124,6 +124,8 @@ class Writer:
             checking.append("from headrace.dataset import Dataset")
         if "(Sampler)" in body:
             lines.append("from headrace.sampler import Sampler")
+        if "(Chooser)" in body:
+            lines.append("from headrace.chooser import Chooser")
         if "(Kernel)" in body:
             lines.append(f"from headrace.kernel import {', '.join(used('Kernel', 'of_one_size'))}")
         if used("Expression"):

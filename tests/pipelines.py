@@ -299,6 +299,44 @@ def mixed_up(data: pathlib.Path) -> hr.Dataset:
     )
 
 
+def chosen_pictures(data: pathlib.Path) -> hr.Dataset:
+    """What is drawn joins the pass that decodes, or ends it."""
+    colors = [[V.RandomApply(V.ColorJitter(0.4), 0.8), V.Invert()], V.Equalize(), V.GaussianBlur(3)]
+    order = [V.RandomVerticalFlip(), V.AdjustContrast(1.3), V.RandomErasing()]
+    return (
+        hr.ImageFolder(data / "photos", shuffle=True)
+        .map([V.Decode(), V.RandomApply([V.RandomResizedCrop(30), V.RandomHorizontalFlip()], 0.6)], "image")
+        .map([V.RandomChoice([V.Resize((24, 25)), V.RandomCrop((24, 25), pad_if_needed=True)]), V.Invert()], "image")
+        .map([V.RandomChoice(colors, [2, 1, 1]), V.RandomOrder(order)], "image")
+        .map([V.Compose([V.ToFloat(), V.HWC2CHW()]), V.RandomApply(V.Rescale(0.5), 1)], "image")
+        .batch(5)
+    )
+
+
+def chosen_policies(data: pathlib.Path) -> hr.Dataset:
+    policy = [[(V.RandomRotation(30), 0.5), (V.Equalize(), 0.9)], [(V.Invert(), 0.3)], [(V.RandomCrop(18), 1)]]
+    return (
+        hr.ImageFolder(data / "photos", shuffle=True)
+        .map([V.Decode(), V.RandomResizedCrop(24), V.RandomSelectSubpolicy(policy), V.Resize((20, 20))], "image")
+        .map([V.UniformAugment([V.RandomHorizontalFlip(1), V.Equalize(), V.AdjustGamma(2)]), V.HWC2CHW()], "image")
+        .batch(5)
+    )
+
+
+def chosen_pairs(data: pathlib.Path) -> hr.Dataset:
+    """One choice for an image and its mask, and for the whole batch."""
+    pictures = np.random.default_rng(0).integers(0, 256, (40, 20, 24, 3), np.uint8)
+    moves = [V.RandomVerticalFlip(), V.RandomApply([V.RandomCrop(16), V.Resize((20, 24))])]
+    return (
+        hr.Numpy({"image": pictures, "mask": pictures[..., :1] // 2, "label": np.arange(40) % 3}, shuffle=True)
+        .map(V.RandomOrder(moves), ["image", "mask"])
+        .map(V.RandomApply(V.Invert()), "image", "inverted")
+        .map(V.ToFloat(), "image")
+        .batch(6)
+        .map(V.RandomChoice([V.MixUp(classes=3), V.CutMix(classes=3, layout="HWC")]), ["image", "label"])
+    )
+
+
 # ---- every kernel, on the sample that its declaration gives ----
 
 
@@ -716,6 +754,9 @@ PIPELINES: dict[str, Build] = {
         patches,
         unchanged_masks,
         mixed_up,
+        chosen_pictures,
+        chosen_policies,
+        chosen_pairs,
         kernels_on_images,
         kernels_on_encoded_images,
         kernels_on_vectors,

@@ -309,18 +309,23 @@ def each(row: Any, change: Callable[[int], int]) -> Any:
     return [change(number) for number in row] if isinstance(row, list) else change(row)
 
 
+CAST = [T.TypeCast("float64"), T.TypeCast("int64")]
+
+
 def mapped(recipe: Recipe, kind: str) -> Recipe:
     kernels: dict[str, tuple[Any, bool]] = {
         "tripled": (tripled, True),
         "tripled in any order": (tripled, False),
-        "kernels": ([T.TypeCast("float64"), T.TypeCast("int64")], True),
+        "kernels": (CAST, True),
         "noisy": (noisy, True),
-        "noise": ([T.TypeCast("float32"), V.GaussianNoise(2, 9, clip=False), T.TypeCast("int64")], True),
+        "drawn": (V.RandomChoice([V.RandomApply([T.Fill(3)], 0.3), T.Fill(5)], [2, 1]), True),
+        "drawn for certain": ([V.RandomApply(T.Fill(3), 0), V.RandomChoice([CAST, T.Fill(3)], [1, 0])], True),
         "failing": (fails_at_seven, False),
     }
     models: dict[str, Callable[[], Rows]] = {
         "tripled": lambda: [each(row, lambda number: number * 3 + 1) for row in recipe.model()],
         "kernels": recipe.model,
+        "drawn for certain": recipe.model,
         "failing": lambda: _without_seven(recipe.model()),
     }
     kernel, ordered = kernels[kind]
@@ -638,11 +643,7 @@ def skipping(recipe: Recipe, max_errors: int) -> Recipe:
     )
 
 
-def _weights(draws: Draws) -> list[float]:
-    return [draws.choice([0.1, 1.0, 3.0]) for _ in range(2)]
-
-
-MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "failing"]
+MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "failing", "drawn", "drawn for certain"]
 
 
 def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:

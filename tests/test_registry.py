@@ -26,7 +26,9 @@ def operators_of(dataset: hr.Dataset) -> set[str]:
 
 def test_every_operator_is_in_a_pipeline_that_runs_under_all_variants(data: pathlib.Path):
     found = set().union(*(operators_of(build(data)) for build in PIPELINES.values()))
-    assert found == set(OPERATORS)
+    # Another way to write its kernels, which are in the graph in its place.
+    lists = {name for name, each in OPERATORS.items() if each["chooses"] and not each["attributes"]}
+    assert found | lists == set(OPERATORS)
 
 
 class Ends(Kernel):

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "engine/exec/sealed_state.h"
 #include "engine/plan/planner.h"
+#include "ir/branches.h"
 #include "ir/canonical.h"
 #include "ir/graph.h"
 #include "ir/graph_hash.h"
@@ -97,9 +98,9 @@ std::string OlderVersion(uint32_t hash, ir::proto::Graph graph, int node) {
   };
   ir::proto::Node& changed = *graph.mutable_nodes(node);
   std::string found = find(changed.op(), changed);
-  for (ir::proto::Step& step : *changed.mutable_steps()) {
+  ir::VisitSteps(changed.mutable_steps(), [&](ir::proto::Step& step) {
     if (found.empty()) found = find(step.kernel(), step);
-  }
+  });
   return found;
 }
 

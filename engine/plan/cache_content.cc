@@ -4,8 +4,9 @@
 
 #include "core/text.h"
 #include "core/version.h"
-#include "ir/declaration.h"
+#include "ir/branches.h"
 #include "ir/graph_hash.h"
+#include "ir/node_traits.h"
 
 namespace headrace {
 namespace {
@@ -27,7 +28,8 @@ void AppendSources(const PlanNode& node, std::string& content) {
 bool Draws(const PlanNode& node, bool by_key) {
   const auto& steps = node.arguments.node->steps();
   if (!by_key && node.arguments.node->salt() != 0) return true;
-  return std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.salt() != 0; }) ||
+  const auto has_salt = [](const ir::proto::Step& step) { return step.salt() != 0; };
+  return std::any_of(steps.begin(), steps.end(), [&](const auto& step) { return ir::AnyStepOf(step, has_salt); }) ||
          std::any_of(node.inputs.begin(), node.inputs.end(),
                      [by_key](const auto& input) { return Draws(*input, by_key); });
 }
@@ -40,11 +42,12 @@ bool CallsPython(const PlanNode& node) {
 bool MayBeHeavy(const PlanNode& node) {
   if (node.properties.traits.file_io) return true;
   const auto& steps = node.arguments.node->steps();
+  const auto works_on_images = [](const ir::proto::Step& step) {
+    const ir::Traits traits = ir::TraitsOf(step);
+    return traits.decodes || traits.geometric;
+  };
   return std::any_of(steps.begin(), steps.end(),
-                     [](const auto& step) {
-                       const ir::Traits& traits = ir::Registry::Global().Find(step.kernel())->traits;
-                       return traits.decodes || traits.geometric;
-                     }) ||
+                     [&](const auto& step) { return ir::AnyStepOf(step, works_on_images); }) ||
          std::any_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return MayBeHeavy(*input); });
 }
 

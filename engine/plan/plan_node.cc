@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/row_id.h"
 #include "core/text.h"
+#include "ir/branches.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
 
@@ -239,7 +240,7 @@ void NumberOperators(ir::proto::Graph& graph) {
   uint32_t number = 0;
   for (ir::proto::Node& node : *graph.mutable_nodes()) {
     node.set_user_node(OfAttribute(node) ? graph.nodes(static_cast<int>(node.inputs(0))).user_node() : ++number);
-    for (ir::proto::Step& step : *node.mutable_steps()) step.set_user_node(node.user_node());
+    ir::VisitSteps(node.mutable_steps(), [&](ir::proto::Step& step) { step.set_user_node(node.user_node()); });
   }
 }
 

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ir/declaration.h"
+#include "ir/branches.h"
 #include "ir/graph.h"
+#include "ir/node_traits.h"
 #include "ir/passes/graph_editor.h"
 #include "ir/passes/side_effects.h"
 
@@ -87,7 +88,7 @@ class ShuffleMover {
         for (const proto::Step& step : editor_.node(maps[i]).steps()) {
           if (std::find(step.outputs().begin(), step.outputs().end(), column.name) == step.outputs().end()) continue;
           rewritten = true;
-          resized = resized || Registry::Global().Find(step.kernel())->traits.geometric;
+          resized = resized || AnyStepOf(step, [](const auto& each) { return TraitsOf(each).geometric; });
         }
       }
       if (rewritten && !Grows(column.type, editor_.schema(id).Find(column.name)->type, resized)) return false;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/passes/graph_editor.h"
@@ -15,8 +16,11 @@ namespace {
 constexpr std::string_view kCacheOp = "cache";
 
 bool SameInEachEpoch(const proto::Step& step) {
-  const Declaration* declaration = Registry::Global().Find(step.kernel());
-  return declaration != nullptr && step.salt() == 0 && !declaration->traits.random && !ActsBesides(step);
+  const auto draws = [](const proto::Step& each) {
+    const Declaration* declaration = Registry::Global().Find(each.kernel());
+    return declaration == nullptr || each.salt() != 0 || declaration->traits.random;
+  };
+  return !AnyStepOf(step, draws) && !ActsBesides(step);
 }
 
 int LeadingSteps(const proto::Node& map) {

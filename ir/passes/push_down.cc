@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/expression.h"
 #include "ir/graph.h"
@@ -180,10 +181,10 @@ class Pusher {
     for (const std::string& name : editor_.InputSchemas(below)[0].Names()) {
       if (NewName(names, name) != name) of_source[name] = NewName(names, name);
     }
-    for (proto::Step& step : *map.mutable_steps()) {
+    VisitSteps(map.mutable_steps(), [&](proto::Step& step) {
       for (std::string& input : *step.mutable_inputs()) input = std::string(NewName(names, input));
       for (std::string& output : *step.mutable_outputs()) output = std::string(NewName(names, output));
-    }
+    });
     SetRenamedColumns(rename, of_source);
     return editor_.Swap(id, std::move(map), std::move(rename));
   }

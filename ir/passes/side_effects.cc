@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/branches.h"
 #include "ir/declaration.h"
 
 namespace headrace::ir {
@@ -23,9 +24,11 @@ bool InOrder(const proto::Step& step) {
 }  // namespace
 
 bool ActsBesides(const proto::Step& step) {
-  const Declaration* declaration = Registry::Global().Find(step.kernel());
-  if (declaration == nullptr) return true;
-  return declaration->traits.python || !(declaration->traits.deterministic || declaration->traits.random);
+  return AnyStepOf(step, [](const proto::Step& each) {
+    const Declaration* declaration = Registry::Global().Find(each.kernel());
+    if (declaration == nullptr) return true;
+    return declaration->traits.python || !(declaration->traits.deterministic || declaration->traits.random);
+  });
 }
 
 bool ActsBesides(const proto::Node& node) {

@@ -319,6 +319,38 @@ void DeclareKernels() {
        .traits = {.deterministic = false, .python = true}}));
 }
 
+absl::StatusOr<Branching> Perhaps(const Attributes& attributes, size_t branches) {
+  if (branches != 1) return GraphError("has one branch, not ", branches);
+  const double p = attributes.Float("p");
+  return Branching{.drawn = {p > 0}, .none = p < 1};
+}
+
+void DeclareChoosers() {
+  Registry& registry = Registry::Global();
+  RequireRegistered(registry.Register({.name = "Perhaps",
+                                       .max_inputs = -1,
+                                       .attributes = {{.name = "p",
+                                                       .type = AttributeType::kFloat,
+                                                       .doc = "How often.",
+                                                       .default_value = "0.5",
+                                                       .minimum = 0,
+                                                       .maximum = 1}},
+                                       .traits = {.random = true},
+                                       .branching = Perhaps}));
+  RequireRegistered(registry.Register({.name = "Either",
+                                       .max_inputs = -1,
+                                       .traits = {.random = true},
+                                       .branching = [](const Attributes&, size_t n) -> absl::StatusOr<Branching> {
+                                         return Branching{.drawn = std::vector<bool>(n, true)};
+                                       }}));
+  RequireRegistered(registry.Register({.name = "AnyOrder",
+                                       .max_inputs = -1,
+                                       .traits = {.random = true},
+                                       .branching = [](const Attributes&, size_t n) -> absl::StatusOr<Branching> {
+                                         return Branching{.drawn = std::vector<bool>(n, true), .several = n > 1};
+                                       }}));
+}
+
 // Appends random nodes, each on a node without users, so that all are reachable.
 class RandomBuilder {
  public:
@@ -372,7 +404,7 @@ class RandomBuilder {
   void AddStep() {
     const std::string output = Below(3) == 0 ? Cat("new", names_++) : "image";
     const auto group = static_cast<uint32_t>(Below(3));
-    switch (Below(5)) {
+    switch (Below(6)) {
       case 0:
         builder_.Step("Resize", {"image"}, {output}, {{"size", IntValue(static_cast<int64_t>(1 + Below(300)))}});
         return;
@@ -382,6 +414,9 @@ class RandomBuilder {
       case 2:
         builder_.Step("Join", {"image", "big"}, {output});
         return;
+      case 4:
+        AddChooser(output, group);
+        return;
       case 3:
         if (Below(3) == 0) {
           builder_.Step("Call", {"path"}, {Cat("new", names_++)}, {{"function", ReferenceValue("train.py:f#0")}});
@@ -390,6 +425,17 @@ class RandomBuilder {
       default:
         builder_.Step("Negate", {"label"}, {"label"});
     }
+  }
+
+  void AddChooser(const std::string& output, uint32_t group) {
+    if (Below(2) == 0) {
+      builder_.Step("Perhaps", {"image"}, {output}).Branch();
+      builder_.Step("Flip", {output}, {output}, {{"probability", FloatValue(0.5)}}, group).End();
+      return;
+    }
+    builder_.Step(Below(2) == 0 ? "Either" : "AnyOrder", {"image", "label"}, {output, "label"});
+    builder_.Branch().Step("Flip", {output}, {output}).Step("Negate", {"label"}, {"label"}).End();
+    builder_.Branch().Step("Perhaps", {"label"}, {"label"}).Branch().Step("Negate", {"label"}, {"label"}).End().End();
   }
 
   proto::Expression Predicate() {
@@ -411,6 +457,7 @@ void DeclareFakeOps() {
     DeclareSources();
     DeclareOps();
     DeclareKernels();
+    DeclareChoosers();
     return true;
   }();
   (void)declared;
@@ -437,7 +484,7 @@ uint32_t GraphBuilder::Add(std::string_view op, std::vector<uint32_t> inputs, co
 
 GraphBuilder& GraphBuilder::Step(std::string_view kernel, std::vector<std::string> inputs,
                                  std::vector<std::string> outputs, const Given& attributes, uint32_t group) {
-  proto::Step* step = graph_.mutable_nodes()->rbegin()->add_steps();
+  proto::Step* step = LastSteps().Add();
   step->set_kernel(std::string(kernel));
   step->mutable_inputs()->Add(inputs.begin(), inputs.end());
   step->mutable_outputs()->Add(outputs.begin(), outputs.end());
@@ -449,6 +496,20 @@ GraphBuilder& GraphBuilder::Step(std::string_view kernel, std::vector<std::strin
   step->set_group(group);
   step->mutable_location()->set_file("train.py");
   step->mutable_location()->set_line(++line_);
+  return *this;
+}
+
+Steps& GraphBuilder::LastSteps() {
+  return open_.empty() ? *graph_.mutable_nodes()->rbegin()->mutable_steps() : *open_.back()->mutable_steps();
+}
+
+GraphBuilder& GraphBuilder::Branch() {
+  open_.push_back(LastSteps().rbegin()->add_branches());
+  return *this;
+}
+
+GraphBuilder& GraphBuilder::End() {
+  open_.pop_back();
   return *this;
 }
 

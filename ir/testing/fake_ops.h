@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/branches.h"
 #include "ir/graph.pb.h"
 #include "ir/value.h"
 
@@ -18,7 +19,7 @@ namespace headrace::ir {
 // at most 3 rows; numbers(stop), which gives value, square; encoded, which gives image (bytes), label; map,
 // batch(size), shuffle(window), take(count), skip(count), project(columns), rename(mapping), filter(predicate), zip,
 // split (one to many), same (two inputs of the same columns). Kernels: Decode, Resize(size, interpolation),
-// Flip(probability), Negate, Join, Call(ordered) (Python).
+// Flip(probability), Negate, Join, Call(ordered) (Python). Choosers: Perhaps(p) of one branch, Either and AnyOrder.
 void DeclareFakeOps();
 
 // Builds graphs node by node; lines of "train.py" count from 1.
@@ -32,12 +33,18 @@ class GraphBuilder {
   // Adds a step to the last node, which should be a map.
   GraphBuilder& Step(std::string_view kernel, std::vector<std::string> inputs, std::vector<std::string> outputs,
                      const Given& attributes = {}, uint32_t group = 0);
+  // Begins a branch of the last step, which further steps are added to until End.
+  GraphBuilder& Branch();
+  GraphBuilder& End();
   proto::Graph& graph() { return graph_; }
   // The canonical graph; aborts if there is none.
   proto::Graph Canonical() const;
 
  private:
+  Steps& LastSteps();
+
   proto::Graph graph_;
+  std::vector<proto::Branch*> open_;
   int line_ = 0;
 };
 

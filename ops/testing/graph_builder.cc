@@ -30,11 +30,25 @@ uint32_t GraphBuilder::Add(std::string_view op, std::vector<uint32_t> inputs, co
 
 GraphBuilder& GraphBuilder::Step(std::string_view kernel, std::vector<std::string> inputs,
                                  std::vector<std::string> outputs, const Given& attributes) {
-  ir::proto::Step* step = graph_.mutable_nodes()->rbegin()->add_steps();
+  ir::proto::Step* step = LastSteps().Add();
   step->set_kernel(std::string(kernel));
   step->mutable_inputs()->Add(inputs.begin(), inputs.end());
   step->mutable_outputs()->Add(outputs.begin(), outputs.end());
   SetAttributes(attributes, *step);
+  return *this;
+}
+
+ir::Steps& GraphBuilder::LastSteps() {
+  return open_.empty() ? *graph_.mutable_nodes()->rbegin()->mutable_steps() : *open_.back()->mutable_steps();
+}
+
+GraphBuilder& GraphBuilder::Branch() {
+  open_.push_back(LastSteps().rbegin()->add_branches());
+  return *this;
+}
+
+GraphBuilder& GraphBuilder::End() {
+  open_.pop_back();
   return *this;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ir/branches.h"
 #include "ir/graph.pb.h"
 #include "ir/value.h"
 
@@ -24,6 +25,9 @@ class GraphBuilder {
   // Adds a step to the last node.
   GraphBuilder& Step(std::string_view kernel, std::vector<std::string> inputs, std::vector<std::string> outputs,
                      const Given& attributes = {});
+  // Begins a branch of the last step, which further steps are added to until End.
+  GraphBuilder& Branch();
+  GraphBuilder& End();
 
   // Rows that fail are left out, at most so many an epoch.
   GraphBuilder& SkipFailed(uint64_t max_errors) {
@@ -37,7 +41,10 @@ class GraphBuilder {
   const ir::proto::Graph& raw() const { return graph_; }
 
  private:
+  ir::Steps& LastSteps();
+
   ir::proto::Graph graph_;
+  std::vector<ir::proto::Branch*> open_;
 };
 
 }  // namespace headrace

@@ -126,6 +126,8 @@ def takes_size_alone(op: dict[str, Any]) -> bool:
 
 
 def kernel(op: dict[str, Any], stub: bool = False) -> str:
+    if op["chooses"]:
+        return chooser(op, stub)
     given = parameters(op)
     comma = ", " if given else ""
     several = op["outputs"] not in (None, 1)
@@ -143,6 +145,16 @@ def kernel(op: dict[str, Any], stub: bool = False) -> str:
         f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}{outputs}{sized}"
         f"    def __init__(self{comma}{given}) -> None:\n        super().__init__({attribute_dict(op)})\n\n\n"
     )
+
+
+def chooser(op: dict[str, Any], stub: bool = False) -> str:
+    given, own, code = signature(op)
+    head = f"class {op['name']}(Chooser):\n{docstring(documentation(op, own), 4)}\n\n"
+    made = f"    def __init__(self, {given}) -> None:"
+    if stub:
+        return f"{head}{made} ...\n\n"
+    draws = "" if op["traits"]["random"] else "    _draws = False\n\n"
+    return f"{head}{draws}{made}\n{indented(code or '', 8)}\n\n\n"
 
 
 def source(op: dict[str, Any], stub: bool = False, base: str = "Dataset") -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from headrace import _engine
+from headrace.chooser import Chooser, flattened
 from headrace.errors import GraphError
 from headrace.options import shown, whole
 
@@ -30,7 +31,7 @@ class Composed:
     def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
         self._seed = None if seed is None else whole("seed", seed, of="compose")
         self._kernels = tuple(kernels)
-        self._chain = _engine.EagerChain([(each._name, dict(each._attributes)) for each in kernels])
+        self._chain = _engine.EagerChain(_steps(flattened(kernels)))
         self._numbers = count()
         # By process. Kernels with seeds of their own do not use them.
         self._system_seeds: dict[int, int] = {}
@@ -96,6 +97,18 @@ def _kinds(values: tuple[Any, ...], results: int) -> tuple[Any, ...]:
 
 def _is_of(value: Any, module: str) -> bool:
     return type(value).__module__.partition(".")[0] == module
+
+
+def _steps(kernels: Iterable[Kernel]) -> list[Any]:
+    """Name, attributes and branches of each."""
+    return [
+        (
+            each._name,
+            dict(each._attributes),
+            [_steps(branch) for branch in each._branches] if isinstance(each, Chooser) else [],
+        )
+        for each in kernels
+    ]
 
 
 def _array_of(value: Any) -> Any:

@@ -1,11 +1,14 @@
 #include "python/headrace/eager_chain.h"
 
+#include <tuple>
 #include <utility>
 
 #include "core/error.h"
 #include "core/output_allocator.h"
 #include "core/philox.h"
+#include "ir/branches.h"
 #include "ir/declaration.h"
+#include "ir/graph_depth.h"
 #include "ir/value.h"
 #include "python/headrace/forkable_work.h"
 #include "python/headrace/status_error.h"
@@ -35,8 +38,6 @@ absl::Status Named(absl::Status status, const std::string& kernel) {
   return status;
 }
 
-uint64_t SaltOf(size_t step) { return step; }
-
 // The tensor, or a copy if an argument, another result or a kernel holds its memory too.
 absl::StatusOr<Tensor> Own(Tensor tensor) {
   if (IsVariableLength(tensor.dtype()) || tensor.buffer().unique()) return tensor;
@@ -48,15 +49,19 @@ absl::StatusOr<Tensor> Own(Tensor tensor) {
 
 }  // namespace
 
-EagerChain::EagerChain(const py::list& steps) {
-  for (const py::handle step : steps) {
-    const auto [name, given] = step.cast<std::pair<std::string, py::dict>>();
-    AddStep(name, given);
+EagerChain::EagerChain(const py::list& steps) { steps_ = MakeSteps(steps, 0); }
+
+std::vector<EagerChain::Step> EagerChain::MakeSteps(const py::list& given, int depth) {
+  std::vector<Step> steps;
+  for (const py::handle step : given) {
+    const auto [name, attributes, branches] = step.cast<std::tuple<std::string, py::dict, py::list>>();
+    steps.push_back(MakeStep(name, attributes, branches, depth));
   }
-  FindActions();
+  return steps;
 }
 
-void EagerChain::AddStep(const std::string& name, const py::dict& given) {
+EagerChain::Step EagerChain::MakeStep(const std::string& name, const py::dict& given, const py::list& branches,
+                                      int depth) {
   const ir::Declaration* const declaration = ir::Registry::Global().Find(name);
   if (declaration == nullptr) Raise(GraphError("there is no kernel ", name));
   ir::Attributes attributes;
@@ -67,6 +72,7 @@ void EagerChain::AddStep(const std::string& name, const py::dict& given) {
   }
   Step step;
   step.name = name;
+  step.salt = salts_++;
   step.unary = declaration->max_inputs == 1;
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = MakeKernel(name, attributes);
   if (!kernel.ok()) Raise(Named(kernel.status(), name));
@@ -74,15 +80,27 @@ void EagerChain::AddStep(const std::string& name, const py::dict& given) {
   if (attributes.Find("seed") != nullptr && !attributes.IsNone("seed")) {
     step.seed = static_cast<uint64_t>(attributes.Int("seed"));
   }
-  if (steps_.empty()) {
-    const bool of_images = declaration->python_module == "vision" && !declaration->traits.by_batch;
-    needs_channels_last_ = of_images && !declaration->traits.decodes && !declaration->TakesImage(attributes, true);
+  step.chooser = dynamic_cast<const Chooser*>(step.kernel.get());
+  if (step.chooser == nullptr) {
+    FollowLayout(*declaration, attributes);
+    return step;
   }
-  FollowLayout(*declaration, attributes);
-  steps_.push_back(std::move(step));
+  if (depth == ir::kDeepestChoosers) Raise(ir::TooDeepChoosers(name));
+  absl::Status branching = declaration->branching(attributes, branches.size()).status();
+  if (!branching.ok()) Raise(Named(std::move(branching), name));
+  for (const py::handle branch : branches) {
+    step.branches.push_back(MakeSteps(py::reinterpret_borrow<py::list>(branch), depth + 1));
+  }
+  return step;
 }
 
+// Steps of branches count as if every call went through them.
 void EagerChain::FollowLayout(const ir::Declaration& declaration, const ir::Attributes& attributes) {
+  if (!follows_any_) {
+    const bool of_images = declaration.python_module == "vision" && !declaration.traits.by_batch;
+    needs_channels_last_ = of_images && !declaration.traits.decodes && !declaration.TakesImage(attributes, true);
+    follows_any_ = true;
+  }
   const bool takes_first = declaration.TakesImage(attributes, true);
   const bool says = declaration.traits.decodes || takes_first != declaration.TakesImage(attributes, false);
   if (says && !knows_layout_) {
@@ -92,16 +110,6 @@ void EagerChain::FollowLayout(const ir::Declaration& declaration, const ir::Attr
   }
   if (declaration.traits.decodes) gives_channels_first_ = false;
   if (declaration.traits.layout) gives_channels_first_ = true;
-}
-
-void EagerChain::FindActions() {
-  for (size_t begin = 0; begin < steps_.size();) {
-    std::vector<FusedImage::Part> parts;
-    for (size_t i = begin; i < steps_.size() && steps_[i].unary; ++i) parts.push_back({steps_[i].kernel.get(), 0, 0});
-    const size_t count = std::max<size_t>(FusedImage::Make(parts).parts(), 1);
-    actions_.push_back({begin, begin + count});
-    begin += count;
-  }
 }
 
 absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
@@ -118,9 +126,8 @@ absl::Status EagerChain::CheckAxes(absl::Span<const Tensor> values) const {
   return absl::OkStatus();
 }
 
-absl::Status EagerChain::RunStep(size_t at, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
-  const Step& step = steps_[at];
-  const RowRandom random(step.seed.value_or(seed), SaltOf(at), RowId{.epoch = 0, .key = key});
+absl::Status EagerChain::RunStep(const Step& step, uint64_t seed, uint64_t key, std::vector<Tensor>& values) {
+  const RowRandom random(step.seed.value_or(seed), step.salt, RowId{.epoch = 0, .key = key});
   const auto apply = [&](absl::Span<const Tensor> inputs) {
     OutputAllocator output;
     KernelContext context(random, output);
@@ -138,32 +145,47 @@ absl::Status EagerChain::RunStep(size_t at, uint64_t seed, uint64_t key, std::ve
   return absl::OkStatus();
 }
 
-bool EagerChain::RunFused(const Action& action, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
-  if (action.end - action.begin < 2) return false;
+size_t EagerChain::RunFused(absl::Span<const Step* const> steps, uint64_t seed, uint64_t key,
+                            std::vector<Tensor>& values) {
   std::vector<FusedImage::Part> parts;
-  for (size_t i = action.begin; i < action.end; ++i) {
-    parts.push_back({steps_[i].kernel.get(), steps_[i].seed.value_or(seed), SaltOf(i)});
+  for (const Step* step : steps) {
+    if (!step->unary) break;
+    parts.push_back({step->kernel.get(), step->seed.value_or(seed), step->salt});
   }
   const FusedImage fused = FusedImage::Make(parts);
+  if (fused.parts() < 2) return 0;
   std::vector<Tensor> results;
   for (const Tensor& value : values) {
     OutputAllocator output;
     absl::StatusOr<Tensor> result = fused.Apply(value, RowId{.epoch = 0, .key = key}, output);
     // The separate steps report what is wrong, and where.
-    if (!result.ok()) return false;
+    if (!result.ok()) return 0;
     results.push_back(*std::move(result));
   }
   values = std::move(results);
-  return true;
+  return fused.parts();
+}
+
+EagerChain::Steps EagerChain::StepsOf(uint64_t seed, uint64_t key) const {
+  Steps drawn;
+  const auto random = [&](const Step& step) {
+    return RowRandom(step.seed.value_or(seed), step.salt, RowId{.epoch = 0, .key = key});
+  };
+  VisitDrawn(steps_, random, [&](const Step& step) {
+    if (step.chooser == nullptr) drawn.push_back(&step);
+  });
+  return drawn;
 }
 
 absl::Status EagerChain::Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const {
-  for (const Action& action : actions_) {
-    if (RunFused(action, seed, key, values)) continue;
-    for (size_t i = action.begin; i < action.end; ++i) {
-      absl::Status status = RunStep(i, seed, key, values);
-      if (!status.ok()) return Named(std::move(status), steps_[i].name);
-    }
+  const Steps steps = StepsOf(seed, key);
+  for (size_t at = 0; at < steps.size();) {
+    const size_t fused = RunFused(absl::MakeSpan(steps).subspan(at), seed, key, values);
+    at += fused;
+    if (fused > 0) continue;
+    absl::Status status = RunStep(*steps[at], seed, key, values);
+    if (!status.ok()) return Named(std::move(status), steps[at]->name);
+    ++at;
   }
   return absl::OkStatus();
 }

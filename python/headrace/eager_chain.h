@@ -16,6 +16,7 @@
 #include "core/tensor.h"
 #include "ir/attributes.h"
 #include "ir/declaration.h"
+#include "kernels/chooser.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/fused_image.h"
 
@@ -23,9 +24,11 @@ namespace headrace::python {
 
 class __attribute__((visibility("hidden"))) EagerChain {
  public:
-  // `steps`: (name, attributes) of each kernel, as given. Raises GraphError for attributes that do not fit.
+  // `steps`: (name, attributes, branches) of each kernel, as given; branches are lists of such steps, which choosers
+  // have. Raises GraphError for what does not fit.
   explicit EagerChain(const pybind11::list& steps);
-  // Step i draws from the row (epoch 0, `key`) with salt i, and the seed of its own or else `seed`. A tuple of values,
+  // Step i draws from the row (epoch 0, `key`) with salt i, and the seed of its own or else `seed`; a chooser counts
+  // before the steps of its branches. A tuple of values,
   // as many as the last kernel gives; no two of them, and no value and result, share memory. Images whose channels seem
   // to come first are refused where the kernels need them last, unless the layout was given.
   pybind11::tuple Call(const pybind11::tuple& values, uint64_t seed, uint64_t key, bool layout_given) const;
@@ -37,27 +40,30 @@ class __attribute__((visibility("hidden"))) EagerChain {
   struct Step {
     std::string name;
     std::unique_ptr<Kernel> kernel;
+    const Chooser* chooser = nullptr;  // the kernel, if it is one
+    std::vector<std::vector<Step>> branches;
     std::optional<uint64_t> seed;
+    uint64_t salt = 0;
     bool unary = true;
   };
-  // Steps from `begin` to before `end`; fused if they are more than one.
-  struct Action {
-    size_t begin;
-    size_t end;
-  };
+  using Steps = std::vector<const Step*>;
 
-  void AddStep(const std::string& name, const pybind11::dict& given);
+  std::vector<Step> MakeSteps(const pybind11::list& given, int depth);
+  Step MakeStep(const std::string& name, const pybind11::dict& given, const pybind11::list& branches, int depth);
   void FollowLayout(const ir::Declaration& declaration, const ir::Attributes& attributes);
-  void FindActions();
   absl::Status CheckAxes(absl::Span<const Tensor> values) const;
+  // Those that a call goes through.
+  Steps StepsOf(uint64_t seed, uint64_t key) const;
   absl::Status Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
-  absl::Status RunStep(size_t at, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
-  bool RunFused(const Action& action, uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
+  static absl::Status RunStep(const Step& step, uint64_t seed, uint64_t key, std::vector<Tensor>& values);
+  // Runs as many steps as one pass over the pixels can be made of; 0, with nothing changed: they run one by one.
+  static size_t RunFused(absl::Span<const Step* const> steps, uint64_t seed, uint64_t key, std::vector<Tensor>& values);
 
   std::vector<Step> steps_;
-  std::vector<Action> actions_;
-  bool needs_channels_last_ = false;
-  bool knows_layout_ = false;  // by one of the steps so far
+  uint64_t salts_ = 0;  // given so far
+  bool follows_any_ = false;
+  bool needs_channels_last_ = false;  // of the first
+  bool knows_layout_ = false;         // by one of the steps so far
   bool takes_channels_first_ = false;
   bool gives_channels_first_ = false;
 };

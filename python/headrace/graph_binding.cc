@@ -11,11 +11,12 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/plan/plan_node.h"
+#include "ir/branches.h"
 #include "ir/canonical.h"
 #include "ir/declaration.h"
 #include "ir/dump.h"
 #include "ir/graph.h"
+#include "ir/graph_depth.h"
 #include "ir/graph_hash.h"
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
@@ -37,9 +38,9 @@ struct __attribute__((visibility("hidden"))) BoundNode {
 };
 
 using ScriptLine = std::tuple<std::string, int>;
-// kernel, attributes, inputs, outputs, group, line
-using GivenStep =
-    std::tuple<std::string, py::dict, std::vector<std::string>, std::vector<std::string>, uint32_t, ScriptLine>;
+// kernel, attributes, inputs, outputs, group, line, branches: lists of such steps
+using GivenStep = std::tuple<std::string, py::dict, std::vector<std::string>, std::vector<std::string>, uint32_t,
+                             ScriptLine, std::vector<py::list>>;
 
 template <typename Operator>
 void AddAttributes(const std::string& op_name, const py::dict& attributes, Operator& op) {
@@ -59,22 +60,29 @@ void SetLocation(const ScriptLine& line, ir::proto::Location* location) {
   location->set_line(std::get<1>(line));
 }
 
-BoundNode MakeNode(const std::string& op, const py::dict& attributes, const std::vector<GivenStep>& steps,
-                   const ScriptLine& line, int workers, int window) {
+// `depth`: how many choosers enclose the steps.
+void AddSteps(const py::list& given, int depth, ir::Steps& steps) {
+  for (const py::handle each : given) {
+    const auto [kernel, attributes, inputs, outputs, group, line, branches] = each.cast<GivenStep>();
+    ir::proto::Step* step = steps.Add();
+    step->set_kernel(kernel);
+    AddAttributes(kernel, attributes, *step);
+    step->mutable_inputs()->Add(inputs.begin(), inputs.end());
+    step->mutable_outputs()->Add(outputs.begin(), outputs.end());
+    step->set_group(group);
+    SetLocation(line, step->mutable_location());
+    if (!branches.empty() && depth == ir::kDeepestChoosers) Raise(ir::TooDeepChoosers(kernel));
+    for (const py::list& branch : branches) AddSteps(branch, depth + 1, *step->add_branches()->mutable_steps());
+  }
+}
+
+BoundNode MakeNode(const std::string& op, const py::dict& attributes, const py::list& steps, const ScriptLine& line) {
   BoundNode bound;
   bound.node.set_op(op);
   bound.limits = {.workers = workers, .window = window};
   AddAttributes(op, attributes, bound.node);
   SetLocation(line, bound.node.mutable_location());
-  for (const auto& [kernel, step_attributes, inputs, outputs, group, step_place] : steps) {
-    ir::proto::Step* step = bound.node.add_steps();
-    step->set_kernel(kernel);
-    AddAttributes(kernel, step_attributes, *step);
-    step->mutable_inputs()->Add(inputs.begin(), inputs.end());
-    step->mutable_outputs()->Add(outputs.begin(), outputs.end());
-    step->set_group(group);
-    SetLocation(step_place, step->mutable_location());
-  }
+  AddSteps(steps, 0, *bound.node.mutable_steps());
   return bound;
 }
 
@@ -88,7 +96,7 @@ void VisitOwnReferences(Operator& op, Visit visit) {
 template <typename Visit>
 void VisitReferences(ir::proto::Node& node, Visit visit) {
   VisitOwnReferences(node, visit);
-  for (ir::proto::Step& step : *node.mutable_steps()) VisitOwnReferences(step, visit);
+  ir::VisitSteps(node.mutable_steps(), [&](ir::proto::Step& step) { VisitOwnReferences(step, visit); });
 }
 
 // "train.py:augment#3" -> "train.py:augment".
@@ -207,8 +215,9 @@ bool Draws(const BoundGraph& bound) {
   return std::any_of(nodes.begin(), nodes.end(), [&](const ir::proto::Node& node) {
     const auto& attributes = node.attributes();
     const bool shuffles = node.salt() != 0 && std::none_of(attributes.begin(), attributes.end(), kept_in_order);
+    const auto has_salt = [](const ir::proto::Step& step) { return step.salt() != 0; };
     return shuffles || std::any_of(node.steps().begin(), node.steps().end(),
-                                   [](const ir::proto::Step& step) { return step.salt() != 0; });
+                                   [&](const auto& step) { return ir::AnyStepOf(step, has_salt); });
   });
 }
 

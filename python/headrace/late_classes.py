@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from headrace import _engine, class_text, hosted
+from headrace.chooser import Chooser
 from headrace.dataset import Dataset
 from headrace.dtype import DType
 from headrace.expression import Expression
@@ -23,6 +24,7 @@ __all__ = ["attribute_of", "class_of_plugin", "method_of"]
 _NAMES = {
     "Any": Any,
     "Callable": Callable,
+    "Chooser": Chooser,
     "Columns": Columns,
     "DType": DType,
     "Dataset": Dataset,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headrace import _engine
+from headrace.chooser import Chooser, flattened
 from headrace.errors import GraphError
 from headrace.kernel import Kernel
 from headrace.options import shown, texts
@@ -11,7 +12,8 @@ from headrace.process_options import ProcessOptions
 from headrace.reference import Bound, function
 from headrace.source_location import SourceLocation, users_location
 
-Step = tuple[str, dict[str, Any], list[str], list[str], int, SourceLocation]
+# Kernel, attributes, inputs, outputs, group, line, and the steps of each branch.
+Step = tuple[str, dict[str, Any], list[str], list[str], int, SourceLocation, list[list[Any]]]
 # Names, dtypes and shapes of columns.
 Types = list[tuple[str, str, tuple[int | None, ...] | None]]
 Kernels = Kernel | Callable[..., Any] | Sequence[Kernel | Callable[..., Any]]
@@ -56,9 +58,10 @@ class StepWriter:
         self._types = types
         self._processes = processes
         self._location = users_location()
+        self._groups = 0
 
     def write(self, kernels: Kernels, columns: list[str], output: list[str]) -> None:
-        listed = kernel_list(kernels)
+        listed = list(flattened(kernel_list(kernels)))
         self._check_types(listed)
         self._check_processes(listed)
         changes = self._index_of_change(listed, columns, output)
@@ -119,18 +122,58 @@ class StepWriter:
                 f"map: output ({', '.join(outputs)}) would overwrite columns that are still to be read "
                 f"({', '.join(inputs)}); name other columns, or rename afterwards"
             )
-        # Steps of one group make the same random draws, so that image and mask agree.
-        group = len(self.steps) + 1 if len(inputs) > 1 else 0
+        self.steps += self._unary_steps(kernel, inputs, outputs, len(inputs) > 1)
+
+    # `shared`: whether steps of other columns make the same random draws, so that image and mask agree. Such steps are
+    # of one group.
+    def _unary_steps(self, kernel: Kernel, inputs: list[str], outputs: list[str], shared: bool) -> list[Step]:
+        first = self._groups
+        steps = []
         for name, result in zip(inputs, outputs, strict=True):
-            self.steps.append((kernel._name, dict(kernel._attributes), [name], [result], group, kernel._location))
+            self._groups = first
+            steps.append(self._step(kernel, [name], [result], shared))
+        return steps
+
+    def _step(self, kernel: Kernel, inputs: list[str], outputs: list[str], shared: bool) -> Step:
+        if shared:
+            self._groups += 1
+        group = self._groups if shared else 0
+        branches = (
+            [self._branch(kernel, each, outputs, shared) for each in kernel._branches]
+            if isinstance(kernel, Chooser)
+            else []
+        )
+        return (kernel._name, dict(kernel._attributes), inputs, outputs, group, kernel._location, branches)
+
+    def _branch(self, chooser: Kernel, kernels: list[Kernel], columns: list[str], shared: bool) -> list[Step]:
+        steps = []
+        for kernel in kernels:
+            if kernel._unary:
+                steps += self._unary_steps(kernel, columns, columns, shared or len(columns) > 1)
+                continue
+            if not isinstance(kernel, Chooser) and kernel._outputs != len(columns):
+                raise GraphError(
+                    f"map: {kernel._name} makes {kernel._outputs} of {len(columns)} columns ({', '.join(columns)}), and "
+                    f"{chooser._name} gives as many as it takes; write a map of its own for it"
+                )
+            steps.append(self._step(kernel, columns, columns, shared))
+        return steps
 
     def _write_nary(self, kernel: Kernel, inputs: list[str], outputs: list[str]) -> None:
-        if kernel._outputs is not None and len(outputs) != kernel._outputs:
+        if isinstance(kernel, Chooser):
+            if len(outputs) != len(inputs):
+                raise GraphError(
+                    f"map: {kernel._name} gives as many columns as it takes, {len(inputs)} ({', '.join(inputs)}), not "
+                    f"{len(outputs)} ({', '.join(outputs)})"
+                )
+            self.steps.append(self._step(kernel, inputs, outputs, False))
+            return
+        if len(outputs) != kernel._outputs:
             made, them = ("one column", "it") if kernel._outputs == 1 else (f"{kernel._outputs} columns", "them")
             raise GraphError(
                 f"map: {kernel._name} makes {made} of {len(inputs)} ({', '.join(inputs)}); name {them} with output="
             )
-        self.steps.append((kernel._name, dict(kernel._attributes), inputs, outputs, 0, kernel._location))
+        self.steps.append(self._step(kernel, inputs, outputs, False))
 
     @staticmethod
     def _declared(types: Types, outputs: list[str]) -> _engine.Columns:
@@ -151,4 +194,4 @@ class StepWriter:
         if self._types is not None:
             attributes["types"] = self._declared(self._types, outputs)
         self.bound.append(bound)
-        self.steps.append(("PythonFunction", attributes, inputs, outputs, 0, self._location))
+        self.steps.append(("PythonFunction", attributes, inputs, outputs, 0, self._location, []))

@@ -43,7 +43,7 @@ def test_passes_are_listed_as_they_run(capsys):
     listed = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
     names = [name for name, _, doc in listed if doc]
     assert len(names) == len(listed)
-    first = ["fold_constants", "remove_identities", "split_maps", "push_down", "commute_shuffle", "drop_unread_columns"]
+    first = ["fold_constants", "inline_branches", "remove_identities", "split_maps", "push_down", "commute_shuffle"]
     assert names[: len(first)] == first
 
 

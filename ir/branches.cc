@@ -1,0 +1,43 @@
+#include "ir/branches.h"
+
+#include "core/error.h"
+#include "ir/attributes.h"
+#include "ir/graph_depth.h"
+
+namespace headrace::ir {
+namespace {
+
+// `depth`: how many choosers enclose the step.
+absl::Status CheckDepth(const proto::Step& step, int depth) {
+  if (step.branches().empty()) return absl::OkStatus();
+  if (depth == kDeepestChoosers) return TooDeepChoosers(step.kernel());
+  for (const proto::Branch& branch : step.branches()) {
+    for (const proto::Step& nested : branch.steps()) HEADRACE_RETURN_IF_ERROR(CheckDepth(nested, depth + 1));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const Declaration* ChooserOf(const proto::Step& step) {
+  const Declaration* const declaration = Registry::Global().Find(step.kernel());
+  return declaration != nullptr && declaration->branching != nullptr ? declaration : nullptr;
+}
+
+absl::StatusOr<Branching> BranchingOfStep(const Declaration& chooser, const proto::Step& step) {
+  if (step.branches().empty()) return GraphError("has no kernels to apply");
+  return chooser.branching(Attributes::Of(step), static_cast<size_t>(step.branches_size()));
+}
+
+absl::Status TooDeepChoosers(std::string_view chooser) {
+  return GraphError(chooser, ": choosers are nested more than ", kDeepestChoosers, " deep");
+}
+
+absl::Status CheckChoosers(const proto::Graph& graph) {
+  for (const proto::Node& node : graph.nodes()) {
+    for (const proto::Step& step : node.steps()) HEADRACE_RETURN_IF_ERROR(CheckDepth(step, 0));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace headrace::ir

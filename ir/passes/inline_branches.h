@@ -1,0 +1,14 @@
+// Pass: replaces choosers that leave no choice by the steps that every row goes through.
+#ifndef HEADRACE_IR_PASSES_INLINE_BRANCHES_H_
+#define HEADRACE_IR_PASSES_INLINE_BRANCHES_H_
+
+#include "absl/status/statusor.h"
+#include "ir/graph.pb.h"
+
+namespace headrace::ir {
+
+absl::StatusOr<proto::Graph> InlineBranches(const proto::Graph& graph);
+
+}  // namespace headrace::ir
+
+#endif  // HEADRACE_IR_PASSES_INLINE_BRANCHES_H_

@@ -1,0 +1,36 @@
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/chooser.h"
+
+namespace headrace {
+namespace {
+
+class Compose : public Chooser {
+ public:
+  explicit Compose(const ir::Attributes&) {}
+  Drawn Draw(size_t, RowRandom&) const override { return {0}; }
+};
+
+absl::StatusOr<ir::Branching> BranchingOf(const ir::Attributes&, size_t branches) {
+  if (branches != 1) return GraphError("has one list of kernels, not ", branches);
+  return ir::Branching{.drawn = {true}};
+}
+
+const KernelRegistration registration{
+    {.name = "Compose",
+     .summary = "Applies several kernels to each row, one after the other.",
+     .doc = "A list of kernels as one kernel. In map and in other kernels it is the same as the list, and draws the "
+            "same. torchvision's Compose.\n"
+            "Errors: those of the kernels; Python functions.",
+     .max_inputs = -1,
+     .python_module = "vision",
+     .python = {.parameters = "kernels: Sequence[Kernel]",
+                .docs = {{"kernels", "The kernels, in order."}},
+                .body = "super().__init__({}, [kernels])"},
+     .example = "V.Compose([V.Decode(), V.Resize(256), V.CenterCrop(224)])",
+     .branching = BranchingOf},
+    Makes<Compose>()};
+
+}  // namespace
+}  // namespace headrace
