@@ -282,10 +282,14 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
 absl::StatusOr<absl::Span<const bool>> MapProgram::FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns) {
   if (bound.fillers < 0) return absl::Span<const bool>();
   const Tensor& marks = columns[static_cast<size_t>(bound.fillers)];
-  if (marks.dtype() == DType::kBool && marks.rank() == 1 && marks.contiguous()) {
+  // A function of the user's may have made more rows, or fewer, of those that are marked.
+  const Tensor& rows = columns[static_cast<size_t>(bound.inputs[0])];
+  const bool fits = rows.rank() == 0 || rows.dim(0) == marks.elements();
+  if (marks.dtype() == DType::kBool && marks.rank() == 1 && marks.contiguous() && fits) {
     return absl::MakeSpan(marks.data<bool>(), static_cast<size_t>(marks.elements()));
   }
-  return GraphError("needs one mark a row in column \"", ir::kPaddingColumn, "\"; got ", marks.TypeName());
+  return GraphError("needs one mark a row in column \"", ir::kPaddingColumn, "\"; got ", marks.TypeName(), " for ",
+                    rows.TypeName());
 }
 
 absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
