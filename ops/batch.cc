@@ -38,6 +38,28 @@ const OpRegistration registration(
                        MarkPaddingAttribute()},
         .traits = {.joins_rows = true},
         .python_module = "dataset",
+        .python =
+            {.parameters = "size: int | Callable[[BatchInfo], int], drop_remainder: bool = False, pad: bool = False, "
+                           "pad_value: float = 0.0, *, function: Callable[..., Any] | None = None, output: str | "
+                           "Sequence[str] | None = None, types: Columns | None = None",
+             .docs = {{"size",
+                       "Rows in a batch (at least 1, at most 1,073,741,824); or a function that gives them for a "
+                       "`headrace.BatchInfo`, from its number and epoch alone. Its rank is 0, as sizes are the same on "
+                       "all ranks."},
+                      {"drop_remainder"},
+                      {"pad"},
+                      {"pad_value"},
+                      {"function",
+                       "Makes the batch, in place of stacking. It gets the columns as lists of rows, one argument for "
+                       "each column, in their order; if it has a parameter `info`, the batch's `headrace.BatchInfo`; "
+                       "if it has a parameter `rng`, a numpy.random.Generator for the batch. It gives a dict, a tuple "
+                       "in the order of `output`, or one value. A list is stacked, so its rows must agree; an array is "
+                       "taken as it is, whatever its shape."},
+                      {"output", "The columns that the function gives; None: as many as it gets, of the same names."},
+                      {"types",
+                       "What the function gives, where known: a dict from column to dtype, or to (dtype, shape), where "
+                       "the shape is that of the whole batch. Batches are checked against it."}},
+             .body = "return hosted.batched(self, size, drop_remainder, pad, pad_value, function, output, types)"},
         .example = "ds.batch(32, drop_remainder=True)",
         .infer = Infer,
         .reads = ir::PassesColumns(),

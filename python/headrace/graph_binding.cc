@@ -168,6 +168,14 @@ std::vector<std::string> ReferencesOf(const BoundNode& bound) {
   return names;
 }
 
+// Empty: a step's.
+std::string AttributeOf(const BoundNode& bound, const std::string& reference) {
+  for (const ir::proto::Attribute& attribute : bound.node.attributes()) {
+    if (attribute.value().has_reference() && attribute.value().reference().name() == reference) return attribute.name();
+  }
+  return "";
+}
+
 py::object ShapeTuple(const std::optional<Shape>& shape) {
   if (!shape.has_value()) return py::none();
   py::tuple dimensions(shape->size());
@@ -259,6 +267,7 @@ void BindGraph(py::module_& module) {
       .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"))
       .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
       .def_property_readonly("references", &ReferencesOf)
+      .def("attribute_of", &AttributeOf)
       .def_property_readonly("steps",
                              [](const BoundNode& self) {
                                std::vector<std::string> steps;
