@@ -9,6 +9,7 @@
 #include "ir/expression_eval.h"
 #include "ir/suggestion.h"
 #include "ops/block_rows.h"
+#include "ops/bound_function.h"
 
 namespace headrace {
 namespace {
@@ -112,16 +113,11 @@ absl::StatusOr<std::unique_ptr<Condition>> MakeCondition(const OpArguments& argu
   if (!attributes.IsNone("predicate")) {
     return std::make_unique<ExpressionCondition>(attributes.Expr("predicate"), schema);
   }
-  const std::string& name = attributes.ReferenceName("function");
-  const auto& functions = arguments.run->bindings->functions;
-  const auto found = functions.find(name);
-  if (found == functions.end()) {
-    return GraphError("the Python function ", name,
-                      " is not here: a graph that holds one runs only where it was built");
-  }
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<HostFunction> function,
+                            BoundFunction(*arguments.run->bindings, attributes.ReferenceName("function")));
   std::vector<int> indices;
   for (const std::string& column : FunctionColumns(attributes, schema)) indices.push_back(schema.IndexOf(column));
-  return std::make_unique<FunctionCondition>(found->second, std::move(indices), arguments);
+  return std::make_unique<FunctionCondition>(std::move(function), std::move(indices), arguments);
 }
 
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -32,11 +33,13 @@ GraphBuilder Over(std::string_view op, const GraphBuilder::Given& attributes) {
 }
 
 // What is said of the state after `rows` rows, changed.
-std::string Refusal(const GraphBuilder& builder, int rows, const Change& change) {
+std::string Refusal(const GraphBuilder& builder, int rows, const Change& change, const HostBindings& bindings = {}) {
   const ir::proto::Graph graph = *builder.Build();
-  proto::State state = StateAfter(graph, rows);
+  proto::State state = StateAfter(graph, rows, bindings);
   change(state);
-  const auto iteration = Iteration::Start(graph, FromState(state));
+  IterateOptions options = FromState(state);
+  options.bindings = bindings;
+  const auto iteration = Iteration::Start(graph, std::move(options));
   if (iteration.ok()) return "";
   EXPECT_EQ(KindOf(iteration.status()), ErrorKind::kState);
   return DescribeError(iteration.status());
@@ -62,6 +65,15 @@ TEST(HostileState, OfCountersThatNoCheckpointHasIsRefused) {
   EXPECT_THAT(Refusal(repeat, 3, Counter(1, 2)), HasSubstr("the operator stood at pass 2 of 0 to 1"));
   const GraphBuilder batch = Over("batch", {{"size", IntValue(3)}});
   EXPECT_THAT(Refusal(batch, 3, Counter(1, uint64_t{1} << 31)), HasSubstr("used 2147483648 rows of one message"));
+  const GraphBuilder made = Over("python_batch", {{"size", IntValue(3)}, {"function", ir::ReferenceValue("f")}});
+  HostBindings bindings;
+  bindings.functions["f"] = std::make_shared<FakeFunction>(
+      [](absl::Span<const Tensor> inputs, RowRandom*) -> absl::StatusOr<std::vector<Tensor>> {
+        return std::vector<Tensor>{inputs[0]};
+      });
+  EXPECT_EQ(Refusal(made, 3, Counter(1, 7), bindings), "");
+  EXPECT_THAT(Refusal(made, 3, Counter(2, uint64_t{1} << 31), bindings), HasSubstr("rows of one message"));
+  EXPECT_THAT(Refusal(made, 3, Counter(1, ~uint64_t{0}), bindings), HasSubstr("gave 18446744073709551615 batches"));
   const GraphBuilder shuffle = Over("shuffle", {{"window", IntValue(4)}});
   EXPECT_THAT(Refusal(shuffle, 3, Counter(3, 19)), HasSubstr("with a window of 4"));
   EXPECT_THAT(Refusal(shuffle, 3, Counter(2, 19)), HasSubstr("rows and kept the one at 19"));

@@ -12,7 +12,9 @@
 #include "ir/infer.h"
 #include "ir/mark_padding.h"
 #include "ir/suggestion.h"
-#include "kernels/chooser.h"
+#include "ir/type.h"
+#include "ops/bound_function.h"
+#include "ops/declared_types.h"
 
 namespace headrace {
 
@@ -66,19 +68,6 @@ class MapProgram::Part {
 
 namespace {
 
-absl::Status FindFunction(const ir::Attributes& attributes, const OpArguments& arguments,
-                          std::shared_ptr<HostFunction>& function) {
-  const std::string& name = attributes.ReferenceName("function");
-  const auto& functions = arguments.run->bindings->functions;
-  const auto found = functions.find(name);
-  if (found == functions.end()) {
-    return GraphError("the Python function ", name,
-                      " is not here: a graph that holds one runs only where it was built");
-  }
-  function = found->second;
-  return absl::OkStatus();
-}
-
 // The map in which the user wrote the step, even if passes have merged several maps.
 std::string NameOfMap(const ir::proto::Step& step, const OpArguments& arguments) {
   return step.user_node() > 0 ? Cat(arguments.node->op(), "[", step.user_node() - 1, "]") : arguments.name;
@@ -91,16 +80,6 @@ absl::Status TakeOutputs(const std::vector<int>& columns, absl::StatusOr<Outputs
     return GraphError("gave ", outputs->size(), " values for ", columns.size(), " columns");
   }
   for (size_t i = 0; i < outputs->size(); ++i) row[static_cast<size_t>(columns[i])] = std::move((*outputs)[i]);
-  return absl::OkStatus();
-}
-
-// Whether the results of a function are as declared.
-absl::Status CheckDeclared(const ir::Columns& declared, absl::Span<const Tensor> results) {
-  for (size_t i = 0; i < std::min(declared.size(), results.size()); ++i) {
-    if (ir::FitsType(declared[i].type, results[i].dtype(), results[i].shape())) continue;
-    return DataError("gave ", results[i].TypeName(), " for column \"", declared[i].name, "\", which was declared as ",
-                     ir::TypeName(declared[i].type));
-  }
   return absl::OkStatus();
 }
 
@@ -151,7 +130,10 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   bound.stream = RowRandom::StreamOf(bound.seed, bound.salt);
   absl::Status made;
   if (step.kernel() == kPythonFunction) {
-    made = FindFunction(attributes, arguments, bound.function);
+    absl::StatusOr<std::shared_ptr<HostFunction>> function =
+        BoundFunction(*arguments.run->bindings, attributes.ReferenceName("function"));
+    made = function.status();
+    if (function.ok()) bound.function = *std::move(function);
     // Other processes draw from Python's global generators, too, which are seeded for each row.
     bound.function_draws = attributes.Bool("random") || (bound.function && bound.function->processes() > 0);
     if (!attributes.IsNone("types")) bound.declared = attributes.Columns("types").columns;
@@ -345,10 +327,14 @@ absl::Status MapProgram::RunAction(const Action& action, const RowId& id, Output
 absl::StatusOr<absl::Span<const bool>> MapProgram::FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns) {
   if (bound.fillers < 0) return absl::Span<const bool>();
   const Tensor& marks = columns[static_cast<size_t>(bound.fillers)];
-  if (marks.dtype() == DType::kBool && marks.rank() == 1 && marks.contiguous()) {
+  // A function of the user's may have made more rows, or fewer, of those that are marked.
+  const Tensor& rows = columns[static_cast<size_t>(bound.inputs[0])];
+  const bool fits = rows.rank() == 0 || rows.dim(0) == marks.elements();
+  if (marks.dtype() == DType::kBool && marks.rank() == 1 && marks.contiguous() && fits) {
     return absl::MakeSpan(marks.data<bool>(), static_cast<size_t>(marks.elements()));
   }
-  return GraphError("needs one mark a row in column \"", ir::kPaddingColumn, "\"; got ", marks.TypeName());
+  return GraphError("needs one mark a row in column \"", ir::kPaddingColumn, "\"; got ", marks.TypeName(), " for ",
+                    rows.TypeName());
 }
 
 absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,

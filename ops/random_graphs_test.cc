@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "ir/dump.h"
 #include "ir/expression.h"
+#include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
 namespace headrace {
@@ -238,13 +243,23 @@ class RandomGraph {
     const bool drop = Below(2) == 0;
     model.renumbers = true;
     LeaveOut(model);
+    const bool chosen = Below(3) == 0;
     // An error takes the unfinished batch with it.
-    if (drop || model.errs)
-      model.rows.resize(model.rows.size() / static_cast<size_t>(size) * static_cast<size_t>(size));
+    if (drop || model.errs) model.rows.resize(RowsOfWhole(model.rows.size(), chosen ? 0 : static_cast<size_t>(size)));
+    const std::pair<std::string, ir::proto::Value> rows =
+        chosen ? std::pair("choose_size", ir::ReferenceValue("cycle")) : std::pair("size", IntValue(size));
     const uint32_t batch =
-        builder_.Add("batch", {input}, {{"size", IntValue(size)}, {"drop_remainder", ir::BoolValue(drop)}});
+        builder_.Add(chosen ? "python_batch" : "batch", {input}, {rows, {"drop_remainder", ir::BoolValue(drop)}});
     const uint32_t grouped = Below(2) == 0 ? builder_.Add("test_group", {batch}, {{"rows", IntValue(2)}}) : batch;
     return builder_.Add("unbatch", {grouped});
+  }
+
+  // Of so many rows, those in whole batches of `size`; 0: of 1, 2, 3, 1, … rows.
+  static size_t RowsOfWhole(size_t rows, size_t size) {
+    if (size > 0) return rows / size * size;
+    size_t whole = 0;
+    for (size_t number = 0; whole + 1 + number % 3 <= rows; ++number) whole += 1 + number % 3;
+    return whole;
   }
 
   uint32_t Repeat(uint32_t input, Model& model) {
@@ -320,12 +335,19 @@ void DrawEpochs(uint64_t last, uint64_t draw, RunSpec& spec) {
   spec.epochs = last == 0 ? 1 : 2;
 }
 
+// Gives batches 1, 2, 3, 1, … rows.
+absl::StatusOr<std::vector<Tensor>> Cycle(absl::Span<const Tensor> inputs, RowRandom*) {
+  const uint64_t number = *inputs[0].data<uint64_t>();
+  return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(1 + number % 3))};
+}
+
 void CheckGraphs(bool skips) {
   for (uint64_t seed = 0; seed < kGraphs; ++seed) {
     RandomGraph random(seed, skips);
     const GraphBuilder builder = random.Build();
     SCOPED_TRACE(Cat("seed ", seed, "\n", ir::GraphDump(builder.raw())));
     RunSpec spec;
+    spec.bindings.functions["cycle"] = std::make_shared<FakeFunction>(Cycle);
     spec.restart_every = 3;
     spec.threaded_restart_every = 6;
     const Model& model = random.model();

@@ -161,6 +161,26 @@ def longer_from_13(value: np.ndarray) -> np.ndarray:
     return np.arange(3 + value // 13)
 
 
+def padded_and_numbered(x: list[Any], rng: np.random.Generator, info: hr.BatchInfo) -> dict[str, Any]:
+    """The rows in one array, and what is drawn for the batch."""
+    starts = np.cumsum([0, *(len(each) for each in x)])
+    return {"x": np.concatenate(x), "starts": starts, "drawn": rng.random(), "number": info.number}
+
+
+def growing_batches(info: hr.BatchInfo) -> int:
+    return 1 + (info.number + info.epoch) % 5
+
+
+def reversed_rows(*columns: list[Any]) -> tuple[list[Any], ...]:
+    return tuple(column[::-1] for column in columns)
+
+
+def fails_at_batch_3(value: list[Any], info: hr.BatchInfo) -> list[Any]:
+    if info.number == 3:
+        raise ValueError("batch 3 is not welcome")
+    return value
+
+
 def counted_rows(epoch: int) -> Iterator[dict[str, Any]]:
     for number in range(23):
         yield {"x": epoch * 100 + number, "name": f"row {number}", "raw": bytes([number] * (number % 5))}
@@ -660,6 +680,21 @@ def functions_in_any_order(data: pathlib.Path) -> hr.Dataset:
     return pairs.map(plus_noise, "a", ordered=False).map(swap_and_sum, ["a", "b"], ["c", "d", "e"]).shuffle(7).batch(4)
 
 
+def batches_of_a_function(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(40, shuffle=True).map(longer_from_13, "value", "x").project(["x"])
+    return rows.batch(6, function=padded_and_numbered, output=["x", "starts", "drawn", "number"])
+
+
+def batches_of_chosen_sizes(data: pathlib.Path) -> hr.Dataset:
+    pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
+    return pictures.repeat(2).batch(growing_batches).map(T.TypeCast("float32"), "image")
+
+
+def batches_of_functions_all_over(data: pathlib.Path) -> hr.Dataset:
+    numbers = hr.Range(60).shuffle(7).filter(often, "value").batch(growing_batches, function=reversed_rows)
+    return numbers.shuffle(3).unbatch().take(31).repeat(2).batch(4, True, function=reversed_rows).shuffle(2)
+
+
 def recovered_pictures(data: pathlib.Path) -> hr.Dataset:
     return (
         hr.ImageFolder(data / "recovered", shuffle=True)
@@ -702,6 +737,11 @@ def skipped_numbers(data: pathlib.Path) -> hr.Dataset:
     return numbers.filter(hr.col("value") % 3 != 0).take(55).batch(4)
 
 
+def skipped_below_a_function(data: pathlib.Path) -> hr.Dataset:
+    numbers = hr.Range(50).map(fails_at_37, "value").shuffle(4).on_error("skip")
+    return numbers.batch(growing_batches, function=reversed_rows)
+
+
 def skipped_and_cached(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(45).map(fails_at_37, "value").shuffle(4).on_error("skip").cache().batch(4)
 
@@ -723,6 +763,10 @@ def failing_function(data: pathlib.Path) -> hr.Dataset:
 
 def failing_function_in_any_order(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(100).map(fails_at_37, "value", ordered=False).batch(5)
+
+
+def failing_function_of_batches(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(100).shuffle(5).batch(7, function=fails_at_batch_3)
 
 
 def failing_generator(data: pathlib.Path) -> hr.Dataset:
@@ -806,6 +850,9 @@ PIPELINES: dict[str, Build] = {
         cached_functions,
         functions_in_order,
         functions_in_any_order,
+        batches_of_a_function,
+        batches_of_chosen_sizes,
+        batches_of_functions_all_over,
         functions_in_processes,
         recovered_pictures,
         recovered_pictures_scaled,
@@ -816,10 +863,11 @@ PIPELINES: dict[str, Build] = {
         skipped_and_recovered_pictures,
         skipped_numbers,
         skipped_and_cached,
-        skipped_and_mixed,
+        skipped_below_a_function,
         skipped_up_to_the_limit,
         failing_function,
         failing_function_in_any_order,
+        failing_function_of_batches,
         failing_generator,
         ragged_rows,
         failing_filter,
@@ -835,6 +883,7 @@ FAILING = {
     "skipped_up_to_the_limit": "FunctionError",
     "failing_function": "FunctionError",
     "failing_function_in_any_order": "FunctionError",
+    "failing_function_of_batches": "FunctionError",
     "failing_generator": "FunctionError",
     "ragged_rows": "GraphError",
     "failing_filter": "DataError",

@@ -361,6 +361,36 @@ def batched(recipe: Recipe, size: int, drop: bool) -> Recipe:
     )
 
 
+def batched_by_functions(recipe: Recipe, most: int, drop: bool, made: bool) -> Recipe:
+    """Sizes from 1 to `most`, one after the other; with `made`, a function reverses the rows of each batch."""
+
+    def size(info: hr.BatchInfo) -> int:
+        return 1 + info.number % most
+
+    def model() -> Rows:
+        rows = list(recipe.model())
+        batches: Rows = []
+        while rows:
+            wanted = 1 + len(batches) % most
+            batch, rows = rows[:wanted], rows[wanted:]
+            if not drop or len(batch) == wanted:
+                batches.append(batch[::-1] if made else batch)
+        return batches
+
+    def reverse(value: list[Any]) -> list[Any]:
+        return value[::-1]
+
+    return changed(
+        recipe,
+        text=f"{recipe}.batch(to {most}, drop_remainder={drop}, made={made})",
+        build=lambda: recipe.build().batch(size, drop, function=reverse if made else None),
+        model=model,
+        depth=1,
+        keeps_rows=recipe.keeps_rows and not drop,
+        renumbers=True,
+    )
+
+
 def unbatched(recipe: Recipe) -> Recipe:
     return changed(
         recipe,
@@ -659,6 +689,8 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
     ]
     if recipe.depth == 0:
         ways.append(lambda: batched(recipe, draws.integer(1, 7), draws.choice([False, True])))
+        flags = [False, True]
+        ways.append(lambda: batched_by_functions(recipe, draws.integer(1, 5), draws.choice(flags), draws.choice(flags)))
         ways.append(lambda: filtered(recipe, draws.integer(2, 5), draws.choice([False, True])))
     else:
         ways.append(lambda: unbatched(recipe))

@@ -174,6 +174,16 @@ Wide RowsUsed(const proto::State& state, const PlanNode& node) {
 // Positions up to this one, and those of some batches of every rank after them, fit in 64 bits.
 constexpr uint64_t kMostRows = uint64_t{1} << 62;
 
+// Lets batches go on with their numbers: of a batch's own counters only the last, which counts rows of a message,
+// depends on the ranks.
+void KeepBatchNumber(const proto::State& state, const PlanNode& node, std::vector<uint64_t>& checkpoint) {
+  const PlanNode* batch = &node;
+  while (!batch->properties.traits.joins_rows) batch = batch->inputs[0].get();
+  for (int i = batch->counters - batch->properties.checkpoint_counters; i < batch->counters - 1; ++i) {
+    checkpoint[static_cast<size_t>(i)] = state.checkpoint(i);
+  }
+}
+
 // Makes the pipeline continue where the state was taken. This is exact with the same shard; with another one, it is
 // possible only if the number of delivered rows determines which positions are done.
 absl::Status Restore(const proto::State& state, const PlanNode& node, bool skips_failed, const IterateOptions& options,
@@ -215,6 +225,7 @@ absl::Status Restore(const proto::State& state, const PlanNode& node, bool skips
   }
   pipeline.shard.base = static_cast<uint64_t>(base);
   pipeline.checkpoint.assign(static_cast<size_t>(node.counters), 0);
+  if (node.batched) KeepBatchNumber(state, node, pipeline.checkpoint);
   // The order that the user's code chose stays the same.
   if (SourceOf(node).properties.asks_for_order) pipeline.checkpoint[1] = state.checkpoint(1);
   pipeline.skip_rows = 0;

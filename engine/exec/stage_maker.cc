@@ -57,7 +57,9 @@ class StageMaker {
     }
     for (const int id : stage.operators) {
       const OperatorProperties& properties = op(id).properties;
-      parts.calls_here |= stage.gated && properties.traits.python && properties.processes == 0;
+      // What joins rows makes one call for many of them, which takes the lock itself.
+      const bool calls_for_each = properties.traits.python && !properties.traits.joins_rows;
+      parts.calls_here |= stage.gated && calls_for_each && properties.processes == 0;
       PlanNode& made = node(id);
       if (made.row == nullptr && made.stream == nullptr) continue;
       const RowCache* cache = made.row ? made.row->row_cache().get() : nullptr;

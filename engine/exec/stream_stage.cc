@@ -66,7 +66,16 @@ BlockedReason StreamStage::BlockedLocked() {
   if (running_ > 0) return BlockedReason::kTurn;
   if (output_.FreeSlots() == 0) return BlockedReason::kOutput;
   if (ReadyCount() > 0 || ReceivedCount() > 0 || OwingElement() >= 0) return BlockedReason::kNone;
-  return inputs_[WantedInput()]->output().Ready() ? BlockedReason::kNone : BlockedReason::kInput;
+  return InputBlocked(WantedInput());
+}
+
+// Why no message of that input can be received.
+BlockedReason StreamStage::InputBlocked(int input) {
+  MessageConnector& queue = inputs_[input]->output();
+  if (!plan_.gated) return queue.Ready() ? BlockedReason::kNone : BlockedReason::kInput;
+  uint64_t epoch = 0;
+  if (!queue.Peek([&epoch](const Message& message) { epoch = message->epoch; })) return BlockedReason::kInput;
+  return Gated(epoch) ? BlockedReason::kTurn : BlockedReason::kNone;
 }
 
 BlockedReason StreamStage::ClaimLocked(Task& task, int most) {
@@ -160,13 +169,16 @@ void StreamStage::Flush(Task& task) {
 }
 
 // Pops up to `most` messages of the input under one lock; only one if there are several inputs, because another one may
-// be wanted next.
+// be wanted next; and none behind an epoch's end where the user's code may not be allowed to run for the next epoch
+// yet.
 bool StreamStage::Receive(int wanted, int most) {
   if (ReceivedCount() > 0) return true;
+  if (plan_.gated && InputBlocked(wanted) != BlockedReason::kNone) return false;
   received_.clear();
   received_used_ = 0;
   bool was_full = false;
-  inputs_[wanted]->output().TryPopRun(inputs_.size() == 1 ? most : 1, received_, was_full);
+  const auto last = [this](const Message& message) { return plan_.gated && message->end == End::kEpoch; };
+  inputs_[wanted]->output().TryPopRun(inputs_.size() == 1 ? most : 1, received_, was_full, last);
   if (was_full) SignalInput(wanted);
   return !received_.empty();
 }
@@ -197,7 +209,7 @@ void StreamStage::CheckHeld() {
   const auto bytes = [](const Element& element) { return element.stream ? element.stream->held_bytes() : 0; };
   const auto most = std::max_element(elements_.begin(), elements_.end(),
                                      [&bytes](const Element& a, const Element& b) { return bytes(a) < bytes(b); });
-  const bool batches = most->plan->properties.batch_rows > 0;
+  const bool batches = most->plan->properties.traits.joins_rows;
   absl::Status error = ResourceError(
       most->plan->name, " holds ", bytes(*most), " bytes, more than the memory budget of ", control_->budget(),
       " bytes: give iterate(memory=…) more, or make its ", batches ? "batches" : "window", " smaller");
@@ -209,9 +221,15 @@ void StreamStage::CheckHeld() {
 void StreamStage::RunTask(Task& task) {
   Flush(task);
   // No other task takes slots, so there are no fewer later.
-  const int slots = output_.FreeSlots();
+  int slots = output_.FreeSlots();
   int steps = 0;
-  while (steps < task.count && ReadyCount() < slots && !control_->closed() && Step(task, task.count - steps)) ++steps;
+  while (steps < task.count && ReadyCount() < slots && !control_->closed() && Step(task, task.count - steps)) {
+    ++steps;
+    if (!plan_.gated || ReadyCount() == 0) continue;
+    // A function of the user's may wait until its results so far have reached the user.
+    Flush(task);
+    slots = output_.FreeSlots();
+  }
   Flush(task);
   task.count = std::max(1, steps);
 }

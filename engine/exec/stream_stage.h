@@ -30,6 +30,7 @@ class StreamStage : public Stage {
   class ElementOutbox;
   void Feed(size_t element, int input, Message message);
   int WantedInput() const;
+  BlockedReason InputBlocked(int input);
   bool Receive(int wanted, int most);
   bool Step(Task& task, int most);
   void Flush(Task& task);

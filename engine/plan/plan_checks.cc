@@ -46,7 +46,7 @@ const PlanNode* FirstRenumbering(const PlanNode& node) {
     if (const PlanNode* found = FirstRenumbering(*input)) return found;
   }
   const OperatorProperties& properties = node.properties;
-  const bool renumbers = properties.batch_rows > 0 || properties.splits_messages || properties.traits.selects;
+  const bool renumbers = properties.traits.joins_rows || properties.splits_messages || properties.traits.selects;
   return renumbers ? &node : nullptr;
 }
 
@@ -58,7 +58,7 @@ const PlanNode* FirstSplitting(const PlanNode& node) {
 }
 
 bool AllBatched(const PlanNode& node) {
-  if (node.properties.batch_rows > 0 || node.inputs.empty()) return node.properties.batch_rows > 0;
+  if (node.properties.traits.joins_rows || node.inputs.empty()) return node.properties.traits.joins_rows;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [](const auto& input) { return AllBatched(*input); });
 }
 
@@ -84,6 +84,10 @@ absl::Status CheckRuns(const PlanNode& root) {
   const uint64_t length = root.arguments.run_length;
   const OperatorProperties& properties = root.properties;
   if (length == 1 || properties.run_length == length) return absl::OkStatus();
+  if (properties.traits.joins_rows && properties.batch_rows == 0) {
+    return ErrorAt(root, GraphError("chooses the size of each batch, which could cut the groups of ", length,
+                                    " that the sampler below it gives; give one size, a multiple of ", length));
+  }
   if (properties.batch_rows == 0) {
     return ErrorAt(root, GraphError("does not keep rows together that a sampler below it gives in groups of ", length,
                                     ": between that sampler and batch only maps may stand, and take, skip and concat "

@@ -166,11 +166,12 @@ class PlanNodeMaker {
     if (properties.rows_differ && !one_epoch) properties.cardinality = Cardinality::Unknown();
     const bool keeps_rows = properties.keeps.has_value() || (node.row && properties.traits.one_to_one);
     if (keeps_rows) properties.run_length = node.arguments.run_length;
-    const bool batches = properties.batch_rows > 0;
+    const bool batches = properties.traits.joins_rows;
     if (node.stream_source) {
       node.position_exact = !properties.shards_itself;
     } else if (node.inputs.size() == 1 && node.inputs[0]->position_exact) {
-      node.position_exact = batches ? !node.batched : node.row && properties.traits.one_to_one;
+      const bool of_one_size = properties.batch_rows > 0 && !node.batched;
+      node.position_exact = batches ? of_one_size : node.row && properties.traits.one_to_one;
     }
     node.batched |= batches;
   }

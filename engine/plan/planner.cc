@@ -101,7 +101,7 @@ class StageLayout {
     for (const auto& input : node.inputs) below = std::max(below, node.indexed ? 0 : batches_.at(input.get()));
     int& batches = batches_[&node];
     batches = below;
-    if (node.properties.batch_rows > 0) ++batches;
+    if (node.properties.traits.joins_rows) ++batches;
     if (node.properties.splits_messages && batches > 0) --batches;
     return below;
   }
@@ -192,8 +192,9 @@ class StageLayout {
       inputs.push_back(Lay(*input, range, counters.subspan(at, width)));
       at += width;
     }
-    const bool batches = node.properties.batch_rows > 0;
-    if (inputs.size() == 1 && inputs[0].stage.kind == PlannedStage::Kind::kStream && !inputs[0].sealed) {
+    const bool batches = node.properties.traits.joins_rows;
+    const bool python = node.properties.traits.python;
+    if (!python && inputs.size() == 1 && inputs[0].stage.kind == PlannedStage::Kind::kStream && !inputs[0].sealed) {
       PlannedStage& stage = inputs[0].stage;
       if (stage.inputs.size() == 1 && batches) GiveBatchSlots(stage.inputs[0], stage.operators, id);
       stage.operators.push_back(id);
@@ -205,6 +206,12 @@ class StageLayout {
     open.batches = batches;
     for (Open& input : inputs) open.stage.inputs.push_back(Close(std::move(input)));
     if (open.stage.inputs.size() == 1 && batches) GiveBatchSlots(open.stage.inputs[0], {}, id);
+    if (python) {
+      open.stage.lane = Lane::kPython;
+      open.stage.gated = true;
+      open.stage.cap = 1;
+      open.sealed = true;
+    }
     open.stage.operators.push_back(id);
     return open;
   }
@@ -330,12 +337,13 @@ class StageLayout {
     if (stage.joined_rows > 0) stage.group = op(stage.operators[0]).properties.run_rows;
   }
 
-  // The rows of a stage that the first batch above joins into one; 0: there is none, or rows are lost on the way.
+  // The rows of a stage that the first batch above joins into one; 0: there is none, or their number is not the same
+  // for all, or rows are lost on the way.
   int64_t JoinedRows(const PlannedStage& source) const {
     for (const PlannedStage* stage = &source; stage != nullptr; stage = Consumer(*stage)) {
       for (const int id : stage->operators) {
         const OperatorProperties& properties = op(id).properties;
-        if (properties.batch_rows > 0) return properties.batch_rows;
+        if (properties.traits.joins_rows) return properties.batch_rows;
         if (!op(id).inputs.empty() && !PassesInOrder(properties, op(source.operators[0]).properties.traits.python))
           return 0;
       }

@@ -14,7 +14,9 @@ bool GoesByRow(const proto::Node& node) {
   const Traits& traits = declaration->traits;
   if (traits.one_to_many || traits.by_row) return true;
   // A source that refers to the user's arrays makes no call.
-  return node.inputs().empty() ? traits.python : CallsPython(node);
+  if (node.inputs().empty()) return traits.python;
+  // What joins rows makes one call for many of them.
+  return CallsPython(node) && !traits.joins_rows;
 }
 
 }  // namespace

@@ -13,8 +13,9 @@ constexpr auto kPatience = std::chrono::seconds(5);
 
 }  // namespace
 
-proto::State StateAfter(const ir::proto::Graph& graph, int rows) {
+proto::State StateAfter(const ir::proto::Graph& graph, int rows, const HostBindings& bindings) {
   IterateOptions options;
+  options.bindings = bindings;
   options.pull = true;
   options.seed = 7;
   auto iteration = Iteration::Start(graph, std::move(options));

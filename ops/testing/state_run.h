@@ -13,7 +13,7 @@
 namespace headrace {
 
 // Aborts the process if the graph gives fewer rows.
-proto::State StateAfter(const ir::proto::Graph& graph, int rows);
+proto::State StateAfter(const ir::proto::Graph& graph, int rows, const HostBindings& bindings = {});
 
 // Options to resume from the state, sealed, on this thread.
 IterateOptions FromState(const proto::State& state);

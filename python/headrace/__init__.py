@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from headrace import functions, samplers, sources, transforms, vision
+from headrace import samplers, sources, transforms, vision
+from headrace.batches import BatchInfo
 from headrace.callback import Callback, Moment
 from headrace.dataset import ColumnType, Dataset, load
 from headrace.errors import (
@@ -32,6 +33,7 @@ from headrace.sources import *  # noqa: F403
 __version__ = "0.1.0"
 
 __all__ = [
+    "BatchInfo",
     "Callback",
     "ClosedError",
     "ColumnType",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import GraphError
+from headrace.function_adapter import FunctionAdapter
 from headrace.kernel import Kernel
 from headrace.mapping import names
 from headrace.options import shown
+from headrace.stacking import stacked
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -27,14 +28,11 @@ def flat_mapped(
     return dataset.map(_Children(function, made), read, made).project(made).unbatch()
 
 
-class _Children:
-    """Joins the rows that a function gives, along a new first axis. It has the function's name and parameters."""
+class _Children(FunctionAdapter):
+    """Joins the rows that a function gives, along a new first axis."""
 
     def __init__(self, function: Callable[..., Any], output: list[str]) -> None:
-        functools.update_wrapper(self, function)
-        if hasattr(function, "__code__"):
-            self.__code__ = function.__code__
-        self._function = function
+        super().__init__(function)
         self._output = output
 
     def __call__(self, *values: Any, **named: Any) -> Any:
@@ -43,7 +41,7 @@ class _Children:
         if alone or not isinstance(given, Iterable):
             raise TypeError(f"flat_map: the function gave {shown(given)}; it must give rows, as a list or a generator")
         rows = [self._row(number, row) for number, row in enumerate(given)]
-        joined = [_joined(name, [row[at] for row in rows]) for at, name in enumerate(self._output)]
+        joined = [stacked("flat_map", name, [row[at] for row in rows]) for at, name in enumerate(self._output)]
         return joined[0] if len(joined) == 1 else tuple(joined)
 
     def _row(self, number: int, row: Any) -> list[Any]:
@@ -60,28 +58,3 @@ class _Children:
 
 def _listed(names: Iterable[Any]) -> str:
     return "the columns " + ", ".join(map(str, names))
-
-
-def _joined(name: str, values: list[Any]) -> Any:
-    import numpy as np
-
-    if not values:
-        return np.empty(0)
-    if isinstance(values[0], (str, bytes)):
-        kind = type(values[0])
-        for number, value in enumerate(values):
-            if not isinstance(value, kind):
-                raise ValueError(
-                    f"flat_map: column {name} is {shown(value)} in row {number}, and {kind.__name__} before"
-                )
-        texts = np.empty(len(values), object)
-        texts[:] = values
-        return texts
-    arrays = [np.asarray(value) for value in values]
-    for number, array in enumerate(arrays):
-        if array.dtype != arrays[0].dtype or array.shape != arrays[0].shape:
-            raise ValueError(
-                f"flat_map: column {name} is {array.dtype} {array.shape} in row {number}, and {arrays[0].dtype} "
-                f"{arrays[0].shape} in row 0; rows of one call must agree: give bytes, or pad them"
-            )
-    return np.stack(arrays)

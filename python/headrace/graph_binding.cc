@@ -196,6 +196,14 @@ std::vector<std::string> ReferencesOf(const BoundNode& bound) {
   return names;
 }
 
+// Empty: a step's.
+std::string AttributeOf(const BoundNode& bound, const std::string& reference) {
+  for (const ir::proto::Attribute& attribute : bound.node.attributes()) {
+    if (attribute.value().has_reference() && attribute.value().reference().name() == reference) return attribute.name();
+  }
+  return "";
+}
+
 py::object ShapeTuple(const std::optional<Shape>& shape) {
   if (!shape.has_value()) return py::none();
   py::tuple dimensions(shape->size());
@@ -289,6 +297,7 @@ void BindGraph(py::module_& module) {
            py::arg("workers") = 0, py::arg("window") = 0)
       .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
       .def_property_readonly("references", &ReferencesOf)
+      .def("attribute_of", &AttributeOf)
       .def_property_readonly("steps",
                              [](const BoundNode& self) {
                                std::vector<std::string> steps;

@@ -267,6 +267,34 @@ def filtered(
     return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
 
 
+def batched(
+    dataset: Methods,
+    size: Any,
+    drop_remainder: bool,
+    pad: bool,
+    pad_value: float,
+    function: Callable[..., Any] | None,
+    output: str | Sequence[str] | None,
+    types: Columns | None,
+) -> Dataset:
+    attributes: dict[str, Any] = {"drop_remainder": drop_remainder, "pad": pad, "pad_value": pad_value}
+    if function is None and (output is not None or types is not None):
+        raise GraphError("batch: output and types say what a function gives; give function=, too")
+    if function is None and not callable(size):
+        return dataset._append("batch", {"size": size, **attributes})
+    from headrace import batches
+
+    if callable(size):
+        attributes["choose_size"] = batches.of_sizes(size)
+    else:
+        attributes["size"] = size
+    if function is not None:
+        attributes["function"], attributes["random"] = batches.of_batches(function)
+        attributes["output"] = None if output is None else names(output, "output", "batch")
+        attributes["types"] = None if types is None else _engine.Columns(column_types(types, "batch"))
+    return dataset._append("python_batch", attributes)
+
+
 def mix(dataset: Dataset, shuffle: Any, window: Any, seed: Any, name: Any) -> None:
     """Puts shuffle(window) on a source that was asked to shuffle. Values that are wrong are left to the operators."""
     # As texts, which arrays and NumPy's numbers have as well.

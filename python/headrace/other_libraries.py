@@ -52,7 +52,11 @@ _KEYWORDS = {
     "deterministic": "leave it out: results never depend on timing",
     "batch_size": "the number of rows is called size: batch(size=…)",
     "drop_last": "it is called drop_remainder: batch(size, drop_remainder=True)",
-    "collate_fn": "write batch(size), with map(…) before or after it; pad=True joins rows that differ in shape",
+    "collate_fn": "write batch(size, function=…), which gets the columns as lists of rows; pad=True alone joins rows "
+    "that differ in shape",
+    "per_batch_map": "it is called function: batch(size, function=…)",
+    "batch_sampler": "write sample(…) for the order, and batch(size), where size may be a function of the batch",
+    "processes": "worker processes are for the functions of map alone: map(function, columns, processes=…)",
     "input_columns": "it is called columns: map(kernels, columns=…)",
     "output_columns": "it is called output: map(kernels, columns, output=…)",
     "operations": "it is called kernels: map(kernels=…)",

@@ -152,6 +152,10 @@ def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
         from headrace.user_sampler import binding
 
         return binding(name, value)
+    if node.op == "python_batch":
+        from headrace import batches
+
+        return batches.binding(node.attribute_of(name), value)
     if not callable(value):
         raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
     return function(value, predicate=node.op == "filter")[0].binding

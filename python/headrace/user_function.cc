@@ -38,7 +38,9 @@ bool ExpectsADict(const py::error_already_set& raised) {
   }
 }
 
-std::string ArgumentsHint(absl::Span<const Tensor> inputs) {
+// What the function gets. One of this package that calls the user's says it itself.
+std::string ArgumentsHint(const py::handle& callable, absl::Span<const Tensor> inputs) {
+  if (py::hasattr(callable, "_headrace_arguments")) return py::str(callable.attr("_headrace_arguments"));
   std::string hint = "; a function gets one argument for each column (here ";
   for (size_t i = 0; i < inputs.size(); ++i) Append(hint, i > 0 ? ", " : "", inputs[i].TypeName());
   return hint + "), not a row as a dict";
@@ -85,7 +87,7 @@ class PythonFunction : public HostFunction {
     try {
       return Called(callable, arguments, named);
     } catch (py::error_already_set& raised) {
-      if (ExpectsADict(raised)) hint = ArgumentsHint(inputs);
+      if (ExpectsADict(raised)) hint = ArgumentsHint(callable, inputs);
       throw;
     }
   }

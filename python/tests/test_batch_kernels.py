@@ -72,6 +72,18 @@ def test_padded_rows_never_mix(world: int, kernel):
     assert padded > 0
 
 
+def test_padding_is_refused_where_its_marks_are_those_of_other_rows():
+    doubled = (
+        rows().batch(3).map(lambda image, label: (np.tile(image, (2, 1, 1, 1)), np.tile(label, 2)), ["image", "label"])
+    )
+    mixtures = doubled.map(V.MixUp(classes=CLASSES), ["image", "label"])
+    assert next(mixtures.iterate(shard=(0, 2)))["image"].shape == (6, 4, 4, 1)
+    with pytest.raises(
+        hr.GraphError, match=r'one mark a row in column "_pad"; got bool \(3,\) for float32 \(6, 4, 4, 1\)'
+    ):
+        next(mixtures.iterate(shard=(0, 2), even="pad"))
+
+
 def test_padding_is_refused_where_nothing_marks_it():
     numbers = hr.Range(COUNT).batch(2)
     pairs = numbers.zip(rows().batch(2).map(V.MixUp(classes=CLASSES), ["image", "label"]))

@@ -33,6 +33,12 @@ class Owner:
     def noisy(self, x, rng):
         return x + rng.random()
 
+    def of_batch(self, value, rng, info):
+        return [each + info.number + rng.random() for each in value]
+
+    def size(self, info):
+        return 1 + info.number
+
     def rows(self):
         yield from range(10**6)
 
@@ -51,6 +57,9 @@ OWNED = {
     "unordered": lambda owner: iterated(hr.Range(10**6).map(owner.same, "value", ordered=False)),
     "rng": lambda owner: iterated(hr.Range(10**6).map(owner.noisy, "value")),
     "filter": lambda owner: iterated(hr.Range(10**6).filter(owner.even)),
+    "batch": lambda owner: iterated(hr.Range(10**6).batch(4, function=owner.same)),
+    "batch with rng": lambda owner: iterated(hr.Range(10**6).batch(4, function=owner.of_batch)),
+    "sizes": lambda owner: iterated(hr.Range(10**6).batch(owner.size)),
     "generator": lambda owner: iterated(hr.Generator(owner.rows, {"value": "int64"}).batch(4)),
     "pull": lambda owner: iterated(hr.Generator(owner.rows, "value").map(owner.same, "value"), executor="pull"),
     "a loop left": lambda owner: [batch for batch, _ in zip(hr.Range(9).map(owner.same, "value"), "ab", strict=False)],

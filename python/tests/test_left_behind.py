@@ -178,6 +178,39 @@ except KeyboardInterrupt:
     assert done.stdout.strip() == "through"
 
 
+BATCHES = ["hr.Range(9).batch(2, function=stuck_here)", "hr.Range(9).batch(stuck_here)"]
+
+
+@pytest.mark.parametrize("batches", BATCHES)
+def test_closing_while_a_batch_is_made_names_its_function(batches):
+    done = run(f"""
+it = {batches}.iterate()
+somebody_waits()
+began = time.monotonic()
+it.close()
+print("closed", took() < 10)
+""")
+    assert done.stdout.split() == ["closed", "True"]
+    assert "stuck_here (for" in done.stderr
+
+
+@pytest.mark.parametrize("batches", BATCHES)
+def test_ctrl_c_gets_through_while_a_batch_is_made(batches):
+    done = run(f"""
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def interrupt():
+    somebody_waits()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+try:
+    for row in {batches}:
+        pass
+except KeyboardInterrupt:
+    print("through")
+""")
+    assert done.stdout.strip() == "through"
+
+
 def test_one_that_holds_the_lock_is_named_when_it_lets_go():
     done = run("""
 import ctypes

@@ -381,7 +381,7 @@ def test_arguments_of_dataloader_get_advice():
         ("num_workers", r"share the cores.*map\(…, workers=…\)"),
         ("shuffle", "shuffle=True in the source"),
         ("pin_memory", "leave it out"),
-        ("collate_fn", "before or after"),
+        ("collate_fn", "function="),
         ("no_such", "no parameter no_such$"),
     ]:
         with pytest.raises(TypeError, match=advice):

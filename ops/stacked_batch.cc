@@ -1,4 +1,4 @@
-#include "ops/row_batch.h"
+#include "ops/stacked_batch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -42,7 +42,7 @@ bool StandAlone(const Tensor& strings) {
 
 }  // namespace
 
-absl::Status RowBatch::Grow(GrowingColumn& column, const Tensor& row, int64_t more) {
+absl::Status StackedBatch::Grow(GrowingColumn& column, const Tensor& row, int64_t more) {
   const int64_t filled = rows();
   const size_t row_bytes = std::max<size_t>(1, row.bytes());
   int64_t capacity = size_;
@@ -59,14 +59,14 @@ absl::Status RowBatch::Grow(GrowingColumn& column, const Tensor& row, int64_t mo
   return absl::OkStatus();
 }
 
-absl::Status RowBatch::Fit(GrowingColumn& column, const Tensor& row, int64_t more) {
+absl::Status StackedBatch::Fit(GrowingColumn& column, const Tensor& row, int64_t more) {
   if (column.whole.valid() && !SameType(column.whole, row)) return Ragged(column.whole.Index(0), row);
   if (!column.rows.empty()) return Ragged(column.rows[0], row);
   if (!column.runs.empty()) return Ragged(column.runs[0].Index(0), row);
   return column.whole.valid() && column.whole.dim(0) >= rows() + more ? absl::OkStatus() : Grow(column, row, more);
 }
 
-absl::Status RowBatch::AddTo(GrowingColumn& column, Tensor row) {
+absl::Status StackedBatch::AddTo(GrowingColumn& column, Tensor row) {
   for (const Tensor& run : std::exchange(column.runs, {})) {
     for (int64_t i = 0; i < run.dim(0); ++i) column.rows.push_back(run.Index(i));
   }
@@ -87,7 +87,7 @@ absl::Status RowBatch::AddTo(GrowingColumn& column, Tensor row) {
   return absl::OkStatus();
 }
 
-absl::Status RowBatch::FollowSlots(const Block& block) {
+absl::Status StackedBatch::FollowSlots(const Block& block) {
   if (ids_.empty() && block.batch_memory != nullptr && block.batch_slot == 0 && block.rows() == 1) {
     memory_ = block.batch_memory;
     for (size_t c = 0; c < columns_.size(); ++c) {
@@ -101,7 +101,7 @@ absl::Status RowBatch::FollowSlots(const Block& block) {
 }
 
 // A row did not arrive as promised: memory written from now on might be another row's slot.
-absl::Status RowBatch::LeaveMemory() {
+absl::Status StackedBatch::LeaveMemory() {
   memory_.reset();
   for (GrowingColumn& column : columns_) {
     if (!column.whole.valid() || rows() == 0) continue;
@@ -112,14 +112,14 @@ absl::Status RowBatch::LeaveMemory() {
   return absl::OkStatus();
 }
 
-absl::Status RowBatch::AddRun(GrowingColumn& column, const Tensor& rows) {
+absl::Status StackedBatch::AddRun(GrowingColumn& column, const Tensor& rows) {
   const Tensor first = rows.Index(0);
   HEADRACE_RETURN_IF_ERROR(Fit(column, first, rows.dim(0)));
   std::memcpy(column.whole.mutable_raw() + static_cast<size_t>(this->rows()) * first.bytes(), rows.raw(), rows.bytes());
   return absl::OkStatus();
 }
 
-absl::Status RowBatch::AddStrings(GrowingColumn& column, Tensor rows) {
+absl::Status StackedBatch::AddStrings(GrowingColumn& column, Tensor rows) {
   if (column.whole.valid() || !column.rows.empty()) {
     for (int64_t i = 0; i < rows.dim(0); ++i) HEADRACE_RETURN_IF_ERROR(AddTo(column, rows.Index(i)));
     return absl::OkStatus();
@@ -135,14 +135,14 @@ absl::Status RowBatch::AddStrings(GrowingColumn& column, Tensor rows) {
   return absl::OkStatus();
 }
 
-void RowBatch::NameColumn(size_t column, const Provenance& provenance) {
+void StackedBatch::NameColumn(size_t column, const Provenance& provenance) {
   if (column < names_.size()) {
     failed_ = absl::Status(failed_.code(), Cat("column \"", names_[column], "\": ", ToStd(failed_.message())));
   }
   AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(provenance));
 }
 
-void RowBatch::AddRow(Block& block, int row) {
+void StackedBatch::AddRow(Block& block, int row) {
   if (failed_.ok()) failed_ = FollowSlots(block);
   for (size_t c = 0; c < columns_.size() && failed_.ok(); ++c) {
     failed_ = AddTo(columns_[c], block.columns[c].TakeRow(row));
@@ -151,39 +151,23 @@ void RowBatch::AddRow(Block& block, int row) {
   ids_.push_back(block.ids[row]);
 }
 
-void RowBatch::RepeatLast() {
+Tensor StackedBatch::LastRow(const GrowingColumn& column) const {
+  if (!column.rows.empty()) return column.rows.back();
+  if (column.runs.empty()) return column.whole.Index(rows() - 1);
+  const Tensor& run = column.runs.back();
+  return run.Index(run.dim(0) - 1);
+}
+
+void StackedBatch::RepeatColumns() {
   // Its memory may be the slot of a row that is being made.
   if (failed_.ok() && memory_ != nullptr) failed_ = LeaveMemory();
   for (GrowingColumn& column : columns_) {
-    if (failed_.ok())
-      failed_ = AddTo(column, column.rows.empty() ? column.whole.Index(rows() - 1) : column.rows.back());
-  }
-  ids_.push_back(ids_.back());
-  ids_.back().pad = true;
-}
-
-void RowBatch::AddFiller() {
-  if (ids_.empty()) {
-    ++leading_;
-  } else {
-    RepeatLast();
+    if (failed_.ok()) failed_ = AddTo(column, LastRow(column));
   }
 }
 
-void RowBatch::AddFirst(Block& block, int row) {
-  const int fillers = std::exchange(leading_, 0);
-  AddRow(block, row);
-  for (int i = 0; i < fillers; ++i) RepeatLast();
-  std::swap(ids_.front(), ids_.back());
-}
-
-void RowBatch::Add(Block& block, int from, int count) {
+void StackedBatch::AddRows(Block& block, int from, int count) {
   if (columns_.empty()) columns_.resize(block.columns.size());
-  if (ids_.empty()) provenance_ = block.provenances[from];
-  if (leading_ > 0) {
-    AddFirst(block, from++);
-    if (--count == 0) return;
-  }
   const auto in_runs = [](const BlockColumn& column) { return column.sliceable(); };
   const bool whole = memory_ == nullptr && !padding_.has_value() && block.batch_memory == nullptr &&
                      std::all_of(block.columns.begin(), block.columns.end(), in_runs);
@@ -199,7 +183,7 @@ void RowBatch::Add(Block& block, int from, int count) {
   ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
 }
 
-absl::StatusOr<Tensor> RowBatch::TakeColumn(GrowingColumn& column) {
+absl::StatusOr<Tensor> StackedBatch::TakeColumn(GrowingColumn& column) {
   if (column.runs.size() == 1 && StandAlone(column.runs[0])) return std::move(column.runs[0]);
   if (!column.runs.empty()) return JoinStrings(column.runs);
   if (!column.rows.empty()) return padding_.has_value() ? StackPadded(column.rows, *padding_) : Stack(column.rows);
@@ -207,35 +191,17 @@ absl::StatusOr<Tensor> RowBatch::TakeColumn(GrowingColumn& column) {
   return column.whole.Slice(0, 0, rows());
 }
 
-absl::StatusOr<Message> RowBatch::Take(uint64_t epoch, bool mark_padding) {
-  absl::Status status = std::exchange(failed_, absl::OkStatus());
-  auto block = std::make_unique<Block>();
-  block->epoch = epoch;
-  block->ids.push_back(ids_[0]);
-  block->ids[0].pad = false;
-  block->ids[0].changed = std::any_of(ids_.begin(), ids_.end(), [](const RowId& id) { return id.changed; });
-  block->provenances.push_back(std::move(provenance_));
+absl::Status StackedBatch::JoinColumns(const BatchPlace& /*place*/, Block& block) {
+  HEADRACE_RETURN_IF_ERROR(std::exchange(failed_, absl::OkStatus()));
   for (GrowingColumn& column : columns_) {
-    if (!status.ok()) break;
-    absl::StatusOr<Tensor> whole = TakeColumn(column);
-    if (whole.ok()) block->columns.emplace_back(*std::move(whole));
-    status = whole.status();
+    HEADRACE_ASSIGN_OR_RETURN(Tensor whole, TakeColumn(column));
+    block.columns.emplace_back(std::move(whole));
   }
-  if (status.ok() && mark_padding) {
-    absl::StatusOr<Tensor> marks = Tensor::Allocate(DType::kBool, {rows()});
-    status = marks.status();
-    if (marks.ok()) {
-      for (int i = 0; i < rows(); ++i) marks->mutable_data<bool>()[i] = ids_[i].pad;
-      block->columns.emplace_back(*std::move(marks));
-    }
-  }
-  Clear();
-  if (!status.ok()) return status;
-  return block;
+  return absl::OkStatus();
 }
 
 // The first row takes the memory of all rows, unless it is already in its slot; rows that wait are copied at the end.
-std::optional<int64_t> RowBatch::expected_bytes() const {
+std::optional<int64_t> StackedBatch::expected_bytes() const {
   const auto grows = [this](const GrowingColumn& column) {
     return column.whole.valid() && column.whole.dim(0) < size_;
   };
@@ -243,14 +209,10 @@ std::optional<int64_t> RowBatch::expected_bytes() const {
   return waiting_bytes_;
 }
 
-void RowBatch::Clear() {
+void StackedBatch::ClearColumns() {
   columns_.clear();
   memory_.reset();
-  ids_.clear();
-  leading_ = 0;
-  provenance_ = {};
   failed_ = absl::OkStatus();
-  held_bytes_ = 0;
   waiting_bytes_ = 0;
 }
 

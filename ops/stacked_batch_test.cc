@@ -1,4 +1,4 @@
-#include "ops/row_batch.h"
+#include "ops/stacked_batch.h"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ Block RowOf(Tensor value) {
 }
 
 // Rows of one size are copied into memory taken with the first.
-TEST(RowBatch, TakesMemoryForTheFirstRowAlone) {
-  RowBatch batch(3, {"value"}, std::nullopt);
+TEST(StackedBatch, TakesMemoryForTheFirstRowAlone) {
+  StackedBatch batch(3, {"value"}, std::nullopt);
   EXPECT_EQ(batch.expected_bytes(), std::nullopt);
   for (int row = 0; row < 2; ++row) {
     Block block = RowOf(*Tensor::Allocate(DType::kFloat32, {100}));
@@ -25,13 +25,13 @@ TEST(RowBatch, TakesMemoryForTheFirstRowAlone) {
   }
   Block block = RowOf(*Tensor::Allocate(DType::kFloat32, {100}));
   batch.Add(block, 0, 1);
-  ASSERT_TRUE(batch.Take(0, false).ok());
+  ASSERT_TRUE(batch.Take({}, false).ok());
   EXPECT_EQ(batch.expected_bytes(), std::nullopt);
 }
 
 // Others wait, and are copied at the end.
-TEST(RowBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
-  RowBatch batch(3, {"value"}, std::nullopt);
+TEST(StackedBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
+  StackedBatch batch(3, {"value"}, std::nullopt);
   int64_t waiting = 0;
   for (int row = 1; row < 3; ++row) {
     const Tensor text = *Tensor::CopyBytes(DType::kBytes, std::string(static_cast<size_t>(1000 * row), 'x'));
@@ -45,9 +45,9 @@ TEST(RowBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
 }
 
 // The other rows of the block count for themselves.
-TEST(RowBatch, CountsOfABlockOfAFileWhatItsRowsAre) {
+TEST(StackedBatch, CountsOfABlockOfAFileWhatItsRowsAre) {
   const BufferRef file = BufferPool::Global().Allocate(size_t{1} << 20);
-  RowBatch batch(10, {"record"}, std::nullopt);
+  StackedBatch batch(10, {"record"}, std::nullopt);
   for (int row = 0; row < 5; ++row) {
     Block block = RowOf(Tensor::ViewBytes(DType::kBytes, file, file->data() + 1000 * row, 1000));
     batch.Add(block, 0, 1);
@@ -68,12 +68,12 @@ Block BlockOf(Tensor rows) {
 }
 
 Tensor BatchOf(Block& block, int from, int count) {
-  RowBatch batch(count, {"text"}, std::nullopt);
+  StackedBatch batch(count, {"text"}, std::nullopt);
   batch.Add(block, from, count);
-  return (*batch.Take(0, false))->columns[0].row(0);
+  return (*batch.Take({}, false))->columns[0].row(0);
 }
 
-TEST(RowBatch, TakesStringsOfAWholeBatchAsTheyAre) {
+TEST(StackedBatch, TakesStringsOfAWholeBatchAsTheyAre) {
   Tensor large = *Tensor::CopyBytesArray(DType::kString, {2}, {std::string(5000, 'x'), std::string(6000, 'y')});
   const uint8_t* const bytes = large.raw();
   Block block = BlockOf(std::move(large));
@@ -82,7 +82,21 @@ TEST(RowBatch, TakesStringsOfAWholeBatchAsTheyAre) {
   EXPECT_EQ(batch.bytes_at(1), std::string(6000, 'y'));
 }
 
-TEST(RowBatch, CopiesStringsThatOthersHoldOrThatArePartOfMore) {
+// A filler copies the last row, also of rows that came as one.
+TEST(StackedBatch, RepeatsTheLastOfStringsThatCameTogether) {
+  StackedBatch batch(5, {"text"}, std::nullopt);
+  Block block = BlockOf(Strings());
+  batch.Add(block, 0, 4);
+  batch.AddFiller();
+  const Message made = *batch.Take({}, true);
+  const Tensor texts = made->columns[0].row(0);
+  ASSERT_EQ(texts.elements(), 5);
+  EXPECT_EQ(texts.bytes_at(3), "four");
+  EXPECT_EQ(texts.bytes_at(4), "four");
+  EXPECT_TRUE(made->columns[1].row(0).data<bool>()[4]);
+}
+
+TEST(StackedBatch, CopiesStringsThatOthersHoldOrThatArePartOfMore) {
   const Tensor held = Strings();
   Block whole = BlockOf(held);
   const Tensor all = BatchOf(whole, 0, 4);

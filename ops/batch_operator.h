@@ -1,0 +1,99 @@
+// Joins rows to batches, whatever a batch is made of (BatchRows) and however its size is chosen (BatchSizes): cuts
+// messages at the borders of batches, fills in for rows that failed, and counts for checkpoints.
+// Thread contract: as StreamOperator's.
+#ifndef HEADRACE_OPS_BATCH_OPERATOR_H_
+#define HEADRACE_OPS_BATCH_OPERATOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/operator/operator.h"
+#include "ir/attributes.h"
+#include "ops/batch_rows.h"
+
+namespace headrace {
+
+// Chooses the size of each batch.
+class BatchSizes {
+ public:
+  virtual ~BatchSizes() = default;
+  // At least 1; a function of the place alone.
+  virtual absl::StatusOr<int> SizeOf(const BatchPlace& place) = 0;
+};
+
+// The most rows of a batch.
+inline constexpr int64_t kMostBatchRows = int64_t{1} << 30;
+
+class BatchOperator : public StreamOperator {
+ public:
+  enum class Numbered : bool { kNo, kYes };
+  // `sizes`: null if all batches have `size` rows. With `numbered`, its first checkpoint counter is the number of the
+  // next batch, as BatchPlace has it; the last one counts the rows used of the message after the checkpoint.
+  BatchOperator(const OpArguments& arguments, int size, std::unique_ptr<BatchRows> batch, Numbered numbered,
+                std::unique_ptr<BatchSizes> sizes = nullptr);
+
+  absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override;
+  void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override;
+  void Receive(int input, Message message, Outbox& out) override;
+  void Finish(uint64_t epoch) override;
+  size_t held_bytes() const override { return batch_->held_bytes(); }
+  std::optional<int64_t> expected_bytes() const override { return batch_->expected_bytes(); }
+
+ private:
+  void Advance(Block& block, Outbox& out);
+  void Replace(Block& tombstone, Outbox& out);
+  bool TakesRows(Outbox& out);
+  void GiveFull(Outbox& out);
+  void PassOnRemoved(Block& block, Outbox& out) const;
+  void MoveCheckpoint(const Block& block);
+  Checkpoint CheckpointNow() const;
+  BatchPlace place() const { return {epoch_, number_}; }
+  void GiveBatch(Outbox& out);
+  void GiveError(absl::Status error, Outbox& out);
+  void EndEpoch(uint64_t epoch, Outbox& out);
+  void EndBatch();
+  void Clear();
+
+  int size_;  // of the batch being filled; 0: not chosen yet
+  const std::unique_ptr<BatchRows> batch_;
+  const std::unique_ptr<BatchSizes> sizes_;
+  const bool numbered_;
+  const bool drop_remainder_;
+  const bool mark_padding_;
+  const bool keeps_runs_;  // a row takes no place in the batch of another run
+  int lost_ = 0;           // places of the batch whose rows failed
+  Checkpoint before_;      // after the message before the current one
+  uint64_t used_ = 0;      // rows used of the current message
+  uint64_t skip_ = 0;      // rows used before a restart
+  uint64_t epoch_ = 0;
+  uint64_t number_ = 0;  // of the batch being filled
+  bool failed_ = false;
+  bool had_rows_ = false;  // that did not fail, in this epoch
+  absl::Status last_failed_;
+};
+
+// The number of batches of a size.
+Cardinality BatchesOf(const Cardinality& rows, int64_t size, bool drop_remainder);
+
+// The rows that a batch of `size` has for certain, else ir::kUnknownDim.
+int64_t KnownBatchRows(int64_t size, bool drop_remainder);
+// Gives each column a first axis of so many rows.
+void AddBatchAxis(int64_t rows, ir::Schema& schema);
+// Adds the column that marks rows which repeat others.
+void AddPaddingMarks(int64_t rows, ir::Schema& schema);
+
+// Attributes of every batch.
+ir::Attribute DropRemainderAttribute();
+ir::Attribute PadAttribute();
+ir::Attribute PadValueAttribute();
+ir::Attribute MarkPaddingAttribute();
+// What `pad` and `pad_value` say; nullopt: rows must agree.
+std::optional<ir::Number> PaddingOf(const ir::Attributes& attributes);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_BATCH_OPERATOR_H_

@@ -1,0 +1,21 @@
+"""Functions of this package that call one of the user's: graphs and messages name the user's."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["FunctionAdapter"]
+
+
+class FunctionAdapter:
+    """Has the name, the code and the parameters of the function that it calls."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        adapter: Any = self
+        functools.update_wrapper(adapter, function)
+        kind = type(function)
+        self.__module__ = getattr(function, "__module__", None) or kind.__module__
+        self.__qualname__ = getattr(function, "__qualname__", None) or kind.__qualname__
+        if hasattr(function, "__code__"):
+            self.__code__ = function.__code__
+        self._function = function
