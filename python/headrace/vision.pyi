@@ -30,6 +30,7 @@ __all__ = [
     "Decode",
     "EncodeJpeg",
     "EncodePng",
+    "EnlargeToSize",
     "Equalize",
     "GaussianBlur",
     "Grayscale",
@@ -288,12 +289,14 @@ class CenterCrop(Kernel):
 
     Args:
         size: (height, width), or one number for a square (at least 1, at most 65,535).
+        rounding: Where an odd number of pixels is cut away: even: the half is rounded to an even
+            number, as torchvision does; down: the rectangle begins at (H - h) // 2, as in MXNet.
 
     Example:
         V.CenterCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int]) -> None: ...
+    def __init__(self, size: int | Sequence[int], rounding: Literal["even", "down"] = "even") -> None: ...
 
 class CenterSquare(Kernel):
     """Cuts the largest square out of the middle of an image.
@@ -502,6 +505,35 @@ class EncodePng(Kernel):
     """
 
     def __init__(self, compression: int | None = None) -> None: ...
+
+class EnlargeToSize(Kernel):
+    """Enlarges an image that is smaller than a size.
+
+    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype; values stay in the
+    units of the input. An image that is too low is resized to the height of `size`, and one that is
+    then too narrow to its width; the other side follows in proportion (truncated, in float32), so that
+    a crop of that size fits. Other images stay as they are: what MXNet does before it crops. Pixels are
+    those of Resize.
+
+    Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.
+
+    Args:
+        size: (height, width), or one number for both (at least 1, at most 65,535).
+        interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
+            area. auto: bicubic if both sides grow, else bilinear.
+        antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
+            OpenCV's cv::resize, faster.
+
+    Example:
+        V.EnlargeToSize(224)
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "auto"] = "bilinear",
+        antialias: bool = True,
+    ) -> None: ...
 
 class Equalize(Kernel):
     """Spreads the values of an image so that they are used about equally often.
