@@ -13,26 +13,29 @@ namespace {
 constexpr ir::Number kZeros[] = {int64_t{0}};
 constexpr absl::Span<const ir::Number> kZero(kZeros);
 
-// The begin of a window of `size` whose centre is that of the image. Rounds as torchvision: half to even inside, and
-// the odd pixel of padding is at the end.
-int64_t CenteredBegin(int64_t image_size, int64_t size) {
+// The begin of a window of `size` whose centre is that of the image. The odd pixel of padding is at the end.
+int64_t CenteredBegin(int64_t image_size, int64_t size, bool rounds_down) {
   if (size > image_size) return -((size - image_size) / 2);
+  if (rounds_down) return (image_size - size) / 2;
   return static_cast<int64_t>(std::nearbyint(static_cast<double>(image_size - size) / 2.0));
 }
 
 class CenterCrop : public GeometricKernel {
  public:
-  explicit CenterCrop(const ir::Attributes& attributes) : size_(attributes.Ints("size")) {}
+  explicit CenterCrop(const ir::Attributes& attributes)
+      : size_(attributes.Ints("size")), rounds_down_(attributes.String("rounding") == "down") {}
 
   PixelTypes accepted() const override { return PixelTypes::kFixedSize; }
   absl::Status Plan(RowRandom&, MovePlan& plan) const override {
-    plan.Cut({CenteredBegin(plan.height(), size_[0]), CenteredBegin(plan.width(), size_[1]), size_[0], size_[1]},
+    plan.Cut({CenteredBegin(plan.height(), size_[0], rounds_down_), CenteredBegin(plan.width(), size_[1], rounds_down_),
+              size_[0], size_[1]},
              Border::kConstant, kZero);
     return absl::OkStatus();
   }
 
  private:
   std::vector<int64_t> size_;
+  bool rounds_down_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -55,7 +58,14 @@ const KernelRegistration registration{
                      .minimum = 1,
                      .maximum = 65535,
                      .lengths = {2},
-                     .broadcast = true}},
+                     .broadcast = true},
+                    {.name = "rounding",
+                     .type = ir::AttributeType::kString,
+                     .doc =
+                         "Where an odd number of pixels is cut away: even: the half is rounded to an even number, as "
+                         "torchvision does; down: the rectangle begins at (H - h) // 2, as in MXNet.",
+                     .default_value = "'even'",
+                     .choices = {"even", "down"}}},
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.CenterCrop(224)",

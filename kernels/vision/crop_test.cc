@@ -35,6 +35,22 @@ TEST(CenterCrop, EqualsTorchvision) {
   }
 }
 
+TEST(CenterCrop, RoundsDownOnRequest) {
+  const Tensor source = Golden("source");  // 60 x 80
+  const auto crop = [&](int64_t height, int64_t width, const char* rounding) {
+    const fixture::Given given = {{"size", Ints({height, width})}, {"rounding", ir::StringValue(rounding)}};
+    return *RunKernel("CenterCrop", given, source)->Contiguous();
+  };
+  const auto part = [&](int64_t top, int64_t left) {
+    return *source.Slice(0, top, 57).Slice(1, left, 73).Contiguous();
+  };
+  EXPECT_TRUE(TensorsEqual(crop(57, 73, "down"), part(1, 3)));
+  EXPECT_TRUE(TensorsEqual(crop(57, 73, "even"), part(2, 4)));
+  for (const auto& [height, width] : {std::pair{58, 72}, {75, 95}, {60, 80}}) {
+    EXPECT_TRUE(TensorsEqual(crop(height, width, "down"), crop(height, width, "even"))) << height << " x " << width;
+  }
+}
+
 TEST(CenterCrop, IsAViewUnlessThatKeepsMuchAlive) {
   const Tensor source = Golden("source");
   const Tensor large = *RunKernel("CenterCrop", {{"size", Ints({50, 70})}}, source);

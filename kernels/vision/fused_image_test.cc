@@ -76,7 +76,7 @@ void AddMove(RowRandom& random, Chain& chain) {
   const ir::proto::Value antialias = ir::BoolValue(random.Below(3) > 0);
   constexpr const char* kInterpolations[] = {"nearest", "bilinear", "bicubic", "area"};
   const ir::proto::Value interpolation = ir::StringValue(kInterpolations[random.Below(4)]);
-  switch (random.Below(11)) {
+  switch (random.Below(12)) {
     case 0:
       return chain.Add("RandomResizedCrop",
                        {{"size", Size(random)}, {"antialias", antialias}, {"interpolation", interpolation}});
@@ -85,7 +85,8 @@ void AddMove(RowRandom& random, Chain& chain) {
                                   {"antialias", antialias},
                                   {"interpolation", interpolation}});
     case 2:
-      return chain.Add("CenterCrop", {{"size", Size(random)}});
+      return chain.Add("CenterCrop",
+                       {{"size", Size(random)}, {"rounding", ir::StringValue(random.Below(2) == 0 ? "down" : "even")}});
     case 3:
       return chain.Add("RandomCrop", {{"size", Size(random)}, {"pad_if_needed", ir::BoolValue(true)}});
     case 4:
@@ -103,6 +104,9 @@ void AddMove(RowRandom& random, Chain& chain) {
       return chain.Add("RandomZoomOut", {{"side_range", Floats({1, 1.5})}});
     case 9:
       return chain.Add("RandomShortestSize", {{"min_size", Ints({16, 33})}, {"max_size", ir::IntValue(50)}});
+    case 10:
+      return chain.Add("EnlargeToSize",
+                       {{"size", Size(random)}, {"antialias", antialias}, {"interpolation", interpolation}});
     default:
       return chain.Add("RandomVerticalFlip", {});
   }

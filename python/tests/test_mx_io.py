@@ -159,6 +159,13 @@ def test_what_cannot_be_is_refused(options, message):
         mx.io.NDArrayIter(**{"data": np.zeros((4, 2)), **options})
 
 
+def test_rows_that_cannot_fail_are_not_left_out():
+    expected = list(expected_epochs(10, 4, "pad", 1))
+    assert epoch_of(numbers(10, 4, on_error="skip")) == expected[0]
+    with pytest.raises(hr.GraphError, match="on_error is 'ignore'"):
+        numbers(10, 4, on_error="ignore")
+
+
 def test_iterators_explain_themselves():
     iterator = numbers(10, 4, memory="64MiB")
     assert "Numpy" in str(iterator.explain())

@@ -13,6 +13,7 @@ from headrace.errors import GraphError
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import GivenBatches
+from headrace.mx.io.filled_batch import Columns, filled
 
 __all__ = ["NDArrayIter"]
 
@@ -37,6 +38,7 @@ class NDArrayIter(GivenBatches):
         label_name: The name of a single array of labels.
         seed: Of the order; None: drawn from NumPy's global generator, so that `np.random.seed` decides it.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
+        on_error: Taken as by the other iterators; no row of an array can fail.
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
@@ -56,9 +58,11 @@ class NDArrayIter(GivenBatches):
         *,
         seed: int | None = None,
         memory: int | str | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
         state: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(options.whole("batch_size", batch_size, of="NDArrayIter", least=1))
+        options.choice("on_error", on_error, ("raise", "skip"), "NDArrayIter")
         options.choice("last_batch_handle", last_batch_handle, _LAST_BATCHES, "NDArrayIter")
         if not layout.startswith("N"):
             raise GraphError(
@@ -72,7 +76,7 @@ class NDArrayIter(GivenBatches):
         if seed is None and state is not None:
             seed = int(state["seed"])
         self._seed = int(np.random.randint(2**31)) if seed is None else seed
-        self._batches = self._dataset(shuffle, memory)
+        self._batches = self._dataset(shuffle, memory).on_error(on_error)
         self._epoch = 0
         """Of the engine: with "roll_over" one has all epochs between two calls of reset() in mid-epoch."""
         self._given = 0
@@ -175,13 +179,11 @@ class NDArrayIter(GivenBatches):
         )
         return DataBatch(data, label, pad)
 
-    def _filled(self, columns: dict[str, np.ndarray], rows: int) -> dict[str, np.ndarray]:
+    def _filled(self, columns: Columns, rows: int) -> Columns:
         """The last batch of an epoch, filled with the first rows of the epoch."""
-        first = columns if self.num_data == rows else self._first_batch()
-        behind = np.arange(self.batch_size - rows) % self.num_data
-        return {name: np.concatenate([values, first[name][behind]]) for name, values in columns.items()}
+        return filled(columns, columns if self.num_data == rows else self._first_batch(), self.batch_size)
 
-    def _first_batch(self) -> dict[str, np.ndarray]:
+    def _first_batch(self) -> Columns:
         with self._batches.iterate(epoch=self._epoch) as again:
             return next(again)
 

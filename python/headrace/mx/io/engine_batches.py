@@ -1,0 +1,391 @@
+"""The base of iterators whose batches come whole from a pipeline: MXNet's built-in ones.
+
+Epochs follow from the rows alone. With `Ending.ROUND` one run of the engine goes through all passes of the data without
+a stop, and an epoch ends in the batch that has the last row of its pass: where the number of rows is known that follows
+from the number of the batch, otherwise each row has its number in its pass as a further column. With the others each
+epoch is an epoch of the engine."""
+
+import copy
+import enum
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, NoReturn
+
+import numpy as np
+
+import headrace
+from headrace import error_policy, options
+from headrace.dataset import Dataset
+from headrace.errors import DataError, Error, GraphError, StateError
+from headrace.iterator import Iterator
+from headrace.mx import nd
+from headrace.mx.io.data_batch import DataBatch, DataDesc
+from headrace.mx.io.data_iter import GivenBatches
+from headrace.mx.io.filled_batch import Columns, filled
+
+__all__ = ["Ending", "EngineBatches", "Pipeline", "Running"]
+
+_ROW = "_row"
+# Of an endless run, in which epochs are not the engine's, so that their rows are counted here.
+_UNLIMITED = 1 << 62
+
+
+class Ending(enum.Enum):
+    """What becomes of the rows left at an epoch's end."""
+
+    ROUND = "round"
+    """The batch is filled with the first rows of the next pass, which then begins behind them."""
+    PAD = "pad"
+    """The batch is filled with the first rows of the epoch."""
+    DISCARD = "discard"
+    """They are left out."""
+
+
+class Pipeline(NamedTuple):
+    """What gives the rows."""
+
+    rows: Dataset
+    data: str
+    """The column of the data."""
+    numbers: str | None = None
+    """The column of the rows' numbers; None: there is none."""
+    total: int | None = None
+    """Rows in an epoch, where that is known and none is left out."""
+    shard: tuple[int, int] | None = None
+
+
+class Running(NamedTuple):
+    """What every built-in iterator takes besides MXNet's parameters."""
+
+    seed: int
+    memory: int | str | None = None
+    on_error: Literal["raise", "skip"] = "raise"
+    max_errors: int = error_policy.MAX_ERRORS
+    state: Mapping[str, Any] | None = None
+    workers: int | None = None
+
+
+class EngineBatches(GivenBatches):
+    """Gives the batches of a pipeline with the column `label` and one of data."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        running: Running,
+        ending: Ending,
+        provide_data: DataDesc,
+        provide_label: DataDesc,
+        heading: Sequence[str] = (),
+    ) -> None:
+        super().__init__(provide_data.shape[0])
+        self.provide_data = [provide_data]
+        self.provide_label = [provide_label]
+        self._skips = options.choice("on_error", running.on_error, ("raise", "skip"), type(self).__name__) == "skip"
+        # Rows that are left out are among the total.
+        self._pipeline = pipeline._replace(total=None) if self._skips else pipeline
+        self._ending = ending
+        self._seed = running.seed
+        self._max_errors = options.whole("max_errors", running.max_errors, of=type(self).__name__)
+        self._heading = [*heading]
+        self._batches = self._dataset(running)
+        if ending is Ending.ROUND and pipeline.total is not None and pipeline.total < self.batch_size:
+            self._refuse_few(pipeline.total)
+        self._run: Iterator | None = None
+        self._restored = False
+        """Whether the run began from a state: the engine of such a one ends with its epoch."""
+        self._epoch = 0
+        """Of the engine."""
+        self._given = 0
+        """Batches given in this epoch of the user's."""
+        self._before = 0
+        """Batches that the run gave before this epoch."""
+        self._last: int | None = None
+        """The number of the row given last in its pass; None: the next row begins a pass."""
+        self._over = False
+        self._ahead: tuple[Columns, bytes] | None = None
+        """The first batch of the next epoch, if it was fetched to see that this one is over; and the state before it."""
+        self._head: Columns | None = None
+        """The first rows of the epoch, which fill its last batch."""
+        self._removed = 0
+        """Rows left out in this epoch."""
+        self._removed_by_run = 0
+        self._left_out: list[str] = []
+        """What earlier runs left out."""
+        self._failure: Error | None = None
+        if running.state is not None:
+            self._restore(running.state)
+
+    # ---- epochs ----
+
+    def reset(self) -> None:
+        """Begins the next epoch: where the one before ended, or in mid-epoch at row 0. Before the first batch of an epoch
+        it does nothing."""
+        if self._given == 0 and not self._over and self._failure is None:
+            return
+        if self._failure is None and self._is_over():
+            self._go_on()
+        else:
+            self._start_over()
+        self._over = False
+        self._given = 0
+        self._removed = 0
+        self._failure = None
+
+    def getdata(self) -> Any:
+        """The data of the batch: one array, as MXNet's built-in iterators give it."""
+        return super().getdata()[0]
+
+    def getlabel(self) -> Any:
+        """The labels of the batch: one array."""
+        return super().getlabel()[0]
+
+    def state(self) -> dict[str, Any]:
+        """Where the iterator is, for `state=`: behind the batch given last. Raises StateError if it cannot be restored."""
+        run = self._running().state() if self._ahead is None else self._ahead[1]
+        return self._identity() | {
+            "epoch": self._epoch,
+            "given": self._given,
+            "before": self._before,
+            "last": self._last,
+            "over": self._over,
+            "removed": self._removed,
+            "run": run,
+        }
+
+    def explain(self) -> str:
+        """How the engine runs the iterator, and which rows were left out since it was made."""
+        text = self._batches.explain() if self._run is None else self._run.explain()
+        lines = [*self._heading, *self._left_out]
+        return "\n".join([*lines, text.replace(f" (at most {_UNLIMITED} an epoch)", "")])
+
+    def _is_over(self) -> bool:
+        """Whether the epoch has no further batch; may fetch one to see."""
+        if self._over:
+            return True
+        total = self._pipeline.total
+        if total is None:
+            return self._shows_to_be_over()
+        if self._ending is Ending.DISCARD:
+            return self._given == total // self.batch_size
+        return self._ending is Ending.PAD and self._given == -(-total // self.batch_size)
+
+    def _shows_to_be_over(self) -> bool:
+        """Fetches the next batch, which is lost if the epoch is not over: then its run is about to be closed."""
+        run = self._running()
+        try:
+            before = run.state()
+            columns = next(run, None)
+        except Error:
+            return False
+        if columns is None:
+            return True
+        if self._ending is not Ending.ROUND or self._begins(self._numbers(columns)).tolist()[:1] != [0]:
+            return False
+        self._hold(columns, before)
+        return True
+
+    def _hold(self, columns: Columns, before: bytes) -> None:
+        self._ahead = columns, before
+        self._over = True
+        self._last = None
+
+    def _go_on(self) -> None:
+        if self._ending is Ending.ROUND:
+            self._before += self._given
+            return
+        self._end_run()
+        self._epoch += 1
+        self._run = None
+        self._head = None
+
+    def _start_over(self) -> None:
+        if self._run is not None:
+            self._note_left_out()
+            self._run.close()
+        self._epoch += 1
+        self._run = None
+        self._ahead = None
+        self._head = None
+        self._last = None
+        self._before = 0
+
+    # ---- batches ----
+
+    def _make(self) -> DataBatch | None:
+        if self._over:
+            return None
+        if self._failure is not None:
+            raise copy.copy(self._failure)
+        try:
+            return self._rounded() if self._ending is Ending.ROUND else self._of_one_epoch()
+        except Error as error:
+            # Without its traceback, which keeps arrays alive.
+            self._failure = copy.copy(error)
+            raise
+
+    def _rounded(self) -> DataBatch | None:
+        before = b""
+        if self._ahead is not None:
+            (columns, _), self._ahead = self._ahead, None
+        else:
+            run = self._running()
+            before = run.state() if self._pipeline.total is None else b""
+            columns = next(run)
+        numbers = self._numbers(columns)
+        begins = self._begins(numbers)
+        if len(begins) > 0 and begins[0] == 0:
+            self._hold(columns, before)
+            return None
+        if len(begins) > 1 or (len(begins) == 1 and self._last is None):
+            self._refuse_few(int(begins[0]))
+        self._last = int(numbers[-1])
+        self._over = len(begins) > 0
+        if self._last + 1 == self._pipeline.total:
+            self._over = True
+            self._last = None
+        return self._batch_of(columns, self.batch_size - int(begins[0]) if len(begins) > 0 else 0)
+
+    def _numbers(self, columns: Columns) -> np.ndarray:
+        """Those of the rows in their passes."""
+        total = self._pipeline.total
+        if total is None:
+            return columns[_ROW]
+        first = (self._before + self._given) * self.batch_size
+        return np.arange(first, first + self.batch_size) % total
+
+    def _begins(self, numbers: np.ndarray) -> np.ndarray:
+        """Where passes begin, but for the one with which the epoch begins."""
+        before = -1 if self._last is None else self._last
+        return np.flatnonzero(np.diff(numbers, prepend=before) <= 0)
+
+    def _of_one_epoch(self) -> DataBatch | None:
+        columns = next(self._running(), None)
+        if columns is None:
+            self._over = True
+            return None
+        rows = len(columns["label"])
+        if self._given == 0:
+            self._keep_head(columns)
+        if rows < self.batch_size:
+            # Ends the run, so that its memory is free for the first rows, where a state took the place of them.
+            self._end_run()
+            self._over = True
+            columns = filled(columns, self._first_rows(), self.batch_size)
+        return self._batch_of(columns, self.batch_size - rows)
+
+    def _keep_head(self, columns: Columns) -> None:
+        total, count = self._pipeline.total, self.batch_size
+        if total is not None:
+            count = -total % self.batch_size
+        if self._ending is Ending.PAD and count > 0:
+            self._head = {name: values[:count].copy() for name, values in columns.items()}
+
+    def _first_rows(self) -> Columns:
+        if self._head is None:
+            with self._batches.iterate(epoch=self._epoch) as again:
+                self._keep_head(next(again))
+        assert self._head is not None
+        return self._head
+
+    def _batch_of(self, columns: Columns, pad: int) -> DataBatch:
+        data, label = columns[self._pipeline.data], columns["label"]
+        for array, described in ((data, self.provide_data[0]), (label, self.provide_label[0])):
+            if array.shape != described.shape:
+                raise DataError(
+                    f"{type(self).__name__}: {described.name} of a batch has shape {array.shape}, and should have "
+                    f"{described.shape}"
+                )
+        if self._skips and self._ending is Ending.ROUND:
+            self._count_removed()
+        self._given += 1
+        numbers = self._pipeline.numbers
+        index = None if numbers is None else columns[numbers].astype(np.uint64)
+        return DataBatch([data.view(nd.NDArray)], [label.view(nd.NDArray)], pad, index)
+
+    def _count_removed(self) -> None:
+        """Checks the limit, which the engine checks where epochs are its own."""
+        assert self._run is not None
+        skipped = self._run.report()["skipped"]
+        so_far = sum(each["rows"] for each in skipped)
+        self._removed += so_far - self._removed_by_run
+        self._removed_by_run = so_far
+        if self._removed <= self._max_errors:
+            return
+        named = "; ".join(name for each in skipped for name in each["first"])
+        raise DataError(
+            f"{self._removed} rows of this epoch failed, more than max_errors={self._max_errors}; raise max_errors if "
+            f"that many may be left out: {named}"
+        )
+
+    def _refuse_few(self, rows: int) -> NoReturn:
+        raise GraphError(
+            f"{type(self).__name__}: there are {rows} rows, fewer than batch_size={self.batch_size}, and round_batch=True "
+            "fills a batch with rows of the next pass alone; give round_batch=False or a smaller batch_size"
+        )
+
+    # ---- runs ----
+
+    def _dataset(self, running: Running) -> Dataset:
+        pipeline, round_batch = self._pipeline, self._ending is Ending.ROUND
+        rows = pipeline.rows
+        if round_batch and pipeline.total is None:
+            # Above the maps, so that rows have the same random numbers with and without it.
+            rows = rows.zip(headrace.Range(1 << 62).rename({"value": _ROW}))
+        if self._skips:
+            rows = rows.on_error("skip", max_errors=_UNLIMITED if round_batch else self._max_errors)
+        if round_batch:
+            rows = rows.repeat()
+        batches = rows.batch(self.batch_size, drop_remainder=self._ending is Ending.DISCARD).with_seed(self._seed)
+        return batches.options(memory=running.memory, workers=running.workers, shard=pipeline.shard)
+
+    def _running(self) -> Iterator:
+        if self._run is None:
+            self._batches.epoch = self._epoch
+            self._restored = False
+            self._removed_by_run = 0
+            self._run = iter(self._batches)
+        return self._run
+
+    def _end_run(self) -> None:
+        """Takes the end of the engine's epoch, so that the engine goes on with the next one."""
+        if self._run is None:
+            return
+        next(self._run, None)
+        if self._restored:
+            self._note_left_out()
+            self._restored = False
+
+    def _note_left_out(self) -> None:
+        assert self._run is not None
+        for each in self._run.report().get("skipped", []):
+            rows = each["rows"]
+            self._left_out.append(f"{each['name']}: {rows} row{'s' if rows != 1 else ''} left out by an earlier run:")
+            self._left_out += [f"  {name}" for name in each["first"]]
+
+    # ---- states ----
+
+    def _identity(self) -> dict[str, Any]:
+        """What an iterator must be like for the state to fit, besides its pipeline."""
+        return {
+            "iterator": type(self).__name__,
+            "batch_size": self.batch_size,
+            "last_batch": self._ending.value,
+            "seed": self._seed,
+        }
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        known = ("epoch", "given", "before", "last", "over", "removed", "run")
+        if not isinstance(state, Mapping) or not all(name in state for name in known):
+            raise StateError(f"{type(self).__name__}: state is {options.shown(state)}; give what state() gave")
+        for name, here in self._identity().items():
+            if state.get(name) != here:
+                raise StateError(
+                    f"{type(self).__name__}: the state was taken with {name}={state.get(name)!r}, and this iterator has "
+                    f"{name}={here!r}"
+                )
+        self._run = self._batches.iterate(state=state["run"])
+        self._restored = True
+        self._epoch, self._given, self._before, self._removed = (
+            int(state[name]) for name in ("epoch", "given", "before", "removed")
+        )
+        self._last = None if state["last"] is None else int(state["last"])
+        self._over = bool(state["over"])

@@ -1,0 +1,273 @@
+"""Batches of the pictures in image records."""
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
+
+import numpy as np
+
+import headrace
+from headrace import error_policy, options
+from headrace.dataset import Dataset
+from headrace.errors import GraphError, UnsupportedError
+from headrace.mx.context import Context
+from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.augmentation import AugmentationParameters, augmentation
+from headrace.mx.io.data_batch import DataDesc
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.given_values import flag, part
+
+__all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
+
+_DTYPES = ("float32", "uint8", "int8")
+_log = logging.getLogger("headrace.mx")
+
+
+class ImageRecordIter(EngineBatches):
+    """Gives batches of the pictures that im2rec packed, as `mxnet.io.ImageRecordIter` does: a float32 array of shape
+    (batch_size, channels, height, width), in the order red, green, blue, and the labels.
+
+    The batches come from `headrace.ImageRecord` and kernels of `headrace.vision`, in MXNet's order: resize, rotation, pad,
+    crop, colours, noise, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter; one for
+    which there is no kernel is refused. In addition each batch has the records' ids as `index`.
+
+    Args:
+        path_imgrec: The file; several, between semicolons or in a list; or a folder of them.
+        data_shape: (channels, height, width) of a picture; 1, 3 or 4 channels.
+        batch_size: Rows in a batch, from 1 on.
+        path_imgidx: The index of the file, or a list with one for each file, or "build", which makes it if it is missing:
+            then rows have numbers. "": the file is read in splits.
+        path_imglist: An image list whose labels take the place of those in the records; "": there is none.
+        label_width: Labels of a picture, from 1 on.
+        shuffle: Whether each epoch has an order of its own: of all rows with an index, else of splits and within a window.
+        seed: Of the order and, unless seed_aug is given, of the augmentation.
+        seed_aug: Of the augmentation; None: `seed`.
+        shuffle_chunk_size: Without an index: the size of a split in MB, which are read in random order; 0: 1/1024 of the
+            files.
+        shuffle_chunk_seed: Of the order of these splits.
+        round_batch: Whether the last batch of an epoch is filled with the first rows of the next pass, which then begins
+            behind them; else with the first rows of the epoch. `pad` says how many.
+        num_parts: Into how many runs of equal length the rows are divided: with an index of ⌈N/num_parts⌉ rows, without one
+            of equally many bytes.
+        part_index: Which of them is read.
+        dtype: "float32", "uint8" or "int8", to which values are cut off.
+        data_name: In `provide_data`.
+        label_name: In `provide_label`.
+        aug_seq: "aug_default" alone.
+        preprocess_threads: The most tasks of one kind at once; None: the engine chooses.
+        prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
+        ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
+        device_id: Likewise.
+        verbose: Whether a line about the data goes to the log `headrace.mx`.
+        memory: The budget in bytes, or as "64MiB"; None: the engine's default.
+        on_error: "skip" leaves records out that cannot be decoded, and fills batches with the rows behind them.
+        max_errors: The most rows that may be left out in an epoch.
+        state: What `state()` gave: the iterator goes on with the batch behind it.
+        augmentation_parameters: `AugmentationParameters`, by MXNet's names.
+
+    Raises:
+        GraphError: A parameter is out of its range, or there are fewer rows than batch_size and round_batch is set.
+        NotFoundError: A file is not there.
+        StateError: The state is of other data or another iterator.
+        UnsupportedError: There is no kernel for a parameter.
+    """
+
+    def __init__(
+        self,
+        *,
+        path_imgrec: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        data_shape: Sequence[int],
+        batch_size: int,
+        path_imgidx: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = "",
+        path_imglist: str | os.PathLike[str] = "",
+        label_width: int = 1,
+        shuffle: bool = False,
+        seed: int = 0,
+        seed_aug: int | None = None,
+        shuffle_chunk_size: int = 0,
+        shuffle_chunk_seed: int = 0,
+        round_batch: bool = True,
+        num_parts: int = 1,
+        part_index: int = 0,
+        dtype: Literal["float32", "uint8", "int8"] = "float32",
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        aug_seq: str = "aug_default",
+        preprocess_threads: int | None = None,
+        prefetch_buffer: int | None = None,
+        ctx: str | Context = "gpu",
+        device_id: int = 0,
+        verbose: bool = True,
+        memory: int | str | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+        max_errors: int = error_policy.MAX_ERRORS,
+        state: Mapping[str, Any] | None = None,
+        **augmentation_parameters: Unpack[AugmentationParameters],
+    ) -> None:
+        of = type(self).__name__
+        shape = _shape(data_shape, of)
+        dtype_name = options.choice("dtype", _dtype_name(dtype), _DTYPES, of)
+        if aug_seq != "aug_default":
+            raise UnsupportedError(f'{of}: aug_seq is {aug_seq!r}; there is "aug_default" alone')
+        size = options.whole("batch_size", batch_size, 1, of)
+        labels = options.whole("label_width", label_width, 1, of)
+        aug_seed = None if seed_aug is None else options.whole("seed_aug", seed_aug, of=of)
+        kernels = augmentation(dict(augmentation_parameters), shape, dtype_name, aug_seed, of)
+        shuffled = flag("shuffle", shuffle, of)
+        source = _Source(
+            paths=path_imgrec,
+            index=_given(path_imgidx),
+            path_imglist=_given(path_imglist),
+            label_width=labels,
+            shuffle=shuffled,
+            chunk=_chunk(shuffle_chunk_size, shuffle_chunk_seed, shuffled, _given(path_imgidx) is not None, of),
+            part=part(part_index, num_parts, of),
+            of=of,
+        )
+        threads = _threads(preprocess_threads, of)
+        round_whole = flag("round_batch", round_batch, of)
+        rows, total = source.rows(counted=round_whole, skips=on_error == "skip")
+        super().__init__(
+            Pipeline(rows.map(kernels, "image"), "image", "id", total, source.shard),
+            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
+            Ending.ROUND if round_whole else Ending.PAD,
+            DataDesc(data_name, (size, *shape), np.dtype(dtype_name).type),
+            DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.float32),
+            explained(of, ctx, device_id, threads, prefetch_buffer),
+        )
+        if flag("verbose", verbose, of):
+            rows_text = "an unknown number of" if total is None else f"{total}"
+            _log.info("%s: %s, %s rows, shuffle=%s", of, path_imgrec, rows_text, shuffled)
+
+
+class ImageRecordUInt8Iter(ImageRecordIter):
+    """`ImageRecordIter` with dtype="uint8"."""
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**_with_dtype(parameters, "uint8", type(self).__name__))
+
+
+class ImageRecordInt8Iter(ImageRecordIter):
+    """`ImageRecordIter` with dtype="int8"."""
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**_with_dtype(parameters, "int8", type(self).__name__))
+
+
+class _Source:
+    """The records, in their order or shuffled, and the part of them that is read."""
+
+    def __init__(
+        self,
+        *,
+        paths: Any,
+        index: Any,
+        path_imglist: Any,
+        label_width: int,
+        shuffle: bool,
+        chunk: dict[str, Any],
+        part: tuple[int, int],
+        of: str,
+    ) -> None:
+        self._records: dict[str, Any] = {
+            "paths": paths,
+            "index": index,
+            "path_imglist": path_imglist,
+            "label_width": label_width,
+        }
+        self._shuffle = shuffle
+        self._chunk = chunk
+        self._part = part
+        self._of = of
+        self._by_number = index is not None
+        self.shard = part if part[1] > 1 and not self._by_number else None
+
+    def rows(self, counted: bool, skips: bool) -> tuple[Dataset, int | None]:
+        """The rows, and how many there are, where that is known; with `counted` also those of a part of bytes, in which
+        rows cannot be numbered as they come."""
+        if self._by_number:
+            return self._run_of_rows()
+        if self.shard is None:
+            return self._in_splits(), None
+        if not counted:
+            return self._in_splits(), None
+        if skips:
+            raise UnsupportedError(
+                f'{self._of}: on_error="skip" with num_parts and round_batch needs the rows\' numbers: give path_imgidx, or '
+                'path_imgidx="build"'
+            )
+        return self._in_splits(), self._count()
+
+    def _run_of_rows(self) -> tuple[Dataset, int]:
+        rows = headrace.ImageRecord(**self._records, shuffle=self._shuffle)
+        total, (part, parts) = len(rows), self._part
+        if parts == 1:
+            return rows, total
+        length = -(-total // parts)
+        first = min(part * length, total)
+        end = min(first + length, total)
+        return rows.select(np.arange(first, end)), end - first
+
+    def _in_splits(self) -> Dataset:
+        sharding = None if self.shard is None else "contiguous"
+        if not self._chunk:
+            return headrace.ImageRecord(**self._records, shuffle=self._shuffle, sharding=sharding)
+        splits = headrace.ImageRecord(**self._records, shuffle=True, window=0, sharding=sharding, **self._chunk)
+        return splits.shuffle(1024)
+
+    def _count(self) -> int:
+        """Reads the part once."""
+        records = headrace.ImageRecord(**self._records, sharding="contiguous", columns=["id"])
+        with records.batch(65536).iterate(shard=self.shard) as batches:
+            return sum(len(batch["id"]) for batch in batches)
+
+
+def _shape(given: Any, of: str) -> tuple[int, int, int]:
+    try:
+        channels, height, width = (options.whole("data_shape", each, 1, of) for each in given)
+    except (TypeError, ValueError):
+        raise GraphError(f"{of}: data_shape is {options.shown(given)}; it must be (channels, height, width)") from None
+    if channels not in (1, 3, 4):
+        raise GraphError(f"{of}: data_shape is {options.shown(given)}; pictures have 1, 3 or 4 channels")
+    return channels, height, width
+
+
+def _dtype_name(dtype: Any) -> Any:
+    try:
+        return dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    except TypeError:
+        return dtype
+
+
+def _given(paths: Any) -> Any:
+    """None in place of MXNet's empty text."""
+    return None if isinstance(paths, str) and not paths else paths
+
+
+def _chunk(size: int, seed: int, shuffle: bool, by_number: bool, of: str) -> dict[str, Any]:
+    """The splits that are read in random order, as attributes of the source."""
+    megabytes = options.whole("shuffle_chunk_size", size, of=of)
+    number = options.whole("shuffle_chunk_seed", seed, of=of)
+    for name, value in (("shuffle_chunk_size", megabytes), ("shuffle_chunk_seed", number)):
+        if value and (by_number or not shuffle):
+            raise GraphError(
+                f"{of}: {name} is {value}; it is for shuffle=True without path_imgidx. With an index all rows are shuffled"
+            )
+    if number and not megabytes:
+        raise GraphError(f"{of}: shuffle_chunk_seed is {number}; it needs shuffle_chunk_size")
+    return {"split_bytes": megabytes << 20, "seed": number} if megabytes else {}
+
+
+def _threads(given: Any, of: str) -> int | None:
+    if given is None:
+        return None
+    return options.whole("preprocess_threads", given, 1, of, options.MOST_AT_ONCE)
+
+
+def _with_dtype(parameters: dict[str, Any], dtype: str, of: str) -> dict[str, Any]:
+    if parameters.get("dtype") not in (None, dtype):
+        raise GraphError(
+            f'{of}: dtype is {parameters["dtype"]!r}, and this iterator gives "{dtype}"; use ImageRecordIter'
+        )
+    return {**parameters, "dtype": dtype}

@@ -1,0 +1,128 @@
+"""Batches of the MNIST files."""
+
+import logging
+import math
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+import headrace
+from headrace import error_policy, options, vision
+from headrace import transforms as T
+from headrace.errors import DataError
+from headrace.mx.context import Context
+from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.data_batch import DataDesc
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.given_values import flag
+from headrace.mx.io.given_values import part as checked_part
+from headrace.system_error import system_error
+from headrace.whole_file import read_whole
+
+__all__ = ["MNISTIter"]
+
+_log = logging.getLogger("headrace.mx")
+
+
+class MNISTIter(EngineBatches):
+    """Gives batches of the digits of MNIST, as `mxnet.io.MNISTIter` does: float32 of shape (batch_size, 1, rows, columns),
+    each value the pixel's divided by 256, and float32 labels. Rows that fill no batch are left out.
+
+    Other than in MXNet each epoch has an order of its own, if it is shuffled, and a batch has the rows' numbers as
+    `index`.
+
+    Args:
+        image: The idx file of the pictures, not compressed.
+        label: That of the labels.
+        batch_size: Rows in a batch, from 1 on.
+        shuffle: Whether the rows are shuffled.
+        flat: Whether a picture is one axis: (batch_size, rows · columns).
+        seed: Of the order.
+        silent: Whether no line about the data goes to the log `headrace.mx`.
+        num_parts: Into how many runs of rows the data are divided.
+        part_index: Which of them is read.
+        prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
+        ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
+        device_id: Likewise.
+        data_name: In `provide_data`.
+        label_name: In `provide_label`.
+        memory: The budget in bytes, or as "64MiB"; None: the engine's default.
+        on_error: "skip" leaves out rows that fail; none of these data can.
+        max_errors: The most rows that may be left out in an epoch.
+        state: What `state()` gave: the iterator goes on with the batch behind it.
+
+    Raises:
+        DataError: A file is no idx file of bytes, or shorter than it says, or there are not as many labels as pictures.
+        GraphError: A parameter is out of its range.
+        NotFoundError: A file is not there.
+        StateError: The state is of other data or another iterator.
+    """
+
+    def __init__(
+        self,
+        *,
+        image: str | os.PathLike[str] = "./train-images-idx3-ubyte",
+        label: str | os.PathLike[str] = "./train-labels-idx1-ubyte",
+        batch_size: int = 128,
+        shuffle: bool = True,
+        flat: bool = False,
+        seed: int = 0,
+        silent: bool = False,
+        num_parts: int = 1,
+        part_index: int = 0,
+        prefetch_buffer: int | None = None,
+        ctx: str | Context = "gpu",
+        device_id: int = -1,
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        memory: int | str | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+        max_errors: int = error_policy.MAX_ERRORS,
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        of = type(self).__name__
+        size = options.whole("batch_size", batch_size, 1, of)
+        part, parts = checked_part(part_index, num_parts, of)
+        pictures, labels = _read_idx(image, 3), _read_idx(label, 1)
+        if len(pictures) != len(labels):
+            raise DataError(f"{image} has {len(pictures)} pictures, and {label} has {len(labels)} labels")
+        rows = slice(*(int(len(pictures) / parts * each) for each in (part, part + 1)))
+        numbers = np.arange(len(pictures))[rows]
+        pictures = pictures[rows, None]
+        if flag("flat", flat, of):
+            pictures = pictures.reshape(len(pictures), math.prod(pictures.shape[1:]))
+        columns = {"image": pictures, "label": labels[rows], "id": numbers}
+        shuffled = flag("shuffle", shuffle, of)
+        source = headrace.Numpy(columns, shuffle=shuffled)
+        scaled = source.map(vision.Rescale(1 / 256), "image").map(T.TypeCast("float32"), "label")
+        super().__init__(
+            Pipeline(scaled, "image", "id", len(pictures)),
+            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state),
+            Ending.DISCARD,
+            DataDesc(data_name, (size, *pictures.shape[1:])),
+            DataDesc(label_name, (size,)),
+            explained(of, ctx, device_id, None, prefetch_buffer),
+        )
+        if not flag("silent", silent, of):
+            shape = self.provide_data[0].shape
+            _log.info("%s: %d images, shuffle=%s, shape=%s", of, len(pictures), shuffled, shape)
+
+
+def _read_idx(path: str | os.PathLike[str], axes: int) -> np.ndarray:
+    """An idx file of bytes: 0, 0, 8, the number of axes, the length of each as u32 of big endian, and the values."""
+    name = os.fspath(path)
+    try:
+        data = read_whole(name)
+    except OSError as raised:
+        raise system_error(f"cannot read {name}", raised) from None
+    head = 4 + 4 * axes
+    if len(data) < head or data[:4] != bytes((0, 0, 8, axes)):
+        compressed = "; it is compressed with gzip, so unpack it first" if data[:2] == b"\x1f\x8b" else ""
+        raise DataError(f"{name} is no idx file of bytes with {axes} axes{compressed}")
+    shape = [int.from_bytes(data[4 + 4 * axis : 8 + 4 * axis], "big") for axis in range(axes)]
+    wanted = head + math.prod(shape)
+    if len(data) < wanted:
+        raise DataError(f"{name} says that it has {wanted} bytes, and has {len(data)}")
+    return np.frombuffer(data, np.uint8, math.prod(shape), head).reshape(shape)

@@ -1,0 +1,79 @@
+"""Runs MXNet's own iterators for comparison, in a Python that has them: the one that HEADRACE_MXNET_PYTHON names
+(mxnet 1.9.1 with numpy 1.23.5 and opencv-python-headless 4.8). CONTRIBUTING.md says how to make one."""
+
+import json
+import os
+import pathlib
+import subprocess
+from typing import Any
+
+import numpy as np
+import pytest
+
+PYTHON = os.environ.get("HEADRACE_MXNET_PYTHON", "")
+needs_mxnet = pytest.mark.skipif(not PYTHON, reason="HEADRACE_MXNET_PYTHON names no Python with MXNet")
+
+_PROGRAM = """
+import json, sys
+import mxnet as mx, numpy as np
+asked = json.load(sys.stdin)
+out = {}
+for number, one in enumerate(asked["iterators"]):
+    iterator = getattr(mx.io, one["name"])(**{k: tuple(v) if isinstance(v, list) else v for k, v in one["given"].items()})
+    told = [(str(d.name), list(d.shape), np.dtype(d.dtype).name, d.layout) for d in iterator.provide_data + iterator.provide_label]
+    epochs = []
+    for epoch in range(one["epochs"]):
+        pads = []
+        for batch in iterator:
+            out[f"{number}.{epoch}.{len(pads)}.data"] = batch.data[0].asnumpy()
+            out[f"{number}.{epoch}.{len(pads)}.label"] = batch.label[0].asnumpy()
+            pads.append(batch.pad)
+        epochs.append(pads)
+        iterator.reset()
+    out[f"{number}.told"] = np.frombuffer(json.dumps([told, epochs]).encode(), np.uint8)
+np.savez(asked["to"], **out)
+"""
+
+
+class Given:
+    """What an iterator said and gave: `described`, and for each epoch a list of (data, label, pad)."""
+
+    def __init__(self, described: list[Any], epochs: list[list[tuple[np.ndarray, np.ndarray, int]]]) -> None:
+        self.described = described
+        self.epochs = epochs
+
+
+def run_mxnet(folder: pathlib.Path, iterators: list[tuple[str, dict[str, Any], int]]) -> list[Given]:
+    """What each of MXNet's iterators gives: by its name, its parameters and the number of epochs."""
+    asked = {
+        "to": str(folder / "mxnet.npz"),
+        "iterators": [{"name": name, "given": given, "epochs": epochs} for name, given, epochs in iterators],
+    }
+    subprocess.run(
+        [PYTHON, "-c", _PROGRAM], input=json.dumps(asked), text=True, check=True, timeout=120, capture_output=True
+    )
+    results = []
+    with np.load(folder / "mxnet.npz") as arrays:
+        for number in range(len(iterators)):
+            described, pads = json.loads(arrays[f"{number}.told"].tobytes())
+            epochs = [
+                [
+                    (arrays[f"{number}.{epoch}.{i}.data"], arrays[f"{number}.{epoch}.{i}.label"], pad)
+                    for i, pad in enumerate(of_epoch)
+                ]
+                for epoch, of_epoch in enumerate(pads)
+            ]
+            results.append(Given(described, epochs))
+    return results
+
+
+def run_ours(iterator: Any, epochs: int) -> Given:
+    described = [
+        [each.name, list(each.shape), np.dtype(each.dtype).name, each.layout]
+        for each in iterator.provide_data + iterator.provide_label
+    ]
+    given = []
+    for _ in range(epochs):
+        given.append([(batch.data[0].asnumpy(), batch.label[0].asnumpy(), batch.pad) for batch in iterator])
+        iterator.reset()
+    return Given(described, given)
