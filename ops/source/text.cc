@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -9,10 +7,10 @@
 #include "core/error.h"
 #include "core/utf8.h"
 #include "engine/operator/operator.h"
-#include "io/formats/pending_read.h"
 #include "io/formats/text/line_format.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/split_source.h"
+#include "ops/source/stacked_texts.h"
 
 namespace headrace {
 namespace {
@@ -20,17 +18,17 @@ namespace {
 // One column of texts, one behind the other in one buffer.
 class LineColumn : public RecordColumns {
  public:
-  void Expect(size_t rows) override { expected_ = rows; }
+  void Expect(size_t rows) override { texts_.Expect(rows); }
 
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
-    const std::string_view whole = Whole(block, first, step, count);
     // Between lines there are line ends, which are text: all lines are if their bytes together are.
-    const bool good = step == 1 && IsUtf8(whole);
-    wrong = MakeRoom(count, step == 1 ? whole.size() : BytesOf(block, first, step, count));
+    const bool good = AllAreUtf8(block, first, step, count);
+    wrong = texts_.MakeRoom(count, BytesOf(block, first, step, count));
     if (!wrong.ok()) return 0;
     // Locals, as far as the compiler knows the bytes that are written may be the members.
-    uint8_t* at = bytes_->data() + filled_;
-    int64_t* ends = Ends() + lines_ + 1;
+    const uint8_t* const begin = texts_.begin();
+    uint8_t* at = texts_.next();
+    int64_t* const ends = texts_.next_ends();
     for (size_t i = 0; i < count; ++i) {
       const std::string_view line = block.content(first + i * step);
       if (!good && !IsUtf8(line)) {
@@ -38,79 +36,32 @@ class LineColumn : public RecordColumns {
         count = i;
         break;
       }
-      // Copies short lines with what is behind them: a copy of fixed length is a few instructions, and there is room.
-      if (line.size() <= kShort) {
-        std::memcpy(at, line.data(), kShort);
-      } else {
-        std::memcpy(at, line.data(), line.size());
-      }
-      at += line.size();
-      ends[i] = at - bytes_->data();
+      StackedTexts::Copy(line, at);
+      ends[i] = at - begin;
     }
-    filled_ = static_cast<size_t>(at - bytes_->data());
-    lines_ += count;
+    texts_.Advance(count);
+    rows_ += static_cast<int64_t>(count);
     return count;
   }
 
   absl::Status Take(Block& block) override {
-    block.columns.push_back(BlockColumn::Stacked(Tensor::ViewBytesArray(
-        DType::kString, {static_cast<int64_t>(lines_)}, std::exchange(bytes_, {}), std::exchange(ends_, {}))));
-    last_lines_ = lines_;
-    last_bytes_ = filled_;
-    lines_ = filled_ = 0;
+    block.columns.push_back(BlockColumn::Stacked(texts_.Take({std::exchange(rows_, 0)})));
     return absl::OkStatus();
   }
 
  private:
-  static constexpr size_t kShort = 32;
-  static_assert(kShort <= PendingRead::kSlack);
-  // A long line must not make the messages behind it large.
-  static constexpr size_t kMostUsual = size_t{1} << 20;
-
-  static std::string_view Whole(const RecordBlock& block, size_t first, size_t step, size_t count) {
-    const std::string_view begin = block.content(first);
-    const std::string_view end = block.content(first + (count - 1) * step);
-    return {begin.data(), static_cast<size_t>(end.data() + end.size() - begin.data())};
-  }
-
   static size_t BytesOf(const RecordBlock& block, size_t first, size_t step, size_t count) {
+    if (step == 1) {
+      const Record& last = block.records[first + count - 1];
+      return last.begin + last.length - block.records[first].begin;
+    }
     size_t bytes = 0;
     for (size_t i = 0; i < count; ++i) bytes += block.records[first + i * step].length;
     return bytes;
   }
 
-  int64_t* Ends() const { return reinterpret_cast<int64_t*>(ends_->data()); }
-
-  // For so many more lines of so many bytes, and at first for all that are expected, by the mean of the last message.
-  absl::Status MakeRoom(size_t lines, size_t bytes) {
-    const bool begins = !ends_;
-    const size_t usual = last_lines_ == 0 ? 0 : std::min(kMostUsual, expected_ * (last_bytes_ / last_lines_ + 1));
-    const bool fits =
-        Grow(bytes_, filled_, bytes + kShort, usual + usual / 16 + kShort) &&
-        Grow(ends_, (lines_ + 1) * sizeof(int64_t), lines * sizeof(int64_t), (expected_ + 1) * sizeof(int64_t));
-    if (!fits) return ResourceError("no memory for ", lines_ + lines, " lines of ", filled_ + bytes, " bytes");
-    if (begins) Ends()[0] = 0;
-    return absl::OkStatus();
-  }
-
-  // Makes room for `more` bytes, and at first for `usual` bytes in all. False: there is no memory.
-  static bool Grow(BufferRef& buffer, size_t used, size_t more, size_t usual) {
-    if (buffer && used + more <= buffer->capacity()) return true;
-    const size_t least = buffer ? 2 * buffer->capacity() : usual;
-    BufferRef grown = BufferPool::Current().Allocate(std::max(used + more, least));
-    if (grown && buffer) std::memcpy(grown->data(), buffer->data(), used);
-    buffer = std::move(grown);
-    return static_cast<bool>(buffer);
-  }
-
-  BufferRef bytes_;  // of all lines, and room behind them
-  BufferRef ends_;   // where each line ends, behind a 0
-  size_t lines_ = 0;
-  size_t filled_ = 0;
-  size_t expected_ = 0;  // lines, in all
-  // Of the last message.
-  size_t last_lines_ = 0;
-  size_t last_bytes_ = 0;
+  StackedTexts texts_;
+  int64_t rows_ = 0;
 };
 
 std::vector<ir::Attribute> Attributes() {
