@@ -213,7 +213,8 @@ void CompareRows(const Table& table, RecordColumns& columns, const Texts& lines)
 
 void Parse(const Table& table, const FileSystem& file, size_t step) {
   const std::unique_ptr<RecordColumns> columns = MakeCsvColumns(table.schema.columns, table.lines);
-  const auto reader = *LineFormat().Open(file, "f", {}, 0, 4096);
+  const LineFormat format;
+  const auto reader = *format.Open(file, "f", {}, 0, 4096);
   RecordBlock block;
   Texts good;
   columns->Expect(10);

@@ -44,7 +44,8 @@ struct Table {
 // The rows of one message made of each `step`-th line of a text; a line that fails is its error.
 Texts Rows(const Table& table, const std::string& text, size_t step = 1) {
   const OneFile file(text);
-  const auto reader = *LineFormat().Open(file, "f", {}, 0, size_t{1} << 20);
+  const LineFormat format;
+  const auto reader = *format.Open(file, "f", {}, 0, size_t{1} << 20);
   const std::unique_ptr<RecordColumns> columns = table.Make();
   const ir::Schema schema = table.schema();
   Texts rows;
@@ -113,7 +114,7 @@ TEST(CsvColumns, KeepSpacesOfTexts) {
 
 TEST(CsvColumns, SayWhichFieldIsNoNumber) {
   const Table table{{"a uint8", "x float32", "b bool"}};
-  const auto wrong = [&](const char* line) { return Rows(table, line).at(0); };
+  const auto wrong = [&](const char* line) { return Rows(table, Cat(line, "\n")).at(0); };
   EXPECT_EQ(wrong("300,1,1"), "field 1, of \"a\", is 300; the column was declared as uint8 (): 300,1,1");
   EXPECT_EQ(wrong("-1,1,1"), "field 1, of \"a\", is -1; the column was declared as uint8 (): -1,1,1");
   EXPECT_EQ(wrong("3,1e39,1"), "field 2, of \"x\", is 1e39; the column was declared as float32 (): 3,1e39,1");
@@ -142,9 +143,9 @@ TEST(CsvColumns, CountTheFieldsOfALine) {
 TEST(CsvColumns, GiveWhatIsMissing) {
   Table table{{"a int32", "x float32 (2,)", "t string", "u string"}, {}, {}, {"-1", "nan", "none", std::nullopt}};
   const auto rows = Rows(table, ",,2,,\n5,1,,\"\",x\n  ,\"\", ,y,\n");
-  EXPECT_THAT(rows,
-              ElementsAre("a=-1, x=float32 (2) [nan 2], t='none', u=''", "a=5, x=float32 (2) [1 nan], t='none', u='x'",
-                          "a=-1, x=float32 (2) [nan nan], t='y', u=''"));
+  EXPECT_THAT(
+      rows, ElementsAre("a=-1, x=float32 (2,) [nan 2], t='none', u=''", "a=5, x=float32 (2,) [1 nan], t='none', u='x'",
+                        "a=-1, x=float32 (2,) [nan nan], t='y', u=''"));
   table.missing[2] = std::string(1000, 'm');
   EXPECT_THAT(Rows(table, "1,1,1,,\n").at(0), HasSubstr(std::string(1000, 'm')));
 }
@@ -178,7 +179,8 @@ TEST(CsvColumns, TakeOneMessageAfterTheOther) {
   const Table table{{"a int64", "t string"}};
   const std::unique_ptr<RecordColumns> columns = table.Make();
   const OneFile file("1,a\n2,b\n3,c\n4,d\n5,e\n");
-  const auto reader = *LineFormat().Open(file, "f", {}, 0, size_t{1} << 20);
+  const LineFormat format;
+  const auto reader = *format.Open(file, "f", {}, 0, size_t{1} << 20);
   RecordBlock records;
   ASSERT_TRUE(reader->Next(records).ok());
   ASSERT_EQ(records.records.size(), 5u);

@@ -44,7 +44,7 @@ TEST_F(Csv, GivesLinesWithoutHeaders) {
   folder_.Write("a.csv", "1;2;3\n4;5;6\n");
   const GraphBuilder::Given dialect = {{"header", BoolValue(false)}, {"delimiter", StringValue(";")}};
   EXPECT_THAT(RunEveryWay(Source({"p int8 (2,)", "y int64"}, dialect)).Texts(),
-              ElementsAre("p=int8 (2) [1 2], y=3", "p=int8 (2) [4 5], y=6"));
+              ElementsAre("p=int8 (2,) [1 2], y=3", "p=int8 (2,) [4 5], y=6"));
   GraphBuilder::Given named = dialect;
   named.emplace_back("names", StringsValue({"a", "b", "c"}));
   EXPECT_THAT(RunEveryWay(Source({"c int64"}, named)).Texts(), ElementsAre("c=3", "c=6"));
@@ -53,8 +53,8 @@ TEST_F(Csv, GivesLinesWithoutHeaders) {
 TEST_F(Csv, NamesReplaceThoseOfTheHeader) {
   folder_.Write("a.csv", "label,p0,p1\n7,1,2\n");
   EXPECT_THAT(RunEveryWay(Source({"p int8 (2,)", "y int64"}, {{"names", StringsValue({"y", "p"})}})).Texts(),
-              ElementsAre("p=int8 (2) [1 2], y=7"));
-  EXPECT_THAT(RunEveryWay(Source({"p0 int8 (2,)"})).Texts(), ElementsAre("p0=int8 (2) [1 2]"));
+              ElementsAre("p=int8 (2,) [1 2], y=7"));
+  EXPECT_THAT(RunEveryWay(Source({"p0 int8 (2,)"})).Texts(), ElementsAre("p0=int8 (2,) [1 2]"));
 }
 
 TEST_F(Csv, MakesChosenColumnsAlone) {

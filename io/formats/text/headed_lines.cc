@@ -66,8 +66,9 @@ absl::Status HeadedLines::OtherHeader(const std::string& path) const {
 }
 
 absl::StatusOr<std::optional<std::string>> HeadedLines::HeaderOf(const FileSystem& files, const std::string& path) {
+  const LineFormat lines;
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<RecordReader> reader,
-                            LineFormat().Open(files, path, {0, 1}, 0, kHeaderBytes));
+                            lines.Open(files, path, {0, 1}, 0, kHeaderBytes));
   RecordBlock block;
   HEADRACE_RETURN_IF_ERROR(reader->Next(block));
   if (block.records.empty()) return std::nullopt;
