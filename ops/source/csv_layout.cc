@@ -55,7 +55,7 @@ std::vector<CsvRun> RunsOf(const std::vector<Place>& places, size_t total, const
   return runs;
 }
 
-// As a schema, for the search for the nearest name; only so many are listed.
+// Lists only so many names.
 std::string NoSuchName(const std::string& name, absl::Span<const std::string> names, std::string_view of) {
   std::string listed;
   for (size_t i = 0; i < names.size() && i < kNamed; ++i) Append(listed, i == 0 ? "" : ", ", names[i]);

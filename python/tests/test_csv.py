@@ -22,7 +22,7 @@ def write(path, text):
     return path
 
 
-def rows(dataset, **options):
+def rows(dataset):
     return [
         {name: value.item() if value.ndim == 0 else value.tolist() for name, value in row.items()} for row in dataset
     ]
