@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/testing/require.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/json_columns.h"
 
 namespace headrace {

@@ -30,6 +30,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     shutil.copytree(photos, folder / "photos", ignore=shutil.ignore_patterns("*.md"))
     _write_texts(folder / "texts")
     _write_json_lines(folder)
+    _write_tables(folder)
     _write_records(folder)
     _write_damaged(folder)
     _write_recovered(folder)
@@ -55,6 +56,12 @@ def _write_json_lines(folder: pathlib.Path) -> None:
             for i in range(25)
         ]
         (folder / f"{part}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _write_tables(folder: pathlib.Path) -> None:
+    for part in range(3):
+        rows = "".join(f'{part}.{i},"row ""{part}"", {i}",{i},{i * i},{-i / 3},\r\n' for i in range(25 * (part != 1)))
+        (folder / f"{part}.csv").write_bytes(f"id,text,x0,x1,x2,empty\r\n{rows}".encode())
 
 
 def _write_texts(folder: pathlib.Path) -> None:
@@ -417,6 +424,22 @@ def json_lines(data: pathlib.Path) -> hr.Dataset:
     columns = {"text": str, "box": ("float32", (2,)), "words": (str, (None,))}
     rows = hr.JsonLines(str(data / "*.jsonl"), columns, shuffle=True, window=6, interleave=2, split_bytes=300)
     return rows.map(T.PadEnd(4), "box").map(len, "words").batch(4)
+
+
+def tables(data: pathlib.Path) -> hr.Dataset:
+    types = {"x0": ("float32", (3,)), "text": str, "empty": "int16"}
+    missing = {"empty": -7}
+    rows = hr.Csv(str(data / "*.csv"), types, missing=missing, shuffle=True, window=6, interleave=2, split_bytes=300)
+    return rows.map(T.PadEnd(4), "x0").map(len, "text").batch(4)
+
+
+def damaged_table(data: pathlib.Path) -> hr.Dataset:
+    return hr.Csv(str(data / "*.csv"), {"id": "float64", "x2": "float32", "x1": "uint8"}).batch(4)
+
+
+def skipped_lines_of_tables(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Csv(str(data / "*.csv"), {"id": "float64", "x1": "uint8"}, sharding="splits", split_bytes=400)
+    return rows.on_error("skip").shuffle(5).batch(4)
 
 
 def packed_pictures(data: pathlib.Path) -> hr.Dataset:
@@ -809,6 +832,9 @@ PIPELINES: dict[str, Build] = {
         text_lines,
         text_splits,
         json_lines,
+        tables,
+        damaged_table,
+        skipped_lines_of_tables,
         packed_pictures,
         packed_pictures_in_splits,
         part_of_records,
@@ -880,6 +906,7 @@ FAILING = {
     "damaged_picture": "DataError",
     "damaged_picture_among_shuffled": "DataError",
     "damaged_text": "DataError",
+    "damaged_table": "DataError",
     "skipped_up_to_the_limit": "FunctionError",
     "failing_function": "FunctionError",
     "failing_function_in_any_order": "FunctionError",

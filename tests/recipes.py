@@ -182,6 +182,33 @@ def lines(count: int, shuffled: bool, interleave: int, split_bytes: int, shardin
     )
 
 
+def table_of(count: int) -> pathlib.Path:
+    """The same numbers in the second field of CSV."""
+    path = lines_of(count).with_suffix(".csv")
+    if not path.exists():
+        draft = path.with_name(f"{count}.{os.getpid()}.csv-draft")
+        draft.write_text("name,value\n" + "".join(f'"number, {number}",{number}\n' for number in range(count)))
+        draft.rename(path)
+    return path
+
+
+def table(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
+    in_order = not shuffled and interleave == 1
+    return Recipe(
+        f"Csv({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
+        lambda: hr.Csv(
+            table_of(count),
+            {"value": "int64"},
+            shuffle=shuffled,
+            window=5,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+        ),
+        (lambda: list(range(count))) if in_order else unmodelled,
+    )
+
+
 def records_of(count: int) -> pathlib.Path:
     """The same numbers as records."""
     path = lines_of(count).with_suffix(".rec")
@@ -265,7 +292,7 @@ def source(draws: Draws) -> Recipe:
 
 def _source(draws: Draws) -> Recipe:
     size = draws.integer(0, draws.choice([30, 3]))
-    kinds = ["range", "array", "stream", "lines", "records", "indexed records", "image records", "own rows"]
+    kinds = ["range", "array", "stream", "lines", "table", "records", "indexed records", "image records", "own rows"]
     kind = draws.choice(kinds)
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
@@ -273,8 +300,9 @@ def _source(draws: Draws) -> Recipe:
         return own_rows(size, draws.choice([False, True]), draws.choice([False, True]))
     if kind in ("indexed records", "image records"):
         return (indexed_records if kind == "indexed records" else image_records)(size, draws.choice([False, True]))
-    if kind in ("lines", "records"):
-        return (lines if kind == "lines" else records)(
+    splits = {"lines": lines, "table": table, "records": records}
+    if kind in splits:
+        return splits[kind](
             size,
             draws.choice([False, True]),
             draws.integer(1, 3),

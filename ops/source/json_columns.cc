@@ -1,7 +1,6 @@
 #include "ops/source/json_columns.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,47 +9,18 @@
 #include <vector>
 
 #include "core/error.h"
+#include "ops/source/declared_fields.h"
+#include "ops/source/shown_text.h"
 
 namespace headrace {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostAxes = 32;
-
-// Cut to a readable length.
-std::string Cut(std::string_view text) {
-  size_t most = 60;
-  if (text.size() <= most) return std::string(text);
-  while ((static_cast<uint8_t>(text[most]) & 0xC0) == 0x80) --most;
-  return Cat(text.substr(0, most), "…");
-}
-
 // Lists are not written out, as they may be nested deeper than the stack.
 std::string Shown(const Json& value) {
   if (value.is_structured()) return value.is_array() ? "a list of other lengths or elements" : "an object";
-  return Cut(value.dump());
-}
-
-absl::StatusOr<Shape> ParseShape(std::string_view text) {
-  if (text.size() < 2 || text.front() != '(' || text.back() != ')') return GraphError("has no shape in ()");
-  text = text.substr(1, text.size() - 2);
-  Shape shape;
-  while (!text.empty()) {
-    std::string_view part = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-    part.remove_prefix(std::min(part.size(), part.find_first_not_of(' ')));
-    if (shape.size() == kMostAxes) return GraphError("has more than ", kMostAxes, " axes");
-    int64_t size = ir::kUnknownDim;
-    if (part != "None") {
-      const auto [end, wrong] = std::from_chars(part.data(), part.data() + part.size(), size);
-      if (wrong != std::errc() || end != part.data() + part.size() || size < 0) {
-        return GraphError("has the dimension ", part);
-      }
-    }
-    shape.push_back(size);
-  }
-  return shape;
+  return ShownText(value.dump());
 }
 
 // Whole numbers must be held exactly, as they are numbers or classes that are compared; others are rounded.
@@ -85,37 +55,6 @@ bool Convert(const Json& value, T& target) {
     target = static_cast<T>(number);
   }
   return true;
-}
-
-// Calls convert(T) for the dtype's type; false: it is not one that JSON can give.
-template <typename Call>
-bool WithType(DType dtype, Call call) {
-  switch (dtype) {
-    case DType::kBool:
-      return call(bool());
-    case DType::kInt8:
-      return call(int8_t());
-    case DType::kInt16:
-      return call(int16_t());
-    case DType::kInt32:
-      return call(int32_t());
-    case DType::kInt64:
-      return call(int64_t());
-    case DType::kUInt8:
-      return call(uint8_t());
-    case DType::kUInt16:
-      return call(uint16_t());
-    case DType::kUInt32:
-      return call(uint32_t());
-    case DType::kUInt64:
-      return call(uint64_t());
-    case DType::kFloat32:
-      return call(float());
-    case DType::kFloat64:
-      return call(double());
-    default:
-      return false;
-  }
 }
 
 // The shape of nested lists, by the first of each, of the rank declared; below an empty list that declared.
@@ -160,7 +99,7 @@ absl::StatusOr<Tensor> TextsOf(const Json& value, const Shape& shape, bool& fits
 
 absl::StatusOr<Tensor> NumbersOf(const Json& value, DType dtype, const Shape& shape, bool& fits) {
   HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
-  fits = WithType(dtype, [&](auto zero) {
+  fits = WithFieldType(dtype, [&](auto zero) {
     auto* next = tensor.mutable_data<decltype(zero)>();
     auto take = [&](const Json& scalar) { return Convert(scalar, *next++); };
     return ForEachScalar(value, shape, take);
@@ -229,27 +168,6 @@ class JsonColumns : public RecordColumns {
 
 }  // namespace
 
-absl::StatusOr<ir::Column> ParseField(std::string_view text) {
-  const size_t shape_at = text.rfind(" (");
-  const std::string_view typed = text.substr(0, shape_at);
-  const size_t dtype_at = typed.rfind(' ');
-  const std::optional<DType> dtype =
-      dtype_at == std::string_view::npos ? std::nullopt : DTypeFromName(typed.substr(dtype_at + 1));
-  const bool known = dtype.has_value() && (*dtype == DType::kString || WithType(*dtype, [](auto) { return true; }));
-  if (!known) {
-    return GraphError("the field \"", text,
-                      "\" has no type that JSON can have: a bool, an integer, float32, float64 "
-                      "or string");
-  }
-  Shape shape;
-  if (shape_at != std::string_view::npos) {
-    absl::StatusOr<Shape> given = ParseShape(text.substr(shape_at + 1));
-    if (!given.ok()) return GraphError("the field \"", text, "\" ", given.status().message());
-    shape = *std::move(given);
-  }
-  return ir::Column{std::string(typed.substr(0, dtype_at)), ir::ColumnType::Of(*dtype, std::move(shape))};
-}
-
 absl::Status ParseRow(std::string_view object, const ir::Columns& columns, absl::Span<Tensor> values) {
   Json row;
   try {
@@ -259,10 +177,11 @@ absl::Status ParseRow(std::string_view object, const ir::Columns& columns, absl:
   } catch (const Json::out_of_range&) {
     return DataError("the line has a number beyond a double");
   }
-  if (!row.is_object()) return DataError("the line is ", Cut(object), "; it must be an object: {\"name\": value, …}");
+  if (!row.is_object())
+    return DataError("the line is ", ShownText(object), "; it must be an object: {\"name\": value, …}");
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto found = row.find(columns[i].name);
-    if (found == row.end()) return DataError("the line has no \"", columns[i].name, "\": ", Cut(object));
+    if (found == row.end()) return DataError("the line has no \"", columns[i].name, "\": ", ShownText(object));
     HEADRACE_ASSIGN_OR_RETURN(values[i], ValueOf(*found, columns[i]));
   }
   return absl::OkStatus();

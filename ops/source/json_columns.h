@@ -4,7 +4,6 @@
 #define HEADRACE_OPS_SOURCE_JSON_COLUMNS_H_
 
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -14,10 +13,6 @@
 #include "ops/source/split_source.h"
 
 namespace headrace {
-
-// "label int64", "box float32 (4,)", "words string (None,)": a name, NumPy's name of the dtype, and a shape with None
-// for a dimension that differs from row to row; without a shape, a single value. kGraph if it is none of these.
-absl::StatusOr<ir::Column> ParseField(std::string_view text);
 
 // The values of `columns` in one object, in their order. kData: it is no JSON, has no value for a column, or one of
 // another type. A whole number fits each dtype that holds it exactly; a number with a fraction or an exponent is

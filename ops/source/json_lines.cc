@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "io/formats/text/line_format.h"
-#include "ir/suggestion.h"
+#include "ops/source/declared_fields.h"
 #include "ops/source/file_patterns.h"
 #include "ops/source/json_columns.h"
 #include "ops/source/split_source.h"
@@ -14,45 +14,16 @@
 namespace headrace {
 namespace {
 
-absl::StatusOr<ir::Schema> FieldsOf(const ir::Attributes& attributes) {
-  ir::Schema fields;
-  for (const std::string& text : attributes.Strings("fields")) {
-    HEADRACE_ASSIGN_OR_RETURN(ir::Column column, ParseField(text));
-    if (fields.Find(column.name) != nullptr) return GraphError("the field \"", column.name, "\" comes twice");
-    fields.columns.push_back(std::move(column));
-  }
-  if (fields.columns.empty()) return GraphError("has no columns; name at least one, with its type");
-  return fields;
-}
-
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
   HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
   HEADRACE_ASSIGN_OR_RETURN(ir::Schema fields, FieldsOf(attributes));
-  if (attributes.IsNone("columns")) return fields;
-  ir::Schema schema;
-  for (const std::string& name : attributes.Strings("columns")) {
-    HEADRACE_ASSIGN_OR_RETURN(const ir::Column* column, ir::FindColumn(fields, name));
-    if (schema.Find(name) != nullptr) return GraphError("columns names \"", name, "\" twice");
-    schema.columns.push_back(*column);
-  }
-  if (schema.columns.empty()) return GraphError("columns is empty");
-  return schema;
+  return ChosenFields(attributes, fields);
 }
 
 std::vector<ir::Attribute> Attributes() {
-  std::vector<ir::Attribute> attributes = {DeclarePatterns(),
-                                           {.name = "fields",
-                                            .type = ir::AttributeType::kStrings,
-                                            .doc = "The columns that lines have, each as its name and its type.",
-                                            .hidden = true}};
+  std::vector<ir::Attribute> attributes = {DeclarePatterns(), DeclareFields()};
   for (ir::Attribute& attribute : SplitReading::Declare()) attributes.push_back(std::move(attribute));
-  attributes.push_back({.name = "columns",
-                        .type = ir::AttributeType::kStrings,
-                        .doc = "Those of the fields that are read; None: all.",
-                        .default_value = "None",
-                        .nullable = true,
-                        .chooses_columns = true,
-                        .hidden = true});
+  attributes.push_back(DeclareChosenFields());
   return attributes;
 }
 
@@ -72,7 +43,7 @@ const OpRegistration registration(
         .traits = {.random = true, .file_io = true},
         .python =
             {.parameters =
-                 "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], columns: JsonFields | None = "
+                 "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], columns: FieldTypes | None = "
                  "None, shuffle: bool = False, window: int = 16384, interleave: int | None = None, "
                  "sharding: str | None = None, split_bytes: int | None = None, look: int = 1000, *, "
                  "seed: int | None = None, name: str | None = None",

@@ -78,7 +78,19 @@ std::vector<FormatCase> Formats() {
            "{no JSON\n",
            {1, true},
            true,
-           {{"fields", StringsValue({"v string"})}}}};
+           {{"fields", StringsValue({"v string"})}}},
+          {"Csv",
+           "patterns",
+           [](const std::vector<std::string>& records) {
+             std::vector<std::string> lines;
+             for (const std::string& record : records) lines.push_back(Cat("\"", record, "\",", record.size()));
+             return EncodeLines(lines);
+           },
+           [](const std::string& record) { return Cat("v='", record, "', n=", record.size()); },
+           "no quotes\",1\n",
+           {1, true},
+           true,
+           {{"fields", StringsValue({"v string", "n int64"})}, {"header", BoolValue(false)}}}};
 }
 
 class SplitFormat : public ::testing::TestWithParam<FormatCase> {

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headrace import _engine, reference
+from headrace.csv_fields import csv_attributes as csv_attributes
 from headrace.dtype import DType, dtype_name
 from headrace.errors import GraphError, ResourceError
 from headrace.expression import Expression
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, DType | tuple[DType, Sequence[int | None] | None]]
 
 # Names with their types, of one shape each.
-JsonFields: TypeAlias = Mapping[str, DType | tuple[DType, Sequence[int | None]]]
+FieldTypes: TypeAlias = Mapping[str, DType | tuple[DType, Sequence[int | None]]]
 
 
 def numpy_attributes(arrays: Mapping[str, Any] | Any, **attributes: Any) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 // The module headrace._engine: what the package needs from C++, and nothing for users to call.
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "core/version.h"
 #include "io/files/file_system.h"
 #include "ir/reference.h"
+#include "ops/source/csv_field.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/eager_chain.h"
 #include "python/headrace/graph_binding.h"
@@ -89,6 +92,14 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   module.def(
       "local_path", [](const std::string& path) { return pybind11::bytes(LocalPath(path)); }, pybind11::arg("path"),
       "The path of the local file that a path or a URI names, in the bytes of the system.");
+  module.def(
+      "csv_names",
+      [](const std::string& header, const std::string& delimiter, const std::optional<std::string>& quote) {
+        const headrace::CsvDialect dialect = binding::ValueOrRaise(headrace::CsvDialect::Of(delimiter, quote));
+        return binding::ValueOrRaise(headrace::SplitLine(header, dialect));
+      },
+      pybind11::arg("header"), pybind11::arg("delimiter"), pybind11::arg("quote"),
+      "The texts of the fields of a line of CSV.");
   module.def(
       "register_late_kernel", [](const std::string& name) { binding::RaiseIfError(binding::RegisterLateKernel(name)); },
       "For tests: registers a kernel.");

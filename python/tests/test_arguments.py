@@ -199,6 +199,7 @@ def mapped(operator: dict[str, Any]) -> tuple[Callable[..., hr.Dataset], dict[st
 
 # For each: how it is called, and valid arguments.
 SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "Csv": (hr.Csv, {"patterns": "*.txt", "types": {"x": "int64"}}),
     "Files": (hr.Files, {"patterns": "*.txt"}),
     "Generator": (hr.Generator, {"function": lambda: iter([1, 2]), "columns": "value"}),
     "ImageFolder": (hr.ImageFolder, {"root": "nowhere"}),

@@ -111,7 +111,7 @@ def test_files_that_are_not_there_are_those_of_the_user(tmp_path):
         ({"columns": {}}, "give a dict from name to type"),
         ({"columns": ["x"]}, "give a dict from name to type"),
         ({"columns": {"x": object()}}, 'the type of column "x" is <object'),
-        ({"columns": {"x": "bytes"}}, "has no type that JSON can have"),
+        ({"columns": {"x": "bytes"}}, "has no type that a field can have"),
         ({"columns": {"x": ("int64", (-1,))}}, 'a dimension of column "x" is -1; it must be at least 0'),
         ({"columns": {"x": ("int64", (2.7,))}}, 'a dimension of column "x" is 2.7; it must be a whole number'),
         ({"columns": {"x": ("int64", ("4",))}}, "a dimension of column \"x\" is '4'"),

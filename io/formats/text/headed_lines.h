@@ -1,0 +1,41 @@
+// Lines of files that all begin with the same line, a header, which is no record. A file without a byte has none. Every
+// reader checks the header of its file before it gives a line of it, whichever split it reads, at the cost of a read of
+// the header's length where the split does not begin with the file.
+// Thread contract: immutable.
+#ifndef HEADRACE_IO_FORMATS_TEXT_HEADED_LINES_H_
+#define HEADRACE_IO_FORMATS_TEXT_HEADED_LINES_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/formats/text/line_format.h"
+
+namespace headrace {
+
+class HeadedLines : public Format {
+ public:
+  // The first line of a file, without its end and a byte order mark; nullopt: the file has no byte.
+  static absl::StatusOr<std::optional<std::string>> HeaderOf(const FileSystem& files, const std::string& path);
+
+  // `of`: the file that has the header. Readers of a file with another one fail with kData, which is not a row's own.
+  HeadedLines(std::string header, std::string of) : header_(std::move(header)), of_(std::move(of)) {}
+
+  PartBorders part_borders() const override { return lines_.part_borders(); }
+  absl::StatusOr<std::unique_ptr<RecordReader>> Open(const FileSystem& files, const std::string& path,
+                                                     const Split& split, int64_t from,
+                                                     size_t block_bytes) const override;
+
+ private:
+  class Reader;
+
+  absl::Status OtherHeader(const std::string& path) const;
+
+  const LineFormat lines_;
+  const std::string header_;
+  const std::string of_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_FORMATS_TEXT_HEADED_LINES_H_

@@ -1,0 +1,212 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/operator/operator.h"
+#include "io/formats/text/headed_lines.h"
+#include "io/formats/text/line_format.h"
+#include "ir/suggestion.h"
+#include "ops/source/csv_columns.h"
+#include "ops/source/csv_field.h"
+#include "ops/source/csv_layout.h"
+#include "ops/source/declared_fields.h"
+#include "ops/source/file_patterns.h"
+#include "ops/source/number_text.h"
+#include "ops/source/split_source.h"
+
+namespace headrace {
+namespace {
+
+absl::StatusOr<CsvDialect> DialectOf(const ir::Attributes& attributes) {
+  std::optional<std::string> quote;
+  if (!attributes.IsNone("quote")) quote = attributes.String("quote");
+  return CsvDialect::Of(attributes.String("delimiter"), quote);
+}
+
+// The names that `names` gives, or without a header those of the fields; nullopt: the header gives them.
+std::optional<std::vector<std::string>> GivenNames(const ir::Attributes& attributes, const ir::Schema& fields) {
+  if (!attributes.IsNone("names")) return attributes.Strings("names");
+  if (attributes.Bool("header")) return std::nullopt;
+  return fields.Names();
+}
+
+absl::Status CheckMissing(const ir::Attributes& attributes, const ir::Schema& fields) {
+  if (attributes.IsNone("missing")) return absl::OkStatus();
+  for (const auto& [name, text] : attributes.Pairs("missing")) {
+    HEADRACE_ASSIGN_OR_RETURN(const ir::Column* column, ir::FindColumn(fields, name));
+    uint64_t number = 0;
+    if (column->type.dtype == DType::kString || ReadNumber(text, column->type.dtype, &number)) continue;
+    return GraphError("missing gives \"", name, "\" as ", text, "; the column was declared as ",
+                      ir::TypeName(column->type));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/) {
+  HEADRACE_RETURN_IF_ERROR(CheckPatterns(attributes));
+  HEADRACE_RETURN_IF_ERROR(DialectOf(attributes).status());
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Schema fields, FieldsOf(attributes));
+  for (const ir::Column& column : fields.columns) HEADRACE_RETURN_IF_ERROR(FieldsOfColumn(column).status());
+  HEADRACE_RETURN_IF_ERROR(CheckMissing(attributes, fields));
+  HEADRACE_ASSIGN_OR_RETURN(ir::Schema chosen, ChosenFields(attributes, fields));
+  const std::optional<std::vector<std::string>> names = GivenNames(attributes, fields);
+  if (names.has_value()) HEADRACE_RETURN_IF_ERROR(RunsByNames(*names, fields, chosen.columns).status());
+  return chosen;
+}
+
+// The header of the files, and the file that it was found in.
+struct Header {
+  std::string line;
+  std::string path;
+};
+
+absl::StatusOr<Header> FindHeader(const FileSystem& system, const MatchedFiles& files) {
+  for (int64_t i = 0; i < files.paths.size(); ++i) {
+    std::string path(files.paths[i]);
+    HEADRACE_ASSIGN_OR_RETURN(std::optional<std::string> line, HeadedLines::HeaderOf(system, path));
+    if (line.has_value()) return Header{*std::move(line), std::move(path)};
+  }
+  return DataError("none of the ", files.paths.size(), " files has a header, as all are empty");
+}
+
+absl::StatusOr<std::vector<CsvRun>> RunsBelow(const Header& header, const CsvDialect& dialect, const ir::Schema& fields,
+                                              const ir::Columns& columns) {
+  const absl::StatusOr<std::vector<std::string>> names = SplitLine(header.line, dialect);
+  absl::StatusOr<std::vector<CsvRun>> runs =
+      names.ok() ? RunsByHeader(*names, fields, columns) : absl::StatusOr<std::vector<CsvRun>>(names.status());
+  if (runs.ok()) return runs;
+  absl::Status located = runs.status();
+  AddErrorField(located, ErrorField::kFile, Cat(header.path, ", byte 0"));
+  return located;
+}
+
+absl::StatusOr<std::unique_ptr<StreamSource>> MakeCsv(const OpArguments& arguments) {
+  const ir::Attributes& attributes = arguments.attributes;
+  const FileSystem& system = *arguments.run->files;
+  HEADRACE_ASSIGN_OR_RETURN(MatchedFiles files, MatchFiles(system, "Csv", attributes));
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Schema fields, FieldsOf(attributes));
+  const ir::Columns& columns = arguments.output.columns;
+  CsvLines lines;
+  HEADRACE_ASSIGN_OR_RETURN(lines.dialect, DialectOf(attributes));
+  std::unique_ptr<const Format> format = std::make_unique<LineFormat>();
+  const std::optional<std::vector<std::string>> names = GivenNames(attributes, fields);
+  if (names.has_value()) {
+    HEADRACE_ASSIGN_OR_RETURN(lines.runs, RunsByNames(*names, fields, columns));
+  }
+  if (attributes.Bool("header")) {
+    HEADRACE_ASSIGN_OR_RETURN(const Header header, FindHeader(system, files));
+    if (!names.has_value()) {
+      HEADRACE_ASSIGN_OR_RETURN(lines.runs, RunsBelow(header, lines.dialect, fields, columns));
+    }
+    format = std::make_unique<HeadedLines>(header.line, header.path);
+  }
+  lines.missing.resize(columns.size());
+  if (!attributes.IsNone("missing")) {
+    for (auto& [name, text] : attributes.Pairs("missing")) {
+      const int column = arguments.output.IndexOf(name);
+      if (column >= 0) lines.missing[static_cast<size_t>(column)] = text;
+    }
+  }
+  return std::make_unique<SplitSource>(std::move(format), std::move(files), MakeCsvColumns(columns, std::move(lines)),
+                                       arguments);
+}
+
+std::vector<ir::Attribute> Attributes() {
+  std::vector<ir::Attribute> attributes = {
+      DeclarePatterns(),
+      DeclareFields(),
+      {.name = "header",
+       .type = ir::AttributeType::kBool,
+       .doc = "Whether each file begins with a line of names; it must be the same in all of them.",
+       .default_value = "True"},
+      {.name = "names",
+       .type = ir::AttributeType::kStrings,
+       .doc =
+           "Names of the columns of a line, in order; None: those of the header, or without one those of the fields.",
+       .default_value = "None",
+       .nullable = true,
+       .hidden = true},
+      {.name = "delimiter",
+       .type = ir::AttributeType::kString,
+       .doc = "The character between fields, such as \"\\t\" or \";\".",
+       .default_value = "','"},
+      {.name = "quote",
+       .type = ir::AttributeType::kString,
+       .doc = "The character around fields that hold a delimiter; it is doubled within them. None: there is none.",
+       .default_value = "'\"'",
+       .nullable = true},
+      {.name = "missing",
+       .type = ir::AttributeType::kPairs,
+       .doc = "What empty fields stand for, by column: {\"age\": -1, \"height\": float(\"nan\")}.",
+       .default_value = "None",
+       .nullable = true}};
+  for (ir::Attribute& attribute : SplitReading::Declare()) attributes.push_back(std::move(attribute));
+  attributes.push_back(DeclareChosenFields());
+  return attributes;
+}
+
+const OpRegistration registration(
+    {
+        .name = "Csv",
+        .role = ir::Role::kSource,
+        .summary = "Gives the lines of CSV files, one row each.",
+        .doc =
+            "A column has the values of one field of a line, or as a vector those of consecutive fields; other fields "
+            "are left out. Fields are those of RFC 4180: text in quotes may have delimiters and doubled quotes, but "
+            "not line ends. Files, order, splits and keys are those of Text.\n"
+            "Errors of a row, which name the file and the byte: another number of fields; quotes that are not closed "
+            "in the line, or within a field without quotes; a field that is not of its column's type; an empty field "
+            "of numbers or bools, unless `missing` says what it stands for. An empty text is a text. A header that "
+            "differs from that of the first file is an error, too.",
+        .min_inputs = 0,
+        .max_inputs = 0,
+        .attributes = Attributes(),
+        .traits = {.random = true, .file_io = true},
+        .python =
+            {.parameters =
+                 "patterns: str | PathLike[str] | Sequence[str | PathLike[str]], types: FieldTypes | None = None, "
+                 "header: bool = True, columns: Sequence[str] | None = None, delimiter: str = \",\", "
+                 "quote: str | None = '\"', missing: Mapping[str, Any] | None = None, shuffle: bool = False, "
+                 "window: int = 16384, interleave: int | None = None, sharding: str | None = None, "
+                 "split_bytes: int | None = None, look: int = 1000, *, seed: int | None = None, "
+                 "name: str | None = None",
+             .docs = {{"patterns"},
+                      {"types",
+                       "A dict from name to dtype, or to (dtype, shape) for consecutive fields: {\"name\": str, "
+                       "\"pixels\": (\"float32\", (784,))}; a bool, an integer, float32, float64 or str. None: all "
+                       "columns, whose types are looked for, at once, in the first rows: int64 or uint64, float64, or "
+                       "str."},
+                      {"header"},
+                      {"columns",
+                       "The names of the columns in the order of their fields, in place of those of the header; names "
+                       "without a type stand for one field that is left out. None: those of the header, or without one "
+                       "those of `types`."},
+                      {"delimiter"},
+                      {"quote"},
+                      {"missing"},
+                      {"shuffle"},
+                      {"window", "With `shuffle`: rows are then mixed by shuffle(window); 0: they are not."},
+                      {"interleave"},
+                      {"sharding"},
+                      {"split_bytes"},
+                      {"look", "How many rows are looked at for types that are not given."},
+                      {"seed"},
+                      {"name"}},
+             .body = "self._begin(\n    \"Csv\",\n    {\n        \"patterns\": patterns,\n        "
+                     "**hosted.csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look),\n"
+                     "        \"shuffle\": shuffle,\n        \"interleave\": interleave,\n        \"sharding\": "
+                     "sharding,\n        \"split_bytes\": split_bytes,\n        \"seed\": seed,\n        \"name\": "
+                     "name,\n    },\n)\nhosted.mix(self, shuffle, window, seed, name)"},
+        .example = "hr.Csv(\"tables/*.csv\", {\"price\": \"float32\", \"city\": str})",
+        .sample = {.attributes = {{"fields", "['value int64']"}, {"header", "False"}}},
+        .infer = Infer,
+    },
+    {.stream_source = MakeCsv, .properties = [](const OpArguments& arguments, OperatorProperties& properties) {
+       SplitReading::Of(arguments.attributes).Describe(properties);
+     }});
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,15 @@
+// Text of a file as messages show it. A pure function.
+#ifndef HEADRACE_OPS_SOURCE_SHOWN_TEXT_H_
+#define HEADRACE_OPS_SOURCE_SHOWN_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+namespace headrace {
+
+// At most 60 bytes of it, then "…". Bytes that are no UTF-8, and control characters, are "?".
+std::string ShownText(std::string_view text);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_SOURCE_SHOWN_TEXT_H_
