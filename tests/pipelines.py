@@ -710,7 +710,7 @@ def batches_of_a_function(data: pathlib.Path) -> hr.Dataset:
 
 def batches_of_chosen_sizes(data: pathlib.Path) -> hr.Dataset:
     pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
-    return pictures.repeat(2).batch(growing_batches).map(T.TypeCast("float32"), "image")
+    return pictures.repeat(2).batch(growing_batches).map(V.Normalize(0.5, 2.0), "image")
 
 
 def batches_of_functions_all_over(data: pathlib.Path) -> hr.Dataset:
@@ -889,6 +889,7 @@ PIPELINES: dict[str, Build] = {
         skipped_and_recovered_pictures,
         skipped_numbers,
         skipped_and_cached,
+        skipped_and_mixed,
         skipped_below_a_function,
         skipped_up_to_the_limit,
         failing_function,

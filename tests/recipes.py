@@ -346,6 +346,7 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         "tripled in any order": (tripled, False),
         "kernels": (CAST, True),
         "noisy": (noisy, True),
+        "noise": ([T.TypeCast("float32"), V.GaussianNoise(2, 9, clip=False), T.TypeCast("int64")], True),
         "drawn": (V.RandomChoice([V.RandomApply([T.Fill(3)], 0.3), T.Fill(5)], [2, 1]), True),
         "drawn for certain": ([V.RandomApply(T.Fill(3), 0), V.RandomChoice([CAST, T.Fill(3)], [1, 0])], True),
         "failing": (fails_at_seven, False),
@@ -701,7 +702,11 @@ def skipping(recipe: Recipe, max_errors: int) -> Recipe:
     )
 
 
-MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "failing", "drawn", "drawn for certain"]
+def _weights(draws: Draws) -> list[float]:
+    return [draws.choice([0.1, 1.0, 3.0]) for _ in range(2)]
+
+
+MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "noise", "failing", "drawn", "drawn for certain"]
 
 
 def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:

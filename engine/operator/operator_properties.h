@@ -79,8 +79,7 @@ struct OperatorProperties {
   std::optional<uint64_t> input_cycle;
   // The number of its own counters in a checkpoint.
   int checkpoint_counters = 0;
-  // Rows of its input that it joins into one, in order, if all its batches have as many; 0: they differ, or it forms
-  // none, as the trait joins_rows says.
+  // Rows of its input that it joins into one, in order; 0: it forms no batches.
   int64_t batch_rows = 0;
   // Its input rows may be written to their slots of the batch in advance.
   bool takes_batch_slots = false;

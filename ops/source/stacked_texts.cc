@@ -11,7 +11,8 @@ namespace {
 
 static_assert(StackedTexts::kShort <= PendingRead::kSlack);
 
-// Makes room for `more` bytes, and at first for `usual` bytes in all. False: there is no memory, and it is unchanged.
+}  // namespace
+
 bool GrowBuffer(BufferRef& buffer, size_t used, size_t more, size_t usual) {
   if (buffer && used + more <= buffer->capacity()) return true;
   const size_t least = buffer ? 2 * buffer->capacity() : usual;
@@ -21,8 +22,6 @@ bool GrowBuffer(BufferRef& buffer, size_t used, size_t more, size_t usual) {
   buffer = std::move(grown);
   return true;
 }
-
-}  // namespace
 
 // At first for all texts that are expected, by the mean of those of the last Take.
 absl::Status StackedTexts::Grow(size_t texts, size_t bytes) {

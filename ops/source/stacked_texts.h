@@ -74,6 +74,10 @@ class StackedTexts {
   size_t last_bytes_ = 0;
 };
 
+// Grows a buffer by `more` bytes behind the `used` ones of the buffer, and at first for `usual` bytes in all. False:
+// there is no memory, and it is unchanged.
+bool GrowBuffer(BufferRef& buffer, size_t used, size_t more, size_t usual);
+
 // Whether these records are UTF-8, as far as one look at the bytes of all of them shows: true is certain. The records
 // are those of RecordColumns::Add, with something between them that is text.
 bool AllAreUtf8(const RecordBlock& block, size_t first, size_t step, size_t count);

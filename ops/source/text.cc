@@ -19,55 +19,101 @@ namespace {
 // make a message, copies, one behind the other in one buffer.
 class LineColumn : public RecordColumns {
  public:
-  void Expect(size_t rows) override { texts_.Expect(rows); }
+  void Expect(size_t rows) override {
+    expected_ = rows;
+    copies_.Expect(rows);
+  }
 
   // A message that has many lines of one block ends with it, as copying them all costs more than a further message.
   bool Joins(const RecordBlock& block) const override {
-    return !viewed_ || viewed_.get() == block.buffer.get() || filled_ < kManyBytes;
+    return !viewed_ || viewed_.get() == block.buffer.get() || viewed_bytes_ < kManyBytes;
   }
 
   size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) override {
+    const auto line_at = [&](size_t i) { return block.content(first + i * step); };
     // Between lines there are line ends, which are text: all lines are if their bytes together are.
-    const bool good = AllAreUtf8(block, first, step, count);
-    wrong = texts_.MakeRoom(count, BytesOf(block, first, step, count));
-    if (!wrong.ok()) return 0;
-    // Locals, as far as the compiler knows the bytes that are written may be the members.
-    const uint8_t* const begin = texts_.begin();
-    uint8_t* at = texts_.next();
-    int64_t* const ends = texts_.next_ends();
-    for (size_t i = 0; i < count; ++i) {
-      const std::string_view line = block.content(first + i * step);
-      if (!good && !IsUtf8(line)) {
-        wrong = DataError("the line is not UTF-8; convert the file, or read it with Files");
-        count = i;
-        break;
-      }
-      StackedTexts::Copy(line, at);
-      ends[i] = at - begin;
+    size_t good = count;
+    if (!AllAreUtf8(block, first, step, count)) {
+      good = 0;
+      while (good < count && IsUtf8(line_at(good))) ++good;
     }
-    texts_.Advance(count);
-    rows_ += static_cast<int64_t>(count);
-    return count;
+    if (lines_ == 0) viewed_ = step == 1 ? block.buffer : BufferRef();
+    if (step == 1 && viewed_.get() == block.buffer.get()) {
+      wrong = View(good, line_at);
+    } else {
+      wrong = CopyViewed();
+      if (wrong.ok()) wrong = Copy(good, line_at);
+    }
+    if (!wrong.ok()) return 0;
+    if (good < count) wrong = DataError("the line is not UTF-8; convert the file, or read it with Files");
+    return good;
   }
 
   absl::Status Take(Block& block) override {
-    block.columns.push_back(BlockColumn::Stacked(texts_.Take({std::exchange(rows_, 0)})));
+    const Shape shape = {static_cast<int64_t>(lines_)};
+    Tensor lines = viewed_ ? TakeViews() : copies_.Take(shape);
+    lines_ = 0;
+    block.columns.push_back(BlockColumn::Stacked(std::move(lines)));
     return absl::OkStatus();
   }
 
  private:
-  static size_t BytesOf(const RecordBlock& block, size_t first, size_t step, size_t count) {
-    if (step == 1) {
-      const Record& last = block.records[first + count - 1];
-      return last.begin + last.length - block.records[first].begin;
+  static constexpr size_t kManyBytes = size_t{32} << 10;
+
+  template <typename LineAt>
+  absl::Status View(size_t count, LineAt line_at) {
+    constexpr size_t kSpan = 2 * sizeof(int64_t);
+    if (!GrowBuffer(spans_, lines_ * kSpan, count * kSpan, expected_ * kSpan)) {
+      return ResourceError("no memory for ", lines_ + count, " lines");
     }
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; ++i) bytes += line_at(i).size();
-    return bytes;
+    const char* const begin = reinterpret_cast<const char*>(viewed_->data());
+    int64_t* span = reinterpret_cast<int64_t*>(spans_->data()) + 2 * lines_;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string_view line = line_at(i);
+      *span++ = line.data() - begin;
+      *span++ = line.data() - begin + static_cast<int64_t>(line.size());
+      viewed_bytes_ += line.size();
+    }
+    lines_ += count;
+    return absl::OkStatus();
   }
 
-  StackedTexts texts_;
-  int64_t rows_ = 0;
+  Tensor TakeViews() {
+    viewed_bytes_ = 0;
+    return Tensor::ViewSpans(DType::kString, {static_cast<int64_t>(lines_)}, std::exchange(viewed_, {}),
+                             std::exchange(spans_, {}));
+  }
+
+  absl::Status CopyViewed() {
+    if (!viewed_) return absl::OkStatus();
+    const Tensor views = TakeViews();
+    return Copy(std::exchange(lines_, 0), [&](size_t i) { return views.bytes_at(static_cast<int64_t>(i)); });
+  }
+
+  template <typename LineAt>
+  absl::Status Copy(size_t count, LineAt line_at) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; ++i) bytes += line_at(i).size();
+    HEADRACE_RETURN_IF_ERROR(copies_.MakeRoom(count, bytes));
+    // Locals, as far as the compiler knows the bytes that are written may be the members.
+    const uint8_t* const begin = copies_.begin();
+    uint8_t* at = copies_.next();
+    int64_t* const ends = copies_.next_ends();
+    for (size_t i = 0; i < count; ++i) {
+      StackedTexts::Copy(line_at(i), at);
+      ends[i] = at - begin;
+    }
+    copies_.Advance(count);
+    lines_ += count;
+    return absl::OkStatus();
+  }
+
+  size_t lines_ = 0;
+  size_t expected_ = 0;
+  BufferRef viewed_;  // the block that all lines are in; null: they are copied
+  BufferRef spans_;   // where each of them begins and ends there
+  size_t viewed_bytes_ = 0;
+  StackedTexts copies_;
 };
 
 std::vector<ir::Attribute> Attributes() {

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from headrace import samplers, sources, transforms, vision
+from headrace import functions, samplers, sources, transforms, vision
 from headrace.batches import BatchInfo
 from headrace.callback import Callback, Moment
 from headrace.dataset import ColumnType, Dataset, load

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/plan/plan_node.h"
 #include "ir/branches.h"
 #include "ir/canonical.h"
 #include "ir/declaration.h"
@@ -76,7 +77,8 @@ void AddSteps(const py::list& given, int depth, ir::Steps& steps) {
   }
 }
 
-BoundNode MakeNode(const std::string& op, const py::dict& attributes, const py::list& steps, const ScriptLine& line) {
+BoundNode MakeNode(const std::string& op, const py::dict& attributes, const py::list& steps, const ScriptLine& line,
+                   int workers, int window) {
   BoundNode bound;
   bound.node.set_op(op);
   bound.limits = {.workers = workers, .window = window};

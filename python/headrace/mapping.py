@@ -151,7 +151,7 @@ class StepWriter:
             if kernel._unary:
                 steps += self._unary_steps(kernel, columns, columns, shared or len(columns) > 1)
                 continue
-            if not isinstance(kernel, Chooser) and kernel._outputs != len(columns):
+            if not isinstance(kernel, Chooser) and kernel._outputs not in (None, len(columns)):
                 raise GraphError(
                     f"map: {kernel._name} makes {kernel._outputs} of {len(columns)} columns ({', '.join(columns)}), and "
                     f"{chooser._name} gives as many as it takes; write a map of its own for it"
@@ -168,7 +168,7 @@ class StepWriter:
                 )
             self.steps.append(self._step(kernel, inputs, outputs, False))
             return
-        if len(outputs) != kernel._outputs:
+        if kernel._outputs is not None and len(outputs) != kernel._outputs:
             made, them = ("one column", "it") if kernel._outputs == 1 else (f"{kernel._outputs} columns", "them")
             raise GraphError(
                 f"map: {kernel._name} makes {made} of {len(inputs)} ({', '.join(inputs)}); name {them} with output="

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from headrace.batches import BatchInfo
     from headrace.dataset import Dataset
     from headrace.expression import Expression
     from headrace.hosted import Columns
@@ -17,7 +18,17 @@ if TYPE_CHECKING:
 class Methods:
     """The methods of Dataset that append an operator."""
 
-    def batch(self, size: int, drop_remainder: bool = False, pad: bool = False, pad_value: float = 0.0) -> Dataset:
+    def batch(
+        self,
+        size: int | Callable[[BatchInfo], int],
+        drop_remainder: bool = False,
+        pad: bool = False,
+        pad_value: float = 0.0,
+        *,
+        function: Callable[..., Any] | None = None,
+        output: str | Sequence[str] | None = None,
+        types: Columns | None = None,
+    ) -> Dataset:
         """Joins every `size` rows into one, along a new first axis.
 
         Rows of a column must agree in dtype and shape, else it is an error that names both, unless `pad` is
@@ -26,10 +37,20 @@ class Methods:
         together, a batch in which rows are skipped.
 
         Args:
-            size: Rows in a batch (at least 1, at most 1,073,741,824).
+            size: Rows in a batch (at least 1, at most 1,073,741,824); or a function that gives them for
+                a `headrace.BatchInfo`, from its number and epoch alone. Its rank is 0, as sizes are the
+                same on all ranks.
             drop_remainder: Leave out batches that are smaller.
             pad: Pad rows at the end of each axis to the largest in the batch.
             pad_value: What padding is filled with.
+            function: Makes the batch, in place of stacking. It gets the columns as lists of rows, one
+                argument for each column, in their order; if it has a parameter `info`, the batch's
+                `headrace.BatchInfo`; if it has a parameter `rng`, a numpy.random.Generator for the
+                batch. It gives a dict, a tuple in the order of `output`, or one value. A list is
+                stacked, so its rows must agree; an array is taken as it is, whatever its shape.
+            output: The columns that the function gives; None: as many as it gets, of the same names.
+            types: What the function gives, where known: a dict from column to dtype, or to (dtype,
+                shape), where the shape is that of the whole batch. Batches are checked against it.
 
         Example:
             ds.batch(32, drop_remainder=True)

@@ -12,9 +12,10 @@ from headrace import hosted
 from headrace.dataset import Dataset
 
 if TYPE_CHECKING:
-    from headrace.hosted import Columns, JsonFields
+    from headrace.hosted import Columns, FieldTypes
 
 __all__ = [
+    "Csv",
     "Files",
     "Generator",
     "ImageFolder",
@@ -28,6 +29,87 @@ __all__ = [
     "Text",
     "from_dataset",
 ]
+
+
+class Csv(Dataset):
+    """Gives the lines of CSV files, one row each.
+
+    A column has the values of one field of a line, or as a vector those of consecutive fields; other
+    fields are left out. Fields are those of RFC 4180: text in quotes may have delimiters and doubled
+    quotes, but not line ends. Files, order, splits and keys are those of Text.
+
+    Errors of a row, which name the file and the byte: another number of fields; quotes that are not
+    closed in the line, or within a field without quotes; a field that is not of its column's type; an
+    empty field of numbers or bools, unless `missing` says what it stands for. An empty text is a text.
+    A header that differs from that of the first file is an error, too.
+
+    Args:
+        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
+            matches nothing is an error.
+        types: A dict from name to dtype, or to (dtype, shape) for consecutive fields: {"name": str,
+            "pixels": ("float32", (784,))}; a bool, an integer, float32, float64 or str. None: all
+            columns, whose types are looked for, at once, in the first rows: int64 or uint64,
+            float64, or str.
+        header: Whether each file begins with a line of names; it must be the same in all of them.
+        columns: The names of the columns in the order of their fields, in place of those of the
+            header; names without a type stand for one field that is left out. None: those of the
+            header, or without one those of `types`.
+        delimiter: The character between fields, such as "\\t" or ";".
+        quote: The character around fields that hold a delimiter; it is doubled within them. None:
+            there is none.
+        missing: What empty fields stand for, by column: {"age": -1, "height": float("nan")}.
+        shuffle: Read the splits of the files in an order that differs in each epoch, several at
+            once.
+        window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
+        interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
+            or 8 with shuffle (at least 1, at most 64).
+        sharding: What is sharded: with "splits" a rank reads its own bytes alone, as with
+            "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
+            None: rows, or splits with shuffle.
+        split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
+            MiB (at least 1, at most 1,000,000,000,000,000).
+        look: How many rows are looked at for types that are not given.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.Csv("tables/*.csv", {"price": "float32", "city": str})
+    """
+
+    def __init__(
+        self,
+        patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
+        types: FieldTypes | None = None,
+        header: bool = True,
+        columns: Sequence[str] | None = None,
+        delimiter: str = ",",
+        quote: str | None = '"',
+        missing: Mapping[str, Any] | None = None,
+        shuffle: bool = False,
+        window: int = 16384,
+        interleave: int | None = None,
+        sharding: str | None = None,
+        split_bytes: int | None = None,
+        look: int = 1000,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(
+            "Csv",
+            {
+                "patterns": patterns,
+                **hosted.csv_attributes(patterns, types, header, columns, delimiter, quote, missing, look),
+                "shuffle": shuffle,
+                "interleave": interleave,
+                "sharding": sharding,
+                "split_bytes": split_bytes,
+                "seed": seed,
+                "name": name,
+            },
+        )
+        hosted.mix(self, shuffle, window, seed, name)
 
 
 class Files(Dataset):
@@ -312,7 +394,7 @@ class JsonLines(Dataset):
     def __init__(
         self,
         patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
-        columns: JsonFields | None = None,
+        columns: FieldTypes | None = None,
         shuffle: bool = False,
         window: int = 16384,
         interleave: int | None = None,

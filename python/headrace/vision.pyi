@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from headrace.chooser import Chooser
 from headrace.kernel import Kernel
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ __all__ = [
     "CenterCrop",
     "CenterSquare",
     "ColorJitter",
+    "Compose",
     "Crop",
     "CutMix",
     "Decode",
     "ElasticTransform",
     "EncodeJpeg",
     "EncodePng",
+    "EnlargeToSize",
     "Equalize",
     "GaussianBlur",
     "GaussianNoise",
@@ -47,8 +50,10 @@ __all__ = [
     "RandAugment",
     "RandomAdjustSharpness",
     "RandomAffine",
+    "RandomApply",
     "RandomAutocontrast",
     "RandomChannelPermutation",
+    "RandomChoice",
     "RandomCrop",
     "RandomEqualize",
     "RandomErasing",
@@ -56,12 +61,14 @@ __all__ = [
     "RandomHorizontalFlip",
     "RandomInvert",
     "RandomLighting",
+    "RandomOrder",
     "RandomPerspective",
     "RandomPhotometricDistort",
     "RandomPosterize",
     "RandomResize",
     "RandomResizedCrop",
     "RandomRotation",
+    "RandomSelectSubpolicy",
     "RandomShortestSize",
     "RandomSolarize",
     "RandomVerticalFlip",
@@ -74,6 +81,7 @@ __all__ = [
     "Solarize",
     "ToFloat",
     "TrivialAugmentWide",
+    "UniformAugment",
 ]
 
 class AdjustBrightness(Kernel):
@@ -339,12 +347,14 @@ class CenterCrop(Kernel):
 
     Args:
         size: (height, width), or one number for a square (at least 1, at most 65,535).
+        rounding: Where an odd number of pixels is cut away: even: the half is rounded to an even
+            number, as torchvision does; down: the rectangle begins at (H - h) // 2, as in MXNet.
 
     Example:
         V.CenterCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int]) -> None: ...
+    def __init__(self, size: int | Sequence[int], rounding: Literal["even", "down"] = "even") -> None: ...
 
 class CenterSquare(Kernel):
     """Cuts the largest square out of the middle of an image.
@@ -398,6 +408,23 @@ class ColorJitter(Kernel):
         seed: int | None = None,
         name: str | None = None,
     ) -> None: ...
+
+class Compose(Chooser):
+    """Applies several kernels to each row, one after the other.
+
+    A list of kernels as one kernel. In map and in other kernels it is the same as the list, and draws
+    the same. torchvision's Compose.
+
+    Errors: those of the kernels; Python functions.
+
+    Args:
+        kernels: The kernels, in order.
+
+    Example:
+        V.Compose([V.Decode(), V.Resize(256), V.CenterCrop(224)])
+    """
+
+    def __init__(self, kernels: Sequence[Kernel]) -> None: ...
 
 class Crop(Kernel):
     """Cuts a fixed rectangle out of an image.
@@ -595,6 +622,36 @@ class EncodePng(Kernel):
     """
 
     def __init__(self, compression: int | None = None) -> None: ...
+
+class EnlargeToSize(Kernel):
+    """Enlarges an image that is smaller than a size.
+
+    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype; values stay in the
+    units of the input. An image that is too low is resized to the height of `size`, and one that is
+    then too narrow to its width; the other side follows in proportion (truncated, in float32), so that
+    a crop of that size fits. Other images stay as they are: what MXNet does before it crops. Pixels are
+    those of Resize.
+
+    Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.
+
+    Args:
+        size: (height, width), or one number for both (at least 1, at most 65,535).
+        interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges. auto: bicubic if both sides grow, else bilinear.
+        antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
+            OpenCV's cv::resize, faster.
+
+    Example:
+        V.EnlargeToSize(224)
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
+        antialias: bool = True,
+    ) -> None: ...
 
 class Equalize(Kernel):
     """Spreads the values of an image so that they are used about equally often.
@@ -1006,6 +1063,30 @@ class RandomAffine(Kernel):
         name: str | None = None,
     ) -> None: ...
 
+class RandomApply(Chooser):
+    """Applies kernels to some rows.
+
+    Takes the columns that the kernels take, of any type. With probability `p` a row goes through all of
+    them, in order; else it stays as it is. One draw serves all columns. Where the sizes of both differ,
+    the size is not known. torchvision's RandomApply.
+
+    Errors: kernels that change the dtype, unless `p` is 0 or 1; Python functions.
+
+    Args:
+        kernels: A kernel, or several that are applied one after the other.
+        p: The probability (at least 0, at most 1).
+        seed: The seed of what is drawn here; kernels keep theirs. None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomApply([V.GaussianBlur(5), V.RandomInvert()], p=0.3)
+    """
+
+    def __init__(
+        self, kernels: Kernel | Sequence[Kernel], p: float = 0.5, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
+
 class RandomAutocontrast(Kernel):
     """AutoContrast in some rows, chosen at random.
 
@@ -1058,6 +1139,37 @@ class RandomChannelPermutation(Kernel):
     """
 
     def __init__(self, *, seed: int | None = None, name: str | None = None) -> None: ...
+
+class RandomChoice(Chooser):
+    """Applies one of several kernels, or of several lists of kernels, to each row.
+
+    Takes the columns that the kernels take, of any type; above batch, a batch is one row. One branch is
+    drawn for all columns, each as likely as its weight says. Branches end with the same dtypes; where
+    their sizes differ, the size is not known. torchvision's RandomChoice.
+
+    Errors: branches of different dtypes; weights that are not as many as branches, or all 0; Python
+    functions.
+
+    Args:
+        branches: Kernels, or lists of kernels that are applied one after the other.
+        p: A weight for each branch, of any sum; a branch of weight 0 is never drawn. None: equal
+            ones (at least 0).
+        seed: The seed of what is drawn here; kernels keep theirs. None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomChoice([V.Invert(), [V.RandomVerticalFlip(), V.Equalize()]], p=[2, 1])
+    """
+
+    def __init__(
+        self,
+        branches: Sequence[Kernel | Sequence[Kernel]],
+        p: Sequence[float] | None = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
 
 class RandomCrop(Kernel):
     """Cuts a rectangle out of an image at a random position.
@@ -1240,6 +1352,29 @@ class RandomLighting(Kernel):
     """
 
     def __init__(self, alpha: float = 0.05, *, seed: int | None = None, name: str | None = None) -> None: ...
+
+class RandomOrder(Chooser):
+    """Applies several kernels to each row, in an order that is drawn.
+
+    Takes the columns that the kernels take, of any type. Every row goes through all of them; all orders
+    are equally likely, and one order serves all columns. A size that any of them changes is not known
+    behind them. torchvision's RandomOrder.
+
+    Errors: kernels that change the dtype, because others may come before them; Python functions.
+
+    Args:
+        kernels: Kernels, or lists of kernels that stay together.
+        seed: The seed of what is drawn here; kernels keep theirs. None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomOrder([V.RandomHorizontalFlip(), V.RandomRotation(10), V.ColorJitter(0.4)])
+    """
+
+    def __init__(
+        self, kernels: Sequence[Kernel | Sequence[Kernel]], *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class RandomPerspective(Kernel):
     """Shows some images from a random point of view.
@@ -1451,6 +1586,35 @@ class RandomRotation(Kernel):
         center: Sequence[float] | None = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
         fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class RandomSelectSubpolicy(Chooser):
+    """Applies one of several lists of kernels to each row, each kernel with a probability of its own.
+
+    Takes the columns that the kernels take, of any type. One sub-policy is drawn, all equally likely; a
+    row goes through its kernels in order, through each with the kernel's probability. One draw serves
+    all columns. A size that any kernel changes is not known behind them. MindSpore's
+    RandomSelectSubpolicy.
+
+    Errors: empty sub-policies; probabilities outside 0 … 1; kernels that change the dtype; Python
+    functions.
+
+    Args:
+        policy: Sub-policies: lists of (kernel, probability), or of (kernels, probability).
+        seed: The seed of what is drawn here; kernels keep theirs. None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomSelectSubpolicy([[(V.Invert(), 0.3), (V.Equalize(), 0.9)], [(V.RandomRotation(20), 1)]])
+    """
+
+    def __init__(
+        self,
+        policy: Sequence[Sequence[tuple[Kernel | Sequence[Kernel], float]]],
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1792,6 +1956,36 @@ class TrivialAugmentWide(Kernel):
         num_magnitude_bins: int = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
         fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class UniformAugment(Chooser):
+    """Applies up to a number of kernels that are drawn from a list.
+
+    Takes the columns that the kernels take, of any type. `num_ops` different kernels are drawn, all
+    choices equally likely; each of them is applied with probability ½, in the order of the list. One
+    draw serves all columns. A size that any of them changes is not known behind them. MindSpore's
+    UniformAugment.
+
+    Errors: fewer kernels than `num_ops`; kernels that change the dtype; Python functions.
+
+    Args:
+        kernels: Kernels, or lists of kernels that are applied together.
+        num_ops: How many kernels are drawn for a row (at least 1).
+        seed: The seed of what is drawn here; kernels keep theirs. None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.UniformAugment([V.RandomRotation(30), V.Equalize(), V.Invert()], num_ops=2)
+    """
+
+    def __init__(
+        self,
+        kernels: Sequence[Kernel | Sequence[Kernel]],
+        num_ops: int = 2,
         *,
         seed: int | None = None,
         name: str | None = None,
