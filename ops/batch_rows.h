@@ -54,6 +54,11 @@ class BatchRows {
   // Puts the columns of the batch into the block, which has its identity.
   virtual absl::Status JoinColumns(const BatchPlace& place, Block& block) = 0;
   virtual void ClearColumns() = 0;
+  // Counts a row that waits behind `before` of its column: rows of one message share its memory, which counts once.
+  void Hold(const Tensor& row, const std::vector<Tensor>& before) {
+    const bool shared = !before.empty() && row.buffer() && before.back().buffer().get() == row.buffer().get();
+    held_bytes_ += shared ? (IsVariableLength(row.dtype()) ? row.bytes() : 0) : BlockColumn(row).footprint();
+  }
 
   std::vector<RowId> ids_;
   size_t held_bytes_ = 0;

@@ -22,7 +22,7 @@ absl::StatusOr<Tensor> BatchPlaceInput::At(const BatchPlace& place, size_t rows,
 }
 
 void ListedBatch::AddTo(std::vector<Tensor>& column, Tensor row) {
-  held_bytes_ += BlockColumn(row).footprint();
+  Hold(row, column);
   column.push_back(std::move(row));
 }
 

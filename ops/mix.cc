@@ -111,7 +111,7 @@ class MixOperator : public StreamOperator {
       return true;
     }
     HeldInput& input = inputs_[drawn_];
-    if (input.empty()) return false;
+    if (input.empty()) return PassOnRemoved(input, out);
     if (input.at_end()) {
       TakeEnd(input, out);
     } else {
@@ -156,6 +156,20 @@ class MixOperator : public StreamOperator {
       if (gathered_[i] > 0) inputs_[i].UseRows(gathered_[i]);
     }
     Give(std::move(joined), out);
+  }
+
+  // Ahead of the next row, so that nothing is collected where rows fail on and on. False: nothing was removed.
+  bool PassOnRemoved(HeldInput& input, Outbox& out) {
+    if (!input.has_removed()) return false;
+    input.GiveRemoved(removed_);
+    auto note = std::make_unique<Block>();
+    note->epoch = epoch_;
+    note->checkpoint = CheckpointNow();
+    // That checkpoint is the one before the removed rows, which would come again.
+    note->continues = true;
+    note->TakeRemovedOf(removed_);
+    out.Give(std::move(note));
+    return true;
   }
 
   // A tombstone or an error, each of which counts as the row of its draw.
@@ -239,22 +253,39 @@ class MixOperator : public StreamOperator {
   size_t most_rows_ = 1;       // of a message that came
 };
 
+// Draws have 53 bits: an input of a much smaller share would come too rarely, or never.
+absl::Status CheckShares(const std::vector<double>& weights) {
+  constexpr double kLeastShare = 1.0 / (uint64_t{1} << 40);
+  // Divided by the largest, as the sum of the weights may be beyond a double.
+  const double largest = *std::max_element(weights.begin(), weights.end());
+  double sum = 0;
+  for (const double weight : weights) sum += weight / largest;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] / largest >= kLeastShare * sum) continue;
+    return GraphError("weights[", i, "] is ", weights[i],
+                      ", less than 2**-40 of the sum of all weights; raise it, or leave out this input");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
-  const size_t weights = attributes.Floats("weights").size();
-  if (weights != inputs.size()) {
-    return GraphError("has ", inputs.size(), " inputs and ", weights, " weights; give one weight for each input");
+  const std::vector<double> weights = attributes.Floats("weights");
+  if (weights.size() != inputs.size()) {
+    return GraphError("has ", inputs.size(), " inputs and ", weights.size(),
+                      " weights; give one weight for each input");
   }
   if (inputs.size() > MixtureTable::kMostInputs) {
     return UnsupportedError("has ", inputs.size(), " inputs; at most ", MixtureTable::kMostInputs, " can be mixed");
   }
+  HEADRACE_RETURN_IF_ERROR(CheckShares(weights));
   return InferSameColumns(attributes, inputs);
 }
 
 // Where the inputs are not read by number: what the draws of the first epoch give.
 Cardinality CountMixed(const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
   if (StopOf(arguments.attributes) == MixtureStop::kAll) return RowsTogether(arguments, inputs);
-  // More are not worth the time.
-  constexpr uint64_t kMostDraws = uint64_t{1} << 26;
+  // More are not worth the time, which the caller waits.
+  constexpr uint64_t kMostDraws = uint64_t{1} << 22;
   std::vector<uint64_t> sizes;
   bool endless = true;
   for (const Cardinality& input : inputs) {
@@ -267,8 +298,9 @@ Cardinality CountMixed(const OpArguments& arguments, absl::Span<const Cardinalit
   const uint64_t stream = RowRandom::StreamOf(arguments.seed, arguments.salt);
   draws.Begin(RowRandom::KeyOf(stream, arguments.first_epoch));
   uint64_t rows = 0;
-  const bool all =
-      DrawMixture(MixtureStop::kFirst, sizes, draws, [&rows](size_t /*input*/) { return ++rows <= kMostDraws; });
+  const auto give = [&rows](size_t /*input*/) { return ++rows <= kMostDraws; };
+  const auto begin_pass = [](size_t /*input*/, uint64_t /*pass*/) { return true; };
+  const bool all = DrawMixture(MixtureStop::kFirst, sizes, draws, give, begin_pass);
   return all ? Cardinality::Of(rows) : Cardinality::Unknown();
 }
 
@@ -291,8 +323,8 @@ const OpRegistration registration(
                "with the number of its input, under \"repeat\" first with the pass. Over sources with random access it "
                "has random access, too, and the rows of all ranks are drawn together; elsewhere each rank mixes its "
                "own rows, with the same draws, and \"repeat\" is refused.\n"
-               "Errors: another number of weights than of inputs; a weight that is not a finite number above 0; an "
-               "empty input under \"repeat\".",
+               "Errors: another number of weights than of inputs; a weight that is not a finite number above 0, or is "
+               "less than 2⁻⁴⁰ of the sum; an empty input under \"repeat\".",
         .min_inputs = 1,
         .max_inputs = -1,
         .attributes = {{.name = "weights",

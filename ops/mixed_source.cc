@@ -62,6 +62,7 @@ class MixedSource : public IndexedSource {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       if (!inputs_[i]->properties().begins) continue;
       HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch each, inputs_[i]->Begin(epoch));
+      if (each.rows != sizes_[i]) first_table_ = nullptr;
       sizes_[i] = each.rows;
       others = true;
       if (each.chosen != 0) begun.chosen = MixKey(MixKey(begun.chosen, i), each.chosen);
@@ -145,18 +146,23 @@ class MixedSource : public IndexedSource {
     MixtureDraws draws = draws_;
     draws.Begin(RowRandom::KeyOf(stream_, epoch));
     constexpr uint64_t kChecked = 1 << 12;
-    bool fits = true;
-    DrawMixture(stop_, sizes_, draws, [&](size_t input) {
+    absl::Status refused;
+    const auto give = [&](size_t input) {
       table->Add(input);
-      fits = table->size() % kChecked != 0 || MixtureTable::BytesOf(inputs_.size(), table->size()) <= MostBytes();
-      return fits;
-    });
-    if (!fits) return CheckFits(table->size());
+      if (table->size() % kChecked == 0) refused = CheckFits(table->size());
+      return refused.ok();
+    };
+    const auto begin_pass = [&](size_t input, uint64_t pass) {
+      refused = CheckMixturePass(input, pass);
+      return refused.ok();
+    };
+    DrawMixture(stop_, sizes_, draws, give, begin_pass);
+    HEADRACE_RETURN_IF_ERROR(refused);
     table->ShrinkToFit();
     return table;
   }
 
-  // The one that Measure drew, if it is of that epoch.
+  // The one that Measure drew, if it is of that epoch and no size has changed since.
   absl::StatusOr<Table> TakeTable(uint64_t epoch) const {
     if (epoch == first_epoch_ && first_table_ != nullptr) return std::exchange(first_table_, nullptr);
     return Draw(epoch);
@@ -221,6 +227,12 @@ absl::Status CheckInputs(const IndexedSources& inputs, MixtureStop stop) {
 }
 
 }  // namespace
+
+absl::Status CheckMixturePass(size_t input, uint64_t pass) {
+  if (pass < kMixturePasses - 1) return absl::OkStatus();
+  return UnsupportedError("with stop=\"repeat\" runs input ", input, " at most ", kMixturePasses - 1,
+                          " times in an epoch; lower its weight, or mix more rows in its place");
+}
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> MixSources(const OpArguments& arguments, MixtureStop stop,
                                                           std::vector<double> weights, IndexedSources inputs) {

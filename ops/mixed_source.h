@@ -4,10 +4,12 @@
 #ifndef HEADRACE_OPS_MIXED_SOURCE_H_
 #define HEADRACE_OPS_MIXED_SOURCE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/operator/operator.h"
 #include "ops/mixture_rows.h"
@@ -17,6 +19,9 @@ namespace headrace {
 // The passes of an input under MixtureStop::kRepeat are its epochs from e · kMixturePasses on, as under an endless
 // repeat.
 inline constexpr uint64_t kMixturePasses = uint64_t{1} << 32;
+
+// kUnsupported if an input cannot begin that pass, from 0 on, of an epoch: the last number is left free.
+absl::Status CheckMixturePass(size_t input, uint64_t pass);
 
 // kGraph, kUnsupported or kResource if the inputs cannot be mixed so.
 absl::StatusOr<std::unique_ptr<IndexedSource>> MixSources(const OpArguments& arguments, MixtureStop stop,

@@ -15,7 +15,8 @@ namespace headrace {
 
 class MixtureDraws {
  public:
-  // At least one weight, each finite and above 0.
+  // At least one weight, each finite and above 0. Draws have 53 bits: inputs with shares of nearly 2^-53 of the sum or
+  // less are drawn too rarely, or never, while those with larger ones are left.
   explicit MixtureDraws(std::vector<double> weights);
 
   // Begins an epoch, with all inputs; `key` is RowRandom's for it.
@@ -34,7 +35,7 @@ class MixtureDraws {
 
   const std::vector<double> weights_;
   std::vector<double> shares_;  // the weights of the inputs that are left; 0: left out
-  // Up to each input, of the shares divided by the largest: no sum overflows, and each that is left counts.
+  // Up to each input, of the shares divided by the largest, so that no sum overflows.
   std::vector<double> ends_;
   size_t last_ = 0;  // the last input that is left
   size_t inputs_left_ = 0;

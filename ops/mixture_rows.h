@@ -18,12 +18,15 @@ enum class MixtureStop {
   kRepeat,  // it begins again; the epoch ends when each has been found empty once
 };
 
-// Calls `give` with the input of each row of the epoch that `draws` has begun; `sizes` are the rows of the inputs, none
-// of them 0 under kRepeat. Stops, and returns false, where `give` returns false.
-template <typename Give>
-bool DrawMixture(MixtureStop stop, absl::Span<const uint64_t> sizes, MixtureDraws& draws, Give give) {
+// Calls `give` with the input of each row of the epoch that `draws` has begun, and `begin_pass` with an input and the
+// number of its pass, from 1 on, where it begins again; `sizes` are the rows of the inputs, none of them 0 under
+// kRepeat. Stops, and returns false, where one of the calls returns false.
+template <typename Give, typename BeginPass>
+bool DrawMixture(MixtureStop stop, absl::Span<const uint64_t> sizes, MixtureDraws& draws, Give give,
+                 BeginPass begin_pass) {
   std::vector<uint64_t> left(sizes.begin(), sizes.end());
   std::vector<bool> ended(sizes.size());
+  std::vector<uint64_t> passes(sizes.size());
   size_t unended = sizes.size();
   for (uint64_t draw = 0;; ++draw) {
     size_t input = draws.At(draw, 0);
@@ -33,6 +36,7 @@ bool DrawMixture(MixtureStop stop, absl::Span<const uint64_t> sizes, MixtureDraw
       ended[input] = true;
       if (unended == 0) return true;
       if (stop == MixtureStop::kRepeat) {
+        if (!begin_pass(input, ++passes[input])) return false;
         left[input] = sizes[input];
       } else {
         draws.LeaveOut(input);

@@ -76,7 +76,7 @@ absl::Status StackedBatch::AddTo(GrowingColumn& column, Tensor row) {
     if (!padding_.has_value() && !column.rows.empty() && column.rows[0].shape() != row.shape()) {
       return Ragged(column.rows[0], row);
     }
-    held_bytes_ += BlockColumn(row).footprint();
+    Hold(row, column.rows);
     waiting_bytes_ += static_cast<int64_t>(row.bytes());
     column.rows.push_back(std::move(row));
     return absl::OkStatus();
@@ -129,8 +129,9 @@ absl::Status StackedBatch::AddStrings(GrowingColumn& column, Tensor rows) {
     const Tensor row = rows.Index(0);
     if (first.dtype() != row.dtype() || first.shape() != row.shape()) return Ragged(first, row);
   }
-  held_bytes_ += rows.bytes();
-  waiting_bytes_ += static_cast<int64_t>(rows.bytes());
+  const size_t ends = (static_cast<size_t>(rows.elements()) + 1) * sizeof(int64_t);
+  held_bytes_ += rows.bytes() + (rows.joined() ? ends : rows.spans_bytes());
+  waiting_bytes_ += static_cast<int64_t>(rows.bytes() + ends);
   column.runs.push_back(std::move(rows));
   return absl::OkStatus();
 }

@@ -710,7 +710,7 @@ def batches_of_a_function(data: pathlib.Path) -> hr.Dataset:
 
 def batches_of_chosen_sizes(data: pathlib.Path) -> hr.Dataset:
     pictures = hr.ImageFolder(data / "photos", shuffle=True).map([V.Decode(), V.RandomResizedCrop(24)], "image")
-    return pictures.repeat(2).batch(growing_batches).map(V.Normalize(0.5, 2.0), "image")
+    return pictures.repeat(2).batch(growing_batches).map(T.TypeCast("float32"), "image")
 
 
 def batches_of_functions_all_over(data: pathlib.Path) -> hr.Dataset:

@@ -43,7 +43,7 @@ class EnlargeToSize : public GeometricKernel {
         resizing_(Resizing::Of(attributes)),
         chooses_(attributes.String("interpolation") == "auto") {}
 
-  PixelTypes accepted() const override { return PixelTypes::kByteOrFloat; }
+  PixelTypes accepted() const override { return resizing_.accepted(); }
   absl::Status Plan(RowRandom&, MovePlan& plan) const override {
     Resizing resizing = resizing_;
     if (chooses_ && plan.height() < size_[0] && plan.width() < size_[1]) {
@@ -81,7 +81,7 @@ std::optional<ImageSize> KnownSize(const ir::ColumnType& type) {
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], PixelTypes::kByteOrFloat));
+  HEADRACE_ASSIGN_OR_RETURN(ir::ColumnType type, ImageTypeOf(inputs[0], Resizing::Of(attributes).accepted()));
   const std::optional<ImageSize> image = KnownSize(type);
   if (!image) return std::vector{WithSize(type, ir::kUnknownDim, ir::kUnknownDim)};
   const auto sizes = Enlargements(*image, attributes.Ints("size"));
@@ -90,7 +90,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
 }
 
 bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType> inputs) {
-  if (!AlwaysAnImage(inputs[0], PixelTypes::kByteOrFloat)) return false;
+  if (!AlwaysAnImage(inputs[0], Resizing::Of(attributes).accepted())) return false;
   const std::optional<ImageSize> image = KnownSize(inputs[0]);
   return image && Enlargements(*image, attributes.Ints("size")).empty();
 }
@@ -98,8 +98,9 @@ bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType
 const KernelRegistration registration{
     {.name = "EnlargeToSize",
      .summary = "Enlarges an image that is smaller than a size.",
-     .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype; values stay in the units of "
-            "the input. An image that is too low is resized to the height of `size`, and one that is then too narrow "
+     .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W), with `antialias=False` uint16, too, and gives the "
+            "same dtype; values stay in the units of the input. An image that is too low is resized to the height of "
+            "`size`, and one that is then too narrow "
             "to its width; the other side follows in proportion (truncated, in float32), so that a crop of that size "
             "fits. Other images stay as they are: what MXNet does before it crops. Pixels are those of Resize.\n"
             "Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.",

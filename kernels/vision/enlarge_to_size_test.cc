@@ -36,6 +36,14 @@ Tensor Resized(const Tensor& image, int64_t height, int64_t width, const char* i
               ->Contiguous();
 }
 
+TEST(EnlargeToSize, TakesSixteenBitsWhereResizeDoes) {
+  Tensor source = *Tensor::Allocate(DType::kUInt16, {2, 2, 1});
+  for (int i = 0; i < 4; ++i) source.mutable_data<uint16_t>()[i] = static_cast<uint16_t>(20'000 * i);
+  const Tensor enlarged = Enlarged(source, 4, 4, "nearest", false);
+  EXPECT_EQ(enlarged.dtype(), DType::kUInt16);
+  EXPECT_TRUE(TensorsEqual(enlarged, Resized(source, 4, 4, "nearest", false)));
+}
+
 TEST(EnlargeToSize, GivesThePixelsOfResize) {
   const Tensor source = Golden("source");  // 60 x 80
   for (const bool antialias : {false, true}) {

@@ -51,7 +51,8 @@ class LineColumn : public RecordColumns {
 
   absl::Status Take(Block& block) override {
     const Shape shape = {static_cast<int64_t>(lines_)};
-    Tensor lines = viewed_ ? TakeViews() : copies_.Take(shape);
+    Tensor lines = viewed_ ? Views() : copies_.Take(shape);
+    DropViews();
     lines_ = 0;
     block.columns.push_back(BlockColumn::Stacked(std::move(lines)));
     return absl::OkStatus();
@@ -78,16 +79,26 @@ class LineColumn : public RecordColumns {
     return absl::OkStatus();
   }
 
-  Tensor TakeViews() {
+  Tensor Views() const { return Tensor::ViewSpans(DType::kString, {static_cast<int64_t>(lines_)}, viewed_, spans_); }
+
+  void DropViews() {
+    viewed_ = {};
+    spans_ = {};
     viewed_bytes_ = 0;
-    return Tensor::ViewSpans(DType::kString, {static_cast<int64_t>(lines_)}, std::exchange(viewed_, {}),
-                             std::exchange(spans_, {}));
   }
 
+  // They stay views if there is no memory.
   absl::Status CopyViewed() {
     if (!viewed_) return absl::OkStatus();
-    const Tensor views = TakeViews();
-    return Copy(std::exchange(lines_, 0), [&](size_t i) { return views.bytes_at(static_cast<int64_t>(i)); });
+    const Tensor views = Views();
+    const size_t viewed = std::exchange(lines_, 0);
+    const absl::Status copied = Copy(viewed, [&](size_t i) { return views.bytes_at(static_cast<int64_t>(i)); });
+    if (copied.ok()) {
+      DropViews();
+    } else {
+      lines_ = viewed;
+    }
+    return copied;
   }
 
   template <typename LineAt>
