@@ -255,7 +255,7 @@ class MixOperator : public StreamOperator {
 
 // Draws have 53 bits: an input of a much smaller share would come too rarely, or never.
 absl::Status CheckShares(const std::vector<double>& weights) {
-  constexpr double kLeastShare = 1.0 / (uint64_t{1} << 40);
+  constexpr double kLeastShare = 0x1p-40;
   // Divided by the largest, as the sum of the weights may be beyond a double.
   const double largest = *std::max_element(weights.begin(), weights.end());
   double sum = 0;
@@ -324,7 +324,7 @@ const OpRegistration registration(
                "has random access, too, and the rows of all ranks are drawn together; elsewhere each rank mixes its "
                "own rows, with the same draws, and \"repeat\" is refused.\n"
                "Errors: another number of weights than of inputs; a weight that is not a finite number above 0, or is "
-               "less than 2⁻⁴⁰ of the sum; an empty input under \"repeat\".",
+               "less than `2**-40` of the sum; an empty input under \"repeat\".",
         .min_inputs = 1,
         .max_inputs = -1,
         .attributes = {{.name = "weights",

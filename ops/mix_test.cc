@@ -3,12 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <set>
 
 #include "core/error.h"
 #include "core/philox.h"
+#include "engine/plan/plan_node.h"
 #include "ir/expression.h"
+#include "ops/mixed_source.h"
+#include "ops/testing/counted_rows.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -281,6 +286,68 @@ TEST(Mix, RefusesWrongWeights) {
   EXPECT_THAT(Refusal(without), HasSubstr("stop"));
 }
 
+TEST(Mix, RefusesWeightsThatHardlyCount) {
+  const auto refusal = [](std::vector<double> weights) {
+    return Refusal(Mixed({.sizes = {3, 4, 5}, .weights = std::move(weights)}));
+  };
+  EXPECT_THAT(refusal({1, 1e-300, 1}), HasSubstr("weights[1] is 1e-300, less than 2**-40 of the sum of all weights"));
+  EXPECT_THAT(refusal({0x1.8p-41, 1, 1}), HasSubstr("weights[0]"));
+  EXPECT_THAT(refusal({1e308, 1e308, 1e290}), HasSubstr("weights[2] is 1e+290"));
+  EXPECT_EQ(refusal({1, 0x1p-38, 1}), "");
+  EXPECT_EQ(refusal({1e308, 1e308, 1e308}), "");
+}
+
+TEST(Mix, RefusesMorePassesThanEpochsHaveNumbers) {
+  EXPECT_TRUE(CheckMixturePass(1, kMixturePasses - 2).ok());
+  const absl::Status refused = CheckMixturePass(1, kMixturePasses - 1);
+  EXPECT_EQ(KindOf(refused), ErrorKind::kUnsupported);
+  EXPECT_THAT(refused.ToString(), HasSubstr("runs input 1 at most 4294967295 times in an epoch"));
+}
+
+// A user's sampler may have another size when its epoch begins than when the operators were made.
+TEST(Mix, DrawsAnewForInputsOfAnotherSize) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"stop", IntValue(20)}});
+  builder.Add("from_sampler", {0}, {{"size", ir::ReferenceValue("size")}, {"indices", ir::ReferenceValue("indices")}});
+  builder.Add("Range", {}, {{"start", IntValue(kApart)}, {"stop", IntValue(kApart + 40)}});
+  builder.Add("mix", {1, 2}, {{"weights", ir::FloatsValue({1, 1})}, {"stop", ir::StringValue("first")}});
+  int64_t size = 0;
+  HostBindings bindings;
+  const auto bind = [&](const char* name, std::function<Tensor()> body) {
+    bindings.functions[name] = std::make_shared<FakeFunction>(
+        [body](absl::Span<const Tensor>, RowRandom*) -> absl::StatusOr<std::vector<Tensor>> {
+          return std::vector<Tensor>{body()};
+        });
+  };
+  bind("size", [&] { return *Tensor::Scalar(size); });
+  bind("indices", [&] {
+    Ints rows(static_cast<size_t>(size));
+    std::iota(rows.begin(), rows.end(), 0);
+    return Int64s(rows);
+  });
+  RunOptions run;
+  run.bindings = &bindings;
+  const ir::proto::Graph graph = *builder.Build();
+  const auto rows = [&](int64_t when_made, int64_t when_begun) {
+    size = when_made;
+    const std::unique_ptr<PlanNode> node = *MakePlanNodes(graph, run);
+    size = when_begun;
+    const BegunEpoch begun = *node->indexed->Begin(0);
+    Ints values;
+    for (uint64_t position = 0; position < begun.rows; ++position) {
+      Block block;
+      EXPECT_TRUE(node->indexed->Read({0, position}, block).ok());
+      values.push_back(block.columns.at(0).row(0).value<int64_t>());
+    }
+    return values;
+  };
+  const Ints of_few = rows(4, 4);
+  const Ints of_many = rows(12, 12);
+  EXPECT_LT(of_few.size(), of_many.size());
+  EXPECT_EQ(rows(4, 12), of_many);
+  EXPECT_EQ(rows(12, 4), of_few);
+}
+
 TEST(Mix, RefusesOtherColumns) {
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", IntValue(3)}});
@@ -349,6 +416,17 @@ TEST(Mix, OfEndlessStreamsIsEndless) {
   const Ran ran = RunEveryWay(With(builder, "take", {{"count", IntValue(30)}}));
   EXPECT_THAT(ran.Ints(), SizeIs(30));
   EXPECT_EQ(ran.cardinality, Cardinality::Of(30));
+}
+
+// The caller does not wait for the draws of large streams.
+TEST(Mix, OfLargeStreamsHasAnUnknownNumberOfRows) {
+  const auto cardinality = [](int64_t rows) {
+    const Mixture mixture{.sizes = {rows, rows}, .weights = {1, 1}, .stop = "first", .group = 1};
+    const auto pipeline = Pipeline::Make(*Mixed(mixture).Build(), OptionsOf({}));
+    return (*pipeline)->plan().root().properties.cardinality;
+  };
+  EXPECT_TRUE(cardinality(1 << 20).known());
+  EXPECT_EQ(cardinality(1 << 23), Cardinality::Unknown());
 }
 
 TEST(Mix, GivesAnErrorWhereItsRowIsDrawn) {
@@ -428,6 +506,45 @@ TEST(Mix, CountsWhatWasRemovedBeforeAFirstRow) {
     const Ran ran = RunEveryWay(builder);
     EXPECT_EQ(ran.error.ok(), max_errors == 4) << ran.error;
     EXPECT_GT(ran.rows.size(), 0u);
+  }
+}
+
+// All rows of the first input fail, below a filter; the other has twelve that do not.
+GraphBuilder WithoutFirst(int64_t failing, uint64_t max_errors) {
+  GraphBuilder builder;
+  Ints all(static_cast<size_t>(failing));
+  std::iota(all.begin(), all.end(), 0);
+  uint32_t first = builder.Add("Range", {}, {{"stop", IntValue(failing)}});
+  first = builder.Add("test_counted", {first});
+  first = builder.Add("test_fail", {first}, {{"values", ir::IntsValue(all)}});
+  const auto condition = ir::CallExpression(">", ir::ColumnExpression("value"), ir::LiteralExpression(IntValue(-1)));
+  first = builder.Add("filter", {first}, {{"predicate", ir::ExpressionValue(condition)}});
+  const uint32_t other = builder.Add("Range", {}, {{"start", IntValue(10000)}, {"stop", IntValue(10012)}});
+  builder.Add("mix", {first, other}, {{"weights", ir::FloatsValue({1, 1})}, {"stop", ir::StringValue("all")}});
+  builder.SkipFailed(max_errors);
+  return builder;
+}
+
+TEST(Mix, CountsWhatWasRemovedBeforeTheRowBehindItComes) {
+  constexpr int kFailing = 3000;
+  PipelineOptions options = OptionsOf({});
+  options.window = 1;
+  counted_rows = 0;
+  const Ran ran = *RunOnce(*WithoutFirst(kFailing, 3).Build(), options);
+  EXPECT_THAT(ran.error.ToString(), HasSubstr("4 rows of epoch 0 failed"));
+  EXPECT_LT(counted_rows, kFailing / 2);
+}
+
+TEST(Mix, CountsWhatWasRemovedWhereNoRowIsBehindIt) {
+  for (const uint64_t max_errors : {8, 9}) {
+    GraphBuilder builder = WithoutFirst(9, max_errors);
+    const Ran ran = RunEveryWay(builder);
+    EXPECT_EQ(ran.error.ok(), max_errors == 9) << ran.error;
+    if (ran.error.ok()) {
+      EXPECT_THAT(ran.Ints(), SizeIs(12));
+    }
+    builder.Add("batch", {LastOf(builder)}, {{"size", IntValue(5)}});
+    EXPECT_EQ(RunEveryWay(builder).error.ok(), max_errors == 9);
   }
 }
 

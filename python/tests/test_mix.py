@@ -212,6 +212,7 @@ def test_rows_that_fail_in_random_access_count_as_their_rows(kind, stop):
         (lambda: hr.mix([numbers()], [1, 2], stop="all"), hr.GraphError, "has 1 inputs and 2 weights"),
         (lambda: hr.mix([numbers()] * 2, [1, 0], stop="all"), hr.GraphError, "weights"),
         (lambda: hr.mix([numbers()] * 2, [1, float("nan")], stop="all"), hr.GraphError, "weights"),
+        (lambda: hr.mix([numbers()] * 2, [1, 1e-13], stop="all"), hr.GraphError, r"weights\[1\] is 1e-13, less than 2"),
         (lambda: hr.mix([numbers()], [1], stop="never"), hr.GraphError, "stop .*first.*all.*repeat"),
         (lambda: hr.mix([numbers()], [1]), TypeError, "stop"),
         (lambda: hr.mix([numbers(), hr.Range(0)], [1, 1], stop="repeat"), hr.GraphError, "input 1 gives no rows"),
