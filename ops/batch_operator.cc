@@ -36,6 +36,7 @@ void BatchOperator::Start(uint64_t epoch, absl::Span<const uint64_t> counters, c
   number_ = numbered_ ? counters[0] : 0;
   // A batch was given before, unless this is an epoch's start.
   const auto counts = [](uint64_t counter) { return counter > 0; };
+  message_.reset();
   had_rows_ = skip_ > 0 || number_ > 0 || std::any_of(inputs.begin(), inputs.end(), counts);
 }
 
@@ -46,38 +47,53 @@ void BatchOperator::Receive(int /*input*/, Message message, Outbox& out) {
   if (message->removed != nullptr && skip_ == 0) PassOnRemoved(*message, out);
   if (message->tombstone()) {
     Replace(*message, out);
-  } else {
-    Advance(*message, out);
+    return EndMessage(*message, out);
   }
-  if (message->end == End::kEpoch) EndEpoch(message->epoch, out);
-  if (message->end == End::kError) {
-    Clear();
-    failed_ = true;
-    out.Give(MakeErrorMessage(message->epoch, CheckpointNow(), std::move(message->error)));
-  }
+  had_rows_ |= message->rows() > 0;
+  row_ = static_cast<int>(std::min<uint64_t>(skip_, static_cast<uint64_t>(message->rows())));
+  skip_ -= static_cast<uint64_t>(row_);
+  used_ += static_cast<uint64_t>(row_);
+  message_ = std::move(message);
+  Continue(out);
+}
+
+void BatchOperator::Continue(Outbox& out) {
+  if (!Advance(out)) return;
+  const Message message = std::move(message_);
+  EndMessage(*message, out);
+}
+
+void BatchOperator::EndMessage(Block& message, Outbox& out) {
+  if (message.end == End::kEpoch) EndEpoch(message.epoch, out);
+  if (message.end != End::kError) return;
+  Clear();
+  failed_ = true;
+  out.Give(MakeErrorMessage(message.epoch, CheckpointNow(), std::move(message.error)));
 }
 
 void BatchOperator::Finish(uint64_t epoch) {
-  if (epoch_ <= epoch) Clear();
+  if (epoch_ > epoch) return;
+  Clear();
+  if (message_ == nullptr) return;
+  message_->Drop();
+  row_ = 0;
 }
 
-void BatchOperator::Advance(Block& block, Outbox& out) {
+bool BatchOperator::Advance(Outbox& out) {
+  Block& block = *message_;
   const int rows = block.rows();
-  had_rows_ |= rows > 0;
-  auto row = static_cast<int>(std::min<uint64_t>(skip_, static_cast<uint64_t>(rows)));
-  skip_ -= static_cast<uint64_t>(row);
-  used_ += static_cast<uint64_t>(row);
-  while (row < rows) {
-    if (!TakesRows(out)) return;
-    const int count = std::min(rows - row, size_ - batch_->rows() - lost_);
+  while (row_ < rows) {
+    if (!TakesRows(out)) return true;
+    const int count = std::min(rows - row_, size_ - batch_->rows() - lost_);
     used_ += static_cast<uint64_t>(count);
-    row += count;
+    row_ += count;
     // Advances the checkpoint once the whole message is used, as checkpoints count whole messages.
-    if (row == rows && block.end == End::kNone) MoveCheckpoint(block);
-    batch_->Add(block, row - count, count);
-    GiveFull(out);
+    if (row_ == rows && block.end == End::kNone) MoveCheckpoint(block);
+    batch_->Add(block, row_ - count, count);
+    if (GiveFull(out) && numbered_ && row_ < rows) return false;
   }
   if (block.end == End::kNone || block.end == End::kEpoch) MoveCheckpoint(block);
+  return true;
 }
 
 // The next row takes the place of the one that failed. If ranks must step alike, a row of the batch does; over rows
@@ -117,8 +133,8 @@ bool BatchOperator::TakesRows(Outbox& out) {
   return true;
 }
 
-void BatchOperator::GiveFull(Outbox& out) {
-  if (batch_->rows() + lost_ < size_) return;
+bool BatchOperator::GiveFull(Outbox& out) {
+  if (batch_->rows() + lost_ < size_) return false;
   const bool given = lost_ == 0 || (batch_->rows() > 0 && !drop_remainder_);
   if (given) {
     GiveBatch(out);
@@ -126,6 +142,7 @@ void BatchOperator::GiveFull(Outbox& out) {
     batch_->Clear();
   }
   lost_ = 0;
+  return given;
 }
 
 // Ahead of the batch, so that nothing is collected where rows fail on and on.

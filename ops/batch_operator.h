@@ -39,15 +39,21 @@ class BatchOperator : public StreamOperator {
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override;
   void Start(uint64_t epoch, absl::Span<const uint64_t> counters, const Checkpoint& inputs) override;
   void Receive(int input, Message message, Outbox& out) override;
+  // A batch that is numbered is given before the next one is begun: what makes it may wait until it was received.
+  bool owes() const override { return message_ != nullptr; }
+  void Continue(Outbox& out) override;
   void Finish(uint64_t epoch) override;
   size_t held_bytes() const override { return batch_->held_bytes(); }
   std::optional<int64_t> expected_bytes() const override { return batch_->expected_bytes(); }
 
  private:
-  void Advance(Block& block, Outbox& out);
+  // Uses rows of the message; false: a batch was given, and rows are left.
+  bool Advance(Outbox& out);
+  void EndMessage(Block& message, Outbox& out);
   void Replace(Block& tombstone, Outbox& out);
   bool TakesRows(Outbox& out);
-  void GiveFull(Outbox& out);
+  // Whether the batch was full, and given.
+  bool GiveFull(Outbox& out);
   void PassOnRemoved(Block& block, Outbox& out) const;
   void MoveCheckpoint(const Block& block);
   Checkpoint CheckpointNow() const;
@@ -65,6 +71,8 @@ class BatchOperator : public StreamOperator {
   const bool drop_remainder_;
   const bool mark_padding_;
   const bool keeps_runs_;  // a row takes no place in the batch of another run
+  Message message_;        // being used; null between messages
+  int row_ = 0;            // its next row
   int lost_ = 0;           // places of the batch whose rows failed
   Checkpoint before_;      // after the message before the current one
   uint64_t used_ = 0;      // rows used of the current message

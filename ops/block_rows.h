@@ -17,9 +17,17 @@ inline bool HasStrings(const BlockColumn& column) {
   return column.sliceable() && column.stack().rank() == 1 && IsVariableLength(column.stack().dtype());
 }
 
+// Whether rows are strings that are copied together. Long ones in a table of views are copied one by one: a row that is
+// kept would keep those around it.
+inline bool CopiesTogether(const BlockColumn& column) {
+  constexpr size_t kLong = 512;
+  return HasStrings(column) &&
+         (column.stack().joined() || column.stack().bytes() < kLong * static_cast<size_t>(column.rows()));
+}
+
 // Some of the rows, in a column of their own. Strings are copied: a row would keep the memory of all.
 inline BlockColumn TakeColumnRows(BlockColumn& column, absl::Span<const int> rows) {
-  if (HasStrings(column) && !rows.empty()) {
+  if (CopiesTogether(column) && !rows.empty()) {
     std::vector<std::string_view> strings;
     strings.reserve(rows.size());
     for (const int row : rows) strings.push_back(column.stack().bytes_at(row));
@@ -35,11 +43,11 @@ inline BlockColumn TakeColumnRows(BlockColumn& column, absl::Span<const int> row
 // Strings that are one behind the other have memory of their own.
 inline void SeparateRows(Block& block) {
   for (BlockColumn& column : block.columns) {
-    if (HasStrings(column) && !column.stack().joined()) {
+    if (CopiesTogether(column) && !column.stack().joined()) {
       absl::StatusOr<Tensor> joined = column.stack().Joined();
       if (joined.ok()) column = BlockColumn::Stacked(*std::move(joined));
     }
-    if (column.stacked()) continue;
+    if (column.stacked() && (!HasStrings(column) || column.stack().joined())) continue;
     for (int row = 0; row < column.rows(); ++row) column.SetRow(row, SeparateRow(column.TakeRow(row)));
   }
 }

@@ -64,7 +64,7 @@ BlockColumn CopyColumn(absl::Span<const RowInBlock> rows, size_t column) {
 std::optional<RunTypes> RunTypesOf(const Block& block) {
   RunTypes types;
   for (const BlockColumn& column : block.columns) {
-    if (!column.in_runs() && !HasStrings(column)) return std::nullopt;
+    if (!column.in_runs() && !CopiesTogether(column)) return std::nullopt;
     const Tensor& rows = column.stack();
     types.emplace_back(rows.dtype(), Shape(rows.shape().begin() + 1, rows.shape().end()));
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -192,24 +193,32 @@ class StageLayout {
       inputs.push_back(Lay(*input, range, counters.subspan(at, width)));
       at += width;
     }
+    if (node.properties.traits.python || !JoinsInput(inputs)) return StartStream(node, id, inputs);
+    PlannedStage& stage = inputs[0].stage;
     const bool batches = node.properties.traits.joins_rows;
-    const bool python = node.properties.traits.python;
-    if (!python && inputs.size() == 1 && inputs[0].stage.kind == PlannedStage::Kind::kStream && !inputs[0].sealed) {
-      PlannedStage& stage = inputs[0].stage;
-      if (stage.inputs.size() == 1 && batches) GiveBatchSlots(stage.inputs[0], stage.operators, id);
-      stage.operators.push_back(id);
-      inputs[0].batches |= batches;
-      return std::move(inputs[0]);
-    }
+    if (stage.inputs.size() == 1 && batches) GiveBatchSlots(stage.inputs[0], stage.operators, id);
+    stage.operators.push_back(id);
+    inputs[0].batches |= batches;
+    return std::move(inputs[0]);
+  }
+
+  // Whether a stream operator may share the stage of its input.
+  static bool JoinsInput(const std::vector<Open>& inputs) {
+    return inputs.size() == 1 && inputs[0].stage.kind == PlannedStage::Kind::kStream && !inputs[0].sealed;
+  }
+
+  // Not inlined: stages in the frame of a function that calls itself for each operator are a deep graph's stack.
+  ABSL_ATTRIBUTE_NOINLINE Open StartStream(const PlanNode& node, int id, std::vector<Open>& inputs) {
+    const bool batches = node.properties.traits.joins_rows;
     Open open;
     open.stage.kind = PlannedStage::Kind::kStream;
     open.batches = batches;
     for (Open& input : inputs) open.stage.inputs.push_back(Close(std::move(input)));
     if (open.stage.inputs.size() == 1 && batches) GiveBatchSlots(open.stage.inputs[0], {}, id);
-    if (python) {
+    if (node.properties.traits.python) {
       open.stage.lane = Lane::kPython;
       open.stage.gated = true;
-      open.stage.cap = 1;
+      open.stage.cap = open.stage.most_cap = 1;
       open.sealed = true;
     }
     open.stage.operators.push_back(id);

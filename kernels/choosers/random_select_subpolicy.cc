@@ -72,6 +72,7 @@ const KernelRegistration registration{
                         "    {\"lengths\": lengths, \"chances\": chances, \"seed\": seed, \"name\": name}, kernels\n"
                         ")"},
      .example = "V.RandomSelectSubpolicy([[(V.Invert(), 0.3), (V.Equalize(), 0.9)], [(V.RandomRotation(20), 1)]])",
+     .sample = {.attributes = {{"lengths", "(1, 1)"}, {"chances", "(0.5, 1)"}}},
      .branching = BranchingOf},
     Makes<RandomSelectSubpolicy>()};
 

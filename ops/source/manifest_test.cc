@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
@@ -59,6 +60,16 @@ TEST_F(ManifestSource, GivesTheFilesInOrderOfTheTable) {
                                         "path='b.jpg', label=20, data='B'", "path='a.jpg', label=30, data='A'"));
   EXPECT_THAT(ran.Keys(1), ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(ran.cardinality, Cardinality::Of(4));
+}
+
+TEST_F(ManifestSource, KnowsNoOtherFileSystemThanThePipelines) {
+  const FaultyFileSystem files(LocalFileSystem(), [](std::string_view call, const std::string&) {
+    return call == "Read" || call == "ReadAt" ? DataError("as told") : absl::OkStatus();
+  });
+  PipelineOptions options = OptionsOf(Table({"a.jpg"}));
+  options.files = &files;
+  const absl::StatusOr<Ran> ran = RunOnce(*Source().Build(), options);
+  EXPECT_THAT(DescribeError(ran.ok() ? ran->error : ran.status()), HasSubstr("as told"));
 }
 
 TEST_F(ManifestSource, GivesTheColumnsAskedFor) {

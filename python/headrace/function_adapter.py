@@ -12,7 +12,8 @@ class FunctionAdapter:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         adapter: Any = self
-        functools.update_wrapper(adapter, function)
+        # Without its attributes, which may have names of the adapter's own.
+        functools.update_wrapper(adapter, function, updated=())
         kind = type(function)
         self.__module__ = getattr(function, "__module__", None) or kind.__module__
         self.__qualname__ = getattr(function, "__qualname__", None) or kind.__qualname__

@@ -37,8 +37,8 @@ def compose(kernels: Kernel | Sequence[Kernel], *, seed: int | None = None) -> C
     Args:
         kernels: One, or several that are applied one after the other.
         seed: Call k, counted from 0, draws as row k of epoch 0 of a pipeline with this seed, step i with salt i (a
-            kernel that applies others counts before those), in each process alike; None: the system's, at the first call, and another one in a process that is forked. Kernels
-            with a `seed` of their own keep it.
+            kernel that applies others counts before those), in each process alike. None: the system gives one at the
+            first call, and another one in a process that is forked. Kernels with a `seed` of their own keep it.
     """
     from headrace.eager import Composed
 

@@ -56,7 +56,8 @@ _KEYWORDS = {
     "that differ in shape",
     "per_batch_map": "it is called function: batch(size, function=…)",
     "batch_sampler": "write sample(…) for the order, and batch(size), where size may be a function of the batch",
-    "processes": "worker processes are for the functions of map alone: map(function, columns, processes=…)",
+    "processes": "worker processes are for Python functions of map and for datasets of from_dataset: "
+    "map(function, columns, processes=…), hr.from_dataset(dataset, processes=…)",
     "input_columns": "it is called columns: map(kernels, columns=…)",
     "output_columns": "it is called output: map(kernels, columns, output=…)",
     "operations": "it is called kernels: map(kernels=…)",

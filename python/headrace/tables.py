@@ -1,5 +1,6 @@
 """Tables given by users, as columns of values."""
 
+import glob
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ __all__ = ["table_columns", "with_plain_paths"]
 
 
 def table_columns(table: Any, of: str) -> dict[str, Any]:
-    """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines."""
+    """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines or CSV."""
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, (str, os.PathLike)):
@@ -24,7 +25,7 @@ def table_columns(table: Any, of: str) -> dict[str, Any]:
         return _of_rows(table, of)
     raise GraphError(
         f"{of}: the table is {shown(table)}; it must be a dict from column to values, a list of dicts, a pandas "
-        "DataFrame or a pyarrow Table"
+        "DataFrame, a pyarrow Table, or the path of a file of JSON lines or CSV"
     )
 
 
@@ -43,21 +44,25 @@ def _of_rows(rows: Sequence[Any], of: str) -> dict[str, Any]:
 
 
 def _of_file(path: Any, of: str) -> dict[str, Any]:
-    if not str(path).endswith((".jsonl", ".ndjson")):
-        raise GraphError(
-            f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) are read; read another with a "
-            "library, as pandas.read_csv(path), and give what it returns"
-        )
-    from headrace.sources import JsonLines
+    from headrace.sources import Csv, JsonLines
 
-    return _of_rows(list(JsonLines(path)), of)
+    reader = {".jsonl": JsonLines, ".ndjson": JsonLines, ".csv": Csv}.get(os.path.splitext(path)[1])
+    if reader is None:
+        raise GraphError(
+            f"{of}: the table is {shown(path)}, and only files of JSON lines (.jsonl) and CSV (.csv) are read; read "
+            "another with a library, as pandas.read_parquet(path), and give what it returns"
+        )
+    # Sources take patterns.
+    return _of_rows(list(reader(glob.escape(path))), of)
 
 
 def with_plain_paths(values: Any) -> Any:
-    """The values of a column of paths, with texts in place of path objects."""
+    """The values of a column of paths, with texts in place of path objects; what is no column is given back."""
     import numpy as np
 
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return values
+    if isinstance(values, (str, bytes)) or not (isinstance(values, Sequence) or getattr(values, "ndim", 0) == 1):
         return values
     plain = np.empty(len(values), object)
     plain[:] = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in values]

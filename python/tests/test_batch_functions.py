@@ -259,7 +259,9 @@ def test_what_is_no_function():
         list(hr.Range(3).batch(2, function=np.stack, pad=True))
     with pytest.raises(hr.GraphError, match="size is 0"):
         list(hr.Range(3).batch(0, function=np.stack))
-    with pytest.raises(TypeError, match="worker processes are for Python functions of map and for datasets of from_dataset"):
+    with pytest.raises(
+        TypeError, match="worker processes are for Python functions of map and for datasets of from_dataset"
+    ):
         hr.Range(3).batch(2, function=np.stack, processes=2)
     with pytest.raises(TypeError, match=r"batch\(size, function=…\)"):
         hr.Range(3).batch(2, collate_fn=np.stack)

@@ -54,6 +54,18 @@ def test_a_restart_goes_on_within_a_row_and_draws_the_same():
     assert sorted(sum(ranks, [])) == sorted(whole)
 
 
+def test_an_object_may_have_attributes_of_any_name():
+    class Counted:
+        def __init__(self):
+            self._row = self._called = self._function = self._output = "its own"
+
+        def __call__(self, value):
+            assert self._row == self._output == self._function == "its own"
+            return range(int(value))
+
+    assert values(hr.Range(3).flat_map(Counted(), "value")) == [0, 0, 1]
+
+
 def test_names_in_the_graph_are_the_functions():
     assert "test_flat_map.py:counted" in hr.Range(3).flat_map(counted, "value").to_text()
     assert values(hr.Range(3).flat_map(range, "value")) == [0, 0, 1]

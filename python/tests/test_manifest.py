@@ -81,11 +81,26 @@ def test_tables_of_all_kinds_give_the_same_rows(folder):
         def column(self, name):
             return Frame()[name]
 
-    tables = [table_columns, rows, tuple(rows), lines, str(lines), Frame(), Arrow()]
+    fields = folder / "table.csv"
+    fields.write_text("path,label,text\n" + "".join(f"{row['path']},{row['label']},{row['text']}\n" for row in rows))
+
+    tables = [table_columns, rows, tuple(rows), lines, str(lines), fields, str(fields), Frame(), Arrow()]
     tables.append(table_columns | {"path": [pathlib.Path(each) for each in table_columns["path"]]})
     for each in tables:
         given = [(row["data"], row["label"], row["text"]) for row in hr.Manifest(each, "path", folder)]
         assert given == [(b"file %d" % number, number % 4, f"text {number}") for number in range(ROWS)]
+
+
+def test_the_path_of_a_table_is_no_pattern(folder):
+    for number, name in enumerate(["train[1].jsonl", "train1.jsonl", "train*.jsonl"]):
+        (folder / name).write_text(json.dumps({"path": name_of(number)}) + "\n")
+    (folder / "train?.csv").write_text(f"path\n{name_of(3)}\n")
+    (folder / "trains.csv").write_text(f"path\n{name_of(4)}\n")
+    names = ["train[1].jsonl", "train1.jsonl", "train*.jsonl", "train?.csv"]
+    assert [numbers(hr.Manifest(folder / name, "path", folder)) for name in names] == [[0], [1], [2], [3]]
+    assert numbers(hr.Manifest(f"file://{folder}/train[1].jsonl", "path", folder)) == [0]
+    with pytest.raises(hr.NotFoundError):
+        hr.Manifest(folder / "train[s].csv", "path", folder)
 
 
 def test_paths_may_be_bytes_absolute_or_uris(folder):
@@ -101,6 +116,15 @@ def test_paths_may_be_bytes_absolute_or_uris(folder):
         ({"path": ["/a.bin", ""]}, "the path of row 1 is empty"),
         ({"path": ["/a\0.bin"]}, "the path of row 0"),
         ({"path": [3]}, r'column "path" holds Python objects \(int\); only bytes alone or str alone'),
+        ({"path": "cat.jpg"}, 'Manifest: column "path" is a single value; its first axis must count the rows'),
+        ({"path": b"cat.jpg"}, 'Manifest: column "path" is a single value'),
+        ({"path": pathlib.Path("cat.jpg")}, 'Manifest: column "path" is a single value'),
+        ({"path": 3}, 'Manifest: column "path" is a single value'),
+        ({"path": {"/a": 1}}, 'Manifest: column "path" is a single value'),
+        ({"path": (each for each in ["/a"])}, 'Manifest: column "path" is a single value'),
+        ({"path": np.array(pathlib.Path("/a"), object)}, 'Manifest: column "path" is a single value'),
+        ({"path": [["/a"], ["/b"]]}, r'column "path" holds Python objects \(list\)'),
+        ({"path": [np.zeros(3), np.zeros(3)]}, r'column "path" holds Python objects \(ndarray\)'),
         ({"path": np.array([3])}, r'path_column "path" is int64 \(\); paths are texts, or bytes'),
         ({"path": np.array([["/a"]])}, "a row names one file"),
         ({"file": ["/a"]}, r'the table has no column "path" \(columns: file\)'),
@@ -109,7 +133,7 @@ def test_paths_may_be_bytes_absolute_or_uris(folder):
         ([], "Manifest: the table has no rows"),
         ([{"path": "/a"}, {"file": "/b"}], "row 1 of the table has the columns file, and row 0 path"),
         ([{"path": "/a"}, 3], "row 1 of the table is 3; it must be a dict"),
-        ("table.csv", r"only files of JSON lines \(\.jsonl\) are read"),
+        ("table.parquet", r"only files of JSON lines \(\.jsonl\) and CSV \(\.csv\) are read; .*pandas\.read_parquet"),
         (3, "Manifest: the table is 3; it must be a dict from column to values"),
     ],
 )

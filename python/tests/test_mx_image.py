@@ -36,13 +36,13 @@ def test_pictures_are_decoded(picture, tmp_path):
 
 
 def test_sizes_are_those_of_mxnet(picture):
-    ways = {0: cv2.INTER_NEAREST, 1: cv2.INTER_LINEAR, 2: cv2.INTER_CUBIC, 3: cv2.INTER_AREA}
+    ways = {0: cv2.INTER_NEAREST, 1: cv2.INTER_LINEAR, 2: cv2.INTER_CUBIC, 3: cv2.INTER_AREA, 4: cv2.INTER_LANCZOS4}
     for interp, way in ways.items():
         given = mx.image.imresize(picture, 20, 25, interp)
         assert np.abs(given.astype(int) - cv2.resize(picture, (20, 25), interpolation=way)).max() <= 1
     assert mx.image.resize_short(picture, 15).shape == (15, 20, 3)
     assert mx.image.resize_short(picture.transpose(1, 0, 2), 15, interp=9).shape == (20, 15, 3)
-    with pytest.raises(hr.UnsupportedError, match="interp is 10"):
+    with pytest.raises(hr.UnsupportedError, match=r"imresize: interp is 10; it must be .* 4 \(Lanczos\) or 9"):
         mx.image.imresize(picture, 3, 3, interp=10)
 
 

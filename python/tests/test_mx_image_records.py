@@ -442,11 +442,20 @@ SAME_AS = {
     "resize_bicubic": ({"resize": 20, "inter_method": 2}, [V.Resize(20, "bicubic", antialias=False), *CROP]),
     "resize_nearest": ({"resize": 20, "inter_method": 0}, [V.Resize(20, "nearest", antialias=False), *CROP]),
     "resize_area": ({"resize": 10, "inter_method": 3}, [V.Resize(10, "area", antialias=False), *CROP]),
+    "resize_lanczos": ({"resize": 20, "inter_method": 4}, [V.Resize(20, "lanczos", antialias=False), *CROP]),
+    "enlarge_lanczos": (
+        {"data_shape": (3, 20, 20), "inter_method": 4},
+        [V.EnlargeToSize((20, 20), "lanczos", antialias=False), V.CenterCrop((20, 20), rounding="down")],
+    ),
     "resize_auto": ({"resize": 10, "inter_method": 9}, [V.Resize(10, "auto", antialias=False), *CROP]),
     "rand_crop": ({"rand_crop": 1}, [V.RandomCrop((8, 8))]),
     "random_resized_crop": (
         {"random_resized_crop": True, "min_random_area": 0.2, "max_random_area": 0.8},
         [V.RandomResizedCrop((8, 8), (0.2, 0.8), (1.0, 1.0), antialias=False)],
+    ),
+    "random_resized_crop_lanczos": (
+        {"random_resized_crop": True, "min_random_area": 0.2, "max_random_area": 0.8, "inter_method": 4},
+        [V.RandomResizedCrop((8, 8), (0.2, 0.8), (1.0, 1.0), interpolation="lanczos", antialias=False)],
     ),
     "aspect_around_1": (
         {"random_resized_crop": True, "max_aspect_ratio": 0.25},
@@ -637,7 +646,7 @@ def test_chunks_are_read_in_random_order(tmp_path):
 REFUSED = {
     "mean_img": "mean.bin", "max_shear_ratio": 0.1, "max_crop_size": 10, "min_crop_size": 8, "max_random_scale": 1.2,
     "min_random_scale": 0.8, "max_img_size": 100, "min_img_size": 10, "random_h": 1, "random_s": 1, "random_l": 1,
-    "max_random_contrast": 0.1, "max_random_illumination": 1, "inter_method": 4, "aug_seq": "aug_other",
+    "max_random_contrast": 0.1, "max_random_illumination": 1, "inter_method": 10, "aug_seq": "aug_other",
     "min_random_area": 0.5, "max_aspect_ratio": 0.1,
 }  # fmt: skip
 
@@ -646,6 +655,15 @@ REFUSED = {
 def test_a_parameter_without_a_kernel_is_refused(folder, name):
     with pytest.raises(hr.UnsupportedError, match=f"ImageRecordIter: {name} is "):
         some(folder, **{name: REFUSED[name]})
+
+
+@pytest.mark.parametrize("turned", [{"rotate": 30}, {"max_rotate_angle": 30}])
+def test_a_rotation_by_lanczos_is_refused(folder, turned):
+    with pytest.raises(
+        hr.UnsupportedError, match="ImageRecordIter: inter_method is 4, and no kernel rotates by Lanczos"
+    ):
+        some(folder, inter_method=4, **turned)
+    assert some(folder, inter_method=4, rotate=0, max_rotate_angle=0).next() is not None
 
 
 def test_a_refused_parameter_may_have_its_default(folder):
@@ -669,6 +687,10 @@ def test_a_refused_parameter_may_have_its_default(folder):
         ({"rand_crop": 2}, "rand_crop is 2"),
         ({"resize": 0}, "resize is 0"),
         ({"brightness": "much"}, "brightness is 'much'"),
+        ({"brightness": -0.5}, "ImageRecordIter: brightness is -0.5; it must be at least 0"),
+        ({"contrast": -0.5, "saturation": 0.5}, "ImageRecordIter: contrast is -0.5; it must be at least 0"),
+        ({"saturation": -1}, "ImageRecordIter: saturation is -1; it must be at least 0"),
+        ({"pca_noise": -0.1}, "ImageRecordIter: pca_noise is -0.1; it must be at least 0"),
         ({"std_r": 0}, "each must be above 0"),
         ({"random_resized_crop": True, "rand_crop": True}, "random_resized_crop and rand_crop"),
         ({"dtype": "uint8", "mean_r": 3}, "mean_r is 3.0, and has no effect on uint8"),

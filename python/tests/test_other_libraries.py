@@ -38,6 +38,10 @@ def test_a_method_of_no_library_is_just_unknown():
         (lambda ds: ds.batch(batch_size=4), r"batch\(size=…\)"),
         (lambda ds: ds.batch(4, drop_last=True), "drop_remainder=True"),
         (lambda ds: ds.iterate(num_workers=4), r"iterate\(\) has no parameter num_workers; .*iterate\(workers=…\)"),
+        (
+            lambda ds: ds.batch(4, processes=2),
+            r"map\(function, columns, processes=…\), hr\.from_dataset\(dataset, processes=…",
+        ),
         (lambda ds: ds.map(operations=abs, input_columns="value"), "it is called"),
     ],
 )

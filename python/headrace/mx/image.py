@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from headrace import options, vision
 from headrace.errors import GraphError, UnsupportedError
+from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS
 from headrace.mx.nd import NDArray, array
 from headrace.system_error import system_error
 from headrace.whole_file import read_whole
@@ -26,8 +27,6 @@ __all__ = [
     "resize_short",
     "scale_down",
 ]
-
-_INTERPOLATIONS: dict[int, Any] = {0: "nearest", 1: "bilinear", 2: "bicubic", 3: "area", 9: "auto"}
 
 Box = tuple[int, int, int, int]
 
@@ -66,16 +65,14 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> NDArray:
         src: uint8 or float32.
         w: The width.
         h: The height.
-        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 9 by the sizes.
+        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes.
 
     Raises:
-        UnsupportedError: `interp` is 4 (Lanczos) or 10 (random).
+        UnsupportedError: `interp` is 10 (random).
     """
-    if interp not in _INTERPOLATIONS:
-        raise UnsupportedError(
-            f"interp is {options.shown(interp)}; there are 0 nearest, 1 bilinear, 2 bicubic, 3 area, 9"
-        )
-    resize = vision.Resize((h, w), interpolation=_INTERPOLATIONS[interp], antialias=False)
+    if interp not in INTERPOLATIONS:
+        raise UnsupportedError(f"imresize: interp is {options.shown(interp)}; it must be {NUMBERS}")
+    resize = vision.Resize((h, w), interpolation=INTERPOLATIONS[interp], antialias=False)
     resized: np.ndarray = resize(np.ascontiguousarray(src))
     return resized.view(NDArray)
 

@@ -4,18 +4,20 @@ import argparse
 from typing import Any
 
 from headrace.errors import GraphError, UnsupportedError
+from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS
 from headrace.pack.packed_report import pack_and_report
 from headrace.pack.picture_packing import Labels, Part
-from headrace.pack.recipe import INTERPOLATIONS, Recipe
+from headrace.pack.recipe import Recipe
 from headrace.system_error import system_error
 
 HELP = "pack the pictures of a list into records, as MXNet's im2rec does"
 DESCRIPTION = (
-    "Packs the pictures of LIST, whose paths are relative to ROOT, into OUT, and writes an index beside it, which the C++ "
-    "tool does not. The arguments behind are that tool's: color=1 (0: grey, -1: as it is, which keeps 16 bits in a .png), resize=-1 (pixels of the "
-    "shorter edge), label_width=1, pack_label=0, nsplit=1 and part=0 (packs one of several parts of the list, into "
-    "OUT.part000), center_crop=0 (the middle square), quality=95, encoding=.jpg or .png, inter_method=1 (0 nearest, 1 "
-    "bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 cubic to enlarge and area to shrink), unchanged=0 (1 packs the files as they are)."
+    "Packs the pictures of LIST, whose paths are relative to ROOT, into OUT, and writes an index beside it, which the "
+    "C++ tool does not. The arguments behind are that tool's: color=1 (0: grey, -1: as it is, which keeps 16 bits in "
+    "a .png), resize=-1 (pixels of the shorter edge), label_width=1, pack_label=0, nsplit=1 and part=0 (packs one of "
+    "several parts of the list, into OUT.part000), center_crop=0 (the middle square), quality=95, encoding=.jpg or "
+    ".png, inter_method=1 (0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 cubic to enlarge and area to "
+    "shrink), unchanged=0 (1 packs the files as they are)."
 )
 
 _DEFAULTS = {
@@ -96,14 +98,11 @@ def _recipe(numbers: dict[str, int], encoding: str) -> Recipe:
     method = numbers["inter_method"]
     if method == _AT_RANDOM:
         raise UnsupportedError(
-            f"im2rec: inter_method is {method}, which has the C++ tool choose for each picture at random, by the system's "
-            "entropy, so that no two runs agree; choose one, or 9 (by the sizes)"
+            f"im2rec: inter_method is {method}, which has the C++ tool choose for each picture at random, by the "
+            "system's entropy, so that no two runs agree; choose one, or 9 (by the sizes)"
         )
     if method not in INTERPOLATIONS:
-        raise UnsupportedError(
-            f"im2rec: inter_method is {method}; it must be 0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area), 4 (Lanczos) "
-            "or 9 (by the sizes)"
-        )
+        raise UnsupportedError(f"im2rec: inter_method is {method}; it must be {NUMBERS}")
     quality = numbers["quality"]
     if encoding == ".png" and quality > 9:
         quality = _PNG_COMPRESSION

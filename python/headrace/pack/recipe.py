@@ -1,25 +1,17 @@
 """How pictures are changed before they are packed, in im2rec's terms, as kernels."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from headrace import options
 from headrace import vision as V
 from headrace.errors import GraphError
+from headrace.interpolation_numbers import Interpolation
 
 __all__ = ["ENCODINGS", "Recipe"]
 
 ENCODINGS = (".jpg", ".png")
 _BEST_PNG = 9
-# im2rec's numbers, which are OpenCV's, by what Resize calls them.
-INTERPOLATIONS: dict[int, Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"]] = {
-    0: "nearest",
-    1: "bilinear",
-    2: "bicubic",
-    3: "area",
-    4: "lanczos",
-    9: "auto",
-}
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,7 @@ class Recipe:
     """1: three channels; 0: grey; -1: as the file has them, with 16 bits where it has them, which need ".png"."""
     encoding: str = ".jpg"
     """What is packed: ".jpg" or ".png"."""
-    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear"
+    interpolation: Interpolation = "bilinear"
     """Of Resize, whose `antialias` is False."""
 
     def checked(self, of: str) -> "Recipe":

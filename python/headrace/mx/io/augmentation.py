@@ -3,13 +3,14 @@ augmenter does what they say. One for which there is no kernel is refused, unles
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
 from headrace import options, vision
 from headrace import transforms as T
 from headrace.errors import GraphError, UnsupportedError
+from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS, Interpolation
 from headrace.kernel import Kernel
 from headrace.mx.io.given_values import flag
 
@@ -44,7 +45,7 @@ class AugmentationParameters(TypedDict, total=False):
     fill_value: int
     """The value of pixels beyond the picture."""
     inter_method: int
-    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 9 by the sizes."""
+    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos (not with a rotation), 9 by the sizes."""
     pad: int
     """Pixels that are added on each side."""
     mirror: bool
@@ -130,10 +131,17 @@ _MISSING = {
     "max_random_contrast": "multiplies normalised values by a random factor; contrast changes pixels before",
     "max_random_illumination": "adds a random number to normalised values; brightness changes pixels before",
 }
-_INTERPOLATIONS: dict[int, Any] = {0: "nearest", 1: "bilinear", 2: "bicubic", 3: "area", 9: "auto"}
-# As OpenCV warps where it is told to take the area, or to choose for an equal size.
-_WARPS: dict[str, Any] = {"area": "bilinear", "auto": "bilinear"}
+# Rotations take bilinear for area and auto, as OpenCV warps with the area, or by equal sizes.
+_WARPS: dict[Interpolation, Literal["nearest", "bilinear", "bicubic"]] = {
+    "nearest": "nearest",
+    "bilinear": "bilinear",
+    "bicubic": "bicubic",
+    "area": "bilinear",
+    "auto": "bilinear",
+}
+_DRAWN = 10
 _FLAGS = ("rand_crop", "random_resized_crop", "mirror", "rand_mirror")
+_NOT_NEGATIVE = ("brightness", "contrast", "saturation", "pca_noise")
 _WHOLE = {"resize": -1, "max_rotate_angle": 0, "rotate": -1_000_000, "fill_value": 0, "inter_method": 0, "pad": 0}
 
 
@@ -179,7 +187,10 @@ def _value(name: str, value: Any, of: str) -> Any:
         return options.whole(name, value, _WHOLE[name], of)
     if name == "mean_img" or (value is None and _DEFAULTS[name] is None):
         return value
-    return _number(name, value, of)
+    number = _number(name, value, of)
+    if name in _NOT_NEGATIVE and number < 0:
+        raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be at least 0")
+    return number
 
 
 def _number(name: str, value: Any, of: str) -> float:
@@ -202,12 +213,10 @@ class _Steps:
         self._seed: dict[str, Any] = {} if seed is None else {"seed": seed}
         self._of = of
         method = given["inter_method"]
-        if method not in _INTERPOLATIONS:
-            raise UnsupportedError(
-                f"{of}: inter_method is {method}; there are kernels for 0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area) "
-                "and 9 (by the sizes), none for 4 (Lanczos) and 10 (drawn for each picture)"
-            )
-        self._interpolation = _INTERPOLATIONS[method]
+        if method not in INTERPOLATIONS:
+            why = ", as no kernel draws one for each picture" if method == _DRAWN else ""
+            raise UnsupportedError(f"{of}: inter_method is {method}; it must be {NUMBERS}{why}")
+        self._interpolation = INTERPOLATIONS[method]
 
     def kernels(self) -> list[Kernel]:
         return [
@@ -237,12 +246,17 @@ class _Steps:
 
     def _turning(self) -> list[Kernel]:
         angle, most, fill = self._given["rotate"], self._given["max_rotate_angle"], self._given["fill_value"]
-        how = _WARPS.get(self._interpolation, self._interpolation)
+        if angle <= 0 and most <= 0:
+            return []
+        if self._interpolation not in _WARPS:
+            raise UnsupportedError(
+                f"{self._of}: inter_method is {self._given['inter_method']}, and no kernel rotates by Lanczos; give 0 to "
+                "3 or 9, or leave out rotate and max_rotate_angle"
+            )
+        how = _WARPS[self._interpolation]
         if angle > 0:
             return [vision.Rotate(angle, interpolation=how, fill=fill)]
-        if most > 0:
-            return [vision.RandomRotation((-most, most), interpolation=how, fill=fill, **self._seed)]
-        return []
+        return [vision.RandomRotation((-most, most), interpolation=how, fill=fill, **self._seed)]
 
     def _padding(self) -> list[Kernel]:
         pad = self._given["pad"]
@@ -266,7 +280,8 @@ class _Steps:
     def _resized_crop(self, area: tuple[float, float], ratio: tuple[float, float]) -> Kernel:
         if self._interpolation == "auto":
             raise UnsupportedError(
-                f"{self._of}: inter_method is 9, and with random_resized_crop no kernel chooses by the sizes; give 0 to 3"
+                f"{self._of}: inter_method is 9, and with random_resized_crop no kernel chooses by the sizes; give 0 "
+                "to 4"
             )
         return vision.RandomResizedCrop(
             self._size, scale=area, ratio=ratio, interpolation=self._interpolation, antialias=False, **self._seed

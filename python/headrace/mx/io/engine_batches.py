@@ -1,9 +1,9 @@
 """The base of iterators whose batches come whole from a pipeline: MXNet's built-in ones.
 
 Epochs follow from the rows alone. With `Ending.ROUND` one run of the engine goes through all passes of the data without
-a stop, and an epoch ends in the batch that has the last row of its pass: where the number of rows is known that follows
-from the number of the batch, otherwise each row has its number in its pass as a further column. With the others each
-epoch is an epoch of the engine."""
+a stop, and an epoch ends in the batch that has the last row of its pass. Where the number of rows is known, the batch's
+number tells which one that is; otherwise a further column has each row's number in its pass. With the others each epoch
+is an epoch of the engine."""
 
 import copy
 import enum
@@ -169,7 +169,7 @@ class EngineBatches(GivenBatches):
         return self._ending is Ending.PAD and self._given == -(-total // self.batch_size)
 
     def _shows_to_be_over(self) -> bool:
-        """Fetches the next batch, which is lost if the epoch is not over: then its run is about to be closed."""
+        """Fetches the next batch. One of this epoch is dropped, as the caller then closes the run."""
         run = self._running()
         try:
             before = run.state()
@@ -184,6 +184,7 @@ class EngineBatches(GivenBatches):
         return True
 
     def _hold(self, columns: Columns, before: bytes) -> None:
+        """Ends the epoch, and keeps a batch for the next one. `before`: the run's state ahead of that batch."""
         self._ahead = columns, before
         self._over = True
         self._last = None
