@@ -36,7 +36,8 @@ struct GivenBatch {
 
 GivenBatch Read(absl::Span<const Tensor> inputs) {
   const auto* const place = inputs[0].data<uint64_t>();
-  GivenBatch batch{static_cast<int64_t>(place[0]), static_cast<int64_t>(place[1]), static_cast<int64_t>(place[2])};
+  GivenBatch batch{
+      static_cast<int64_t>(place[0]), static_cast<int64_t>(place[1]), static_cast<int64_t>(place[2]), {}, {}};
   const size_t rows = place[3];
   for (int64_t i = 0; i < inputs[1].elements(); ++i) batch.names.emplace_back(inputs[1].bytes_at(i));
   EXPECT_EQ(inputs.size(), 2 + rows * place[4]);

@@ -37,8 +37,8 @@ def mix(
     access it has random access, too, and the rows of all ranks are drawn together; elsewhere each rank
     mixes its own rows, with the same draws, and "repeat" is refused.
 
-    Errors: another number of weights than of inputs; a weight that is not a finite number above 0; an
-    empty input under "repeat".
+    Errors: another number of weights than of inputs; a weight that is not a finite number above 0, or
+    is less than `2**-40` of the sum; an empty input under "repeat".
 
     Args:
         inputs: The datasets, at least one.

@@ -626,11 +626,11 @@ class EncodePng(Kernel):
 class EnlargeToSize(Kernel):
     """Enlarges an image that is smaller than a size.
 
-    Takes uint8 or float32 of shape (H, W, C) or (H, W) and gives the same dtype; values stay in the
-    units of the input. An image that is too low is resized to the height of `size`, and one that is
-    then too narrow to its width; the other side follows in proportion (truncated, in float32), so that
-    a crop of that size fits. Other images stay as they are: what MXNet does before it crops. Pixels are
-    those of Resize.
+    Takes uint8 or float32 of shape (H, W, C) or (H, W), with `antialias=False` uint16, too, and gives
+    the same dtype; values stay in the units of the input. An image that is too low is resized to the
+    height of `size`, and one that is then too narrow to its width; the other side follows in proportion
+    (truncated, in float32), so that a crop of that size fits. Other images stay as they are: what MXNet
+    does before it crops. Pixels are those of Resize.
 
     Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.
 
