@@ -144,8 +144,13 @@ void StreamStage::Feed(size_t element, int input, Message message) {
   }
   ElementOutbox out(this, element);
   target.stream->Receive(input, std::move(message), out);
+  FeedOutput(element, out);
+}
+
+// Gives the output of an element to the one above.
+void StreamStage::FeedOutput(size_t element, ElementOutbox& out) {
   for (Message& given : out.Take()) {
-    if (given->end == End::kError) AddOperator(given->error, *target.plan);
+    if (given->end == End::kError) AddOperator(given->error, *elements_[element].plan);
     Feed(element + 1, 0, std::move(given));
   }
 }
@@ -188,7 +193,7 @@ bool StreamStage::Step(Task& task, int most) {
   if (const int owing = OwingElement(); owing >= 0) {
     ElementOutbox out(this, static_cast<size_t>(owing));
     elements_[owing].stream->Continue(out);
-    for (Message& given : out.Take()) Feed(static_cast<size_t>(owing) + 1, 0, std::move(given));
+    FeedOutput(static_cast<size_t>(owing), out);
     return true;
   }
   const int wanted = WantedInput();

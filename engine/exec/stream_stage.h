@@ -29,6 +29,7 @@ class StreamStage : public Stage {
  private:
   class ElementOutbox;
   void Feed(size_t element, int input, Message message);
+  void FeedOutput(size_t element, ElementOutbox& out);
   int WantedInput() const;
   BlockedReason InputBlocked(int input);
   bool Receive(int wanted, int most);
