@@ -12,8 +12,8 @@
 #include "ir/infer.h"
 #include "ir/mark_padding.h"
 #include "ir/suggestion.h"
-#include "kernels/chooser.h"
 #include "ir/type.h"
+#include "kernels/chooser.h"
 #include "ops/bound_function.h"
 #include "ops/declared_types.h"
 
