@@ -132,8 +132,10 @@ def kernel(op: dict[str, Any], stub: bool = False) -> str:
     comma = ", " if given else ""
     several = op["outputs"] not in (None, 1)
     unary = "" if op["inputs"]["most"] == 1 and not several else "    _unary = False\n\n"
-    # Of any number of inputs: the number depends on them and on the attributes, and the engine counts.
-    count = None if op["inputs"]["most"] is None else op["outputs"]
+    # Of any number of inputs: the number depends on them and on the attributes, and the engine counts. A plugin's kernel
+    # declares its number.
+    counted = op["inputs"]["most"] is None and "." not in op["name"]
+    count = None if counted else op["outputs"]
     outputs = f"    _outputs = {count}\n\n" if several else ""
     if stub:
         return (

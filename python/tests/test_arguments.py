@@ -255,6 +255,24 @@ KERNELS["PadEnd"] = (
     lambda **given: hr.Numpy({"value": PIXELS}).map(T.PadEnd(**given), "value"),
     {"shape": (60, 80, 3)},
 )
+
+
+def chosen(_name: str, **given: Any) -> hr.Dataset:
+    return hr.Numpy({"value": PIXELS}).map(getattr(V, _name)(**given), "value")
+
+
+# What holds other kernels.
+KERNELS |= {
+    name: (functools.partial(chosen, name), given)
+    for name, given in {
+        "Compose": {"kernels": [V.Invert()]},
+        "RandomApply": {"kernels": [V.Invert()], "p": 0.5},
+        "RandomChoice": {"branches": [V.Invert(), [V.Equalize(), V.Invert()]], "p": [1, 2]},
+        "RandomOrder": {"kernels": [V.Invert(), V.Equalize()]},
+        "RandomSelectSubpolicy": {"policy": [[(V.Invert(), 0.5)], [(V.Equalize(), 1)]]},
+        "UniformAugment": {"kernels": [V.Invert(), V.Equalize()], "num_ops": 1},
+    }.items()
+}
 OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "load": (hr.load, {"path": "saved.hrg"}),
     "Weighted": (

@@ -81,7 +81,10 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
     if op["role"] == "kernel":
         many = op["inputs"]["most"] is None and len(op["sample"]["inputs"]) > 1
         made = hr.Numpy({"x": np.zeros((2, 4, 4, 3), np.uint8), "y": np.zeros((2, 4, 4, 3), np.uint8)}).map(
-            made, ["x", "y"] if many else "x", [f"z{i}" for i in range(op["outputs"])]
+            # A chooser gives as many columns as it takes.
+            made,
+            ["x", "y"] if many else "x",
+            [f"z{i}" for i in range(op["outputs"] or 1)],
         )
     graph = made._graph()
     for form in (
