@@ -125,18 +125,17 @@ def takes_size_alone(op: dict[str, Any]) -> bool:
     return len(places) == 1 and places[0]["broadcast"] and 2 in places[0]["lengths"]
 
 
-def kernel(op: dict[str, Any], stub: bool = False) -> str:
+def kernel(op: dict[str, Any], stub: bool = False, outputs: int | None = None) -> str:
+    """`outputs`: how many columns a plugin declares that its kernel gives."""
     if op["chooses"]:
         return chooser(op, stub)
     given = parameters(op)
     comma = ", " if given else ""
-    several = op["outputs"] not in (None, 1)
+    several = (outputs or op["outputs"]) not in (None, 1)
     unary = "" if op["inputs"]["most"] == 1 and not several else "    _unary = False\n\n"
-    # Of any number of inputs: the number depends on them and on the attributes, and the engine counts. A plugin's kernel
-    # declares its number.
-    counted = op["inputs"]["most"] is None and "." not in op["name"]
-    count = None if counted else op["outputs"]
-    outputs = f"    _outputs = {count}\n\n" if several else ""
+    # Of any number of inputs: the number depends on them and on the attributes, and the engine counts.
+    count = outputs or (None if op["inputs"]["most"] is None else op["outputs"])
+    counts = f"    _outputs = {count}\n\n" if several else ""
     if stub:
         return (
             f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n"
@@ -144,7 +143,7 @@ def kernel(op: dict[str, Any], stub: bool = False) -> str:
         )
     sized = "    @of_one_size\n" if takes_size_alone(op) else ""
     return (
-        f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}{outputs}{sized}"
+        f"class {op['name']}(Kernel):\n{docstring(documentation(op), 4)}\n\n{unary}{counts}{sized}"
         f"    def __init__(self{comma}{given}) -> None:\n        super().__init__({attribute_dict(op)})\n\n\n"
     )
 

@@ -74,7 +74,7 @@ def class_of_plugin(plugin: str, name: str, outputs: int) -> type[Kernel]:
     """The class of the kernel `plugin.name`, which gives so many columns."""
     op = _declaration(plugin, name)
     assert op is not None
-    text = class_text.kernel(op | {"name": name, "outputs": outputs})
+    text = class_text.kernel(op | {"name": name}, outputs=outputs)
     made: type[Kernel] = _run(text, f"headrace.plugins.{plugin}", name)
     made._operator = op["name"]
 
