@@ -69,9 +69,11 @@ const OpRegistration registration(
         .name = "rename",
         .role = ir::Role::kRow,
         .summary = "Gives columns other names.",
-        .doc = "Columns not named keep theirs; two may swap. The order of columns stays.",
+        .doc =
+            "Columns not named keep theirs; two may swap. The order of columns stays. Over a source with random access "
+            "it has random access, too.",
         .attributes = {{.name = "mapping", .type = ir::AttributeType::kPairs, .doc = "From each old name to the new."}},
-        .traits = {.one_to_one = true, .light = true},
+        .traits = {.one_to_one = true, .indexed = true, .light = true},
         .python_module = "dataset",
         .example = "ds.rename({\"image\": \"picture\"})",
         .infer = Infer,
@@ -79,8 +81,10 @@ const OpRegistration registration(
         .is_identity = RenamesNothing,
     },
     {.row = [](const OpArguments&) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
-      return std::make_unique<RenameOperator>();
-    }});
+       return std::make_unique<RenameOperator>();
+     },
+     .indexed = [](const OpArguments& /*arguments*/, IndexedSources inputs)
+         -> absl::StatusOr<std::unique_ptr<IndexedSource>> { return std::move(inputs[0]); }});
 
 }  // namespace
 }  // namespace headrace

@@ -40,5 +40,24 @@ TEST(Rename, RefusesUnknownAndEqualNames) {
   EXPECT_THAT(Refusal(Renamed({{"a", ""}}), Ab()), HasSubstr("the new name of \"a\" is empty"));
 }
 
+TEST(Rename, KeepsRandomAccess) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"start", ir::IntValue(0)}, {"stop", ir::IntValue(4)}});
+  builder.Add("rename", {0}, {{"mapping", ir::PairsValue({{"value", "number"}})}});
+  builder.Add("zip", {0, 1});
+  builder.Add("select", {2}, {{"indices", ir::IntsValue({3, 1})}});
+  EXPECT_THAT(RunEveryWay(builder).Texts(), ElementsAre("value=3, number=3", "value=1, number=1"));
+}
+
+TEST(Rename, LetsTakeActOnIndices) {
+  GraphBuilder builder;
+  builder.Add("Range", {}, {{"start", ir::IntValue(0)}, {"stop", ir::IntValue(9)}});
+  builder.Add("rename", {0}, {{"mapping", ir::PairsValue({{"value", "number"}})}});
+  builder.Add("take", {1}, {{"count", ir::IntValue(3)}});
+  const std::vector<Ran> ranks = RunRanks(builder, 2);
+  EXPECT_THAT(ranks[0].Ints(), ElementsAre(0, 2));
+  EXPECT_THAT(ranks[1].Ints(), ElementsAre(1));
+}
+
 }  // namespace
 }  // namespace headrace
