@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "engine/testing/group_rows.h"
 #include "ir/canonical.h"
 #include "ir/validate.h"
 
@@ -413,40 +414,6 @@ class Pair : public StreamOperator {
   std::deque<Message> queues_[2];
 };
 
-class Group : public StreamOperator {
- public:
-  explicit Group(int rows) : rows_(rows) {}
-  void Start(uint64_t, absl::Span<const uint64_t>, const Checkpoint&) override {}
-  void Receive(int /*input*/, Message message, Outbox& out) override {
-    if (held_ && held_->epoch != message->epoch) out.Give(std::move(held_));
-    if (held_) {
-      Join(*message);
-    } else {
-      held_ = std::move(message);
-    }
-    if (held_->end != End::kNone || held_->rows() >= rows_) out.Give(std::move(held_));
-  }
-  void Finish(uint64_t epoch) override {
-    if (held_ && held_->epoch <= epoch) held_->DropRows();
-  }
-
- private:
-  void Join(Block& block) {
-    if (held_->columns.empty()) held_->columns.resize(block.columns.size());
-    for (int row = 0; row < block.rows(); ++row) {
-      held_->ids.push_back(block.ids[row]);
-      held_->provenances.push_back(block.provenances[row]);
-      for (size_t i = 0; i < block.columns.size(); ++i) held_->columns[i].Append(block.columns[i].TakeRow(row));
-    }
-    held_->checkpoint = block.checkpoint;
-    held_->end = block.end;
-    held_->error = block.error;
-  }
-
-  const int rows_;
-  Message held_;
-};
-
 class Tap : public StreamOperator {
  public:
   explicit Tap(Probe* probe) : probe_(probe) {}
@@ -603,7 +570,7 @@ const OpRegistration kPair(Declare("fake_pair", ir::Role::kStream, {}, 2),
 
 const OpRegistration kGroup(Declare("fake_group", ir::Role::kStream, {Number("rows", 3)}),
                             {.stream = MakesStream([](const ir::Attributes& attributes) {
-                               return std::make_unique<Group>(static_cast<int>(attributes.Int("rows")));
+                               return std::make_unique<GroupRows>(static_cast<int>(attributes.Int("rows")));
                              })});
 
 const OpRegistration kTap(Declare("fake_tap", ir::Role::kStream, {Number("probe", 0)}),

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "engine/operator/operator.h"
+#include "engine/testing/group_rows.h"
 #include "ops/testing/counted_rows.h"
 
 namespace headrace {
@@ -14,50 +15,6 @@ namespace {
 
 using ir::Attribute;
 using ir::AttributeType;
-
-class Group : public StreamOperator {
- public:
-  explicit Group(int rows) : rows_(rows) {}
-
-  void Start(uint64_t, absl::Span<const uint64_t>, const Checkpoint&) override {}
-  void Receive(int, Message message, Outbox& out) override {
-    // What is said of rows that failed is not joined.
-    if (message->tombstone() || message->removed != nullptr || message->continues) {
-      if (held_) out.Give(std::move(held_));
-      out.Give(std::move(message));
-      return;
-    }
-    const bool full = held_ && message->rows() > 0 && held_->epoch != message->epoch;
-    if (full) out.Give(std::move(held_));
-    if (held_) {
-      Join(*message);
-    } else {
-      held_ = std::move(message);
-    }
-    if (held_->end != End::kNone || held_->rows() >= rows_) out.Give(std::move(held_));
-  }
-  void Finish(uint64_t epoch) override {
-    if (held_ && held_->epoch <= epoch) held_->DropRows();
-  }
-
- private:
-  // Joins rows and the terminator into one message.
-  void Join(Block& block) {
-    if (held_->columns.empty()) held_->columns.resize(block.columns.size());
-    for (int row = 0; row < block.rows(); ++row) {
-      held_->ids.push_back(block.ids[row]);
-      held_->provenances.Append(block.provenances, static_cast<size_t>(row));
-      for (size_t i = 0; i < block.columns.size(); ++i) held_->columns[i].Append(block.columns[i].TakeRow(row));
-    }
-    held_->epoch = block.epoch;
-    held_->checkpoint = block.checkpoint;
-    held_->end = block.end;
-    held_->error = block.error;
-  }
-
-  int rows_;
-  Message held_;
-};
 
 class Counted : public RowOperator {
  public:
@@ -120,7 +77,7 @@ const OpRegistration kGroup(
      .infer = ir::PassesSchema(),
      .reads = ir::PassesColumns()},
     {.stream = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<StreamOperator>> {
-      return std::make_unique<Group>(static_cast<int>(arguments.attributes.Int("rows")));
+      return std::make_unique<GroupRows>(static_cast<int>(arguments.attributes.Int("rows")));
     }});
 
 const OpRegistration kFail({.name = "test_fail",
