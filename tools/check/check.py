@@ -36,7 +36,12 @@ ASAN_ROOMS = ["core", "ir", "kernels", "io", "engine", "ops"]
 # The rooms of the engine: each may depend on those before it.
 ENGINE_ROOMS = ["operator", "plan", "cache", "exec", "report", "device"]
 # A room, and targets that must not be visible to it.
-FORBIDDEN = [("core", "//engine/..."), ("io/files", "//io/records/..."), ("kernels", "//io/...")] + [
+FORBIDDEN = [
+    ("core", "//engine/..."),
+    ("io/files", "//io/records/..."),
+    ("kernels", "//io/..."),
+    ("ops", "//engine/exec/..."),
+] + [
     (f"engine/{room}", f"//engine/{later}/...") for room, later in itertools.combinations(ENGINE_ROOMS, 2)
 ]
 # Seconds for each fuzz test.
