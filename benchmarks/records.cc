@@ -2,7 +2,7 @@
 // in order with one that reads blocks of 8 MiB and cuts the records out of them, shuffled with one that reads each
 // record by itself. Both sides look at every cache line of every record. Prints the medians of alternating runs from a
 // warm cache and their ratio, and how many bytes each of four ranks reads.
-//   bazel run -c opt //benchmarks:records [-- RUNS [MEGABYTES]]
+//   bazel run -c opt //benchmarks:records [-- RUNS [MEGABYTES [KILOBYTES]]]
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -267,7 +267,9 @@ void CompareRecordsOf(size_t record_bytes, int64_t bytes, int runs) {
 int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::atoi(argv[1]) : 7;
   const int64_t bytes = (argc > 2 ? std::atoi(argv[2]) : 256) * int64_t{1 << 20};
-  for (const size_t kilobytes : {1, 10, 110}) {
+  const std::vector<size_t> sizes =
+      argc > 3 ? std::vector<size_t>{std::strtoul(argv[3], nullptr, 10)} : std::vector<size_t>{1, 10, 110};
+  for (const size_t kilobytes : sizes) {
     headrace::CompareRecordsOf(kilobytes * 1024, bytes, std::max(1, runs));
   }
   return 0;
