@@ -118,10 +118,12 @@ class Chain:
         self, iterator: hr.Iterator, steps: int, expected: dict[str, Any], next_row: Next, report: Report
     ) -> None:
         rows, given = expected["rows"], self.progress["given"]
+        interrupted = False
         for _ in range(steps):
             try:
                 row = next_row(iterator)
             except KeyboardInterrupt:
+                interrupted = True
                 report["interrupts"] += 1
                 if steps % 2 == 0:
                     break
@@ -131,6 +133,10 @@ class Chain:
                 return
             except hr.ResourceError:
                 raise  # an error of the machine, not of a row
+            except hr.ClosedError:
+                if not interrupted:
+                    raise
+                break  # a function of the pipeline was interrupted, which ended the run
             except hr.Error as error:
                 self._end(given, failure_text(error), expected, report)
                 return
