@@ -41,9 +41,7 @@ FORBIDDEN = [
     ("io/files", "//io/records/..."),
     ("kernels", "//io/..."),
     ("ops", "//engine/exec/..."),
-] + [
-    (f"engine/{room}", f"//engine/{later}/...") for room, later in itertools.combinations(ENGINE_ROOMS, 2)
-]
+] + [(f"engine/{room}", f"//engine/{later}/...") for room, later in itertools.combinations(ENGINE_ROOMS, 2)]
 # Seconds for each fuzz test.
 FUZZ_SECONDS = 5
 LONG_FUZZ_SECONDS = 300
