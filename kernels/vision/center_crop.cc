@@ -1,8 +1,8 @@
-#include <cmath>
 #include <vector>
 
 #include "core/error.h"
 #include "kernels/kernel.h"
+#include "kernels/vision/centered_begin.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/window.h"
@@ -12,13 +12,6 @@ namespace {
 
 constexpr ir::Number kZeros[] = {int64_t{0}};
 constexpr absl::Span<const ir::Number> kZero(kZeros);
-
-// The begin of a window of `size` whose centre is that of the image. The odd pixel of padding is at the end.
-int64_t CenteredBegin(int64_t image_size, int64_t size, bool rounds_down) {
-  if (size > image_size) return -((size - image_size) / 2);
-  if (rounds_down) return (image_size - size) / 2;
-  return static_cast<int64_t>(std::nearbyint(static_cast<double>(image_size - size) / 2.0));
-}
 
 class CenterCrop : public GeometricKernel {
  public:

@@ -220,7 +220,8 @@ class Methods:
     def rename(self, mapping: Mapping[str, str | int]) -> Dataset:
         """Gives columns other names.
 
-        Columns not named keep theirs; two may swap. The order of columns stays.
+        Columns not named keep theirs; two may swap. The order of columns stays. Over a source with random
+        access it has random access, too.
 
         Args:
             mapping: From each old name to the new.

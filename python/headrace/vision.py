@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace.chooser import Chooser
-from headrace.kernel import Kernel
+from headrace.kernel import Kernel, of_one_size
 
 if TYPE_CHECKING:
     pass
@@ -36,6 +36,7 @@ __all__ = [
     "EncodePng",
     "EnlargeToSize",
     "Equalize",
+    "FiveCrop",
     "GaussianBlur",
     "GaussianNoise",
     "Grayscale",
@@ -79,6 +80,7 @@ __all__ = [
     "ScaleJitter",
     "SlicePatches",
     "Solarize",
+    "TenCrop",
     "ToFloat",
     "TrivialAugmentWide",
     "UniformAugment",
@@ -750,6 +752,32 @@ class Equalize(Kernel):
 
     def __init__(self) -> None:
         super().__init__({})
+
+
+class FiveCrop(Kernel):
+    """Cuts the four corners and the middle out of an image, a column each.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives five columns of that type with
+    the height and width of `size`: upper left, upper right, lower left, lower right, and the middle. Of
+    several columns, such as an image and its mask, first come all crops of the first. torchvision's
+    FiveCrop.
+
+    Errors: an image smaller than the crop, another rank, an image without pixels, bytes or strings.
+
+    Args:
+        size: (height, width) of each crop, or one number for squares (at least 1, at most 65,535).
+
+    Example:
+        V.FiveCrop(224)
+    """
+
+    _unary = False
+
+    _outputs = None
+
+    @of_one_size
+    def __init__(self, size: int | Sequence[int]) -> None:
+        super().__init__({"size": size})
 
 
 class GaussianBlur(Kernel):
@@ -2190,6 +2218,32 @@ class Solarize(Kernel):
 
     def __init__(self, threshold: float) -> None:
         super().__init__({"threshold": threshold})
+
+
+class TenCrop(Kernel):
+    """Cuts the four corners and the middle out of an image and its mirror image, a column each.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives ten columns of that type with the
+    height and width of `size`: upper left, upper right, lower left, lower right and the middle, then
+    those of the mirror image. Of several columns, such as an image and its mask, first come all crops
+    of the first. torchvision's TenCrop.
+
+    Errors: an image smaller than the crop, another rank, an image without pixels, bytes or strings.
+
+    Args:
+        size: (height, width) of each crop, or one number for squares (at least 1, at most 65,535).
+        vertical_flip: The mirror image has top and bottom exchanged, instead of left and right.
+
+    Example:
+        V.TenCrop(224)
+    """
+
+    _unary = False
+
+    _outputs = None
+
+    def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
+        super().__init__({"size": size, "vertical_flip": vertical_flip})
 
 
 class ToFloat(Kernel):

@@ -36,6 +36,7 @@ __all__ = [
     "EncodePng",
     "EnlargeToSize",
     "Equalize",
+    "FiveCrop",
     "GaussianBlur",
     "GaussianNoise",
     "Grayscale",
@@ -79,6 +80,7 @@ __all__ = [
     "ScaleJitter",
     "SlicePatches",
     "Solarize",
+    "TenCrop",
     "ToFloat",
     "TrivialAugmentWide",
     "UniformAugment",
@@ -667,6 +669,25 @@ class Equalize(Kernel):
     """
 
     def __init__(self) -> None: ...
+
+class FiveCrop(Kernel):
+    """Cuts the four corners and the middle out of an image, a column each.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives five columns of that type with
+    the height and width of `size`: upper left, upper right, lower left, lower right, and the middle. Of
+    several columns, such as an image and its mask, first come all crops of the first. torchvision's
+    FiveCrop.
+
+    Errors: an image smaller than the crop, another rank, an image without pixels, bytes or strings.
+
+    Args:
+        size: (height, width) of each crop, or one number for squares (at least 1, at most 65,535).
+
+    Example:
+        V.FiveCrop(224)
+    """
+
+    def __init__(self, size: int | Sequence[int]) -> None: ...
 
 class GaussianBlur(Kernel):
     """Blurs an image with a Gaussian.
@@ -1912,6 +1933,26 @@ class Solarize(Kernel):
     """
 
     def __init__(self, threshold: float) -> None: ...
+
+class TenCrop(Kernel):
+    """Cuts the four corners and the middle out of an image and its mirror image, a column each.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives ten columns of that type with the
+    height and width of `size`: upper left, upper right, lower left, lower right and the middle, then
+    those of the mirror image. Of several columns, such as an image and its mask, first come all crops
+    of the first. torchvision's TenCrop.
+
+    Errors: an image smaller than the crop, another rank, an image without pixels, bytes or strings.
+
+    Args:
+        size: (height, width) of each crop, or one number for squares (at least 1, at most 65,535).
+        vertical_flip: The mirror image has top and bottom exchanged, instead of left and right.
+
+    Example:
+        V.TenCrop(224)
+    """
+
+    def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None: ...
 
 class ToFloat(Kernel):
     """Brings whole numbers to 0 … 1.
