@@ -15,18 +15,15 @@ def headrace_cc_test(name, copts = [], deps = [], size = "small", **kwargs):
 def headrace_cc_fuzz_test(name, deps = [], data = [], linkopts = [], **kwargs):
     """A parser of bytes from outside, given any bytes: NAME.cc holds LLVMFuzzerTestOneInput.
 
-    A test that replays the files of corpus/NAME beside it; under --config=asan it is a libFuzzer binary, which tools/fuzz
-    runs for longer. A dictionary for libFuzzer may stand in corpus/NAME.dict.
+    Under --config=fuzz it is a libFuzzer binary, which tools/fuzz runs; otherwise a test that replays the files of
+    corpus/NAME beside it. A dictionary for libFuzzer may stand in corpus/NAME.dict.
     """
     native.cc_test(
         name = name,
         size = "small",
         srcs = [name + ".cc"],
         copts = _COPTS,
-        args = select({
-            "//tools/build:fuzz": ["-runs=0"],
-            "//conditions:default": [],
-        }) + [native.package_name() + "/corpus/" + name],
+        args = [native.package_name() + "/corpus/" + name],
         data = data + native.glob(["corpus/" + name + "/*"]),
         linkopts = linkopts + select({
             "//tools/build:fuzz": ["-fsanitize=fuzzer"],

@@ -79,9 +79,9 @@ def find_targets(names: list[str]) -> list[Target]:
 def build(targets: list[Target]) -> pathlib.Path:
     """Returns the folder of the binaries; subprocess.CalledProcessError if one does not build."""
     labels = [target.label for target in targets]
-    subprocess.run([*BAZEL, "build", "--config=asan", *QUIET, *labels], cwd=ROOT, check=True)
+    subprocess.run([*BAZEL, "build", "--config=fuzz", *QUIET, *labels], cwd=ROOT, check=True)
     where = subprocess.run(
-        [*BAZEL, "info", "--config=asan", "bazel-bin"], cwd=ROOT, check=True, capture_output=True, text=True
+        [*BAZEL, "info", "--config=fuzz", "bazel-bin"], cwd=ROOT, check=True, capture_output=True, text=True
     )
     return pathlib.Path(where.stdout.strip())
 
