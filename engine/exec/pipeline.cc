@@ -574,7 +574,7 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::Fetch(std::chrono::nanoseconds limit
   }
 }
 
-// Rows of a block that is here cost less than reading the clock, which is read for the last of them alone.
+// Giving a row of a block that is here costs less than reading the clock, which is read for its first and last row.
 absl::StatusOr<Pipeline::Outcome> Pipeline::FetchRow(std::chrono::nanoseconds limit, ResultRow& row) {
   const bool here = block_ && skip_rows_ == 0 && block_row_ + 1 < block_->rows();
   if (here && GiveRow(row) == Outcome::kRow) {
