@@ -118,12 +118,10 @@ class Chain:
         self, iterator: hr.Iterator, steps: int, expected: dict[str, Any], next_row: Next, report: Report
     ) -> None:
         rows, given = expected["rows"], self.progress["given"]
-        interrupted = False
         for _ in range(steps):
             try:
                 row = next_row(iterator)
             except KeyboardInterrupt:
-                interrupted = True
                 report["interrupts"] += 1
                 if steps % 2 == 0:
                     break
@@ -134,7 +132,7 @@ class Chain:
             except hr.ResourceError:
                 raise  # an error of the machine, not of a row
             except hr.ClosedError:
-                if not interrupted:
+                if report["interrupts"] == 0:
                     raise
                 break  # a function of the pipeline was interrupted, which ended the run
             except hr.Error as error:
