@@ -1,10 +1,9 @@
 """The cost of take, skip, concat and zip over Range: nanoseconds of wall time a row, and the ratio to their inputs alone.
 
-Ranges are read in batches, in turns with the pipelines; prints the median of the ratios of all rounds, and their range.
+Ranges are read in batches, in turns with the pipelines.
 """
 
 import argparse
-import statistics
 import time
 
 import measuring
@@ -12,6 +11,8 @@ import measuring
 import headrace as hr
 
 BATCH = 1024
+# Where not 1.
+INPUTS_OF_A_ROW = {"zip": 2}
 
 
 def pipelines(rows: int) -> dict[str, hr.Dataset]:
@@ -40,21 +41,16 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
+    alone: list[float] = []
     measured: dict[str, list[float]] = {}
-    ratios: dict[str, list[float]] = {}
-    inputs = {"zip": 2}
     for _ in range(options.rounds):
-        alone = nanoseconds(hr.Range(options.rows), options.rows)
-        measured.setdefault("Range", []).append(alone)
+        alone.append(nanoseconds(hr.Range(options.rows), options.rows))
         for name, dataset in pipelines(options.rows).items():
             measured.setdefault(name, []).append(nanoseconds(dataset, options.rows))
-            ratios.setdefault(name, []).append(measured[name][-1] / alone / inputs.get(name, 1))
+    print(f"Range: {measuring.summary(alone)} ns a row")
     for name, costs in measured.items():
-        print(f"{name}: {measuring.summary(costs)} ns a row", end="")
-        if name in ratios:
-            each = ratios[name]
-            print(f"; {statistics.median(each):.2f} of its inputs ({min(each):.2f} to {max(each):.2f})", end="")
-        print()
+        inputs = [cost * INPUTS_OF_A_ROW.get(name, 1) for cost in alone]
+        print(f"{name}: {measuring.summary(costs)} ns a row; to its inputs {measuring.ratio(costs, inputs)}")
 
 
 if __name__ == "__main__":
