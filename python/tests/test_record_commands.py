@@ -120,6 +120,12 @@ def test_a_contact_sheet_is_from_the_whole_file(records, tmp_path, capsys):
     assert "1 to" in capsys.readouterr().err
 
 
+def test_a_contact_sheet_of_pictures_that_cannot_be_decoded_is_an_error(records, tmp_path, capsys):
+    records.write_bytes(b"".join(frame(image_record(i, 0, PICTURES[i][:-200])) for i in range(4)))
+    assert main(["inspect", str(records), "--sheet", str(tmp_path / "sheet.png")]) == 1
+    assert "holds no picture for a contact sheet" in capsys.readouterr().err
+
+
 # ---- verify ----
 
 
@@ -142,6 +148,17 @@ def test_verify_names_each_fault(records, capsys, raw):
     assert "records are not in it" in said
     cut = len(data) - len(frame(image_record(9, 0, PICTURES[0][:50])))
     assert (f"byte {cut:,}: " in said) != raw
+
+
+def test_verify_names_each_picture_and_the_index_where_no_picture_can_be_decoded(records, capsys):
+    bad = [frame(image_record(i, 0, PICTURES[i][:100])) for i in range(3)]
+    records.write_bytes(b"".join(bad))
+    assert main(["verify", str(records)]) == 1
+    said = capsys.readouterr().out
+    for offset in (0, len(bad[0]), len(bad[0] + bad[1])):
+        assert f"byte {offset:,}: " in said
+    assert f"{records.with_suffix('.idx')}: key 1 leads to byte" in said
+    assert f"{records}: 3 records, 0 pictures decoded" in said
 
 
 def test_verify_names_records_that_are_too_short(records, capsys):

@@ -38,7 +38,8 @@ def pack_images(
     The files take their names when they are complete; a run that was killed leaves drafts beside them. Bytes are the same
     whatever the number of workers, and, where OpenCV has the same JPEG library, those of im2rec.py of MXNet 1.9.1.
 
-    Raises NotFoundError without the list, DataError for a line that is none, UnsupportedError while another process
+    Raises NotFoundError without the list, DataError for a line that is none and where every picture was left out,
+    UnsupportedError while another process
     writes the same file, ResourceError for a full disk; `resume=True` goes on after each of them.
 
     Args:

@@ -2,11 +2,12 @@
 
 import argparse
 import os
+import sys
 
 from headrace.errors import NotFoundError
 from headrace.pack.list_making import DEFAULT_EXTS, make_lists
 from headrace.pack.packed_report import pack_and_report
-from headrace.pack.picture_packing import Labels
+from headrace.pack.picture_packing import Labels, NothingPackedError
 from headrace.pack.recipe import ENCODINGS, Recipe
 from headrace.system_error import system_error
 
@@ -121,15 +122,21 @@ def _pack(options: argparse.Namespace, prefix: str, root: str) -> int:
         options.color,
         options.encoding,
     ).checked("pack")
+    code = 0
     for listing in lists_of(prefix):
-        pack_and_report(
-            listing,
-            root,
-            f"{os.path.splitext(listing)[0]}.rec",
-            recipe,
-            labels=Labels(packs_all=options.pack_label),
-            on_error=options.on_error,
-            resume=options.resume,
-            workers=options.num_thread,
-        )
-    return 0
+        try:
+            pack_and_report(
+                listing,
+                root,
+                f"{os.path.splitext(listing)[0]}.rec",
+                recipe,
+                labels=Labels(packs_all=options.pack_label),
+                on_error=options.on_error,
+                resume=options.resume,
+                workers=options.num_thread,
+            )
+        except NothingPackedError as error:
+            # The pictures of the other lists may be good.
+            print(f"headrace: {error}", file=sys.stderr)
+            code = 1
+    return code
