@@ -9,13 +9,16 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "io/files/interrupt.h"
 #include "io/formats/recordio/record_frame.h"
 
 namespace headrace {
 namespace {
 
-// Records of an index that are looked up in the file before the index is trusted.
-constexpr size_t kChecked = 64;
+// Records of an index that are looked up in the file before the index is trusted: all of a smaller file, as many of a
+// larger one, at equal distances.
+constexpr size_t kWalked = size_t{1} << 15;
+constexpr size_t kSampled = 1024;
 
 // Puts the records in order of their offsets.
 void SortByOffset(RecordIndex& index) {
@@ -52,16 +55,33 @@ absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file,
   }
 }
 
-// Whether the offsets, in order, are those of all records: as far as the first, the last and some between them show.
+// The two with the same offset that come first; the size: there are none.
+size_t FindEqual(const std::vector<int64_t>& sorted) {
+  return static_cast<size_t>(std::adjacent_find(sorted.begin(), sorted.end()) - sorted.begin());
+}
+
+// Whether the offsets, in order, are those of all records: each record ends where the next one begins. Of more than
+// kWalked records the last one and kSampled before it are looked up.
 absl::StatusOr<bool> NamesAll(const RandomAccessFile& file, int64_t size, const std::vector<int64_t>& offsets) {
   if (offsets.empty()) return size == 0;
-  if (offsets.front() != 0 || offsets.back() >= size) return false;
-  const size_t step = std::max<size_t>(1, offsets.size() / kChecked);
+  if (offsets.front() != 0 || offsets.back() >= size || FindEqual(offsets) < offsets.size()) return false;
+  const size_t step = offsets.size() <= kWalked ? 1 : offsets.size() / kSampled;
   for (size_t i = offsets.size() - 1;; i -= step) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offsets[i]));
     if (end != (i + 1 < offsets.size() ? offsets[i + 1] : size)) return false;
     if (i < step) return true;
   }
+}
+
+struct OpenedFile {
+  std::shared_ptr<const RandomAccessFile> file;
+  int64_t size;
+};
+absl::StatusOr<OpenedFile> Open(const FileSystem& files, const std::string& path) {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  return OpenedFile{std::move(file), size};
 }
 
 absl::Status CheckOffsets(const RecordIndex& index, const std::string& index_path, const std::string& path,
@@ -81,14 +101,12 @@ absl::Status CheckOffsets(const RecordIndex& index, const std::string& index_pat
   return absl::OkStatus();
 }
 
-struct OpenedFile {
-  std::shared_ptr<const RandomAccessFile> file;
-  int64_t size;
-};
-absl::StatusOr<OpenedFile> Open(const FileSystem& files, const std::string& path) {
-  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
-  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
-  return OpenedFile{std::move(file), size};
+// `index` is in order of its offsets.
+absl::Status CheckDifferent(const RecordIndex& index, const std::string& index_path, const std::string& path) {
+  const size_t i = FindEqual(index.offsets);
+  if (i == index.offsets.size()) return absl::OkStatus();
+  return DataError(index_path, ": keys ", index.keys[i], " and ", index.keys[i + 1], " both point to byte ",
+                   index.offsets[i], " of ", path, ": make the index anew, or read with index=\"build\"");
 }
 
 // An index beside the file that names all its records; otherwise nullopt, and whether it may be replaced.
@@ -124,6 +142,7 @@ absl::Status AddFromIndex(const FileSystem& files, const std::string& path, cons
   HEADRACE_ASSIGN_OR_RETURN(RecordIndex index, ParseRecordIndex(text.bytes_value(), index_path));
   HEADRACE_RETURN_IF_ERROR(CheckOffsets(index, index_path, path, opened.size));
   SortByOffset(index);
+  HEADRACE_RETURN_IF_ERROR(CheckDifferent(index, index_path, path));
   HEADRACE_ASSIGN_OR_RETURN(const bool all, NamesAll(*opened.file, opened.size, index.offsets));
   if (!all) {
     std::optional<int64_t> end = 0;

@@ -66,8 +66,8 @@ using ChooseRecords = absl::StatusOr<int64_t> (*)(const FileSystem& files, const
                                                   RecordIndex& index);
 absl::StatusOr<int64_t> ChooseAll(const FileSystem& files, const std::string& path, int64_t size, RecordIndex& index);
 
-// `indices`: an .idx file for each of the paths. kData, naming index, key and byte: an offset that no record of the
-// file can have.
+// `indices`: an .idx file for each of the paths, of all its records or a part of them. kData, naming index, keys and
+// byte: an offset that no record of the file can have, or that stands there twice.
 absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vector<std::string>& paths,
                                         const std::vector<std::string>& indices, ChooseRecords choose);
 

@@ -7,7 +7,10 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "core/error.h"
 #include "io/files/interrupt.h"
 #include "io/files/testing/faulty_file_system.h"
@@ -67,14 +70,53 @@ TEST_F(RecordTableTest, TakesTheIndexThatIsThere) {
 }
 
 TEST_F(RecordTableTest, NoticesAnIndexThatDoesNotFit) {
-  for (const char* stale : {"0\t0\n1\t12\n2\t20\n", "0\t12\n1\t20\n2\t44\n", "0\t0\n1\t12\n2\t44\n",
-                            "0\t0\n1\t12\n2\t20\n3\t44\n4\t400\n", "0\t0\n1\t12\n2\t28\n3\t44\n", ""}) {
+  for (const char* stale :
+       {"0\t0\n1\t12\n2\t20\n", "0\t12\n1\t20\n2\t44\n", "0\t0\n1\t12\n2\t44\n", "0\t0\n1\t12\n2\t20\n3\t44\n4\t400\n",
+        "0\t0\n1\t12\n2\t28\n3\t44\n", "0\t0\n1\t12\n2\t12\n3\t20\n4\t44\n", ""}) {
     folder_.Write("a.idx", stale);
     const auto table = Build();
     ASSERT_TRUE(table.ok()) << table.status();
     EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44)) << stale;
     EXPECT_EQ(Text("a.idx"), IndexBytes(records_)) << stale;
   }
+}
+
+TEST_F(RecordTableTest, NoticesAnyRecordThatAnIndexLeavesOut) {
+  const std::vector<std::string> records(500, "some bytes");
+  folder_.Write("a.rec", RecordBytes(records));
+  const std::string index = IndexBytes(records);
+  for (const size_t missing : {1, 7, 250, 498}) {
+    std::vector<std::string> lines = absl::StrSplit(index, '\n');
+    lines.erase(lines.begin() + static_cast<ptrdiff_t>(missing));
+    folder_.Write("a.idx", absl::StrJoin(lines, "\n"));
+    const auto table = Build();
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_EQ(table->size(), records.size()) << missing;
+    EXPECT_EQ(Text("a.idx"), index);
+  }
+}
+
+TEST_F(RecordTableTest, LooksUpAPartOfManyRecords) {
+  const std::vector<std::string> records(40'000, "");
+  folder_.Write("a.rec", RecordBytes(records));
+  folder_.Write("a.idx", IndexBytes(records));
+  int reads = 0;
+  const FaultyFileSystem counting(LocalFileSystem(), [&](std::string_view call, const std::string& path) {
+    if (call == "ReadAt" && path == path_) ++reads;
+    return absl::OkStatus();
+  });
+  const auto build = [&] {
+    reads = 0;
+    const auto table = BuildIndices(counting, {path_}, OnDamage::kFail, ChooseAll);
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_EQ(table->size(), records.size());
+  };
+  build();
+  EXPECT_GT(reads, 1000);
+  EXPECT_LT(reads, 1100);
+  // Equal offsets are seen without a read.
+  folder_.Write("a.idx", Cat("40000\t80\n", IndexBytes(records)));
+  build();
 }
 
 TEST_F(RecordTableTest, LeavesAnotherFileOfThatNameAlone) {
@@ -132,6 +174,13 @@ TEST_F(RecordTableTest, ReadsPartsOfFiles) {
   ASSERT_EQ(table->notes().size(), 1u);
   EXPECT_EQ(table->notes()[0].offset, 44);
   EXPECT_THAT(table->notes()[0].text, HasSubstr("names no record of the last 16 bytes"));
+}
+
+TEST_F(RecordTableTest, RefusesTwoKeysOfOneRecord) {
+  folder_.Write("a.idx", "5\t20\n6\t0\n7\t20\n");
+  EXPECT_EQ(KindOf(Read().status()), ErrorKind::kData);
+  EXPECT_THAT(DescribeError(Read().status()),
+              AllOf(HasSubstr("a.idx: keys 5 and 7 both point to byte 20"), HasSubstr(path_)));
 }
 
 TEST_F(RecordTableTest, NamesTheKeyThatCannotBe) {
