@@ -32,8 +32,8 @@ class RecordTableTest : public ::testing::Test {
   absl::StatusOr<RecordTable> Build(OnDamage on_damage = OnDamage::kFail) const {
     return BuildIndices(*LocalFileSystem(), {path_}, on_damage, ChooseAll);
   }
-  absl::StatusOr<RecordTable> Read() const {
-    return ReadIndices(*LocalFileSystem(), {path_}, {folder_ / "a.idx"}, ChooseAll);
+  absl::StatusOr<RecordTable> Read(OnDamage on_damage = OnDamage::kFail) const {
+    return ReadIndices(*LocalFileSystem(), {path_}, {folder_ / "a.idx"}, on_damage, ChooseAll);
   }
   static std::vector<int64_t> Begins(const RecordTable& table) {
     std::vector<int64_t> begins;
@@ -105,18 +105,21 @@ TEST_F(RecordTableTest, LooksUpAPartOfManyRecords) {
     if (call == "ReadAt" && path == path_) ++reads;
     return absl::OkStatus();
   });
-  const auto build = [&] {
+  const auto build = [&](OnDamage on_damage) {
     reads = 0;
-    const auto table = BuildIndices(counting, {path_}, OnDamage::kFail, ChooseAll);
+    const auto table = BuildIndices(counting, {path_}, on_damage, ChooseAll);
     ASSERT_TRUE(table.ok()) << table.status();
     EXPECT_EQ(table->size(), records.size());
   };
-  build();
+  build(OnDamage::kFail);
   EXPECT_GT(reads, 1000);
   EXPECT_LT(reads, 1100);
+  // Every one, since each is read by its number.
+  build(OnDamage::kSkip);
+  EXPECT_EQ(reads, 40'000);
   // Equal offsets are seen without a read.
   folder_.Write("a.idx", Cat("40000\t80\n", IndexBytes(records)));
-  build();
+  build(OnDamage::kFail);
 }
 
 TEST_F(RecordTableTest, LeavesAnotherFileOfThatNameAlone) {
@@ -181,6 +184,26 @@ TEST_F(RecordTableTest, RefusesTwoKeysOfOneRecord) {
   EXPECT_EQ(KindOf(Read().status()), ErrorKind::kData);
   EXPECT_THAT(DescribeError(Read().status()),
               AllOf(HasSubstr("a.idx: keys 5 and 7 both point to byte 20"), HasSubstr(path_)));
+}
+
+TEST_F(RecordTableTest, LeavesDamagedRecordsOutOfAnIndexThatNamesThem) {
+  // The head at 20 is overwritten, so the record at 12 is not followed by another one; that at 60 is cut off.
+  std::string bytes = RecordBytes(records_);
+  bytes[20] = 'x';
+  folder_.Write("a.rec", bytes + kMagicWord + std::string("\x40\0\0\0oops", 8));
+  folder_.Write("a.idx", IndexBytes(records_) + "4\t60\n");
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(Read()->size(), 5u);
+  const auto table = Read(OnDamage::kSkip);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 44));
+  EXPECT_EQ(table->Key(1, 0), 3u);
+  EXPECT_FALSE(table->files()[0].complete);
+  ASSERT_GE(table->notes().size(), 3u);
+  EXPECT_EQ(table->notes()[0].offset, 12);
+  EXPECT_THAT(table->notes()[0].text, AllOf(HasSubstr("a.idx names it by key 1"), HasSubstr("ends at byte 20")));
+  EXPECT_THAT(table->notes()[1].text, HasSubstr("no whole record is at byte 20"));
+  EXPECT_THAT(table->notes()[2].text, HasSubstr("no whole record is at byte 60"));
 }
 
 TEST_F(RecordTableTest, NamesTheKeyThatCannotBe) {
