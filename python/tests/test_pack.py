@@ -215,6 +215,20 @@ def test_missing_lists_and_folders_are_named(tmp_path, capsys):
     assert "nowhere" in capsys.readouterr().err
 
 
+def test_paths_may_be_uris(root, tmp_path, capsys):
+    pack.make_lists(f"file://{tmp_path}/set", f"file://{root}", recursive=True)
+    packed = pack.pack_images(f"file://{tmp_path}/set.lst", f"file://{root}", f"file://{tmp_path}/a.rec", resize=16)
+    assert packed.path == str(tmp_path / "a.rec") and packed.records == 12
+    assert main(["pack", f"file://{tmp_path}/set", f"file://{root}", "--resize", "16"]) == 0
+    out = f"file://{tmp_path}/b.rec"
+    assert main(["im2rec", f"file://{tmp_path}/set.lst", f"file://{root}", out, "resize=16"]) == 0
+    for name in ("set.rec", "b.rec"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "a.rec").read_bytes()
+    for given in (["s3://a/set.lst", root], [tmp_path / "set.lst", "s3://a"], [tmp_path / "set.lst", root, "s3://a/b"]):
+        with pytest.raises(hr.UnsupportedError, match="no file system for s3://"):
+            pack.pack_images(*given)
+
+
 # ---- im2rec ----
 
 

@@ -177,6 +177,40 @@ def test_missing_files_are_named(tmp_path, capsys):
     assert main(["unpack", str(tmp_path / "none.rec"), str(tmp_path / "out")]) == 1
 
 
+def test_commands_take_uris(records, tmp_path, capsys):
+    uri = f"file://{records}"
+    index = records.with_suffix(".idx").read_text()
+    assert main(["inspect", uri, "--sheet", f"file://{tmp_path}/sheet.png"]) == 0 and (tmp_path / "sheet.png").exists()
+    assert main(["verify", uri]) == 0
+    assert f"index {records.with_suffix('.idx')}: nothing wrong" in capsys.readouterr().out
+    assert main(["unpack", uri, f"file://{tmp_path}/out"]) == 0 and (tmp_path / "out/list.lst").exists()
+    assert main(["index", uri, f"file://{tmp_path}/new.idx"]) == 0 and (tmp_path / "new.idx").read_text() == index
+    records.with_suffix(".idx").unlink()
+    assert main(["index", uri]) == 0 and records.with_suffix(".idx").read_text() == index
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["inspect", "s3://a/b.rec"],
+        ["verify", "s3://a/b.rec"],
+        ["index", "s3://a/b.rec"],
+        ["index", "b.rec", "s3://a/b.idx"],
+        ["unpack", "s3://a/b.rec", "out"],
+        ["unpack", "b.rec", "s3://a/out"],
+        ["pack", "s3://a/b", "root"],
+        ["pack", "b", "s3://a/root"],
+        ["pack", "s3://a/b", "root", "--list"],
+        ["im2rec", "s3://a/b.lst", "root", "b.rec"],
+        ["im2rec", "b.lst", "root", "s3://a/b.rec"],
+    ],
+)
+def test_commands_refuse_other_file_systems(given, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(given) == 1
+    assert "no file system for s3://" in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
 # ---- unpack and index ----
 
 

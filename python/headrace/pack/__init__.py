@@ -60,13 +60,16 @@ def pack_images(
             encoded again, and the file is the same in the end.
         workers: The most pictures at once; None: the engine chooses.
     """
-    listing = options.path("listing", listing, "pack_images")
-    path = f"{os.path.splitext(listing)[0]}.rec" if path is None else options.path("path", path, "pack_images")
+    listing = options.local_path("listing", listing, "pack_images")
+    if path is None:
+        path = f"{os.path.splitext(listing)[0]}.rec"
+    else:
+        path = options.local_path("path", path, "pack_images")
     options.choice("on_error", on_error, ("skip", "raise"), "pack_images")
     recipe = Recipe(pass_through, resize, center_crop, quality, color, encoding).checked("pack_images")
     return pack_pictures(
         listing,
-        options.path("root", root, "pack_images"),
+        options.local_path("root", root, "pack_images"),
         path,
         recipe,
         labels=Labels(packs_all=pack_label),

@@ -36,7 +36,7 @@ class Written:
 
 def write_records(dataset: "Dataset", path: str | os.PathLike[str], given: dict[str, Any]) -> Written:
     """As Dataset.write_records, which describes it; `given` are options of the run."""
-    path = options.path("path", path, "write_records")
+    path = options.local_path("path", path, "write_records")
     record_of = _chosen(dataset.schema)
     started = time.monotonic()
     # Without a job that it could go on for: a dataset has none that lasts.

@@ -5,6 +5,7 @@ import os
 import sys
 
 from headrace.errors import NotFoundError
+from headrace.options import local_path
 from headrace.pack.list_making import DEFAULT_EXTS, make_lists
 from headrace.pack.packed_report import pack_and_report
 from headrace.pack.picture_packing import Labels, NothingPackedError
@@ -79,7 +80,8 @@ def _add_run_options(group: "argparse._ArgumentGroup") -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    prefix, root = os.path.abspath(options.prefix), os.path.abspath(options.root)
+    prefix = os.path.abspath(local_path("PREFIX", options.prefix, "pack"))
+    root = os.path.abspath(local_path("ROOT", options.root, "pack"))
     return _list(options, prefix, root) if options.list else _pack(options, prefix, root)
 
 
