@@ -43,6 +43,14 @@ def test_a_method_of_no_library_is_just_unknown():
             r"map\(function, columns, processes=…\), hr\.from_dataset\(dataset, processes=…",
         ),
         (lambda ds: ds.map(operations=abs, input_columns="value"), "it is called"),
+        (lambda ds: hr.ImageFolder("p", num_workers=4), r"ImageFolder\(\) has no parameter num_workers; .*workers=…"),
+        (lambda ds: hr.ImageFolder("p", num_parallel_calls=4), r"has no parameter num_parallel_calls; leave it out"),
+        (
+            lambda ds: hr.ImageFolder("p", sampler=[1]),
+            r"has no parameter sampler; write shuffle=True in the source, or",
+        ),
+        (lambda ds: hr.Range(3, batch_size=2), r"Range\(\) has no parameter batch_size; .*batch\(size=…\)"),
+        (lambda ds: hr.Text("p", buffer_size=2), r"Text\(\) has no parameter buffer_size; .*shuffle\(window=…\)"),
     ],
 )
 def test_a_keyword_of_another_library_names_ours(call, advice):
@@ -53,6 +61,8 @@ def test_a_keyword_of_another_library_names_ours(call, advice):
 def test_a_keyword_of_no_library_is_pythons_own_error():
     with pytest.raises(TypeError, match="unexpected keyword argument 'windows'"):
         hr.Range(3).shuffle(windows=4)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'batches'"):
+        hr.Range(3, batches=4)
 
 
 def test_no_method_of_ours_is_among_those_of_others():
@@ -62,6 +72,13 @@ def test_no_method_of_ours_is_among_those_of_others():
 def test_the_advised_methods_keep_names_and_documentation():
     assert hr.Dataset.batch.__name__ == "batch"
     assert "drop_remainder" in (hr.Dataset.batch.__doc__ or "")
+    assert list(inspect.signature(hr.Range).parameters)[:1] == ["start"]
+
+
+def test_the_schema_is_advised_as_the_property_that_it_is():
+    for name in ("element_spec", "output_shapes", "output_types"):
+        with pytest.raises(AttributeError, match=r"write schema, which is no method"):
+            getattr(hr.Range(3), name)
 
 
 @pytest.mark.parametrize("swapped", [V.Decode(), abs])
