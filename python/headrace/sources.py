@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import hosted
 from headrace.dataset import Dataset
@@ -89,7 +89,7 @@ class Csv(Dataset):
         shuffle: bool = False,
         window: int = 16384,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         look: int = 1000,
         *,
@@ -327,9 +327,9 @@ class ImageRecord(Dataset):
         columns: Sequence[str] | None = None,
         window: int = 1024,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
-        damage: str = "error",
+        damage: Literal["error", "skip"] = "error",
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -398,7 +398,7 @@ class JsonLines(Dataset):
         shuffle: bool = False,
         window: int = 16384,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         look: int = 1000,
         *,
@@ -573,9 +573,9 @@ class RecordFile(Dataset):
         shuffle: bool = False,
         window: int = 1024,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
-        damage: str = "error",
+        damage: Literal["error", "skip"] = "error",
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -633,7 +633,7 @@ class Text(Dataset):
         shuffle: bool = False,
         window: int = 16384,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         *,
         seed: int | None = None,

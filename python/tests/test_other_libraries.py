@@ -1,6 +1,7 @@
 """What users of other libraries write at first: each mistake is answered by what to write here."""
 
 import inspect
+import json
 import pickle
 import re
 from typing import Literal, get_args, get_type_hints
@@ -10,7 +11,8 @@ import pytest
 from conftest import values
 
 import headrace as hr
-from headrace import other_libraries
+from headrace import _engine, other_libraries
+from headrace import transforms as T
 from headrace import vision as V
 
 PICTURES = np.zeros((3, 8, 8, 3), np.uint8)
@@ -180,7 +182,20 @@ def test_choices_have_literal_types():
         "executor": ("threads", "pull"),
     }.items():
         assert get_args(hints[name])[0] == Literal[choices]
-    assert "Literal" in str(inspect.signature(V.Resize).parameters["interpolation"].annotation)
+    declared = 0
+    for op in json.loads(_engine.declarations())["operators"]:
+        owner = {"": hr, "functions": hr, "samplers": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}.get(
+            op["python_module"]
+        )
+        for attribute in op["attributes"]:
+            if owner is None or not attribute["choices"] or attribute["hidden"]:
+                continue
+            parameters = inspect.signature(getattr(owner, op["python_name"] or op["name"])).parameters
+            choices = ", ".join(f'"{choice}"' for choice in attribute["choices"])
+            annotation = str(parameters[attribute["name"]].annotation).replace("'", '"')
+            assert f"Literal[{choices}]" in annotation, op["name"]
+            declared += 1
+    assert declared > 20
 
 
 def test_isin_takes_long_lists():
