@@ -133,6 +133,9 @@ def test_a_function_that_takes_a_row_as_a_dict_is_refused_at_once(whole_row):
         (lambda ds: ds.map(lambda row: row["a"], "a"), r"\(here int64 \(\)\)"),
         (lambda ds: ds.map(lambda row: row["a"], "text"), r"\(here string \(\)\)"),
         (lambda ds: ds.map(lambda row: row["a"], "data"), r"\(here bytes \(\)\)"),
+        (lambda ds: ds.map(lambda row: row.update(b=1), "a"), r"\(here int64 \(\)\)"),
+        (lambda ds: ds.map(lambda row: row.get("a"), "text"), r"\(here string \(\)\)"),
+        (lambda ds: ds.map(lambda row: dict(row.items()), "data"), r"\(here bytes \(\)\)"),
         (lambda ds: ds.filter(lambda row: row["a"] > 1), r"\(here int64 \(\), string \(\), bytes \(\)\)"),
     ],
 )
@@ -148,7 +151,7 @@ def test_other_errors_of_functions_have_no_such_hint():
     def fails(x):
         raise TypeError("no")
 
-    for function in (fails, lambda x: [].pop(), lambda x: x + "a"):
+    for function in (fails, lambda x: [].pop(), lambda x: x + "a", lambda x: [].keys(), lambda x: x.nothing):
         with pytest.raises(hr.FunctionError) as caught:
             list(hr.Range(3).map(function, "value"))
         assert "as a dict" not in str(caught.value)
