@@ -83,6 +83,16 @@ def test_pictures_are_encoded_before(tmp_path, photos):
         assert np.array_equal(ours["image"], expected["image"])
 
 
+def test_texts_are_encoded_before(tmp_path):
+    (tmp_path / "a.txt").write_text("one\nzwölf\n")
+    lines = hr.Text(tmp_path / "a.txt")
+    with pytest.raises(hr.GraphError, match=r"line is a text.*text\.encode\(\)") as caught:
+        lines.write_records(tmp_path / "set.rec")
+    assert "EncodeJpeg" not in str(caught.value)
+    encoded = lines.map(lambda text: text.encode(), "line", types={"line": "bytes"})
+    assert payloads(encoded.write_records(tmp_path / "set.rec").path) == [b"one", "zwölf".encode()]
+
+
 @pytest.mark.parametrize(
     "source",
     [

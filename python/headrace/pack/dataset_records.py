@@ -72,6 +72,11 @@ def _chosen(schema: "dict[str, ColumnType]") -> Callable[[dict[str, Any], int], 
 
 def _check_bytes(name: str, column: "ColumnType") -> None:
     encoded = column.dtype in ("bytes", "unknown") and column.shape in ((), None)
+    if column.dtype == "string":
+        raise GraphError(
+            f"write_records: {name} is a text, and records are bytes: encode it with .map(lambda text: text.encode(), "
+            f'"{name}", types={{"{name}": "bytes"}})'
+        )
     if not encoded:
         raise GraphError(
             f"write_records: {name} is {column.dtype} of shape {column.shape}; it must be the bytes of one row: encode "
