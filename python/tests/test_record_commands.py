@@ -146,6 +146,7 @@ def test_verify_names_each_fault(records, capsys, raw):
     assert f"byte {first:,}: {third - first:,} bytes belong to no record" in said
     assert "key 0 stands there twice" in said and "key 5 leads to byte 7" in said and "line 4 is no key" in said
     assert "records are not in it" in said
+    assert said.rstrip().endswith(" faults")
     cut = len(data) - len(frame(image_record(9, 0, PICTURES[0][:50])))
     assert (f"byte {cut:,}: " in said) != raw
 
@@ -168,6 +169,13 @@ def test_verify_names_records_that_are_too_short(records, capsys):
     assert main(["verify", str(records)]) == 1
     said = capsys.readouterr().out
     assert f"byte {at:,}: the record is shorter than its header" in said and "2 faults" in said and "no index" in said
+
+
+def test_one_fault_is_in_the_singular(records, capsys):
+    records.write_bytes(records.read_bytes() + frame(b"short"))
+    records.with_suffix(".idx").unlink()
+    assert main(["verify", str(records)]) == 1
+    assert capsys.readouterr().out.rstrip().endswith("no index: 1 fault")
 
 
 def test_missing_files_are_named(tmp_path, capsys):

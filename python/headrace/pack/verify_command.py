@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
         print(fault)
     index = "no index" if found.index is None else f"index {found.index}"
     faults = (
-        "nothing wrong" if not found.faults else f"{len(found.faults):,} faults"
+        "nothing wrong" if not found.faults else f"{len(found.faults):,} fault{'s' if len(found.faults) > 1 else ''}"
     )
     pictures = "" if options.raw else f", {found.pictures:,} pictures decoded"
     print(f"{path}: {found.records:,} records{pictures}, {index}: {faults}")
