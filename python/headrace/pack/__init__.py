@@ -39,8 +39,8 @@ def pack_images(
     whatever the number of workers, and, where OpenCV has the same JPEG library, those of im2rec.py of MXNet 1.9.1.
 
     Raises NotFoundError without the list, DataError for a line that is none and where every picture was left out,
-    UnsupportedError while another process
-    writes the same file, ResourceError for a full disk; `resume=True` goes on after each of them.
+    UnsupportedError while another process writes the same file, ResourceError for a full disk; `resume=True` goes on
+    after each of them.
 
     Args:
         listing: The list, `.lst`: lines of a number, a label or several, and a path below `root`.
