@@ -141,6 +141,7 @@ TEST(SkippedRows, AreAnErrorIfNothingIsLeftOfAnEpoch) {
   for (Numbers numbers : {Numbers(3).Failing({0, 1, 2}), Numbers(3).Failing({0, 1, 2}).Batch(2)}) {
     const Ran ran = RunEveryWay(numbers.builder());
     EXPECT_THAT(DescribeError(ran.error), HasSubstr("every row of this epoch failed"));
+    EXPECT_TRUE(IsNothingLeft(ran.error));
   }
 }
 

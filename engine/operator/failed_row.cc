@@ -4,6 +4,11 @@
 #include "core/text.h"
 
 namespace headrace {
+namespace {
+
+constexpr std::string_view kNothingLeft = "headrace/nothing_left";
+
+}  // namespace
 
 bool IsOfOneRow(const absl::Status& error) {
   if (IsBeyondRow(error)) return false;
@@ -17,7 +22,10 @@ absl::Status NothingLeftError(std::string_view of, const absl::Status& last) {
   last.ForEachPayload([&error](absl::string_view url, const absl::Cord& value) {
     error.SetPayload(url, absl::Cord(absl::string_view(std::string(value))));
   });
+  error.SetPayload(ToAbsl(kNothingLeft), absl::Cord());
   return error;
 }
+
+bool IsNothingLeft(const absl::Status& error) { return error.GetPayload(ToAbsl(kNothingLeft)).has_value(); }
 
 }  // namespace headrace

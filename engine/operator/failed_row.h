@@ -24,6 +24,7 @@ bool IsOfOneRow(const absl::Status& error);
 
 // For a pass, a batch or an epoch ("this epoch") of which no row is left: that of the last row, and says so.
 absl::Status NothingLeftError(std::string_view of, const absl::Status& last);
+bool IsNothingLeft(const absl::Status& error);
 
 }  // namespace headrace
 

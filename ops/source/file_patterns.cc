@@ -17,8 +17,8 @@ ir::Attribute DeclarePatterns() {
   return {.name = "patterns",
           .type = ir::AttributeType::kStrings,
           .doc =
-              "Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that matches nothing is "
-              "an error.",
+              "Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several of them in a list or "
+              "between semicolons; a folder stands for the files in it, and what matches nothing is an error.",
           .path = true};
 }
 
@@ -29,10 +29,31 @@ absl::Status CheckPatterns(const ir::Attributes& attributes) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// Patterns in place of what stands for several: a folder, or texts between semicolons, unless a file has that name.
+std::vector<std::string> Expanded(const FileSystem& files, const std::vector<std::string>& texts) {
+  std::vector<std::string> patterns;
+  for (const std::string& text : texts) {
+    const absl::StatusOr<FileStat> whole = files.Stat(text);
+    const bool several = !whole.ok() && text.find(';') != std::string::npos;
+    const std::vector<std::string> parts =
+        several ? std::vector<std::string>(absl::StrSplit(text, ';', absl::SkipEmpty())) : std::vector{text};
+    for (const std::string& part : parts) {
+      const absl::StatusOr<FileStat> stat = several ? files.Stat(part) : whole;
+      const bool folder = stat.ok() && stat->type == EntryType::kFolder;
+      patterns.push_back(folder ? JoinPath(part, "*") : part);
+    }
+  }
+  return patterns;
+}
+
+}  // namespace
+
 absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_view source,
                                         const ir::Attributes& attributes) {
   const std::vector<std::string> patterns = attributes.Strings("patterns");
-  HEADRACE_ASSIGN_OR_RETURN(PathArena paths, Glob(files, patterns));
+  HEADRACE_ASSIGN_OR_RETURN(PathArena paths, Glob(files, Expanded(files, patterns)));
   return Measure(files, source, std::move(paths), patterns);
 }
 

@@ -197,6 +197,19 @@ TEST_F(RecordFile, GoesOnBehindDamageAndSaysWhatWasLost) {
   }
 }
 
+TEST_F(RecordFile, LeavesOutDamageThatAnIndexNames) {
+  std::string bytes = RecordBytes({"one", "two", "three", "four"});
+  bytes[24] = 'x';
+  const std::string path = folder_.Write("0.rec", bytes);
+  const std::string index = folder_.Write("x.idx", IndexBytes({"one", "two", "three", "four"}));
+  const GraphBuilder builder = Source({{"index", StringsValue({index})}, {"damage", StringValue("skip")}});
+  const Ran ran = RunEveryWay(builder);
+  EXPECT_EQ(ran.Texts(1), Rows({"one", "four"}));
+  EXPECT_EQ(ran.cardinality, Cardinality::Of(2));
+  EXPECT_THAT(Explained(builder),
+              AllOf(HasSubstr("2 places"), HasSubstr(Cat(path, ", byte 12: left out, though ", index))));
+}
+
 TEST_F(RecordFile, NamesAnIndexThatPointsBetweenRecords) {
   folder_.Write("0.rec", RecordBytes({"one", std::string(100, 'x'), "three"}));
   const std::string index = folder_.Write("x.idx", "0\t0\n5\t40\n2\t120\n");

@@ -137,7 +137,8 @@ absl::StatusOr<std::shared_ptr<const RecordTable>> TableOf(const OpArguments& ar
   std::vector<std::string> read = paths;
   read.insert(read.end(), indices.begin(), indices.end());
   return KeptTables().Get(files, name, std::move(read), [&]() -> absl::StatusOr<RecordTable> {
-    return indices.empty() ? BuildIndices(files, paths, on_damage, choose) : ReadIndices(files, paths, indices, choose);
+    return indices.empty() ? BuildIndices(files, paths, on_damage, choose)
+                           : ReadIndices(files, paths, indices, on_damage, choose);
   });
 }
 

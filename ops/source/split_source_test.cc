@@ -67,6 +67,18 @@ std::vector<FormatCase> Formats() {
            std::string("\x0a\x23\xd7\xce\x40\0\0\0claims more", 20),
            {4, false},
            false},
+          {"ImageRecord",
+           "paths",
+           [](const std::vector<std::string>& records) {
+             std::vector<std::string> payloads;
+             for (const std::string& record : records) payloads.push_back(ImagePayload(7, {1}, record));
+             return RecordBytes(payloads);
+           },
+           [](const std::string& record) { return Cat("image='", record, "'"); },
+           std::string("\x0a\x23\xd7\xce\x40\0\0\0claims more", 20),
+           {4, false},
+           false,
+           {{"columns", StringsValue({"image"})}}},
           {"JsonLines",
            "patterns",
            [](const std::vector<std::string>& records) {

@@ -4,6 +4,7 @@
 classes with it while the process runs."""
 
 import json
+import re
 import textwrap
 from typing import Any
 
@@ -62,7 +63,18 @@ def parameters(op: dict[str, Any]) -> str:
 def signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None, str | None]:
     """Parameters, their documentation (None: the attribute's) and the body, if the declaration has its own."""
     own = op["python"]
-    return (own["parameters"], own["docs"], own["body"]) if own else (parameters(op), None, None)
+    return (_with_choices(op, own["parameters"]), own["docs"], own["body"]) if own else (parameters(op), None, None)
+
+
+def _with_choices(op: dict[str, Any], given: str) -> str:
+    """The declaration's own parameters, with the choices of those that are texts."""
+    for attribute in op["attributes"]:
+        if attribute["choices"]:
+            choices = python_type(attribute | {"nullable": False})
+            given = re.sub(
+                rf"(?<!\w){attribute['name']}: str(?= = | \| None|,|$)", f"{attribute['name']}: {choices}", given
+            )
+    return given
 
 
 def bounds_text(attribute: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from headrace.error_policy import ErrorPolicy
 from headrace.errors import GraphError, StateError
 from headrace.iterator import Iterator, Run, start, stop
 from headrace.methods import Methods
-from headrace.other_libraries import advise, method_advice
+from headrace.other_libraries import advise, advise_init, method_advice
 from headrace.parts import note_run
 from headrace.profile import ProfileFiles
 from headrace.reference import Binding, Bound
@@ -67,6 +67,10 @@ class Dataset(Methods):
     _warned_of_cuts: bool
     _options: RunOptions
     _repeated: "_Repeated"
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        advise_init(cls)
 
     def __init__(self) -> None:
         raise TypeError(

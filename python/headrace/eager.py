@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Sequence
 from itertools import count
@@ -26,13 +27,14 @@ class Composed:
     Calls may come from several threads: each takes a number of its own. Without a seed, processes draw differently:
     after a fork as well, and a copy, which pickle or copy makes, too. With one, a copy counts from 0 again."""
 
-    __slots__ = ("_chain", "_kernels", "_numbers", "_seed", "_system_seeds")
+    __slots__ = ("_chain", "_doubted", "_kernels", "_numbers", "_seed", "_system_seeds")
 
     def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
         self._seed = None if seed is None else whole("seed", seed, of="compose")
         self._kernels = tuple(kernels)
         self._chain = _engine.EagerChain(_steps(flattened(kernels)))
         self._numbers = count()
+        self._doubted = False
         # By process. Kernels with seeds of their own do not use them.
         self._system_seeds: dict[int, int] = {}
 
@@ -55,6 +57,8 @@ class Composed:
         """
         if not values:
             raise GraphError("give at least one picture")
+        if not self._doubted:
+            self._doubt(values)
         if rng is None:
             seed = self._system_seed() if self._seed is None else self._seed
             key = next(self._numbers)
@@ -67,6 +71,16 @@ class Composed:
         else:
             results = self._of_kinds(values, seed, key, layout)
         return results[0] if len(results) == 1 else results
+
+    def _doubt(self, values: tuple[Any, ...]) -> None:
+        """Warns at the first call as a pipeline over such values does."""
+        from headrace.sources import Numpy
+
+        self._doubted = True
+        columns = {f"value {number}": _column_of(_array_of(value)) for number, value in enumerate(values)}
+        # The call itself names what is wrong with the values.
+        with contextlib.suppress(GraphError):
+            Numpy(columns).map(self._kernels, list(columns))._graph()
 
     def _system_seed(self) -> int:
         process = os.getpid()
@@ -121,6 +135,12 @@ def _array_of(value: Any) -> Any:
     if value.mode not in ("L", "RGB", "RGBA"):
         raise GraphError(f'a PIL image of mode {value.mode} is not read; convert it first: image.convert("RGB")')
     return np.asarray(value)
+
+
+def _column_of(value: Any) -> Any:
+    column = np.empty(1, object)
+    column[0] = value
+    return value[None] if isinstance(value, np.ndarray) else column
 
 
 def _has_three_axes(value: Any) -> bool:

@@ -30,6 +30,9 @@ class Error(Exception):
     row: str | None = None
     file: str | None = None
 
+    # Whether every row of an epoch, a pass or a batch failed under on_error("skip").
+    _nothing_left = False
+
 
 class PipelineWarning(UserWarning):
     """The pipeline runs, but probably does not do what was meant. Given once for each line of the script."""

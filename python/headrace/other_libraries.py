@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["advise", "keyword_advice", "method_advice"]
+__all__ = ["advise", "advise_init", "keyword_advice", "method_advice"]
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -15,6 +15,7 @@ _WORKERS = (
 )
 _ITERATE = "iterate over the dataset itself: for batch in dataset"
 _SIZE = "write len(dataset)"
+_SCHEMA = "write schema, which is no method"
 _SEED = "leave it out: each epoch has an order of its own, which the seed and the epoch determine"
 
 _METHODS = {
@@ -33,9 +34,17 @@ _METHODS = {
     "create_tuple_iterator": _ITERATE,
     "get_dataset_size": _SIZE,
     "cardinality": _SIZE,
-    "element_spec": "write schema()",
-    "output_shapes": "write schema()",
-    "output_types": "write schema()",
+    "element_spec": _SCHEMA,
+    "output_shapes": _SCHEMA,
+    "output_types": _SCHEMA,
+    "apply": "write function(dataset)",
+    "interleave": "write interleave=… in a source that reads files, as in hr.Text(files, interleave=8); rows of several "
+    "datasets are mixed by hr.mix([a, b], weights=[1, 1], stop=…)",
+    "window": "write batch(size) for rows that follow each other; windows that overlap are not here yet",
+    "group_by_window": "write sample(hr.PK(P, K)).batch(P * K) for groups of equal classes; groups by other keys are not "
+    "here yet",
+    "bucket_by_sequence_length": "write sample(sampler).batch(size, pad=True), where the sampler is an object of yours "
+    "that puts rows of similar length together",
     "set_epoch": "write dataset.epoch = epoch, or iterate(epoch=epoch)",
 }
 
@@ -84,11 +93,17 @@ def advise(cls: _Class) -> _Class:
     for owner in reversed(cls.__mro__):
         for name, method in vars(owner).items():
             if callable(method) and not name.startswith("_") and hasattr(method, "__code__"):
-                setattr(owner, name, _advised(method))
+                setattr(owner, name, _advised(method, method.__name__))
     return cls
 
 
-def _advised(method: Callable[..., Any]) -> Callable[..., Any]:
+def advise_init(cls: type) -> None:
+    """The same for what makes a class."""
+    if "__init__" in vars(cls):
+        cls.__init__ = _advised(cls.__init__, cls.__name__)  # type: ignore[misc]
+
+
+def _advised(method: Callable[..., Any], shown: str) -> Callable[..., Any]:
     code = method.__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
@@ -96,7 +111,7 @@ def _advised(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **given: Any) -> Any:
         for name in given:
             if name in _KEYWORDS and name not in known:
-                raise TypeError(f"{method.__name__}() has no parameter {name}; {_KEYWORDS[name]}")
+                raise TypeError(f"{shown}() has no parameter {name}; {_KEYWORDS[name]}")
         return method(*args, **given)
 
     return call

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace.dataset import Dataset
 
@@ -42,7 +42,8 @@ class Csv(Dataset):
     A header that differs from that of the first file is an error, too.
 
     Args:
-        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
+        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
+            of them in a list or between semicolons; a folder stands for the files in it, and what
             matches nothing is an error.
         types: A dict from name to dtype, or to (dtype, shape) for consecutive fields: {"name": str,
             "pixels": ("float32", (784,))}; a bool, an integer, float32, float64 or str. None: all
@@ -87,7 +88,7 @@ class Csv(Dataset):
         shuffle: bool = False,
         window: int = 16384,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         look: int = 1000,
         *,
@@ -102,7 +103,8 @@ class Files(Dataset):
     the paths; a row's key is its index in that order.
 
     Args:
-        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
+        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
+            of them in a list or between semicolons; a folder stands for the files in it, and what
             matches nothing is an error.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         columns: Columns to give, of path, data; None: path, data.
@@ -278,9 +280,9 @@ class ImageRecord(Dataset):
         columns: Sequence[str] | None = None,
         window: int = 1024,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
-        damage: str = "error",
+        damage: Literal["error", "skip"] = "error",
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -297,7 +299,8 @@ class JsonLines(Dataset):
     are rounded to a float dtype whose range has them; null is no value, and a blank line is no object.
 
     Args:
-        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
+        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
+            of them in a list or between semicolons; a folder stands for the files in it, and what
             matches nothing is an error.
         columns: A dict from name to dtype, or to (dtype, shape) for lists: {"text": str, "box":
             ("float32", (4,)), "words": (str, (None,))}; a bool, an integer, float32, float64 or
@@ -329,7 +332,7 @@ class JsonLines(Dataset):
         shuffle: bool = False,
         window: int = 16384,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         look: int = 1000,
         *,
@@ -476,9 +479,9 @@ class RecordFile(Dataset):
         shuffle: bool = False,
         window: int = 1024,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
-        damage: str = "error",
+        damage: Literal["error", "skip"] = "error",
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -493,7 +496,8 @@ class Text(Dataset):
     that differs in each epoch, and each rank reads its own.
 
     Args:
-        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob; one that
+        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
+            of them in a list or between semicolons; a folder stands for the files in it, and what
             matches nothing is an error.
         shuffle: Read the splits of the files in an order that differs in each epoch, several at
             once.
@@ -519,7 +523,7 @@ class Text(Dataset):
         shuffle: bool = False,
         window: int = 16384,
         interleave: int | None = None,
-        sharding: str | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         *,
         seed: int | None = None,

@@ -1,5 +1,7 @@
 #include "python/headrace/status_error.h"
 
+#include "engine/operator/failed_row.h"
+
 namespace headrace::python {
 namespace {
 
@@ -81,6 +83,7 @@ void Raise(const absl::Status& status, RaisedExceptions* raised) {
   SetField(error, "location", status, ErrorField::kLocation);
   SetField(error, "row", status, ErrorField::kRow);
   SetField(error, "file", status, ErrorField::kFile);
+  if (IsNothingLeft(status)) error.attr("_nothing_left") = true;
   if (!cause.is_none()) error.attr("__cause__") = cause;
   PyErr_SetObject(type.ptr(), error.ptr());
   throw py::error_already_set();

@@ -2,6 +2,9 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,9 +29,21 @@ py::object GeneratorOf(const RowRandom& random) {
   return numpy_random.attr("Generator")(numpy_random.attr("Philox")(py::arg("key") = key));
 }
 
-// Whether the function seems to have been written for a row as a dict: it does not take so many arguments, or indexes
-// one by a name.
-bool ExpectsADict(const py::error_already_set& raised) {
+// Whether a method of dicts was looked for in an argument.
+bool LacksMethodOfDicts(const py::error_already_set& raised, const py::tuple& arguments) {
+  constexpr std::string_view kMethods[] = {"get", "items", "keys", "pop", "setdefault", "update", "values"};
+  const py::object object = py::getattr(raised.value(), "obj", py::none());
+  const bool given =
+      std::any_of(arguments.begin(), arguments.end(), [&](const py::handle& argument) { return argument.is(object); });
+  const py::object name = py::getattr(raised.value(), "name", py::none());
+  return given && py::isinstance<py::str>(name) &&
+         std::find(std::begin(kMethods), std::end(kMethods), std::string(py::str(name))) != std::end(kMethods);
+}
+
+// Whether the function seems to have been written for a row as a dict: it does not take so many arguments, or uses one
+// as a dict.
+bool ExpectsADict(const py::error_already_set& raised, const py::tuple& arguments) {
+  if (raised.matches(PyExc_AttributeError)) return LacksMethodOfDicts(raised, arguments);
   if (raised.matches(PyExc_TypeError) && !raised.trace()) return true;
   if (!raised.matches(PyExc_TypeError) && !raised.matches(PyExc_IndexError)) return false;
   try {
@@ -87,7 +102,7 @@ class PythonFunction : public HostFunction {
     try {
       return Called(callable, arguments, named);
     } catch (py::error_already_set& raised) {
-      if (ExpectsADict(raised)) hint = ArgumentsHint(callable, inputs);
+      if (ExpectsADict(raised, arguments)) hint = ArgumentsHint(callable, inputs);
       throw;
     }
   }

@@ -107,7 +107,18 @@ py::object ItemOf(const py::handle& value) {
   return py::hasattr(item, "ndim") ? py::object() : item;
 }
 
-Value ListValue(const py::handle& value) {
+// Whether it is an array of several axes of which at most one is longer than 1, such as a mean of shape (3, 1, 1).
+bool IsOneAxis(const py::handle& value) {
+  if (!py::hasattr(value, "reshape") || !py::hasattr(value, "shape")) return false;
+  const py::object shape = value.attr("shape");
+  if (!py::isinstance<py::tuple>(shape) || py::len(shape) < 2) return false;
+  int longer = 0;
+  for (const py::handle length : shape) longer += length.equal(py::int_(1)) ? 0 : 1;
+  return longer <= 1;
+}
+
+Value ListValue(const py::handle& given) {
+  const py::object value = IsOneAxis(given) ? given.attr("reshape")(-1) : py::reinterpret_borrow<py::object>(given);
   const py::list list = Converted(value, "is no list", [&value] { return Checked(PySequence_List(value.ptr())); });
   std::vector<int64_t> integers;
   std::vector<double> reals;

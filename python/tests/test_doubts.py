@@ -57,6 +57,22 @@ def test_what_was_rescaled_is_right(photos: pathlib.Path):
     assert said_of(pictures.map(V.Normalize(120.0, 60.0), "image")) == []
 
 
+def test_a_kernel_that_is_called_warns_once_as_a_pipeline_does():
+    picture = np.zeros((8, 9, 3), np.uint8)
+    called = V.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert called(picture).dtype == np.float32
+        called(picture)
+    assert ["Normalize: mean and std are below 1" in str(each.message) for each in caught] == [True]
+    assert pathlib.Path(caught[0].filename).name == "test_doubts.py"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        V.Normalize(0.4, 0.2)(picture.astype(np.float32))
+        hr.compose([V.Rescale(1 / 255), V.Normalize(0.4, 0.2)])(picture)
+        V.Normalize(120.0, 60.0)(picture)
+
+
 def test_boxes_are_not_moved_in_silence():
     dataset = hr.Numpy({"image": np.zeros((3, 8, 8, 3), np.uint8), "boxes": np.zeros((3, 5, 4), np.float32)})
     (said,) = said_of(dataset.map(V.RandomHorizontalFlip(), ["image", "boxes"]))

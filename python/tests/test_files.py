@@ -295,3 +295,23 @@ def test_a_state_of_split_text_fits_its_own_ranks(tmp_path: pathlib.Path):
     assert [batch["line"].tolist() for batch in text.iterate(shard=(1, 2), state=state)] == rest
     with pytest.raises(hr.StateError, match="Text"):
         text.iterate(shard=(0, 3), state=state)
+
+
+def test_a_set_of_files_is_a_list_a_folder_or_texts_between_semicolons(tmp_path: pathlib.Path):
+    for name in ("b.txt", "a.txt", "deeper/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{name}\n")
+    a, b, deeper = tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "deeper"
+
+    def lines(patterns: object) -> list[str]:
+        return [str(row["line"]) for row in hr.Text(patterns)]  # type: ignore[arg-type]
+
+    assert lines(tmp_path) == ["a.txt", "b.txt"]
+    assert lines(f"{b};{a}") == lines([b, a]) == ["a.txt", "b.txt"]
+    assert lines(f"{a};{deeper}") == ["a.txt", "deeper/c.txt"]
+    (tmp_path / "a;b.txt").write_text("one file\n")
+    assert lines(tmp_path / "a;b.txt") == ["one file"]
+    with pytest.raises(hr.NotFoundError, match=r"lost\.txt"):
+        lines(f"{a};{tmp_path / 'lost.txt'}")
+    assert len(list(hr.Files(deeper))) == 1
+    assert len(list(hr.Csv(deeper, header=False, columns=["x"]))) == 1

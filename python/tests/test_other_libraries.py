@@ -1,6 +1,7 @@
 """What users of other libraries write at first: each mistake is answered by what to write here."""
 
 import inspect
+import json
 import pickle
 import re
 from typing import Literal, get_args, get_type_hints
@@ -10,7 +11,8 @@ import pytest
 from conftest import values
 
 import headrace as hr
-from headrace import other_libraries
+from headrace import _engine, other_libraries
+from headrace import transforms as T
 from headrace import vision as V
 
 PICTURES = np.zeros((3, 8, 8, 3), np.uint8)
@@ -43,6 +45,14 @@ def test_a_method_of_no_library_is_just_unknown():
             r"map\(function, columns, processes=…\), hr\.from_dataset\(dataset, processes=…",
         ),
         (lambda ds: ds.map(operations=abs, input_columns="value"), "it is called"),
+        (lambda ds: hr.ImageFolder("p", num_workers=4), r"ImageFolder\(\) has no parameter num_workers; .*workers=…"),
+        (lambda ds: hr.ImageFolder("p", num_parallel_calls=4), r"has no parameter num_parallel_calls; leave it out"),
+        (
+            lambda ds: hr.ImageFolder("p", sampler=[1]),
+            r"has no parameter sampler; write shuffle=True in the source, or",
+        ),
+        (lambda ds: hr.Range(3, batch_size=2), r"Range\(\) has no parameter batch_size; .*batch\(size=…\)"),
+        (lambda ds: hr.Text("p", buffer_size=2), r"Text\(\) has no parameter buffer_size; .*shuffle\(window=…\)"),
     ],
 )
 def test_a_keyword_of_another_library_names_ours(call, advice):
@@ -53,6 +63,8 @@ def test_a_keyword_of_another_library_names_ours(call, advice):
 def test_a_keyword_of_no_library_is_pythons_own_error():
     with pytest.raises(TypeError, match="unexpected keyword argument 'windows'"):
         hr.Range(3).shuffle(windows=4)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'batches'"):
+        hr.Range(3, batches=4)
 
 
 def test_no_method_of_ours_is_among_those_of_others():
@@ -62,6 +74,13 @@ def test_no_method_of_ours_is_among_those_of_others():
 def test_the_advised_methods_keep_names_and_documentation():
     assert hr.Dataset.batch.__name__ == "batch"
     assert "drop_remainder" in (hr.Dataset.batch.__doc__ or "")
+    assert list(inspect.signature(hr.Range).parameters)[:1] == ["start"]
+
+
+def test_the_schema_is_advised_as_the_property_that_it_is():
+    for name in ("element_spec", "output_shapes", "output_types"):
+        with pytest.raises(AttributeError, match=r"write schema, which is no method"):
+            getattr(hr.Range(3), name)
 
 
 @pytest.mark.parametrize("swapped", [V.Decode(), abs])
@@ -114,6 +133,9 @@ def test_a_function_that_takes_a_row_as_a_dict_is_refused_at_once(whole_row):
         (lambda ds: ds.map(lambda row: row["a"], "a"), r"\(here int64 \(\)\)"),
         (lambda ds: ds.map(lambda row: row["a"], "text"), r"\(here string \(\)\)"),
         (lambda ds: ds.map(lambda row: row["a"], "data"), r"\(here bytes \(\)\)"),
+        (lambda ds: ds.map(lambda row: row.update(b=1), "a"), r"\(here int64 \(\)\)"),
+        (lambda ds: ds.map(lambda row: row.get("a"), "text"), r"\(here string \(\)\)"),
+        (lambda ds: ds.map(lambda row: dict(row.items()), "data"), r"\(here bytes \(\)\)"),
         (lambda ds: ds.filter(lambda row: row["a"] > 1), r"\(here int64 \(\), string \(\), bytes \(\)\)"),
     ],
 )
@@ -129,7 +151,7 @@ def test_other_errors_of_functions_have_no_such_hint():
     def fails(x):
         raise TypeError("no")
 
-    for function in (fails, lambda x: [].pop(), lambda x: x + "a"):
+    for function in (fails, lambda x: [].pop(), lambda x: x + "a", lambda x: [].keys(), lambda x: x.nothing):
         with pytest.raises(hr.FunctionError) as caught:
             list(hr.Range(3).map(function, "value"))
         assert "as a dict" not in str(caught.value)
@@ -163,7 +185,20 @@ def test_choices_have_literal_types():
         "executor": ("threads", "pull"),
     }.items():
         assert get_args(hints[name])[0] == Literal[choices]
-    assert "Literal" in str(inspect.signature(V.Resize).parameters["interpolation"].annotation)
+    declared = 0
+    for op in json.loads(_engine.declarations())["operators"]:
+        owner = {"": hr, "functions": hr, "samplers": hr, "dataset": hr.Dataset, "vision": V, "transforms": T}.get(
+            op["python_module"]
+        )
+        for attribute in op["attributes"]:
+            if owner is None or not attribute["choices"] or attribute["hidden"]:
+                continue
+            parameters = inspect.signature(getattr(owner, op["python_name"] or op["name"])).parameters
+            choices = ", ".join(f'"{choice}"' for choice in attribute["choices"])
+            annotation = str(parameters[attribute["name"]].annotation).replace("'", '"')
+            assert f"Literal[{choices}]" in annotation, op["name"]
+            declared += 1
+    assert declared > 20
 
 
 def test_isin_takes_long_lists():

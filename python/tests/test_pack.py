@@ -215,6 +215,20 @@ def test_missing_lists_and_folders_are_named(tmp_path, capsys):
     assert "nowhere" in capsys.readouterr().err
 
 
+def test_paths_may_be_uris(root, tmp_path, capsys):
+    pack.make_lists(f"file://{tmp_path}/set", f"file://{root}", recursive=True)
+    packed = pack.pack_images(f"file://{tmp_path}/set.lst", f"file://{root}", f"file://{tmp_path}/a.rec", resize=16)
+    assert packed.path == str(tmp_path / "a.rec") and packed.records == 12
+    assert main(["pack", f"file://{tmp_path}/set", f"file://{root}", "--resize", "16"]) == 0
+    out = f"file://{tmp_path}/b.rec"
+    assert main(["im2rec", f"file://{tmp_path}/set.lst", f"file://{root}", out, "resize=16"]) == 0
+    for name in ("set.rec", "b.rec"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "a.rec").read_bytes()
+    for given in (["s3://a/set.lst", root], [tmp_path / "set.lst", "s3://a"], [tmp_path / "set.lst", root, "s3://a/b"]):
+        with pytest.raises(hr.UnsupportedError, match="no file system for s3://"):
+            pack.pack_images(*given)
+
+
 # ---- im2rec ----
 
 
@@ -342,6 +356,72 @@ def test_all_reasons_are_in_the_result(with_bad_pictures, root):
     reasons = {pathlib.Path(each.path).name: each.reason for each in packed.skipped}
     assert list(reasons) == ["000.jpg", "004.jpg", "008.jpg", "z.jpg"]
     assert "not a JPEG or PNG" in reasons["000.jpg"] and "empty" in reasons["z.jpg"]
+
+
+@pytest.fixture
+def bad_list(tmp_path, root) -> Callable[..., pathlib.Path]:
+    def write(name: str, *before: str) -> pathlib.Path:
+        (root / "a.jpg").write_bytes(b"no picture")
+        names = [*before, "a.jpg", "lost.jpg", "a.jpg"]
+        listing = tmp_path / name
+        listing.write_text("".join(f"{i}\t0\t{name}\n" for i, name in enumerate(names)))
+        return listing
+
+    return write
+
+
+def test_a_run_whose_last_pictures_are_all_bad_can_be_resumed(bad_list, root, tmp_path, monkeypatch, capfd):
+    listing = bad_list("tail.lst", "class0/000.jpg", "class1/001.jpg")
+    whole = pack.pack_images(listing, root, tmp_path / "whole.rec")
+    checkpoint = RecordDraft.checkpoint
+
+    def interrupted(draft, position, skipped):
+        checkpoint(draft, position, skipped)
+        if position == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
+        patched.setattr("headrace.pack.picture_packing._CHECKPOINT_S", 0.0)
+        patched.setattr(RecordDraft, "checkpoint", interrupted)
+        pack.pack_images(listing, root)
+    assert (tmp_path / "tail.rec.journal").exists()
+    assert main(["pack", str(tmp_path / "tail"), str(root), "--resume"]) == 0
+    said = capfd.readouterr()
+    assert "2 records were kept" in said.out and "3 pictures skipped" in said.out and said.err.count("skipped ") == 3
+    assert (tmp_path / "tail.rec").read_bytes() == pathlib.Path(whole.path).read_bytes()
+
+
+def test_a_list_of_bad_pictures_alone_is_an_error(bad_list, root, tmp_path, capfd):
+    listing = bad_list("bad.lst")
+    for more in ([], ["--resume"], ["--resume"]):
+        assert main(["pack", str(tmp_path / "bad"), str(root), *more]) == 1
+        said = capfd.readouterr().err
+        assert f"{listing}: none of its 3 pictures could be packed" in said and "--resume goes on" not in said
+        assert "2 × not a JPEG or PNG" in said and "1 × …: not found" in said
+        assert sorted(path.name for path in tmp_path.glob("bad.*")) == ["bad.lst"]
+    with pytest.raises(hr.DataError, match=r"none of its 3 pictures"):
+        pack.pack_images(listing, root)
+
+
+def test_the_error_names_the_most_frequent_reasons(bad_list, root):
+    for i in range(9):
+        (root / f"class0/bad{i}.jpg").write_bytes(b"%d" % i)
+    with pytest.raises(hr.DataError, match=r"(?s)none of its 12 pictures.*\n  2 × .*\n  6 other reasons$"):
+        pack.pack_images(bad_list("bad.lst", *(f"class0/bad{i}.jpg" for i in range(9))), root)
+
+
+def test_a_list_of_no_lines_gives_an_empty_file(root, tmp_path):
+    (tmp_path / "empty.lst").write_text("")
+    assert pack.pack_images(tmp_path / "empty.lst", root).records == 0
+
+
+def test_lists_beside_a_bad_one_are_packed(bad_list, root, tmp_path, capfd):
+    bad_list("some_a.lst")
+    bad_list("some_b.lst", "class0/000.jpg")
+    assert main(["pack", str(tmp_path / "some"), str(root)]) == 1
+    said = capfd.readouterr()
+    assert "some_a.lst: none of its 3 pictures" in said.err and "some_b.rec: 1 records" in said.out
+    assert sorted(path.name for path in tmp_path.glob("*.rec")) == ["some_b.rec"]
 
 
 def test_a_picture_with_alpha_needs_png(root, tmp_path):

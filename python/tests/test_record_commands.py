@@ -120,6 +120,12 @@ def test_a_contact_sheet_is_from_the_whole_file(records, tmp_path, capsys):
     assert "1 to" in capsys.readouterr().err
 
 
+def test_a_contact_sheet_of_pictures_that_cannot_be_decoded_is_an_error(records, tmp_path, capsys):
+    records.write_bytes(b"".join(frame(image_record(i, 0, PICTURES[i][:-200])) for i in range(4)))
+    assert main(["inspect", str(records), "--sheet", str(tmp_path / "sheet.png")]) == 1
+    assert "holds no picture for a contact sheet" in capsys.readouterr().err
+
+
 # ---- verify ----
 
 
@@ -140,8 +146,20 @@ def test_verify_names_each_fault(records, capsys, raw):
     assert f"byte {first:,}: {third - first:,} bytes belong to no record" in said
     assert "key 0 stands there twice" in said and "key 5 leads to byte 7" in said and "line 4 is no key" in said
     assert "records are not in it" in said
+    assert said.rstrip().endswith(" faults")
     cut = len(data) - len(frame(image_record(9, 0, PICTURES[0][:50])))
     assert (f"byte {cut:,}: " in said) != raw
+
+
+def test_verify_names_each_picture_and_the_index_where_no_picture_can_be_decoded(records, capsys):
+    bad = [frame(image_record(i, 0, PICTURES[i][:100])) for i in range(3)]
+    records.write_bytes(b"".join(bad))
+    assert main(["verify", str(records)]) == 1
+    said = capsys.readouterr().out
+    for offset in (0, len(bad[0]), len(bad[0] + bad[1])):
+        assert f"byte {offset:,}: " in said
+    assert f"{records.with_suffix('.idx')}: key 1 leads to byte" in said
+    assert f"{records}: 3 records, 0 pictures decoded" in said
 
 
 def test_verify_names_records_that_are_too_short(records, capsys):
@@ -153,11 +171,52 @@ def test_verify_names_records_that_are_too_short(records, capsys):
     assert f"byte {at:,}: the record is shorter than its header" in said and "2 faults" in said and "no index" in said
 
 
+def test_one_fault_is_in_the_singular(records, capsys):
+    records.write_bytes(records.read_bytes() + frame(b"short"))
+    records.with_suffix(".idx").unlink()
+    assert main(["verify", str(records)]) == 1
+    assert capsys.readouterr().out.rstrip().endswith("no index: 1 fault")
+
+
 def test_missing_files_are_named(tmp_path, capsys):
     for command in ("inspect", "verify", "index"):
         assert main([command, str(tmp_path / "none.rec")]) == 1
         assert "none.rec" in capsys.readouterr().err
     assert main(["unpack", str(tmp_path / "none.rec"), str(tmp_path / "out")]) == 1
+
+
+def test_commands_take_uris(records, tmp_path, capsys):
+    uri = f"file://{records}"
+    index = records.with_suffix(".idx").read_text()
+    assert main(["inspect", uri, "--sheet", f"file://{tmp_path}/sheet.png"]) == 0 and (tmp_path / "sheet.png").exists()
+    assert main(["verify", uri]) == 0
+    assert f"index {records.with_suffix('.idx')}: nothing wrong" in capsys.readouterr().out
+    assert main(["unpack", uri, f"file://{tmp_path}/out"]) == 0 and (tmp_path / "out/list.lst").exists()
+    assert main(["index", uri, f"file://{tmp_path}/new.idx"]) == 0 and (tmp_path / "new.idx").read_text() == index
+    records.with_suffix(".idx").unlink()
+    assert main(["index", uri]) == 0 and records.with_suffix(".idx").read_text() == index
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["inspect", "s3://a/b.rec"],
+        ["verify", "s3://a/b.rec"],
+        ["index", "s3://a/b.rec"],
+        ["index", "b.rec", "s3://a/b.idx"],
+        ["unpack", "s3://a/b.rec", "out"],
+        ["unpack", "b.rec", "s3://a/out"],
+        ["pack", "s3://a/b", "root"],
+        ["pack", "b", "s3://a/root"],
+        ["pack", "s3://a/b", "root", "--list"],
+        ["im2rec", "s3://a/b.lst", "root", "b.rec"],
+        ["im2rec", "b.lst", "root", "s3://a/b.rec"],
+    ],
+)
+def test_commands_refuse_other_file_systems(given, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(given) == 1
+    assert "no file system for s3://" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 # ---- unpack and index ----

@@ -161,6 +161,42 @@ def test_what_was_left_out_is_named(tmp_path):
         records_of(hr.RecordFile(tmp_path / "a.rec"))
 
 
+@pytest.mark.parametrize("wrong", ["missing", "twice"])
+def test_an_index_that_does_not_name_each_record_once_is_noticed(tmp_path, wrong):
+    every = [b"%d" % number for number in range(300)]
+    offsets = write(tmp_path / "a.rec", every)
+    lines = [f"{number}\t{offset}\n" for number, offset in enumerate(offsets)]
+    lines[151:152] = [] if wrong == "missing" else [lines[151], f"300\t{offsets[151]}\n"]
+    (tmp_path / "a.idx").write_text("".join(lines))
+    (tmp_path / "part.idx").write_text("".join(lines))
+    assert records_of(hr.RecordFile(tmp_path / "a.rec", index="build")) == every
+    part = hr.RecordFile(tmp_path / "a.rec", index=tmp_path / "part.idx")
+    if wrong == "missing":
+        assert records_of(part) == every[:151] + every[152:]
+        return
+    with pytest.raises(
+        hr.DataError, match=rf"part\.idx: keys 151 and 300 both point to byte {offsets[151]} of .*a\.rec"
+    ):
+        records_of(part)
+
+
+def test_damage_that_an_index_names_is_left_out_and_named(tmp_path):
+    offsets = write(tmp_path / "a.rec", [b"one", b"two", b"three", b"four"])
+    (tmp_path / "x.idx").write_text("".join(f"{number}\t{offset}\n" for number, offset in enumerate(offsets)))
+    data = bytearray((tmp_path / "a.rec").read_bytes())
+    data[offsets[2]] ^= 1
+    (tmp_path / "a.rec").write_bytes(data)
+    dataset = hr.RecordFile(tmp_path / "a.rec", index=tmp_path / "x.idx", damage="skip")
+    assert len(dataset) == 2
+    with dataset.iterate() as iterator:
+        # What is followed by no record is none either.
+        assert [bytes(row["record"]) for row in iterator] == [b"one", b"four"]
+        said = iterator.explain()
+    assert f"{tmp_path / 'a.rec'}, byte {offsets[2]}: left out, though {tmp_path / 'x.idx'} names it" in said
+    with pytest.raises(hr.DataError, match=rf"byte {offsets[1]}"):
+        records_of(hr.RecordFile(tmp_path / "a.rec", index=tmp_path / "x.idx"))
+
+
 def test_a_list_of_pictures_that_are_missing(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"A")
     (tmp_path / "a.lst").write_text("0\t1\ta.jpg\n1\t2\tlost.jpg\n2\t3\ta.jpg\n")

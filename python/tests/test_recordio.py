@@ -99,6 +99,19 @@ def test_a_file_of_mxnet_is_read_and_written_as_it_is(tmp_path: pathlib.Path) ->
         assert (tmp_path / f"a.{kind}").read_bytes() == (TESTDATA / f"mxnet-sample.{kind}").read_bytes()
 
 
+def test_paths_may_be_uris(tmp_path: pathlib.Path) -> None:
+    index, uri = f"file://{tmp_path}/a.idx", f"file://{tmp_path}/a.rec"
+    with mx.recordio.MXIndexedRecordIO(index, uri, "w") as record:
+        record.write_idx(7, b"seven")
+    assert (tmp_path / "a.idx").read_text() == "7\t0\n"
+    with mx.recordio.MXIndexedRecordIO(index, uri, "r") as record:
+        assert record.read_idx(7) == b"seven"
+    for paths in (("s3://bucket/a.idx", uri), (index, "s3://bucket/a.rec")):
+        for flag in ("r", "w"):
+            with pytest.raises(hr.UnsupportedError, match="no file system for s3://"):
+                mx.recordio.MXIndexedRecordIO(*paths, flag)
+
+
 def test_an_index_that_is_a_pipe_is_refused(tmp_path: pathlib.Path) -> None:
     pipe = tmp_path / "a.idx"
     os.mkfifo(pipe)

@@ -39,6 +39,13 @@ def test_image_and_label_become_image_records(tmp_path, photos):
     assert keys == [str(i) for i in range(len(expected))]
 
 
+def test_the_path_may_be_a_uri(tmp_path):
+    written = hr.Numpy({"data": column([b"a"])}).write_records(f"file://{tmp_path}/set.rec")
+    assert written.path == str(tmp_path / "set.rec") and payloads(written.path) == [b"a"]
+    with pytest.raises(hr.UnsupportedError, match="no file system for s3://"):
+        hr.Numpy({"data": column([b"a"])}).write_records("s3://bucket/set.rec")
+
+
 def test_the_id_is_the_key(tmp_path):
     images = column([b"a", b"bc", b""])
     source = hr.Numpy({"image": images, "label": np.array([1.5, 0, 2], np.float32), "id": np.array([7, 1 << 40, 3])})
@@ -74,6 +81,16 @@ def test_pictures_are_encoded_before(tmp_path, photos):
     again = hr.Numpy({"image": column([payload[24:] for payload in payloads(written.path)])}).map(V.Decode(), "image")
     for ours, expected in zip(again, small, strict=True):
         assert np.array_equal(ours["image"], expected["image"])
+
+
+def test_texts_are_encoded_before(tmp_path):
+    (tmp_path / "a.txt").write_text("one\nzwölf\n")
+    lines = hr.Text(tmp_path / "a.txt")
+    with pytest.raises(hr.GraphError, match=r"line is a text.*text\.encode\(\)") as caught:
+        lines.write_records(tmp_path / "set.rec")
+    assert "EncodeJpeg" not in str(caught.value)
+    encoded = lines.map(lambda text: text.encode(), "line", types={"line": "bytes"})
+    assert payloads(encoded.write_records(tmp_path / "set.rec").path) == [b"one", "zwölf".encode()]
 
 
 @pytest.mark.parametrize(

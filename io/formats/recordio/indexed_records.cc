@@ -118,16 +118,8 @@ size_t IndexedRecords::Cut(const Run& run, absl::Span<const uint64_t> items, abs
   wrong = got.status();
   if (!got.ok()) return 0;
   uint8_t* const data = run.read->buffer()->data();
-  int64_t before = -1;
   for (size_t i = 0; i < items.size(); ++i) {
-    const int64_t begin = table_->Begin(items[i], run.file);
-    // Two keys of one record: cutting it once has changed its bytes.
-    if (begin == before) {
-      contents[i] = contents[i - 1];
-      continue;
-    }
-    before = begin;
-    const int64_t at = std::min(begin - run.begin, *got);
+    const int64_t at = std::min(table_->Begin(items[i], run.file) - run.begin, *got);
     contents[i].buffer = run.read->buffer();
     contents[i].changed = run.opened.size != table_->files()[run.file].size;
     wrong = CutOne(run, items[i], absl::MakeSpan(data + at, static_cast<size_t>(*got - at)), contents[i]);

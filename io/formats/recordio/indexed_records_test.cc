@@ -44,7 +44,8 @@ class IndexedRecordsTest : public ::testing::Test {
     return IndexedRecords(LocalFileSystem(), std::make_shared<const RecordTable>(*std::move(table)));
   }
   IndexedRecords ReaderOf(const std::string& index, const FileSystem* files = LocalFileSystem()) {
-    auto table = ReadIndices(*LocalFileSystem(), {folder_ / "a.rec"}, {folder_.Write("i.idx", index)}, ChooseAll);
+    auto table = ReadIndices(*LocalFileSystem(), {folder_ / "a.rec"}, {folder_.Write("i.idx", index)}, OnDamage::kFail,
+                             ChooseAll);
     EXPECT_TRUE(table.ok()) << table.status();
     return IndexedRecords(files, std::make_shared<const RecordTable>(*std::move(table)));
   }

@@ -76,13 +76,6 @@ absl::StatusOr<Frames> FollowFrames(absl::Span<const uint8_t> bytes, int64_t off
   return frames;
 }
 
-// Whether the bytes begin like a record's head, as far as there are any.
-bool BeginsLikeHead(absl::Span<const uint8_t> bytes) {
-  if (bytes.size() >= kHead) return IsRecordHead(bytes.data());
-  const uint32_t magic = RecordFrame::kMagic;
-  return std::memcmp(bytes.data(), &magic, std::min(bytes.size(), kWord)) == 0;
-}
-
 // Moves the payloads of later frames to that of the first, with a magic word in front of each.
 void Join(uint8_t* bytes, size_t count) {
   const uint32_t magic = RecordFrame::kMagic;
@@ -140,6 +133,12 @@ void AppendParts(std::string_view payload, size_t magic, std::string& frames) {
 }
 
 }  // namespace
+
+bool BeginsLikeHead(absl::Span<const uint8_t> bytes) {
+  if (bytes.size() >= kHead) return IsRecordHead(bytes.data());
+  const uint32_t magic = RecordFrame::kMagic;
+  return std::memcmp(bytes.data(), &magic, std::min(bytes.size(), kWord)) == 0;
+}
 
 absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset, bool last) {
   HEADRACE_ASSIGN_OR_RETURN(const Frames frames, FollowFrames(bytes, offset));

@@ -57,6 +57,9 @@ inline bool IsRecordHead(const uint8_t* bytes) {
   return head[0] == RecordFrame::kMagic && head[1] >> RecordFrame::kPartShift <= RecordFrame::kFirst;
 }
 
+// The same of the fewer bytes at the end of a file, as far as there are any.
+bool BeginsLikeHead(absl::Span<const uint8_t> bytes);
+
 // The record at bytes[0], if it is of one frame and the head behind it is in the bytes, as most are; not whole: ask
 // CutRecordAt, which costs more.
 inline CutRecord CutPlainRecordAt(absl::Span<const uint8_t> bytes) {

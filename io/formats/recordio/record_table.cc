@@ -9,13 +9,16 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "io/files/interrupt.h"
 #include "io/formats/recordio/record_frame.h"
 
 namespace headrace {
 namespace {
 
-// Records of an index that are looked up in the file before the index is trusted.
-constexpr size_t kChecked = 64;
+// Records of an index that are looked up in the file before the index is trusted: all of a smaller file, as many of a
+// larger one, at equal distances.
+constexpr size_t kWalked = size_t{1} << 15;
+constexpr size_t kSampled = 1024;
 
 // Puts the records in order of their offsets.
 void SortByOffset(RecordIndex& index) {
@@ -52,16 +55,65 @@ absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file,
   }
 }
 
-// Whether the offsets, in order, are those of all records: as far as the first, the last and some between them show.
-absl::StatusOr<bool> NamesAll(const RandomAccessFile& file, int64_t size, const std::vector<int64_t>& offsets) {
+// The two with the same offset that come first; the size: there are none.
+size_t FindEqual(const std::vector<int64_t>& sorted) {
+  return static_cast<size_t>(std::adjacent_find(sorted.begin(), sorted.end()) - sorted.begin());
+}
+
+// Whether the offsets, in order, are those of all records: each record ends where the next one begins. Of more than
+// kWalked records, and unless `each`, the last one and kSampled before it are looked up.
+absl::StatusOr<bool> NamesAll(const RandomAccessFile& file, int64_t size, const std::vector<int64_t>& offsets,
+                              bool each = false) {
   if (offsets.empty()) return size == 0;
-  if (offsets.front() != 0 || offsets.back() >= size) return false;
-  const size_t step = std::max<size_t>(1, offsets.size() / kChecked);
+  if (offsets.front() != 0 || offsets.back() >= size || FindEqual(offsets) < offsets.size()) return false;
+  const size_t step = each || offsets.size() <= kWalked ? 1 : offsets.size() / kSampled;
   for (size_t i = offsets.size() - 1;; i -= step) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offsets[i]));
     if (end != (i + 1 < offsets.size() ? offsets[i + 1] : size)) return false;
     if (i < step) return true;
   }
+}
+
+struct OpenedFile {
+  std::shared_ptr<const RandomAccessFile> file;
+  int64_t size;
+};
+absl::StatusOr<OpenedFile> Open(const FileSystem& files, const std::string& path) {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+  return OpenedFile{std::move(file), size};
+}
+
+// kData: what is at byte `offset` is no good record, as far as heads show.
+absl::Status CheckRecordAt(const RandomAccessFile& file, int64_t size, int64_t offset) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offset));
+  if (!end.has_value() || *end > size) return DataError("no whole record is at byte ", offset);
+  if (*end == size) return absl::OkStatus();
+  uint8_t head[RecordFrame::kHeadBytes];
+  HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(*end, absl::MakeSpan(head)));
+  if (BeginsLikeHead(absl::MakeSpan(head).first(static_cast<size_t>(got)))) return absl::OkStatus();
+  return DataError("the record at byte ", offset, " ends at byte ", *end, ", where no other one begins");
+}
+
+// Leaves the damaged records out of the index, in order of offsets, and notes each.
+absl::Status LeaveOutDamaged(const OpenedFile& opened, const std::string& path, const std::string& index_path,
+                             RecordIndex& index, RecordTable& table) {
+  RecordIndex good;
+  for (size_t i = 0; i < index.offsets.size(); ++i) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
+    const absl::Status found = CheckRecordAt(*opened.file, opened.size, index.offsets[i]);
+    if (!found.ok() && KindOf(found) != ErrorKind::kData) return found;
+    if (found.ok()) {
+      good.keys.push_back(index.keys[i]);
+      good.offsets.push_back(index.offsets[i]);
+      continue;
+    }
+    table.Add({path, index.offsets[i],
+               Cat("left out, though ", index_path, " names it by key ", index.keys[i], ": ", ToStd(found.message()))});
+  }
+  index = std::move(good);
+  return absl::OkStatus();
 }
 
 absl::Status CheckOffsets(const RecordIndex& index, const std::string& index_path, const std::string& path,
@@ -81,19 +133,18 @@ absl::Status CheckOffsets(const RecordIndex& index, const std::string& index_pat
   return absl::OkStatus();
 }
 
-struct OpenedFile {
-  std::shared_ptr<const RandomAccessFile> file;
-  int64_t size;
-};
-absl::StatusOr<OpenedFile> Open(const FileSystem& files, const std::string& path) {
-  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RandomAccessFile> file, files.Open(path));
-  HEADRACE_ASSIGN_OR_RETURN(const int64_t size, file->Size());
-  return OpenedFile{std::move(file), size};
+// `index` is in order of its offsets.
+absl::Status CheckDifferent(const RecordIndex& index, const std::string& index_path, const std::string& path) {
+  const size_t i = FindEqual(index.offsets);
+  if (i == index.offsets.size()) return absl::OkStatus();
+  return DataError(index_path, ": keys ", index.keys[i], " and ", index.keys[i + 1], " both point to byte ",
+                   index.offsets[i], " of ", path, ": make the index anew, or read with index=\"build\"");
 }
 
 // An index beside the file that names all its records; otherwise nullopt, and whether it may be replaced.
 absl::StatusOr<std::optional<RecordIndex>> FittingIndex(const FileSystem& files, const std::string& index_path,
-                                                        const OpenedFile& opened, bool& replaceable) {
+                                                        const OpenedFile& opened, OnDamage on_damage,
+                                                        bool& replaceable) {
   replaceable = true;
   const absl::StatusOr<FileStat> stat = files.Stat(index_path);
   if (!stat.ok() && KindOf(stat.status()) == ErrorKind::kNotFound) return std::nullopt;
@@ -106,7 +157,9 @@ absl::StatusOr<std::optional<RecordIndex>> FittingIndex(const FileSystem& files,
   if (!index.ok()) return std::nullopt;
   replaceable = true;
   SortByOffset(*index);
-  HEADRACE_ASSIGN_OR_RETURN(const bool all, NamesAll(*opened.file, opened.size, index->offsets));
+  // Under kSkip no record may be damaged that is read by its number.
+  HEADRACE_ASSIGN_OR_RETURN(const bool all,
+                            NamesAll(*opened.file, opened.size, index->offsets, on_damage == OnDamage::kSkip));
   return all ? std::optional(*std::move(index)) : std::nullopt;
 }
 
@@ -118,17 +171,22 @@ absl::Status AddChosen(const FileSystem& files, RecordTable::File file, RecordIn
 }
 
 absl::Status AddFromIndex(const FileSystem& files, const std::string& path, const std::string& index_path,
-                          ChooseRecords choose, RecordTable& table) {
+                          OnDamage on_damage, ChooseRecords choose, RecordTable& table) {
   HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
   HEADRACE_ASSIGN_OR_RETURN(const Tensor text, files.Read(index_path));
   HEADRACE_ASSIGN_OR_RETURN(RecordIndex index, ParseRecordIndex(text.bytes_value(), index_path));
   HEADRACE_RETURN_IF_ERROR(CheckOffsets(index, index_path, path, opened.size));
   SortByOffset(index);
+  HEADRACE_RETURN_IF_ERROR(CheckDifferent(index, index_path, path));
+  const int64_t last = index.offsets.empty() ? -1 : index.offsets.back();
+  if (on_damage == OnDamage::kSkip) {
+    HEADRACE_RETURN_IF_ERROR(LeaveOutDamaged(opened, path, index_path, index, table));
+  }
   HEADRACE_ASSIGN_OR_RETURN(const bool all, NamesAll(*opened.file, opened.size, index.offsets));
   if (!all) {
     std::optional<int64_t> end = 0;
-    if (!index.offsets.empty()) {
-      HEADRACE_ASSIGN_OR_RETURN(end, EndOfRecord(*opened.file, index.offsets.back()));
+    if (last >= 0) {
+      HEADRACE_ASSIGN_OR_RETURN(end, EndOfRecord(*opened.file, last));
     }
     if (end.has_value() && *end < opened.size) {
       table.Add({path, *end,
@@ -144,7 +202,8 @@ absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage
   const std::string index_path = IndexPathOf(path);
   HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
   bool replaceable = false;
-  HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> found, FittingIndex(files, index_path, opened, replaceable));
+  HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> found,
+                            FittingIndex(files, index_path, opened, on_damage, replaceable));
   if (found.has_value()) {
     return AddChosen(files, {path, opened.size, index_path, true}, *std::move(found), choose, table);
   }
@@ -192,10 +251,11 @@ absl::StatusOr<int64_t> ChooseAll(const FileSystem& /*files*/, const std::string
 }
 
 absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vector<std::string>& paths,
-                                        const std::vector<std::string>& indices, ChooseRecords choose) {
+                                        const std::vector<std::string>& indices, OnDamage on_damage,
+                                        ChooseRecords choose) {
   RecordTable table;
   for (size_t i = 0; i < paths.size(); ++i) {
-    HEADRACE_RETURN_IF_ERROR(AddFromIndex(files, paths[i], indices[i], choose, table));
+    HEADRACE_RETURN_IF_ERROR(AddFromIndex(files, paths[i], indices[i], on_damage, choose, table));
   }
   return table;
 }

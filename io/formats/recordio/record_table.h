@@ -66,10 +66,12 @@ using ChooseRecords = absl::StatusOr<int64_t> (*)(const FileSystem& files, const
                                                   RecordIndex& index);
 absl::StatusOr<int64_t> ChooseAll(const FileSystem& files, const std::string& path, int64_t size, RecordIndex& index);
 
-// `indices`: an .idx file for each of the paths. kData, naming index, key and byte: an offset that no record of the
-// file can have.
+// `indices`: an .idx file for each of the paths, of all its records or a part of them. kData, naming index, keys and
+// byte: an offset that no record of the file can have, or that stands there twice. OnDamage::kSkip looks up every
+// record, and leaves out and notes those that are damaged.
 absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vector<std::string>& paths,
-                                        const std::vector<std::string>& indices, ChooseRecords choose);
+                                        const std::vector<std::string>& indices, OnDamage on_damage,
+                                        ChooseRecords choose);
 
 // Takes the .idx file beside each of the paths, "a.idx" beside "a.rec", if it fits the file; otherwise scans the file
 // and writes that index, if it may be written and does not hold something else. kData: damage, under OnDamage::kFail.

@@ -7,7 +7,10 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "core/error.h"
 #include "io/files/interrupt.h"
 #include "io/files/testing/faulty_file_system.h"
@@ -29,8 +32,8 @@ class RecordTableTest : public ::testing::Test {
   absl::StatusOr<RecordTable> Build(OnDamage on_damage = OnDamage::kFail) const {
     return BuildIndices(*LocalFileSystem(), {path_}, on_damage, ChooseAll);
   }
-  absl::StatusOr<RecordTable> Read() const {
-    return ReadIndices(*LocalFileSystem(), {path_}, {folder_ / "a.idx"}, ChooseAll);
+  absl::StatusOr<RecordTable> Read(OnDamage on_damage = OnDamage::kFail) const {
+    return ReadIndices(*LocalFileSystem(), {path_}, {folder_ / "a.idx"}, on_damage, ChooseAll);
   }
   static std::vector<int64_t> Begins(const RecordTable& table) {
     std::vector<int64_t> begins;
@@ -67,14 +70,56 @@ TEST_F(RecordTableTest, TakesTheIndexThatIsThere) {
 }
 
 TEST_F(RecordTableTest, NoticesAnIndexThatDoesNotFit) {
-  for (const char* stale : {"0\t0\n1\t12\n2\t20\n", "0\t12\n1\t20\n2\t44\n", "0\t0\n1\t12\n2\t44\n",
-                            "0\t0\n1\t12\n2\t20\n3\t44\n4\t400\n", "0\t0\n1\t12\n2\t28\n3\t44\n", ""}) {
+  for (const char* stale :
+       {"0\t0\n1\t12\n2\t20\n", "0\t12\n1\t20\n2\t44\n", "0\t0\n1\t12\n2\t44\n", "0\t0\n1\t12\n2\t20\n3\t44\n4\t400\n",
+        "0\t0\n1\t12\n2\t28\n3\t44\n", "0\t0\n1\t12\n2\t12\n3\t20\n4\t44\n", ""}) {
     folder_.Write("a.idx", stale);
     const auto table = Build();
     ASSERT_TRUE(table.ok()) << table.status();
     EXPECT_THAT(Begins(*table), ElementsAre(0, 12, 20, 44)) << stale;
     EXPECT_EQ(Text("a.idx"), IndexBytes(records_)) << stale;
   }
+}
+
+TEST_F(RecordTableTest, NoticesAnyRecordThatAnIndexLeavesOut) {
+  const std::vector<std::string> records(500, "some bytes");
+  folder_.Write("a.rec", RecordBytes(records));
+  const std::string index = IndexBytes(records);
+  for (const size_t missing : {1, 7, 250, 498}) {
+    std::vector<std::string> lines = absl::StrSplit(index, '\n');
+    lines.erase(lines.begin() + static_cast<ptrdiff_t>(missing));
+    folder_.Write("a.idx", absl::StrJoin(lines, "\n"));
+    const auto table = Build();
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_EQ(table->size(), records.size()) << missing;
+    EXPECT_EQ(Text("a.idx"), index);
+  }
+}
+
+TEST_F(RecordTableTest, LooksUpAPartOfManyRecords) {
+  const std::vector<std::string> records(40'000, "");
+  folder_.Write("a.rec", RecordBytes(records));
+  folder_.Write("a.idx", IndexBytes(records));
+  int reads = 0;
+  const FaultyFileSystem counting(LocalFileSystem(), [&](std::string_view call, const std::string& path) {
+    if (call == "ReadAt" && path == path_) ++reads;
+    return absl::OkStatus();
+  });
+  const auto build = [&](OnDamage on_damage) {
+    reads = 0;
+    const auto table = BuildIndices(counting, {path_}, on_damage, ChooseAll);
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_EQ(table->size(), records.size());
+  };
+  build(OnDamage::kFail);
+  EXPECT_GT(reads, 1000);
+  EXPECT_LT(reads, 1100);
+  // Every one, since each is read by its number.
+  build(OnDamage::kSkip);
+  EXPECT_EQ(reads, 40'000);
+  // Equal offsets are seen without a read.
+  folder_.Write("a.idx", Cat("40000\t80\n", IndexBytes(records)));
+  build(OnDamage::kFail);
 }
 
 TEST_F(RecordTableTest, LeavesAnotherFileOfThatNameAlone) {
@@ -132,6 +177,33 @@ TEST_F(RecordTableTest, ReadsPartsOfFiles) {
   ASSERT_EQ(table->notes().size(), 1u);
   EXPECT_EQ(table->notes()[0].offset, 44);
   EXPECT_THAT(table->notes()[0].text, HasSubstr("names no record of the last 16 bytes"));
+}
+
+TEST_F(RecordTableTest, RefusesTwoKeysOfOneRecord) {
+  folder_.Write("a.idx", "5\t20\n6\t0\n7\t20\n");
+  EXPECT_EQ(KindOf(Read().status()), ErrorKind::kData);
+  EXPECT_THAT(DescribeError(Read().status()),
+              AllOf(HasSubstr("a.idx: keys 5 and 7 both point to byte 20"), HasSubstr(path_)));
+}
+
+TEST_F(RecordTableTest, LeavesDamagedRecordsOutOfAnIndexThatNamesThem) {
+  // The head at 20 is overwritten, so the record at 12 is not followed by another one; that at 60 is cut off.
+  std::string bytes = RecordBytes(records_);
+  bytes[20] = 'x';
+  folder_.Write("a.rec", bytes + kMagicWord + std::string("\x40\0\0\0oops", 8));
+  folder_.Write("a.idx", IndexBytes(records_) + "4\t60\n");
+  ASSERT_TRUE(Read().ok());
+  EXPECT_EQ(Read()->size(), 5u);
+  const auto table = Read(OnDamage::kSkip);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(Begins(*table), ElementsAre(0, 44));
+  EXPECT_EQ(table->Key(1, 0), 3u);
+  EXPECT_FALSE(table->files()[0].complete);
+  ASSERT_GE(table->notes().size(), 3u);
+  EXPECT_EQ(table->notes()[0].offset, 12);
+  EXPECT_THAT(table->notes()[0].text, AllOf(HasSubstr("a.idx names it by key 1"), HasSubstr("ends at byte 20")));
+  EXPECT_THAT(table->notes()[1].text, HasSubstr("no whole record is at byte 20"));
+  EXPECT_THAT(table->notes()[2].text, HasSubstr("no whole record is at byte 60"));
 }
 
 TEST_F(RecordTableTest, NamesTheKeyThatCannotBe) {

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from headrace import _engine, vision
+from headrace import _engine, options, vision
 from headrace.errors import ClosedError, DataError, GraphError, NotFoundError, UnsupportedError
 from headrace.kernel import Kernel
 from headrace.system_error import system_error
@@ -45,7 +45,7 @@ class MXRecordIO:
     writable: bool
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
-        self.uri = os.fspath(uri)
+        self.uri = options.local_path("uri", uri, type(self).__name__)
         self.flag = flag
         self.pid: int | None = None
         self.is_open = False
@@ -194,7 +194,7 @@ class MXIndexedRecordIO(MXRecordIO):
         flag: str,
         key_type: Callable[[Any], Any] = int,
     ) -> None:
-        self.idx_path = os.fspath(idx_path)
+        self.idx_path = options.local_path("idx_path", idx_path, type(self).__name__)
         self.idx: dict[Any, int] = {}
         self.keys: list[Any] = []
         self.key_type = key_type

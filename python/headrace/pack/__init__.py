@@ -38,8 +38,9 @@ def pack_images(
     The files take their names when they are complete; a run that was killed leaves drafts beside them. Bytes are the same
     whatever the number of workers, and, where OpenCV has the same JPEG library, those of im2rec.py of MXNet 1.9.1.
 
-    Raises NotFoundError without the list, DataError for a line that is none, UnsupportedError while another process
-    writes the same file, ResourceError for a full disk; `resume=True` goes on after each of them.
+    Raises NotFoundError without the list, DataError for a line that is none and where every picture was left out,
+    UnsupportedError while another process writes the same file, ResourceError for a full disk; `resume=True` goes on
+    after each of them.
 
     Args:
         listing: The list, `.lst`: lines of a number, a label or several, and a path below `root`.
@@ -59,13 +60,16 @@ def pack_images(
             encoded again, and the file is the same in the end.
         workers: The most pictures at once; None: the engine chooses.
     """
-    listing = options.path("listing", listing, "pack_images")
-    path = f"{os.path.splitext(listing)[0]}.rec" if path is None else options.path("path", path, "pack_images")
+    listing = options.local_path("listing", listing, "pack_images")
+    if path is None:
+        path = f"{os.path.splitext(listing)[0]}.rec"
+    else:
+        path = options.local_path("path", path, "pack_images")
     options.choice("on_error", on_error, ("skip", "raise"), "pack_images")
     recipe = Recipe(pass_through, resize, center_crop, quality, color, encoding).checked("pack_images")
     return pack_pictures(
         listing,
-        options.path("root", root, "pack_images"),
+        options.local_path("root", root, "pack_images"),
         path,
         recipe,
         labels=Labels(packs_all=pack_label),

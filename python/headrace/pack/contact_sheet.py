@@ -10,6 +10,7 @@ from headrace.errors import DataError, GraphError
 from headrace.pack.image_payload import image_payload
 from headrace.pack.picture_header import picture_header
 from headrace.pack.record_scan import RecordScan
+from headrace.pack.skipped_log import kept_rows
 from headrace.system_error import system_error
 from headrace.whole_file import write_whole
 
@@ -58,7 +59,7 @@ def _squares(pictures: list[bytes]) -> list[np.ndarray]:
     steps = [V.Decode(orientation=True), V.CenterSquare(), V.Resize((_SIDE, _SIDE))]
     dataset = source.map(steps, "image").on_error("skip", max_errors=len(pictures))
     with dataset.iterate() as rows:
-        return [row["image"] for row in rows]
+        return [row["image"] for row in kept_rows(rows)]
 
 
 def _sheet(squares: list[np.ndarray]) -> np.ndarray:

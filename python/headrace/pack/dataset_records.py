@@ -36,7 +36,7 @@ class Written:
 
 def write_records(dataset: "Dataset", path: str | os.PathLike[str], given: dict[str, Any]) -> Written:
     """As Dataset.write_records, which describes it; `given` are options of the run."""
-    path = options.path("path", path, "write_records")
+    path = options.local_path("path", path, "write_records")
     record_of = _chosen(dataset.schema)
     started = time.monotonic()
     # Without a job that it could go on for: a dataset has none that lasts.
@@ -72,6 +72,11 @@ def _chosen(schema: "dict[str, ColumnType]") -> Callable[[dict[str, Any], int], 
 
 def _check_bytes(name: str, column: "ColumnType") -> None:
     encoded = column.dtype in ("bytes", "unknown") and column.shape in ((), None)
+    if column.dtype == "string":
+        raise GraphError(
+            f"write_records: {name} is a text, and records are bytes: encode it with .map(lambda text: text.encode(), "
+            f'"{name}", types={{"{name}": "bytes"}})'
+        )
     if not encoded:
         raise GraphError(
             f"write_records: {name} is {column.dtype} of shape {column.shape}; it must be the bytes of one row: encode "

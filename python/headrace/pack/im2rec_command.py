@@ -5,6 +5,7 @@ from typing import Any
 
 from headrace.errors import GraphError, UnsupportedError
 from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS
+from headrace.options import local_path
 from headrace.pack.packed_report import pack_and_report
 from headrace.pack.picture_packing import Labels, Part
 from headrace.pack.recipe import Recipe
@@ -58,10 +59,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     numbers, encoding = _parsed(options.settings)
-    part, path = _part(options.list, options.out, numbers["nsplit"], numbers["part"])
+    listing = local_path("LIST", options.list, "im2rec")
+    part, path = _part(listing, local_path("OUT", options.out, "im2rec"), numbers["nsplit"], numbers["part"])
     pack_and_report(
-        options.list,
-        options.root,
+        listing,
+        local_path("ROOT", options.root, "im2rec"),
         path,
         _recipe(numbers, encoding),
         labels=_labels(numbers),

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from headrace.errors import DataError
+from headrace.options import local_path
 from headrace.pack.image_payload import image_payload
 from headrace.pack.record_draft import index_path
 from headrace.pack.record_scan import RecordScan, ScannedRecord
@@ -32,21 +33,22 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    path: str = options.index or index_path(options.file)
-    scan = RecordScan(options.file)
+    file = local_path("FILE", options.file, "index")
+    path = local_path("INDEX", options.index, "index") if options.index else index_path(file)
+    scan = RecordScan(file)
     keys: dict[int, int] = {}
     for number, record in enumerate(scan):
-        key = _id(options.file, record) if options.ids else number
+        key = _id(file, record) if options.ids else number
         if key in keys:
             raise DataError(
-                f"{options.file}: the records at bytes {keys[key]:,} and {record.offset:,} have the same id, {key}; leave "
+                f"{file}: the records at bytes {keys[key]:,} and {record.offset:,} have the same id, {key}; leave "
                 "--ids out to number them"
             )
         keys[key] = record.offset
     for each in scan.lost:
-        print(f"{options.file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
+        print(f"{file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
     if scan.lost and options.on_damage == "fail":
-        raise DataError(f"{options.file} is damaged; --on-damage skip writes an index of the records that are good")
+        raise DataError(f"{file} is damaged; --on-damage skip writes an index of the records that are good")
     try:
         write_whole(path, "".join(f"{key}\t{offset}\n" for key, offset in keys.items()).encode())
     except OSError as error:

@@ -5,6 +5,7 @@ import collections
 import os
 from collections.abc import Iterable
 
+from headrace.options import local_path
 from headrace.pack.index_check import check_index
 from headrace.pack.inspection import Inspection, inspect_records
 from headrace.pack.record_draft import index_path
@@ -29,15 +30,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    found = inspect_records(options.file)
+    path = local_path("FILE", options.file, "inspect")
+    sheet = None if options.sheet is None else local_path("--sheet", options.sheet, "inspect")
+    found = inspect_records(path)
     print("\n".join(text_of(found)))
     print(_index_text(found))
-    if options.sheet is not None:
+    if sheet is not None:
         # Imports NumPy, which the other commands do without.
         from headrace.pack.contact_sheet import write_contact_sheet
 
-        shown = write_contact_sheet(options.file, options.sheet, options.pictures)
-        print(f"{options.sheet}: {shown:,} pictures")
+        shown = write_contact_sheet(path, sheet, options.pictures)
+        print(f"{sheet}: {shown:,} pictures")
     return 0
 
 

@@ -66,7 +66,8 @@ def make_lists(
         train_ratio: The part of each chunk, 0 to 1, for training.
         test_ratio: The part of each chunk, 0 to 1, for tests; what neither takes is for validation.
     """
-    prefix, root = options.path("prefix", prefix, "make_lists"), options.path("root", root, "make_lists")
+    prefix = options.local_path("prefix", prefix, "make_lists")
+    root = options.local_path("root", root, "make_lists")
     _check_parts(chunks, train_ratio, test_ratio)
     endings = tuple(_ending(each) for each in exts)
     found = list(_number(root, recursive, endings))

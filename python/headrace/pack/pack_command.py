@@ -2,11 +2,13 @@
 
 import argparse
 import os
+import sys
 
 from headrace.errors import NotFoundError
+from headrace.options import local_path
 from headrace.pack.list_making import DEFAULT_EXTS, make_lists
 from headrace.pack.packed_report import pack_and_report
-from headrace.pack.picture_packing import Labels
+from headrace.pack.picture_packing import Labels, NothingPackedError
 from headrace.pack.recipe import ENCODINGS, Recipe
 from headrace.system_error import system_error
 
@@ -78,7 +80,8 @@ def _add_run_options(group: "argparse._ArgumentGroup") -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    prefix, root = os.path.abspath(options.prefix), os.path.abspath(options.root)
+    prefix = os.path.abspath(local_path("PREFIX", options.prefix, "pack"))
+    root = os.path.abspath(local_path("ROOT", options.root, "pack"))
     return _list(options, prefix, root) if options.list else _pack(options, prefix, root)
 
 
@@ -121,15 +124,21 @@ def _pack(options: argparse.Namespace, prefix: str, root: str) -> int:
         options.color,
         options.encoding,
     ).checked("pack")
+    code = 0
     for listing in lists_of(prefix):
-        pack_and_report(
-            listing,
-            root,
-            f"{os.path.splitext(listing)[0]}.rec",
-            recipe,
-            labels=Labels(packs_all=options.pack_label),
-            on_error=options.on_error,
-            resume=options.resume,
-            workers=options.num_thread,
-        )
-    return 0
+        try:
+            pack_and_report(
+                listing,
+                root,
+                f"{os.path.splitext(listing)[0]}.rec",
+                recipe,
+                labels=Labels(packs_all=options.pack_label),
+                on_error=options.on_error,
+                resume=options.resume,
+                workers=options.num_thread,
+            )
+        except NothingPackedError as error:
+            # The pictures of the other lists may be good.
+            print(f"headrace: {error}", file=sys.stderr)
+            code = 1
+    return code

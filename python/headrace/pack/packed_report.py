@@ -1,12 +1,10 @@
 """What the commands that pack say: pictures that were left out as it happens, a summary at the end, and after an error
 whether another run can go on."""
 
-import collections
-import os
 import sys
 from typing import Any
 
-from headrace.pack.picture_packing import Listener, Packed, Skipped, pack_pictures
+from headrace.pack.picture_packing import Listener, Packed, Skipped, pack_pictures, reasons_of
 from headrace.pack.progress import time_text
 from headrace.pack.recipe import Recipe
 from headrace.pack.record_draft import is_kept
@@ -44,18 +42,9 @@ def summary_of(packed: Packed) -> str:
         lines.append(f"  {packed.kept:,} records were kept from the run before")
     if packed.skipped:
         lines.append(f"  {len(packed.skipped):,} pictures skipped:")
-        kinds = collections.Counter(_kind(each) for each in packed.skipped)
-        lines += [f"    {count:,} × {kind}" for kind, count in kinds.most_common()]
+        lines += [f"    {each}" for each in reasons_of(packed.skipped)]
     return "\n".join(lines)
 
 
 def _rate(records: int, seconds: float) -> str:
     return f", {records / seconds:,.0f} a second" if seconds > 0 and records else ""
-
-
-def _kind(picture: Skipped) -> str:
-    """The reason without what is the picture's own: its path."""
-    reason = picture.reason
-    for part in (picture.path, os.path.basename(picture.path)):
-        reason = reason.replace(part, "…")
-    return reason

@@ -1,5 +1,6 @@
 """Packs the pictures of a list into records: a pipeline over the list, whose rows go to a draft in the list's order."""
 
+import collections
 import contextlib
 import hashlib
 import json
@@ -11,19 +12,21 @@ from typing import Any, Literal, NamedTuple
 
 import headrace
 from headrace.dataset import Dataset
-from headrace.errors import Error
+from headrace.errors import DataError, Error
 from headrace.pack.image_payload import image_header
 from headrace.pack.progress import Progress
 from headrace.pack.recipe import Recipe
 from headrace.pack.record_draft import Checkpoint, RecordDraft, index_path
-from headrace.pack.skipped_log import SkippedLog
+from headrace.pack.skipped_log import SkippedLog, kept_rows
 from headrace.system_error import system_error
 
-__all__ = ["Labels", "Listener", "Packed", "Part", "Skipped", "pack_pictures"]
+__all__ = ["Labels", "Listener", "NothingPackedError", "Packed", "Part", "Skipped", "pack_pictures", "reasons_of"]
 
 # What a kill may cost: seconds of work, and bytes that the system does not have yet.
 _CHECKPOINT_S = 0.1
 _CHECKPOINT_BYTES = 8 << 20
+# In an error. A reason may be a picture's own.
+_SHOWN_REASONS = 5
 # Changes when the same recipe gives other bytes.
 _FORMAT = 2
 
@@ -33,6 +36,10 @@ class Skipped(NamedTuple):
 
     path: str
     reason: str
+
+
+class NothingPackedError(DataError):
+    """Every picture of a list was left out."""
 
 
 @dataclass
@@ -95,7 +102,8 @@ def pack_pictures(
 
     Records are in the list's order. Both files take their names when they are complete; after an error or a kill what
     was packed is kept, and `resume` goes on with it. Raises UnsupportedError if another process writes `path`,
-    ResourceError if the disk is full, and with on_error="raise" the error of the first picture that cannot be packed.
+    ResourceError if the disk is full, NothingPackedError if every picture was left out, and with on_error="raise" the
+    error of the first picture that cannot be packed.
     """
     started = time.monotonic()
     # Lines that are none are found here.
@@ -113,7 +121,11 @@ def pack_pictures(
             rest = _pictures(listing, root, labels).take(part.end).skip(packing.position)
             kernels = recipe.kernels()
             packing.run(rest.map(kernels, "image") if kernels else rest, draft, on_error, workers)
-            draft.finish()
+            # A draft that is not finished is discarded.
+            if packing.result.records or not packing.result.skipped:
+                draft.finish()
+    if packing.result.skipped and not packing.result.records:
+        raise NothingPackedError(_nothing_packed(listing, packing.result.skipped))
     packing.result.seconds = time.monotonic() - started
     return packing.result
 
@@ -132,6 +144,27 @@ def _job(listing: str, root: str, recipe: Recipe, labels: Labels, part: Part) ->
 def _pictures(listing: str, root: str, labels: Labels) -> Dataset:
     width = -1 if labels.width is None else labels.width
     return headrace.ImageList(listing, root, label_width=width, columns=["image", "label", "id"])
+
+
+def reasons_of(skipped: Sequence[Skipped]) -> list[str]:
+    """Each kind of reason with the number of its pictures, the most frequent first."""
+    kinds = collections.Counter(_kind(each) for each in skipped)
+    return [f"{count:,} × {kind}" for kind, count in kinds.most_common()]
+
+
+def _kind(picture: Skipped) -> str:
+    """The reason without what is the picture's own: its path."""
+    reason = picture.reason
+    for part in (picture.path, os.path.basename(picture.path)):
+        reason = reason.replace(part, "…")
+    return reason
+
+
+def _nothing_packed(listing: str, skipped: Sequence[Skipped]) -> str:
+    reasons = reasons_of(skipped)
+    shown = "".join(f"\n  {each}" for each in reasons[:_SHOWN_REASONS])
+    more = f"\n  {len(reasons) - _SHOWN_REASONS:,} other reasons" if len(reasons) > _SHOWN_REASONS else ""
+    return f"{listing}: none of its {len(skipped):,} pictures could be packed, so no file was written:{shown}{more}"
 
 
 class _Packing:
@@ -161,7 +194,7 @@ class _Packing:
             if on_error == "skip":
                 pictures = pictures.on_error("skip", max_errors=max(1, total), log=log.path)
             with pictures.iterate(bytes_as="memoryview", workers=workers) as rows:
-                self._pack(rows, draft, log, progress)
+                self._pack(kept_rows(rows), draft, log, progress)
 
     def _pack(self, rows: Any, draft: RecordDraft, log: SkippedLog, progress: Progress) -> None:
         last, last_bytes = time.monotonic(), draft.record_bytes

@@ -1,11 +1,15 @@
-"""The rows that a run leaves out, while it runs: the log of `on_error("skip", log=…)`, read as it grows."""
+"""The rows that a run leaves out, while it runs: the log of `on_error("skip", log=…)`, read as it grows; and those that
+it keeps, perhaps none."""
 
 import json
 import os
 import tempfile
-from typing import NamedTuple, Self
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
 
-__all__ = ["SkippedLog", "SkippedRow"]
+from headrace.errors import Error
+
+__all__ = ["SkippedLog", "SkippedRow", "kept_rows"]
 
 
 class SkippedRow(NamedTuple):
@@ -43,3 +47,12 @@ class SkippedLog:
 def _row(line: dict[str, object]) -> SkippedRow:
     file = line.get("file")
     return SkippedRow(int(str(line["key"])), None if file is None else str(file), str(line["message"]))
+
+
+def kept_rows(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The rows of a pipeline, whose end is also the end of an epoch of which every row failed."""
+    try:
+        yield from rows
+    except Error as error:
+        if not error._nothing_left:
+            raise

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from headrace.options import local_path
 from headrace.pack.unpacking import unpack_records
 
 HELP = "write the records of a RecordIO file to files"
@@ -21,10 +22,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    done = unpack_records(options.file, options.folder, options.raw)
+    file, folder = local_path("FILE", options.file, "unpack"), local_path("FOLDER", options.folder, "unpack")
+    done = unpack_records(file, folder, options.raw)
     for each in done.lost:
-        print(f"{options.file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
+        print(f"{file}: byte {each.offset:,}: {each.bytes:,} bytes lost: {each.reason}", file=sys.stderr)
     listed = "" if done.listing is None else f", listed in {done.listing}"
     empty = f"; {done.empty:,} records hold no picture" if done.empty else ""
-    print(f"{options.folder}: {done.files:,} files{listed}{empty}")
+    print(f"{folder}: {done.files:,} files{listed}{empty}")
     return 1 if done.lost else 0

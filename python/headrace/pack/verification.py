@@ -11,7 +11,7 @@ from headrace.pack.index_check import check_index
 from headrace.pack.progress import Progress
 from headrace.pack.record_draft import index_path
 from headrace.pack.record_scan import RecordScan, ScannedRecord
-from headrace.pack.skipped_log import SkippedLog
+from headrace.pack.skipped_log import SkippedLog, kept_rows
 
 __all__ = ["Verification", "verify_records"]
 
@@ -68,7 +68,7 @@ class _Checking:
             # A picture of many colours is large, and only whether it can be decoded is wanted.
             dataset = dataset.on_error("skip", max_errors=(1 << 63) - 1, log=log.path)
             with dataset.iterate() as rows:
-                self.found.pictures = sum(1 for _ in rows)
+                self.found.pictures = sum(1 for _ in kept_rows(rows))
             self.found.faults += [f"byte {self._given[each.key]:,}: {each.message}" for each in log.new()]
 
     def compare_index(self) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 
+from headrace.options import local_path
 from headrace.pack.verification import verify_records
 
 HELP = "check every record of a RecordIO file, and its index"
@@ -19,11 +20,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    found = verify_records(options.file, decodes=not options.raw)
+    path = local_path("FILE", options.file, "verify")
+    found = verify_records(path, decodes=not options.raw)
     for fault in found.faults:
         print(fault)
     index = "no index" if found.index is None else f"index {found.index}"
-    faults = "nothing wrong" if not found.faults else f"{len(found.faults):,} faults"
+    faults = (
+        "nothing wrong" if not found.faults else f"{len(found.faults):,} fault{'s' if len(found.faults) > 1 else ''}"
+    )
     pictures = "" if options.raw else f", {found.pictures:,} pictures decoded"
-    print(f"{options.file}: {found.records:,} records{pictures}, {index}: {faults}")
+    print(f"{path}: {found.records:,} records{pictures}, {index}: {faults}")
     return 1 if found.faults else 0

@@ -210,7 +210,7 @@ class _Source:
         return rows.select(np.arange(first, end)), end - first
 
     def _in_splits(self) -> Dataset:
-        sharding = None if self.shard is None else "contiguous"
+        sharding: Literal["contiguous"] | None = None if self.shard is None else "contiguous"
         if not self._chunk:
             return headrace.ImageRecord(**self._records, shuffle=self._shuffle, sharding=sharding)
         splits = headrace.ImageRecord(**self._records, shuffle=True, window=0, sharding=sharding, **self._chunk)
