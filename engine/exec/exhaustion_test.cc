@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <new>
 
 #include "core/error.h"
+#include "core/testing/failing_allocations.h"
 #include "engine/cache/row_cache.h"
 #include "engine/exec/pipeline.h"
 #include "engine/testing/fake_ops.h"
@@ -20,7 +20,6 @@
 namespace {
 
 // Counts down with each call; the call that finds 0 fails, and so do the later ones if it lasts. Negative: none fails.
-std::atomic<int64_t> allocations_left{-1};
 std::atomic<int64_t> threads_left{-1};
 std::atomic<bool> lasts{false};
 
@@ -32,18 +31,6 @@ bool Fails(std::atomic<int64_t>& left) {
 }
 
 }  // namespace
-
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  return Fails(allocations_left) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
-}
-void* operator new(size_t bytes) {
-  void* const memory = operator new(bytes, std::nothrow);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t /*bytes*/) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* given) {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
@@ -118,7 +105,7 @@ TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
         std::vector<int64_t> values;
         values.reserve(kRows);
         absl::Status error;
-        allocations_left.store(at);
+        FailingAllocation failing(at);
         try {
           made = Pipeline::Make(graph, options);
         } catch (const std::bad_alloc&) {
@@ -135,7 +122,7 @@ TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
         }
         // Ending the pipeline fails, too.
         if (made.ok()) made->reset();
-        met = allocations_left.exchange(-1) < 0;
+        met = failing.End();
         CheckRows(values, error);
       }
       EXPECT_EQ(BufferPool::Global().outstanding_bytes(), before);
@@ -158,7 +145,7 @@ TEST(Exhaustion, EachAllocationOfACacheFailsOnce) {
     SCOPED_TRACE(points);
     const TemporaryFolder folder;
     CacheShelf shelf;
-    allocations_left.store(points);
+    FailingAllocation failing(points);
     for (int run = 0; run < 2; ++run) {
       try {
         RowCache cache("cache[1]", true, {std::nullopt, folder.path(), std::nullopt});
@@ -175,7 +162,7 @@ TEST(Exhaustion, EachAllocationOfACacheFailsOnce) {
       } catch (const std::bad_alloc&) {
       }
     }
-    met = allocations_left.exchange(-1) < 0;
+    met = failing.End();
     RowCache again("cache[1]", true, {std::nullopt, folder.path(), std::nullopt});
     RowCache::Use use{account, 1 << 20, "content", kKept};
     use.shelf = &shelf;
@@ -196,15 +183,19 @@ TEST(Exhaustion, EachAllocationOfACacheFailsOnce) {
 TEST(Exhaustion, EachThreadOfASmallPipelineFailsOnce) {
   const ir::proto::Graph graph = Small(true);
   const PipelineOptions options;
-  for (int64_t at = 0; at < 16; ++at) {
+  int points = 0;
+  for (int64_t at = 0; !HasFailure(); ++at, ++points) {
     SCOPED_TRACE(at);
     WorkerPool::StopShared();
     threads_left.store(at);
     const auto run = RunPipeline(graph, options);
-    threads_left.store(-1);
+    const bool met = threads_left.exchange(-1) < 0;
     CheckRun(run);
     CheckAllIsWell(graph, options);
+    if (!met) break;
   }
+  EXPECT_GT(points, 0);
+  std::printf("HEADRACE-COUNT faults=%d\n", points);
 }
 
 // From some moment on, no more threads can be started.

@@ -3,30 +3,14 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <new>
 #include <string>
 
+#include "core/testing/failing_allocations.h"
 #include "engine/report/explain.h"
 #include "engine/report/profile_page.h"
 #include "engine/report/trace.h"
-
-namespace {
-int64_t allocations_left = -1;  // negative: none fails
-}  // namespace
-
-void* operator new(size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  if (allocations_left >= 0 && allocations_left-- == 0) return nullptr;
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-void* operator new(size_t bytes) {
-  if (void* const memory = operator new(bytes, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t /*bytes*/) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept { std::free(memory); }
 
 namespace headrace {
 namespace {
@@ -61,14 +45,12 @@ Report ReportOfARun(double waited_s) {
 // The number of allocations, each of which failed once. The code may do without one that asks for no exception.
 int64_t FailEach(const std::function<std::string()>& make) {
   for (int64_t point = 0;; ++point) {
-    allocations_left = point;
+    FailingAllocation failing(point);
     try {
       make();
     } catch (const std::bad_alloc&) {
     }
-    const bool failed = allocations_left < 0;
-    allocations_left = -1;
-    if (!failed) return point;
+    if (!failing.End()) return point;
   }
 }
 

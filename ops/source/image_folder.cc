@@ -74,6 +74,7 @@ absl::StatusOr<std::map<std::string, int32_t>> ClassMap(const ir::Attributes& at
   std::map<std::string, int32_t> classes;
   if (attributes.IsNone("classes")) return classes;
   for (const auto& [name, text] : attributes.Pairs("classes")) {
+    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the class", name));
     int32_t label = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), label);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {

@@ -187,8 +187,11 @@ class Dataset(Methods):
         chosen = self._options.changed(given, "iterate")
         asked: dict[str, Any] = {"epoch": self.epoch if epoch is None else options.epoch(epoch, "iterate")}
         if state is not None:
-            if not isinstance(state, (bytes, bytearray, memoryview)) or not state:
+            if not isinstance(state, (bytes, bytearray, memoryview)):
                 raise GraphError("iterate: state must be the bytes that Iterator.state() gave")
+            # The engine takes no bytes for no state.
+            if not state:
+                raise StateError("this is not a state that Headrace took, or it is damaged (0 bytes)")
             asked["state"] = bytes(state)
         files = self._profile_files(chosen)
         asked |= {"shelf": self._shelf} | self._log_option() | _profiling(chosen)

@@ -42,8 +42,8 @@ def manifest_attributes(
 ) -> dict[str, Any]:
     from headrace.tables import table_columns, with_plain_paths
 
-    given = table_columns(table, "Manifest")
     paths = text("path_column", path_column, "Manifest")
+    given = table_columns(table, paths, "Manifest")
     if paths not in given:
         raise GraphError(f'Manifest: the table has no column "{paths}" (columns: {", ".join(map(str, given))})')
     columns, types = array_columns(given | {paths: with_plain_paths(given[paths])}, "Manifest")

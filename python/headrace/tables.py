@@ -11,12 +11,15 @@ from headrace.options import shown
 __all__ = ["table_columns", "with_plain_paths"]
 
 
-def table_columns(table: Any, of: str) -> dict[str, Any]:
-    """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines or CSV."""
+def table_columns(table: Any, paths: str, of: str) -> dict[str, Any]:
+    """The columns of a dict, a list of dicts, a pandas DataFrame, a pyarrow Table, or a file of JSON lines or CSV.
+
+    In CSV, which does not tell 7 from "007", the column `paths` is text.
+    """
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, (str, os.PathLike)):
-        return _of_file(os.fspath(table), of)
+        return _of_file(os.fspath(table), paths, of)
     if hasattr(table, "column_names") and hasattr(table, "column"):  # of pyarrow
         return {name: table.column(name).to_numpy() for name in table.column_names}
     if hasattr(table, "columns") and hasattr(table, "itertuples"):  # of pandas
@@ -43,7 +46,7 @@ def _of_rows(rows: Sequence[Any], of: str) -> dict[str, Any]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def _of_file(path: Any, of: str) -> dict[str, Any]:
+def _of_file(path: Any, paths: str, of: str) -> dict[str, Any]:
     from headrace.sources import Csv, JsonLines
 
     reader = {".jsonl": JsonLines, ".ndjson": JsonLines, ".csv": Csv}.get(os.path.splitext(path)[1])
@@ -53,7 +56,10 @@ def _of_file(path: Any, of: str) -> dict[str, Any]:
             "another with a library, as pandas.read_parquet(path), and give what it returns"
         )
     # Sources take patterns.
-    return _of_rows(list(reader(glob.escape(path))), of)
+    rows = reader(glob.escape(path))
+    if reader is Csv and paths in rows.schema:
+        rows = Csv(glob.escape(path), {**rows.schema, paths: str})
+    return _of_rows(list(rows), of)
 
 
 def with_plain_paths(values: Any) -> Any:
@@ -65,5 +71,14 @@ def with_plain_paths(values: Any) -> Any:
     if isinstance(values, (str, bytes)) or not (isinstance(values, Sequence) or getattr(values, "ndim", 0) == 1):
         return values
     plain = np.empty(len(values), object)
-    plain[:] = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in values]
+    plain[:] = [_plain(value) for value in values]
     return plain
+
+
+def _plain(value: Any) -> Any:
+    import numpy as np
+
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    # A number of a file of JSON lines, so that a message names its type.
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value

@@ -1,5 +1,8 @@
 """Arrays are read by their memory, whatever their own methods return."""
 
+import statistics
+import time
+
 import numpy as np
 import pytest
 
@@ -103,3 +106,18 @@ def test_ten_thousand_columns():
     ):
         row = next(pipeline.iterate())
         assert len(row) >= count
+
+
+def seconds_of_columns(count: int) -> float:
+    """CPU time of the process for a few rows of so many columns."""
+    began = time.process_time()
+    names = [f"c{i}" for i in range(count)]
+    wide = hr.Numpy({name: np.arange(20) for name in names})
+    assert len(next(wide.map(V.Rescale(2), names).batch(5).iterate())) == count
+    return time.process_time() - began
+
+
+def test_time_grows_as_the_columns_do():
+    """Four times the columns take about four times as long, and sixteen times if the work is quadratic."""
+    few, many = (statistics.median(seconds_of_columns(count) for _ in range(3)) for count in (5_000, 20_000))
+    assert many < 8 * few, (few, many)

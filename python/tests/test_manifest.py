@@ -103,6 +103,24 @@ def test_the_path_of_a_table_is_no_pattern(folder):
         hr.Manifest(folder / "train[s].csv", "path", folder)
 
 
+def test_paths_of_digits_in_csv_are_texts(folder):
+    for name in ("0", "007", "1.50", "1e3"):
+        (folder / name).write_bytes(name.encode())
+    fields = folder / "table.csv"
+    for names in (["0"], ["007"], ["1.50", "1e3"], ["0", "1.50", "007"]):
+        fields.write_text("label,path\n" + "".join(f"{label},{name}\n" for label, name in enumerate(names)))
+        rows = list(hr.Manifest(fields, "path", folder))
+        assert [row["path"] for row in rows] == names
+        assert [row["data"] for row in rows] == [name.encode() for name in names]
+        assert [int(row["label"]) for row in rows] == list(range(len(names)))
+    lines = folder / "table.jsonl"
+    lines.write_text('{"path": 7}\n{"path": 8}\n')
+    with pytest.raises(hr.GraphError, match=r'column "path" holds Python objects \(int\); only bytes alone or str'):
+        hr.Manifest(lines, "path", folder)
+    with pytest.raises(hr.GraphError, match=r'the table has no column "file" \(columns: label, path\)'):
+        hr.Manifest(fields, "file", folder)
+
+
 def test_paths_may_be_bytes_absolute_or_uris(folder):
     paths = [str(folder / name_of(1)), f"file://{folder / name_of(2)}", folder / name_of(3)]
     assert numbers(hr.Manifest({"path": paths}, "path")) == [1, 2, 3]

@@ -186,6 +186,64 @@ def test_fifty_epochs_stay_flat(photos):
     assert max(sizes[25:]) - max(sizes[5:25]) < 8 << 20, [size >> 20 for size in sizes]
 
 
+# Prints the largest growth of the resident size while rows are made and dropped. Watched by a thread, since memory
+# comes and goes between two rows.
+GROWTH = """
+import pathlib, sys, threading, time
+import numpy as np
+import headrace as hr
+
+def resident():
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+def array(value, mib):
+    return np.full(mib << 20, value, np.uint8)
+
+def zipped():
+    maps = [
+        hr.Range(60).map(lambda value: array(value, 4), "value").rename({"value": f"value {i}"}) for i in range(5)
+    ]
+    return maps[0].zip(*maps[1:])
+
+def chained():
+    rows = hr.Range(60).map(lambda value: array(value, 1), "value")
+    for _ in range(30):
+        rows = rows.map(lambda value: value + np.uint8(1), "value")
+    return rows
+
+pipeline = {"zipped": zipped, "chained": chained}[sys.argv[1]]()
+before = largest = resident()
+ended = threading.Event()
+
+def watch():
+    global largest
+    while not ended.wait(0.002):
+        largest = max(largest, resident())
+
+watcher = threading.Thread(target=watch)
+watcher.start()
+rows = 0
+with pipeline.iterate(memory="64MiB") as iterator:
+    while next(iterator, None) is not None:
+        rows += 1
+        time.sleep(0.02)  # the stages run ahead of a slow loop
+ended.set()
+watcher.join()
+print(rows, largest - before)
+"""
+
+
+@pytest.mark.parametrize("pipeline", ["zipped", "chained"])
+def test_large_arrays_of_functions_keep_to_the_budget(monkeypatch, pipeline):
+    # Without it glibc keeps freed arrays, which the promise leaves out.
+    monkeypatch.setenv("MALLOC_MMAP_THRESHOLD_", str(128 << 10))
+    done = run_python(GROWTH, pipeline, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows, growth = (int(number) for number in done.stdout.split())
+    assert rows == 60
+    assert growth <= (64 + 64) << 20, growth
+
+
 def test_objects_of_python_are_not_leaked():
     def once():
         list(hr.Range(50).map(lambda x: np.zeros(10), "value").batch(5))

@@ -96,8 +96,10 @@ def test_a_state_of_another_pipeline_is_refused():
             other.iterate(state=state)
     with pytest.raises(hr.StateError):
         hr.Range(30).shuffle(10).batch(5).iterate(state=b"nonsense")
-    with pytest.raises(hr.StateError):
-        hr.Range(30).shuffle(10).batch(5).iterate(state=state[:-1])
+    for size in range(len(state)):
+        for cut in (state[:size], bytearray(state[:size]), memoryview(state)[:size]):
+            with pytest.raises(hr.StateError):
+                hr.Range(30).shuffle(10).batch(5).iterate(state=cut)
     with pytest.raises(hr.StateError, match="seed"):
         hr.Range(30).shuffle(10).batch(5).iterate(state=state, seed=1)
     with pytest.raises(hr.StateError, match="epoch 0, not 1"):

@@ -173,11 +173,12 @@ class Checks:
                 good += 1
         return good, bad
 
-    def pytest(self, left_out: list[str]):
+    def pytest(self, left_out: list[str], long: bool):
         """Runs three processes at once: the tests of the package, which take longest, are divided among two of them.
 
-        `left_out`: markers of tests that need what is not installed.
+        `left_out`: markers of tests that need what is not installed. `long`: lets tests that thin their cases run all.
         """
+        environment = os.environ | ({"HEADRACE_LONG": "1"} if long else {})
 
         def check(name: str) -> Result:
             result = Result(name)
@@ -191,7 +192,7 @@ class Checks:
                     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", "-o", "junit_logging=all"]
                     command += ["-m", " and ".join(f"not {marker}" for marker in left_out), *paths]
                     output = pathlib.Path(temporary, f"{part}.txt").open("w+")
-                    done = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+                    done = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
                     running.append((done, report, output))
                 for done, report, output in running:
                     code = done.wait()
@@ -346,7 +347,9 @@ def main() -> int:
     parser.add_argument(
         "--quick", action="store_true", help="leave out the sanitizers, the fuzzers, the soak and the wheel"
     )
-    parser.add_argument("--long", action="store_true", help="let each fuzzer run 5 minutes and the soak 10")
+    parser.add_argument(
+        "--long", action="store_true", help="let each fuzzer run 5 minutes and the soak 10, and fail every operation"
+    )
     parser.add_argument("--torch", action="store_true", help="install PyTorch and run the tests that need it")
     parser.add_argument("--browser", action="store_true", help="install Chromium and run the tests that need it")
     options = parser.parse_args()
@@ -363,7 +366,8 @@ def main() -> int:
     checks.run("mypy", checks.command(python, "-m", "mypy"))
     checks.run("bazel test", checks.bazel(None, ["//..."]))
     checks.run("rooms keep their visibility", checks.forbidden_dependencies)
-    checks.run("pytest", checks.pytest([need for need in ("torch", "browser") if not getattr(options, need)]))
+    left_out = [need for need in ("torch", "browser") if not getattr(options, need)]
+    checks.run("pytest", checks.pytest(left_out, options.long))
     if not options.quick:
         checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
         checks.run("bazel test under AddressSanitizer", checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS]))
