@@ -16,7 +16,7 @@ from headrace.mx.io.accepted_parameters import explained
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import flag, part
+from headrace.mx.io.given_values import dtype_name, flag, part
 
 __all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
 
@@ -107,13 +107,13 @@ class ImageRecordIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         shape = _shape(data_shape, of)
-        dtype_name = options.choice("dtype", _dtype_name(dtype), _DTYPES, of)
+        kind = options.choice("dtype", dtype_name(dtype), _DTYPES, of)
         if aug_seq != "aug_default":
             raise UnsupportedError(f'{of}: aug_seq is {aug_seq!r}; there is "aug_default" alone')
         size = options.whole("batch_size", batch_size, 1, of)
         labels = options.whole("label_width", label_width, 1, of)
         aug_seed = None if seed_aug is None else options.whole("seed_aug", seed_aug, of=of)
-        kernels = augmentation(dict(augmentation_parameters), shape, dtype_name, aug_seed, of)
+        kernels = augmentation(dict(augmentation_parameters), shape, kind, aug_seed, of)
         shuffled = flag("shuffle", shuffle, of)
         source = _Source(
             paths=path_imgrec,
@@ -132,7 +132,7 @@ class ImageRecordIter(EngineBatches):
             Pipeline(rows.map(kernels, "image"), "image", "id", total, source.shard),
             Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
             Ending.ROUND if round_whole else Ending.PAD,
-            DataDesc(data_name, (size, *shape), np.dtype(dtype_name).type),
+            DataDesc(data_name, (size, *shape), np.dtype(kind).type),
             DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.float32),
             explained(of, ctx, device_id, threads, prefetch_buffer),
         )
@@ -231,13 +231,6 @@ def _shape(given: Any, of: str) -> tuple[int, int, int]:
     if channels not in (1, 3, 4):
         raise GraphError(f"{of}: data_shape is {options.shown(given)}; pictures have 1, 3 or 4 channels")
     return channels, height, width
-
-
-def _dtype_name(dtype: Any) -> Any:
-    try:
-        return dtype if isinstance(dtype, str) else np.dtype(dtype).name
-    except TypeError:
-        return dtype
 
 
 def _given(paths: Any) -> Any:
