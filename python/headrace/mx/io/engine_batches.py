@@ -76,7 +76,7 @@ class EngineBatches(GivenBatches):
         provide_label: DataDesc,
         heading: Sequence[str] = (),
     ) -> None:
-        super().__init__(provide_data.shape[0])
+        super().__init__(provide_data.shape[DataDesc.get_batch_axis(provide_data.layout)])
         self.provide_data = [provide_data]
         self.provide_label = [provide_label]
         self._skips = options.choice("on_error", running.on_error, ("raise", "skip"), type(self).__name__) == "skip"
