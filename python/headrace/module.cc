@@ -15,6 +15,7 @@
 #include "io/files/file_system.h"
 #include "ir/reference.h"
 #include "ops/source/csv_field.h"
+#include "python/headrace/array_file_binding.h"
 #include "python/headrace/deferred_release.h"
 #include "python/headrace/eager_chain.h"
 #include "python/headrace/graph_binding.h"
@@ -86,6 +87,7 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   binding::BindKernels(module);
   binding::BindEagerChain(module);
   binding::BindRecords(module);
+  binding::BindArrayFiles(module);
   binding::BindWorkerLoop(module);
   module.attr("version") = std::string(headrace::kVersion);
   module.def("declarations", [] { return headrace::ir::DeclarationsJson(); }, "Every operator's declaration, as JSON.");

@@ -80,6 +80,7 @@ __all__ = [
     "ScaleJitter",
     "SlicePatches",
     "Solarize",
+    "SubtractImage",
     "TenCrop",
     "ToFloat",
     "TrivialAugmentWide",
@@ -2218,6 +2219,28 @@ class Solarize(Kernel):
 
     def __init__(self, threshold: float) -> None:
         super().__init__({"threshold": threshold})
+
+
+class SubtractImage(Kernel):
+    """Subtracts an image, such as the mean image of a data set, from every image.
+
+    Takes uint8 or float32 of the shape given, (H, W, C) or (H, W), or (C, H, W) behind HWC2CHW, and
+    gives float32 of that shape: x - image, computed in float32. Nothing is divided by 255. V.Normalize
+    subtracts one value from all pixels of a channel.
+
+    Errors: an image of another shape, another dtype or rank.
+
+    Args:
+        image: The values that are subtracted, in the units of the input, row by row, or one number
+            for all of them.
+        shape: The shape of the image (at least 1, at most 65,535).
+
+    Example:
+        V.SubtractImage(np.zeros(224 * 224 * 3), (224, 224, 3))
+    """
+
+    def __init__(self, image: float | Sequence[float], shape: Sequence[int]) -> None:
+        super().__init__({"image": image, "shape": shape})
 
 
 class TenCrop(Kernel):

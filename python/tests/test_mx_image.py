@@ -1,6 +1,8 @@
 """Functions of headrace.mx.image against OpenCV, which MXNet's call."""
 
+import json
 import random
+import subprocess
 
 import cv2
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 import headrace as hr
 import headrace.mx as mx
+from tests.mxnet_reference import PYTHON, needs_mxnet
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +72,65 @@ def test_colours_are_normalised(picture):
     given = mx.image.color_normalize(mx.nd.array(picture), mean, std)
     assert given.dtype == np.float32 and np.allclose(given, expected)
     assert np.array_equal(mx.image.color_normalize(picture, None), picture)
+
+
+def test_parts_of_random_size_are_cut(picture):
+    shares, ratios, places = [], [], set()
+    for seed in range(200):
+        random.seed(seed)
+        cut, (x0, y0, w, h) = mx.image.random_size_crop(picture, (7, 9), (0.1, 0.5), (0.5, 2.0), interp=1)
+        assert cut.shape == (9, 7, 3)
+        assert np.array_equal(cut, mx.image.fixed_crop(picture, x0, y0, w, h, (7, 9), 1))
+        shares.append(w * h / (30 * 41))
+        ratios.append(w / h)
+        places.add((x0, y0))
+    assert 0.09 < min(shares) < 0.15 and 0.45 < max(shares) < 0.55
+    assert 0.45 < min(ratios) < 0.6 and 1.7 < max(ratios) < 2.2 and len(places) > 50
+    areas = [mx.image.random_size_crop(picture, (7, 9), 0.9, (1.3, 1.4))[1] for _ in range(20)]
+    assert all(w * h > 0.88 * 30 * 41 for _, _, w, h in areas)
+    # No draw of this ratio fits.
+    assert mx.image.random_size_crop(picture, (7, 9), 1, (9, 9))[1] == mx.image.center_crop(picture, (7, 9))[1]
+
+
+def test_borders_are_opencvs(picture):
+    margins = {"top": 3, "bot": 1, "left": 0, "right": 5}
+    for kind in range(5):
+        expected = cv2.copyMakeBorder(picture, 3, 1, 0, 5, kind, value=(9, 9, 9))
+        given = mx.image.copyMakeBorder(picture, **margins, type=kind, value=9)
+        assert type(given) is mx.nd.NDArray and given.dtype == np.uint8 and np.array_equal(given, expected)
+    expected = cv2.copyMakeBorder(picture, 3, 1, 0, 5, cv2.BORDER_CONSTANT, value=(1, 2, 3))
+    assert np.array_equal(mx.image.copyMakeBorder(picture, 3, 1, 0, 5, values=(1, 2, 3)), expected)
+    assert mx.image.copyMakeBorder(picture[:, :, 0], 1, 1, 1, 1).shape == (32, 43)
+    for wrong, message in (
+        ({"type": 5}, "type is 5; it must be 0 to 4"),
+        ({"top": -1}, "top is -1"),
+        ({"values": (1, 2)}, "there are 2 values; the picture has 3 channels"),
+    ):
+        with pytest.raises(hr.GraphError, match=message):
+            mx.image.copyMakeBorder(picture, **{**margins, **wrong})
+
+
+_PROGRAM = """
+import json, random
+import mxnet as mx, numpy as np
+picture = mx.nd.array(np.arange(30 * 41 * 3).reshape(30, 41, 3) % 251, dtype="uint8")
+out = []
+for seed in range(20):
+    for area, ratio in ((0.3, (0.5, 2)), ((0.05, 0.2), (1, 1)), (1, (2, 3))):
+        random.seed(seed)
+        cut, box = mx.image.random_size_crop(picture, (7, 9), area, ratio, interp=0)
+        out.append([cut.asnumpy().tolist(), box])
+print("RESULT" + json.dumps(out))
+"""
+
+
+@needs_mxnet
+def test_parts_of_random_size_equal_mxnets():
+    ran = subprocess.run([PYTHON, "-c", _PROGRAM], text=True, check=True, timeout=120, capture_output=True)
+    theirs = iter(json.loads(ran.stdout[ran.stdout.index("RESULT") + 6 :]))
+    picture = (np.arange(30 * 41 * 3).reshape(30, 41, 3) % 251).astype(np.uint8)
+    for seed in range(20):
+        for area, ratio in ((0.3, (0.5, 2)), ((0.05, 0.2), (1, 1)), (1, (2, 3))):
+            random.seed(seed)
+            cut, box = mx.image.random_size_crop(picture, (7, 9), area, ratio, interp=0)
+            assert [cut.tolist(), [*box]] == next(theirs)

@@ -20,29 +20,9 @@ import headrace.mx as mx
 from headrace import transforms as T
 from headrace import vision as V
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
+from tests.picture_records import encoded, picture_of, write_records
 
 ROWS = 10
-
-
-def write_records(folder, name, payloads, labels=None, ids=None):
-    """Records of encoded pictures, their index, and a list of other labels."""
-    record = mx.recordio.MXIndexedRecordIO(str(folder / f"{name}.idx"), str(folder / f"{name}.rec"), "w")
-    for i, payload in enumerate(payloads):
-        header = mx.recordio.IRHeader(0, i if labels is None else labels[i], 100 + i if ids is None else ids[i], 0)
-        record.write_idx(i, mx.recordio.pack(header, payload))
-    record.close()
-    lines = [f"{100 + i}\t{i * 10}.5\tpicture.png\n" for i in range(len(payloads))]
-    (folder / f"{name}.lst").write_text("".join(lines))
-    return str(folder / f"{name}.rec")
-
-
-def encoded(picture, kind=".png"):
-    return cv2.imencode(kind, picture)[1].tobytes()
-
-
-def picture_of(seed, height=12, width=15):
-    noise = np.random.default_rng(seed).integers(0, 256, (height, width, 3), np.uint8)
-    return cv2.GaussianBlur(noise, (0, 0), 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -644,7 +624,7 @@ def test_chunks_are_read_in_random_order(tmp_path):
 
 
 REFUSED = {
-    "mean_img": "mean.bin", "max_shear_ratio": 0.1, "max_crop_size": 10, "min_crop_size": 8, "max_random_scale": 1.2,
+    "max_shear_ratio": 0.1, "max_crop_size": 10, "min_crop_size": 8, "max_random_scale": 1.2,
     "min_random_scale": 0.8, "max_img_size": 100, "min_img_size": 10, "random_h": 1, "random_s": 1, "random_l": 1,
     "max_random_contrast": 0.1, "max_random_illumination": 1, "inter_method": 10, "aug_seq": "aug_other",
     "min_random_area": 0.5, "max_aspect_ratio": 0.1,
@@ -694,6 +674,10 @@ def test_a_refused_parameter_may_have_its_default(folder):
         ({"std_r": 0}, "each must be above 0"),
         ({"random_resized_crop": True, "rand_crop": True}, "random_resized_crop and rand_crop"),
         ({"dtype": "uint8", "mean_r": 3}, "mean_r is 3.0, and has no effect on uint8"),
+        ({"dtype": "uint8", "mean_img": "mean.bin"}, "mean_img is 'mean.bin', and has no effect on uint8"),
+        ({"dtype": "int8", "mean_img": "mean.bin"}, "mean_img is 'mean.bin', and has no effect on int8"),
+        ({"mean_img": "mean.bin", "mean_b": 3}, "mean_img is 'mean.bin' and mean_b is 3.0; give one"),
+        ({"mean_img": 3}, "mean_img is 3; it must be a path"),
         ({"dtype": "int8", "scale": 3}, "scale is 3.0, and has no effect on int8"),
         ({"on_error": "ignore"}, "on_error is 'ignore'"),
         ({"preprocess_threads": 0}, "preprocess_threads is 0"),

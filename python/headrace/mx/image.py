@@ -1,10 +1,11 @@
 """Functions on single pictures, as `mxnet.image` has them: arrays of shape (height, width, channels), in the order red,
 green, blue. Batches are made by `mx.io.ImageRecordIter` and by pipelines, which run these steps without Python."""
 
+import math
 import os
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,16 +20,28 @@ from headrace.whole_file import read_whole
 __all__ = [
     "center_crop",
     "color_normalize",
+    "copyMakeBorder",
     "fixed_crop",
     "imdecode",
     "imread",
     "imresize",
     "random_crop",
+    "random_size_crop",
     "resize_short",
     "scale_down",
 ]
 
 Box = tuple[int, int, int, int]
+
+# By OpenCV's number.
+_BORDERS: tuple[Literal["constant", "edge", "symmetric", "wrap", "reflect"], ...] = (
+    "constant",
+    "edge",
+    "symmetric",
+    "wrap",
+    "reflect",
+)
+_TRIES = 10
 
 
 def imdecode(buf: bytes | bytearray | np.ndarray, flag: int = 1, to_rgb: bool = True) -> NDArray:
@@ -114,6 +127,75 @@ def center_crop(src: np.ndarray, size: tuple[int, int], interp: int = 2) -> tupl
 def random_crop(src: np.ndarray, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Box]:
     """As `center_crop` at a random place, which Python's `random` draws."""
     return _crop(src, size, interp, lambda room: random.randint(0, room))
+
+
+def random_size_crop(
+    src: np.ndarray,
+    size: tuple[int, int],
+    area: float | tuple[float, float],
+    ratio: tuple[float, float],
+    interp: int = 2,
+) -> tuple[NDArray, Box]:
+    """A part of random area and ratio, resized to `size` (width, height), and where it was: (x0, y0, width, height).
+
+    Python's `random` draws it. A picture in which none of ten draws fits gives the part in its middle, as `center_crop`.
+
+    Args:
+        src: The picture.
+        size: (width, height) of the result.
+        area: The least and the greatest share of the picture's area; a number is the least, and the greatest is 1.
+        ratio: The least and the greatest width over height, whose logarithm is uniform.
+        interp: As for `imresize`.
+    """
+    height, width = src.shape[:2]
+    least, greatest = area if isinstance(area, Sequence) else (area, 1.0)
+    for _ in range(_TRIES):
+        drawn = random.uniform(least, greatest) * height * width
+        sides = math.exp(random.uniform(math.log(ratio[0]), math.log(ratio[1])))
+        w, h = round(math.sqrt(drawn * sides)), round(math.sqrt(drawn / sides))
+        if w <= width and h <= height:
+            x0, y0 = random.randint(0, width - w), random.randint(0, height - h)
+            return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
+    return center_crop(src, size, interp)
+
+
+def copyMakeBorder(
+    src: np.ndarray,
+    top: int,
+    bot: int,
+    left: int,
+    right: int,
+    type: int = 0,
+    value: float = 0,
+    values: Sequence[float] = (),
+) -> NDArray:
+    """The picture with a border around it.
+
+    Args:
+        src: The picture.
+        top: Rows above it.
+        bot: Rows below it.
+        left: Columns to the left of it.
+        right: Columns to the right of it.
+        type: What the border holds: 0 `values`, 1 the nearest pixel, 2 the mirrored picture, 3 the picture again, 4 the
+            mirrored picture without its edge.
+        value: One number for all channels.
+        values: In its place, one for each channel.
+    """
+    if type not in range(len(_BORDERS)):
+        raise GraphError(f"copyMakeBorder: type is {options.shown(type)}; it must be 0 to {len(_BORDERS) - 1}")
+    for name, margin in (("top", top), ("bot", bot), ("left", left), ("right", right)):
+        options.whole(name, margin, 0, "copyMakeBorder")
+    margins = ((top, bot), (left, right), *((0, 0),) * (src.ndim - 2))
+    if type > 0:
+        return np.pad(src, margins, mode=_BORDERS[type]).view(NDArray)
+    channels = src.shape[2] if src.ndim > 2 else 1
+    if values and len(values) != channels:
+        raise GraphError(f"copyMakeBorder: there are {len(values)} values; the picture has {channels} channels")
+    padded = np.empty((top + src.shape[0] + bot, left + src.shape[1] + right, *src.shape[2:]), src.dtype)
+    padded[...] = np.asarray(values if values else value).astype(src.dtype)
+    padded[top : top + src.shape[0], left : left + src.shape[1]] = src
+    return padded.view(NDArray)
 
 
 def color_normalize(src: ArrayLike, mean: Any, std: Any = None) -> NDArray:

@@ -1,13 +1,20 @@
-"""Arrays as scripts for MXNet expect them: NumPy arrays with the methods of `mxnet.nd.NDArray` that loading code calls."""
+"""Arrays as scripts for MXNet expect them: NumPy arrays with the methods of `mxnet.nd.NDArray` that loading code calls;
+and MXNet's files of arrays."""
 
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from headrace import _engine, options
+from headrace.errors import GraphError
 from headrace.mx.context import Context, cpu
+from headrace.system_error import system_error
+from headrace.whole_file import read_whole, write_whole
 
-__all__ = ["NDArray", "array", "zeros"]
+__all__ = ["NDArray", "array", "load", "save", "zeros"]
 
 
 class NDArray(np.ndarray[Any, np.dtype[Any]]):
@@ -48,3 +55,51 @@ def array(source: ArrayLike, ctx: Context | None = None, dtype: DTypeLike | None
 def zeros(shape: int | tuple[int, ...], ctx: Context | None = None, dtype: DTypeLike = np.float32) -> NDArray:
     """An array of zeros."""
     return np.zeros(shape, dtype).view(NDArray)
+
+
+def load(fname: str | os.PathLike[str]) -> list[NDArray] | dict[str, NDArray]:
+    """The arrays of a file that `mx.nd.save` wrote, MXNet's or this one: a dict if they have names, else a list.
+
+    Raises:
+        DataError: It is no such file, or it is damaged.
+        NotFoundError: It is not there.
+        UnsupportedError: It holds sparse arrays.
+    """
+    name = os.fspath(fname)
+    try:
+        contents = read_whole(name)
+    except OSError as raised:
+        raise system_error(f"cannot read {name}", raised) from None
+    named = [
+        (key, np.array(values).view(NDArray)) for key, values in _engine.parse_array_file(contents, os.fsencode(name))
+    ]
+    if any(key for key, _ in named):
+        return dict(named)
+    return [values for _, values in named]
+
+
+def save(fname: str | os.PathLike[str], data: ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]) -> None:
+    """Writes arrays into a file that `mx.nd.load` reads, MXNet's or this one, completely or not at all.
+
+    Args:
+        fname: The file, which is replaced if it is there.
+        data: An array, a list of them, or a dict, whose names the file keeps.
+
+    Raises:
+        UnsupportedError: An array is of a type that MXNet's files do not hold.
+    """
+    named: list[tuple[str, Any]]
+    if isinstance(data, Mapping):
+        for key in data:
+            if not isinstance(key, str):
+                raise GraphError(f"save: {options.shown(key)} is no name; the keys of a dict must be texts")
+        named = list(data.items())
+    elif isinstance(data, (list, tuple)):
+        named = [("", each) for each in data]
+    else:
+        named = [("", data)]
+    contents = _engine.format_array_file([(key, np.asarray(each)) for key, each in named])
+    try:
+        write_whole(fname, contents)
+    except OSError as raised:
+        raise system_error(f"cannot write {os.fspath(fname)}", raised) from None

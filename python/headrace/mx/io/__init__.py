@@ -1,5 +1,6 @@
 """Iterators over batches, as `mxnet.io` has them."""
 
+from headrace.mx.io.csv_iter import CSVIter
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter
 from headrace.mx.io.image_record_iter import ImageRecordInt8Iter, ImageRecordIter, ImageRecordUInt8Iter
@@ -9,6 +10,7 @@ from headrace.mx.io.prefetching_iter import PrefetchingIter
 from headrace.mx.io.resize_iter import ResizeIter
 
 __all__ = [
+    "CSVIter",
     "DataBatch",
     "DataDesc",
     "DataIter",

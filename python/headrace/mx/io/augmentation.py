@@ -2,8 +2,9 @@
 augmenter does what they say. One for which there is no kernel is refused, unless it has its default."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -14,7 +15,11 @@ from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS, Interpolatio
 from headrace.kernel import Kernel
 from headrace.mx.io.given_values import flag
 
-__all__ = ["AugmentationParameters", "augmentation"]
+__all__ = ["AugmentationParameters", "MeanOf", "augmentation"]
+
+MeanOf: TypeAlias = Callable[[str, list[Kernel]], np.ndarray]
+"""From the path of the mean image, and the kernels that give the pictures that it is made of, to the mean, of shape
+(height, width, channels)."""
 
 
 class AugmentationParameters(TypedDict, total=False):
@@ -64,7 +69,8 @@ class AugmentationParameters(TypedDict, total=False):
     """What each channel is divided by."""
     scale: float
     """What all values are multiplied by, after the mean is subtracted."""
-    mean_img: str
+    mean_img: str | os.PathLike[str]
+    """The file of a mean image, which is subtracted; if it is missing, it is made of all rows and saved there."""
     max_shear_ratio: float
     max_crop_size: int
     min_crop_size: int
@@ -117,7 +123,6 @@ _DEFAULTS: dict[str, Any] = {
     "max_random_illumination": 0.0,
 }
 _MISSING = {
-    "mean_img": "subtracts a mean picture; mean_r, mean_g and mean_b subtract a mean of each channel",
     "max_shear_ratio": "shears by a random ratio; V.RandomAffine in a pipeline of your own shears by an angle",
     "max_crop_size": "crops squares of a random size; random_resized_crop crops rectangles of random area",
     "min_crop_size": "crops squares of a random size; random_resized_crop crops rectangles of random area",
@@ -140,13 +145,27 @@ _WARPS: dict[Interpolation, Literal["nearest", "bilinear", "bicubic"]] = {
     "auto": "bilinear",
 }
 _DRAWN = 10
+_RANDOM_GEOMETRY = (
+    "max_rotate_angle",
+    "rand_crop",
+    "random_resized_crop",
+    "max_random_area",
+    "min_random_area",
+    "max_aspect_ratio",
+    "min_aspect_ratio",
+)
 _FLAGS = ("rand_crop", "random_resized_crop", "mirror", "rand_mirror")
 _NOT_NEGATIVE = ("brightness", "contrast", "saturation", "pca_noise")
 _WHOLE = {"resize": -1, "max_rotate_angle": 0, "rotate": -1_000_000, "fill_value": 0, "inter_method": 0, "pad": 0}
 
 
 def augmentation(
-    given: Mapping[str, Any], data_shape: tuple[int, int, int], dtype: str, seed: int | None, of: str
+    given: Mapping[str, Any],
+    data_shape: tuple[int, int, int],
+    dtype: str,
+    seed: int | None,
+    of: str,
+    mean_of: MeanOf,
 ) -> list[Kernel]:
     """The kernels from encoded pictures to data of `data_shape` (channels, height, width) and `dtype`, "float32",
     "uint8" or "int8".
@@ -157,13 +176,14 @@ def augmentation(
         dtype: Whole numbers are not normalised, but the rounded mean is subtracted for int8.
         seed: Of the random kernels; None: the pipeline's.
         of: The iterator, for messages.
+        mean_of: Called where a mean image is given, when all parameters are found good.
 
     Raises:
         GraphError: A parameter is out of its range, or has no effect with the others.
         TypeError: There is no such parameter.
         UnsupportedError: There is no kernel for a parameter.
     """
-    return _Steps({**_DEFAULTS, **_checked(given, of)}, data_shape, dtype, seed, of).kernels()
+    return _Steps({**_DEFAULTS, **_checked(given, of)}, data_shape, dtype, seed, of, mean_of).kernels()
 
 
 def _checked(given: Mapping[str, Any], of: str) -> dict[str, Any]:
@@ -185,12 +205,20 @@ def _value(name: str, value: Any, of: str) -> Any:
         return flag(name, value, of)
     if name in _WHOLE:
         return options.whole(name, value, _WHOLE[name], of)
-    if name == "mean_img" or (value is None and _DEFAULTS[name] is None):
+    if name == "mean_img":
+        return _path(name, value, of)
+    if value is None and _DEFAULTS[name] is None:
         return value
     number = _number(name, value, of)
     if name in _NOT_NEGATIVE and number < 0:
         raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be at least 0")
     return number
+
+
+def _path(name: str, value: Any, of: str) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be a path")
+    return os.fsdecode(value)
 
 
 def _number(name: str, value: Any, of: str) -> float:
@@ -205,9 +233,17 @@ def _number(name: str, value: Any, of: str) -> float:
 
 class _Steps:
     def __init__(
-        self, given: dict[str, Any], data_shape: tuple[int, int, int], dtype: str, seed: int | None, of: str
+        self,
+        given: dict[str, Any],
+        data_shape: tuple[int, int, int],
+        dtype: str,
+        seed: int | None,
+        of: str,
+        mean_of: MeanOf,
     ) -> None:
         self._given = given
+        self._data_shape = data_shape
+        self._mean_of = mean_of
         self._channels, *self._size = data_shape
         self._dtype = dtype
         self._seed: dict[str, Any] = {} if seed is None else {"seed": seed}
@@ -219,17 +255,40 @@ class _Steps:
         self._interpolation = INTERPOLATIONS[method]
 
     def kernels(self) -> list[Kernel]:
+        # The mean image comes last, as making it may take long.
+        geometry, colours, mirroring = self._geometry(), self._colours(), self._mirroring()
+        values = self._values()
+        mean = self._mean_image()
+        return [*geometry, *colours, *mean, *mirroring, *values, vision.HWC2CHW()]
+
+    def _geometry(self) -> list[Kernel]:
         return [
             self._decoding(),
             *self._resizing(),
             *self._turning(),
             *self._padding(),
             *self._cropping(),
-            *self._colours(),
-            *self._mirroring(),
-            *self._values(),
-            vision.HWC2CHW(),
         ]
+
+    def _mean_image(self) -> list[Kernel]:
+        path = self._given["mean_img"]
+        if not path:
+            return []
+        for name in _MEANS:
+            if self._given[name] != _DEFAULTS[name]:
+                raise GraphError(
+                    f"{self._of}: mean_img is {path!r} and {name} is {self._given[name]!r}; give one mean of the two kinds"
+                )
+        still = _Steps(
+            {**self._given, **{name: _DEFAULTS[name] for name in _RANDOM_GEOMETRY}},
+            self._data_shape,
+            self._dtype,
+            None,
+            self._of,
+            self._mean_of,
+        )
+        mean = self._mean_of(path, still._geometry())
+        return [vision.SubtractImage(mean.ravel().tolist(), mean.shape)]
 
     def _decoding(self) -> Kernel:
         # As OpenCV's imdecode, which turns a picture unless it is decoded as it is.
@@ -317,10 +376,10 @@ class _Steps:
         means = [self._given[name] for name in _MEANS]
         deviations = [self._given[name] for name in _DEVIATIONS]
         if self._dtype == "uint8":
-            self._refuse_for_type((*_MEANS, *_DEVIATIONS, "scale"))
+            self._refuse_for_type((*_MEANS, "mean_img", *_DEVIATIONS, "scale"))
             return []
         if self._dtype == "int8":
-            self._refuse_for_type((*_DEVIATIONS, "scale"))
+            self._refuse_for_type(("mean_img", *_DEVIATIONS, "scale"))
             # Halves away from zero.
             rounded = [math.copysign(math.floor(abs(mean) + 0.5), mean) for mean in means[: self._channels]]
             return [vision.Normalize(rounded, 1.0), T.TypeCast("int8")]

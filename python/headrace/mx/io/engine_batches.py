@@ -76,7 +76,7 @@ class EngineBatches(GivenBatches):
         provide_label: DataDesc,
         heading: Sequence[str] = (),
     ) -> None:
-        super().__init__(provide_data.shape[0])
+        super().__init__(provide_data.shape[DataDesc.get_batch_axis(provide_data.layout)])
         self.provide_data = [provide_data]
         self.provide_label = [provide_label]
         self._skips = options.choice("on_error", running.on_error, ("raise", "skip"), type(self).__name__) == "skip"
@@ -288,6 +288,15 @@ class EngineBatches(GivenBatches):
         return self._head
 
     def _batch_of(self, columns: Columns, pad: int) -> DataBatch:
+        numbers = self._pipeline.numbers
+        index = None if numbers is None else columns[numbers].astype(np.uint64)
+        batch = self._made_of(columns, pad, index)
+        if self._skips and self._ending is Ending.ROUND:
+            self._count_removed()
+        self._given += 1
+        return batch
+
+    def _made_of(self, columns: Columns, pad: int, index: np.ndarray | None) -> DataBatch:
         data, label = columns[self._pipeline.data], columns["label"]
         for array, described in ((data, self.provide_data[0]), (label, self.provide_label[0])):
             if array.shape != described.shape:
@@ -295,11 +304,6 @@ class EngineBatches(GivenBatches):
                     f"{type(self).__name__}: {described.name} of a batch has shape {array.shape}, and should have "
                     f"{described.shape}"
                 )
-        if self._skips and self._ending is Ending.ROUND:
-            self._count_removed()
-        self._given += 1
-        numbers = self._pipeline.numbers
-        index = None if numbers is None else columns[numbers].astype(np.uint64)
         return DataBatch([data.view(nd.NDArray)], [label.view(nd.NDArray)], pad, index)
 
     def _count_removed(self) -> None:

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from headrace import options
 
-__all__ = ["flag", "part"]
+__all__ = ["dtype_name", "flag", "part"]
 
 
 def flag(name: str, value: Any, of: str) -> bool:
@@ -12,6 +14,14 @@ def flag(name: str, value: Any, of: str) -> bool:
     if isinstance(value, int) and value in (0, 1):
         return bool(value)
     return options.flag(name, value, of)
+
+
+def dtype_name(dtype: Any) -> Any:
+    """NumPy's name; what is no type is returned as it is."""
+    try:
+        return dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    except TypeError:
+        return dtype
 
 
 def part(part_index: Any, num_parts: Any, of: str) -> tuple[int, int]:

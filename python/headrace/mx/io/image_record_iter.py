@@ -11,12 +11,14 @@ import headrace
 from headrace import error_policy, options
 from headrace.dataset import Dataset
 from headrace.errors import GraphError, UnsupportedError
+from headrace.kernel import Kernel
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import flag, part
+from headrace.mx.io.given_values import dtype_name, flag, part
+from headrace.mx.io.mean_image import MeanImage
 
 __all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
 
@@ -29,7 +31,7 @@ class ImageRecordIter(EngineBatches):
     (batch_size, channels, height, width), in the order red, green, blue, and the labels.
 
     The batches come from `headrace.ImageRecord` and kernels of `headrace.vision`, in MXNet's order: resize, rotation, pad,
-    crop, colours, noise, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter; one for
+    crop, colours, noise, mean image, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter; one for
     which there is no kernel is refused. In addition each batch has the records' ids as `index`.
 
     Args:
@@ -107,13 +109,12 @@ class ImageRecordIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         shape = _shape(data_shape, of)
-        dtype_name = options.choice("dtype", _dtype_name(dtype), _DTYPES, of)
+        kind = options.choice("dtype", dtype_name(dtype), _DTYPES, of)
         if aug_seq != "aug_default":
             raise UnsupportedError(f'{of}: aug_seq is {aug_seq!r}; there is "aug_default" alone')
         size = options.whole("batch_size", batch_size, 1, of)
         labels = options.whole("label_width", label_width, 1, of)
         aug_seed = None if seed_aug is None else options.whole("seed_aug", seed_aug, of=of)
-        kernels = augmentation(dict(augmentation_parameters), shape, dtype_name, aug_seed, of)
         shuffled = flag("shuffle", shuffle, of)
         source = _Source(
             paths=path_imgrec,
@@ -127,16 +128,25 @@ class ImageRecordIter(EngineBatches):
         )
         threads = _threads(preprocess_threads, of)
         round_whole = flag("round_batch", round_batch, of)
+        logs = flag("verbose", verbose, of)
+        options.choice("on_error", on_error, ("raise", "skip"), of)
+
+        def mean_of(path: str, geometry: list[Kernel]) -> np.ndarray:
+            made_of = source.all_rows()
+            mean = MeanImage(path, made_of, on_error, max_errors, memory, threads, logs)
+            return mean.values(geometry, shape, of)
+
+        kernels = augmentation(dict(augmentation_parameters), shape, kind, aug_seed, of, mean_of)
         rows, total = source.rows(counted=round_whole, skips=on_error == "skip")
         super().__init__(
             Pipeline(rows.map(kernels, "image"), "image", "id", total, source.shard),
             Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
             Ending.ROUND if round_whole else Ending.PAD,
-            DataDesc(data_name, (size, *shape), np.dtype(dtype_name).type),
+            DataDesc(data_name, (size, *shape), np.dtype(kind).type),
             DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.float32),
             explained(of, ctx, device_id, threads, prefetch_buffer),
         )
-        if flag("verbose", verbose, of):
+        if logs:
             rows_text = "an unknown number of" if total is None else f"{total}"
             _log.info("%s: %s, %s rows, shuffle=%s", of, path_imgrec, rows_text, shuffled)
 
@@ -199,6 +209,10 @@ class _Source:
             )
         return self._in_splits(), self._count()
 
+    def all_rows(self) -> Dataset:
+        """Of all parts, in the order of the files."""
+        return headrace.ImageRecord(**self._records)
+
     def _run_of_rows(self) -> tuple[Dataset, int]:
         rows = headrace.ImageRecord(**self._records, shuffle=self._shuffle)
         total, (part, parts) = len(rows), self._part
@@ -231,13 +245,6 @@ def _shape(given: Any, of: str) -> tuple[int, int, int]:
     if channels not in (1, 3, 4):
         raise GraphError(f"{of}: data_shape is {options.shown(given)}; pictures have 1, 3 or 4 channels")
     return channels, height, width
-
-
-def _dtype_name(dtype: Any) -> Any:
-    try:
-        return dtype if isinstance(dtype, str) else np.dtype(dtype).name
-    except TypeError:
-        return dtype
 
 
 def _given(paths: Any) -> Any:

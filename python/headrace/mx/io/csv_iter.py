@@ -1,0 +1,159 @@
+"""Batches of CSV files."""
+
+import glob
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+import headrace
+from headrace import error_policy, options
+from headrace import transforms as T
+from headrace.dataset import Dataset
+from headrace.errors import DataError, GraphError
+from headrace.mx.context import Context
+from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.data_batch import DataBatch, DataDesc
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.filled_batch import Columns
+from headrace.mx.io.given_values import dtype_name, flag
+
+__all__ = ["CSVIter"]
+
+_DTYPES = ("float32", "int32", "int64")
+_COUNTED_AT_ONCE = 65536
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+class CSVIter(EngineBatches):
+    """Gives batches of the lines of CSV files, as `mxnet.io.CSVIter` does: an array of shape (batch_size, *data_shape),
+    and labels.
+
+    The batches come from `headrace.Csv`. Files have no header, and an empty line is an error. A batch has the rows' numbers
+    as `index`.
+
+    Args:
+        data_csv: The file; several, between semicolons or in a list; or a folder of them.
+        data_shape: The shape of a row, whose fields fill it in order.
+        batch_size: Rows in a batch, from 1 on.
+        label_csv: Likewise, with the labels: a line for each of `data_csv`. The lines of both are counted before the first
+            batch. None: all labels are 0.
+        label_shape: The shape of a label. (1,): labels are numbers, of shape (batch_size,).
+        round_batch: Whether the last batch of an epoch is filled with the first rows of the next pass, which then begins
+            behind them; else with the first rows of the epoch. `pad` says how many.
+        dtype: "float32", "int32" or "int64": of data and labels. None: "float32".
+        data_name: In `provide_data`.
+        label_name: In `provide_label`.
+        prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
+        ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
+        device_id: Likewise.
+        memory: The budget in bytes, or as "64MiB"; None: the engine's default.
+        on_error: "skip" leaves lines out that cannot be read, and the label of such a line with it.
+        max_errors: The most rows that may be left out in an epoch.
+        state: What `state()` gave: the iterator goes on with the batch behind it.
+
+    Raises:
+        DataError: There are not as many labels as lines of data. From `next()`: a line has another number of fields, or a
+            field is no number of the type.
+        GraphError: A parameter is out of its range, or there are fewer rows than batch_size and round_batch is set.
+        NotFoundError: A file is not there; without labels `next()` looks for it.
+        StateError: The state is of other data or another iterator.
+    """
+
+    def __init__(
+        self,
+        *,
+        data_csv: Paths,
+        data_shape: Sequence[int],
+        batch_size: int,
+        label_csv: Paths | None = None,
+        label_shape: Sequence[int] = (1,),
+        round_batch: bool = True,
+        dtype: Literal["float32", "int32", "int64"] | None = None,
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        prefetch_buffer: int | None = None,
+        ctx: str | Context = "gpu",
+        device_id: int = 0,
+        memory: int | str | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+        max_errors: int = error_policy.MAX_ERRORS,
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        of = type(self).__name__
+        size = options.whole("batch_size", batch_size, 1, of)
+        shape = _shape("data_shape", data_shape, of)
+        label = _shape("label_shape", label_shape, of)
+        kind = "float32" if dtype is None else options.choice("dtype", dtype_name(dtype), _DTYPES, of)
+        rounds = flag("round_batch", round_batch, of)
+        options.choice("on_error", on_error, ("raise", "skip"), of)
+        heading = explained(of, ctx, device_id, None, prefetch_buffer)
+        files = _files("data_csv", data_csv, of)
+        rows: Dataset = headrace.Csv(files, {"data": (kind, (math.prod(shape),))}, header=False)
+        rows = rows.zip(headrace.Range(1 << 62).rename({"value": "id"}))
+        total = None
+        # As MXNet's default.
+        if label_csv is None or label_csv == "NULL":
+            if label != (1,):
+                raise GraphError(f"{of}: label_shape is {label}, and has no effect without label_csv; leave it out")
+            rows = rows.map([T.Fill(0), T.TypeCast(kind)], "id", "label")
+        else:
+            label_files = _files("label_csv", label_csv, of)
+            labels = headrace.Csv(label_files, {"label": (kind, (math.prod(label),))}, header=False)
+            total = _number_of_rows(files, label_files, of)
+            rows = rows.zip(labels)
+        self._shapes = {"data": (-1, *shape), "label": (-1,) if label == (1,) else (-1, *label)}
+        super().__init__(
+            Pipeline(rows, "data", "id", total),
+            Running(0, memory, on_error, max_errors, state),
+            Ending.ROUND if rounds else Ending.PAD,
+            DataDesc(data_name, (size, *shape), np.dtype(kind).type),
+            DataDesc(label_name, (size, *self._shapes["label"][1:]), np.dtype(kind).type),
+            heading,
+        )
+
+    def _made_of(self, columns: Columns, pad: int, index: np.ndarray | None) -> DataBatch:
+        # The engine's columns are vectors.
+        shaped = {name: columns[name].reshape(shape) for name, shape in self._shapes.items()}
+        return super()._made_of(shaped, pad, index)
+
+
+def _shape(name: str, given: Any, of: str) -> tuple[int, ...]:
+    try:
+        shape = tuple(options.whole(name, each, 1, of) for each in ([given] if isinstance(given, int) else given))
+    except TypeError:
+        shape = ()
+    if not shape:
+        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a shape such as (3, 8, 8)")
+    return shape
+
+
+def _files(name: str, given: Any, of: str) -> list[str]:
+    """Patterns for the files."""
+    paths = given.split(";") if isinstance(given, str) else [given] if isinstance(given, os.PathLike) else given
+    if not isinstance(paths, (list, tuple)) or not paths:
+        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a path, or a list of paths")
+    files = []
+    for each in paths:
+        if not isinstance(each, (str, os.PathLike)):
+            raise GraphError(f"{of}: {name} has {options.shown(each)}, which is no path")
+        path = glob.escape(os.fsdecode(each))
+        files.append(os.path.join(path, "*") if os.path.isdir(each) else path)
+    return files
+
+
+def _number_of_rows(data: list[str], labels: list[str], of: str) -> int:
+    """The lines, of which there must be as many labels. Reads all files once."""
+    number, of_labels = _lines(data), _lines(labels)
+    if number != of_labels:
+        raise DataError(f"{of}: data_csv has {number} lines, and label_csv has {of_labels}; they must be equal")
+    return number
+
+
+def _lines(files: list[str]) -> int:
+    # The engine counts the lines, whose texts stay within it.
+    counted = headrace.Text(files).zip(headrace.Range(1 << 62)).project(["value"]).batch(_COUNTED_AT_ONCE)
+    return sum(len(batch["value"]) for batch in counted)

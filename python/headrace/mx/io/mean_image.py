@@ -1,0 +1,88 @@
+"""The mean image of the parameter `mean_img`: read from MXNet's file, or made over the data and saved there."""
+
+import logging
+import os
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from headrace.dataset import Dataset
+from headrace.errors import DataError, NotFoundError
+from headrace.kernel import Kernel
+from headrace.mx import nd
+
+__all__ = ["MeanImage"]
+
+_NAME = "mean_img"
+_BATCH = 32
+_log = logging.getLogger("headrace.mx")
+
+
+class MeanImage(NamedTuple):
+    """Where the mean image is, and what it is made of where it is missing."""
+
+    path: str
+    rows: Dataset
+    """All records in the column `image`, whatever part of them is read."""
+    on_error: Literal["raise", "skip"]
+    max_errors: int
+    memory: int | str | None
+    workers: int | None
+    logs: bool
+
+    def values(self, geometry: Sequence[Kernel], data_shape: tuple[int, int, int], of: str) -> np.ndarray:
+        """float32 of shape (height, width, channels).
+
+        Args:
+            geometry: From a record to the uint8 picture of the size of `data_shape` (channels, height, width).
+            data_shape: The shape that a mean in a file must have.
+            of: The iterator, for messages.
+
+        Raises:
+            DataError: The file holds another array, or none, or is damaged; or there are no rows.
+            NotFoundError: The file cannot be written.
+        """
+        if os.path.exists(self.path):
+            mean = self._read(data_shape, of)
+        else:
+            mean = self._made(geometry, of)
+            nd.save(self.path, {_NAME: mean})
+        return mean.transpose(1, 2, 0)
+
+    def _read(self, data_shape: tuple[int, int, int], of: str) -> np.ndarray:
+        stored = nd.load(self.path)
+        arrays = [*(stored.values() if isinstance(stored, dict) else stored)]
+        if len(arrays) != 1:
+            raise DataError(f"{of}: mean_img {self.path} has {len(arrays)} arrays; it must have one, the mean image")
+        mean = np.asarray(arrays[0], np.float32)
+        if mean.shape != data_shape:
+            raise DataError(
+                f"{of}: mean_img {self.path} has shape {mean.shape}, and data_shape is {data_shape}; they must be equal"
+            )
+        if not np.isfinite(mean).all():
+            raise DataError(f"{of}: mean_img {self.path} has values that are no finite numbers")
+        return mean
+
+    def _made(self, geometry: Sequence[Kernel], of: str) -> np.ndarray:
+        folder = os.path.dirname(os.path.realpath(self.path))
+        if not os.path.isdir(folder):
+            raise NotFoundError(f"{of}: mean_img {self.path} cannot be written, as there is no folder {folder}")
+        rows = self.rows.map(geometry, "image").project(["image"])
+        if self.on_error == "skip":
+            rows = rows.on_error("skip", max_errors=self.max_errors)
+        batches = rows.batch(_BATCH).options(memory=self.memory, workers=self.workers)
+        total: np.ndarray | None = None
+        count = 0
+        for batch in batches:
+            pictures = batch["image"]
+            # Of whole numbers, so that the order of the rows changes nothing.
+            added = pictures.sum(axis=0, dtype=np.uint64)
+            total = added if total is None else total + added
+            count += len(pictures)
+        if total is None:
+            raise DataError(f"{of}: mean_img {self.path} is missing, and there are no pictures to make it of")
+        if self.logs:
+            _log.info("%s: made the mean image of %d pictures: %s", of, count, self.path)
+        mean: np.ndarray = (total / count).astype(np.float32).transpose(2, 0, 1)
+        return mean

@@ -1,0 +1,214 @@
+"""The parameter mean_img of headrace.mx.io.ImageRecordIter, beside MXNet 1.9.1's."""
+
+import logging
+import pathlib
+import struct
+
+import numpy as np
+import pytest
+
+import headrace as hr
+import headrace.mx as mx
+from headrace import vision as V
+from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
+from tests.picture_records import encoded, picture_of, write_records
+
+REAL = pathlib.Path(__file__).resolve().parents[2] / "io/formats/ndarray/testdata/mxnet-mean.bin"
+ROWS = 10
+SHAPE = (3, 8, 6)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """`some`: ten pictures; `bad`: the same, of which the third cannot be decoded."""
+    folder = tmp_path_factory.mktemp("mean")
+    payloads = [encoded(picture_of(i)) for i in range(ROWS)]
+    write_records(folder, "some", payloads)
+    write_records(folder, "bad", [*payloads[:2], b"no picture", *payloads[3:]])
+    return folder
+
+
+def some(folder, name="some", **given):
+    parameters = {"data_shape": SHAPE, "batch_size": 5, "path_imgrec": str(folder / f"{name}.rec"), **given}
+    return mx.io.ImageRecordIter(**parameters)
+
+
+def data(iterator):
+    return np.concatenate([batch.data[0].asnumpy() for batch in iterator])
+
+
+def stored(path):
+    return mx.nd.load(path)["mean_img"]
+
+
+# ---- a mean that is there ----
+
+
+def test_a_mean_image_is_subtracted(folder):
+    plain, mean = data(some(folder)), mx.nd.load(REAL)["mean_img"]
+    assert np.array_equal(data(some(folder, mean_img=str(REAL))), plain - mean)
+    assert np.array_equal(data(some(folder, mean_img=REAL, scale=0.5)), (plain - mean) * np.float32(0.5))
+
+
+def test_pictures_are_mirrored_with_their_mean(folder):
+    plain, mean = data(some(folder)), mx.nd.load(REAL)["mean_img"]
+    assert np.array_equal(data(some(folder, mean_img=REAL, mirror=True)), (plain - mean)[:, :, :, ::-1])
+
+
+@pytest.mark.parametrize(("channels", "shape"), [(1, (1, 8, 6)), (3, SHAPE)])
+def test_channels_are_those_of_data_shape(folder, tmp_path, channels, shape):
+    mean = np.random.default_rng(0).random(shape, np.float32)
+    mx.nd.save(tmp_path / "mean.bin", {"mean_img": mean})
+    plain = data(some(folder, data_shape=shape))
+    assert np.array_equal(data(some(folder, data_shape=shape, mean_img=tmp_path / "mean.bin")), plain - mean)
+
+
+def test_a_mean_that_does_not_fit_is_refused(folder, tmp_path):
+    with pytest.raises(hr.DataError, match=r"mxnet-mean\.bin has shape \(3, 8, 6\), and data_shape is \(3, 6, 8\)"):
+        some(folder, data_shape=(3, 6, 8), mean_img=REAL)
+    path = tmp_path / "mean.bin"
+    for values, message in (
+        ([np.zeros(SHAPE)] * 2, "has 2 arrays"),
+        (np.full(SHAPE, np.nan), "no finite numbers"),
+        (np.zeros((8, 6)), r"has shape \(8, 6\)"),
+    ):
+        mx.nd.save(path, values)
+        with pytest.raises(hr.DataError, match=message):
+            some(folder, mean_img=path)
+    path.write_bytes(b"no arrays")
+    with pytest.raises(hr.DataError, match=r"mean\.bin"):
+        some(folder, mean_img=path)
+
+
+def test_a_state_belongs_to_its_mean(folder, tmp_path):
+    iterator = some(folder, mean_img=REAL)
+    iterator.next()
+    again = some(folder, mean_img=REAL, state=iterator.state())
+    assert np.array_equal(again.next().data[0], iterator.next().data[0])
+    mx.nd.save(tmp_path / "other.bin", np.ones(SHAPE, np.float32))
+    with pytest.raises(hr.StateError):
+        some(folder, mean_img=tmp_path / "other.bin", state=iterator.state())
+
+
+# ---- a mean that is missing ----
+
+
+def test_a_missing_mean_is_made_of_all_pictures(folder, tmp_path, caplog):
+    caplog.set_level(logging.INFO, "headrace.mx")
+    path = tmp_path / "mean.bin"
+    first = data(some(folder, mean_img=path))
+    plain = data(some(folder))
+    expected = plain.mean(axis=0, dtype=np.float64).astype(np.float32)
+    assert stored(path).dtype == np.float32 and np.array_equal(stored(path), expected)
+    assert np.array_equal(first, plain - expected)
+    assert f"made the mean image of 10 pictures: {path}" in caplog.text
+    written = path.read_bytes()
+    caplog.clear()
+    assert np.array_equal(data(some(folder, mean_img=path)), first)
+    assert path.read_bytes() == written and "made" not in caplog.text
+    assert [*tmp_path.iterdir()] == [path]
+    some(folder, mean_img=tmp_path / "quiet.bin", verbose=False)
+    assert "made" not in caplog.text
+
+
+@pytest.mark.parametrize("given", [{"resize": 20}, {"rotate": 30}, {"pad": 2, "fill_value": 9}])
+def test_geometry_is_in_a_mean_that_is_made(folder, tmp_path, given):
+    larger = {"data_shape": (3, 14, 17)}
+    some(folder, mean_img=tmp_path / "mean.bin", **larger, **given)
+    expected, plain = (
+        data(some(folder, **larger, **each)).mean(axis=0, dtype=np.float64).astype(np.float32) for each in (given, {})
+    )
+    assert np.array_equal(stored(tmp_path / "mean.bin"), expected) and not np.array_equal(expected, plain)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rand_crop": True},
+        {"random_resized_crop": True, "min_random_area": 0.2, "max_aspect_ratio": 0.3},
+        {"max_rotate_angle": 40},
+        {"brightness": 0.5, "contrast": 0.5, "saturation": 0.5, "pca_noise": 0.3},
+        {"mirror": True},
+        {"rand_mirror": True},
+        {"scale": 1 / 255, "std_r": 4},
+        {"shuffle": True},
+        {"round_batch": False, "batch_size": 7},
+        {"seed": 3, "seed_aug": 4},
+    ],
+)
+def test_nothing_else_is_in_a_mean_that_is_made(folder, tmp_path, given):
+    for name, parameters in (("plain", {}), ("given", given)):
+        some(folder, mean_img=tmp_path / f"{name}.bin", **parameters)
+    assert (tmp_path / "given.bin").read_bytes() == (tmp_path / "plain.bin").read_bytes()
+
+
+@pytest.mark.parametrize("by_number", [True, False])
+def test_each_part_has_the_mean_of_all(folder, tmp_path, by_number):
+    index = {"path_imgidx": str(folder / "some.idx")} if by_number else {}
+    some(folder, mean_img=tmp_path / "whole.bin", **index)
+    some(folder, mean_img=tmp_path / "part.bin", num_parts=2, part_index=1, **index)
+    assert (tmp_path / "part.bin").read_bytes() == (tmp_path / "whole.bin").read_bytes()
+
+
+def test_a_mean_leaves_out_what_fails_where_rows_may(folder, tmp_path):
+    path = tmp_path / "mean.bin"
+    with pytest.raises(hr.DataError, match=r"bad\.rec"):
+        some(folder, "bad", mean_img=path)
+    with pytest.raises(hr.DataError, match="max_errors"):
+        some(folder, "bad", mean_img=path, on_error="skip", max_errors=0)
+    assert not path.exists()
+    given = {"on_error": "skip", "batch_size": 9}
+    some(folder, "bad", mean_img=path, **given)
+    expected = data(some(folder, "bad", **given)).mean(axis=0, dtype=np.float64).astype(np.float32)
+    assert np.array_equal(stored(path), expected)
+
+
+def test_a_mean_is_made_when_all_else_is_good(folder, tmp_path):
+    path = tmp_path / "mean.bin"
+    for wrong in ({"std_r": 0}, {"round_batch": 3}, {"on_error": "ignore"}, {"resize": 0}, {"verbose": 3}):
+        with pytest.raises(hr.GraphError):
+            some(folder, mean_img=path, **wrong)
+    with pytest.raises(hr.NotFoundError, match=f"there is no folder {tmp_path / 'none'}"):
+        some(folder, mean_img=tmp_path / "none/mean.bin")
+    assert not path.exists()
+    (tmp_path / "empty.rec").write_bytes(b"")
+    with pytest.raises(hr.DataError, match="no pictures to make it of"):
+        some(tmp_path, "empty", mean_img=path)
+
+
+# ---- the kernel ----
+
+
+def test_the_kernel_refuses_other_shapes():
+    picture = np.full((2, 3, 3), 9, np.uint8)
+    assert np.array_equal(V.SubtractImage(np.arange(18), (2, 3, 3))(picture), 9 - np.arange(18).reshape(2, 3, 3))
+    with pytest.raises(hr.GraphError, match=r"has shape \(3, 2, 3\), and the image has shape \(2, 3, 3\)"):
+        V.SubtractImage(0, (3, 2, 3))(picture)
+    with pytest.raises(hr.GraphError, match=r"image has 17 values, which do not fill shape \(2, 3, 3\)"):
+        V.SubtractImage(np.arange(17), (2, 3, 3))(picture)
+
+
+# ---- MXNet's own ----
+
+
+@needs_mxnet
+def test_means_are_mxnets(folder, tmp_path):
+    base = {"path_imgrec": str(folder / "some.rec"), "data_shape": [*SHAPE], "batch_size": 5, "verbose": False}
+    for name, parameters in (("plain", {}), ("resized", {"resize": 9})):
+        ours, theirs = str(tmp_path / f"{name}.ours.bin"), str(tmp_path / f"{name}.theirs.bin")
+        mx.io.ImageRecordIter(**base, **parameters, mean_img=ours)
+        run_mxnet(tmp_path, [("ImageRecordIter", {**base, **parameters, "mean_img": theirs}, 1)])
+        np.testing.assert_allclose(stored(ours), stored(theirs), rtol=1e-6)
+        head = struct.Struct("<QQQIiIqqqiii").size
+        assert pathlib.Path(ours).read_bytes()[:head] == pathlib.Path(theirs).read_bytes()[:head]
+        assert pathlib.Path(ours).read_bytes()[-24:] == pathlib.Path(theirs).read_bytes()[-24:]
+        cases = [
+            ("ImageRecordIter", {**base, **parameters, "mean_img": path, **extra}, 2)
+            for path in (ours, theirs)
+            for extra in ({}, {"mirror": True}, {"scale": 1 / 255}, {"std_r": 2, "std_g": 2, "std_b": 2, "std_a": 2})
+        ]
+        for given, (_, parameters_, epochs) in zip(run_mxnet(tmp_path, cases), cases, strict=True):
+            mine = run_ours(mx.io.ImageRecordIter(**parameters_), epochs)
+            for epoch, other in zip(mine.epochs, given.epochs, strict=True):
+                for (one, *_), (their, *_) in zip(epoch, other, strict=True):
+                    assert np.array_equal(one, their), parameters_
