@@ -106,7 +106,7 @@ void BatchOperator::Replace(Block& tombstone, Outbox& out) {
     return;
   }
   if (!had_rows_ || mark_padding_) last_failed_ = SeparateCopy(tombstone.error);
-  tombstone.Bury();
+  tombstone.MarkRemoved();
   PassOnRemoved(tombstone, out);
   if (!mark_padding_ && !keeps_runs_) return;
   if (!TakesRows(out)) return;

@@ -21,7 +21,7 @@ namespace headrace {
 class BatchSizes {
  public:
   virtual ~BatchSizes() = default;
-  // At least 1; a function of the place alone.
+  // At least 1; depends only on the epoch and batch number.
   virtual absl::StatusOr<int> SizeOf(const BatchPlace& place) = 0;
 };
 
@@ -70,7 +70,7 @@ class BatchOperator : public StreamOperator {
   const bool numbered_;
   const bool drop_remainder_;
   const bool mark_padding_;
-  const bool keeps_runs_;  // a row takes no place in the batch of another run
+  const bool keeps_runs_;  // runs are never mixed in one batch
   Message message_;        // being used; null between messages
   int row_ = 0;            // its next row
   int lost_ = 0;           // places of the batch whose rows failed
@@ -87,9 +87,9 @@ class BatchOperator : public StreamOperator {
 // The number of batches of a size.
 Cardinality BatchesOf(const Cardinality& rows, int64_t size, bool drop_remainder);
 
-// The rows that a batch of `size` has for certain, else ir::kUnknownDim.
+// The static batch dimension: `size` if every batch has exactly that many rows, else ir::kUnknownDim.
 int64_t KnownBatchRows(int64_t size, bool drop_remainder);
-// Gives each column a first axis of so many rows.
+// Gives each column a first axis of `rows` rows.
 void AddBatchAxis(int64_t rows, ir::Schema& schema);
 // Adds the column that marks rows which repeat others.
 void AddPaddingMarks(int64_t rows, ir::Schema& schema);

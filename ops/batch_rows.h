@@ -1,4 +1,4 @@
-// Collects the rows of a batch and joins them. What becomes of the columns is a derived class's: StackedBatch, or
+// Collects the rows of a batch and joins them. Derived classes define how columns are joined: StackedBatch, or
 // ListedBatch for a function of the user's. The identities, the rows that fill in for others, and the marks are the
 // same for all.
 // Thread contract: one thread.

@@ -29,7 +29,7 @@ class MixtureTable {
     size_t input;
     uint64_t earlier;  // draws of that input before
   };
-  // Of a draw below size().
+  // The input of draw `draw`; draw < size().
   Place At(uint64_t draw) const;
 
   uint64_t size() const { return size_; }

@@ -109,8 +109,8 @@ class StreamSource {
   virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) = 0;
   // Puts the next rows that `share` has, at least one and at most `rows`, into a block that has none, with one
   // contiguous column for each where it can. The position of a row is the number of rows read before it in this epoch.
-  // Sets `counters` to the counters after the last row put there; rows behind it that the share does not have may have
-  // been read. Sets `end` instead if no row is left. On an error the rows before the failed one are in the block. A
+  // Sets `counters` to the counters after the last row put there; later rows outside the share may already have been
+  // read. Sets `end` instead if no row is left. On an error the rows before the failed one are in the block. A
   // source that can go on behind a row that failed sets block.failed to its identity, and `counters` to those after it:
   // if such rows are skipped, ReadRows is called again.
   virtual absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
@@ -159,8 +159,8 @@ class StreamOperator {
   // The input whose next message it needs.
   virtual int wants() const { return 0; }
   // Takes one message and returns few for it; the rest is returned by later calls, when there is a slot. A tombstone
-  // counts as a row and is passed on (Block::tombstone); rows that a message notes as removed (Block::removed) belong
-  // to the row behind them, and leave with it or before it.
+  // counts as a row and is passed on (Block::tombstone); rows that a message notes as removed (Block::removed) are
+  // attached to the next row and must be emitted with it or earlier.
   virtual void Receive(int input, Message message, Outbox& out) = 0;
   virtual bool owes() const { return false; }
   virtual void Continue(Outbox& /*out*/) {}

@@ -92,7 +92,7 @@ absl::Status ProcessPool::StartIn(size_t place) {
     Ended ended = Ended::kBroken;
     HEADRACE_RETURN_IF_ERROR(HearStart(*processes_[place].process, ended));
     if (ended == Ended::kAnswered) return absl::OkStatus();
-    AddDeath(deaths, Bury(place));
+    AddDeath(deaths, Reap(place));
     HEADRACE_RETURN_IF_ERROR(StillWanted());
   }
   return ResourceError("the worker processes of ", name_, " die before they are ready (", deaths,
@@ -148,7 +148,7 @@ absl::Status ProcessPool::Hear(WorkerProcess& process, size_t& bytes, Ended& end
 
 absl::Status ProcessPool::CallIn(size_t place, absl::FunctionRef<void(WireWriter&)> write,
                                  absl::FunctionRef<absl::Status(WireReader&)> read, Ended& ended) {
-  if (processes_[place].process != nullptr && processes_[place].process->Ended()) Bury(place);
+  if (processes_[place].process != nullptr && processes_[place].process->Ended()) Reap(place);
   if (processes_[place].process == nullptr) {
     const absl::Status started = StartIn(place);
     // Not the row's own error.
@@ -183,7 +183,7 @@ absl::Status ProcessPool::Call(absl::FunctionRef<void(WireWriter&)> write,
     HEADRACE_ASSIGN_OR_RETURN(const size_t place, TakePlace());
     Ended ended = Ended::kBroken;
     absl::Status status = CallIn(place, write, read, ended);
-    const std::string how = ended == Ended::kAnswered ? std::string() : Bury(place);
+    const std::string how = ended == Ended::kAnswered ? std::string() : Reap(place);
     GiveBack(place);
     if (ended != Ended::kDied && ended != Ended::kGone) return status;
     HEADRACE_RETURN_IF_ERROR(StillWanted());
@@ -194,7 +194,7 @@ absl::Status ProcessPool::Call(absl::FunctionRef<void(WireWriter&)> write,
   return ResourceError(name_, ": ", kMostDeaths, " worker processes died of this row (", deaths, ")");
 }
 
-std::string ProcessPool::Bury(size_t place) {
+std::string ProcessPool::Reap(size_t place) {
   std::unique_ptr<WorkerProcess> process;
   {
     const std::lock_guard lock(mutex_);
@@ -202,7 +202,7 @@ std::string ProcessPool::Bury(size_t place) {
   }
   if (process == nullptr) return "";
   const pid_t pid = process->pid();
-  const std::string how = process->Bury();
+  const std::string how = process->Reap();
   return Cat("process ", pid, " ", how);
 }
 

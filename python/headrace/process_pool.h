@@ -59,8 +59,8 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   absl::Status Hear(WorkerProcess& process, size_t& bytes, Ended& ended);
   // The error that a process gave, with the exception that it met.
   absl::Status ErrorOf(WireReader& reader);
-  // Takes the dead process out of its place, and says how it died.
-  std::string Bury(size_t place);
+  // Removes the exited process and returns its exit status.
+  std::string Reap(size_t place);
   void Warn(const std::string& death);
   // kClosed if nobody waits for the result of a call.
   absl::Status StillWanted();
