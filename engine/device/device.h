@@ -81,8 +81,8 @@ class Device {
   virtual absl::Status CheckStream(DeviceStream stream) = 0;
   // For the thread of a user: what it queues on the stream from now on runs after the fence.
   virtual absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) = 0;
-  // For the thread of a user: of what was queued on the stream so far.
-  virtual absl::StatusOr<FencePtr> Mark(DeviceStream stream) = 0;
+  // For the thread of a user: records a fence behind what was queued on the stream so far.
+  virtual absl::StatusOr<FencePtr> RecordFence(DeviceStream stream) = 0;
   // Whether the fence may be waited for. False while its stream is captured into a graph.
   virtual bool Reached(const FencePtr& /*fence*/) { return true; }
 

@@ -44,21 +44,21 @@ struct Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-// A row of an epoch of an indexed source. Where an order gives a row several times in an epoch, `mark` tells these
-// times apart for sources that draw; 0: the first time.
-struct RowPlace {
+// A row of an epoch of an indexed source. Where an order gives a row several times in an epoch, `occurrence` tells
+// these times apart for sources that draw; 0: the first time.
+struct RowPosition {
   uint64_t epoch = 0;
   uint64_t position = 0;
-  uint64_t mark = 0;
+  uint64_t occurrence = 0;
 };
 
 // Rows of an epoch, at least one and in any order.
-struct RowPlaces {
+struct RowPositions {
   uint64_t epoch = 0;
   absl::Span<const uint64_t> positions;
-  absl::Span<const uint64_t> marks = {};  // one for each position; empty: all are 0
+  absl::Span<const uint64_t> occurrences = {};  // one for each position; empty: all are 0
 
-  uint64_t mark(size_t i) const { return marks.empty() ? 0 : marks[i]; }
+  uint64_t occurrence(size_t i) const { return occurrences.empty() ? 0 : occurrences[i]; }
 };
 
 // What is known of an indexed source before it runs.
@@ -89,10 +89,10 @@ class IndexedSource {
   // earlier epochs.
   virtual absl::StatusOr<BegunEpoch> Begin(uint64_t /*epoch*/) { return BegunEpoch{size(), 0}; }
   // Appends the row to the block: id, provenance and columns. On an error nothing is appended.
-  virtual absl::Status Read(const RowPlace& place, Block& block) const = 0;
+  virtual absl::Status Read(const RowPosition& wanted, Block& block) const = 0;
   // Puts the rows into a block that has none. On an error the rows before the failed one are in the block. Sources of
   // light rows override it to make contiguous columns.
-  virtual absl::Status ReadRows(const RowPlaces& places, Block& block) const;
+  virtual absl::Status ReadRows(const RowPositions& wanted, Block& block) const;
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
