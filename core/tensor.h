@@ -80,7 +80,7 @@ class Tensor {
   std::string_view bytes_value() const { return bytes_at(0); }
   // Whether the byte strings of an array are one behind the other, so that joined_bytes() and ends() exist.
   bool joined() const { return table_step_ == 1; }
-  // Of an array that is not joined: the size of its table in bytes.
+  // For an array that is not joined: the size of its table in bytes.
   size_t spans_bytes() const { return 2 * sizeof(int64_t) * static_cast<size_t>(elements()); }
   // All byte strings of an array, one behind the other, and where they end there: string i from ends[i] - ends[0] on.
   std::string_view joined_bytes() const { return {reinterpret_cast<const char*>(data_) + ends_[0], bytes()}; }

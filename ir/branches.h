@@ -49,7 +49,7 @@ absl::StatusOr<Branching> BranchingOfStep(const Declaration& chooser, const prot
 
 // kGraph: the error of a chooser nested more than kDeepestChoosers deep (ir/graph_depth.h).
 absl::Status TooDeepChoosers(std::string_view chooser);
-// That error, if there is such a chooser. Everything else here requires that there is none.
+// Returns that error if there is such a chooser. All other functions here require that there is none.
 absl::Status CheckChoosers(const proto::Graph& graph);
 
 }  // namespace headrace::ir

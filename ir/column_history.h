@@ -33,7 +33,7 @@ struct ColumnHistory {
 
 using ColumnHistories = std::map<std::string, ColumnHistory, std::less<>>;
 
-// Of the columns of a node other than a map, given those of its inputs and its schema.
+// Returns the histories of the columns of a node other than a map, given its inputs' histories and its schema.
 ColumnHistories HistoriesAfter(const proto::Node& node, absl::Span<const ColumnHistories* const> inputs,
                                const Schema& schema);
 // Applies a step to both: to the schema as ApplyStep does (ir/infer.h), whose error it gives with nothing changed.

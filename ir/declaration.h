@@ -78,8 +78,8 @@ struct Attribute {
   bool chooses_columns = false;
   // Not a parameter in Python: the front end or the engine sets it.
   bool hidden = false;
-  // Of a source: where it is not None, the source has random access, as if that were among its traits, and draws
-  // nothing itself.
+  // For a source: if the attribute is not None, the source has random access, as if that were among its traits, and
+  // draws nothing itself.
   bool indexes = false;
   // For a bool: the operator that the canonical form puts above this one where it is true and this one has random
   // access, with this one's `seed` and `name`. The attribute is false afterwards.

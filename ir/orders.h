@@ -17,8 +17,8 @@ void PutOrdersAbove(proto::Graph& graph);
 
 // Puts each operator that names rows by number below operators that are one to one with rows, and below orders, if all
 // rows under those have numbers that are the same in each epoch. Copies operators that others use, too, with their
-// salts. One that draws an order itself takes the place of those orders; further inputs have values of the rows by
-// their numbers, so orders at the top of these are left out.
+// salts. An operator that draws its own order replaces them; further inputs have values of the rows by their numbers,
+// so orders at the top of these are left out.
 void PutChoicesBelow(proto::Graph& graph);
 
 // Operators of a canonical graph that name rows by number where rows have none, or other ones in each epoch.

@@ -109,7 +109,7 @@ TEST(DropUnreadColumns, ProjectsWhatASourceCannotLeaveOut) {
 
 // Rows are sharded among ranks above the operators that act on indices: a take over a source comes before that point, a
 // take over a map after it, and ranks would get other rows if a pass made one of the other.
-TEST(DropUnreadColumns, LeavesThePlaceWhereRowsAreDealt) {
+TEST(DropUnreadColumns, LeavesThePointWhereRowsAreSharded) {
   GraphBuilder over_source;
   over_source.Add("numbers");
   over_source.Add("take", {0}, {{"count", IntValue(5)}});

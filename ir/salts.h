@@ -19,7 +19,7 @@ inline constexpr std::string_view kNameAttribute = "name";
 // Never 0. `path` names the enclosing choosers from the outermost on, "RandomChoice/RandomApply"; one whose salt is
 // pinned with that name, "RandomApply=blur". Empty: there is none.
 uint64_t SaltOf(std::string_view op, std::string_view path, uint64_t occurrence);
-// Of an operator with that attribute `name`.
+// Returns the salt of an operator with this attribute `name`.
 uint64_t PinnedSalt(std::string_view name);
 
 // Gives a salt to every random operator that has none. An operator is random by declaration, or by its attribute

@@ -1,7 +1,7 @@
 // Kernels that choose among others: each holds branches, lists of kernels, and draws for each row those that the row
-// goes through. What is drawn depends on the row's identity alone, so that it is known before a pixel is read: whoever
-// runs kernels asks the choosers first (VisitDrawn), and then runs the kernels that are left as if they had been
-// written one after the other. Thread contract: that of kernels.
+// goes through. What is drawn depends on the row's identity alone, so that it is known before a pixel is read: the
+// caller evaluates all choosers first (VisitDrawn), and then runs the remaining kernels as if they had been written one
+// after the other. Thread contract: that of kernels.
 #ifndef HEADRACE_KERNELS_CHOOSER_H_
 #define HEADRACE_KERNELS_CHOOSER_H_
 
@@ -18,7 +18,7 @@ class Chooser : public Kernel {
   // Branches by number, in the order in which a row goes through them.
   using Drawn = absl::InlinedVector<size_t, 8>;
 
-  // Of so many branches, for a row; as the declaration's `branching` says.
+  // Draws the branches of a row, as `branching` in the declaration allows. `branches`: how many there are.
   virtual Drawn Draw(size_t branches, RowRandom& random) const = 0;
 
   // Fails: a chooser holds no pixels, and does not know its branches.

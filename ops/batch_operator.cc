@@ -96,7 +96,7 @@ bool BatchOperator::Advance(Outbox& out) {
   return true;
 }
 
-// The next row takes the place of the one that failed. If ranks must step alike, a row of the batch does; over rows
+// The next row takes the slot of the one that failed. If ranks must step alike, a row of the batch does; over rows
 // that stay together none does.
 void BatchOperator::Replace(Block& tombstone, Outbox& out) {
   ++used_;
@@ -106,7 +106,7 @@ void BatchOperator::Replace(Block& tombstone, Outbox& out) {
     return;
   }
   if (!had_rows_ || mark_padding_) last_failed_ = SeparateCopy(tombstone.error);
-  tombstone.Bury();
+  tombstone.MarkRemoved();
   PassOnRemoved(tombstone, out);
   if (!mark_padding_ && !keeps_runs_) return;
   if (!TakesRows(out)) return;
@@ -123,7 +123,7 @@ void BatchOperator::Replace(Block& tombstone, Outbox& out) {
 bool BatchOperator::TakesRows(Outbox& out) {
   if (failed_) return false;
   if (size_ > 0) return true;
-  const absl::StatusOr<int> size = sizes_->SizeOf(place());
+  const absl::StatusOr<int> size = sizes_->SizeOf(batch_number());
   if (!size.ok()) {
     GiveError(size.status(), out);
     return false;
@@ -174,7 +174,7 @@ void BatchOperator::GiveBatch(Outbox& out) {
     return GiveError(NothingLeftError(Cat("a batch of ", batch_->rows()), last_failed_), out);
   const RowId id = batch_->first_id();
   const int rows = batch_->rows();
-  absl::StatusOr<Message> message = batch_->Take(place(), mark_padding_);
+  absl::StatusOr<Message> message = batch_->Take(batch_number(), mark_padding_);
   if (message.ok()) {
     EndBatch();
     (*message)->checkpoint = CheckpointNow();

@@ -21,8 +21,8 @@ namespace headrace {
 class BatchSizes {
  public:
   virtual ~BatchSizes() = default;
-  // At least 1; a function of the place alone.
-  virtual absl::StatusOr<int> SizeOf(const BatchPlace& place) = 0;
+  // At least 1; depends only on the epoch and batch number.
+  virtual absl::StatusOr<int> SizeOf(const BatchNumber& batch) = 0;
 };
 
 // The most rows of a batch.
@@ -32,7 +32,7 @@ class BatchOperator : public StreamOperator {
  public:
   enum class Numbered : bool { kNo, kYes };
   // `sizes`: null if all batches have `size` rows. With `numbered`, its first checkpoint counter is the number of the
-  // next batch, as BatchPlace has it; the last one counts the rows used of the message after the checkpoint.
+  // next batch, as BatchNumber has it; the last one counts the rows used of the message after the checkpoint.
   BatchOperator(const OpArguments& arguments, int size, std::unique_ptr<BatchRows> batch, Numbered numbered,
                 std::unique_ptr<BatchSizes> sizes = nullptr);
 
@@ -57,7 +57,7 @@ class BatchOperator : public StreamOperator {
   void PassOnRemoved(Block& block, Outbox& out) const;
   void MoveCheckpoint(const Block& block);
   Checkpoint CheckpointNow() const;
-  BatchPlace place() const { return {epoch_, number_}; }
+  BatchNumber batch_number() const { return {epoch_, number_}; }
   void GiveBatch(Outbox& out);
   void GiveError(absl::Status error, Outbox& out);
   void EndEpoch(uint64_t epoch, Outbox& out);
@@ -70,10 +70,10 @@ class BatchOperator : public StreamOperator {
   const bool numbered_;
   const bool drop_remainder_;
   const bool mark_padding_;
-  const bool keeps_runs_;  // a row takes no place in the batch of another run
+  const bool keeps_runs_;  // runs are never mixed in one batch
   Message message_;        // being used; null between messages
   int row_ = 0;            // its next row
-  int lost_ = 0;           // places of the batch whose rows failed
+  int lost_ = 0;           // slots of the batch whose rows failed
   Checkpoint before_;      // after the message before the current one
   uint64_t used_ = 0;      // rows used of the current message
   uint64_t skip_ = 0;      // rows used before a restart
@@ -87,9 +87,9 @@ class BatchOperator : public StreamOperator {
 // The number of batches of a size.
 Cardinality BatchesOf(const Cardinality& rows, int64_t size, bool drop_remainder);
 
-// The rows that a batch of `size` has for certain, else ir::kUnknownDim.
+// The static batch dimension: `size` if every batch has exactly that many rows, else ir::kUnknownDim.
 int64_t KnownBatchRows(int64_t size, bool drop_remainder);
-// Gives each column a first axis of so many rows.
+// Gives each column a first axis of `rows` rows.
 void AddBatchAxis(int64_t rows, ir::Schema& schema);
 // Adds the column that marks rows which repeat others.
 void AddPaddingMarks(int64_t rows, ir::Schema& schema);

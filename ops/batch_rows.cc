@@ -38,14 +38,14 @@ void BatchRows::AddFiller() {
   }
 }
 
-absl::StatusOr<Message> BatchRows::Take(const BatchPlace& place, bool mark_padding) {
+absl::StatusOr<Message> BatchRows::Take(const BatchNumber& batch, bool mark_padding) {
   auto block = std::make_unique<Block>();
-  block->epoch = place.epoch;
+  block->epoch = batch.epoch;
   block->ids.push_back(ids_[0]);
   block->ids[0].pad = false;
   block->ids[0].changed = std::any_of(ids_.begin(), ids_.end(), [](const RowId& id) { return id.changed; });
   block->provenances.push_back(std::move(provenance_));
-  absl::Status status = JoinColumns(place, *block);
+  absl::Status status = JoinColumns(batch, *block);
   if (status.ok() && mark_padding) {
     absl::StatusOr<Tensor> marks = Tensor::Allocate(DType::kBool, {rows()});
     status = marks.status();

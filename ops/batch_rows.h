@@ -1,4 +1,4 @@
-// Collects the rows of a batch and joins them. What becomes of the columns is a derived class's: StackedBatch, or
+// Collects the rows of a batch and joins them. Derived classes define how columns are joined: StackedBatch, or
 // ListedBatch for a function of the user's. The identities, the rows that fill in for others, and the marks are the
 // same for all.
 // Thread contract: one thread.
@@ -17,7 +17,7 @@
 namespace headrace {
 
 // Which batch it is: the batches of an epoch are numbered from 0.
-struct BatchPlace {
+struct BatchNumber {
   uint64_t epoch = 0;
   uint64_t number = 0;
 };
@@ -31,11 +31,11 @@ class BatchRows {
   // Takes `count` rows of the block, starting at row `from`, at most the number of missing rows. Take reports their
   // errors.
   void Add(Block& block, int from, int count);
-  // Puts a copy of another row, marked as padding, in the place of one that failed: of the row before it, else of the
+  // Puts a copy of another row, marked as padding, in the slot of one that failed: of the row before it, else of the
   // first one that comes.
   void AddFiller();
   // Joins the added rows into one row, or returns an error that names what is wrong. Empties the batch in either case.
-  absl::StatusOr<Message> Take(const BatchPlace& place, bool mark_padding);
+  absl::StatusOr<Message> Take(const BatchNumber& batch, bool mark_padding);
   void Clear();
 
   int rows() const { return static_cast<int>(ids_.size()) + leading_; }
@@ -52,7 +52,7 @@ class BatchRows {
   // Adds the columns of the last row once more.
   virtual void RepeatColumns() = 0;
   // Puts the columns of the batch into the block, which has its identity.
-  virtual absl::Status JoinColumns(const BatchPlace& place, Block& block) = 0;
+  virtual absl::Status JoinColumns(const BatchNumber& batch, Block& block) = 0;
   virtual void ClearColumns() = 0;
   // Counts a row that waits behind `before` of its column: rows of one message share its memory, which counts once.
   void Hold(const Tensor& row, const std::vector<Tensor>& before) {

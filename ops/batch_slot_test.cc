@@ -60,12 +60,12 @@ GraphBuilder Spreading(int64_t rows) {
 
 struct Counted {
   int rows = 0;
-  int in_place = 0;
+  int in_slots = 0;
   int64_t peak_bytes = 0;
 };
 
 // Runs with threads and compares where each row of a batch lies with where it was written.
-Counted CountInPlace(const GraphBuilder& builder, PipelineOptions options = {}) {
+Counted CountInSlots(const GraphBuilder& builder, PipelineOptions options = {}) {
   Written().clear();
   const auto graph = builder.Build();
   EXPECT_TRUE(graph.ok()) << graph.status();
@@ -89,71 +89,71 @@ Counted CountInPlace(const GraphBuilder& builder, PipelineOptions options = {}) 
       const auto value = static_cast<int64_t>(batch.Index(i).data<float>()[0]);
       EXPECT_EQ(batch.Index(i).data<float>()[kWidth - 1], static_cast<float>(value));
       ++counted.rows;
-      for (const auto& [key, slot] : Written()) counted.in_place += slot == batch.Index(i).raw() ? 1 : 0;
+      for (const auto& [key, slot] : Written()) counted.in_slots += slot == batch.Index(i).raw() ? 1 : 0;
     }
   }
   return counted;
 }
 
-TEST(BatchPlace, RowsOfAMapAreWrittenThere) {
+TEST(BatchSlot, RowsOfAMapAreWrittenThere) {
   GraphBuilder builder = Spreading(100);
   builder.Add("batch", {1}, {{"size", IntValue(8)}});
-  const Counted counted = CountInPlace(builder);
+  const Counted counted = CountInSlots(builder);
   EXPECT_EQ(counted.rows, 100);
-  EXPECT_EQ(counted.in_place, 100);
+  EXPECT_EQ(counted.in_slots, 100);
 }
 
 // One that is filled, one that waits and the rows on their way: more is not needed, nor is it taken.
-TEST(BatchPlace, WithinABudgetOfLittleMoreThanThreeBatches) {
+TEST(BatchSlot, WithinABudgetOfLittleMoreThanThreeBatches) {
   GraphBuilder builder = Spreading(1000);
   builder.Add("batch", {1}, {{"size", IntValue(8)}});
   PipelineOptions options;
   options.memory = 4 * 8 * kWidth * static_cast<int64_t>(sizeof(float));
-  const Counted counted = CountInPlace(builder, options);
+  const Counted counted = CountInSlots(builder, options);
   EXPECT_EQ(counted.rows, 1000);
-  EXPECT_EQ(counted.in_place, 1000);
+  EXPECT_EQ(counted.in_slots, 1000);
   // Admission goes by the largest messages seen before: the first ones may take a row more, but not another batch.
   EXPECT_LE(counted.peak_bytes, options.memory + kWidth * static_cast<int64_t>(sizeof(float)));
 }
 
-TEST(BatchPlace, BatchesThatCrossPassesToo) {
+TEST(BatchSlot, BatchesThatCrossPassesToo) {
   GraphBuilder builder = Spreading(10);
   builder.Add("repeat", {1}, {{"count", IntValue(3)}});
   builder.Add("batch", {2}, {{"size", IntValue(8)}});
-  const Counted counted = CountInPlace(builder);
+  const Counted counted = CountInSlots(builder);
   EXPECT_EQ(counted.rows, 30);
   // Notes the slot of each number, the last time it was written.
-  EXPECT_EQ(counted.in_place, 10);
+  EXPECT_EQ(counted.in_slots, 10);
 }
 
-TEST(BatchPlace, OfEveryEpoch) {
+TEST(BatchSlot, OfEveryEpoch) {
   GraphBuilder builder = Spreading(10);
   builder.Add("batch", {1}, {{"size", IntValue(8)}});
   PipelineOptions options;
   options.epochs = {0, 2};
-  const Counted counted = CountInPlace(builder, options);
+  const Counted counted = CountInSlots(builder, options);
   EXPECT_EQ(counted.rows, 30);
-  EXPECT_EQ(counted.in_place, 10);
+  EXPECT_EQ(counted.in_slots, 10);
 }
 
-TEST(BatchPlace, WhatAFilterMovesIsCopied) {
+TEST(BatchSlot, WhatAFilterMovesIsCopied) {
   GraphBuilder builder = Spreading(100);
   builder.Add("skip", {1}, {{"count", IntValue(3)}});
   builder.Add("batch", {2}, {{"size", IntValue(8)}});
-  EXPECT_EQ(CountInPlace(builder).rows, 97);
+  EXPECT_EQ(CountInSlots(builder).rows, 97);
 }
 
-TEST(BatchPlace, AnEndlessRepeatEndsAtOnce) {
+TEST(BatchSlot, AnEndlessRepeatEndsAtOnce) {
   GraphBuilder builder = Spreading(10);
   builder.Add("batch", {1}, {{"size", IntValue(4)}});
   builder.Add("repeat", {2});
   builder.Add("take", {3}, {{"count", IntValue(4)}});
   PipelineOptions options;
   options.epochs = {0, 2};
-  EXPECT_EQ(CountInPlace(builder, options).rows, 3 * 14);
+  EXPECT_EQ(CountInSlots(builder, options).rows, 3 * 14);
 }
 
-TEST(BatchPlace, TheSameEveryWay) {
+TEST(BatchSlot, TheSameEveryWay) {
   GraphBuilder builder = Spreading(21);
   builder.Add("repeat", {1}, {{"count", IntValue(2)}});
   builder.Add("take", {2}, {{"count", IntValue(37)}});

@@ -52,7 +52,7 @@ inline void SeparateRows(Block& block) {
   }
 }
 
-// Leaves only the rows given, in rising order, and of a block of a file only what is theirs.
+// Keeps only the given rows, in ascending order, and only their bytes of a shared file block.
 inline void KeepRows(Block& block, absl::Span<const int> rows) {
   if (static_cast<int>(rows.size()) == block.rows()) {
     SeparateRows(block);

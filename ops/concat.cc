@@ -132,10 +132,11 @@ class ConcatenatedSource : public IndexedSource {
     return begun;
   }
 
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    const size_t input = InputAt(place.position);
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    const size_t input = InputAt(wanted.position);
     Block row;
-    HEADRACE_RETURN_IF_ERROR(inputs_[input]->Read({place.epoch, place.position - StartOf(input), place.mark}, row));
+    HEADRACE_RETURN_IF_ERROR(
+        inputs_[input]->Read({wanted.epoch, wanted.position - StartOf(input), wanted.occurrence}, row));
     Reorder(column_indices_[input], row.columns);
     row.ids[0].key = MixKey(row.ids[0].key, input);
     AppendReadRow(row, block);
@@ -143,24 +144,24 @@ class ConcatenatedSource : public IndexedSource {
   }
 
   // In one call of each input that has any of them.
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    const size_t first = InputAt(places.positions[0]);
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    const size_t first = InputAt(wanted.positions[0]);
     const uint64_t start = StartOf(first);
     const uint64_t size = ends_[first] - start;
-    Positions of_first(places.positions.begin(), places.positions.end());
+    Positions of_first(wanted.positions.begin(), wanted.positions.end());
     bool all = true;
     for (uint64_t& position : of_first) {
       position -= start;
       all &= position < size;  // also for those before it, which wrap around
     }
-    if (all) return ReadRowsOf(first, {places.epoch, of_first, places.marks}, block);
-    std::vector<PlaceInInput> of_inputs;
-    for (size_t i = 0; i < places.positions.size(); ++i) {
-      const uint64_t position = places.positions[i];
+    if (all) return ReadRowsOf(first, {wanted.epoch, of_first, wanted.occurrences}, block);
+    std::vector<RowOfInput> of_inputs;
+    for (size_t i = 0; i < wanted.positions.size(); ++i) {
+      const uint64_t position = wanted.positions[i];
       const size_t input = InputAt(position);
-      of_inputs.push_back({input, {places.epoch, position - StartOf(input), places.mark(i)}});
+      of_inputs.push_back({input, {wanted.epoch, position - StartOf(input), wanted.occurrence(i)}});
     }
-    const auto read = [this](size_t input, const RowPlaces& of_input, Block& rows) {
+    const auto read = [this](size_t input, const RowPositions& of_input, Block& rows) {
       return ReadRowsOf(input, of_input, rows);
     };
     return ReadRowsOfInputs(of_inputs, read, block);
@@ -181,8 +182,8 @@ class ConcatenatedSource : public IndexedSource {
     return UnsupportedError("the inputs have more rows together than numbers of 64 bits can count");
   }
 
-  absl::Status ReadRowsOf(size_t input, const RowPlaces& places, Block& block) const {
-    absl::Status status = inputs_[input]->ReadRows(places, block);
+  absl::Status ReadRowsOf(size_t input, const RowPositions& wanted, Block& block) const {
+    absl::Status status = inputs_[input]->ReadRows(wanted, block);
     Reorder(column_indices_[input], block.columns);
     for (RowId& id : block.ids) id.key = MixKey(id.key, input);
     return status;

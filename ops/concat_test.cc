@@ -94,7 +94,7 @@ TEST(Concat, GivesTheRowsBeforeAnError) {
   }
 }
 
-TEST(Concat, OverIndicesComesBeforeTheDeal) {
+TEST(Concat, OverIndicesComesBeforeSharding) {
   const std::vector<Ran> ranks = RunRanks(Concatenated({{0, 3}, {10, 13}}, 0), 2);
   EXPECT_THAT(ranks[0].Ints(), ElementsAre(0, 2, 11));
   EXPECT_THAT(ranks[1].Ints(), ElementsAre(1, 10, 12));

@@ -18,7 +18,7 @@ struct RowInBlock {
 
 // The type and shape of a row, by column.
 using RunTypes = absl::InlinedVector<std::pair<DType, Shape>, 2>;
-// Those of a block whose columns are each contiguous; else nullopt.
+// The types of the block's columns if each is contiguous; else nullopt.
 std::optional<RunTypes> RunTypesOf(const Block& block);
 
 // Joins the rows in the order given, with their identities and without a checkpoint. `same_runs`: all blocks have the

@@ -56,7 +56,7 @@ class HeldInput {
     used_ += static_cast<uint64_t>(rows);
     LetGoIfUsedUp();
   }
-  // Of a message of which no row was used: its rows, as they came, without a terminator.
+  // For a message of which no row was used: returns its rows, as they came, without a terminator.
   Message TakeAllRows() {
     auto rest = std::make_unique<Block>();
     rest->epoch = held_->epoch;
@@ -107,7 +107,7 @@ class HeldInput {
  private:
   void LetGoIfUsedUp() {
     if (rows() > 0 || held_->end != End::kNone) return;
-    // What was removed before the front comes again after a restart until it is given.
+    // Removal notes before the front are replayed after a restart until emitted.
     if (!held_->continues && !has_removed()) {
       before_ = std::move(held_->checkpoint);
       moved_ = true;

@@ -10,11 +10,11 @@
 
 namespace headrace {
 
-absl::StatusOr<Tensor> BatchPlaceInput::At(const BatchPlace& place, size_t rows, size_t columns) const {
+absl::StatusOr<Tensor> BatchNumberInput::At(const BatchNumber& batch, size_t rows, size_t columns) const {
   HEADRACE_ASSIGN_OR_RETURN(Tensor input, Tensor::Allocate(DType::kUInt64, {5}));
   auto* const values = input.mutable_data<uint64_t>();
-  values[0] = place.number;
-  values[1] = RowEpochOf(place.epoch, epoch_cycle_);
+  values[0] = batch.number;
+  values[1] = RowEpochOf(batch.epoch, epoch_cycle_);
   values[2] = rank_;
   values[3] = rows;
   values[4] = columns;
@@ -40,20 +40,20 @@ void ListedBatch::RepeatColumns() {
   for (std::vector<Tensor>& column : columns_) AddTo(column, Tensor(column.back()));
 }
 
-absl::StatusOr<std::vector<Tensor>> ListedBatch::InputsOf(const BatchPlace& place) const {
+absl::StatusOr<std::vector<Tensor>> ListedBatch::InputsOf(const BatchNumber& batch) const {
   std::vector<std::string_view> names(names_.begin(), names_.end());
   for (const ir::Column& column : given_) names.emplace_back(column.name);
   std::vector<Tensor> inputs;
   inputs.reserve(2 + columns_.size() * ids_.size());
-  HEADRACE_ASSIGN_OR_RETURN(inputs.emplace_back(), place_input_.At(place, ids_.size(), columns_.size()));
+  HEADRACE_ASSIGN_OR_RETURN(inputs.emplace_back(), number_input_.At(batch, ids_.size(), columns_.size()));
   HEADRACE_ASSIGN_OR_RETURN(inputs.emplace_back(),
                             Tensor::CopyBytesArray(DType::kString, {static_cast<int64_t>(names.size())}, names));
   for (const std::vector<Tensor>& column : columns_) inputs.insert(inputs.end(), column.begin(), column.end());
   return inputs;
 }
 
-absl::Status ListedBatch::JoinColumns(const BatchPlace& place, Block& block) {
-  HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, InputsOf(place));
+absl::Status ListedBatch::JoinColumns(const BatchNumber& batch, Block& block) {
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, InputsOf(batch));
   RowRandom random(RowRandom::KeyOf(stream_, first_id().epoch), first_id().key);
   OutputAllocator output;
   HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> given, function_->Call(inputs, draws_ ? &random : nullptr, output));

@@ -23,10 +23,10 @@ namespace headrace {
 
 // Makes the first input of functions that are called for a batch: uint64 of shape (5,), the batch's number, its epoch
 // as its rows have it, the rank, and how many rows and columns follow.
-class BatchPlaceInput {
+class BatchNumberInput {
  public:
-  BatchPlaceInput(uint64_t epoch_cycle, uint64_t rank) : epoch_cycle_(epoch_cycle), rank_(rank) {}
-  absl::StatusOr<Tensor> At(const BatchPlace& place, size_t rows, size_t columns) const;
+  BatchNumberInput(uint64_t epoch_cycle, uint64_t rank) : epoch_cycle_(epoch_cycle), rank_(rank) {}
+  absl::StatusOr<Tensor> At(const BatchNumber& batch, size_t rows, size_t columns) const;
 
  private:
   const uint64_t epoch_cycle_;
@@ -35,11 +35,11 @@ class BatchPlaceInput {
 
 class ListedBatch : public BatchRows {
  public:
-  // `function` is called with BatchPlaceInput's, the names of the rows' columns and of `given` (string, one axis), and
+  // `function` is called with BatchNumberInput's, the names of the rows' columns and of `given` (string, one axis), and
   // the rows of the first column, those of the second, and so on. It gives one tensor for each of `given`, of its
   // type. With `draws` it draws from the stream of the batch's identity.
   ListedBatch(const OpArguments& arguments, std::shared_ptr<HostFunction> function, ir::Columns given, bool draws)
-      : place_input_(arguments.epoch_cycle, arguments.run->rank),
+      : number_input_(arguments.epoch_cycle, arguments.run->rank),
         names_(arguments.inputs[0].Names()),
         stream_(RowRandom::StreamOf(arguments.seed, arguments.salt)),
         function_(std::move(function)),
@@ -51,14 +51,14 @@ class ListedBatch : public BatchRows {
  protected:
   void AddRows(Block& block, int from, int count) override;
   void RepeatColumns() override;
-  absl::Status JoinColumns(const BatchPlace& place, Block& block) override;
+  absl::Status JoinColumns(const BatchNumber& batch, Block& block) override;
   void ClearColumns() override { columns_.clear(); }
 
  private:
   void AddTo(std::vector<Tensor>& column, Tensor row);
-  absl::StatusOr<std::vector<Tensor>> InputsOf(const BatchPlace& place) const;
+  absl::StatusOr<std::vector<Tensor>> InputsOf(const BatchNumber& batch) const;
 
-  const BatchPlaceInput place_input_;
+  const BatchNumberInput number_input_;
   const std::vector<std::string> names_;
   const uint64_t stream_;
   const std::shared_ptr<HostFunction> function_;

@@ -83,35 +83,35 @@ class MixedSource : public IndexedSource {
     return begun;
   }
 
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    const PlaceInInput found = Find(place);
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    const RowOfInput found = Find(wanted);
     Block row;
-    HEADRACE_RETURN_IF_ERROR(inputs_[found.input]->Read(found.place, row));
+    HEADRACE_RETURN_IF_ERROR(inputs_[found.input]->Read(found.row, row));
     Reorder(column_indices_[found.input], row.columns);
-    Identify(place.epoch, found, row.ids[0]);
+    Identify(wanted.epoch, found, row.ids[0]);
     AppendReadRow(row, block);
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    std::vector<PlaceInInput> rows(places.positions.size());
-    With(places.epoch, [&](const MixtureTable& table) {
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    std::vector<RowOfInput> rows(wanted.positions.size());
+    With(wanted.epoch, [&](const MixtureTable& table) {
       for (size_t i = 0; i < rows.size(); ++i) {
-        rows[i] = PlaceOf(table, {places.epoch, places.positions[i], places.mark(i)});
+        rows[i] = RowInInput(table, {wanted.epoch, wanted.positions[i], wanted.occurrence(i)});
       }
     });
-    const auto read = [&](size_t input, const RowPlaces& of_input, Block& read_rows) {
+    const auto read = [&](size_t input, const RowPositions& of_input, Block& read_rows) {
       absl::Status status = inputs_[input]->ReadRows(of_input, read_rows);
       Reorder(column_indices_[input], read_rows.columns);
-      for (RowId& id : read_rows.ids) Identify(places.epoch, {input, {.epoch = of_input.epoch}}, id);
+      for (RowId& id : read_rows.ids) Identify(wanted.epoch, {input, {.epoch = of_input.epoch}}, id);
       return status;
     };
     return ReadRowsOfInputs(rows, read, block);
   }
 
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
-    const PlaceInInput found = Find({epoch, position});
-    inputs_[found.input]->Identify(found.place.epoch, found.place.position, id, provenance);
+    const RowOfInput found = Find({epoch, position});
+    inputs_[found.input]->Identify(found.row.epoch, found.row.position, id, provenance);
     Identify(epoch, found, id);
   }
 
@@ -174,22 +174,22 @@ class MixedSource : public IndexedSource {
     tables_->With(epoch, [&] { return *TakeTable(epoch); }, use);
   }
 
-  PlaceInInput Find(const RowPlace& place) const {
-    PlaceInInput found;
-    With(place.epoch, [&](const MixtureTable& table) { found = PlaceOf(table, place); });
+  RowOfInput Find(const RowPosition& wanted) const {
+    RowOfInput found;
+    With(wanted.epoch, [&](const MixtureTable& table) { found = RowInInput(table, wanted); });
     return found;
   }
 
-  PlaceInInput PlaceOf(const MixtureTable& table, const RowPlace& place) const {
-    const auto [input, earlier] = table.At(place.position);
-    if (stop_ != MixtureStop::kRepeat) return {input, {place.epoch, earlier, place.mark}};
+  RowOfInput RowInInput(const MixtureTable& table, const RowPosition& wanted) const {
+    const auto [input, earlier] = table.At(wanted.position);
+    if (stop_ != MixtureStop::kRepeat) return {input, {wanted.epoch, earlier, wanted.occurrence}};
     const uint64_t pass = earlier / sizes_[input];
-    return {input, {place.epoch * kMixturePasses + pass, earlier % sizes_[input], place.mark}};
+    return {input, {wanted.epoch * kMixturePasses + pass, earlier % sizes_[input], wanted.occurrence}};
   }
 
-  void Identify(uint64_t epoch, const PlaceInInput& found, RowId& id) const {
+  void Identify(uint64_t epoch, const RowOfInput& found, RowId& id) const {
     if (stop_ == MixtureStop::kRepeat) {
-      id.key = MixKey(id.key, found.place.epoch - epoch * kMixturePasses);
+      id.key = MixKey(id.key, found.row.epoch - epoch * kMixturePasses);
       id.epoch = epoch;
     }
     id.key = MixKey(id.key, found.input);

@@ -36,10 +36,10 @@ void MixtureTable::Add(size_t input) {
   ++size_;
 }
 
-MixtureTable::Place MixtureTable::At(uint64_t draw) const {
+MixtureTable::DrawnInput MixtureTable::At(uint64_t draw) const {
   const uint64_t interval = draw / interval_;
   return std::visit(
-      [&](const auto& drawn) -> Place {
+      [&](const auto& drawn) -> DrawnInput {
         const auto input = drawn[draw];
         const auto begin = drawn.begin() + static_cast<std::ptrdiff_t>(interval * interval_);
         const auto end = drawn.begin() + static_cast<std::ptrdiff_t>(draw);

@@ -25,12 +25,12 @@ class MixtureTable {
   // Once all are added.
   void ShrinkToFit();
 
-  struct Place {
+  struct DrawnInput {
     size_t input;
     uint64_t earlier;  // draws of that input before
   };
-  // Of a draw below size().
-  Place At(uint64_t draw) const;
+  // The input of draw `draw`; draw < size().
+  DrawnInput At(uint64_t draw) const;
 
   uint64_t size() const { return size_; }
   size_t bytes() const;

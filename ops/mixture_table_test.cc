@@ -11,7 +11,7 @@ TEST(MixtureTable, CountsTheDrawsOfAnInputBeforeEach) {
   std::mt19937_64 random(3);
   for (const size_t inputs : {size_t{1}, size_t{2}, size_t{17}, size_t{256}, size_t{257}, size_t{1000}}) {
     MixtureTable table(inputs);
-    std::vector<MixtureTable::Place> expected;
+    std::vector<MixtureTable::DrawnInput> expected;
     std::vector<uint64_t> counts(inputs);
     for (int draw = 0; draw < 20000; ++draw) {
       const size_t input = random() % inputs;

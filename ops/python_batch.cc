@@ -23,26 +23,26 @@ class ChosenSizes : public BatchSizes {
   ChosenSizes(std::shared_ptr<HostFunction> function, uint64_t epoch_cycle)
       : function_(std::move(function)), epoch_cycle_(epoch_cycle), input_(epoch_cycle, /*rank=*/0) {}
 
-  absl::StatusOr<int> SizeOf(const BatchPlace& place) override {
-    absl::StatusOr<int> size = Call(place);
+  absl::StatusOr<int> SizeOf(const BatchNumber& batch) override {
+    absl::StatusOr<int> size = Call(batch);
     if (size.ok()) return size;
     absl::Status error = size.status();
-    const uint64_t epoch = RowEpochOf(place.epoch, epoch_cycle_);
-    AddErrorField(error, ErrorField::kRow, Cat("the size of batch ", place.number, " of epoch ", epoch));
+    const uint64_t epoch = RowEpochOf(batch.epoch, epoch_cycle_);
+    AddErrorField(error, ErrorField::kRow, Cat("the size of batch ", batch.number, " of epoch ", epoch));
     return error;
   }
 
  private:
-  absl::StatusOr<int> Call(const BatchPlace& place) const {
-    HEADRACE_ASSIGN_OR_RETURN(const Tensor input, input_.At(place, /*rows=*/0, /*columns=*/0));
+  absl::StatusOr<int> Call(const BatchNumber& batch) const {
+    HEADRACE_ASSIGN_OR_RETURN(const Tensor input, input_.At(batch, /*rows=*/0, /*columns=*/0));
     OutputAllocator output;
     HEADRACE_ASSIGN_OR_RETURN(const std::vector<Tensor> given, function_->Call({&input, 1}, nullptr, output));
     const bool whole = given.size() == 1 && given[0].rank() == 0 && given[0].dtype() == DType::kInt64;
     if (whole && given[0].value<int64_t>() >= 1 && given[0].value<int64_t>() <= kMostBatchRows) {
       return static_cast<int>(given[0].value<int64_t>());
     }
-    return GraphError("size gave ", Given(given), " for batch ", place.number, " of epoch ",
-                      RowEpochOf(place.epoch, epoch_cycle_), "; it must give a whole number from 1 to ",
+    return GraphError("size gave ", Given(given), " for batch ", batch.number, " of epoch ",
+                      RowEpochOf(batch.epoch, epoch_cycle_), "; it must give a whole number from 1 to ",
                       kMostBatchRows);
   }
 
@@ -57,7 +57,7 @@ class ChosenSizes : public BatchSizes {
 
   const std::shared_ptr<HostFunction> function_;
   const uint64_t epoch_cycle_;
-  const BatchPlaceInput input_;
+  const BatchNumberInput input_;
 };
 
 bool HasFunction(const ir::Attributes& attributes) { return !attributes.IsNone("function"); }

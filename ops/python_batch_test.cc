@@ -35,12 +35,12 @@ struct GivenBatch {
 };
 
 GivenBatch Read(absl::Span<const Tensor> inputs) {
-  const auto* const place = inputs[0].data<uint64_t>();
+  const auto* const number = inputs[0].data<uint64_t>();
   GivenBatch batch{
-      static_cast<int64_t>(place[0]), static_cast<int64_t>(place[1]), static_cast<int64_t>(place[2]), {}, {}};
-  const size_t rows = place[3];
+      static_cast<int64_t>(number[0]), static_cast<int64_t>(number[1]), static_cast<int64_t>(number[2]), {}, {}};
+  const size_t rows = number[3];
   for (int64_t i = 0; i < inputs[1].elements(); ++i) batch.names.emplace_back(inputs[1].bytes_at(i));
-  EXPECT_EQ(inputs.size(), 2 + rows * place[4]);
+  EXPECT_EQ(inputs.size(), 2 + rows * number[4]);
   for (size_t at = 2; at < inputs.size(); at += rows) {
     Ints column;
     for (const Tensor& row : inputs.subspan(at, rows)) column.push_back(row.value<int64_t>());
@@ -59,9 +59,9 @@ Tensors Listed(absl::Span<const Tensor> inputs, RowRandom*) {
 
 // 1 to 3 rows, and others in odd epochs.
 Tensors Size(absl::Span<const Tensor> inputs, RowRandom*) {
-  const auto* const place = inputs[0].data<uint64_t>();
-  EXPECT_EQ(place[2], 0u) << "sizes do not depend on the rank";
-  return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(1 + (place[0] + place[1]) % 3))};
+  const auto* const number = inputs[0].data<uint64_t>();
+  EXPECT_EQ(number[2], 0u) << "sizes do not depend on the rank";
+  return std::vector<Tensor>{*Tensor::Scalar(static_cast<int64_t>(1 + (number[0] + number[1]) % 3))};
 }
 
 RunSpec With(FakeFunction::Body make, FakeFunction::Body size = Size) {

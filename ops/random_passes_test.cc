@@ -439,7 +439,7 @@ TEST(RandomPasses, GiveTheSameRowsIfThoseThatFailAreSkipped) {
   std::printf("HEADRACE-COUNT fuzz=%d\nHEADRACE-COUNT variants=%d\n", static_cast<int>(kGraphs), runs);
 }
 
-TEST(RandomPasses, DealTheSameRows) {
+TEST(RandomPasses, ShardTheSameRows) {
   int runs = 0;
   int sharded = 0;
   for (uint64_t seed = 0; seed < kGraphs / 2; ++seed) {

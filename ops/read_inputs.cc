@@ -15,7 +15,7 @@ struct Part {
   size_t input;
   uint64_t epoch;
   std::vector<uint64_t> positions = {};
-  std::vector<uint64_t> marks = {};
+  std::vector<uint64_t> occurrences = {};
   Block block = {};
   absl::Status status = {};
   int used = 0;
@@ -23,21 +23,21 @@ struct Part {
 
 }  // namespace
 
-absl::Status ReadRowsOfInputs(absl::Span<const PlaceInInput> rows, ReadInput read, Block& block) {
+absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read, Block& block) {
   std::deque<Part> parts;
   std::vector<Part*> part_of;
-  for (const auto& [input, place] : rows) {
+  for (const auto& [input, row] : rows) {
     // Epochs of an input follow each other, so that the last of its parts is the one.
     const auto same = [input = input](const Part& part) { return part.input == input; };
     const auto last = std::find_if(parts.rbegin(), parts.rend(), same);
-    const bool fits = last != parts.rend() && last->epoch == place.epoch;
-    Part& part = fits ? *last : parts.emplace_back(Part{input, place.epoch});
-    part.positions.push_back(place.position);
-    part.marks.push_back(place.mark);
+    const bool fits = last != parts.rend() && last->epoch == row.epoch;
+    Part& part = fits ? *last : parts.emplace_back(Part{input, row.epoch});
+    part.positions.push_back(row.position);
+    part.occurrences.push_back(row.occurrence);
     part_of.push_back(&part);
   }
-  if (parts.size() == 1) return read(parts[0].input, {parts[0].epoch, parts[0].positions, parts[0].marks}, block);
-  for (Part& part : parts) part.status = read(part.input, {part.epoch, part.positions, part.marks}, part.block);
+  if (parts.size() == 1) return read(parts[0].input, {parts[0].epoch, parts[0].positions, parts[0].occurrences}, block);
+  for (Part& part : parts) part.status = read(part.input, {part.epoch, part.positions, part.occurrences}, part.block);
   absl::Status failed;
   std::vector<RowInBlock> found;
   for (Part* const part : part_of) {

@@ -11,17 +11,17 @@
 
 namespace headrace {
 
-struct PlaceInInput {
+struct RowOfInput {
   size_t input = 0;
-  RowPlace place;
+  RowPosition row;
 };
 
 // As IndexedSource::ReadRows of that input.
-using ReadInput = absl::FunctionRef<absl::Status(size_t input, const RowPlaces& places, Block& block)>;
+using ReadInput = absl::FunctionRef<absl::Status(size_t input, const RowPositions& wanted, Block& block)>;
 
 // Puts the rows, at least one, into a block that has none, with one call of `read` for each input and epoch. Of the
 // rows that fail, the first one's error counts, and the rows before it are in the block.
-absl::Status ReadRowsOfInputs(absl::Span<const PlaceInInput> rows, ReadInput read, Block& block);
+absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read, Block& block);
 // Appends the only row of `row` to the block.
 void AppendReadRow(Block& row, Block& block);
 

@@ -23,25 +23,25 @@ class Numbers : public IndexedSource {
       : size_(size), factor_(factor), fails_(fails) {}
 
   uint64_t size() const override { return size_; }
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    const auto& [epoch, position, mark] = place;
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    const auto& [epoch, position, occurrence] = wanted;
     if (position == fails_) return DataError("position ", position, " of factor ", factor_);
     block.ids.push_back({epoch, position});
     block.provenances.push_back({nullptr, static_cast<int64_t>(position), -1});
     block.columns.emplace_back(*Tensor::Scalar(static_cast<int64_t>(position * factor_)));
     return absl::OkStatus();
   }
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    EXPECT_FALSE(places.positions.empty());
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    EXPECT_FALSE(wanted.positions.empty());
     absl::Status status;
     int64_t good = 0;
-    for (const uint64_t at : places.positions) {
+    for (const uint64_t at : wanted.positions) {
       if (at == fails_) {
         status = DataError("position ", at, " of factor ", factor_);
         break;
       }
       ++good;
-      block.ids.push_back({places.epoch, at});
+      block.ids.push_back({wanted.epoch, at});
       block.provenances.push_back({nullptr, static_cast<int64_t>(at), -1});
     }
     Tensor values = *Tensor::Allocate(DType::kInt64, {good});

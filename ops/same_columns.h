@@ -27,7 +27,7 @@ ColumnIndices ColumnIndicesOf(const OpArguments& arguments);
 // Brings the columns of an input into the order of the result.
 void Reorder(const std::vector<int>& indices, absl::InlinedVector<BlockColumn, 2>& columns);
 
-// Of all inputs.
+// The rows of all inputs together.
 Cardinality RowsTogether(const OpArguments& arguments, absl::Span<const Cardinality> inputs);
 std::optional<uint64_t> MostRowsTogether(const ir::Attributes& attributes,
                                          absl::Span<const std::optional<uint64_t>> inputs);

@@ -52,13 +52,13 @@ class SkippedSource : public IndexedSource {
     HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch input, input_->Begin(epoch));
     return BegunEpoch{Left(input.rows), input.chosen};
   }
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    return input_->Read({place.epoch, place.position + skipped_, place.mark}, block);
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    return input_->Read({wanted.epoch, wanted.position + skipped_, wanted.occurrence}, block);
   }
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    Positions of_input(places.positions.begin(), places.positions.end());
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    Positions of_input(wanted.positions.begin(), wanted.positions.end());
     for (uint64_t& position : of_input) position += skipped_;
-    return input_->ReadRows({places.epoch, of_input, places.marks}, block);
+    return input_->ReadRows({wanted.epoch, of_input, wanted.occurrences}, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position + skipped_, id, provenance);

@@ -44,7 +44,7 @@ TEST_P(Skip, StandsWithTakeAndBatch) {
 
 INSTANTIATE_TEST_SUITE_P(IndexedAndGrouped, Skip, ::testing::Values(0, 1, 2, 5));
 
-TEST(Skip, OnIndicesComesBeforeTheDeal) {
+TEST(Skip, OnIndicesComesBeforeSharding) {
   const std::vector<Ran> ranks = RunRanks(Skipped(8, 3, 0), 2);
   EXPECT_THAT(ranks[0].Ints(), ElementsAre(3, 5, 7));
   EXPECT_THAT(ranks[1].Ints(), ElementsAre(4, 6));

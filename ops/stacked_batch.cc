@@ -192,7 +192,7 @@ absl::StatusOr<Tensor> StackedBatch::TakeColumn(GrowingColumn& column) {
   return column.whole.Slice(0, 0, rows());
 }
 
-absl::Status StackedBatch::JoinColumns(const BatchPlace& /*place*/, Block& block) {
+absl::Status StackedBatch::JoinColumns(const BatchNumber& /*batch*/, Block& block) {
   HEADRACE_RETURN_IF_ERROR(std::exchange(failed_, absl::OkStatus()));
   for (GrowingColumn& column : columns_) {
     HEADRACE_ASSIGN_OR_RETURN(Tensor whole, TakeColumn(column));

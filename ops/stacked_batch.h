@@ -31,7 +31,7 @@ class StackedBatch : public BatchRows {
  protected:
   void AddRows(Block& block, int from, int count) override;
   void RepeatColumns() override;
-  absl::Status JoinColumns(const BatchPlace& place, Block& block) override;
+  absl::Status JoinColumns(const BatchNumber& batch, Block& block) override;
   void ClearColumns() override;
 
  private:

@@ -63,9 +63,9 @@ class TakenSource : public IndexedSource {
     HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch input, input_->Begin(epoch));
     return BegunEpoch{std::min(count_, input.rows), input.chosen};
   }
-  absl::Status Read(const RowPlace& place, Block& block) const override { return input_->Read(place, block); }
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    return input_->ReadRows(places, block);
+  absl::Status Read(const RowPosition& wanted, Block& block) const override { return input_->Read(wanted, block); }
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    return input_->ReadRows(wanted, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position, id, provenance);

@@ -50,7 +50,7 @@ TEST_P(Take, OfAnEndlessRepeatEnds) {
 
 INSTANTIATE_TEST_SUITE_P(IndexedAndStreamed, Take, ::testing::Bool());
 
-TEST(Take, OnIndicesComesBeforeTheDeal) {
+TEST(Take, OnIndicesComesBeforeSharding) {
   const std::vector<Ran> ranks = RunRanks(Taken(10, 5, false), 2);
   EXPECT_THAT(ranks[0].Ints(), ElementsAre(0, 2, 4));
   EXPECT_THAT(ranks[1].Ints(), ElementsAre(1, 3));

@@ -212,11 +212,11 @@ class ZippedSource : public IndexedSource {
     return begun;
   }
 
-  absl::Status Read(const RowPlace& place, Block& block) const override {
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
     Block zipped;
     for (const auto& input : inputs_) {
       Block row;
-      HEADRACE_RETURN_IF_ERROR(input->Read(place, row));
+      HEADRACE_RETURN_IF_ERROR(input->Read(wanted, row));
       JoinRows(row, zipped);
     }
     block.ids.push_back(zipped.ids[0]);
@@ -227,13 +227,13 @@ class ZippedSource : public IndexedSource {
   }
 
   // As many as every input has; of the inputs that fail at the same row, the first one's error counts.
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
     absl::Status failed;
-    absl::Span<const uint64_t> positions = places.positions;
+    absl::Span<const uint64_t> positions = wanted.positions;
     for (const auto& input : inputs_) {
       if (positions.empty()) break;
       Block rows;
-      absl::Status status = input->ReadRows({places.epoch, positions, places.marks}, rows);
+      absl::Status status = input->ReadRows({wanted.epoch, positions, wanted.occurrences}, rows);
       if (!status.ok()) {
         positions = positions.first(static_cast<size_t>(rows.rows()));
         failed = std::move(status);

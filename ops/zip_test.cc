@@ -130,7 +130,7 @@ TEST(Zip, OverIndicesGivesTheSame) {
   EXPECT_EQ(RunEveryWay(Indexed(9), FourRows()).Ints().size(), 4u);
 }
 
-TEST(Zip, OverIndicesComesBeforeTheDeal) {
+TEST(Zip, OverIndicesComesBeforeSharding) {
   const std::vector<Ran> ranks = RunRanks(Indexed(4), 2, FourRows());
   EXPECT_THAT(ranks[0].Texts(), ElementsAre("a=10, value=0", "a=12, value=2"));
   EXPECT_THAT(ranks[1].Texts(), ElementsAre("a=11, value=1", "a=13, value=3"));

@@ -28,7 +28,7 @@
  *
  * Memory. What the plugin declares stays valid and unchanged while the process runs; a library that was called is never
  * unloaded, even if it was refused. Inputs are read-only: others read them at the same time. Outputs are in memory of
- * Headrace's, often a row's place in its batch, so that nothing is copied: a kernel writes as many bytes as it asked
+ * Headrace's, often a row's slot in its batch, so that nothing is copied: a kernel writes as many bytes as it asked
  * for. All texts are UTF-8 and end with a zero byte. */
 #ifndef HEADRACE_PLUGIN_H_
 #define HEADRACE_PLUGIN_H_
@@ -217,7 +217,7 @@ typedef struct headrace_host {
   int32_t (*fail)(headrace_call* call, int32_t result, const char* text);
 
   /* Memory for output number `output`, of numbers; not initialised, aligned to 64 bytes, or to the size of an element
-   * where it is a row's place in a batch. Once for each output, of the type that infer() gives for these inputs. Of
+   * where it is a row's slot in a batch. Once for each output, of the type that infer() gives for these inputs. Of
    * bools every byte but 0 counts as true. */
   int32_t (*allocate)(headrace_call* call, uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
                       void** data);

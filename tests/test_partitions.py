@@ -147,7 +147,7 @@ def test_even_needs_a_known_number_of_rows(even, world, data: pathlib.Path):
         (hr.Range(9).shuffle(2).zip(hr.Range(9).rename({"value": "b"})), "shuffle"),
     ],
 )
-def test_zip_of_inputs_dealt_otherwise_is_refused(dataset, culprit):
+def test_zip_of_inputs_sharded_otherwise_is_refused(dataset, culprit):
     with pytest.raises(hr.UnsupportedError, match=f"zip with shards.*{culprit}"):
         dataset.iterate(shard=(0, 2))
 

@@ -36,7 +36,7 @@ class CpuDevice : public Device {
   absl::StatusOr<bool> WaitForAll() override { return true; }
   absl::Status CheckStream(DeviceStream stream) override { return NoStream(stream); }
   absl::Status MakeWait(DeviceStream stream, const FencePtr& /*fence*/) override { return NoStream(stream); }
-  absl::StatusOr<FencePtr> Mark(DeviceStream stream) override { return NoStream(stream); }
+  absl::StatusOr<FencePtr> RecordFence(DeviceStream stream) override { return NoStream(stream); }
 
  private:
   static absl::Status NoStream(DeviceStream stream) {

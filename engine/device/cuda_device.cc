@@ -228,7 +228,7 @@ absl::Status CudaDevice::MakeWait(DeviceStream stream, const FencePtr& fence) {
   return Check(driver_.StreamWaitEvent(StreamOf(stream), EventOf(*fence), 0), "cuStreamWaitEvent");
 }
 
-absl::StatusOr<FencePtr> CudaDevice::Mark(DeviceStream stream) {
+absl::StatusOr<FencePtr> CudaDevice::RecordFence(DeviceStream stream) {
   HEADRACE_IN_CONTEXT();
   HEADRACE_ASSIGN_OR_RETURN(FencePtr fence, NewFence());
   HEADRACE_ASSIGN_OR_RETURN(const bool captured, Captured(StreamOf(stream)));

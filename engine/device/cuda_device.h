@@ -37,7 +37,7 @@ class CudaDevice : public Device {
   absl::StatusOr<bool> WaitForAll() override;
   absl::Status CheckStream(DeviceStream stream) override;
   absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) override;
-  absl::StatusOr<FencePtr> Mark(DeviceStream stream) override;
+  absl::StatusOr<FencePtr> RecordFence(DeviceStream stream) override;
   bool Reached(const FencePtr& fence) override;
 
  private:

@@ -625,7 +625,7 @@ class Mutant : public Device {
   absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) override {
     return device_->MakeWait(stream, fence);
   }
-  absl::StatusOr<FencePtr> Mark(DeviceStream stream) override { return device_->Mark(stream); }
+  absl::StatusOr<FencePtr> RecordFence(DeviceStream stream) override { return device_->RecordFence(stream); }
   bool Reached(const FencePtr& fence) override { return device_->Reached(fence); }
 
   std::atomic<bool> closing{false};

@@ -63,12 +63,12 @@ class Device {
 
   // At least `bytes`, aligned to 256. Errors: faults of the device.
   virtual absl::StatusOr<DeviceMemory> Allocate(size_t bytes) = 0;
-  // Of memory for which no work is pending.
+  // Frees memory for which no work is pending.
   virtual void Free(uint8_t* memory) = 0;
-  // Of memory for which WaitForAll could not wait.
+  // Frees memory for which WaitForAll could not wait.
   virtual void FreeAfterCapture(uint8_t* memory) { Free(memory); }
 
-  // Starts the copies, after the fences. The fence: of the copies, during which the sources must stay as they are.
+  // Starts the copies, after the fences. Returns the fence of the copies; the sources must not change before it.
   virtual absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) = 0;
   // Waits on this thread.
   virtual absl::Status Wait(const FencePtr& fence) = 0;
@@ -81,8 +81,8 @@ class Device {
   virtual absl::Status CheckStream(DeviceStream stream) = 0;
   // For the thread of a user: what it queues on the stream from now on runs after the fence.
   virtual absl::Status MakeWait(DeviceStream stream, const FencePtr& fence) = 0;
-  // For the thread of a user: of what was queued on the stream so far.
-  virtual absl::StatusOr<FencePtr> Mark(DeviceStream stream) = 0;
+  // For the thread of a user: records a fence behind what was queued on the stream so far.
+  virtual absl::StatusOr<FencePtr> RecordFence(DeviceStream stream) = 0;
   // Whether the fence may be waited for. False while its stream is captured into a graph.
   virtual bool Reached(const FencePtr& /*fence*/) { return true; }
 

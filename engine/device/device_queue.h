@@ -90,21 +90,20 @@ class DeviceQueue {
   // Replaces columns of numbers by tensors on the device. `number`: of the batch on the track.
   absl::StatusOr<DeviceRow> Copy(ResultRow row, size_t& number);
   absl::Status StartCopies(DeviceBatch& batch, absl::Span<const DeviceCopy> copies, Pending pending);
-  // The tensor, or a copy of it, as the device can read it.
+  // Returns the tensor, or a copy of it in memory that the device can read.
   absl::StatusOr<Tensor> Readable(const Tensor& tensor);
   // An error for lack of memory, with the device's words where it gave no page-locked memory.
   absl::Status WithRefusal(const absl::Status& error);
   absl::StatusOr<std::unique_ptr<DeviceBatch>> TakeBuffer(size_t bytes);
-  // Waits until a batch came back that had not when `seen` did, or, for a while, after the loop began to wait; false:
-  // stopped.
+  // Waits until another batch is returned after `seen`, or briefly once the loop is waiting; false: stopped.
   bool AwaitRelease(std::unique_lock<std::mutex>& lock, uint64_t seen);
   // Waits until there is room for one more batch and the next epoch may begin; false: stopped.
   bool AwaitTurn();
   absl::Status RetirePending(size_t left);
   void Push(Item item);
-  // Of epochs, or an error; under mutex_.
+  // How many ends of epochs, or errors, are ready; under mutex_.
   int ends_ready() const { return static_cast<int>(ready_.size()) - rows_ready_; }
-  // The last thing that comes.
+  // Queues the error as the last item.
   void PushError(absl::Status error);
   absl::Status AllInUse(size_t bytes);
   // On the user's thread, where there is no other.
@@ -137,13 +136,13 @@ class DeviceQueue {
   std::thread thread_;  // under close_mutex_
   bool threaded_ = false;
 
-  // Of the thread that sends.
+  // Used by the sending thread alone.
   std::deque<Pending> pending_;
   uint64_t next_epoch_;
   std::optional<uint64_t> told_;  // the epoch that the iteration was asked for last
   bool over_ = false;
 
-  // Of the user's thread.
+  // Used by the user's thread alone.
   Position position_;
   std::optional<Position> fetched_;
   absl::Status failed_;

@@ -15,7 +15,7 @@ DeviceBatch::~DeviceBatch() {
   if (LostInFork()) return;
   if (track_ != nullptr) track_->Released(number_);
   for (const DeviceStream stream : streams_) {
-    absl::StatusOr<FencePtr> fence = device().Mark(stream);
+    absl::StatusOr<FencePtr> fence = device().RecordFence(stream);
     if (fence.ok()) {
       buffer_.fences.push_back(*std::move(fence));
     } else {

@@ -53,7 +53,7 @@ class DeviceBatch {
   absl::Status HandOverToAny();
   // As HandOver, for a consumer whose further streams nobody names.
   absl::Status HandOverToAny(DeviceStream stream);
-  // It is noted there when nobody holds the batch any more. Before another thread sees it.
+  // Records there when the last reference is dropped. Call before sharing the batch.
   void ReleasedOn(std::shared_ptr<DeviceTrack> track, size_t number) {
     track_ = std::move(track);
     number_ = number;
@@ -77,7 +77,7 @@ class DeviceRing : public std::enable_shared_from_this<DeviceRing> {
   struct Levels {
     int buffers = 0;
     int free = 0;
-    int unknown = 0;  // of the free ones, those whose uses could not be waited for yet
+    int unknown = 0;  // free buffers with uses that could not be awaited yet
     int64_t bytes = 0;
     absl::Status refusal = {};  // the device's, of the memory that was asked for last
   };

@@ -17,7 +17,7 @@ namespace headrace {
 
 class PageLockedMemory : public Allocator {
  public:
-  // Of a device by its number. Never destroyed: users may hold bytes in it longer than any run.
+  // Returns the memory of the device with this number. Never destroyed: users may hold bytes in it longer than any run.
   static PageLockedMemory& Of(int device);
 
   void* Allocate(size_t bytes) override;

@@ -424,7 +424,7 @@ TEST_P(LostWakeUp, IsFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEverySite, LostWakeUp,
-                         testing::Values(Site{"PushOfWhatIsDue", "push", kData}, Site{"PopFreesAPlace", "pop", kSpace},
+                         testing::Values(Site{"PushOfWhatIsDue", "push", kData}, Site{"PopFreesASlot", "pop", kSpace},
                                          Site{"SmallPushLeavesRoom", "push", kSpace},
                                          Site{"CloseFreesProducers", "close", kSpace},
                                          Site{"CloseFreesTheConsumer", "close", kData}),

@@ -17,8 +17,8 @@ int GroupSize(uint64_t row_ns, int64_t row_bytes, int64_t most_bytes);
 // in about 400 µs and within 32 times the bytes, which the batch takes in any case.
 int GroupSizeBelowBatch(uint64_t row_ns, int64_t row_bytes, int64_t most_bytes, int64_t joined);
 
-// Of a group of `rows`, as many as let a batch end where the group ends; all if none ends in it. `given`: the rows
-// before it.
+// Returns how many rows of a group of `rows` to take so that a batch ends where the group ends; all if no batch ends
+// within it. `given`: the rows before the group.
 int EndAtBatch(int rows, uint64_t given, int64_t joined);
 
 }  // namespace headrace

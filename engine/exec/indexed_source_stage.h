@@ -72,7 +72,7 @@ class IndexedSourceStage : public Stage {
   const uint64_t last_epoch_;
   // What the state has of the first epoch; 0: nothing.
   uint64_t expected_ = 0;
-  // Of the epoch whose rows are given out:
+  // The epoch whose rows are given out:
   uint64_t epoch_;
   uint64_t local_;
   uint64_t base_;

@@ -67,7 +67,7 @@ class Iteration {
   bool RunsHere() const { return pipeline()->RunsHere(); }
 
   Position position() const { return pipeline()->position(); }
-  // Of the next row.
+  // The position of the next row.
   uint64_t epoch() const { return position().epoch; }
   uint64_t delivered() const { return position().delivered; }
   // The state after the row given last. kState if the pipeline cannot be restored.
@@ -79,7 +79,7 @@ class Iteration {
   // A copy, because Fetch may replace the pipeline meanwhile.
   ir::Schema schema() const { return pipeline()->schema(); }
   Report report() { return pipeline()->report(); }
-  // Of a closed run, if the options asked for a profile.
+  // The profile of a closed run, if the options asked for one.
   Profile profile() { return pipeline()->profile(); }
   void LoopWaited(uint64_t start_ns, uint64_t end_ns) { pipeline()->LoopWaited(start_ns, end_ns); }
   // Whether a new iteration would run differently: files were added, removed, renamed or have another size (as far as

@@ -40,8 +40,8 @@ class Nesting {
   bool WorksHere() const {
     return AnyHere([this](const Level& level) { return &level == level_.get(); });
   }
-  // Whether the calling thread works for a pipeline that is ending. If several pipelines end each other from within,
-  // the last one that called SetEnding sees this, and does not wait.
+  // Whether the calling thread runs a task of a pipeline that is closing. If several pipelines end each other from
+  // within, the last one that called SetEnding sees this, and does not wait.
   static bool WorksForEnding() {
     return AnyHere([](const Level& level) { return level.ending.load(); });
   }

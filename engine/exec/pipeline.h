@@ -127,7 +127,7 @@ class Pipeline : private RunControl {
   Position position() const;
   const PhysicalPlan& plan() const { return plan_; }
   const ir::Schema& schema() const { return plan_.root().output; }
-  // Of the sources, as they were when the pipeline was made.
+  // The fingerprints of the sources when the pipeline was made.
   const std::vector<Fingerprint>& fingerprints() const { return prepared_->fingerprints(); }
   // Whether they differ now or cannot be found any more. The pipeline listed its files in advance.
   bool DataChanged() const { return prepared_->DataChanged(); }

@@ -26,7 +26,7 @@ class ReadAhead {
     std::function<uint64_t()> used_ns;
     int cores = 1;
   };
-  // That of this process.
+  // The processor time of this process.
   static Cpu ProcessCpu();
 
   // The limit is from `first` to `most`; if they are equal, this only measures.
@@ -83,7 +83,7 @@ class ReadAhead {
   int pause_ = 0;          // rounds until the next step up
   int next_pause_;
   int low_rounds_ = 0;  // consecutive ones that needed far fewer reads
-  int patience_;        // such rounds until a step down
+  int patience_;        // low rounds required before a step down
   bool came_down_ = false;
   uint64_t short_ns_ = 0;
   std::vector<Change> changes_;

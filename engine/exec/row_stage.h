@@ -38,7 +38,7 @@ class RowStage : public Stage {
       Task::Drop();
     }
     std::vector<Message> inputs;
-    // Of each input, if messages are split.
+    // The checkpoint before each input, if messages are split.
     std::vector<Checkpoint> before;
     std::vector<uint64_t> given;  // parts that were given out before the run began
   };
@@ -50,7 +50,7 @@ class RowStage : public Stage {
   void TakeBatchSlotsLocked(Block& block);
 
   const bool splits_;
-  // Of the next message, with the counter of the operator that splits it. Under the stage's lock.
+  // The checkpoint before the next message, with the counter of the operator that splits it. Under the stage's lock.
   Checkpoint before_;
   uint64_t given_;                           // parts of the next rows, given out before the run began; likewise
   std::unique_ptr<BatchSlots> batch_slots_;  // under the stage's lock

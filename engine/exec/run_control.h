@@ -49,7 +49,7 @@ class RunControl {
   virtual bool ResultReady() = 0;
   // The lock of the user's language, for a task that calls it for several rows; null: each call takes it.
   virtual std::unique_ptr<HostLock> LockHost() { return nullptr; }
-  // An operator holds so many bytes: frees what can be spared.
+  // Reports bytes held by an operator; releases cache memory if needed.
   virtual void MakeRoom(int64_t /*held*/) {}
 
   // Bytes that the next tasks of idle stages are expected to take: stages, other than `besides`, with no output queued

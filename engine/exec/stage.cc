@@ -329,7 +329,7 @@ std::vector<std::string> Stage::DescribeRunning() {
 Message Stage::ApplyElement(const Element& element, Block& block) const {
   if (block.tombstone()) {
     // Nothing that failed leaves an operator that selects rows.
-    if (element.plan->properties.traits.selects) block.Bury();
+    if (element.plan->properties.traits.selects) block.MarkRemoved();
     return nullptr;
   }
   CacheTrail* const trail = block.cache_trail.get();

@@ -99,8 +99,8 @@ class WorkerPool {
   // one more thread.
   void BeginLongTask();
   void EndLongTask();
-  // Called by a thread that ran a task of the client and will not look for another. If a worker is running the client,
-  // it looks again when it is done; else a worker is woken.
+  // Called by a thread that ran a task of the client and leaves remaining work to others. If a worker is running the
+  // client, it looks again when it is done; else a worker is woken.
   void PassOn(PoolClient* client);
   // Removes the client and waits until no thread runs it. False: a thread still ran it at `until`, so the client must
   // not be destroyed; Remove may be called again.

@@ -147,7 +147,7 @@ std::unique_ptr<Block> Block::TakeTombstone(bool more) {
   return tombstone;
 }
 
-void Block::Bury() {
+void Block::MarkRemoved() {
   if (removed == nullptr) removed = std::make_unique<std::vector<FailedRow>>();
   removed->push_back({ids[0], std::move(provenances[0]), std::exchange(error, absl::OkStatus())});
   DropRows();

@@ -75,7 +75,7 @@ struct Block {
   // More rows of the same message follow in another block. The checkpoint counts those, too: it holds only after the
   // last of these blocks.
   bool continues = false;
-  // That of the terminator kError. With another terminator, or none: the error of the block's one row, a tombstone.
+  // The error of a kError terminator; otherwise the error of the one tombstone.
   absl::Status error;
   // For a block of one row: the memory of its future batch. Null: not known.
   std::shared_ptr<BatchMemory> batch_memory;
@@ -122,7 +122,7 @@ struct Block {
   // rows of the message follow behind it.
   std::unique_ptr<Block> TakeTombstone(bool more);
   // Turns a tombstone into a note that the row was removed.
-  void Bury();
+  void MarkRemoved();
   // Appends what another block, which came before this one, notes as removed.
   void TakeRemovedOf(Block& before);
 };

@@ -16,13 +16,13 @@ constexpr size_t kMostKept = 1024;  // by all threads together, besides their ow
 // A stack that needs no memory of its own, for it is filled where blocks are destroyed.
 template <size_t kMost>
 struct Stack {
-  std::array<void*, kMost> places;
+  std::array<void*, kMost> slots;
   size_t size = 0;
 
   bool empty() const { return size == 0; }
   bool full() const { return size == kMost; }
-  void Push(void* memory) { places[size++] = memory; }
-  void* Pop() { return places[--size]; }
+  void Push(void* memory) { slots[size++] = memory; }
+  void* Pop() { return slots[--size]; }
 };
 
 struct Shared {

@@ -44,21 +44,21 @@ struct Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-// A row of an epoch of an indexed source. Where an order gives a row several times in an epoch, `mark` tells these
-// times apart for sources that draw; 0: the first time.
-struct RowPlace {
+// A row of an epoch of an indexed source. Where an order gives a row several times in an epoch, `occurrence` tells
+// these times apart for sources that draw; 0: the first time.
+struct RowPosition {
   uint64_t epoch = 0;
   uint64_t position = 0;
-  uint64_t mark = 0;
+  uint64_t occurrence = 0;
 };
 
 // Rows of an epoch, at least one and in any order.
-struct RowPlaces {
+struct RowPositions {
   uint64_t epoch = 0;
   absl::Span<const uint64_t> positions;
-  absl::Span<const uint64_t> marks = {};  // one for each position; empty: all are 0
+  absl::Span<const uint64_t> occurrences = {};  // one for each position; empty: all are 0
 
-  uint64_t mark(size_t i) const { return marks.empty() ? 0 : marks[i]; }
+  uint64_t occurrence(size_t i) const { return occurrences.empty() ? 0 : occurrences[i]; }
 };
 
 // What is known of an indexed source before it runs.
@@ -89,10 +89,10 @@ class IndexedSource {
   // earlier epochs.
   virtual absl::StatusOr<BegunEpoch> Begin(uint64_t /*epoch*/) { return BegunEpoch{size(), 0}; }
   // Appends the row to the block: id, provenance and columns. On an error nothing is appended.
-  virtual absl::Status Read(const RowPlace& place, Block& block) const = 0;
+  virtual absl::Status Read(const RowPosition& wanted, Block& block) const = 0;
   // Puts the rows into a block that has none. On an error the rows before the failed one are in the block. Sources of
   // light rows override it to make contiguous columns.
-  virtual absl::Status ReadRows(const RowPlaces& places, Block& block) const;
+  virtual absl::Status ReadRows(const RowPositions& wanted, Block& block) const;
   // The id and provenance that Read would give the row, without reading.
   virtual void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const = 0;
   virtual void AddFingerprints(std::vector<Fingerprint>& fingerprints) const = 0;
@@ -109,8 +109,8 @@ class StreamSource {
   virtual absl::Status Start(uint64_t epoch, absl::Span<const uint64_t> counters) = 0;
   // Puts the next rows that `share` has, at least one and at most `rows`, into a block that has none, with one
   // contiguous column for each where it can. The position of a row is the number of rows read before it in this epoch.
-  // Sets `counters` to the counters after the last row put there; rows behind it that the share does not have may have
-  // been read. Sets `end` instead if no row is left. On an error the rows before the failed one are in the block. A
+  // Sets `counters` to the counters after the last row put there; later rows outside the share may already have been
+  // read. Sets `end` instead if no row is left. On an error the rows before the failed one are in the block. A
   // source that can go on behind a row that failed sets block.failed to its identity, and `counters` to those after it:
   // if such rows are skipped, ReadRows is called again.
   virtual absl::Status ReadRows(int rows, const RowShare& share, Block& block, absl::Span<uint64_t> counters,
@@ -159,8 +159,8 @@ class StreamOperator {
   // The input whose next message it needs.
   virtual int wants() const { return 0; }
   // Takes one message and returns few for it; the rest is returned by later calls, when there is a slot. A tombstone
-  // counts as a row and is passed on (Block::tombstone); rows that a message notes as removed (Block::removed) belong
-  // to the row behind them, and leave with it or before it.
+  // counts as a row and is passed on (Block::tombstone); rows that a message notes as removed (Block::removed) are
+  // attached to the next row and must be emitted with it or earlier.
   virtual void Receive(int input, Message message, Outbox& out) = 0;
   virtual bool owes() const { return false; }
   virtual void Continue(Outbox& /*out*/) {}

@@ -19,7 +19,7 @@ constexpr size_t kMostKept = 32;  // in each class
 
 struct Kept {
   std::mutex mutex;
-  std::array<void*, kMostKept> places;
+  std::array<void*, kMostKept> slots;
   size_t size = 0;
 };
 
@@ -50,7 +50,7 @@ void* TakeRowMemory(size_t bytes) {
   Kept& kept = KeptMemory()[size_class];
   {
     const auto lock = BriefLock(kept.mutex);
-    if (kept.size > 0) return kept.places[--kept.size];
+    if (kept.size > 0) return kept.slots[--kept.size];
   }
   return ::operator new(size_t{1} << (kLeastBits + size_class));
 }
@@ -61,7 +61,7 @@ void GiveRowMemory(void* memory, size_t bytes) noexcept {
     Kept& kept = KeptMemory()[size_class];
     const auto lock = BriefLock(kept.mutex);
     if (kept.size < kMostKept) {
-      kept.places[kept.size++] = memory;
+      kept.slots[kept.size++] = memory;
       return;
     }
   }

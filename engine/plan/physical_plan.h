@@ -30,7 +30,7 @@ enum class Lane : uint8_t {
 
 struct PlannedOperator {
   std::string name;  // "batch[3]"
-  // Of the user's other operators whose steps it has.
+  // The names of the user's other operators whose steps it has.
   std::vector<std::string> fused;
   std::string location;  // "train.py:12"
   OperatorProperties properties;
@@ -111,7 +111,7 @@ struct PlannedCache {
   int op = 0;
   uint64_t rows = 0;   // that may be looked up by key
   std::string folder;  // empty: memory alone
-  // Of an automatic cache.
+  // For automatic caches:
   std::string declined;   // why it keeps nothing; empty: it may keep rows
   std::string no_folder;  // why nothing goes to the folder that the user named
   bool light = false;     // its rows are made as fast as found

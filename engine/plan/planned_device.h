@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// Of host memory.
+// The kind of a host buffer.
 enum class MemoryKind : uint8_t {
   kPlain,
   kPageLocked,  // a device copies from it by itself

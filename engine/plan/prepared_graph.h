@@ -25,7 +25,7 @@ class PreparedGraph {
   const PlanNode& root() const { return *root_; }
   // Indexed by their numbers in a plan.
   const std::vector<PlanNode*>& nodes() const { return nodes_; }
-  // Of the sources, as they were when it was made.
+  // The fingerprints of the sources when the graph was prepared.
   const std::vector<Fingerprint>& fingerprints() const { return fingerprints_; }
   // Whether the sources differ now or cannot be found any more.
   bool DataChanged() const;

@@ -13,7 +13,7 @@ struct ShardAssignment {
   uint64_t base = 0;  // positions of the first epoch that were used up before
   enum class Even { kOff, kDrop, kPad } even = Even::kOff;
 
-  // Rows of this rank in an epoch of `size` rows from `base` on, dealt in runs of `run_length`, which divides both.
+  // Rows of this rank in an epoch of `size` rows from `base` on, sharded in runs of `run_length`, which divides both.
   uint64_t RowsOf(uint64_t size, uint64_t base, uint64_t run_length = 1) const;
   // The position of this rank's row number `local` among those from `base` on. With even="pad" it may be beyond the
   // epoch's size, where positions begin again.

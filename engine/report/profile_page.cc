@@ -27,7 +27,7 @@ constexpr int kStripHeight = 14;
 constexpr absl::string_view kStyle =
 #include "engine/report/profile_page.css.inc"
     ;
-// Has {{places}} to fill.
+// Has {{placeholders}} to fill.
 constexpr absl::string_view kPage =
 #include "engine/report/profile_page.html.inc"
     ;
@@ -280,7 +280,7 @@ std::string ProfilePage(const Report& report, const Profile& profile) {
   const std::vector<std::vector<double>> levels = HighestLevels(profile);
   const std::vector<double>& held = levels.back();
   const double most_held = *std::max_element(held.begin(), held.end());
-  // Replaces in one pass, so that names which look like places of the page stay names.
+  // Replaces in one pass, so that names that look like placeholders stay names.
   return absl::StrReplaceAll(kPage, {{"{{style}}", kStyle},
                                      {"{{delivered}}", Delivered(report)},
                                      {"{{loop_wait}}", WaitText(report)},

@@ -77,9 +77,9 @@ class CountSource : public IndexedSource {
   uint64_t size() const override { return rows_; }
   IndexedProperties properties() const override { return {.begins = shape_.grows > 0, .run_length = shape_.run}; }
   absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override { return BegunEpoch{rows_ = RowsOf(epoch), 0}; }
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    if (place.position >= rows_) return InternalError("position ", place.position, " of ", rows_, " rows");
-    return AppendCount(place.epoch, place.position, bytes_, block);
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    if (wanted.position >= rows_) return InternalError("position ", wanted.position, " of ", rows_, " rows");
+    return AppendCount(wanted.epoch, wanted.position, bytes_, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     id = {epoch, position, false};

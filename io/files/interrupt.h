@@ -23,7 +23,7 @@ class Interrupt {
 
   // kClosed once the interrupt of the calling thread was wanted; OK if there is none.
   static absl::Status Check();
-  // Of the calling thread; null: none.
+  // Returns the interrupt of the calling thread; null: none.
   static Interrupt* Current();
 
   // For a thread that works for the thread of `interrupt`; null: no interrupt.

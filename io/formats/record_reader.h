@@ -75,7 +75,8 @@ class RecordReader {
 // `alignment` bytes of all files, at the first record from there on.
 struct PartBorders {
   int64_t alignment = 1;
-  bool to_part_before = false;  // a record that begins exactly there is in the part before, unless a file begins there
+  // A record exactly on the boundary belongs to the previous part, except at the start of a file.
+  bool to_part_before = false;
 };
 
 class Format {

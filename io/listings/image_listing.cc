@@ -27,7 +27,7 @@ struct ClassPictures {
   std::vector<int64_t> sizes;
   uint64_t hash = 0;
   std::map<std::string, int64_t> others;  // skipped files by extension
-  std::vector<FolderStamp> folders;
+  std::vector<FolderVersion> folders;
   absl::Status status;
 };
 
@@ -91,11 +91,11 @@ std::string DescribeOthers(const std::map<std::string, int64_t>& others) {
   return parts.empty() ? "no files at all" : Join(parts);
 }
 
-void AddStamp(const FileSystem& files, const std::string& folder, std::vector<FolderStamp>& stamps) {
+void AddVersion(const FileSystem& files, const std::string& folder, std::vector<FolderVersion>& versions) {
   absl::StatusOr<FileStat> stat = files.Stat(folder);
   // The call that lists it reports why it is missing.
   if (!stat.ok()) return;
-  stamps.push_back({folder, stat->changed_ns, std::move(stat->identity)});
+  versions.push_back({folder, stat->changed_ns, std::move(stat->identity)});
 }
 
 // Walks one class folder.
@@ -119,7 +119,7 @@ class ClassWalk {
   // `folder` is relative to the class's, "" or ending in '/'.
   absl::Status Visit(const std::string& folder) {
     const std::string path = JoinPath(root_, folder);
-    AddStamp(files_, path, result_.folders);
+    AddVersion(files_, path, result_.folders);
     HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files_.List(path, true));
     for (const FolderEntry& entry : entries) {
       if (entry.type == EntryType::kFolder) {
@@ -290,7 +290,7 @@ absl::StatusOr<ImageListing> ImageListing::Make(const FileSystem& files, const s
   ImageListing listing;
   listing.folder_ = folder;
   listing.options_hash_ = OptionsHash(options);
-  AddStamp(files, folder, listing.folders_);
+  AddVersion(files, folder, listing.folders_);
   HEADRACE_ASSIGN_OR_RETURN(listing.classes_, FindClasses(files, folder, extensions, options));
   const std::vector<ClassPictures> pictures = WalkClasses(files, folder, listing.classes_, extensions, options);
   int64_t bytes = 0;

@@ -35,7 +35,7 @@ struct ImageClass {
 };
 
 // Shows whether entries of a folder were added, removed or renamed.
-struct FolderStamp {
+struct FolderVersion {
   std::string path;
   int64_t changed_ns = 0;  // from FileStat
   std::string identity;    // from FileStat
@@ -71,8 +71,9 @@ class ImageListing {
   // elsewhere has the same fingerprint.
   uint64_t fingerprint() const { return fingerprint_; }
 
-  // The stamps of all folders that were walked, each taken before the folder was read; empty if the listing was loaded.
-  std::vector<FolderStamp> TakeFolders() { return std::move(folders_); }
+  // The versions of all folders that were walked, each taken before the folder was read; empty if the listing was
+  // loaded.
+  std::vector<FolderVersion> TakeFolders() { return std::move(folders_); }
 
  private:
   // Hashes the options that affect a listing.
@@ -84,7 +85,7 @@ class ImageListing {
   std::vector<int64_t> sizes_;
   uint64_t options_hash_ = 0;
   uint64_t fingerprint_ = 0;
-  std::vector<FolderStamp> folders_;
+  std::vector<FolderVersion> folders_;
 };
 
 }  // namespace headrace

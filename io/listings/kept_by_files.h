@@ -39,8 +39,8 @@ class KeptByFiles {
     const int64_t began_ns = now_ns_();
     // Looks at the files before they are read, so that a later change is noticed.
     Kept kept{&files, name, {}, nullptr};
-    for (std::string& path : paths) kept.stamps.push_back(StampOf(files, std::move(path)));
-    if (const auto found = Find(kept); found != nullptr && found->stamps == kept.stamps) return found->value;
+    for (std::string& path : paths) kept.versions.push_back(VersionOf(files, std::move(path)));
+    if (const auto found = Find(kept); found != nullptr && found->versions == kept.versions) return found->value;
     HEADRACE_ASSIGN_OR_RETURN(Value value, make());
     kept.value = std::make_shared<const Value>(std::move(value));
     std::shared_ptr<const Value> made = kept.value;
@@ -58,18 +58,18 @@ class KeptByFiles {
   // The coarsest change times of known file systems.
   static constexpr int64_t kCoarseNs = 2'000'000'000;
 
-  struct Stamp {
+  struct FileVersion {
     std::string path;
     int64_t size = -1;
     int64_t changed_ns = 0;  // 0: not known
     std::string identity;
 
-    friend bool operator==(const Stamp&, const Stamp&) = default;
+    friend bool operator==(const FileVersion&, const FileVersion&) = default;
   };
   struct Kept {
     const FileSystem* files;
     std::string name;
-    std::vector<Stamp> stamps;
+    std::vector<FileVersion> versions;
     std::shared_ptr<const Value> value;
   };
 
@@ -78,14 +78,14 @@ class KeptByFiles {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
   }
 
-  static Stamp StampOf(const FileSystem& files, std::string path) {
+  static FileVersion VersionOf(const FileSystem& files, std::string path) {
     const absl::StatusOr<FileStat> stat = files.Stat(path);
-    Stamp stamp{std::move(path), -1, 0, ""};
-    if (!stat.ok()) return stamp;
-    stamp.size = stat->size;
-    stamp.changed_ns = stat->changed_ns;
-    stamp.identity = stat->identity;
-    return stamp;
+    FileVersion version{std::move(path), -1, 0, ""};
+    if (!stat.ok()) return version;
+    version.size = stat->size;
+    version.changed_ns = stat->changed_ns;
+    version.identity = stat->identity;
+    return version;
   }
 
   std::shared_ptr<const Kept> Find(const Kept& wanted) {
@@ -97,8 +97,8 @@ class KeptByFiles {
   }
 
   void Keep(Kept kept, int64_t began_ns) {
-    const bool tells = std::all_of(kept.stamps.begin(), kept.stamps.end(), [began_ns](const Stamp& stamp) {
-      return stamp.changed_ns > 0 && stamp.changed_ns < began_ns - kCoarseNs;
+    const bool tells = std::all_of(kept.versions.begin(), kept.versions.end(), [began_ns](const FileVersion& version) {
+      return version.changed_ns > 0 && version.changed_ns < began_ns - kCoarseNs;
     });
     const std::shared_ptr<const Kept> old = Find(kept);
     const std::lock_guard<std::mutex> lock(mutex_);

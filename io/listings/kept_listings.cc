@@ -33,9 +33,9 @@ int64_t KeptListings::SystemNow() {
 }
 
 bool KeptListings::Unchanged(const Kept& kept) {
-  return std::all_of(kept.stamps.begin(), kept.stamps.end(), [&kept](const FolderStamp& stamp) {
-    const absl::StatusOr<FileStat> now = kept.files->Stat(stamp.path);
-    return now.ok() && now->changed_ns == stamp.changed_ns && now->identity == stamp.identity;
+  return std::all_of(kept.versions.begin(), kept.versions.end(), [&kept](const FolderVersion& version) {
+    const absl::StatusOr<FileStat> now = kept.files->Stat(version.path);
+    return now.ok() && now->changed_ns == version.changed_ns && now->identity == version.identity;
   });
 }
 
@@ -49,11 +49,11 @@ std::shared_ptr<const KeptListings::Kept> KeptListings::Find(const Kept& wanted)
 }
 
 void KeptListings::Keep(Kept kept, int64_t began_ns) {
-  const auto tells = [began_ns](const FolderStamp& stamp) {
-    return stamp.changed_ns > 0 && stamp.changed_ns < began_ns - kCoarseNs;
+  const auto tells = [began_ns](const FolderVersion& version) {
+    return version.changed_ns > 0 && version.changed_ns < began_ns - kCoarseNs;
   };
-  const bool keep = !kept.stamps.empty() && kept.stamps.size() <= kMostFolders &&
-                    std::all_of(kept.stamps.begin(), kept.stamps.end(), tells);
+  const bool keep = !kept.versions.empty() && kept.versions.size() <= kMostFolders &&
+                    std::all_of(kept.versions.begin(), kept.versions.end(), tells);
   const std::shared_ptr<const Kept> old = Find(kept);
   const std::lock_guard<std::mutex> lock(mutex_);
   std::erase(kept_, old);
@@ -82,9 +82,9 @@ absl::StatusOr<std::shared_ptr<const ImageListing>> KeptListings::Get(const File
                                                        : ImageListing::Make(files, folder, options));
   if (saved != nullptr && !load) HEADRACE_RETURN_IF_ERROR(listing.Save(files, *saved));
   if (load) {
-    kept.stamps.push_back({*saved, file->changed_ns, file->identity});
+    kept.versions.push_back({*saved, file->changed_ns, file->identity});
   } else if (saved == nullptr) {
-    kept.stamps = listing.TakeFolders();
+    kept.versions = listing.TakeFolders();
   }
   kept.listing = std::make_shared<const ImageListing>(std::move(listing));
   std::shared_ptr<const ImageListing> made = kept.listing;

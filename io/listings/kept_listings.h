@@ -41,7 +41,7 @@ class KeptListings {
     std::string folder;
     std::string saved;  // empty: not saved
     ImageListingOptions options;
-    std::vector<FolderStamp> stamps;  // of the folders, or of the file
+    std::vector<FolderVersion> versions;  // of the folders, or of the file
     std::shared_ptr<const ImageListing> listing;
   };
 

@@ -60,8 +60,8 @@ bool GraphEditor::FeedsIndexed(int id) const {
 
 void GraphEditor::Remove(int id) {
   const int input = static_cast<int>(nodes_[id].inputs(0));
-  const bool moves_dealing = over_indices_[input] && !over_indices_[id] && FeedsIndexed(id);
-  if (moves_dealing) {
+  const bool moves_sharding = over_indices_[input] && !over_indices_[id] && FeedsIndexed(id);
+  if (moves_sharding) {
     const proto::Node wall = ProjectOf(schemas_[input], nodes_[id]);
     nodes_[id] = wall;
     nodes_[id].add_inputs(static_cast<uint32_t>(input));

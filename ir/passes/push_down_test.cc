@@ -43,7 +43,7 @@ TEST(PushDown, TakeAndSkipGoBelowMaps) {
 }
 
 // Rows of the source are sharded among ranks below the take in either case.
-TEST(PushDown, LeavesThePlaceWhereRowsAreDealt) {
+TEST(PushDown, LeavesThePointWhereRowsAreSharded) {
   GraphBuilder builder;
   builder.Add("pictures");
   builder.Add("map", {0});

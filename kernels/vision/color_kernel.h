@@ -22,7 +22,7 @@ class ColorStep : public PixelStep {
   absl::StatusOr<PixelFormat> After(const PixelFormat& before) const final;
 };
 
-// Each value by itself, by what is known of the picture.
+// Maps each value independently, using facts of the picture.
 class TableStep : public ColorStep {
  public:
   bool by_table() const final { return true; }
@@ -33,7 +33,7 @@ class TableStep : public ColorStep {
   virtual void Fill(const PixelFacts& facts, int64_t channel, absl::Span<uint8_t> table) const = 0;
 };
 
-// How often each value occurs in each channel: what a step counts that needs the picture's histograms.
+// How often each value occurs in each channel: the counts for steps that need histograms.
 inline constexpr size_t kHistogramCounts = size_t{3} * 256;
 void AddHistograms(const PixelRow& row, absl::Span<int64_t> counts);
 inline absl::Span<const int64_t> HistogramOf(const PixelFacts& facts, int64_t channel) {

@@ -28,9 +28,10 @@ class FusedImage {
     uint64_t seed = 0;
     uint64_t salt = 0;
   };
-  // Of as many parts as fit, from the first: an optional decode kernel, then geometric kernels, then pixel kernels.
+  // Builds a pass from the longest prefix of parts that fits: an optional decode kernel, then geometric kernels,
+  // then pixel kernels.
   static FusedImage Make(absl::Span<const Part> parts);
-  // How many they are; a pass of none, or of one, is of no use.
+  // The number of fused parts; fewer than two are not worth a pass.
   size_t parts() const { return parts_; }
 
   // Fails if a plain kernel would; the plain kernels then report the error. Damage outside of the decoded part goes

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-// Of `size` numbers, symmetric, with the sum 1; sigma in pixels.
+// Returns `size` symmetric weights with the sum 1; sigma in pixels.
 std::vector<float> GaussianWeights(int64_t size, double sigma);
 
 // `down` and `along`: odd numbers of weights, for the axes y and x. uint8, which is rounded, or float32; the target is

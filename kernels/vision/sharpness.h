@@ -8,7 +8,8 @@
 
 namespace headrace {
 
-// Of uint8. `factor`: 0 smooth, 1 unchanged, above 1 sharper. Pixels at the border stay as they are.
+// Sharpens or smooths a uint8 image. `factor`: 0 smooth, 1 unchanged, above 1 sharper. Pixels at the border stay as
+// they are.
 absl::StatusOr<Tensor> WithSharpness(const Image& image, double factor, OutputAllocator& output);
 
 }  // namespace headrace

@@ -13,7 +13,7 @@ namespace headrace {
 const PixelStep& InvertStep();
 // Keeps the highest `factor` bits, 0 … 8.
 const PixelStep& PosterizeStep();
-// Inverts what is at least `factor`.
+// Inverts values ≥ `factor`.
 const PixelStep& SolarizeStep();
 // Spreads each channel so that its values are used about equally often.
 const PixelStep& EqualizeStep();

@@ -27,7 +27,7 @@ struct PlaneMap {
   bool projective = false;  // else w is 1
 };
 
-// What new pixels are made of.
+// Interpolation and fill value.
 struct WarpOptions {
   WarpFilter filter = WarpFilter::kNearest;
   absl::Span<const ir::Number> fill = {};  // beyond the image: one number, or one per channel
@@ -38,14 +38,15 @@ struct WarpOptions {
 absl::StatusOr<Tensor> Warped(const Image& image, const PlaneMap& map, int64_t height, int64_t width,
                               const WarpOptions& options, OutputAllocator& output);
 
-// How far from its own place each pixel of the result is taken, in pixels: one number for each pixel of the image, row
-// by row, along x and along y.
+// How far from its own position each pixel of the result is taken, in pixels: one number for each pixel of the image,
+// row by row, along x and along y.
 struct DisplacementField {
   const float* x;
   const float* y;
 };
 
-// The same at the place of each pixel moved by the field; numbers that are not finite lead out of the image.
+// Like Warped, with each pixel taken from its position moved by the field; non-finite displacements sample outside the
+// image.
 absl::StatusOr<Tensor> Displaced(const Image& image, const DisplacementField& field, const WarpOptions& options,
                                  OutputAllocator& output);
 

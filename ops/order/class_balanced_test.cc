@@ -57,7 +57,7 @@ TEST(ClassBalanced, DrawsClassesEquallyOftenAndTheirRowsToo) {
   }
 }
 
-TEST(ClassBalanced, IsDealtAboveItsDraws) {
+TEST(ClassBalanced, IsShardedAboveItsDraws) {
   const RunSpec spec = With(Int64s({0, 1, 1, 1}));
   const std::vector<int64_t> whole = RunEveryWay(Over(4, 10), spec).Ints();
   const std::vector<Ran> ranks = RunRanks(Over(4, 10), 2, spec);

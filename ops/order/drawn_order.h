@@ -29,7 +29,8 @@ struct DrawnSize {
 
 // How often the row of each position came at earlier ones; empty: no row recurs. `rows` are below `input_rows`.
 std::vector<uint32_t> CountOccurrences(absl::Span<const uint32_t> rows, uint64_t input_rows);
-// What it takes for a while, besides its result, for so many rows; 0: not more than they.
+// Temporary memory of CountOccurrences for that many rows, in bytes, in addition to the result;
+// 0: no table, only a map of the rows.
 uint64_t BytesToCountOccurrences(uint64_t rows, uint64_t input_rows);
 
 // kUnsupported for 2^32 rows of the input or more; kResource if the tables, with what a draw needs of each row of the
@@ -41,7 +42,7 @@ absl::StatusOr<std::unique_ptr<RowOrder>> MakeDrawnOrder(const DrawnSize& size, 
 
 // The attribute `n`, the number of draws of an epoch: None, as many as its input has rows.
 ir::Attribute DeclareDrawnRows();
-// `input_rows`, too, for an operator without it.
+// The number of draws of an epoch. Defaults to `input_rows` if the operator has no `n`.
 uint64_t DrawnRows(const OpArguments& arguments, uint64_t input_rows);
 std::optional<uint64_t> MostDrawnRows(const ir::Attributes& attributes,
                                       absl::Span<const std::optional<uint64_t>> inputs);

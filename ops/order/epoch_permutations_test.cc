@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(EpochPermutations, EveryAxis, ::testing::ValuesIn(kAxes
                          [](const auto& axis) { return std::string(axis.param.name); });
 
 // Which three of six rows the first of two ranks gets: each of 20 sets.
-TEST(EpochPermutations, DealsAnyRowsToARank) {
+TEST(EpochPermutations, AssignsAnyRowsToARank) {
   if (!kCountsChances) GTEST_SKIP();
   std::vector<int64_t> counts(20);
   std::vector<int> number(64, -1);

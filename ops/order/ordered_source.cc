@@ -38,24 +38,25 @@ class OrderedSource : public IndexedSource {
     return begun;
   }
 
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    uint64_t position = place.position;
-    const uint64_t occurrence = Find(place.epoch, position);
-    HEADRACE_RETURN_IF_ERROR(input_->Read({place.epoch, position, MarkOf(place.mark, occurrence)}, block));
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    uint64_t position = wanted.position;
+    const uint64_t occurrence = Find(wanted.epoch, position);
+    HEADRACE_RETURN_IF_ERROR(
+        input_->Read({wanted.epoch, position, NestedOccurrence(wanted.occurrence, occurrence)}, block));
     MarkOccurrence(occurrence, block.ids.back());
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    Positions of_input(places.positions.begin(), places.positions.end());
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    Positions of_input(wanted.positions.begin(), wanted.positions.end());
     Positions occurrences(of_input.size());
-    order_->Find(places.epoch, absl::MakeSpan(of_input), absl::MakeSpan(occurrences));
+    order_->Find(wanted.epoch, absl::MakeSpan(of_input), absl::MakeSpan(occurrences));
     uint64_t any = 0;
     for (const uint64_t occurrence : occurrences) any |= occurrence;
-    if (any == 0 && places.marks.empty()) return input_->ReadRows({places.epoch, of_input}, block);
-    Positions marks(of_input.size());
-    for (size_t i = 0; i < marks.size(); ++i) marks[i] = MarkOf(places.mark(i), occurrences[i]);
-    absl::Status status = input_->ReadRows({places.epoch, of_input, marks}, block);
+    if (any == 0 && wanted.occurrences.empty()) return input_->ReadRows({wanted.epoch, of_input}, block);
+    Positions nested(of_input.size());
+    for (size_t i = 0; i < nested.size(); ++i) nested[i] = NestedOccurrence(wanted.occurrence(i), occurrences[i]);
+    absl::Status status = input_->ReadRows({wanted.epoch, of_input, nested}, block);
     for (size_t i = 0; any > 0 && i < block.ids.size(); ++i) MarkOccurrence(occurrences[i], block.ids[i]);
     return status;
   }
@@ -79,8 +80,8 @@ class OrderedSource : public IndexedSource {
     return occurrence;
   }
 
-  // `outer`: the mark of the position here. The second time in this order is not the second time in another.
-  uint64_t MarkOf(uint64_t outer, uint64_t occurrence) const {
+  // `outer`: the occurrence of the position here. The second time in this order is not the second time in another.
+  uint64_t NestedOccurrence(uint64_t outer, uint64_t occurrence) const {
     if (!order_->recurs() || (outer == 0 && occurrence == 0)) return outer;
     return MixKey(MixKey(outer, 1), occurrence);
   }

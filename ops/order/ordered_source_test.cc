@@ -17,8 +17,8 @@ namespace {
 class Numbers : public IndexedSource {
  public:
   uint64_t size() const override { return 5; }
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    const auto [epoch, position, mark] = place;
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    const auto [epoch, position, occurrence] = wanted;
     if (position == 4) return DataError("row 4");
     block.ids.push_back({epoch, position});
     block.provenances.push_back({nullptr, static_cast<int64_t>(position), -1});

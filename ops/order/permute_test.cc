@@ -100,7 +100,7 @@ TEST(Permute, ActsOverOperatorsOnIndices) {
   EXPECT_EQ(keys.size(), 10u);
 }
 
-TEST(Permute, ComesBeforeTheDeal) {
+TEST(Permute, ComesBeforeSharding) {
   std::multiset<int64_t> seen;
   for (const Ran& rank : RunRanks(Over("take", 7), 3)) {
     for (const int64_t value : rank.Ints()) seen.insert(value);

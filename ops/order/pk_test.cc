@@ -116,7 +116,7 @@ TEST(PK, ReplacesInAClassOfFewerRows) {
   EXPECT_LT(std::abs(ChiSquareDeviation(counts, std::vector<double>(8, static_cast<double>(sum) / 8))), kMostDeviation);
 }
 
-TEST(PK, IsDealtInWholeGroups) {
+TEST(PK, IsShardedInWholeGroups) {
   const std::vector<int64_t> whole = RunEveryWay(Over(2, 2, 7), Labelled()).Ints();
   const std::vector<Ran> ranks = RunRanks(Over(2, 2, 7), 3, Labelled());
   for (size_t rank = 0; rank < 3; ++rank) {

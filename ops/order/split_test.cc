@@ -64,7 +64,7 @@ TEST(Split, RefusesPartsThatAreNone) {
   EXPECT_THAT(Refusal(Part({1.0}, 0, 0)), HasSubstr("part 0 would be empty"));
 }
 
-TEST(Split, DealsAPartToTheRanks) {
+TEST(Split, ShardsAPart) {
   std::multiset<int64_t> seen;
   for (const Ran& rank : RunRanks(Part({0.5, 0.5}, 0, 20, true), 3)) {
     for (const int64_t number : rank.Ints()) seen.insert(number);

@@ -22,12 +22,12 @@ ir::Attribute DeclareValuesColumn();
 // strings and texts. `what`: "weights".
 absl::StatusOr<ir::Schema> InferWithValues(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                            std::string_view what, bool or_texts);
-// The columns wanted of the first input, and that one of the second.
+// The columns wanted of the first input, and the column of values of the second.
 std::vector<ir::ColumnSet> ReadsValues(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                        const ir::ColumnSet& wanted);
 
-// Those of every row of `values`, the second input; 0 for a row that fails, if such rows are left out. kGraph if it
-// does not have exactly `rows` of them, or `rows` is 0; kResource if what is made of them would not fit the budget;
+// The value of each row of `values`, the second input; 0 for a row that fails, if such rows are left out. kGraph if it
+// does not have exactly `rows` rows, or `rows` is 0; kResource if what is made of the values would not fit the budget;
 // kClosed after an interrupt.
 absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, const IndexedSource& values,
                                                 uint64_t rows, std::string_view what);

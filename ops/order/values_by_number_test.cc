@@ -24,8 +24,8 @@ class Labelled : public IndexedSource {
       : labels_(std::move(labels)), bytes_(bytes), failing_(failing) {}
 
   uint64_t size() const override { return labels_.size(); }
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    const auto& [epoch, position, mark] = place;
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    const auto& [epoch, position, occurrence] = wanted;
     if (position == failing_) return DataError("no label");
     block.ids.push_back({epoch, position});
     block.provenances.push_back({nullptr, static_cast<int64_t>(position), -1});
@@ -33,10 +33,10 @@ class Labelled : public IndexedSource {
     block.columns[0].Append(*Tensor::CopyBytes(DType::kBytes, labels_[position]));
     return absl::OkStatus();
   }
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    most_at_once = std::max(most_at_once, places.positions.size());
-    const BufferRef whole_rows = BufferPool::Current().Allocate(bytes_ * places.positions.size());
-    return IndexedSource::ReadRows(places, block);
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    most_at_once = std::max(most_at_once, wanted.positions.size());
+    const BufferRef whole_rows = BufferPool::Current().Allocate(bytes_ * wanted.positions.size());
+    return IndexedSource::ReadRows(wanted, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& /*provenance*/) const override {
     id = {epoch, position};

@@ -147,7 +147,7 @@ TEST(Weighted, WithoutReplacementDrawsByTheWeightsLeft) {
   EXPECT_LT(std::abs(ChiSquareDeviation(found, expected)), kMostDeviation);
 }
 
-TEST(Weighted, IsDealtAboveItsDraws) {
+TEST(Weighted, IsShardedAboveItsDraws) {
   const std::vector<int64_t> whole = RunEveryWay(Over(5, 23), With({1, 2, 3, 4, 5})).Ints();
   const std::vector<Ran> ranks = RunRanks(Over(5, 23), 3, With({1, 2, 3, 4, 5}));
   for (size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(ranks[i % 3].Ints()[i / 3], whole[i]);

@@ -18,7 +18,7 @@
 
 namespace headrace {
 
-// That a callback of an operator of a plugin breaks a rule of the interface: kFunction, and no row's own error.
+// The error that a callback of a plugin's operator breaks a rule of the interface: kFunction, not an error of one row.
 absl::Status BrokenRule(std::string_view op, std::string_view callback, std::string_view how);
 
 }  // namespace headrace
@@ -33,7 +33,7 @@ struct headrace_call {
   // Runs the callback. Errors: the one that it returned, with its text; kFunction if it throws or breaks a rule.
   absl::Status Run(absl::FunctionRef<int32_t(headrace_call*)> callback);
 
-  // Of apply(): everything that it may ask for. `types` are those of the outputs; all must outlive the call.
+  // Everything that apply() may ask for. `types` are the types of the outputs; all must outlive the call.
   struct Row {
     absl::Span<const headrace::Tensor> inputs = {};
     absl::Span<const headrace::ir::ColumnType> types = {};

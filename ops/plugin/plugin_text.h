@@ -1,4 +1,4 @@
-// Text that a plugin gives while it runs, of which nobody knows that it is UTF-8. Pure functions.
+// Text returned by a plugin, not yet validated as UTF-8. Pure functions.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_TEXT_H_
 

@@ -35,7 +35,7 @@ struct CsvLines {
   std::vector<std::optional<std::string>> missing;
 };
 
-// Columns of the types of WithFieldType and of strings, of known shapes. Records must have CsvField::kSlack bytes
+// Supports string columns and the WithFieldType types, with static shapes. Records must have CsvField::kSlack bytes
 // behind them. Errors of a record, kData: another number of fields, a fault of CsvField, text that is not UTF-8, a
 // field that is not of its column's type, or an empty one that stands for nothing. Fields of no column may hold
 // anything.

@@ -15,7 +15,7 @@ constexpr int64_t kMostFields = int64_t{1} << 28;
 constexpr size_t kNamed = 20;
 
 // The fields of a declared column.
-struct Place {
+struct FieldRange {
   size_t begin = 0;
   size_t fields = 1;
   const ir::Column* column = nullptr;
@@ -37,19 +37,19 @@ void AddUnread(std::vector<CsvRun>& runs, size_t fields) {
   }
 }
 
-// Of lines of `total` fields; the places are in order and share none.
-std::vector<CsvRun> RunsOf(const std::vector<Place>& places, size_t total, const ir::Columns& columns) {
+// Of lines of `total` fields; the ranges are in order and share none.
+std::vector<CsvRun> RunsOf(const std::vector<FieldRange>& ranges, size_t total, const ir::Columns& columns) {
   std::vector<CsvRun> runs;
   size_t at = 0;
-  for (const Place& place : places) {
-    AddUnread(runs, place.begin - at);
-    const int column = IndexIn(columns, place.column->name);
+  for (const FieldRange& range : ranges) {
+    AddUnread(runs, range.begin - at);
+    const int column = IndexIn(columns, range.column->name);
     if (column == CsvRun::kNoColumn) {
-      AddUnread(runs, place.fields);
+      AddUnread(runs, range.fields);
     } else {
-      runs.push_back({column, place.fields});
+      runs.push_back({column, range.fields});
     }
-    at = place.begin + place.fields;
+    at = range.begin + range.fields;
   }
   AddUnread(runs, total - at);
   return runs;
@@ -86,7 +86,7 @@ absl::StatusOr<size_t> FieldsOfColumn(const ir::Column& column) {
 
 absl::StatusOr<std::vector<CsvRun>> RunsByNames(absl::Span<const std::string> names, const ir::Schema& declared,
                                                 const ir::Columns& columns) {
-  std::vector<Place> places;
+  std::vector<FieldRange> ranges;
   std::set<std::string, std::less<>> seen;
   size_t total = 0;
   for (const std::string& name : names) {
@@ -95,19 +95,19 @@ absl::StatusOr<std::vector<CsvRun>> RunsByNames(absl::Span<const std::string> na
     size_t fields = 1;
     if (column != nullptr) {
       HEADRACE_ASSIGN_OR_RETURN(fields, FieldsOfColumn(*column));
-      places.push_back({total, fields, column});
+      ranges.push_back({total, fields, column});
     }
     total += fields;
   }
   for (const ir::Column& column : declared.columns) {
     if (seen.count(column.name) == 0) return GraphError(NoSuchName(column.name, names, "columns"));
   }
-  return RunsOf(places, total, columns);
+  return RunsOf(ranges, total, columns);
 }
 
 absl::StatusOr<std::vector<CsvRun>> RunsByHeader(absl::Span<const std::string> header, const ir::Schema& declared,
                                                  const ir::Columns& columns) {
-  std::vector<Place> places;
+  std::vector<FieldRange> ranges;
   for (const ir::Column& column : declared.columns) {
     const auto found = std::find(header.begin(), header.end(), column.name);
     if (found == header.end()) return GraphError(NoSuchName(column.name, header, "the header"));
@@ -118,17 +118,17 @@ absl::StatusOr<std::vector<CsvRun>> RunsByHeader(absl::Span<const std::string> h
       return GraphError("the column \"", column.name, "\" takes ", fields, " fields, and the header has ",
                         header.size() - begin, " from that name on");
     }
-    places.push_back({begin, fields, &column});
+    ranges.push_back({begin, fields, &column});
   }
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.begin < b.begin; });
-  for (size_t i = 1; i < places.size(); ++i) {
-    const Place& before = places[i - 1];
-    if (places[i].begin < before.begin + before.fields) {
+  std::sort(ranges.begin(), ranges.end(), [](const FieldRange& a, const FieldRange& b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < ranges.size(); ++i) {
+    const FieldRange& before = ranges[i - 1];
+    if (ranges[i].begin < before.begin + before.fields) {
       return GraphError("the column \"", before.column->name, "\" takes ", before.fields,
-                        " fields, and with them that of \"", places[i].column->name, "\"");
+                        " fields, and with them that of \"", ranges[i].column->name, "\"");
     }
   }
-  return RunsOf(places, header.size(), columns);
+  return RunsOf(ranges, header.size(), columns);
 }
 
 }  // namespace headrace

@@ -22,7 +22,7 @@ ir::Attribute DeclareFields();
 ir::Attribute DeclareChosenFields();
 // At least one, of different names. kGraph otherwise.
 absl::StatusOr<ir::Schema> FieldsOf(const ir::Attributes& attributes);
-// Those of `fields` that `columns` names, in its order; all for None.
+// Returns the fields that the attribute `columns` names, in its order; all for None.
 absl::StatusOr<ir::Schema> ChosenFields(const ir::Attributes& attributes, const ir::Schema& fields);
 
 // Calls call(T()) for the dtype of a field of numbers or bools, and returns what it returns; false for other dtypes.

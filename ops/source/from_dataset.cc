@@ -28,12 +28,12 @@ class DatasetSource : public IndexedSource {
 
   uint64_t size() const override { return size_; }
 
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    return Append({place.epoch, {&place.position, 1}, {&place.mark, 1}}, block);
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    return Append({wanted.epoch, {&wanted.position, 1}, {&wanted.occurrence, 1}}, block);
   }
 
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    absl::Status status = Append(places, block);
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    absl::Status status = Append(wanted, block);
     JoinSmallRows(block);
     return status;
   }
@@ -49,28 +49,28 @@ class DatasetSource : public IndexedSource {
   }
 
  private:
-  absl::Status Append(const RowPlaces& places, Block& block) const {
+  absl::Status Append(const RowPositions& wanted, Block& block) const {
     if (StopSignal::Raised()) return StopSignal::Error();
     std::vector<std::vector<Tensor>> rows;
-    const absl::Status read = ReadRuns(places, rows);
+    const absl::Status read = ReadRuns(wanted, rows);
     for (size_t i = 0; i < rows.size(); ++i) {
-      const uint64_t index = places.positions[i];
+      const uint64_t index = wanted.positions[i];
       HEADRACE_RETURN_IF_ERROR(CheckHostRow(columns_, rows[i], "the dataset", name_, index));
-      AppendRow(block, {places.epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, rows[i]);
+      AppendRow(block, {wanted.epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, rows[i]);
     }
     return read;
   }
 
   // Reads rows that come again with a key of their own; where rows are read in runs, a run has that of its first row.
-  absl::Status ReadRuns(const RowPlaces& places, std::vector<std::vector<Tensor>>& rows) const {
-    const uint64_t epoch_key = RowRandom::KeyOf(stream_, places.epoch);
-    const size_t count = places.positions.size();
+  absl::Status ReadRuns(const RowPositions& wanted, std::vector<std::vector<Tensor>>& rows) const {
+    const uint64_t epoch_key = RowRandom::KeyOf(stream_, wanted.epoch);
+    const size_t count = wanted.positions.size();
     for (size_t first = 0; first < count;) {
-      const uint64_t mark = places.mark(first);
+      const uint64_t occurrence = wanted.occurrence(first);
       size_t end = first + 1;
-      while (end < count && (rows_->in_runs() || places.mark(end) == mark)) ++end;
-      const uint64_t key = mark == 0 ? epoch_key : MixKey(epoch_key, mark);
-      HEADRACE_RETURN_IF_ERROR(rows_->Read(key, places.positions.subspan(first, end - first), rows));
+      while (end < count && (rows_->in_runs() || wanted.occurrence(end) == occurrence)) ++end;
+      const uint64_t key = occurrence == 0 ? epoch_key : MixKey(epoch_key, occurrence);
+      HEADRACE_RETURN_IF_ERROR(rows_->Read(key, wanted.positions.subspan(first, end - first), rows));
       first = end;
     }
     return absl::OkStatus();

@@ -68,7 +68,7 @@ TEST(FromDataset, StandsBelowOperatorsOnIndices) {
   EXPECT_EQ(RunEveryWay(builder, Rows(20)).Texts().size(), 3u);
 }
 
-TEST(FromDataset, DealsRowsToRanks) {
+TEST(FromDataset, ShardsRows) {
   const std::vector<Ran> ranks = RunRanks(Source(), 2, Rows(5));
   EXPECT_THAT(ranks[0].Ints(), ElementsAre(0, 20, 40));
   EXPECT_THAT(ranks[1].Ints(), ElementsAre(10, 30));

@@ -93,7 +93,7 @@ TEST(Generator, IsNotCalledForRowsBehindABatchBeforeThatIsGiven) {
   }
 }
 
-TEST(Generator, DealsRowsToRanks) {
+TEST(Generator, ShardsRows) {
   const std::vector<Ran> ranks = RunRanks(Source(), 2, With(Growing));
   EXPECT_THAT(ranks[0].Ints(0, 1), ElementsAre(100, 102));
   EXPECT_THAT(ranks[1].Ints(0, 1), ElementsAre(101, 103));

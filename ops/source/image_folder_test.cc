@@ -81,7 +81,7 @@ TEST_F(ImageFolder, ShufflesAnewEachEpochAndKeepsIdentities) {
   EXPECT_NE(RunEveryWay(Source({{"shuffle", BoolValue(true)}}), other_seed).Texts(0), ran.Texts(0));
 }
 
-TEST_F(ImageFolder, DealsRowsToRanks) {
+TEST_F(ImageFolder, ShardsRows) {
   const std::vector<Ran> ranks = RunRanks(Source({{"shuffle", BoolValue(true)}}), 2);
   std::set<uint64_t> keys;
   for (const Ran& rank : ranks) {

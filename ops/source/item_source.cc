@@ -21,19 +21,19 @@ ItemSource::ItemSource(std::unique_ptr<const RandomAccessReader> reader, std::un
       needs_bytes_(
           std::any_of(fields_.begin(), fields_.end(), [this](int field) { return columns_->NeedsBytes(field); })) {}
 
-absl::Status ItemSource::Read(const RowPlace& place, Block& block) const {
-  const RowPlaces places{place.epoch, {&place.position, 1}};
-  if (block.columns.empty()) return ReadRows(places, block);
+absl::Status ItemSource::Read(const RowPosition& wanted, Block& block) const {
+  const RowPositions of_one{wanted.epoch, {&wanted.position, 1}};
+  if (block.columns.empty()) return ReadRows(of_one, block);
   Block row;
-  HEADRACE_RETURN_IF_ERROR(ReadRows(places, row));
+  HEADRACE_RETURN_IF_ERROR(ReadRows(of_one, row));
   absl::InlinedVector<Tensor, 2> values;
   for (BlockColumn& column : row.columns) values.push_back(column.TakeRow(0));
   AppendRow(block, row.ids[0], row.provenances[0], values);
   return absl::OkStatus();
 }
 
-absl::Status ItemSource::ReadRows(const RowPlaces& places, Block& block) const {
-  const absl::Span<const uint64_t> positions = places.positions;
+absl::Status ItemSource::ReadRows(const RowPositions& wanted, Block& block) const {
+  const absl::Span<const uint64_t> positions = wanted.positions;
   absl::Status wrong;
   absl::InlinedVector<RandomAccessReader::Content, 1> contents(positions.size());
   const size_t read = needs_bytes_ ? reader_->Read(positions, absl::MakeSpan(contents), wrong) : positions.size();
@@ -56,7 +56,7 @@ absl::Status ItemSource::ReadRows(const RowPlaces& places, Block& block) const {
     }
     // Keeps the path, which the item only points to.
     block.provenances.push_back(provenance);
-    block.ids.push_back({places.epoch, positions[i], false, contents[i].changed});
+    block.ids.push_back({wanted.epoch, positions[i], false, contents[i].changed});
   }
   if (items.empty()) return wrong;
   for (const int field : fields_) {

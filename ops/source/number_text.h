@@ -96,8 +96,8 @@ const char* ReadPlainFloat(const char* at, const char* end, T& value) {
 }  // namespace number_internal
 
 // Reads the number that begins at `at`, if it is in the usual form: digits, for floats with a point, perhaps behind a
-// minus. Returns where what it read ends; it is the number of a field if the field ends there. Null: it has another
-// form, or is none, as ReadNumber tells.
+// minus. Returns the end of the parsed text; the caller checks that the field ends there. Null: the text has another
+// form, or is no number, as ReadNumber tells.
 template <typename T>
 inline const char* ReadPlainNumber(const char* at, const char* end, T& value) {
   if constexpr (std::is_same_v<T, bool>) {

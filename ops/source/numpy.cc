@@ -19,22 +19,22 @@ class NumpySource : public IndexedSource {
 
   uint64_t size() const override { return arrays_.rows(); }
 
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    const uint64_t index = place.position;
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    const uint64_t index = wanted.position;
     absl::InlinedVector<Tensor, 2> columns;
     for (size_t i = 0; i < arrays_.size(); ++i) columns.push_back(arrays_.Row(i, index));
-    AppendRow(block, {place.epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, columns);
+    AppendRow(block, {wanted.epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, columns);
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    const absl::Span<const uint64_t> indices = places.positions;
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    const absl::Span<const uint64_t> indices = wanted.positions;
     const bool side_by_side = ArrayColumns::AreSideBySide(indices);
     for (size_t i = 0; i < arrays_.size(); ++i) {
       HEADRACE_ASSIGN_OR_RETURN(BlockColumn column, arrays_.Rows(i, indices, side_by_side));
       block.columns.push_back(std::move(column));
     }
-    NameRows(indices, places.epoch, block);
+    NameRows(indices, wanted.epoch, block);
     return absl::OkStatus();
   }
 

@@ -78,7 +78,7 @@ TEST(Numpy, OfNoRowsIsEmpty) {
   EXPECT_THAT(RunEveryWay(Source(Int64Columns("x"), true), With({{"x", Int64s({})}})).rows, IsEmpty());
 }
 
-TEST(Numpy, ShufflesAndDeals) {
+TEST(Numpy, ShufflesAndShards) {
   std::vector<int64_t> values(30);
   for (int64_t i = 0; i < 30; ++i) values[i] = i;
   const RunSpec spec = With({{"x", Int64s(values)}});

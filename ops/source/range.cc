@@ -36,22 +36,22 @@ class RangeSource : public IndexedSource {
 
   uint64_t size() const override { return bounds_.size(); }
 
-  absl::Status Read(const RowPlace& place, Block& block) const override {
-    const uint64_t index = place.position;
+  absl::Status Read(const RowPosition& wanted, Block& block) const override {
+    const uint64_t index = wanted.position;
     const uint64_t value = static_cast<uint64_t>(bounds_.start) + index * static_cast<uint64_t>(bounds_.step);
     HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Scalar(static_cast<int64_t>(value)));
-    block.ids.push_back({place.epoch, index});
+    block.ids.push_back({wanted.epoch, index});
     block.provenances.push_back({nullptr, static_cast<int64_t>(index), -1});
     block.columns.emplace_back(std::move(tensor));
     return absl::OkStatus();
   }
 
-  absl::Status ReadRows(const RowPlaces& places, Block& block) const override {
-    const absl::Span<const uint64_t> indices = places.positions;
+  absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
+    const absl::Span<const uint64_t> indices = wanted.positions;
     const auto count = static_cast<int64_t>(indices.size());
     HEADRACE_ASSIGN_OR_RETURN(Tensor values, Tensor::Allocate(DType::kInt64, {count}));
     int64_t* const value = values.mutable_data<int64_t>();
-    NameRows(indices, places.epoch, block);
+    NameRows(indices, wanted.epoch, block);
     for (size_t i = 0; i < indices.size(); ++i) {
       value[i] =
           static_cast<int64_t>(static_cast<uint64_t>(bounds_.start) + indices[i] * static_cast<uint64_t>(bounds_.step));

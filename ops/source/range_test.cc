@@ -46,7 +46,7 @@ TEST(Range, ShufflesAnewEachEpoch) {
   for (size_t i = 0; i < 50; ++i) EXPECT_EQ(static_cast<int64_t>(ran.rows[i].id.key), values[i]);
 }
 
-TEST(Range, DealsEveryRowToOneRank) {
+TEST(Range, AssignsEveryRowToOneRank) {
   std::multiset<int64_t> seen;
   for (const Ran& rank : RunRanks(Range(0, 11, 1, true), 3)) {
     for (int64_t value : rank.Ints()) seen.insert(value);

@@ -134,7 +134,7 @@ TEST_F(RecordFile, IsChosenFromByNumber) {
   EXPECT_THAT(Refusal(streamed), HasSubstr("RecordFile (test.py:1) gives its rows one after the other"));
 }
 
-TEST_F(RecordFile, DealsRowsEvenlyWithAnIndexAlone) {
+TEST_F(RecordFile, ShardsRowsEvenlyWithAnIndexAlone) {
   Write({10, 5});
   RunSpec spec;
   spec.shard.even = ShardAssignment::Even::kPad;

@@ -120,7 +120,7 @@ SplitSource::SplitSource(std::unique_ptr<const Format> format, MatchedFiles file
       block_bytes_(BlockBytesOf(reading_, arguments.run->memory, block_bytes)),
       most_message_bytes_(
           static_cast<size_t>(std::clamp(arguments.run->memory / kMessageShare, kLeastBlockBytes, kMostMessageBytes))),
-      warnings_(std::make_shared<RowWarnings>(arguments.name, "place")),
+      warnings_(std::make_shared<RowWarnings>(arguments.name, "position")),
       lanes_(static_cast<size_t>(reading_.readers)) {}
 
 uint64_t SplitSource::SplitAt(uint64_t number) const {

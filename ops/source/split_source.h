@@ -32,7 +32,7 @@ class RecordColumns {
   // Leaves out records that are no rows.
   virtual void Choose(RecordBlock& /*block*/) const {}
   // Takes `count` records of the block: record `first`, and every `step`-th from there. Returns how many it took: fewer
-  // if the next of them is not what it should be, with the reason in `wrong`.
+  // if the next record is invalid, with the reason in `wrong`.
   virtual size_t Add(const RecordBlock& block, size_t first, size_t step, size_t count, absl::Status& wrong) = 0;
   // Gives the taken records to a block without columns.
   virtual absl::Status Take(Block& block) = 0;

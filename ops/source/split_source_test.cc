@@ -343,7 +343,7 @@ TEST_P(SplitFormat, KeepsReadsOutstandingForSplitsThatComeNext) {
   EXPECT_THAT(ran->Texts(), UnorderedElementsAreArray(rows_));
 }
 
-TEST_P(SplitFormat, RefusesAStateOfAnotherWorldWhereSplitsAreDealt) {
+TEST_P(SplitFormat, RefusesAStateOfAnotherWorldWhereSplitsAreSharded) {
   Write({20, 20});
   const auto refusal = [&](const char* sharding) -> absl::Status {
     const ir::proto::Graph graph = *Source({{"sharding", StringValue(sharding)}}).Build();

@@ -43,8 +43,7 @@ class StackedTexts {
     count_ += texts;
   }
 
-  // Copies the text to where `target` is, and moves that behind it. kShort bytes behind the text may be read, and those
-  // behind the copy written.
+  // Copies the text to `target` and advances it. May read and write kShort bytes past the end.
   static void Copy(std::string_view text, uint8_t*& target) {
     // Copies short texts with what is behind them: a copy of fixed length is a few instructions.
     if (text.size() <= kShort) {
@@ -69,7 +68,7 @@ class StackedTexts {
   size_t count_ = 0;
   size_t filled_ = 0;
   size_t expected_ = 0;
-  // Of the last Take.
+  // Texts and bytes of the last Take.
   size_t last_count_ = 0;
   size_t last_bytes_ = 0;
 };

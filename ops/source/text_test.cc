@@ -111,7 +111,7 @@ TEST_F(Text, GivesViewsOfItsBlocksAndCopiesOfAShare) {
   EXPECT_NE(StepOf(Source(), 2), 26);
 }
 
-TEST_F(Text, DealsLinesToRanks) {
+TEST_F(Text, ShardsLines) {
   folder_.Write("a.txt", "0\n1\n2\n");
   folder_.Write("b.txt", "3\n4\n");
   const std::vector<Ran> ranks = RunRanks(Source(), 2);

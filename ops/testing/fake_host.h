@@ -24,7 +24,7 @@ inline Tensor Int64Tensor(absl::Span<const int64_t> shape, const std::vector<int
   return tensor;
 }
 
-// Of shape (number of values).
+// Returns a tensor of shape (number of values).
 inline Tensor Int64s(const std::vector<int64_t>& values) {
   return Int64Tensor({static_cast<int64_t>(values.size())}, values);
 }

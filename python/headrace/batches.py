@@ -77,8 +77,8 @@ class _Made(FunctionAdapter):
             "; a function of batch gets one argument for each column, a list of its rows, and gives the batch's columns"
         )
 
-    def __call__(self, place: Any, names: Any, *rows: Any, **named: Any) -> tuple[Any, ...]:
-        number, epoch, rank, count, width = place.tolist()
+    def __call__(self, batch: Any, names: Any, *rows: Any, **named: Any) -> tuple[Any, ...]:
+        number, epoch, rank, count, width = batch.tolist()
         listed: list[str] = names.tolist()
         columns = [list(rows[at * count : (at + 1) * count]) for at in range(width)]
         if self._takes_info:
@@ -101,10 +101,10 @@ class _Sized(FunctionAdapter):
     """Asks a function for the size of a batch. What is no whole number comes as a text that shows it, and the engine says
     what is wrong with it."""
 
-    def __call__(self, place: Any) -> Any:
+    def __call__(self, batch: Any) -> Any:
         import numpy as np
 
-        number, epoch, rank, *_ = place.tolist()
+        number, epoch, rank, *_ = batch.tolist()
         size = self._function(BatchInfo(number, epoch, rank))
         try:
             return np.int64(operator.index(size))

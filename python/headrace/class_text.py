@@ -49,15 +49,15 @@ def by_name_alone(attribute: dict[str, Any]) -> bool:
 def parameters(op: dict[str, Any]) -> str:
     """The parameters: required ones first; seeds and tuning attributes as keywords only."""
     shown = visible(op)
-    places = [each for each in shown if not by_name_alone(each)]
-    places.sort(key=lambda each: each["default"] is not None)
+    positional = [each for each in shown if not by_name_alone(each)]
+    positional.sort(key=lambda each: each["default"] is not None)
     named = [each for each in shown if by_name_alone(each)]
 
     def one(attribute: dict[str, Any]) -> str:
         default = "" if attribute["default"] is None else f" = {attribute['default']}"
         return f"{attribute['name']}: {python_type(attribute)}{default}"
 
-    return ", ".join([one(each) for each in places] + (["*"] if named else []) + [one(each) for each in named])
+    return ", ".join([one(each) for each in positional] + (["*"] if named else []) + [one(each) for each in named])
 
 
 def signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None, str | None]:
@@ -133,8 +133,8 @@ def indented(text: str, by: int) -> str:
 
 def takes_size_alone(op: dict[str, Any]) -> bool:
     """Whether its only parameter that may be given without its name is one number or two."""
-    places = [each for each in visible(op) if not by_name_alone(each)]
-    return len(places) == 1 and places[0]["broadcast"] and 2 in places[0]["lengths"]
+    positional = [each for each in visible(op) if not by_name_alone(each)]
+    return len(positional) == 1 and positional[0]["broadcast"] and 2 in positional[0]["lengths"]
 
 
 def kernel(op: dict[str, Any], stub: bool = False, outputs: int | None = None) -> str:

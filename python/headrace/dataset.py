@@ -238,7 +238,7 @@ class Dataset(Methods):
                 ...
 
         Args:
-            device: "cuda:0", and so on: a GPU of NVIDIA's, with as_="torch" or as_="dlpack". "cpu:0" is host memory:
+            device: "cuda:0", and so on: an NVIDIA GPU, with as_="torch" or as_="dlpack". "cpu:0" is host memory:
                 every part of this works with it on any machine.
             depth: Batches that are on the device, or on their way, ahead of the loop.
             memory: The most that batches may take there, those that the loop keeps included: bytes, or a text such as

@@ -10,13 +10,13 @@ _said: set[tuple[SourceLocation, str]] = set()
 
 def warn_once(message: str, location: SourceLocation) -> None:
     """Warns at the user's line, once in the process for each line and message."""
-    place = (location, message)
-    if place in _said:
+    warning = (location, message)
+    if warning in _said:
         return
     file, line = location
     warnings.warn_explicit(message, PipelineWarning, file or "pipeline", line)
     # Not said if a filter made an exception of it: the next attempt raises it again.
-    _said.add(place)
+    _said.add(warning)
 
 
 def location_of(text: str) -> SourceLocation:

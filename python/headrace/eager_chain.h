@@ -52,7 +52,7 @@ class __attribute__((visibility("hidden"))) EagerChain {
   Step MakeStep(const std::string& name, const pybind11::dict& given, const pybind11::list& branches, int depth);
   void FollowLayout(const ir::Declaration& declaration, const ir::Attributes& attributes);
   absl::Status CheckAxes(absl::Span<const Tensor> values) const;
-  // Those that a call goes through.
+  // Returns the steps that a call goes through.
   Steps StepsOf(uint64_t seed, uint64_t key) const;
   absl::Status Run(uint64_t seed, uint64_t key, std::vector<Tensor>& values) const;
   static absl::Status RunStep(const Step& step, uint64_t seed, uint64_t key, std::vector<Tensor>& values);

@@ -9,7 +9,7 @@
 namespace headrace::python {
 namespace {
 
-// Takes as many tensors as the result says: one, which may have a place in its batch, or several.
+// Takes as many tensors as the result says: one, which may have a slot in its batch, or several.
 absl::Status TakeTensors(WireReader& reader, OutputAllocator& output, std::vector<Tensor>& tensors) {
   const uint64_t count = reader.Number();
   OutputAllocator apart;

@@ -35,7 +35,7 @@ ProcessPool::ProcessPool(std::string name, const py::object& pool, bool packs, s
 ProcessPool::~ProcessPool() {
   if (getpid() != owner_) {
     // A fork: the processes belong to the parent.
-    for (Place& place : processes_) place.process.release();
+    for (Slot& slot : processes_) slot.process.release();
     return;
   }
   processes_.clear();
@@ -48,16 +48,16 @@ void ProcessPool::EndNow() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
-    for (Place& place : processes_) {
-      if (place.process != nullptr) place.process->Kill();
+    for (Slot& slot : processes_) {
+      if (slot.process != nullptr) slot.process->Kill();
       // The caller of the others takes them out.
-      if (!place.taken) idle.push_back(std::move(place.process));
+      if (!slot.taken) idle.push_back(std::move(slot.process));
     }
   }
   changed_.notify_all();
 }
 
-absl::StatusOr<size_t> ProcessPool::TakePlace() {
+absl::StatusOr<size_t> ProcessPool::TakeSlot() {
   std::unique_lock lock(mutex_);
   while (true) {
     if (closed_) return ObjectsReleased(name_);
@@ -75,24 +75,24 @@ absl::StatusOr<size_t> ProcessPool::TakePlace() {
   }
 }
 
-void ProcessPool::GiveBack(size_t place) {
+void ProcessPool::GiveBack(size_t slot) {
   std::unique_ptr<WorkerProcess> late;
   {
     const std::lock_guard lock(mutex_);
-    processes_[place].taken = false;
-    if (closed_) late = std::move(processes_[place].process);
+    processes_[slot].taken = false;
+    if (closed_) late = std::move(processes_[slot].process);
   }
   changed_.notify_one();
 }
 
-absl::Status ProcessPool::StartIn(size_t place) {
+absl::Status ProcessPool::StartIn(size_t slot) {
   std::string deaths;
   for (int death = 0; death < kMostDeaths; ++death) {
-    HEADRACE_RETURN_IF_ERROR(SpawnIn(place));
+    HEADRACE_RETURN_IF_ERROR(SpawnIn(slot));
     Ended ended = Ended::kBroken;
-    HEADRACE_RETURN_IF_ERROR(HearStart(*processes_[place].process, ended));
+    HEADRACE_RETURN_IF_ERROR(HearStart(*processes_[slot].process, ended));
     if (ended == Ended::kAnswered) return absl::OkStatus();
-    AddDeath(deaths, Bury(place));
+    AddDeath(deaths, Reap(slot));
     HEADRACE_RETURN_IF_ERROR(StillWanted());
   }
   return ResourceError("the worker processes of ", name_, " die before they are ready (", deaths,
@@ -114,15 +114,15 @@ absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
   return ErrorOf(reader);
 }
 
-absl::Status ProcessPool::SpawnIn(size_t place) {
+absl::Status ProcessPool::SpawnIn(size_t slot) {
   std::vector<std::string> command = command_;
   command.push_back(std::to_string(getpid()));
-  command.push_back(std::to_string(place));
+  command.push_back(std::to_string(slot));
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<WorkerProcess> process, WorkerProcess::Start(command, code_));
   const std::lock_guard lock(mutex_);
-  processes_[place].process = std::move(process);
+  processes_[slot].process = std::move(process);
   // Was closed meanwhile.
-  if (closed_) processes_[place].process->Kill();
+  if (closed_) processes_[slot].process->Kill();
   return absl::OkStatus();
 }
 
@@ -146,15 +146,15 @@ absl::Status ProcessPool::Hear(WorkerProcess& process, size_t& bytes, Ended& end
   }
 }
 
-absl::Status ProcessPool::CallIn(size_t place, absl::FunctionRef<void(WireWriter&)> write,
+absl::Status ProcessPool::CallIn(size_t slot, absl::FunctionRef<void(WireWriter&)> write,
                                  absl::FunctionRef<absl::Status(WireReader&)> read, Ended& ended) {
-  if (processes_[place].process != nullptr && processes_[place].process->Ended()) Bury(place);
-  if (processes_[place].process == nullptr) {
-    const absl::Status started = StartIn(place);
+  if (processes_[slot].process != nullptr && processes_[slot].process->Ended()) Reap(slot);
+  if (processes_[slot].process == nullptr) {
+    const absl::Status started = StartIn(slot);
     // Not the row's own error.
     if (!started.ok()) return BeyondRow(started);
   }
-  WorkerProcess& process = *processes_[place].process;
+  WorkerProcess& process = *processes_[slot].process;
   WireWriter writer(process.calls());
   write(writer);
   HEADRACE_RETURN_IF_ERROR(writer.status());
@@ -180,11 +180,11 @@ absl::Status ProcessPool::Call(absl::FunctionRef<void(WireWriter&)> write,
   if (PyGILState_Check() != 0) unlocked.emplace();
   std::string deaths;
   for (int death = 0; death < kMostDeaths;) {
-    HEADRACE_ASSIGN_OR_RETURN(const size_t place, TakePlace());
+    HEADRACE_ASSIGN_OR_RETURN(const size_t slot, TakeSlot());
     Ended ended = Ended::kBroken;
-    absl::Status status = CallIn(place, write, read, ended);
-    const std::string how = ended == Ended::kAnswered ? std::string() : Bury(place);
-    GiveBack(place);
+    absl::Status status = CallIn(slot, write, read, ended);
+    const std::string how = ended == Ended::kAnswered ? std::string() : Reap(slot);
+    GiveBack(slot);
     if (ended != Ended::kDied && ended != Ended::kGone) return status;
     HEADRACE_RETURN_IF_ERROR(StillWanted());
     if (ended == Ended::kGone) continue;
@@ -194,15 +194,15 @@ absl::Status ProcessPool::Call(absl::FunctionRef<void(WireWriter&)> write,
   return ResourceError(name_, ": ", kMostDeaths, " worker processes died of this row (", deaths, ")");
 }
 
-std::string ProcessPool::Bury(size_t place) {
+std::string ProcessPool::Reap(size_t slot) {
   std::unique_ptr<WorkerProcess> process;
   {
     const std::lock_guard lock(mutex_);
-    process = std::move(processes_[place].process);
+    process = std::move(processes_[slot].process);
   }
   if (process == nullptr) return "";
   const pid_t pid = process->pid();
-  const std::string how = process->Bury();
+  const std::string how = process->Reap();
   return Cat("process ", pid, " ", how);
 }
 

@@ -37,8 +37,8 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   void EndNow() override;
 
  private:
-  // A place for a process; its number tells the processes apart.
-  struct Place {
+  // A worker slot; its number tells the processes apart.
+  struct Slot {
     std::unique_ptr<WorkerProcess> process;  // null: not started, or dead
     bool taken = false;
   };
@@ -46,21 +46,21 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   // had not begun with it, or by an error here, behind which the process is of no further use.
   enum class Ended { kAnswered, kDied, kGone, kBroken };
 
-  absl::StatusOr<size_t> TakePlace();
-  void GiveBack(size_t place);
+  absl::StatusOr<size_t> TakeSlot();
+  void GiveBack(size_t slot);
   // Starts a process there, and waits until it is ready; three times, if it dies.
-  absl::Status StartIn(size_t place);
-  absl::Status SpawnIn(size_t place);
+  absl::Status StartIn(size_t slot);
+  absl::Status SpawnIn(size_t slot);
   // One of a new process that is ready. Sets `ended` if it died before.
   absl::Status HearStart(WorkerProcess& process, Ended& ended);
-  absl::Status CallIn(size_t place, absl::FunctionRef<void(WireWriter&)> write,
+  absl::Status CallIn(size_t slot, absl::FunctionRef<void(WireWriter&)> write,
                       absl::FunctionRef<absl::Status(WireReader&)> read, Ended& ended);
   // Waits for the next result. Sets `ended` if the process died.
   absl::Status Hear(WorkerProcess& process, size_t& bytes, Ended& ended);
   // The error that a process gave, with the exception that it met.
   absl::Status ErrorOf(WireReader& reader);
-  // Takes the dead process out of its place, and says how it died.
-  std::string Bury(size_t place);
+  // Removes the exited process and returns its exit status.
+  std::string Reap(size_t slot);
   void Warn(const std::string& death);
   // kClosed if nobody waits for the result of a call.
   absl::Status StillWanted();
@@ -72,7 +72,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   int code_ = -1;  // what the processes read at their start
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Place> processes_;
+  std::vector<Slot> processes_;
   bool closed_ = false;
 };
 

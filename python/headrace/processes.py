@@ -92,21 +92,21 @@ class _Pickler(pickle.Pickler):
 
 
 def _in_memory(parts: list[Any]) -> int:
-    """A descriptor of memory with the parts, behind a table of their places."""
-    places = []
+    """A descriptor of memory with the parts, behind a table of their offsets and sizes."""
+    extents = []
     end = 8 + 16 * len(parts)
     for part in parts:
         start = -(-end // ALIGNMENT) * ALIGNMENT
-        places.append((start, len(part)))
+        extents.append((start, len(part)))
         end = start + len(part)
     descriptor = os.memfd_create("headrace-code", os.MFD_CLOEXEC)
     try:
         os.posix_fallocate(descriptor, 0, end)
         with mmap.mmap(descriptor, end) as memory:
             memory[: 8 + 16 * len(parts)] = struct.pack(
-                f"<{1 + 2 * len(parts)}Q", len(parts), *(number for place in places for number in place)
+                f"<{1 + 2 * len(parts)}Q", len(parts), *(number for extent in extents for number in extent)
             )
-            for (start, size), part in zip(places, parts, strict=True):
+            for (start, size), part in zip(extents, parts, strict=True):
                 memory[start : start + size] = part
     except BaseException:
         os.close(descriptor)

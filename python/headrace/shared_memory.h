@@ -22,7 +22,7 @@ class SharedMemory {
     Mapping(const Mapping&) = delete;
     uint8_t* data() const { return data_; }
     size_t bytes() const { return bytes_; }
-    // Puts a copy in its place that nothing else writes to. kResource if there is no memory for it.
+    // Replaces the mapping by a private copy. kResource if there is no memory for it.
     absl::Status MakePrivate();
 
    private:
@@ -35,7 +35,7 @@ class SharedMemory {
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
 
-  // Of a new, empty memory; -1 with errno: there is none.
+  // Returns the descriptor of a new, empty memory; -1 with errno if there is none.
   static int NewDescriptor();
 
   int descriptor() const { return descriptor_; }
@@ -45,8 +45,7 @@ class SharedMemory {
   // For the writer: makes it at least so large, with its pages in memory, so that no write can fail. kResource if there
   // is no memory.
   absl::Status Grow(size_t bytes);
-  // For the writer, once so much is written that the reader will look at: gives memory back that the last writes did
-  // not need.
+  // For the writer, after writing `bytes` for the reader: trims unused capacity.
   void Written(size_t bytes);
   // For the reader: maps all of it. kInternal if there is less.
   absl::Status Show(size_t bytes);

@@ -50,7 +50,7 @@ class Loader:
     Each loop runs the next epoch, in an order of its own; `set_epoch` names another one. A loop begins when it asks for
     its first batch, so that `set_epoch` and `load_state_dict` hold for it until then.
 
-    In a program of several processes each rank gets its part of the rows, as DistributedSampler deals them: rank and
+    In a program of several processes each rank gets its part of the rows, as with DistributedSampler: rank and
     world are those of torch.distributed where it is initialized, else of the environment variables WORLD_SIZE and RANK,
     or NODE_RANK and LOCAL_RANK.
     Where the number of rows is known, `even` is "pad", so that all ranks have the same number of batches: rows from the

@@ -22,7 +22,7 @@ namespace headrace::python {
 // for it, as the calls will say.
 std::unique_ptr<HostLock> HoldGil();
 
-// Those of one pipeline.
+// The calls of one pipeline.
 class __attribute__((visibility("hidden"))) UserCalls {
  public:
   // Runs `body` under the GIL. Its exception is kept in `raised`, as a kFunction error, or kResource for a MemoryError;

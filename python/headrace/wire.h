@@ -47,7 +47,7 @@ class WireWriter {
 
 class WireReader {
  public:
-  // Of the first `bytes` of the memory, which must be mapped.
+  // Reads the first `bytes` of the memory, which must be mapped.
   WireReader(const SharedMemory& memory, size_t bytes) : mapping_(memory.mapping()), bytes_(bytes) {}
 
   // kInternal if something does not end within the bytes.

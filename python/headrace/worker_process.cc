@@ -101,7 +101,7 @@ absl::StatusOr<std::unique_ptr<WorkerProcess>> WorkerProcess::Start(const std::v
 
 WorkerProcess::~WorkerProcess() {
   Kill();
-  Bury();
+  Reap();
   if (watch_ >= 0) close(watch_);
   close(socket_);
   if (account_ != nullptr) account_->Charge(-charged_);
@@ -171,7 +171,7 @@ void WorkerProcess::Kill() {
   shutdown(socket_, SHUT_RDWR);
 }
 
-std::string WorkerProcess::Bury() {
+std::string WorkerProcess::Reap() {
   {
     const std::lock_guard lock(mutex_);
     if (gone_) return "has ended";

@@ -1,5 +1,5 @@
-// One process that works for a pipeline: started by exec, spoken to through a socket and two pieces of shared memory,
-// and ended by a kill, together with what it has started. It ends by itself as soon as this process is gone
+// One process that works for a pipeline: started with exec, controlled over a socket and two pieces of shared memory,
+// and terminated with SIGKILL, together with what it has started. It ends by itself as soon as this process is gone
 // (worker_loop.h).
 // Thread contract: one thread at a time, without the GIL; Kill from any.
 #ifndef HEADRACE_PYTHON_HEADRACE_WORKER_PROCESS_H_
@@ -19,7 +19,7 @@
 
 namespace headrace::python {
 
-// A descriptor that is readable once the process has ended; -1: the system has none.
+// A descriptor that is readable once the process has ended; -1: not supported.
 int WatchProcess(pid_t process);
 
 class WorkerProcess {
@@ -48,7 +48,7 @@ class WorkerProcess {
   void Kill();
   // Waits for the end of a process that has ended or will soon, kills what is left of its group, and says how it ended:
   // "was killed by signal 9 (Killed)".
-  std::string Bury();
+  std::string Reap();
   pid_t pid() const { return pid_; }
 
  private:

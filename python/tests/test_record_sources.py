@@ -80,9 +80,9 @@ def test_any_number_of_ranks_gives_each_record_once(tmp_path, files, world, way,
     # Of a thousand ranks those at both ends and some between.
     ranks = range(world) if world < 100 else [*range(60), 500, 998, 999]
     parts = {rank: records_of(dataset, shard=(rank, world)) for rank in ranks}
-    dealt = [record for part in parts.values() for record in part]
+    sharded = [record for part in parts.values() for record in part]
     if world < 100:
-        assert sorted(dealt) == sorted(every)
+        assert sorted(sharded) == sorted(every)
     if way == "contiguous":
         step = (-(-total // world) + 3) // 4 * 4
         for rank, part in parts.items():
@@ -98,7 +98,7 @@ def test_any_number_of_ranks_gives_each_record_once(tmp_path, files, world, way,
     lines=st.lists(st.text(alphabet="ab", max_size=5), max_size=20),
     world=st.integers(1, 30),
 )
-def test_text_is_dealt_by_runs_of_bytes(tmp_path, lines, world):
+def test_text_is_sharded_by_runs_of_bytes(tmp_path, lines, world):
     text = "".join(f"{line}\n" for line in lines)
     (tmp_path / "a.txt").write_text(text)
     begins = np.cumsum([0, *(len(line) + 1 for line in lines)])

@@ -31,7 +31,7 @@ struct ImageRecord {
   std::string_view label_bytes;  // header.flag of float32, at any alignment
   std::string_view image;        // encoded; may be empty
 
-  // At least 1: without labels behind it the header's is the one.
+  // At least 1: the header's label if no others follow.
   size_t labels() const { return header.flag == 0 ? 1 : header.flag; }
   float label(size_t i) const;
   void CopyLabels(float* target) const;

@@ -25,7 +25,7 @@ struct RecordFrame {
 
   static constexpr uint32_t kPartShift = 29;
 
-  // What a frame holds of its record: the bits of the word behind the magic from kPartShift on.
+  // The part flag (whole, first, middle, last): bits of the word behind the magic, from kPartShift on.
   enum Part : uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
   // What a payload, or a piece of one, takes in the file, in bytes.
@@ -46,7 +46,7 @@ struct CutRecord {
 // on leaves its bytes as they were. kData: the record is damaged; names the byte.
 absl::StatusOr<CutRecord> CutRecordAt(absl::Span<uint8_t> bytes, int64_t offset, bool last);
 
-// For a record that goes on, before memory is taken for what is behind its bytes: looks at the file where its next head
+// For a record that goes on, before allocating memory for the remaining bytes: looks at the file where its next head
 // would be. kData: it is damaged; names the byte.
 absl::Status CheckRecordReach(absl::Span<const uint8_t> bytes, int64_t offset, const RandomAccessFile& file);
 
