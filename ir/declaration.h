@@ -48,6 +48,19 @@ enum class AttributeType {
   kReference,  // a Python function or array
 };
 
+// What a reference names, which decides how the host language calls the object that a user gives for it.
+enum class Referenced {
+  kFunction,        // of a row's columns
+  kPredicate,       // a function of a row's columns that says whether the row stays
+  kGenerator,       // a callable that gives an iterator for an epoch
+  kDataset,         // an object that gives rows by number
+  kArrays,          // columns by name
+  kSamplerSize,     // of a sampler: the number of rows of an epoch
+  kSamplerIndices,  // of a sampler: the numbers of the rows of an epoch
+  kBatchSize,       // a function that chooses the size of the next batch
+  kBatchFunction,   // a function that makes a batch of rows
+};
+
 struct Attribute {
   std::string name = {};
   AttributeType type = AttributeType::kInt;
@@ -71,6 +84,7 @@ struct Attribute {
   bool keeps_whole = false;
   // Changes only speed, never results; excluded from the graph's hash.
   bool tuning = false;
+  Referenced referenced = Referenced::kFunction;  // for references
   // For texts: Python also accepts path objects.
   bool path = false;
   // A list of texts: the columns that the op gives, of those that it could. The optimizer leaves out those that nothing

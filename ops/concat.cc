@@ -136,7 +136,7 @@ class ConcatenatedSource : public IndexedSource {
     const size_t input = InputAt(wanted.position);
     Block row;
     HEADRACE_RETURN_IF_ERROR(
-        inputs_[input]->Read({wanted.epoch, wanted.position - StartOf(input), wanted.occurrence}, row));
+        inputs_[input]->Read({wanted.epoch, wanted.position - StartOf(input), wanted.occurrence_key}, row));
     Reorder(column_indices_[input], row.columns);
     row.ids[0].key = MixKey(row.ids[0].key, input);
     AppendReadRow(row, block);
@@ -154,12 +154,12 @@ class ConcatenatedSource : public IndexedSource {
       position -= start;
       all &= position < size;  // also for those before it, which wrap around
     }
-    if (all) return ReadRowsOf(first, {wanted.epoch, of_first, wanted.occurrences}, block);
+    if (all) return ReadRowsOf(first, {wanted.epoch, of_first, wanted.occurrence_keys}, block);
     std::vector<RowOfInput> of_inputs;
     for (size_t i = 0; i < wanted.positions.size(); ++i) {
       const uint64_t position = wanted.positions[i];
       const size_t input = InputAt(position);
-      of_inputs.push_back({input, {wanted.epoch, position - StartOf(input), wanted.occurrence(i)}});
+      of_inputs.push_back({input, {wanted.epoch, position - StartOf(input), wanted.occurrence_key(i)}});
     }
     const auto read = [this](size_t input, const RowPositions& of_input, Block& rows) {
       return ReadRowsOf(input, of_input, rows);

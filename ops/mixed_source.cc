@@ -97,7 +97,7 @@ class MixedSource : public IndexedSource {
     std::vector<RowOfInput> rows(wanted.positions.size());
     With(wanted.epoch, [&](const MixtureTable& table) {
       for (size_t i = 0; i < rows.size(); ++i) {
-        rows[i] = RowInInput(table, {wanted.epoch, wanted.positions[i], wanted.occurrence(i)});
+        rows[i] = RowInInput(table, {wanted.epoch, wanted.positions[i], wanted.occurrence_key(i)});
       }
     });
     const auto read = [&](size_t input, const RowPositions& of_input, Block& read_rows) {
@@ -182,9 +182,9 @@ class MixedSource : public IndexedSource {
 
   RowOfInput RowInInput(const MixtureTable& table, const RowPosition& wanted) const {
     const auto [input, earlier] = table.At(wanted.position);
-    if (stop_ != MixtureStop::kRepeat) return {input, {wanted.epoch, earlier, wanted.occurrence}};
+    if (stop_ != MixtureStop::kRepeat) return {input, {wanted.epoch, earlier, wanted.occurrence_key}};
     const uint64_t pass = earlier / sizes_[input];
-    return {input, {wanted.epoch * kMixturePasses + pass, earlier % sizes_[input], wanted.occurrence}};
+    return {input, {wanted.epoch * kMixturePasses + pass, earlier % sizes_[input], wanted.occurrence_key}};
   }
 
   void Identify(uint64_t epoch, const RowOfInput& found, RowId& id) const {

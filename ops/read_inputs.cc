@@ -15,7 +15,7 @@ struct Part {
   size_t input;
   uint64_t epoch;
   std::vector<uint64_t> positions = {};
-  std::vector<uint64_t> occurrences = {};
+  std::vector<uint64_t> occurrence_keys = {};
   Block block = {};
   absl::Status status = {};
   int used = 0;
@@ -33,11 +33,13 @@ absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read,
     const bool fits = last != parts.rend() && last->epoch == row.epoch;
     Part& part = fits ? *last : parts.emplace_back(Part{input, row.epoch});
     part.positions.push_back(row.position);
-    part.occurrences.push_back(row.occurrence);
+    part.occurrence_keys.push_back(row.occurrence_key);
     part_of.push_back(&part);
   }
-  if (parts.size() == 1) return read(parts[0].input, {parts[0].epoch, parts[0].positions, parts[0].occurrences}, block);
-  for (Part& part : parts) part.status = read(part.input, {part.epoch, part.positions, part.occurrences}, part.block);
+  if (parts.size() == 1)
+    return read(parts[0].input, {parts[0].epoch, parts[0].positions, parts[0].occurrence_keys}, block);
+  for (Part& part : parts)
+    part.status = read(part.input, {part.epoch, part.positions, part.occurrence_keys}, part.block);
   absl::Status failed;
   std::vector<RowInBlock> found;
   for (Part* const part : part_of) {

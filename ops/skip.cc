@@ -53,12 +53,12 @@ class SkippedSource : public IndexedSource {
     return BegunEpoch{Left(input.rows), input.chosen};
   }
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
-    return input_->Read({wanted.epoch, wanted.position + skipped_, wanted.occurrence}, block);
+    return input_->Read({wanted.epoch, wanted.position + skipped_, wanted.occurrence_key}, block);
   }
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
     Positions of_input(wanted.positions.begin(), wanted.positions.end());
     for (uint64_t& position : of_input) position += skipped_;
-    return input_->ReadRows({wanted.epoch, of_input, wanted.occurrences}, block);
+    return input_->ReadRows({wanted.epoch, of_input, wanted.occurrence_keys}, block);
   }
   void Identify(uint64_t epoch, uint64_t position, RowId& id, Provenance& provenance) const override {
     input_->Identify(epoch, position + skipped_, id, provenance);

@@ -233,7 +233,7 @@ class ZippedSource : public IndexedSource {
     for (const auto& input : inputs_) {
       if (positions.empty()) break;
       Block rows;
-      absl::Status status = input->ReadRows({wanted.epoch, positions, wanted.occurrences}, rows);
+      absl::Status status = input->ReadRows({wanted.epoch, positions, wanted.occurrence_keys}, rows);
       if (!status.ok()) {
         positions = positions.first(static_cast<size_t>(rows.rows()));
         failed = std::move(status);

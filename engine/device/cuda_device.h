@@ -1,6 +1,5 @@
-// A GPU of NVIDIA's, reached through its driver's API. Batches are copied on a stream of their own, which neither waits
-// for other streams nor makes them wait, except through fences.
-// Thread contract: as Device's.
+// An NVIDIA GPU, reached through the driver API. Batches are copied on a stream of its own, which synchronizes with
+// other streams only through fences. Thread contract: as Device's.
 #ifndef HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_
 #define HEADRACE_ENGINE_DEVICE_CUDA_DEVICE_H_
 

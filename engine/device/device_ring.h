@@ -53,7 +53,7 @@ class DeviceBatch {
   absl::Status HandOverToAny();
   // As HandOver, for a consumer whose further streams nobody names.
   absl::Status HandOverToAny(DeviceStream stream);
-  // Records there when the last reference is dropped. Call before sharing the batch.
+  // Records an event in `track`, under `number`, when the last reference is dropped. Call before sharing the batch.
   void ReleasedOn(std::shared_ptr<DeviceTrack> track, size_t number) {
     track_ = std::move(track);
     number_ = number;

@@ -23,11 +23,11 @@ namespace {
 std::atomic<int64_t> threads_left{-1};
 std::atomic<bool> lasts{false};
 
-bool Fails(std::atomic<int64_t>& left) {
-  const int64_t now = left.load(std::memory_order_relaxed);
+bool ThreadFails() {
+  const int64_t now = threads_left.load(std::memory_order_relaxed);
   if (now < 0) return false;
   if (now == 0 && lasts) return true;
-  return left.fetch_sub(1, std::memory_order_relaxed) == 0;
+  return threads_left.fetch_sub(1, std::memory_order_relaxed) == 0;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ bool Fails(std::atomic<int64_t>& left) {
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* given) {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static const auto real = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-  return Fails(threads_left) ? EAGAIN : real(thread, attributes, run, given);
+  return ThreadFails() ? EAGAIN : real(thread, attributes, run, given);
 }
 
 namespace headrace {
@@ -87,9 +87,6 @@ void CheckAllIsWell(const ir::proto::Graph& graph, const PipelineOptions& option
 }
 
 TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "protobuf leaks messages for which there is no memory";
-#endif
   int points = 0;
   for (const bool pull : {true, false}) {
     const ir::proto::Graph graph = Small(true);
@@ -131,6 +128,7 @@ TEST(Exhaustion, EachAllocationOfASmallPipelineFailsOnce) {
     }
     CheckAllIsWell(graph, options);
   }
+  EXPECT_GT(points, 0);
   std::printf("HEADRACE-COUNT faults=%d\n", points);
 }
 
@@ -184,7 +182,8 @@ TEST(Exhaustion, EachThreadOfASmallPipelineFailsOnce) {
   const ir::proto::Graph graph = Small(true);
   const PipelineOptions options;
   int points = 0;
-  for (int64_t at = 0; !HasFailure(); ++at, ++points) {
+  // A run may start fewer threads than another.
+  for (int64_t at = 0, without = 0; without < 3 && !HasFailure(); ++at) {
     SCOPED_TRACE(at);
     WorkerPool::StopShared();
     threads_left.store(at);
@@ -192,7 +191,7 @@ TEST(Exhaustion, EachThreadOfASmallPipelineFailsOnce) {
     const bool met = threads_left.exchange(-1) < 0;
     CheckRun(run);
     CheckAllIsWell(graph, options);
-    if (!met) break;
+    met ? ++points : ++without;
   }
   EXPECT_GT(points, 0);
   std::printf("HEADRACE-COUNT faults=%d\n", points);

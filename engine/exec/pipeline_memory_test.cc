@@ -13,9 +13,11 @@ namespace headrace {
 namespace {
 
 #ifdef HEADRACE_SANITIZER
+constexpr int kLentRuns = 10;
 constexpr int kHandSchedules = 20;
 constexpr int kThreadSchedules = 20;
 #else
+constexpr int kLentRuns = 60;
 constexpr int kHandSchedules = 150;
 constexpr int kThreadSchedules = 200;
 #endif
@@ -127,7 +129,7 @@ std::vector<int64_t> WideRows(int sides, bool lent, FakeGraph& graph) {
 
 // Also counts memory that is not the engine's.
 TEST(PipelineMemory, CountsWhatItWasLent) {
-  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+  for (int i = 0; i < kLentRuns && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     FakeGraph graph;
     std::vector<int64_t> values = Numbers(kRows);

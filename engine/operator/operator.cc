@@ -9,7 +9,7 @@ namespace headrace {
 absl::Status IndexedSource::ReadRows(const RowPositions& wanted, Block& block) const {
   for (size_t i = 0; i < wanted.positions.size(); ++i) {
     Block row;
-    HEADRACE_RETURN_IF_ERROR(Read({wanted.epoch, wanted.positions[i], wanted.occurrence(i)}, row));
+    HEADRACE_RETURN_IF_ERROR(Read({wanted.epoch, wanted.positions[i], wanted.occurrence_key(i)}, row));
     absl::InlinedVector<Tensor, 2> columns;
     for (BlockColumn& column : row.columns) columns.push_back(column.TakeRow(0));
     AppendRow(block, row.ids[0], row.provenances[0], columns);

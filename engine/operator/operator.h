@@ -44,21 +44,21 @@ struct Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-// A row of an epoch of an indexed source. Where an order gives a row several times in an epoch, `occurrence` tells
-// these times apart for sources that draw; 0: the first time.
+// A row of an epoch of an indexed source. Where orders above give a row several times in an epoch, `occurrence_key`
+// tells these times apart for sources that draw; 0: the first time, else a hash of its occurrences in those orders.
 struct RowPosition {
   uint64_t epoch = 0;
   uint64_t position = 0;
-  uint64_t occurrence = 0;
+  uint64_t occurrence_key = 0;
 };
 
 // Rows of an epoch, at least one and in any order.
 struct RowPositions {
   uint64_t epoch = 0;
   absl::Span<const uint64_t> positions;
-  absl::Span<const uint64_t> occurrences = {};  // one for each position; empty: all are 0
+  absl::Span<const uint64_t> occurrence_keys = {};  // one for each position; empty: all are 0
 
-  uint64_t occurrence(size_t i) const { return occurrences.empty() ? 0 : occurrences[i]; }
+  uint64_t occurrence_key(size_t i) const { return occurrence_keys.empty() ? 0 : occurrence_keys[i]; }
 };
 
 // What is known of an indexed source before it runs.

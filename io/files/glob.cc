@@ -157,6 +157,18 @@ class Walk {
 
 }  // namespace
 
+std::string EscapePattern(std::string_view path) {
+  std::string pattern;
+  for (const char c : path) {
+    if (c == '*' || c == '?' || c == '[') {
+      pattern += {'[', c, ']'};
+    } else {
+      pattern += c;
+    }
+  }
+  return pattern;
+}
+
 absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::string> patterns) {
   if (patterns.empty()) return GraphError("no pattern: name at least one file, such as 'photos/*.jpg'");
   PathArena found;

@@ -19,6 +19,9 @@ namespace headrace {
 // A pattern without matches is an error, kNotFound, that names the part of it that exists.
 absl::StatusOr<PathArena> Glob(const FileSystem& files, absl::Span<const std::string> patterns);
 
+// A pattern that matches this path alone.
+std::string EscapePattern(std::string_view path);
+
 // Matches one part of a path against one part of a pattern. Characters are UTF-8's; a byte that is not valid counts as
 // one.
 bool MatchesPattern(std::string_view pattern, std::string_view name);

@@ -5,6 +5,7 @@
 #include "kernels/vision/centered_begin.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/size_attribute.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
@@ -44,14 +45,7 @@ const KernelRegistration registration{
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "
             "width of `size`. A smaller image is padded with zeros. Follows torchvision's CenterCrop to the pixel.\n"
             "Errors: another rank, bytes or strings, and an image without pixels.",
-     .attributes = {{.name = "size",
-                     .type = ir::AttributeType::kInts,
-                     .doc = "(height, width), or one number for a square.",
-                     .in_words = "a whole number or (height, width)",
-                     .minimum = 1,
-                     .maximum = 65535,
-                     .lengths = {2},
-                     .broadcast = true},
+     .attributes = {SizeAttribute(),
                     {.name = "rounding",
                      .type = ir::AttributeType::kString,
                      .doc =

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "kernels/vision/centered_begin.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/size_attribute.h"
 
 namespace headrace {
 namespace {
@@ -51,14 +52,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferCorners(const ir::Attributes& a
 }
 
 ir::Attribute CornerSizeAttribute() {
-  return {.name = "size",
-          .type = ir::AttributeType::kInts,
-          .doc = "(height, width) of each crop, or one number for squares.",
-          .in_words = "a whole number or (height, width)",
-          .minimum = 1,
-          .maximum = 65535,
-          .lengths = {2},
-          .broadcast = true};
+  return SizeAttribute("(height, width) of each crop, or one number for squares.");
 }
 
 }  // namespace headrace

@@ -9,11 +9,10 @@
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/resize.h"
+#include "kernels/vision/size_attribute.h"
 
 namespace headrace {
 namespace {
-
-constexpr int64_t kMostSide = 65535;
 
 struct ImageSize {
   int64_t height;
@@ -104,15 +103,7 @@ const KernelRegistration registration{
             "to its width; the other side follows in proportion (truncated, in float32), so that a crop of that size "
             "fits. Other images stay as they are: what MXNet does before it crops. Pixels are those of Resize.\n"
             "Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.",
-     .attributes = {{.name = "size",
-                     .type = ir::AttributeType::kInts,
-                     .doc = "(height, width), or one number for both.",
-                     .in_words = "a whole number or (height, width)",
-                     .minimum = 1,
-                     .maximum = kMostSide,
-                     .lengths = {2},
-                     .broadcast = true},
-                    InterpolationOrAuto(),
+     .attributes = {SizeAttribute("(height, width), or one number for both."), InterpolationOrAuto(),
                     AntialiasAttribute()},
      .traits = {.geometric = true},
      .python_module = "vision",

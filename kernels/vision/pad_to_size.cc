@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/size_attribute.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
@@ -53,14 +54,7 @@ const KernelRegistration registration{
          "with the image in the middle (an odd pixel is at the bottom or right) or at `offset`; see Pad. MindSpore's "
          "PadToSize.\n"
          "Errors: an image that does not fit, a fill that the type cannot hold, another rank, bytes or strings.",
-     .attributes = {{.name = "size",
-                     .type = ir::AttributeType::kInts,
-                     .doc = "(height, width), or one number for a square.",
-                     .in_words = "a whole number or (height, width)",
-                     .minimum = 1,
-                     .maximum = 65535,
-                     .lengths = {2},
-                     .broadcast = true},
+     .attributes = {SizeAttribute(),
                     {.name = "offset",
                      .type = ir::AttributeType::kInts,
                      .doc = "(top, left) of the image in the result, or one number for both; None: in the middle.",

@@ -5,6 +5,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/size_attribute.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
@@ -74,14 +75,7 @@ const KernelRegistration registration{
             "width of `size`. The image is padded first on request; all positions inside are equally likely. Follows "
             "torchvision's RandomCrop.\n"
             "Errors: an image smaller than the crop (unless pad_if_needed), another rank, bytes or strings.",
-     .attributes = {{.name = "size",
-                     .type = ir::AttributeType::kInts,
-                     .doc = "(height, width), or one number for a square.",
-                     .in_words = "a whole number or (height, width)",
-                     .minimum = 1,
-                     .maximum = 65535,
-                     .lengths = {2},
-                     .broadcast = true},
+     .attributes = {SizeAttribute(),
                     OptionalPadding(),
                     {.name = "pad_if_needed",
                      .type = ir::AttributeType::kBool,

@@ -12,11 +12,10 @@
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/resized_crop_box.h"
+#include "kernels/vision/size_attribute.h"
 
 namespace headrace {
 namespace {
-
-constexpr double kMostSide = 65535;
 
 struct Sides {
   double height;

@@ -7,6 +7,7 @@
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/resized_crop_box.h"
+#include "kernels/vision/size_attribute.h"
 
 namespace headrace {
 namespace {
@@ -54,14 +55,7 @@ const KernelRegistration registration{
             "after ten that do not fit, the largest rectangle of an allowed ratio in the middle. Resizing is "
             "Resize's.\n"
             "Errors: another dtype or rank, an image without pixels, and an interval that ends before it begins.",
-     .attributes = {{.name = "size",
-                     .type = ir::AttributeType::kInts,
-                     .doc = "(height, width) of the result, or one number for a square.",
-                     .in_words = "a whole number or (height, width)",
-                     .minimum = 1,
-                     .maximum = 65535,
-                     .lengths = {2},
-                     .broadcast = true},
+     .attributes = {SizeAttribute("(height, width) of the result, or one number for a square."),
                     {.name = "scale",
                      .type = ir::AttributeType::kFloats,
                      .doc = "The least and the greatest share of the image's area.",

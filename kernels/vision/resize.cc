@@ -10,12 +10,12 @@
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
 #include "kernels/vision/resample.h"
+#include "kernels/vision/size_attribute.h"
 #include "opencv2/imgproc.hpp"
 
 namespace headrace {
 namespace {
 
-constexpr int64_t kMaxSide = 65535;
 constexpr int64_t kMaxOpenCvChannels = 4;
 
 // The engine owns the threads: OpenCV starts none.
@@ -58,8 +58,8 @@ absl::StatusOr<Tensor> ResizedByOpenCv(const Image& image, int64_t height, int64
     return GraphError("antialias=False resizes images of at most ", kMaxOpenCvChannels, " channels; got ",
                       image.tensor.TypeName());
   }
-  if (image.height > kMaxSide || image.width > kMaxSide) {
-    return GraphError("antialias=False resizes images of at most ", kMaxSide, " pixels a side; got ",
+  if (image.height > kMostSide || image.width > kMostSide) {
+    return GraphError("antialias=False resizes images of at most ", kMostSide, " pixels a side; got ",
                       image.tensor.TypeName());
   }
   KeepOpenCvOnThisThread();
@@ -244,7 +244,7 @@ const KernelRegistration registration{
                             "(truncated, as torchvision does).",
                      .in_words = "a whole number or (height, width)",
                      .minimum = 1,
-                     .maximum = kMaxSide,
+                     .maximum = kMostSide,
                      .lengths = {1, 2}},
                     InterpolationOrAuto(),
                     AntialiasAttribute(),
@@ -255,7 +255,7 @@ const KernelRegistration registration{
                      .default_value = "None",
                      .nullable = true,
                      .minimum = 1,
-                     .maximum = kMaxSide}},
+                     .maximum = kMostSide}},
      .traits = {.geometric = true},
      .python_module = "vision",
      .example = "V.Resize((256, 256))",

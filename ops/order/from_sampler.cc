@@ -195,17 +195,19 @@ const OpRegistration registration(
             "epoch, after `set_epoch(epoch)` where it has that; one thread at a time does so. One of torch's with an "
             "attribute `generator` is iterated as a copy with a generator that follows from `rng`, in place of its "
             "own. One that draws from torch's global generator in another way, such as a wrapper of another sampler, "
-            "moves that generator and cannot be resumed.\n"
+            "advances that generator and cannot be resumed.\n"
             "Numbers mean rows in the order that the source has without shuffling; maps may stand between it and the "
             "source. A row that comes again in an epoch has random numbers of its own. A state holds a hash of the "
             "epoch's numbers: a restart for which the sampler gives others is refused.\n"
             "Errors: a size below 1; numbers of another type, shape or count, or outside of the source.",
         .attributes = {{.name = "size",
                         .type = ir::AttributeType::kReference,
-                        .doc = "The function that gives the number of rows of an epoch."},
+                        .doc = "The function that gives the number of rows of an epoch.",
+                        .referenced = ir::Referenced::kSamplerSize},
                        {.name = "indices",
                         .type = ir::AttributeType::kReference,
-                        .doc = "The function that gives the numbers of the rows of an epoch."}},
+                        .doc = "The function that gives the numbers of the rows of an epoch.",
+                        .referenced = ir::Referenced::kSamplerIndices}},
         .traits = {.random = true, .deterministic = false, .indexed = true, .light = true, .by_number = true},
         .python_module = "samplers",
         .python = {.parameters = "sampler: Any, *, seed: int | None = None, name: str | None = None",

@@ -42,7 +42,7 @@ class OrderedSource : public IndexedSource {
     uint64_t position = wanted.position;
     const uint64_t occurrence = Find(wanted.epoch, position);
     HEADRACE_RETURN_IF_ERROR(
-        input_->Read({wanted.epoch, position, NestedOccurrence(wanted.occurrence, occurrence)}, block));
+        input_->Read({wanted.epoch, position, NestedOccurrence(wanted.occurrence_key, occurrence)}, block));
     MarkOccurrence(occurrence, block.ids.back());
     return absl::OkStatus();
   }
@@ -53,9 +53,9 @@ class OrderedSource : public IndexedSource {
     order_->Find(wanted.epoch, absl::MakeSpan(of_input), absl::MakeSpan(occurrences));
     uint64_t any = 0;
     for (const uint64_t occurrence : occurrences) any |= occurrence;
-    if (any == 0 && wanted.occurrences.empty()) return input_->ReadRows({wanted.epoch, of_input}, block);
+    if (any == 0 && wanted.occurrence_keys.empty()) return input_->ReadRows({wanted.epoch, of_input}, block);
     Positions nested(of_input.size());
-    for (size_t i = 0; i < nested.size(); ++i) nested[i] = NestedOccurrence(wanted.occurrence(i), occurrences[i]);
+    for (size_t i = 0; i < nested.size(); ++i) nested[i] = NestedOccurrence(wanted.occurrence_key(i), occurrences[i]);
     absl::Status status = input_->ReadRows({wanted.epoch, of_input, nested}, block);
     for (size_t i = 0; any > 0 && i < block.ids.size(); ++i) MarkOccurrence(occurrences[i], block.ids[i]);
     return status;
@@ -80,7 +80,7 @@ class OrderedSource : public IndexedSource {
     return occurrence;
   }
 
-  // `outer`: the occurrence of the position here. The second time in this order is not the second time in another.
+  // `outer`: the occurrence key of the position here. The second time in this order is not the second time in another.
   uint64_t NestedOccurrence(uint64_t outer, uint64_t occurrence) const {
     if (!order_->recurs() || (outer == 0 && occurrence == 0)) return outer;
     return MixKey(MixKey(outer, 1), occurrence);

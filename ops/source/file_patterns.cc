@@ -31,45 +31,48 @@ absl::Status CheckPatterns(const ir::Attributes& attributes) {
 
 namespace {
 
-// Patterns in place of what stands for several: a folder, or texts between semicolons, unless a file has that name.
-std::vector<std::string> Expanded(const FileSystem& files, const std::vector<std::string>& texts) {
-  std::vector<std::string> patterns;
-  for (const std::string& text : texts) {
-    const absl::StatusOr<FileStat> whole = files.Stat(text);
-    const bool several = !whole.ok() && text.find(';') != std::string::npos;
-    const std::vector<std::string> parts =
-        several ? std::vector<std::string>(absl::StrSplit(text, ';', absl::SkipEmpty())) : std::vector{text};
-    for (const std::string& part : parts) {
-      const absl::StatusOr<FileStat> stat = several ? files.Stat(part) : whole;
-      const bool folder = stat.ok() && stat->type == EntryType::kFolder;
-      patterns.push_back(folder ? JoinPath(part, "*") : part);
-    }
+// The pattern of a text: what has that very name is meant, whatever else it would match; of a folder, the files in it
+// that end with `ending`.
+std::string PatternOf(const std::string& text, const absl::StatusOr<FileStat>& stat, std::string_view ending) {
+  if (!stat.ok()) return text;
+  if (stat->type == EntryType::kFolder) return JoinPath(EscapePattern(text), Cat("*", ending));
+  return EscapePattern(text);
+}
+
+// Appends the patterns of a text, which are several between semicolons unless a file has that name.
+void AppendPatterns(const FileSystem& files, const std::string& text, std::string_view ending,
+                    std::vector<std::string>& patterns) {
+  const absl::StatusOr<FileStat> whole = files.Stat(text);
+  if (whole.ok() || text.find(';') == std::string::npos) {
+    patterns.push_back(PatternOf(text, whole, ending));
+    return;
   }
-  return patterns;
+  for (const absl::string_view part : absl::StrSplit(text, ';', absl::SkipEmpty())) {
+    patterns.push_back(PatternOf(std::string(part), files.Stat(std::string(part)), ending));
+  }
 }
 
 }  // namespace
 
 absl::StatusOr<MatchedFiles> MatchFiles(const FileSystem& files, std::string_view source,
                                         const ir::Attributes& attributes) {
-  const std::vector<std::string> patterns = attributes.Strings("patterns");
-  HEADRACE_ASSIGN_OR_RETURN(PathArena paths, Glob(files, Expanded(files, patterns)));
-  return Measure(files, source, std::move(paths), patterns);
+  const std::vector<std::string> texts = attributes.Strings("patterns");
+  std::vector<std::string> patterns;
+  for (const std::string& text : texts) AppendPatterns(files, text, "", patterns);
+  HEADRACE_ASSIGN_OR_RETURN(PathArena paths, Glob(files, patterns));
+  return Measure(files, source, std::move(paths), texts);
 }
 
 absl::StatusOr<PathArena> MatchInOrder(const FileSystem& files, const std::vector<std::string>& texts,
                                        std::string_view ending) {
   PathArena found;
   std::set<std::string, std::less<>> seen;
-  for (const std::string& text : texts) {
-    for (const absl::string_view part : absl::StrSplit(text, ';', absl::SkipEmpty())) {
-      std::string path(part);
-      const absl::StatusOr<FileStat> stat = files.Stat(path);
-      if (stat.ok() && stat->type == EntryType::kFolder) path = JoinPath(path, Cat("*", ending));
-      HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, Glob(files, {path}));
-      for (int64_t i = 0; i < matched.size(); ++i) {
-        if (seen.insert(std::string(matched[i])).second) found.Add(matched[i]);
-      }
+  std::vector<std::string> patterns;
+  for (const std::string& text : texts) AppendPatterns(files, text, ending, patterns);
+  for (const std::string& pattern : patterns) {
+    HEADRACE_ASSIGN_OR_RETURN(const PathArena matched, Glob(files, {pattern}));
+    for (int64_t i = 0; i < matched.size(); ++i) {
+      if (seen.insert(std::string(matched[i])).second) found.Add(matched[i]);
     }
   }
   if (found.empty()) return GraphError("no path is given; name at least one file, such as 'train", ending, "'");

@@ -29,7 +29,7 @@ class DatasetSource : public IndexedSource {
   uint64_t size() const override { return size_; }
 
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
-    return Append({wanted.epoch, {&wanted.position, 1}, {&wanted.occurrence, 1}}, block);
+    return Append({wanted.epoch, {&wanted.position, 1}, {&wanted.occurrence_key, 1}}, block);
   }
 
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
@@ -66,9 +66,9 @@ class DatasetSource : public IndexedSource {
     const uint64_t epoch_key = RowRandom::KeyOf(stream_, wanted.epoch);
     const size_t count = wanted.positions.size();
     for (size_t first = 0; first < count;) {
-      const uint64_t occurrence = wanted.occurrence(first);
+      const uint64_t occurrence = wanted.occurrence_key(first);
       size_t end = first + 1;
-      while (end < count && (rows_->in_runs() || wanted.occurrence(end) == occurrence)) ++end;
+      while (end < count && (rows_->in_runs() || wanted.occurrence_key(end) == occurrence)) ++end;
       const uint64_t key = occurrence == 0 ? epoch_key : MixKey(epoch_key, occurrence);
       HEADRACE_RETURN_IF_ERROR(rows_->Read(key, wanted.positions.subspan(first, end - first), rows));
       first = end;
@@ -127,7 +127,10 @@ const OpRegistration registration(
                "another type than declared.",
         .min_inputs = 0,
         .max_inputs = 0,
-        .attributes = {{.name = "dataset", .type = ir::AttributeType::kReference, .doc = "The object, by name."},
+        .attributes = {{.name = "dataset",
+                        .type = ir::AttributeType::kReference,
+                        .doc = "The object, by name.",
+                        .referenced = ir::Referenced::kDataset},
                        {.name = "columns",
                         .type = ir::AttributeType::kColumns,
                         .doc = "The columns of a row, with their types."},

@@ -90,7 +90,7 @@ class RecordSource : public ItemSource {
                Fingerprint fingerprint)
       : ItemSource(std::make_unique<IndexedRecords>(arguments.run->files, table), std::move(rows.columns),
                    std::move(rows.fields), std::move(fingerprint)),
-        warnings_(std::make_shared<RowWarnings>(arguments.name, "place")) {
+        warnings_(std::make_shared<RowWarnings>(arguments.name, "position")) {
     for (const RecordTable::Note& note : table->notes()) {
       warnings_->Add({}, {std::make_shared<const std::string>(note.path), -1, note.offset}, note.text);
     }

@@ -47,11 +47,11 @@ def of_sizes(function: Any) -> Bound:
     return reference.function(_Sized(function))[0]
 
 
-def binding(attribute: str, function: Any) -> Binding:
-    """Of the function that a graph names in that attribute; it may be as another graph has it."""
+def binding(of_size: bool, function: Any) -> Binding:
+    """Of the function that chooses sizes or makes batches; it may be as another graph has it."""
     if isinstance(function, (_Made, _Sized)):
         return reference.function(function)[0].binding
-    return (of_sizes(function) if attribute == "choose_size" else of_batches(function)[0]).binding
+    return (of_sizes(function) if of_size else of_batches(function)[0]).binding
 
 
 def _check_alone(function: Callable[..., Any], parameters: Mapping[str, Any]) -> None:

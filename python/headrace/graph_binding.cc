@@ -198,12 +198,16 @@ std::vector<std::string> ReferencesOf(const BoundNode& bound) {
   return names;
 }
 
-// Empty: a step's.
-std::string AttributeOf(const BoundNode& bound, const std::string& reference) {
+// What the reference of that name stands for. Those of steps are functions of a row.
+ir::Referenced ReferencedBy(const BoundNode& bound, const std::string& reference) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(bound.node.op());
   for (const ir::proto::Attribute& attribute : bound.node.attributes()) {
-    if (attribute.value().has_reference() && attribute.value().reference().name() == reference) return attribute.name();
+    if (!attribute.value().has_reference() || attribute.value().reference().name() != reference) continue;
+    const ir::Attribute* const declared =
+        declaration == nullptr ? nullptr : declaration->FindAttribute(attribute.name());
+    if (declared != nullptr) return declared->referenced;
   }
-  return "";
+  return ir::Referenced::kFunction;
 }
 
 py::object ShapeTuple(const std::optional<Shape>& shape) {
@@ -294,12 +298,22 @@ py::list SchemaList(const ir::Schema& schema) {
 }
 
 void BindGraph(py::module_& module) {
+  py::enum_<ir::Referenced>(module, "Referenced")
+      .value("FUNCTION", ir::Referenced::kFunction)
+      .value("PREDICATE", ir::Referenced::kPredicate)
+      .value("GENERATOR", ir::Referenced::kGenerator)
+      .value("DATASET", ir::Referenced::kDataset)
+      .value("ARRAYS", ir::Referenced::kArrays)
+      .value("SAMPLER_SIZE", ir::Referenced::kSamplerSize)
+      .value("SAMPLER_INDICES", ir::Referenced::kSamplerIndices)
+      .value("BATCH_SIZE", ir::Referenced::kBatchSize)
+      .value("BATCH_FUNCTION", ir::Referenced::kBatchFunction);
   py::class_<BoundNode>(module, "Node")
       .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"),
            py::arg("workers") = 0, py::arg("window") = 0)
       .def_property_readonly("op", [](const BoundNode& self) { return self.node.op(); })
       .def_property_readonly("references", &ReferencesOf)
-      .def("attribute_of", &AttributeOf)
+      .def("referenced_by", &ReferencedBy)
       .def_property_readonly("steps",
                              [](const BoundNode& self) {
                                std::vector<std::string> steps;

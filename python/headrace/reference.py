@@ -137,25 +137,27 @@ def arrays(columns: Mapping[str, Any]) -> Bound:
 
 def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
     """The binding of a value that a user gives to `headrace.load(references=)` for a node of the graph."""
-    if node.op in ("Numpy", "Manifest"):
+    kinds = _engine.Referenced
+    kind = node.referenced_by(name)
+    if kind == kinds.ARRAYS:
         if not isinstance(value, Mapping):
             raise GraphError(f"the reference {name} needs a dict from column to array, not {type(value).__name__}")
         return arrays(value).binding
-    if node.op == "Generator":
+    if kind == kinds.GENERATOR:
         return iterator(value, node.columns).binding
-    if node.op == "from_dataset":
+    if kind == kinds.DATASET:
         from headrace.hosted import rows_of
 
         rows_of(value)
         return rows(value, node.columns).binding
-    if node.op == "from_sampler":
+    if kind in (kinds.SAMPLER_SIZE, kinds.SAMPLER_INDICES):
         from headrace.user_sampler import binding
 
-        return binding(name, value)
-    if node.op == "python_batch":
+        return binding(kind == kinds.SAMPLER_SIZE, value)
+    if kind in (kinds.BATCH_SIZE, kinds.BATCH_FUNCTION):
         from headrace import batches
 
-        return batches.binding(node.attribute_of(name), value)
+        return batches.binding(kind == kinds.BATCH_SIZE, value)
     if not callable(value):
         raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
-    return function(value, predicate=node.op == "filter")[0].binding
+    return function(value, predicate=kind == kinds.PREDICATE)[0].binding

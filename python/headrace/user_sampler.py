@@ -19,14 +19,14 @@ __all__ = ["attributes", "binding", "is_own"]
 
 def attributes(sampler: Any, **others: Any) -> dict[str, Any]:
     """Of the operator from_sampler. GraphError for an object that gives no row numbers."""
-    return {"size": _bound("size", sampler), "indices": _bound("indices", sampler), **others}
+    return {"size": _bound(True, sampler), "indices": _bound(False, sampler), **others}
 
 
-def binding(name: str, sampler: Any) -> Binding:
-    """Of the function with that name in a graph; `sampler` may be that function, as another graph has it."""
+def binding(of_size: bool, sampler: Any) -> Binding:
+    """Of its function of sizes or of indices; `sampler` may be that function, as another graph has it."""
     if isinstance(sampler, (_Size, _Indices)):
         return reference.function(sampler)[0].binding
-    return _bound(name.partition("#")[0].rpartition(".")[2], sampler).binding
+    return _bound(of_size, sampler).binding
 
 
 def is_own(sampler: Any) -> bool:
@@ -36,13 +36,13 @@ def is_own(sampler: Any) -> bool:
     return all(callable(getattr(sampler, name, None)) for name in ("size", "indices"))
 
 
-def _bound(method: str, sampler: Any) -> Bound:
+def _bound(of_size: bool, sampler: Any) -> Bound:
     if not is_own(sampler):
         _check_iterable(sampler)
         adapted: Any = _Iterated(sampler)
     else:
         adapted = sampler
-    called = _Size(adapted, sampler) if method == "size" else _Indices(adapted, sampler)
+    called = _Size(adapted, sampler) if of_size else _Indices(adapted, sampler)
     return reference.function(called)[0]
 
 

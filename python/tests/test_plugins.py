@@ -650,7 +650,11 @@ def compiled(source: pathlib.Path, library: pathlib.Path, *options: str) -> path
 
 @pytest.fixture(scope="session")
 def frames_library(tmp_path_factory):
-    return compiled(VIGNETTE, tmp_path_factory.mktemp("frames") / "libframes.so")
+    # A plugin stays loaded, and the examples of the documentation have one of the name "frames" in the same process.
+    folder = tmp_path_factory.mktemp("frames")
+    source = folder / VIGNETTE.name
+    source.write_text(VIGNETTE.read_text().replace('HEADRACE_PLUGIN("frames"', 'HEADRACE_PLUGIN("tested_frames"'))
+    return compiled(source, folder / "libframes.so")
 
 
 def test_the_example_in_cpp(frames_library):
@@ -891,8 +895,10 @@ def test_inference_does_not_hold_up_other_threads(kinds, tmp_path):
 
 def test_a_pointwise_kernel_takes_many_rows_a_call(kinds):
     assert [int(row["value"]) for row in hr.Range(300).map(kinds.Adds(), "value")] == list(range(1, 301))
-    calls = {int(row["value"]) for row in hr.Range(300).map(kinds.Adds(calls=True), "value")}
-    assert len(calls) < 100
+    # In groups: how many rows the engine takes together by itself depends on what it measures.
+    numbered = hr.Range(300).map(kinds.Adds(calls=True), "value").iterate(group=50)
+    calls = {int(value) for row in numbered for value in np.ravel(row["value"])}
+    assert len(calls) <= 6
     pairs = np.arange(60).reshape(20, 3)
     assert_equal(column(hr.Numpy({"x": pairs}).map(kinds.Adds(), "x").batch(4)), list((pairs + 1).reshape(5, 4, 3)))
 

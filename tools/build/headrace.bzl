@@ -6,6 +6,16 @@ _COPTS = ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
 def headrace_cc_library(name, copts = [], **kwargs):
     native.cc_library(name = name, copts = _COPTS + copts, **kwargs)
 
+def _linked_library(ctx):
+    linked = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
+    return [CcInfo(linking_context = linked.linking_context)]
+
+# Libraries that are linked, without their headers: a change of one does not recompile what depends on this.
+linked_library = rule(
+    implementation = _linked_library,
+    attrs = {"deps": attr.label_list(providers = [CcInfo])},
+)
+
 def headrace_cc_binary(name, copts = [], **kwargs):
     native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)
 

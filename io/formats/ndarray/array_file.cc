@@ -20,6 +20,8 @@ constexpr uint32_t kMostDimensions = 32;
 constexpr int64_t kMostElements = int64_t{1} << 48;
 constexpr int32_t kDense = 0;
 constexpr int32_t kCpu = 1;
+// The shape, context and type of the oldest form, with one dimension.
+constexpr size_t kLeastArrayBytes = 20;
 
 // By MXNet's number.
 constexpr DType kTypes[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kUInt8, DType::kInt32,
@@ -36,10 +38,12 @@ class ArrayFileParser {
     if (!Take(magic) || !Take(reserved) || magic != kListMagic) {
       return DataError(path_, " is not a file of arrays as mx.nd.save writes: it does not begin with 12 01");
     }
-    HEADRACE_ASSIGN_OR_RETURN(const size_t count, TakeCount("arrays", sizeof(uint32_t)));
-    std::vector<NamedArray> arrays(count);
-    for (NamedArray& each : arrays) {
-      HEADRACE_ASSIGN_OR_RETURN(each.array, TakeArray());
+    HEADRACE_ASSIGN_OR_RETURN(const size_t count, TakeCount("arrays", kLeastArrayBytes));
+    // Grows with what is there, not with what is claimed.
+    std::vector<NamedArray> arrays;
+    for (size_t i = 0; i < count; ++i) {
+      HEADRACE_ASSIGN_OR_RETURN(Tensor array, TakeArray());
+      arrays.emplace_back().array = std::move(array);
     }
     HEADRACE_RETURN_IF_ERROR(TakeNames(arrays));
     if (at_ < bytes_.size()) return Wrong("the names of the arrays end, and the file goes on");
@@ -65,7 +69,8 @@ class ArrayFileParser {
     uint64_t count = 0;
     if (!Take(count)) return Wrong("the file ends before the number of ", what);
     if (count > (bytes_.size() - at_) / least_bytes) {
-      return Wrong("the file claims ", count, " ", what, ", and ends before they could");
+      return Wrong("the file claims ", count, " ", what, ", more than fit into the ", bytes_.size() - at_,
+                   " bytes that follow");
     }
     return static_cast<size_t>(count);
   }
@@ -131,8 +136,7 @@ class ArrayFileParser {
   absl::StatusOr<Tensor> TakeValues(DType dtype, const Shape& shape) {
     const size_t size = static_cast<size_t>(ElementCount(shape)) * ItemSize(dtype);
     if (size > bytes_.size() - at_) {
-      return Wrong("an array of ", size, " bytes begins here, and the file ends ", bytes_.size() - at_,
-                   " bytes behind");
+      return Wrong("an array of ", size, " bytes begins here, and only ", bytes_.size() - at_, " bytes are left");
     }
     HEADRACE_ASSIGN_OR_RETURN(Tensor array, Tensor::Allocate(dtype, shape));
     if (size > 0) std::memcpy(array.mutable_raw(), bytes_.data() + at_, size);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -15,10 +16,13 @@
 namespace headrace {
 namespace {
 
-// Records of an index that are looked up in the file before the index is trusted: all of a smaller file, as many of a
-// larger one, at equal distances.
-constexpr size_t kWalked = size_t{1} << 15;
-constexpr size_t kSampled = 1024;
+// Records that are looked up before the indices of a table are trusted: all of smaller files; of larger ones, or of
+// many, as many at equal distances, but this many of each file.
+constexpr size_t kMostLookedUp = size_t{1} << 15;
+constexpr size_t kLeastLookedUp = 64;
+
+// Damaged records that are named one by one, of each file.
+constexpr int64_t kMostNamed = 1000;
 
 // Puts the records in order of their offsets.
 void SortByOffset(RecordIndex& index) {
@@ -39,7 +43,9 @@ void SortByOffset(RecordIndex& index) {
 // The byte behind the record at `offset`; nullopt if no whole record is there. Reads the heads of its frames alone.
 absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file, int64_t offset) {
   constexpr auto kHead = static_cast<int64_t>(RecordFrame::kHeadBytes);
+  size_t payload = 0;
   for (bool first = true;; first = false) {
+    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     uint8_t head[RecordFrame::kHeadBytes];
     HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(offset, absl::MakeSpan(head)));
     uint32_t magic, word;
@@ -50,6 +56,8 @@ absl::StatusOr<std::optional<int64_t>> EndOfRecord(const RandomAccessFile& file,
     if (got < kHead || magic != RecordFrame::kMagic || begins != first || part > RecordFrame::kLast)
       return std::nullopt;
     const size_t length = word & RecordFrame::kLongest;
+    payload += length + (first ? 0 : sizeof(magic));
+    if (payload > RecordFrame::kLongest) return std::nullopt;
     offset += kHead + static_cast<int64_t>(RecordFrame::Padded(length));
     if (part == RecordFrame::kWhole || part == RecordFrame::kLast) return offset;
   }
@@ -60,15 +68,17 @@ size_t FindEqual(const std::vector<int64_t>& sorted) {
   return static_cast<size_t>(std::adjacent_find(sorted.begin(), sorted.end()) - sorted.begin());
 }
 
-// Whether the offsets, in order, are those of all records: each record ends where the next one begins. Of more than
-// kWalked records, and unless `each`, the last one and kSampled before it are looked up.
+// How many records of each of so many files are looked up.
+size_t LookedUpOf(size_t files) { return std::max(kLeastLookedUp, kMostLookedUp / files); }
+
+// Whether the offsets, in order, are those of all records: each record ends where the next one begins. The last one and
+// `looked_up` before it, or a few more, are looked up.
 absl::StatusOr<bool> NamesAll(const RandomAccessFile& file, int64_t size, const std::vector<int64_t>& offsets,
-                              bool each = false) {
+                              size_t looked_up) {
   if (offsets.empty()) return size == 0;
   if (offsets.front() != 0 || offsets.back() >= size || FindEqual(offsets) < offsets.size()) return false;
-  const size_t step = each || offsets.size() <= kWalked ? 1 : offsets.size() / kSampled;
+  const size_t step = std::max<size_t>(1, offsets.size() / looked_up);
   for (size_t i = offsets.size() - 1;; i -= step) {
-    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
     HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offsets[i]));
     if (end != (i + 1 < offsets.size() ? offsets[i + 1] : size)) return false;
     if (i < step) return true;
@@ -85,32 +95,41 @@ absl::StatusOr<OpenedFile> Open(const FileSystem& files, const std::string& path
   return OpenedFile{std::move(file), size};
 }
 
-// kData: what is at byte `offset` is no good record, as far as heads show.
-absl::Status CheckRecordAt(const RandomAccessFile& file, int64_t size, int64_t offset) {
+// The damage of the record at byte `offset`, as far as heads show it; empty: there is none.
+absl::StatusOr<std::string> DamageAt(const RandomAccessFile& file, int64_t size, int64_t offset) {
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offset));
-  if (!end.has_value() || *end > size) return DataError("no whole record is at byte ", offset);
-  if (*end == size) return absl::OkStatus();
+  if (!end.has_value() || *end > size) return Cat("no whole record is at byte ", offset);
+  if (*end == size) return "";
   uint8_t head[RecordFrame::kHeadBytes];
   HEADRACE_ASSIGN_OR_RETURN(const int64_t got, file.ReadAt(*end, absl::MakeSpan(head)));
-  if (BeginsLikeHead(absl::MakeSpan(head).first(static_cast<size_t>(got)))) return absl::OkStatus();
-  return DataError("the record at byte ", offset, " ends at byte ", *end, ", where no other one begins");
+  if (BeginsLikeHead(absl::MakeSpan(head).first(static_cast<size_t>(got)))) return "";
+  return Cat("the record at byte ", offset, " ends at byte ", *end, ", where no other one begins");
 }
 
-// Leaves the damaged records out of the index, in order of offsets, and notes each.
+// Leaves the damaged records out of the index, which is in order of offsets, and notes them. kData: they are more than
+// half, as with the index of another file.
 absl::Status LeaveOutDamaged(const OpenedFile& opened, const std::string& path, const std::string& index_path,
                              RecordIndex& index, RecordTable& table) {
   RecordIndex good;
+  int64_t left_out = 0;
+  int64_t last = 0;
   for (size_t i = 0; i < index.offsets.size(); ++i) {
-    HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-    const absl::Status found = CheckRecordAt(*opened.file, opened.size, index.offsets[i]);
-    if (!found.ok() && KindOf(found) != ErrorKind::kData) return found;
-    if (found.ok()) {
+    HEADRACE_ASSIGN_OR_RETURN(const std::string damage, DamageAt(*opened.file, opened.size, index.offsets[i]));
+    if (damage.empty()) {
       good.keys.push_back(index.keys[i]);
       good.offsets.push_back(index.offsets[i]);
       continue;
     }
-    table.Add({path, index.offsets[i],
-               Cat("left out, though ", index_path, " names it by key ", index.keys[i], ": ", ToStd(found.message()))});
+    last = index.offsets[i];
+    if (++left_out > kMostNamed) continue;
+    table.Add({path, last, Cat("left out, though ", index_path, " names it by key ", index.keys[i], ": ", damage)});
+  }
+  if (left_out > kMostNamed) {
+    table.Add({path, last, Cat("the last of ", left_out - kMostNamed, " more records that were left out")});
+  }
+  if (good.offsets.size() < index.offsets.size() / 2 + index.offsets.size() % 2) {
+    return DataError(index_path, ": ", left_out, " of the ", index.offsets.size(), " records that it names are not in ",
+                     path, ": is it the index of another file? Make it anew, or read with index=\"build\"");
   }
   index = std::move(good);
   return absl::OkStatus();
@@ -143,7 +162,7 @@ absl::Status CheckDifferent(const RecordIndex& index, const std::string& index_p
 
 // An index beside the file that names all its records; otherwise nullopt, and whether it may be replaced.
 absl::StatusOr<std::optional<RecordIndex>> FittingIndex(const FileSystem& files, const std::string& index_path,
-                                                        const OpenedFile& opened, OnDamage on_damage,
+                                                        const OpenedFile& opened, OnDamage on_damage, size_t looked_up,
                                                         bool& replaceable) {
   replaceable = true;
   const absl::StatusOr<FileStat> stat = files.Stat(index_path);
@@ -158,8 +177,8 @@ absl::StatusOr<std::optional<RecordIndex>> FittingIndex(const FileSystem& files,
   replaceable = true;
   SortByOffset(*index);
   // Under kSkip no record may be damaged that is read by its number.
-  HEADRACE_ASSIGN_OR_RETURN(const bool all,
-                            NamesAll(*opened.file, opened.size, index->offsets, on_damage == OnDamage::kSkip));
+  if (on_damage == OnDamage::kSkip) looked_up = std::numeric_limits<size_t>::max();
+  HEADRACE_ASSIGN_OR_RETURN(const bool all, NamesAll(*opened.file, opened.size, index->offsets, looked_up));
   return all ? std::optional(*std::move(index)) : std::nullopt;
 }
 
@@ -171,7 +190,7 @@ absl::Status AddChosen(const FileSystem& files, RecordTable::File file, RecordIn
 }
 
 absl::Status AddFromIndex(const FileSystem& files, const std::string& path, const std::string& index_path,
-                          OnDamage on_damage, ChooseRecords choose, RecordTable& table) {
+                          OnDamage on_damage, size_t looked_up, ChooseRecords choose, RecordTable& table) {
   HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
   HEADRACE_ASSIGN_OR_RETURN(const Tensor text, files.Read(index_path));
   HEADRACE_ASSIGN_OR_RETURN(RecordIndex index, ParseRecordIndex(text.bytes_value(), index_path));
@@ -182,7 +201,7 @@ absl::Status AddFromIndex(const FileSystem& files, const std::string& path, cons
   if (on_damage == OnDamage::kSkip) {
     HEADRACE_RETURN_IF_ERROR(LeaveOutDamaged(opened, path, index_path, index, table));
   }
-  HEADRACE_ASSIGN_OR_RETURN(const bool all, NamesAll(*opened.file, opened.size, index.offsets));
+  HEADRACE_ASSIGN_OR_RETURN(const bool all, NamesAll(*opened.file, opened.size, index.offsets, looked_up));
   if (!all) {
     std::optional<int64_t> end = 0;
     if (last >= 0) {
@@ -197,13 +216,13 @@ absl::Status AddFromIndex(const FileSystem& files, const std::string& path, cons
   return AddChosen(files, {path, opened.size, index_path, all}, std::move(index), choose, table);
 }
 
-absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage on_damage, ChooseRecords choose,
-                      RecordTable& table) {
+absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage on_damage, size_t looked_up,
+                      ChooseRecords choose, RecordTable& table) {
   const std::string index_path = IndexPathOf(path);
   HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
   bool replaceable = false;
   HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> found,
-                            FittingIndex(files, index_path, opened, on_damage, replaceable));
+                            FittingIndex(files, index_path, opened, on_damage, looked_up, replaceable));
   if (found.has_value()) {
     return AddChosen(files, {path, opened.size, index_path, true}, *std::move(found), choose, table);
   }
@@ -255,7 +274,8 @@ absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vect
                                         ChooseRecords choose) {
   RecordTable table;
   for (size_t i = 0; i < paths.size(); ++i) {
-    HEADRACE_RETURN_IF_ERROR(AddFromIndex(files, paths[i], indices[i], on_damage, choose, table));
+    HEADRACE_RETURN_IF_ERROR(
+        AddFromIndex(files, paths[i], indices[i], on_damage, LookedUpOf(paths.size()), choose, table));
   }
   return table;
 }
@@ -264,7 +284,7 @@ absl::StatusOr<RecordTable> BuildIndices(const FileSystem& files, const std::vec
                                          OnDamage on_damage, ChooseRecords choose) {
   RecordTable table;
   for (const std::string& path : paths) {
-    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, choose, table));
+    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, LookedUpOf(paths.size()), choose, table));
   }
   return table;
 }
