@@ -2,7 +2,7 @@
 // in order with one that reads blocks of 8 MiB and cuts the records out of them, shuffled with one that reads each
 // record by itself. Both sides look at every cache line of every record. Prints the medians of alternating runs from a
 // warm cache and their ratio, and how many bytes each of four ranks reads.
-//   bazel run -c opt //benchmarks:records [-- RUNS [MEGABYTES [KILOBYTES]]]
+//   bazel run -c opt //benchmarks:records [-- RUNS [MEGABYTES [KILOBYTES [order|index|shuffle]]]]
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -235,7 +235,8 @@ void CountBytes(const File& file) {
   }
 }
 
-void CompareRecordsOf(size_t record_bytes, int64_t bytes, int runs) {
+// `way`: "order", "index" or "shuffle"; empty: all.
+void CompareRecordsOf(size_t record_bytes, int64_t bytes, int runs, const std::string& way) {
   char folder[] = "/tmp/headrace_records_XXXXXX";
   if (mkdtemp(folder) == nullptr) Fail("cannot make a folder in /tmp");
   const File file = WriteFile(folder, record_bytes, bytes);
@@ -243,19 +244,18 @@ void CompareRecordsOf(size_t record_bytes, int64_t bytes, int runs) {
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), std::mt19937_64(2));
   const std::string size = std::to_string(record_bytes / 1024) + " KB";
-  Compare(
-      "records of " + size + " in order", runs, [&] { return InOrderByHand(file); },
-      [&] { return Pipelined(PathsOf(file), {}); });
+  const auto compare = [&](const char* name, const std::string& what, const std::function<Seen()>& by_hand,
+                           const GraphBuilder::Given& attributes) {
+    if (!way.empty() && way != name) return;
+    Compare("records of " + size + what, runs, by_hand, [&] { return Pipelined(attributes, {}); });
+  };
+  compare("order", " in order", [&] { return InOrderByHand(file); }, PathsOf(file));
   GraphBuilder::Given indexed = PathsOf(file);
   indexed.emplace_back("index", ir::StringsValue({file.index}));
-  Compare(
-      "records of " + size + " in order, with an index", runs, [&] { return InOrderByHand(file); },
-      [&] { return Pipelined(indexed, {}); });
+  compare("index", " in order, with an index", [&] { return InOrderByHand(file); }, indexed);
   indexed.emplace_back("shuffle", ir::BoolValue(true));
-  Compare(
-      "records of " + size + " shuffled", runs, [&] { return ShuffledByHand(file, order); },
-      [&] { return Pipelined(indexed, {}); });
-  CountBytes(file);
+  compare("shuffle", " shuffled", [&] { return ShuffledByHand(file, order); }, indexed);
+  if (way.empty()) CountBytes(file);
   unlink(file.path.c_str());
   unlink(file.index.c_str());
   rmdir(folder);
@@ -270,7 +270,7 @@ int main(int argc, char** argv) {
   const std::vector<size_t> sizes =
       argc > 3 ? std::vector<size_t>{std::strtoul(argv[3], nullptr, 10)} : std::vector<size_t>{1, 10, 110};
   for (const size_t kilobytes : sizes) {
-    headrace::CompareRecordsOf(kilobytes * 1024, bytes, std::max(1, runs));
+    headrace::CompareRecordsOf(kilobytes * 1024, bytes, std::max(1, runs), argc > 4 ? argv[4] : "");
   }
   return 0;
 }

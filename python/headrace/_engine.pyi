@@ -17,6 +17,17 @@ class Reference:
 class Columns:
     def __init__(self, columns: Iterable[tuple[str, str, Sequence[int | None] | None]]) -> None: ...
 
+class Referenced:
+    FUNCTION: Referenced
+    PREDICATE: Referenced
+    GENERATOR: Referenced
+    DATASET: Referenced
+    ARRAYS: Referenced
+    SAMPLER_SIZE: Referenced
+    SAMPLER_INDICES: Referenced
+    BATCH_SIZE: Referenced
+    BATCH_FUNCTION: Referenced
+
 class Node:
     def __init__(
         self,

@@ -189,7 +189,7 @@ class Dataset(Methods):
         if state is not None:
             if not isinstance(state, (bytes, bytearray, memoryview)):
                 raise GraphError("iterate: state must be the bytes that Iterator.state() gave")
-            # The engine takes no bytes for no state.
+            # To the engine, empty bytes mean that there is no state.
             if not state:
                 raise StateError("this is not a state that Headrace took, or it is damaged (0 bytes)")
             asked["state"] = bytes(state)
@@ -534,19 +534,23 @@ class Dataset(Methods):
 
     def _graph(self) -> _engine.Graph:
         if self._built is None:
-            policy = self._on_error
-            max_errors = policy.max_errors if policy is not None and policy.skips else None
-            nodes, datasets = _ordered(self)
-            objects = [
-                reference.object_of(binding, name)
-                for dataset in datasets
-                for binding, name in zip(dataset._bindings, dataset._node.references, strict=True)
-            ]
-            built = _engine.Graph(nodes, objects, self._seed, PRODUCER, max_errors)
+            built = self._build_graph()
             for location, message in built.doubts():
                 warn_once(message, location_of(location))
             self._built = built
         return self._built
+
+    def _build_graph(self) -> _engine.Graph:
+        """Warns of nothing."""
+        policy = self._on_error
+        max_errors = policy.max_errors if policy is not None and policy.skips else None
+        nodes, datasets = _ordered(self)
+        objects = [
+            reference.object_of(binding, name)
+            for dataset in datasets
+            for binding, name in zip(dataset._bindings, dataset._node.references, strict=True)
+        ]
+        return _engine.Graph(nodes, objects, self._seed, PRODUCER, max_errors)
 
     def _bound_graph(self, *given: dict[str, Any]) -> tuple[Any, ...]:
         """The graph, `given`, and the objects of its references."""

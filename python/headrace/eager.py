@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from headrace import _engine
 from headrace.chooser import Chooser, flattened
+from headrace.doubts import location_of, warn_once
 from headrace.errors import GraphError
 from headrace.options import shown, whole
 
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Composed"]
 
+# Kernels whose declarations doubt the range of the values that they get.
+_DOUBTING = frozenset({"GaussianNoise", "Normalize"})
+# The kind of a value that is probably no picture.
+_BOXES = "boxes"
+# What a pipeline says of them.
+_BOXES_MOVED = re.compile(r'column "([^"]*)" is (.*), as boxes are; name the columns of images alone, and change')
+
 
 class Composed:
     """Kernels that are called one after the other, as `hr.compose` makes them.
@@ -27,14 +36,17 @@ class Composed:
     Calls may come from several threads: each takes a number of its own. Without a seed, processes draw differently:
     after a fork as well, and a copy, which pickle or copy makes, too. With one, a copy counts from 0 again."""
 
-    __slots__ = ("_chain", "_doubted", "_kernels", "_numbers", "_seed", "_system_seeds")
+    __slots__ = ("_chain", "_doubted", "_doubting", "_kernels", "_numbers", "_seed", "_system_seeds")
 
     def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
         self._seed = None if seed is None else whole("seed", seed, of="compose")
         self._kernels = tuple(kernels)
-        self._chain = _engine.EagerChain(_steps(flattened(kernels)))
+        steps = _steps(flattened(kernels))
+        self._chain = _engine.EagerChain(steps)
         self._numbers = count()
-        self._doubted = False
+        self._doubting = not _DOUBTING.isdisjoint(_names(steps))
+        # The kinds of values for which it has warned, or had no reason to.
+        self._doubted: set[tuple[object, ...]] = set()
         # By process. Kernels with seeds of their own do not use them.
         self._system_seeds: dict[int, int] = {}
 
@@ -57,8 +69,6 @@ class Composed:
         """
         if not values:
             raise GraphError("give at least one picture")
-        if not self._doubted:
-            self._doubt(values)
         if rng is None:
             seed = self._system_seed() if self._seed is None else self._seed
             key = next(self._numbers)
@@ -67,20 +77,41 @@ class Composed:
         else:
             raise GraphError(f"rng is {shown(rng)}; it must be a NumPy generator, such as np.random.default_rng(5)")
         if layout is None and all(type(value) in (np.ndarray, bytes) for value in values):
-            results = self._chain(values, seed, key, False)
+            results = self._apply(values, seed, key, False)
         else:
             results = self._of_kinds(values, seed, key, layout)
         return results[0] if len(results) == 1 else results
 
-    def _doubt(self, values: tuple[Any, ...]) -> None:
-        """Warns at the first call as a pipeline over such values does."""
+    def _apply(self, arrays: tuple[Any, ...], seed: int, key: int, layout_given: bool) -> tuple[Any, ...]:
+        results = self._chain(arrays, seed, key, layout_given)
+        # Not before the call, which refuses what is wrong with the arrays.
+        kinds = tuple(map(_kind_of, arrays))
+        if kinds not in self._doubted:
+            self._warn(arrays, kinds)
+            self._doubted.add(kinds)
+        return results
+
+    def _warn(self, arrays: tuple[Any, ...], kinds: tuple[object, ...]) -> None:
+        """Warns as a pipeline over such values does."""
+        boxes = {name for name, kind in zip(_argument_names(arrays), kinds, strict=True) if kind is _BOXES}
+        if not boxes and not self._doubting:
+            return
+        for location, message in self._doubts(arrays):
+            moved = _BOXES_MOVED.search(message)
+            # A picture may be 4 pixels wide.
+            if moved is None or moved[1] in boxes:
+                said = _BOXES_MOVED.sub(r"\1 is \2, as boxes are; give it images alone, and change", message)
+                warn_once(said.removeprefix("map "), location_of(location))
+
+    def _doubts(self, arrays: tuple[Any, ...]) -> list[tuple[str, str]]:
+        """Of a pipeline over the arrays: where, and what."""
         from headrace.sources import Numpy
 
-        self._doubted = True
-        columns = {f"value {number}": _column_of(_array_of(value)) for number, value in enumerate(values)}
-        # The call itself names what is wrong with the values.
+        columns = dict(zip(_argument_names(arrays), map(_column_of, arrays), strict=True))
+        # A call may take what a pipeline does not.
         with contextlib.suppress(GraphError):
-            Numpy(columns).map(self._kernels, list(columns))._graph()
+            return Numpy(columns).map(self._kernels, list(columns))._build_graph().doubts()
+        return []
 
     def _system_seed(self) -> int:
         process = os.getpid()
@@ -97,7 +128,7 @@ class Composed:
         arrays = tuple(map(_array_of, values))
         if planes and not self._chain.takes_channels_first:
             arrays = tuple(map(_channels_last, arrays))
-        results = self._chain(arrays, seed, key, layout is not None)
+        results = self._apply(arrays, seed, key, layout is not None)
         if planes and not self._chain.gives_channels_first:
             results = tuple(map(_channels_first, results))
         return tuple(map(_like, _kinds(values, len(results)), results))
@@ -125,6 +156,14 @@ def _steps(kernels: Iterable[Kernel]) -> list[Any]:
     ]
 
 
+def _names(steps: Iterable[Any]) -> Iterator[str]:
+    """Of the kernels, and of those in their branches."""
+    for name, _, branches in steps:
+        yield name
+        for branch in branches:
+            yield from _names(branch)
+
+
 def _array_of(value: Any) -> Any:
     if value is None:
         raise GraphError("got None; give a picture: an array, bytes, a PIL image or a torch tensor")
@@ -135,6 +174,18 @@ def _array_of(value: Any) -> Any:
     if value.mode not in ("L", "RGB", "RGBA"):
         raise GraphError(f'a PIL image of mode {value.mode} is not read; convert it first: image.convert("RGB")')
     return np.asarray(value)
+
+
+def _argument_names(values: tuple[Any, ...]) -> list[str]:
+    return [f"argument {number}" for number in range(1, len(values) + 1)]
+
+
+def _kind_of(value: Any) -> object:
+    """What doubts depend on."""
+    if not isinstance(value, np.ndarray):
+        return type(value)
+    dtype = value.dtype.char
+    return _BOXES if dtype == "f" and value.ndim == 2 and value.shape[1] == 4 else dtype
 
 
 def _column_of(value: Any) -> Any:

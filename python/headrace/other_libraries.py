@@ -98,8 +98,8 @@ def advise(cls: _Class) -> _Class:
 
 
 def advise_init(cls: type) -> None:
-    """The same for what makes a class."""
-    if "__init__" in vars(cls):
+    """The same for what makes a class, if it is one of the sources: users' own may take any keyword."""
+    if cls.__module__ == "headrace.sources" and "__init__" in vars(cls):
         cls.__init__ = _advised(cls.__init__, cls.__name__)  # type: ignore[misc]
 
 

@@ -170,7 +170,7 @@ class from_sampler(Sampler):
     each epoch, after `set_epoch(epoch)` where it has that; one thread at a time does so. One of torch's
     with an attribute `generator` is iterated as a copy with a generator that follows from `rng`, in
     place of its own. One that draws from torch's global generator in another way, such as a wrapper of
-    another sampler, moves that generator and cannot be resumed.
+    another sampler, advances that generator and cannot be resumed.
 
     Numbers mean rows in the order that the source has without shuffling; maps may stand between it and
     the source. A row that comes again in an epoch has random numbers of its own. A state holds a hash

@@ -57,7 +57,7 @@ def _of_file(path: Any, paths: str, of: str) -> dict[str, Any]:
         )
     # Sources take patterns.
     rows = reader(glob.escape(path))
-    if reader is Csv and paths in rows.schema:
+    if reader is Csv and paths in rows.schema and rows.schema[paths].dtype != "string":
         rows = Csv(glob.escape(path), {**rows.schema, paths: str})
     return _of_rows(list(rows), of)
 

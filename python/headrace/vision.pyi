@@ -1955,7 +1955,6 @@ class SubtractImage(Kernel):
 
     def __init__(self, image: float | Sequence[float], shape: Sequence[int]) -> None: ...
 
-
 class TenCrop(Kernel):
     """Cuts the four corners and the middle out of an image and its mirror image, a column each.
 

@@ -1,6 +1,5 @@
 """Arrays are read by their memory, whatever their own methods return."""
 
-import statistics
 import time
 
 import numpy as np
@@ -87,37 +86,38 @@ def test_a_tuple_that_lies_about_its_length():
         list(hr.Range(3).map(lambda x: Longer((1, 2)), "value", ["a", "b"]))
 
 
-def test_ten_thousand_columns():
-    """Work that is quadratic in the number of columns would take minutes."""
-    count = 10_000
-    table = {f"c{i}": np.arange(20) for i in range(count)}
-    wide = hr.Numpy(table)
-    names = list(table)
-    assert len(list(wide)) == 20
-    for pipeline in (
-        wide.batch(5),
-        wide.project(names[::-1]),
-        wide.rename({name: name + "x" for name in names}),
-        wide.concat(wide),
-        wide.zip(wide.rename({name: name + "x" for name in names})),
-        wide.filter(hr.col("c7") < 3),
-        wide.map(lambda *columns: columns, names),
-        wide.map(V.Rescale(2), names),
-    ):
-        row = next(pipeline.iterate())
-        assert len(row) >= count
+# Pipelines over a dataset of many columns.
+WIDE = {
+    "batch": lambda wide, names: wide.batch(5),
+    "project": lambda wide, names: wide.project(names[::-1]),
+    "rename": lambda wide, names: wide.rename({name: name + "x" for name in names}),
+    "concat": lambda wide, names: wide.concat(wide),
+    "zip": lambda wide, names: wide.zip(wide.rename({name: name + "x" for name in names})),
+    "filter": lambda wide, names: wide.filter(hr.col("c7") < 3),
+    "function": lambda wide, names: wide.map(lambda *columns: columns, names),
+    "kernel": lambda wide, names: wide.map(V.Rescale(2), names),
+}
 
 
-def seconds_of_columns(count: int) -> float:
-    """CPU time of the process for a few rows of so many columns."""
+def seconds_of_columns(pipeline: str, count: int) -> float:
+    """CPU time of the process for an epoch of so many columns."""
     began = time.process_time()
     names = [f"c{i}" for i in range(count)]
-    wide = hr.Numpy({name: np.arange(20) for name in names})
-    assert len(next(wide.map(V.Rescale(2), names).batch(5).iterate())) == count
-    return time.process_time() - began
+    wide = hr.Numpy({name: np.arange(8) for name in names})
+    rows = list(WIDE[pipeline](wide, names))
+    seconds = time.process_time() - began
+    assert rows and all(len(row) >= count for row in rows)
+    return seconds
 
 
-def test_time_grows_as_the_columns_do():
+@pytest.mark.parametrize("pipeline", WIDE)
+def test_time_grows_as_the_columns_do(pipeline):
     """Four times the columns take about four times as long, and sixteen times if the work is quadratic."""
-    few, many = (statistics.median(seconds_of_columns(count) for _ in range(3)) for count in (5_000, 20_000))
-    assert many < 8 * few, (few, many)
+    tries = []
+    # Other processes may disturb a try.
+    while len(tries) < 3:
+        few, many = (seconds_of_columns(pipeline, count) for count in (2_000, 8_000))
+        if many < 8 * few:
+            return
+        tries.append((few, many))
+    pytest.fail(f"seconds of 2,000 and of 8,000 columns: {tries}")

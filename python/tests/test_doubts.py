@@ -1,7 +1,9 @@
 """Warnings about pipelines that run, but probably do not do what was meant."""
 
 import pathlib
+import re
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ import pytest
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
+from headrace.eager import _DOUBTING
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SMALL = V.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
 
 
@@ -71,6 +75,78 @@ def test_a_kernel_that_is_called_warns_once_as_a_pipeline_does():
         V.Normalize(0.4, 0.2)(picture.astype(np.float32))
         hr.compose([V.Rescale(1 / 255), V.Normalize(0.4, 0.2)])(picture)
         V.Normalize(120.0, 60.0)(picture)
+
+
+def said_by(call: Callable[[], object]) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(each.message) for each in caught if issubclass(each.category, hr.PipelineWarning)]
+
+
+def test_every_kernel_that_doubts_its_input_does_so_when_it_is_called():
+    doubting = set()
+    for source in ROOT.glob("kernels/**/*.cc"):
+        before, doubt, _ = source.read_text().partition(".doubt = ")
+        if doubt:
+            doubting.add(re.findall(r'\.name = "(\w+)",\s+\.summary', before)[-1])
+    assert doubting == _DOUBTING
+
+
+def test_no_pipeline_is_built_where_nothing_can_be_doubted(monkeypatch):
+    built = []
+    monkeypatch.setattr("headrace.sources.Numpy", lambda columns: built.append(columns))
+    picture = np.zeros((8, 9, 3), np.uint8)
+    V.Resize(4)(picture)
+    V.RandomApply(V.ToFloat())(picture, picture[..., 0])
+    assert built == []
+    monkeypatch.undo()
+    nested = hr.compose([T.TypeCast("float32"), V.RandomApply(V.RandomApply(V.Normalize(0.4, 0.2)))])
+    (said,) = said_by(lambda: nested(picture))
+    assert said.startswith("Normalize in RandomApply: mean and std are below 1")
+
+
+def test_a_call_is_doubted_for_what_it_is_given_not_for_what_came_first():
+    picture = np.zeros((8, 9, 3), np.uint8)
+    called = V.Normalize([0.4] * 3, [0.2] * 3)
+    assert said_by(lambda: called(picture.astype(np.float32))) == []
+    with pytest.raises(hr.GraphError, match="channels"):
+        called(picture[..., 0])
+    assert len(said_by(lambda: called(picture))) == 1
+    assert said_by(lambda: called(picture)) == []
+
+
+def test_channels_that_come_first_are_doubted_as_those_that_come_last():
+    planes = np.zeros((3, 8, 9), np.uint8)
+    called = V.Normalize([0.4] * 3, [0.2] * 3)
+    assert len(said_by(lambda: called(planes, layout="CHW"))) == 1
+    assert len(said_by(lambda: V.Normalize([0.4] * 3, [0.2] * 3, layout="CHW")(planes))) == 1
+
+
+def test_a_warning_of_a_call_that_is_made_an_error_comes_again():
+    called = V.Normalize(0.4, 0.2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hr.PipelineWarning)
+        for _ in range(2):
+            with pytest.raises(hr.PipelineWarning, match="Rescale"):
+                called(np.zeros((8, 9, 3), np.uint8))
+
+
+def test_boxes_among_the_values_of_a_call_are_named_by_their_place():
+    picture, boxes = np.zeros((8, 9, 3), np.uint8), np.zeros((5, 4), np.float32)
+    assert said_by(lambda: V.Resize((8, 8))(picture, boxes)) == [
+        "Resize: moves pixels, but argument 2 is float32 (5, 4), as boxes are; give it images alone, and change boxes "
+        "in a function of yours"
+    ]
+    assert said_by(lambda: T.TypeCast("float32")(picture, boxes)) == []
+
+
+def test_a_grey_picture_of_four_columns_is_no_boxes():
+    grey = np.zeros((8, 4), np.uint8)
+    assert said_by(lambda: V.Resize((8, 8))(grey)) == []
+    assert said_by(lambda: hr.compose([V.Resize((8, 8)), V.Normalize(120.0, 60.0)])(grey)) == []
+    cut = hr.compose([V.CenterCrop((8, 4)), V.Resize((8, 8)), V.Normalize(120.0, 60.0)])
+    assert said_by(lambda: cut(np.zeros((9, 9), np.uint8))) == []
 
 
 def test_boxes_are_not_moved_in_silence():

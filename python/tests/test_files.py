@@ -317,3 +317,23 @@ def test_a_set_of_files_is_a_list_a_folder_or_texts_between_semicolons(tmp_path:
         lines(f"{a};{tmp_path / 'lost.txt'}")
     assert len(list(hr.Files(deeper))) == 1
     assert len(list(hr.Csv(deeper, header=False, columns=["x"]))) == 1
+
+
+def test_what_exists_under_the_very_name_is_meant(tmp_path: pathlib.Path):
+    for name in ("runs[1]/x.txt", "runs1/y.txt", "a[1].txt", "a1.txt", "b?.txt", "bc.txt", "*.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{name}\n")
+
+    def lines(name: str) -> list[str]:
+        return [str(row["line"]) for row in hr.Text(f"{tmp_path}/{name}")]
+
+    for name in ("a[1].txt", "b?.txt", "*.txt"):
+        assert lines(name) == [name]
+    assert lines("runs[1]") == ["runs[1]/x.txt"]
+    assert lines(f"runs[1];{tmp_path}/a[1].txt") == ["a[1].txt", "runs[1]/x.txt"]
+    # Nothing has these names.
+    assert lines("runs[12]/*") == ["runs1/y.txt"]
+    assert lines("a[12].txt") == ["a1.txt"]
+    assert [str(row["path"]) for row in hr.Files(tmp_path / "runs[1]", columns=["path"])] == [
+        str(tmp_path / "runs[1]/x.txt")
+    ]

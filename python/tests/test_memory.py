@@ -206,7 +206,7 @@ def zipped():
     return maps[0].zip(*maps[1:])
 
 def chained():
-    rows = hr.Range(60).map(lambda value: array(value, 1), "value")
+    rows = hr.Range(60).map(lambda value: array(value, 8), "value")
     for _ in range(30):
         rows = rows.map(lambda value: value + np.uint8(1), "value")
     return rows
@@ -220,7 +220,7 @@ def watch():
     while not ended.wait(0.002):
         largest = max(largest, resident())
 
-watcher = threading.Thread(target=watch)
+watcher = threading.Thread(target=watch, daemon=True)
 watcher.start()
 rows = 0
 with pipeline.iterate(memory="64MiB") as iterator:

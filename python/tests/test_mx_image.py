@@ -49,6 +49,20 @@ def test_sizes_are_those_of_mxnet(picture):
         mx.image.imresize(picture, 3, 3, interp=10)
 
 
+def test_kernels_are_made_once_for_equal_arguments(picture, monkeypatch):
+    made = []
+    resize = mx.image.vision.Resize
+    monkeypatch.setattr(
+        mx.image.vision, "Resize", lambda *given, **named: made.append(given) or resize(*given, **named)
+    )
+    mx.image._resize.cache_clear()
+    for width in (7, np.int64(7), 8):
+        assert mx.image.imresize(picture, width, 9).shape == (9, width, 3)
+    assert made == [((9, 7),), ((9, 8),)]
+    with pytest.raises(hr.GraphError, match=r"imresize: w is 7\.0; it must be a whole number"):
+        mx.image.imresize(picture, 7.0, 9)
+
+
 def test_crops_are_cut_and_enlarged(picture):
     cut, box = mx.image.center_crop(picture, (20, 11))
     assert box == (10, 9, 20, 11) and np.array_equal(cut, picture[9:20, 10:30])
@@ -98,13 +112,18 @@ def test_borders_are_opencvs(picture):
         expected = cv2.copyMakeBorder(picture, 3, 1, 0, 5, kind, value=(9, 9, 9))
         given = mx.image.copyMakeBorder(picture, **margins, type=kind, value=9)
         assert type(given) is mx.nd.NDArray and given.dtype == np.uint8 and np.array_equal(given, expected)
-    expected = cv2.copyMakeBorder(picture, 3, 1, 0, 5, cv2.BORDER_CONSTANT, value=(1, 2, 3))
-    assert np.array_equal(mx.image.copyMakeBorder(picture, 3, 1, 0, 5, values=(1, 2, 3)), expected)
+    for values in ((1, 2, 3), (7,), (7, 8), (1, 2, 3, 4), np.array([1, 2, 3]), (300, -4, 2.5), (2.6, 3.5, 254.5)):
+        expected = cv2.copyMakeBorder(picture, 3, 1, 0, 5, cv2.BORDER_CONSTANT, value=tuple(map(float, values)))
+        assert np.array_equal(mx.image.copyMakeBorder(picture, **margins, values=values), expected), values
+    for value, pixel in ((300, 255), (-5, 0), (2.5, 2), (2.6, 3)):
+        assert (mx.image.copyMakeBorder(picture, 1, 0, 0, 0, value=value)[0] == pixel).all()
+    floats = picture.astype(np.float32)
+    assert (mx.image.copyMakeBorder(floats, 1, 0, 0, 0, value=-2.5)[0] == -2.5).all()
     assert mx.image.copyMakeBorder(picture[:, :, 0], 1, 1, 1, 1).shape == (32, 43)
     for wrong, message in (
         ({"type": 5}, "type is 5; it must be 0 to 4"),
         ({"top": -1}, "top is -1"),
-        ({"values": (1, 2)}, "there are 2 values; the picture has 3 channels"),
+        ({"values": (1, 2, 3, 4, 5)}, "there are 5 values; the picture has 3 channels"),
     ):
         with pytest.raises(hr.GraphError, match=message):
             mx.image.copyMakeBorder(picture, **{**margins, **wrong})

@@ -4,8 +4,6 @@ import logging
 import pickle
 import re
 import struct
-import sys
-import threading
 
 import cv2
 import numpy as np
@@ -19,6 +17,7 @@ import headrace.dataset
 import headrace.mx as mx
 from headrace import transforms as T
 from headrace import vision as V
+from tests.mx_batches import python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 from tests.picture_records import encoded, picture_of, write_records
 
@@ -734,21 +733,7 @@ def test_verbose_is_a_line_of_the_log(folder, caplog):
 
 def test_no_python_runs_for_a_row(folder):
     def calls(batch_size, **given):
-        iterator = indexed(folder, "many", batch_size=batch_size, rand_mirror=True, **given)
-        counted = []
-        iterator.next()
-
-        def count(frame, event, argument):
-            counted.append(event)
-
-        threading.setprofile(count)
-        sys.setprofile(count)
-        try:
-            iterator.next()
-        finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
-        return len(counted)
+        return python_calls(indexed(folder, "many", batch_size=batch_size, rand_mirror=True, **given))
 
     for given in ({}, {"round_batch": False}, {"on_error": "skip"}):
         # What is reported of rows left out has a few more entries at times.

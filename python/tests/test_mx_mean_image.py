@@ -10,6 +10,7 @@ import pytest
 import headrace as hr
 import headrace.mx as mx
 from headrace import vision as V
+from headrace.mx.io.mean_image import MeanImage
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 from tests.picture_records import encoded, picture_of, write_records
 
@@ -163,17 +164,73 @@ def test_a_mean_leaves_out_what_fails_where_rows_may(folder, tmp_path):
     assert np.array_equal(stored(path), expected)
 
 
-def test_a_mean_is_made_when_all_else_is_good(folder, tmp_path):
-    path = tmp_path / "mean.bin"
-    for wrong in ({"std_r": 0}, {"round_batch": 3}, {"on_error": "ignore"}, {"resize": 0}, {"verbose": 3}):
-        with pytest.raises(hr.GraphError):
-            some(folder, mean_img=path, **wrong)
+STATE = {"epoch": 0, "given": 0, "before": 0, "last": None, "over": False, "removed": 0, "run": b""}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"std_r": 0}, hr.GraphError),
+        ({"random_resized_crop": True, "min_random_area": 5}, hr.GraphError),
+        ({"random_resized_crop": True, "max_aspect_ratio": 1}, hr.GraphError),
+        ({"rand_crop": True, "max_aspect_ratio": 0.5}, hr.UnsupportedError),
+        ({"mean_r": 1}, hr.GraphError),
+        ({"resize": 0}, hr.GraphError),
+        ({"round_batch": 3}, hr.GraphError),
+        ({"on_error": "ignore"}, hr.GraphError),
+        ({"verbose": 3}, hr.GraphError),
+        ({"prefetch_buffer": 0}, hr.GraphError),
+        ({"preprocess_threads": 0}, hr.GraphError),
+        ({"seed": "x"}, hr.GraphError),
+        ({"seed_aug": "x"}, hr.GraphError),
+        ({"max_errors": -1}, hr.GraphError),
+        ({"memory": "a lot"}, hr.GraphError),
+        ({"batch_size": 7, "num_parts": 2, "part_index": 1}, hr.GraphError),
+        ({"state": {}}, hr.StateError),
+        ({"state": {**STATE, "iterator": "CSVIter"}}, hr.StateError),
+        ({"on_error": "skip", "num_parts": 2}, hr.UnsupportedError),
+    ],
+)
+def test_a_mean_is_made_when_all_else_is_good(folder, tmp_path, wrong, error, monkeypatch):
+    monkeypatch.setattr(MeanImage, "values", lambda *given: pytest.fail("made the mean image"))
+    with pytest.raises(error):
+        some(folder, mean_img=tmp_path / "mean.bin", **wrong)
+
+
+def test_a_mean_is_made_where_it_can_be_written(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(MeanImage, "_made", lambda *given: pytest.fail("made the mean image"))
     with pytest.raises(hr.NotFoundError, match=f"there is no folder {tmp_path / 'none'}"):
         some(folder, mean_img=tmp_path / "none/mean.bin")
-    assert not path.exists()
+    with pytest.raises(hr.NotFoundError, match=r"ImageRecordIter: mean_img /proc/mean\.bin cannot be written: "):
+        some(folder, mean_img="/proc/mean.bin")
+
+
+def test_a_mean_needs_pictures(tmp_path):
     (tmp_path / "empty.rec").write_bytes(b"")
     with pytest.raises(hr.DataError, match="no pictures to make it of"):
-        some(tmp_path, "empty", mean_img=path)
+        some(tmp_path, "empty", mean_img=tmp_path / "mean.bin")
+    assert not (tmp_path / "mean.bin").exists()
+
+
+def test_pictures_of_a_mean_have_the_channels_of_data_shape(folder, tmp_path):
+    path = tmp_path / "mean.bin"
+    alpha = np.dstack([picture_of(1), np.full((12, 15), 7, np.uint8)])
+    write_records(tmp_path, "mixed", [encoded(alpha), encoded(picture_of(2)), encoded(alpha)])
+    given = {"data_shape": (4, 8, 6), "batch_size": 2, "mean_img": path}
+    with pytest.raises(
+        hr.DataError,
+        match=r"ImageRecordIter: the picture of record 101 has shape \(8, 6, 3\), and the mean image needs \(8, 6, 4\), as "
+        r"data_shape is \(4, 8, 6\)",
+    ):
+        some(tmp_path, "mixed", **given)
+    assert not path.exists()
+
+
+def test_a_mean_of_large_pictures_keeps_to_the_budget(tmp_path):
+    picture = np.full((1024, 1024, 3), 8, np.uint8)
+    write_records(tmp_path, "large", [encoded(picture + i) for i in range(40)])
+    some(tmp_path, "large", data_shape=(3, 1024, 1024), batch_size=1, memory="64MiB", mean_img=tmp_path / "mean.bin")
+    assert (stored(tmp_path / "mean.bin") == 8 + 19.5).all()
 
 
 # ---- the kernel ----

@@ -10,6 +10,7 @@ import pytest
 
 import headrace as hr
 import headrace.mx as mx
+from tests.mx_batches import next_batches
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 
 
@@ -72,14 +73,7 @@ def test_parts_are_those_of_mxnet(files):
 
 def test_a_state_goes_on(files):
     def steps(iterator, count):
-        given = []
-        while len(given) < count:
-            try:
-                given.append(iterator.next().label[0].tolist())
-            except StopIteration:
-                given.append("end")
-                iterator.reset()
-        return given
+        return next_batches(iterator, count, lambda batch: batch.label[0].tolist())
 
     whole = steps(mx.io.MNISTIter(**files, batch_size=40, seed=3), 10)
     for before in range(9):

@@ -4,14 +4,13 @@ import json
 import logging
 import pickle
 import subprocess
-import sys
-import threading
 
 import numpy as np
 import pytest
 
 import headrace as hr
 import headrace.mx as mx
+from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import PYTHON, needs_mxnet
 
 WORDS = [["a", "b"], ["b", "c", "a"], [], ["d"]]
@@ -55,6 +54,20 @@ def test_words_of_a_vocabulary_keep_their_numbers():
     assert mx.rnn.encode_sentences(WORDS, {"a": 7}, unknown_token="?", start_label=3)[0] == [[7, 3], [3, 3, 7], [], [3]]
 
 
+def test_an_unknown_token_gets_a_number_that_is_free():
+    def number(vocab, **given):
+        return mx.rnn.encode_sentences([["a", "x"], ["y"]], vocab, unknown_token="?", **given)[1]["?"]
+
+    assert number({"a": 0, "b": 1}) == 2
+    assert number({"a": 0, "b": 2, "\n": -1}) == 1
+    assert number({"a": 0, "b": 1}, start_label=-1) == 2
+    assert number({"a": 0}, invalid_label=1) == 2
+    encoded, vocab = mx.rnn.encode_sentences([["a", "x"], ["y"]], {"a": 0}, unknown_token="?")
+    assert encoded == [[0, 1], [1]] and vocab == {"a": 0, "?": 1}
+    # A new vocabulary takes every word.
+    assert mx.rnn.encode_sentences([["a", "x"]], unknown_token="?")[1] == {"\n": -1, "a": 0, "x": 1}
+
+
 # ---- buckets ----
 
 
@@ -82,10 +95,21 @@ def test_buckets_are_the_lengths_of_enough_sentences():
     assert buckets_of([[], [], [1], [2]], 2).buckets == [1]
 
 
+def test_buckets_without_a_sentence_are_left_out():
+    iterator = mx.rnn.BucketSentenceIter([[1], [2, 3], [4]], 1, buckets=[60, 1, 4, 2])
+    assert iterator.buckets == [1, 2] and iterator.default_bucket_key == 2
+    assert iterator.provide_data == [("data", (1, 2))] and {batch.bucket_key for batch in iterator} == {1, 2}
+    with pytest.raises(hr.GraphError, match=r"the buckets \[1, 2\] have \[0, 0\]"):
+        mx.rnn.BucketSentenceIter([[1, 2, 3]], 1, buckets=[1, 2])
+
+
 def test_longer_sentences_are_left_out_with_a_warning(caplog):
     caplog.set_level(logging.WARNING, "headrace.mx")
     assert {row for batch in rows_of(buckets_of(sentences_of(2, 2, 3), buckets=[2])) for row in batch} <= {0, 1, 2, 3}
     assert "left out 3 sentences that are longer than the longest bucket" in caplog.text
+    caplog.clear()
+    buckets_of(sentences_of(2, 2, 1), buckets=[2])
+    assert "left out 1 sentence that is longer" in caplog.text
     caplog.clear()
     buckets_of(sentences_of(2, 2, 3), buckets=[3])
     assert caplog.text == ""
@@ -145,29 +169,27 @@ def test_names_and_types_are_those_given():
 def test_a_state_goes_on_with_the_next_batch(layout):
     sentences = sentences_of(5, 4, 6)
 
-    def given(iterator, count):
-        batches = []
-        while len(batches) < count:
-            try:
-                batch = iterator.next()
-                batches.append((batch.bucket_key, batch.data[0].tolist(), batch.index.tolist()))
-            except StopIteration:
-                batches.append("end")
-                iterator.reset()
-        return batches
+    def tell(batch):
+        return batch.bucket_key, batch.data[0].tolist(), batch.index.tolist()
 
-    whole = given(buckets_of(sentences, layout=layout), 18)
+    whole = next_batches(buckets_of(sentences, layout=layout), 18, tell)
     assert whole.count("end") == 2
     for before in range(16):
         iterator = buckets_of(sentences, layout=layout)
-        given(iterator, before)
+        next_batches(iterator, before, tell)
         state = pickle.loads(pickle.dumps(iterator.state()))
         again = mx.rnn.BucketSentenceIter(sentences, 2, layout=layout, state=state)
-        assert given(again, 18 - before) == whole[before:], before
+        assert next_batches(again, 18 - before, tell) == whole[before:], before
     with pytest.raises(hr.StateError):
         mx.rnn.BucketSentenceIter(sentences[:-1], 2, state=state)
-    with pytest.raises(hr.StateError, match="give what state"):
-        mx.rnn.BucketSentenceIter(sentences, 2, state={})
+    for wrong in ({}, {**state, "epoch": "x"}, {**state, "run": "x"}, 3):
+        with pytest.raises(hr.StateError, match="give what state"):
+            mx.rnn.BucketSentenceIter(sentences, 2, layout=layout, state=wrong)
+    for seed in ("x", None, -1):
+        with pytest.raises(hr.StateError, match="taken with seed="):
+            mx.rnn.BucketSentenceIter(sentences, 2, layout=layout, state={**state, "seed": seed})
+    with pytest.raises(hr.StateError):
+        mx.rnn.BucketSentenceIter(sentences, 2, state={"seed": "x"})
 
 
 @pytest.mark.parametrize(
@@ -179,11 +201,18 @@ def test_a_state_goes_on_with_the_next_batch(layout):
         ({"size": 9}, "no length has batch_size=9 sentences"),
         ({"size": 9, "buckets": [1, 2]}, r"no bucket has batch_size=9 sentences; the buckets \[1, 2\] have \[3, 2\]"),
         ({"on_error": "ignore"}, "on_error is 'ignore'"),
+        ({"dtype": "uint8"}, "invalid_label is -1, which dtype=uint8 cannot hold"),
+        ({"invalid_label": "x"}, "invalid_label is 'x', which dtype=float32 cannot hold"),
     ],
 )
 def test_what_cannot_be_is_refused(given, message):
     with pytest.raises(hr.GraphError, match=message):
         buckets_of(sentences_of(3, 2), **given)
+
+
+def test_a_word_that_does_not_fit_is_named_by_its_sentence():
+    with pytest.raises(hr.GraphError, match="sentence 1 has a number that dtype=uint8 cannot hold"):
+        buckets_of([[1, 2], [3, 300]], dtype="uint8", invalid_label=0)
 
 
 def test_memory_and_explain_are_the_engines():
@@ -194,21 +223,7 @@ def test_memory_and_explain_are_the_engines():
 
 def test_no_python_runs_for_a_row():
     def calls(size):
-        iterator = buckets_of(sentences_of(0, 800), size)
-        iterator.next()
-        counted = []
-
-        def count(frame, event, argument):
-            counted.append(event)
-
-        threading.setprofile(count)
-        sys.setprofile(count)
-        try:
-            iterator.next()
-        finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
-        return len(counted)
+        return python_calls(buckets_of(sentences_of(0, 800), size))
 
     assert calls(200) < calls(2) + 30
 
@@ -243,6 +258,7 @@ def test_buckets_equal_mxnets():
         {"batch_size": 2, "buckets": [2, 4], "invalid_label": 0},
         {"batch_size": 2, "buckets": [3, 1], "layout": "TN", "dtype": "float64"},
         {"batch_size": 4},
+        {"batch_size": 2, "buckets": [1, 2, 5, 60]},
     ]
     asked = {"words": WORDS, "sentences": sentences, "iterators": cases}
     ran = subprocess.run(

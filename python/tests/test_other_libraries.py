@@ -1,5 +1,6 @@
 """What users of other libraries write at first: each mistake is answered by what to write here."""
 
+import functools
 import inspect
 import json
 import pickle
@@ -65,6 +66,34 @@ def test_a_keyword_of_no_library_is_pythons_own_error():
         hr.Range(3).shuffle(windows=4)
     with pytest.raises(TypeError, match="unexpected keyword argument 'batches'"):
         hr.Range(3, batches=4)
+
+
+def test_classes_of_users_may_take_such_keywords():
+    class Mine(hr.Range):
+        def __init__(self, *given: int, **named: int) -> None:
+            self.taken = named.pop("num_workers")
+            super().__init__(*given, **named)
+
+    assert Mine(3, num_workers=4).taken == 4
+    assert values(Mine(3, num_workers=4)) == [0, 1, 2]
+    with pytest.raises(TypeError, match=r"Range\(\) has no parameter batch_size"):
+        Mine(3, num_workers=4, batch_size=2)
+
+
+def test_what_makes_a_class_of_users_may_be_no_function():
+    class Wrapped:
+        def __init__(self, function):
+            self.function = function
+
+        def __get__(self, made, _):
+            return functools.partial(self.function, made)
+
+    class Mine(hr.Range):
+        @Wrapped
+        def __init__(self, stop):
+            super().__init__(2, stop)
+
+    assert values(Mine(5)) == [2, 3, 4]
 
 
 def test_no_method_of_ours_is_among_those_of_others():

@@ -22,6 +22,7 @@ import headrace as hr
 from headrace import pack
 from headrace.__main__ import main
 from headrace.pack import im2rec_command
+from headrace.pack.picture_packing import Skipped, reasons_of
 from headrace.pack.progress import Progress, time_text
 from headrace.pack.recipe import Recipe
 from headrace.pack.record_draft import RecordDraft
@@ -224,9 +225,13 @@ def test_paths_may_be_uris(root, tmp_path, capsys):
     assert main(["im2rec", f"file://{tmp_path}/set.lst", f"file://{root}", out, "resize=16"]) == 0
     for name in ("set.rec", "b.rec"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "a.rec").read_bytes()
-    for given in (["s3://a/set.lst", root], [tmp_path / "set.lst", "s3://a"], [tmp_path / "set.lst", root, "s3://a/b"]):
+    for places in (
+        ["s3://a/set.lst", root],
+        [tmp_path / "set.lst", "s3://a"],
+        [tmp_path / "set.lst", root, "s3://a/b"],
+    ):
         with pytest.raises(hr.UnsupportedError, match="no file system for s3://"):
-            pack.pack_images(*given)
+            pack.pack_images(*places)
 
 
 # ---- im2rec ----
@@ -396,18 +401,53 @@ def test_a_list_of_bad_pictures_alone_is_an_error(bad_list, root, tmp_path, capf
     for more in ([], ["--resume"], ["--resume"]):
         assert main(["pack", str(tmp_path / "bad"), str(root), *more]) == 1
         said = capfd.readouterr().err
-        assert f"{listing}: none of its 3 pictures could be packed" in said and "--resume goes on" not in said
+        assert f"{listing}: none of the 3 pictures could be packed" in said and "--resume goes on" not in said
         assert "2 × not a JPEG or PNG" in said and "1 × …: not found" in said
         assert sorted(path.name for path in tmp_path.glob("bad.*")) == ["bad.lst"]
-    with pytest.raises(hr.DataError, match=r"none of its 3 pictures"):
+    with pytest.raises(pack.NothingPackedError, match=r"none of the 3 pictures") as caught:
         pack.pack_images(listing, root)
+    assert isinstance(caught.value, hr.DataError) and type(caught.value).__module__ == "headrace.pack"
 
 
 def test_the_error_names_the_most_frequent_reasons(bad_list, root):
     for i in range(9):
         (root / f"class0/bad{i}.jpg").write_bytes(b"%d" % i)
-    with pytest.raises(hr.DataError, match=r"(?s)none of its 12 pictures.*\n  2 × .*\n  6 other reasons$"):
+    with pytest.raises(hr.DataError, match=r"(?s)none of the 12 pictures.*\n  2 × .*\n  6 other reasons$"):
         pack.pack_images(bad_list("bad.lst", *(f"class0/bad{i}.jpg" for i in range(9))), root)
+
+
+@pytest.mark.parametrize(
+    ("bad", "parts", "message"),
+    [
+        (2, ["nsplit=2", "part=1"], "headrace: lines 3 to 4 of {}: none of the 2 pictures could be packed"),
+        (1, ["nsplit=2", "part=1"], "headrace: line 3 of {}: the only picture could not be packed"),
+        (1, [], "headrace: {}: the only picture could not be packed"),
+    ],
+)
+def test_the_error_says_which_part_of_the_list_was_bad(root, tmp_path, capfd, bad, parts, message):
+    listing = tmp_path / "l.lst"
+    names = [*(["class0/000.jpg", "class1/001.jpg"] if parts else []), *(f"lost{i}.jpg" for i in range(bad))]
+    listing.write_text("".join(f"{i}\t0\t{name}\n" for i, name in enumerate(names)))
+    assert main(["im2rec", str(listing), str(root), str(tmp_path / "out.rec"), *parts]) == 1
+    assert message.format(listing) in capfd.readouterr().err
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_reasons_are_counted_without_paths():
+    reasons = [
+        ("/r/folder/", "/r/folder/ is a folder, where a file is expected"),
+        ("/r/other/", "/r/other/ is a folder, where a file is expected"),
+        ("/r/a", "not a JPEG or PNG: starts with 61, 10 bytes in all"),
+        ("/r/o", "/r/o: not found; the folder /r is there, but has no 'o'; check the path"),
+        ("/r/f", "/r/f: not found; the folder /r is there, but has no 'f'; check the path"),
+        ("/r", "/rest cannot be read"),
+    ]
+    assert reasons_of([Skipped(*each) for each in reasons]) == [
+        "2 × … is a folder, where a file is expected",
+        "2 × …: not found; the folder /r is there, but has no '…'; check the path",
+        "1 × not a JPEG or PNG: starts with 61, 10 bytes in all",
+        "1 × /rest cannot be read",
+    ]
 
 
 def test_a_list_of_no_lines_gives_an_empty_file(root, tmp_path):
@@ -420,7 +460,7 @@ def test_lists_beside_a_bad_one_are_packed(bad_list, root, tmp_path, capfd):
     bad_list("some_b.lst", "class0/000.jpg")
     assert main(["pack", str(tmp_path / "some"), str(root)]) == 1
     said = capfd.readouterr()
-    assert "some_a.lst: none of its 3 pictures" in said.err and "some_b.rec: 1 records" in said.out
+    assert "some_a.lst: none of the 3 pictures" in said.err and "some_b.rec: 1 records" in said.out
     assert sorted(path.name for path in tmp_path.glob("*.rec")) == ["some_b.rec"]
 
 

@@ -178,6 +178,12 @@ def test_one_fault_is_in_the_singular(records, capsys):
     assert capsys.readouterr().out.rstrip().endswith("no index: 1 fault")
 
 
+def test_one_record_and_one_picture_are_in_the_singular(tmp_path, capsys):
+    (tmp_path / "one.rec").write_bytes(frame(image_record(0, 0, PICTURES[0])))
+    assert main(["verify", str(tmp_path / "one.rec")]) == 0
+    assert "one.rec: 1 record, 1 picture decoded, no index: nothing wrong" in capsys.readouterr().out
+
+
 def test_missing_files_are_named(tmp_path, capsys):
     for command in ("inspect", "verify", "index"):
         assert main([command, str(tmp_path / "none.rec")]) == 1

@@ -197,6 +197,47 @@ def test_damage_that_an_index_names_is_left_out_and_named(tmp_path):
         records_of(hr.RecordFile(tmp_path / "a.rec", index=tmp_path / "x.idx"))
 
 
+@pytest.mark.parametrize("beside", [False, True])
+def test_damage_is_an_error_when_an_index_is_built(tmp_path, beside):
+    offsets = write(tmp_path / "a.rec", [b"one", b"two", b"three", b"four"])
+    if beside:
+        (tmp_path / "a.idx").write_text("".join(f"{number}\t{offset}\n" for number, offset in enumerate(offsets)))
+    data = bytearray((tmp_path / "a.rec").read_bytes())
+    data[offsets[2]] ^= 1
+    (tmp_path / "a.rec").write_bytes(data)
+    with pytest.raises(hr.DataError, match=rf"byte {offsets[1]}"):
+        len(hr.RecordFile(tmp_path / "a.rec", index="build"))
+    assert (tmp_path / "a.idx").exists() == beside
+
+
+def test_the_index_of_another_file_is_no_damage_to_skip(tmp_path):
+    write(tmp_path / "a.rec", [b"0" * 100] * 8)
+    others = write(tmp_path / "b.rec", [b"0"] * 8)
+    (tmp_path / "b.idx").write_text("".join(f"{number}\t{offset}\n" for number, offset in enumerate(others)))
+    with pytest.raises(hr.DataError, match=r"b\.idx: .* records that it names are not in .*the index of another file"):
+        len(hr.RecordFile(tmp_path / "a.rec", index=tmp_path / "b.idx", damage="skip"))
+
+
+def test_a_file_with_a_semicolon_in_its_name_is_one(tmp_path):
+    write(tmp_path / "a", [b"a"])
+    write(tmp_path / "b.rec", [b"b"])
+    both = f"{tmp_path / 'a'};{tmp_path / 'b.rec'}"
+    assert records_of(hr.RecordFile(both)) == [b"a", b"b"]
+    (tmp_path / "a;b.rec").touch()
+    write(tmp_path / "a;b.rec", [image(7, 1, b"one")])
+    assert records_of(hr.RecordFile(tmp_path / "a;b.rec")) == [image(7, 1, b"one")]
+    assert [int(row["id"]) for row in hr.ImageRecord(tmp_path / "a;b.rec", "build")] == [7]
+
+
+def test_a_folder_whose_name_is_a_pattern_is_meant(tmp_path):
+    for name in ("runs[1]", "runs1"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "a.rec", [name.encode()])
+    assert records_of(hr.RecordFile(tmp_path / "runs[1]")) == [b"runs[1]"]
+    assert records_of(hr.RecordFile(tmp_path / "runs[1]", index="build")) == [b"runs[1]"]
+    assert records_of(hr.RecordFile(tmp_path / "runs[12]/*.rec")) == [b"runs1"]
+
+
 def test_a_list_of_pictures_that_are_missing(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"A")
     (tmp_path / "a.lst").write_text("0\t1\ta.jpg\n1\t2\tlost.jpg\n2\t3\ta.jpg\n")

@@ -89,6 +89,9 @@ def test_texts_are_encoded_before(tmp_path):
     with pytest.raises(hr.GraphError, match=r"line is a text.*text\.encode\(\)") as caught:
         lines.write_records(tmp_path / "set.rec")
     assert "EncodeJpeg" not in str(caught.value)
+    with pytest.raises(hr.GraphError, match=r"line is string of shape \(None,\).*: leave batch\(\) out") as caught:
+        lines.batch(2).write_records(tmp_path / "set.rec")
+    assert "encode" not in str(caught.value)
     encoded = lines.map(lambda text: text.encode(), "line", types={"line": "bytes"})
     assert payloads(encoded.write_records(tmp_path / "set.rec").path) == [b"one", "zwölf".encode()]
 

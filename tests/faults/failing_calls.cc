@@ -1,5 +1,5 @@
-// Makes one call of the engine into the C library fail: the n-th allocation, thread or file operation since the last
-// FailingCallsArm. Loaded by LD_PRELOAD; calls from other libraries (Python, NumPy) go through untouched.
+// Makes one call of the engine into the C library fail: the n-th start of a thread, or the n-th operation on a file,
+// since it was armed. Loaded by LD_PRELOAD; calls from other libraries (Python, NumPy) go through untouched.
 //
 // Thread contract: Arm and Disarm from one thread, while others call into the library as they like.
 #include <dirent.h>
@@ -23,7 +23,7 @@
 
 namespace {
 
-enum Kind { kMemory, kThread, kFile };
+enum Kind { kThread, kFile };
 
 struct Range {
   uintptr_t begin, end;
@@ -43,13 +43,8 @@ std::atomic<bool> failed{false};
 std::atomic<int> depth{0};
 void* frames[kDeepest];
 
-// What runs for the engine: its module, and the libraries that allocate on its behalf.
-bool IsEngine(const char* name) {
-  for (const char* part : {"_engine.", "libstdc++", "libprotobuf", "libjpeg", "libpng"}) {
-    if (strstr(name, part) != nullptr) return true;
-  }
-  return false;
-}
+// What runs for the engine: its module, and libstdc++, which starts its threads.
+bool IsEngine(const char* name) { return strstr(name, "_engine.") != nullptr || strstr(name, "libstdc++") != nullptr; }
 
 int AddRanges(dl_phdr_info* info, size_t, void*) {
   if (!IsEngine(info->dlpi_name)) return 0;
@@ -79,6 +74,16 @@ bool Fails(Kind kind, const void* caller) {
   return true;
 }
 
+void Arm(Kind kind, int64_t n) {
+  range_count = 0;
+  dl_iterate_phdr(AddRanges, nullptr);
+  armed_kind = kind;
+  failing = n;
+  seen = 0;
+  failed = false;
+  armed = true;
+}
+
 template <typename Function>
 Function Next(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -90,23 +95,13 @@ Function Next(const char* name) {
 
 extern "C" {
 
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
+// The n-th start of a thread from now fails, once; 0: none does, they are counted.
+void FailingCallsArmThreads(int64_t n) { Arm(kThread, n); }
 
-// With which error file operations fail.
-void FailingCallsSetError(int error) { file_error = error; }
-
-// Of the kind (0 memory, 1 threads, 2 files) the n-th call from now fails, once; 0: none does, they are counted.
-void FailingCallsArm(int kind, int64_t n) {
-  range_count = 0;
-  dl_iterate_phdr(AddRanges, nullptr);
-  armed_kind = kind;
-  failing = n;
-  seen = 0;
-  failed = false;
-  armed = true;
+// The same for operations on files, with this error.
+void FailingCallsArmFiles(int64_t n, int error) {
+  file_error = error;
+  Arm(kFile, n);
 }
 
 // How many calls of the kind there were since it was armed.
@@ -120,44 +115,6 @@ int FailingCallsHit() { return failed; }
 // Writes where the call failed to standard error.
 void FailingCallsWhere() { backtrace_symbols_fd(frames, depth, 2); }
 
-void* malloc(size_t size) {
-  if (Fails(kMemory, CALLER)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return __libc_malloc(size);
-}
-
-void* calloc(size_t count, size_t size) {
-  if (Fails(kMemory, CALLER)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return __libc_calloc(count, size);
-}
-
-void* realloc(void* old, size_t size) {
-  if (Fails(kMemory, CALLER)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return __libc_realloc(old, size);
-}
-
-void* aligned_alloc(size_t alignment, size_t size) {
-  if (Fails(kMemory, CALLER)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return __libc_memalign(alignment, size);
-}
-
-int posix_memalign(void** target, size_t alignment, size_t size) {
-  if (Fails(kMemory, CALLER)) return ENOMEM;
-  *target = __libc_memalign(alignment, size);
-  return *target == nullptr ? ENOMEM : 0;
-}
-
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
   if (Fails(kThread, CALLER)) return EAGAIN;
   static const auto next = Next<decltype(&pthread_create)>("pthread_create");
@@ -165,7 +122,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 }
 
 void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) {
-  if (Fails(file < 0 ? kMemory : kFile, CALLER)) {
+  if (file >= 0 && Fails(kFile, CALLER)) {
     errno = ENOMEM;
     return MAP_FAILED;
   }

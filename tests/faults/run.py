@@ -1,4 +1,4 @@
-"""Runs small pipelines in which one call of the engine fails: each allocation, thread and file operation in turn.
+"""Runs small pipelines in which one call of the engine fails: each start of a thread or operation on a file in turn.
 
     LD_PRELOAD=failing_calls.so python tests/faults/run.py PIPELINE KIND FIRST STEP LAST
 
@@ -30,16 +30,10 @@ from headrace import vision as V  # noqa: E402
 from tests.conftest import eventually, pipeline_threads  # noqa: E402
 from tests.running import Outcome, frozen_row  # noqa: E402
 
-KINDS = {"memory": 0, "thread": 1, "file": 2, "scarce": 2}
-# The errors of file operations, in turn. "scarce": the machine lacks something.
-ERRORS = {"file": (errno.EIO,), "scarce": (errno.ENOMEM, errno.EMFILE, errno.ENOSPC)}
-# Permitted errors after a failed call; without an error the rows are right.
-ALLOWED: dict[str, tuple[type[Exception], ...]] = {
-    "memory": (hr.ResourceError, MemoryError),
-    "thread": (hr.ResourceError,),
-    "file": (hr.DataError, hr.ResourceError),
-    "scarce": (hr.ResourceError,),
-}
+# What the machine may lack.
+LACKS = {"ENOMEM": errno.ENOMEM, "EMFILE": errno.EMFILE, "ENOSPC": errno.ENOSPC}
+# By kind of failure, the errors of operations on files, which take turns; none: threads fail to start.
+ERRORS = {"thread": [], "file": [errno.EIO], "scarce": [*LACKS.values()]} | {kind: [LACKS[kind]] for kind in LACKS}
 Run = Callable[[pathlib.Path], Outcome]
 
 
@@ -148,14 +142,17 @@ class Faults:
     def __init__(self, library: str) -> None:
         self._calls = ctypes.CDLL(library)
         self._calls.FailingCallsDisarm.restype = ctypes.c_int64
-        self._calls.FailingCallsArm.argtypes = [ctypes.c_int, ctypes.c_int64]
+        self._calls.FailingCallsArmThreads.argtypes = [ctypes.c_int64]
+        self._calls.FailingCallsArmFiles.argtypes = [ctypes.c_int64, ctypes.c_int]
 
     def run(self, run: Run, folder: pathlib.Path, kind: str, point: int) -> tuple[Outcome | Exception, int]:
         """The outcome of the run, and the number of calls."""
         result: Outcome | Exception
-        errors = ERRORS.get(kind, ERRORS["file"])
-        self._calls.FailingCallsSetError(errors[point % len(errors)])
-        self._calls.FailingCallsArm(KINDS[kind], point)
+        errors = ERRORS[kind]
+        if errors:
+            self._calls.FailingCallsArmFiles(point, errors[point % len(errors)])
+        else:
+            self._calls.FailingCallsArmThreads(point)
         try:
             result = run(folder)
         except Exception as error:
@@ -182,7 +179,8 @@ def descriptors() -> int:
 def check(result: Outcome | Exception, expected: Outcome, kind: str) -> str | None:
     if isinstance(result, Outcome):
         return None if result == expected else f"wrong rows: {len(result.rows)} of {len(expected.rows)}"
-    return None if isinstance(result, ALLOWED[kind]) else f"{type(result).__name__}: {result}"
+    right = isinstance(result, hr.ResourceError) or (kind == "file" and isinstance(result, hr.DataError))
+    return None if right else f"{type(result).__name__}: {result}"
 
 
 def run_points(run: Run, kind: str, faults: Faults, folder: pathlib.Path, points: Iterable[int]) -> tuple[bool, bool]:

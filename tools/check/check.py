@@ -107,12 +107,13 @@ class Checks:
         done = subprocess.run([formatter, "--dry-run", "--Werror", *files], cwd=ROOT)
         return Result(name, int(done.returncode == 0), int(done.returncode != 0), f"{len(files)} files")
 
-    def bazel(self, config: str | None, patterns: list[str]):
+    def bazel(self, config: str | None, patterns: list[str], long: bool):
         def check(name: str) -> Result:
             result = Result(name)
             with tempfile.TemporaryDirectory() as folder:
                 events = pathlib.Path(folder, "events.json")
                 options = [f"--config={config}"] if config else []
+                options += ["--test_env=HEADRACE_LONG=1"] if long else []
                 done = subprocess.run(
                     [*BAZEL, "test", *options, "--keep_going", "--noshow_progress", "--ui_event_filters=-info"]
                     + [f"--build_event_json_file={events}", "--", *patterns],
@@ -348,7 +349,10 @@ def main() -> int:
         "--quick", action="store_true", help="leave out the sanitizers, the fuzzers, the soak and the wheel"
     )
     parser.add_argument(
-        "--long", action="store_true", help="let each fuzzer run 5 minutes and the soak 10, and fail every operation"
+        "--long",
+        action="store_true",
+        help="let each fuzzer run 5 minutes and the soak 10, draw more random graphs, and try every file operation "
+        "in tests/test_faults.py",
     )
     parser.add_argument("--torch", action="store_true", help="install PyTorch and run the tests that need it")
     parser.add_argument("--browser", action="store_true", help="install Chromium and run the tests that need it")
@@ -364,13 +368,19 @@ def main() -> int:
     checks.run("ruff format", checks.command(python, "-m", "ruff", "format", "--check", "-q", "."))
     checks.run("ruff check", checks.command(python, "-m", "ruff", "check", "-q", "."))
     checks.run("mypy", checks.command(python, "-m", "mypy"))
-    checks.run("bazel test", checks.bazel(None, ["//..."]))
+    checks.run("bazel test", checks.bazel(None, ["//..."], options.long))
     checks.run("rooms keep their visibility", checks.forbidden_dependencies)
     left_out = [need for need in ("torch", "browser") if not getattr(options, need)]
     checks.run("pytest", checks.pytest(left_out, options.long))
     if not options.quick:
-        checks.run("bazel test under ThreadSanitizer", checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS]))
-        checks.run("bazel test under AddressSanitizer", checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS]))
+        checks.run(
+            "bazel test under ThreadSanitizer",
+            checks.bazel("tsan", [f"//{room}/..." for room in TSAN_ROOMS], options.long),
+        )
+        checks.run(
+            "bazel test under AddressSanitizer",
+            checks.bazel("asan", [f"//{room}/..." for room in ASAN_ROOMS], options.long),
+        )
         checks.run("fuzz tests", checks.fuzz(LONG_FUZZ_SECONDS if options.long else FUZZ_SECONDS))
         checks.run("soak", checks.soak(LONG_SOAK_SECONDS if options.long else SOAK_SECONDS))
         checks.run("wheel", checks.wheel)

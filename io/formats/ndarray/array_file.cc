@@ -20,8 +20,6 @@ constexpr uint32_t kMostDimensions = 32;
 constexpr int64_t kMostElements = int64_t{1} << 48;
 constexpr int32_t kDense = 0;
 constexpr int32_t kCpu = 1;
-// The shape, context and type of the oldest form, with one dimension.
-constexpr size_t kLeastArrayBytes = 20;
 
 // By MXNet's number.
 constexpr DType kTypes[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kUInt8, DType::kInt32,
@@ -38,7 +36,7 @@ class ArrayFileParser {
     if (!Take(magic) || !Take(reserved) || magic != kListMagic) {
       return DataError(path_, " is not a file of arrays as mx.nd.save writes: it does not begin with 12 01");
     }
-    HEADRACE_ASSIGN_OR_RETURN(const size_t count, TakeCount("arrays", kLeastArrayBytes));
+    HEADRACE_ASSIGN_OR_RETURN(const size_t count, TakeCount("arrays", sizeof(uint32_t)));
     // Grows with what is there, not with what is claimed.
     std::vector<NamedArray> arrays;
     for (size_t i = 0; i < count; ++i) {

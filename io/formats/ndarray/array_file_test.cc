@@ -97,6 +97,13 @@ TEST(ArrayFile, RefusesAFileThatIsCutOffAnywhere) {
   EXPECT_THAT(WrongWith(bytes + "x"), HasSubstr("mean.bin, byte 672: the names of the arrays end"));
 }
 
+TEST(ArrayFile, HoldsNoMoreThanIsThere) {
+  const std::string zeros(400, '\0');
+  EXPECT_THAT(WrongWith(Bytes<uint64_t>({0x112, 0, 101}) + zeros),
+              HasSubstr("claims 101 arrays, more than fit into the 400 bytes that follow"));
+  EXPECT_THAT(WrongWith(Bytes<uint64_t>({0x112, 0, 100}) + zeros), HasSubstr("byte 28: an array without dimensions"));
+}
+
 TEST(ArrayFile, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(WrongWith("a mean image, as text"), HasSubstr("not a file of arrays"));
   EXPECT_THAT(WrongWith(Bytes<uint64_t>({0x112, 0, ~uint64_t{0}})),

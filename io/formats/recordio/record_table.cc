@@ -72,12 +72,12 @@ size_t FindEqual(const std::vector<int64_t>& sorted) {
 size_t LookedUpOf(size_t files) { return std::max(kLeastLookedUp, kMostLookedUp / files); }
 
 // Whether the offsets, in order, are those of all records: each record ends where the next one begins. The last one and
-// `looked_up` before it, or a few more, are looked up.
+// those at equal distances before it are looked up, at most `looked_up`.
 absl::StatusOr<bool> NamesAll(const RandomAccessFile& file, int64_t size, const std::vector<int64_t>& offsets,
                               size_t looked_up) {
   if (offsets.empty()) return size == 0;
   if (offsets.front() != 0 || offsets.back() >= size || FindEqual(offsets) < offsets.size()) return false;
-  const size_t step = std::max<size_t>(1, offsets.size() / looked_up);
+  const size_t step = (offsets.size() - 1) / looked_up + 1;
   for (size_t i = offsets.size() - 1;; i -= step) {
     HEADRACE_ASSIGN_OR_RETURN(const std::optional<int64_t> end, EndOfRecord(file, offsets[i]));
     if (end != (i + 1 < offsets.size() ? offsets[i + 1] : size)) return false;
@@ -107,7 +107,7 @@ absl::StatusOr<std::string> DamageAt(const RandomAccessFile& file, int64_t size,
 }
 
 // Leaves the damaged records out of the index, which is in order of offsets, and notes them. kData: they are more than
-// half, as with the index of another file.
+// three quarters, as with the index of another file.
 absl::Status LeaveOutDamaged(const OpenedFile& opened, const std::string& path, const std::string& index_path,
                              RecordIndex& index, RecordTable& table) {
   RecordIndex good;
@@ -127,7 +127,7 @@ absl::Status LeaveOutDamaged(const OpenedFile& opened, const std::string& path, 
   if (left_out > kMostNamed) {
     table.Add({path, last, Cat("the last of ", left_out - kMostNamed, " more records that were left out")});
   }
-  if (good.offsets.size() < index.offsets.size() / 2 + index.offsets.size() % 2) {
+  if (good.offsets.size() < (index.offsets.size() + 3) / 4) {
     return DataError(index_path, ": ", left_out, " of the ", index.offsets.size(), " records that it names are not in ",
                      path, ": is it the index of another file? Make it anew, or read with index=\"build\"");
   }

@@ -68,7 +68,8 @@ absl::StatusOr<int64_t> ChooseAll(const FileSystem& files, const std::string& pa
 
 // `indices`: an .idx file for each of the paths, of all its records or a part of them. kData, naming index, keys and
 // byte: an offset that no record of the file can have, or that stands there twice. OnDamage::kSkip looks up every
-// record, and leaves out and notes those that are damaged; kData: they are more than half.
+// record, and leaves out and notes those that are damaged; kData: they are more than three
+// quarters.
 absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vector<std::string>& paths,
                                         const std::vector<std::string>& indices, OnDamage on_damage,
                                         ChooseRecords choose);

@@ -1,6 +1,7 @@
 """Functions on single pictures, as `mxnet.image` has them: arrays of shape (height, width, channels), in the order red,
 green, blue. Batches are made by `mx.io.ImageRecordIter` and by pipelines, which run these steps without Python."""
 
+import functools
 import math
 import os
 import random
@@ -42,6 +43,20 @@ _BORDERS: tuple[Literal["constant", "edge", "symmetric", "wrap", "reflect"], ...
     "reflect",
 )
 _TRIES = 10
+# Channels of OpenCV's Scalar.
+_SCALAR = 4
+
+# Kernels, which take longer to make than to call for a small picture.
+
+
+@functools.lru_cache
+def _decode(mode: Literal["RGB", "L"]) -> vision.Decode:
+    return vision.Decode(mode=mode, orientation=True)
+
+
+@functools.lru_cache(maxsize=256)
+def _resize(height: int, width: int, interp: int) -> vision.Resize:
+    return vision.Resize((height, width), interpolation=INTERPOLATIONS[interp], antialias=False)
 
 
 def imdecode(buf: bytes | bytearray | np.ndarray, flag: int = 1, to_rgb: bool = True) -> NDArray:
@@ -58,7 +73,7 @@ def imdecode(buf: bytes | bytearray | np.ndarray, flag: int = 1, to_rgb: bool = 
     if flag not in (0, 1):
         raise GraphError(f"imdecode: flag is {options.shown(flag)}; it must be 1 (colour) or 0 (grey)")
     encoded = np.ascontiguousarray(buf).tobytes() if isinstance(buf, np.ndarray) else bytes(buf)
-    picture: np.ndarray = vision.Decode(mode="RGB" if flag else "L", orientation=True)(encoded)
+    picture: np.ndarray = _decode("RGB" if flag else "L")(encoded)
     return (picture if to_rgb or not flag else np.ascontiguousarray(picture[:, :, ::-1])).view(NDArray)
 
 
@@ -85,8 +100,8 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> NDArray:
     """
     if interp not in INTERPOLATIONS:
         raise UnsupportedError(f"imresize: interp is {options.shown(interp)}; it must be {NUMBERS}")
-    resize = vision.Resize((h, w), interpolation=INTERPOLATIONS[interp], antialias=False)
-    resized: np.ndarray = resize(np.ascontiguousarray(src))
+    height, width = options.whole("h", h, 1, "imresize"), options.whole("w", w, 1, "imresize")
+    resized: np.ndarray = _resize(height, width, interp)(np.ascontiguousarray(src))
     return resized.view(NDArray)
 
 
@@ -167,7 +182,7 @@ def copyMakeBorder(
     right: int,
     type: int = 0,
     value: float = 0,
-    values: Sequence[float] = (),
+    values: Sequence[float] | np.ndarray = (),
 ) -> NDArray:
     """The picture with a border around it.
 
@@ -179,8 +194,8 @@ def copyMakeBorder(
         right: Columns to the right of it.
         type: What the border holds: 0 `values`, 1 the nearest pixel, 2 the mirrored picture, 3 the picture again, 4 the
             mirrored picture without its edge.
-        value: One number for all channels.
-        values: In its place, one for each channel.
+        value: One number for all channels; for pixels of integers it is rounded, and cut off to their range.
+        values: In its place, one for each channel; channels beyond them get 0.
     """
     if type not in range(len(_BORDERS)):
         raise GraphError(f"copyMakeBorder: type is {options.shown(type)}; it must be 0 to {len(_BORDERS) - 1}")
@@ -190,12 +205,23 @@ def copyMakeBorder(
     if type > 0:
         return np.pad(src, margins, mode=_BORDERS[type]).view(NDArray)
     channels = src.shape[2] if src.ndim > 2 else 1
-    if values and len(values) != channels:
-        raise GraphError(f"copyMakeBorder: there are {len(values)} values; the picture has {channels} channels")
+    filling = np.full(channels, value, np.float64)
+    if len(values) > 0:
+        if len(values) > max(channels, _SCALAR):
+            raise GraphError(f"copyMakeBorder: there are {len(values)} values; the picture has {channels} channels")
+        filling = np.append(values, np.zeros(channels))[:channels]
     padded = np.empty((top + src.shape[0] + bot, left + src.shape[1] + right, *src.shape[2:]), src.dtype)
-    padded[...] = np.asarray(values if values else value).astype(src.dtype)
+    padded[...] = _saturated(filling, src.dtype)
     padded[top : top + src.shape[0], left : left + src.shape[1]] = src
     return padded.view(NDArray)
+
+
+def _saturated(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """As OpenCV's saturate_cast."""
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        values = np.clip(np.rint(values), limits.min, limits.max)
+    return values.astype(dtype)
 
 
 def color_normalize(src: ArrayLike, mean: Any, std: Any = None) -> NDArray:

@@ -3,18 +3,22 @@ and MXNet's files of arrays."""
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from headrace import _engine, options
-from headrace.errors import GraphError
+from headrace.errors import GraphError, UnsupportedError
 from headrace.mx.context import Context, cpu
 from headrace.system_error import system_error
 from headrace.whole_file import read_whole, write_whole
 
 __all__ = ["NDArray", "array", "load", "save", "zeros"]
+
+_Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_READ_BY_MXNET = ("float16", "float32", "float64", "bfloat16", "int8", "uint8", "int32", "int64", "bool")
 
 
 class NDArray(np.ndarray[Any, np.dtype[Any]]):
@@ -70,36 +74,61 @@ def load(fname: str | os.PathLike[str]) -> list[NDArray] | dict[str, NDArray]:
         contents = read_whole(name)
     except OSError as raised:
         raise system_error(f"cannot read {name}", raised) from None
-    named = [
-        (key, np.array(values).view(NDArray)) for key, values in _engine.parse_array_file(contents, os.fsencode(name))
-    ]
+    parsed = _engine.parse_array_file(contents, os.fsencode(name))
+    del contents
+    parsed.reverse()
+    named = []
+    while parsed:
+        # Each leaves as it is copied, so that there is never a second copy of all.
+        key, values = parsed.pop()
+        named.append((key, np.array(values).view(NDArray)))
     if any(key for key, _ in named):
         return dict(named)
     return [values for _, values in named]
 
 
-def save(fname: str | os.PathLike[str], data: ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]) -> None:
+def save(fname: str | os.PathLike[str], data: _Array | Sequence[_Array] | Mapping[str, _Array]) -> None:
     """Writes arrays into a file that `mx.nd.load` reads, MXNet's or this one, completely or not at all.
 
     Args:
         fname: The file, which is replaced if it is there.
-        data: An array, a list of them, or a dict, whose names the file keeps.
+        data: An array, a list of them, or a dict, whose names the file keeps. Each has at least one dimension.
 
     Raises:
-        UnsupportedError: An array is of a type that MXNet's files do not hold.
+        GraphError: What is to be saved is no array, or has no dimension.
+        UnsupportedError: An array is of a type that MXNet 1.9.1 does not read, such as uint16.
     """
     named: list[tuple[str, Any]]
     if isinstance(data, Mapping):
         for key in data:
             if not isinstance(key, str):
-                raise GraphError(f"save: {options.shown(key)} is no name; the keys of a dict must be texts")
+                raise GraphError(f"save: {options.shown(key)} is no name; the keys of a dict must be strings")
         named = list(data.items())
     elif isinstance(data, (list, tuple)):
         named = [("", each) for each in data]
     else:
         named = [("", data)]
-    contents = _engine.format_array_file([(key, np.asarray(each)) for key, each in named])
+    contents = _engine.format_array_file([(key, _saved(each)) for key, each in named])
     try:
         write_whole(fname, contents)
     except OSError as raised:
         raise system_error(f"cannot write {os.fspath(fname)}", raised) from None
+
+
+def _saved(given: Any) -> _Array:
+    """As a plain NumPy array, of a shape and type that MXNet reads."""
+    if not hasattr(given, "__array__"):
+        raise GraphError(
+            f"save: {options.shown(given)} is no array; give an array, a list of arrays, or a dict of them"
+        )
+    values = np.asarray(given)
+    if values.ndim == 0:
+        raise GraphError(
+            f"save: {options.shown(given)} has no dimension, which MXNet does not read; reshape it to (1,)"
+        )
+    if values.dtype.name not in _READ_BY_MXNET:
+        raise UnsupportedError(
+            f"save: an array is of type {values.dtype}, which MXNet does not read; cast it, as by astype: "
+            f"{', '.join(_READ_BY_MXNET)}"
+        )
+    return values

@@ -40,14 +40,16 @@ def encode_sentences(
         invalid_label: The number of `invalid_key` in a new vocabulary, which no word gets.
         invalid_key: What stands for the end of a sentence.
         start_label: The number of the first new word.
-        unknown_token: What takes the place of a word that `vocab` lacks, and gets a number if it has none; None: such a word
-            is an error.
+        unknown_token: What takes the place of a word that `vocab` lacks; None: such a word is an error. If `vocab` lacks
+            the token, too, it is added with the first number from start_label on that no word has, nor invalid_label is.
+            With a new vocabulary no word is unknown.
 
     Raises:
         GraphError: A word is not in `vocab`, and there is no unknown_token.
     """
     grows = vocab is None
     numbers: dict[Any, int] = {invalid_key: invalid_label} if vocab is None else vocab
+    taken = set() if grows else set(numbers.values())
     label = start_label
     encoded = []
     for sentence in sentences:
@@ -61,12 +63,19 @@ def encode_sentences(
                     )
                 word = unknown_token
             if word not in numbers:
-                label += label == invalid_label
+                label = _free(label, taken, invalid_label)
                 numbers[word] = label
                 label += 1
             words.append(numbers[word])
         encoded.append(words)
     return encoded, numbers
+
+
+def _free(label: int, taken: set[int], invalid_label: int) -> int:
+    """The first number from `label` on that nothing has."""
+    while label in taken or label == invalid_label:
+        label += 1
+    return label
 
 
 class BucketSentenceIter(EngineBatches):
@@ -80,7 +89,8 @@ class BucketSentenceIter(EngineBatches):
     Args:
         sentences: Lists of numbers, as `encode_sentences` gives them.
         batch_size: Rows in a batch, from 1 on.
-        buckets: The lengths of the buckets; None: every length that at least batch_size sentences have.
+        buckets: The lengths of the buckets, of which those without a sentence are left out; None: every length that at
+            least batch_size sentences have.
         invalid_label: What fills sentences, and the last label of each.
         data_name: In `provide_data`.
         label_name: In `provide_label`.
@@ -88,11 +98,11 @@ class BucketSentenceIter(EngineBatches):
         layout: "NT": (batch_size, length); "TN": (length, batch_size).
         seed: Of the order; None: drawn from NumPy's global generator, so that `np.random.seed` decides it.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
-        on_error: Taken as by the other iterators; no sentence can fail.
+        on_error: Accepted for uniformity; has no effect.
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
-        GraphError: An argument is out of its range, or no bucket has sentences for a batch.
+        GraphError: An argument is out of its range, no bucket has sentences for a batch, or dtype cannot hold a number.
         StateError: The state is of other sentences or another iterator.
     """
 
@@ -118,16 +128,18 @@ class BucketSentenceIter(EngineBatches):
         self.data_name, self.label_name = data_name, label_name
         self.invalid_label = invalid_label
         self.dtype = np.dtype(dtype)
-        self.buckets = _buckets(sentences, size, buckets, of)
-        self.default_bucket_key = self.buckets[-1]
-        filled = _Filled(sentences, self.buckets, invalid_label, self.dtype)
+        lengths = _buckets(sentences, size, buckets, of)
+        filled = _Filled(sentences, lengths, invalid_label, self.dtype, of)
         if filled.left_out:
-            _log.warning("%s: left out %d sentences that are longer than the longest bucket", of, filled.left_out)
+            which = "1 sentence that is" if filled.left_out == 1 else f"{filled.left_out} sentences that are"
+            _log.warning("%s: left out %s longer than the longest bucket", of, which)
         order = _Order(filled.counts, size)
         if order.batches == 0:
             raise GraphError(
-                f"{of}: no bucket has batch_size={size} sentences; the buckets {self.buckets} have {filled.counts}"
+                f"{of}: no bucket has batch_size={size} sentences; the buckets {lengths} have {filled.counts}"
             )
+        self.buckets = [length for length, count in zip(lengths, filled.counts, strict=True) if count > 0]
+        self.default_bucket_key = self.buckets[-1]
         if seed is None:
             seed = int(np.random.randint(2**31)) if state is None else _seed_of(state)
         shape = self._shape(self.default_bucket_key, size)
@@ -154,7 +166,9 @@ class BucketSentenceIter(EngineBatches):
 
 
 def _seed_of(state: Any) -> int:
-    return int(state["seed"]) if isinstance(state, Mapping) and "seed" in state else 0
+    """0 for what is no state, which is refused later."""
+    seed = state.get("seed") if isinstance(state, Mapping) else None
+    return seed if isinstance(seed, int) and seed >= 0 else 0
 
 
 def _buckets(sentences: Sequence[Sequence[int]], size: int, given: Sequence[int] | None, of: str) -> list[int]:
@@ -171,7 +185,9 @@ def _buckets(sentences: Sequence[Sequence[int]], size: int, given: Sequence[int]
 class _Filled:
     """The sentences in their buckets, one bucket behind the other."""
 
-    def __init__(self, sentences: Sequence[Sequence[int]], buckets: list[int], invalid_label: int, dtype: Any) -> None:
+    def __init__(
+        self, sentences: Sequence[Sequence[int]], buckets: list[int], invalid_label: int, dtype: Any, of: str
+    ) -> None:
         numbers: list[list[int]] = [[] for _ in buckets]
         self.left_out = 0
         for number, sentence in enumerate(sentences):
@@ -183,9 +199,9 @@ class _Filled:
         self.counts = [len(each) for each in numbers]
         sources = []
         for length, rows in zip(buckets, numbers, strict=True):
-            data = np.full((len(rows), length), invalid_label, dtype)
+            data = _full((len(rows), length), invalid_label, dtype, of)
             for row, number in enumerate(rows):
-                data[row, : len(sentences[number])] = sentences[number]
+                _fill(data[row], sentences[number], number, of)
             label = np.full_like(data, invalid_label)
             label[:, :-1] = data[:, 1:]
             if rows:
@@ -196,6 +212,24 @@ class _Filled:
     def rows(self) -> Dataset:
         first, *others = self._sources
         return first.concat(*others) if others else first
+
+
+def _full(shape: tuple[int, int], invalid_label: int, dtype: Any, of: str) -> np.ndarray:
+    try:
+        return np.full(shape, invalid_label, dtype)
+    except (OverflowError, TypeError, ValueError):
+        raise GraphError(
+            f"{of}: invalid_label is {options.shown(invalid_label)}, which dtype={dtype} cannot hold; change one of them"
+        ) from None
+
+
+def _fill(row: np.ndarray, sentence: Sequence[int], number: int, of: str) -> None:
+    try:
+        row[: len(sentence)] = sentence
+    except OverflowError:
+        raise GraphError(
+            f"{of}: sentence {number} has a number that dtype={row.dtype} cannot hold; give another dtype"
+        ) from None
 
 
 class _Order:

@@ -11,10 +11,10 @@ from typing import Literal
 
 from headrace import options
 from headrace.pack.list_making import MadeLists, make_lists
-from headrace.pack.picture_packing import Labels, Packed, Skipped, pack_pictures
+from headrace.pack.picture_packing import Labels, NothingPackedError, Packed, Skipped, pack_pictures
 from headrace.pack.recipe import Recipe
 
-__all__ = ["MadeLists", "Packed", "Skipped", "make_lists", "pack_images"]
+__all__ = ["MadeLists", "NothingPackedError", "Packed", "Skipped", "make_lists", "pack_images"]
 
 
 def pack_images(
@@ -38,9 +38,9 @@ def pack_images(
     The files take their names when they are complete; a run that was killed leaves drafts beside them. Bytes are the same
     whatever the number of workers, and, where OpenCV has the same JPEG library, those of im2rec.py of MXNet 1.9.1.
 
-    Raises NotFoundError without the list, DataError for a line that is none and where every picture was left out,
-    UnsupportedError while another process writes the same file, ResourceError for a full disk; `resume=True` goes on
-    after each of them.
+    Raises NotFoundError without the list, DataError for a line that is none, UnsupportedError while another process
+    writes the same file, ResourceError for a full disk, and NothingPackedError, a DataError, where every picture was left
+    out; then nothing is kept. After the others `resume=True` goes on with what was packed.
 
     Args:
         listing: The list, `.lst`: lines of a number, a label or several, and a path below `root`.

@@ -71,16 +71,17 @@ def _chosen(schema: "dict[str, ColumnType]") -> Callable[[dict[str, Any], int], 
 
 
 def _check_bytes(name: str, column: "ColumnType") -> None:
-    encoded = column.dtype in ("bytes", "unknown") and column.shape in ((), None)
-    if column.dtype == "string":
+    of_one_row = column.shape in ((), None)
+    if column.dtype == "string" and of_one_row:
         raise GraphError(
             f"write_records: {name} is a text, and records are bytes: encode it with .map(lambda text: text.encode(), "
             f'"{name}", types={{"{name}": "bytes"}})'
         )
-    if not encoded:
+    if column.dtype not in ("bytes", "unknown") or not of_one_row:
+        encode = "" if column.dtype == "string" else f'encode pictures with .map(V.EncodeJpeg(), "{name}"), and '
         raise GraphError(
-            f"write_records: {name} is {column.dtype} of shape {column.shape}; it must be the bytes of one row: encode "
-            f'pictures with .map(V.EncodeJpeg(), "{name}"), and leave batch() out'
+            f"write_records: {name} is {column.dtype} of shape {column.shape}; it must be the bytes of one row: "
+            f"{encode}leave batch() out"
         )
 
 

@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -39,7 +40,9 @@ class Skipped(NamedTuple):
 
 
 class NothingPackedError(DataError):
-    """Every picture of a list was left out."""
+    """Every picture of a list was left out, so that there is no file."""
+
+    __module__ = "headrace.pack"  # where users find it
 
 
 @dataclass
@@ -125,7 +128,8 @@ def pack_pictures(
             if packing.result.records or not packing.result.skipped:
                 draft.finish()
     if packing.result.skipped and not packing.result.records:
-        raise NothingPackedError(_nothing_packed(listing, packing.result.skipped))
+        place = listing if part == Part(0, lines) else _place_of(part, listing)
+        raise NothingPackedError(_nothing_packed(place, packing.result.skipped))
     packing.result.seconds = time.monotonic() - started
     return packing.result
 
@@ -153,18 +157,25 @@ def reasons_of(skipped: Sequence[Skipped]) -> list[str]:
 
 
 def _kind(picture: Skipped) -> str:
-    """The reason without what is the picture's own: its path."""
-    reason = picture.reason
-    for part in (picture.path, os.path.basename(picture.path)):
-        reason = reason.replace(part, "…")
-    return reason
+    """The reason without what is the picture's own: its path, and its name in quotes."""
+    # Other words of the reason may contain or be the same letters.
+    path, name = re.escape(picture.path), os.path.basename(picture.path)
+    reason = re.sub(rf"(?<![^\s'\"(]){path}(?![^\s'\":;,)])", "…", picture.reason)
+    return reason.replace(f"'{name}'", "'…'")
 
 
-def _nothing_packed(listing: str, skipped: Sequence[Skipped]) -> str:
+def _place_of(part: Part, listing: str) -> str:
+    """Lines are counted from 1, without empty ones."""
+    lines = f"lines {part.begin + 1:,} to {part.end:,}" if part.end > part.begin + 1 else f"line {part.end:,}"
+    return f"{lines} of {listing}"
+
+
+def _nothing_packed(place: str, skipped: Sequence[Skipped]) -> str:
     reasons = reasons_of(skipped)
     shown = "".join(f"\n  {each}" for each in reasons[:_SHOWN_REASONS])
     more = f"\n  {len(reasons) - _SHOWN_REASONS:,} other reasons" if len(reasons) > _SHOWN_REASONS else ""
-    return f"{listing}: none of its {len(skipped):,} pictures could be packed, so no file was written:{shown}{more}"
+    none = "the only picture could not" if len(skipped) == 1 else f"none of the {len(skipped):,} pictures could"
+    return f"{place}: {none} be packed, so no file was written:{shown}{more}"
 
 
 class _Packing:

@@ -25,9 +25,11 @@ def run(options: argparse.Namespace) -> int:
     for fault in found.faults:
         print(fault)
     index = "no index" if found.index is None else f"index {found.index}"
-    faults = (
-        "nothing wrong" if not found.faults else f"{len(found.faults):,} fault{'s' if len(found.faults) > 1 else ''}"
-    )
-    pictures = "" if options.raw else f", {found.pictures:,} pictures decoded"
-    print(f"{path}: {found.records:,} records{pictures}, {index}: {faults}")
+    faults = _counted(len(found.faults), "fault") if found.faults else "nothing wrong"
+    pictures = "" if options.raw else f", {_counted(found.pictures, 'picture')} decoded"
+    print(f"{path}: {_counted(found.records, 'record')}{pictures}, {index}: {faults}")
     return 1 if found.faults else 0
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

@@ -15,11 +15,13 @@ from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS, Interpolatio
 from headrace.kernel import Kernel
 from headrace.mx.io.given_values import flag
 
-__all__ = ["AugmentationParameters", "MeanOf", "augmentation"]
+__all__ = ["AugmentationParameters", "KernelsOf", "MeanOf", "augmentation"]
 
 MeanOf: TypeAlias = Callable[[str, list[Kernel]], np.ndarray]
 """From the path of the mean image, and the kernels that give the pictures that it is made of, to the mean, of shape
 (height, width, channels)."""
+KernelsOf: TypeAlias = Callable[[MeanOf | None], list[Kernel]]
+"""From what gives the mean image to the kernels; None: to such kernels with a mean of zeros, to check them by."""
 
 
 class AugmentationParameters(TypedDict, total=False):
@@ -165,10 +167,9 @@ def augmentation(
     dtype: str,
     seed: int | None,
     of: str,
-    mean_of: MeanOf,
-) -> list[Kernel]:
-    """The kernels from encoded pictures to data of `data_shape` (channels, height, width) and `dtype`, "float32",
-    "uint8" or "int8".
+) -> KernelsOf:
+    """What gives the kernels from encoded pictures to data of `data_shape` (channels, height, width) and `dtype`,
+    "float32", "uint8" or "int8". All parameters are checked before.
 
     Args:
         given: Parameters by name; those not given have their defaults.
@@ -176,14 +177,13 @@ def augmentation(
         dtype: Whole numbers are not normalised, but the rounded mean is subtracted for int8.
         seed: Of the random kernels; None: the pipeline's.
         of: The iterator, for messages.
-        mean_of: Called where a mean image is given, when all parameters are found good.
 
     Raises:
         GraphError: A parameter is out of its range, or has no effect with the others.
         TypeError: There is no such parameter.
         UnsupportedError: There is no kernel for a parameter.
     """
-    return _Steps({**_DEFAULTS, **_checked(given, of)}, data_shape, dtype, seed, of, mean_of).kernels()
+    return _Steps({**_DEFAULTS, **_checked(given, of)}, data_shape, dtype, seed, of).kernels()
 
 
 def _checked(given: Mapping[str, Any], of: str) -> dict[str, Any]:
@@ -239,11 +239,9 @@ class _Steps:
         dtype: str,
         seed: int | None,
         of: str,
-        mean_of: MeanOf,
     ) -> None:
         self._given = given
         self._data_shape = data_shape
-        self._mean_of = mean_of
         self._channels, *self._size = data_shape
         self._dtype = dtype
         self._seed: dict[str, Any] = {} if seed is None else {"seed": seed}
@@ -254,12 +252,11 @@ class _Steps:
             raise UnsupportedError(f"{of}: inter_method is {method}; it must be {NUMBERS}{why}")
         self._interpolation = INTERPOLATIONS[method]
 
-    def kernels(self) -> list[Kernel]:
-        # The mean image comes last, as making it may take long.
-        geometry, colours, mirroring = self._geometry(), self._colours(), self._mirroring()
-        values = self._values()
+    def kernels(self) -> KernelsOf:
+        before = [*self._geometry(), *self._colours()]
+        behind = [*self._mirroring(), *self._values(), vision.HWC2CHW()]
         mean = self._mean_image()
-        return [*geometry, *colours, *mean, *mirroring, *values, vision.HWC2CHW()]
+        return lambda mean_of: [*before, *mean(mean_of), *behind]
 
     def _geometry(self) -> list[Kernel]:
         return [
@@ -270,10 +267,10 @@ class _Steps:
             *self._cropping(),
         ]
 
-    def _mean_image(self) -> list[Kernel]:
+    def _mean_image(self) -> KernelsOf:
         path = self._given["mean_img"]
         if not path:
-            return []
+            return lambda mean_of: []
         for name in _MEANS:
             if self._given[name] != _DEFAULTS[name]:
                 raise GraphError(
@@ -285,10 +282,16 @@ class _Steps:
             self._dtype,
             None,
             self._of,
-            self._mean_of,
         )
-        mean = self._mean_of(path, still._geometry())
-        return [vision.SubtractImage(mean.ravel().tolist(), mean.shape)]
+        geometry = still._geometry()
+
+        def subtracted(mean_of: MeanOf | None) -> list[Kernel]:
+            if mean_of is None:
+                return [vision.SubtractImage(0, (*self._size, self._channels))]
+            mean = mean_of(path, geometry)
+            return [vision.SubtractImage(mean.ravel().tolist(), mean.shape)]
+
+        return subtracted
 
     def _decoding(self) -> Kernel:
         # As OpenCV's imdecode, which turns a picture unless it is decoded as it is.
@@ -342,6 +345,9 @@ class _Steps:
                 f"{self._of}: inter_method is 9, and with random_resized_crop no kernel chooses by the sizes; give 0 "
                 "to 4"
             )
+        for name, (least, most) in (("random_area", area), ("aspect_ratio", ratio)):
+            if least > most:
+                raise GraphError(f"{self._of}: min_{name} is {least}, above max_{name}, which is {most}; exchange them")
         return vision.RandomResizedCrop(
             self._size, scale=area, ratio=ratio, interpolation=self._interpolation, antialias=False, **self._seed
         )

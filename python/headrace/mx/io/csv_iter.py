@@ -3,6 +3,7 @@
 import glob
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -11,10 +12,10 @@ import numpy as np
 import headrace
 from headrace import error_policy, options
 from headrace import transforms as T
-from headrace.dataset import Dataset
 from headrace.errors import DataError, GraphError
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.csv_files import CsvFiles
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.filled_batch import Columns
@@ -23,7 +24,8 @@ from headrace.mx.io.given_values import dtype_name, flag
 __all__ = ["CSVIter"]
 
 _DTYPES = ("float32", "int32", "int64")
-_COUNTED_AT_ONCE = 65536
+# What `headrace.Csv` proposes, and this iterator has not.
+_MISSING = re.compile(r"; say what that stands for, such as missing=\{.*?\}")
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -32,8 +34,8 @@ class CSVIter(EngineBatches):
     """Gives batches of the lines of CSV files, as `mxnet.io.CSVIter` does: an array of shape (batch_size, *data_shape),
     and labels.
 
-    The batches come from `headrace.Csv`. Files have no header, and an empty line is an error. A batch has the rows' numbers
-    as `index`.
+    The batches come from `headrace.Csv`. Files have no header. Empty lines at a file's end are no rows; elsewhere an empty
+    line is an error. A batch has the rows' numbers as `index`.
 
     Args:
         data_csv: The file; several, between semicolons or in a list; or a folder of them.
@@ -59,7 +61,7 @@ class CSVIter(EngineBatches):
         DataError: There are not as many labels as lines of data. From `next()`: a line has another number of fields, or a
             field is no number of the type.
         GraphError: A parameter is out of its range, or there are fewer rows than batch_size and round_batch is set.
-        NotFoundError: A file is not there; without labels `next()` looks for it.
+        NotFoundError: A file is not there.
         StateError: The state is of other data or another iterator.
     """
 
@@ -92,8 +94,8 @@ class CSVIter(EngineBatches):
         options.choice("on_error", on_error, ("raise", "skip"), of)
         heading = explained(of, ctx, device_id, None, prefetch_buffer)
         files = _files("data_csv", data_csv, of)
-        rows: Dataset = headrace.Csv(files, {"data": (kind, (math.prod(shape),))}, header=False)
-        rows = rows.zip(headrace.Range(1 << 62).rename({"value": "id"}))
+        data = CsvFiles(files, memory, of)
+        rows = data.rows("data", kind, math.prod(shape)).zip(headrace.Range(1 << 62).rename({"value": "id"}))
         total = None
         # As MXNet's default.
         if label_csv is None or label_csv == "NULL":
@@ -102,9 +104,9 @@ class CSVIter(EngineBatches):
             rows = rows.map([T.Fill(0), T.TypeCast(kind)], "id", "label")
         else:
             label_files = _files("label_csv", label_csv, of)
-            labels = headrace.Csv(label_files, {"label": (kind, (math.prod(label),))}, header=False)
-            total = _number_of_rows(files, label_files, of)
-            rows = rows.zip(labels)
+            labels = CsvFiles(label_files, memory, of)
+            total = _number_of_rows(data, labels, of)
+            rows = rows.zip(labels.rows("label", kind, math.prod(label)))
         self._shapes = {"data": (-1, *shape), "label": (-1,) if label == (1,) else (-1, *label)}
         super().__init__(
             Pipeline(rows, "data", "id", total),
@@ -115,10 +117,25 @@ class CSVIter(EngineBatches):
             heading,
         )
 
+    def _make(self) -> DataBatch | None:
+        try:
+            return super()._make()
+        except DataError as error:
+            error.args = (_without_missing(str(error)),)
+            raise
+
+    def explain(self) -> str:
+        """How the engine runs the iterator, and which lines were left out since it was made."""
+        return _without_missing(super().explain())
+
     def _made_of(self, columns: Columns, pad: int, index: np.ndarray | None) -> DataBatch:
         # The engine's columns are vectors.
         shaped = {name: columns[name].reshape(shape) for name, shape in self._shapes.items()}
         return super()._made_of(shaped, pad, index)
+
+
+def _without_missing(text: str) -> str:
+    return _MISSING.sub("; fill it in, or remove the line if it is empty", text)
 
 
 def _shape(name: str, given: Any, of: str) -> tuple[int, ...]:
@@ -145,15 +162,9 @@ def _files(name: str, given: Any, of: str) -> list[str]:
     return files
 
 
-def _number_of_rows(data: list[str], labels: list[str], of: str) -> int:
+def _number_of_rows(data: CsvFiles, labels: CsvFiles, of: str) -> int:
     """The lines, of which there must be as many labels. Reads all files once."""
-    number, of_labels = _lines(data), _lines(labels)
+    number, of_labels = data.lines(), labels.lines()
     if number != of_labels:
         raise DataError(f"{of}: data_csv has {number} lines, and label_csv has {of_labels}; they must be equal")
     return number
-
-
-def _lines(files: list[str]) -> int:
-    # The engine counts the lines, whose texts stay within it.
-    counted = headrace.Text(files).zip(headrace.Range(1 << 62)).project(["value"]).batch(_COUNTED_AT_ONCE)
-    return sum(len(batch["value"]) for batch in counted)

@@ -7,7 +7,7 @@ is an epoch of the engine."""
 
 import copy
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -27,6 +27,13 @@ __all__ = ["Ending", "EngineBatches", "Pipeline", "Running"]
 _ROW = "_row"
 # Of an endless run, in which epochs are not the engine's, so that their rows are counted here.
 _UNLIMITED = 1 << 62
+# What a state has, besides what names the iterator.
+_STATE: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("epoch", "given", "before", "removed"), (int,)),
+    "last": (int, type(None)),
+    "over": (bool,),
+    "run": (bytes,),
+}
 
 
 class Ending(enum.Enum):
@@ -51,6 +58,8 @@ class Pipeline(NamedTuple):
     total: int | None = None
     """Rows in an epoch, where that is known and none is left out."""
     shard: tuple[int, int] | None = None
+    finish: Callable[[Dataset], Dataset] | None = None
+    """What is done to the rows when all arguments are found good, as it may take long."""
 
 
 class Running(NamedTuple):
@@ -79,16 +88,22 @@ class EngineBatches(GivenBatches):
         super().__init__(provide_data.shape[DataDesc.get_batch_axis(provide_data.layout)])
         self.provide_data = [provide_data]
         self.provide_label = [provide_label]
-        self._skips = options.choice("on_error", running.on_error, ("raise", "skip"), type(self).__name__) == "skip"
+        of = type(self).__name__
+        self._skips = options.choice("on_error", running.on_error, ("raise", "skip"), of) == "skip"
         # Rows that are left out are among the total.
         self._pipeline = pipeline._replace(total=None) if self._skips else pipeline
         self._ending = ending
         self._seed = running.seed
-        self._max_errors = options.whole("max_errors", running.max_errors, of=type(self).__name__)
+        self._max_errors = options.whole("max_errors", running.max_errors, of=of)
         self._heading = [*heading]
-        self._batches = self._dataset(running)
+        if running.memory is not None:
+            options.memory_bytes(running.memory, of)
+        if running.state is not None:
+            self._check_state(running.state)
         if ending is Ending.ROUND and pipeline.total is not None and pipeline.total < self.batch_size:
             self._refuse_few(pipeline.total)
+        rows = pipeline.rows if pipeline.finish is None else pipeline.finish(pipeline.rows)
+        self._batches = self._dataset(rows, running)
         self._run: Iterator | None = None
         self._restored = False
         """Whether the run began from a state: the engine of such a one ends with its epoch."""
@@ -329,9 +344,8 @@ class EngineBatches(GivenBatches):
 
     # ---- runs ----
 
-    def _dataset(self, running: Running) -> Dataset:
+    def _dataset(self, rows: Dataset, running: Running) -> Dataset:
         pipeline, round_batch = self._pipeline, self._ending is Ending.ROUND
-        rows = pipeline.rows
         if round_batch and pipeline.total is None:
             # Above the maps, so that rows have the same random numbers with and without it.
             rows = rows.zip(headrace.Range(1 << 62).rename({"value": _ROW}))
@@ -377,9 +391,9 @@ class EngineBatches(GivenBatches):
             "seed": self._seed,
         }
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        known = ("epoch", "given", "before", "last", "over", "removed", "run")
-        if not isinstance(state, Mapping) or not all(name in state for name in known):
+    def _check_state(self, state: Mapping[str, Any]) -> None:
+        """All of it but the engine's."""
+        if not isinstance(state, Mapping) or not all(_is_in(state, name, kinds) for name, kinds in _STATE.items()):
             raise StateError(f"{type(self).__name__}: state is {options.shown(state)}; give what state() gave")
         for name, here in self._identity().items():
             if state.get(name) != here:
@@ -387,10 +401,16 @@ class EngineBatches(GivenBatches):
                     f"{type(self).__name__}: the state was taken with {name}={state.get(name)!r}, and this iterator has "
                     f"{name}={here!r}"
                 )
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
         self._run = self._batches.iterate(state=state["run"])
         self._restored = True
         self._epoch, self._given, self._before, self._removed = (
-            int(state[name]) for name in ("epoch", "given", "before", "removed")
+            state[name] for name in ("epoch", "given", "before", "removed")
         )
-        self._last = None if state["last"] is None else int(state["last"])
-        self._over = bool(state["over"])
+        self._last = state["last"]
+        self._over = state["over"]
+
+
+def _is_in(state: Mapping[str, Any], name: str, kinds: tuple[type, ...]) -> bool:
+    return name in state and isinstance(state[name], kinds)

@@ -136,10 +136,12 @@ class ImageRecordIter(EngineBatches):
             mean = MeanImage(path, made_of, on_error, max_errors, memory, threads, logs)
             return mean.values(geometry, shape, of)
 
-        kernels = augmentation(dict(augmentation_parameters), shape, kind, aug_seed, of, mean_of)
+        kernels = augmentation(dict(augmentation_parameters), shape, kind, aug_seed, of)
         rows, total = source.rows(counted=round_whole, skips=on_error == "skip")
+        # Looking at the schema checks the attributes of the kernels.
+        _ = rows.map(kernels(None), "image").schema
         super().__init__(
-            Pipeline(rows.map(kernels, "image"), "image", "id", total, source.shard),
+            Pipeline(rows, "image", "id", total, source.shard, lambda rows: rows.map(kernels(mean_of), "image")),
             Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
             Ending.ROUND if round_whole else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.dtype(kind).type),

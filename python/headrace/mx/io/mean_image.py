@@ -2,6 +2,7 @@
 
 import logging
 import os
+import tempfile
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -11,11 +12,11 @@ from headrace.dataset import Dataset
 from headrace.errors import DataError, NotFoundError
 from headrace.kernel import Kernel
 from headrace.mx import nd
+from headrace.system_error import system_error
 
 __all__ = ["MeanImage"]
 
 _NAME = "mean_img"
-_BATCH = 32
 _log = logging.getLogger("headrace.mx")
 
 
@@ -36,17 +37,18 @@ class MeanImage(NamedTuple):
 
         Args:
             geometry: From a record to the uint8 picture of the size of `data_shape` (channels, height, width).
-            data_shape: The shape that a mean in a file must have.
+            data_shape: The shape that a mean in a file, and each picture, must have.
             of: The iterator, for messages.
 
         Raises:
-            DataError: The file holds another array, or none, or is damaged; or there are no rows.
+            DataError: The file holds another array, or none, or is damaged; or there are no rows, or one of another shape.
             NotFoundError: The file cannot be written.
         """
         if os.path.exists(self.path):
             mean = self._read(data_shape, of)
         else:
-            mean = self._made(geometry, of)
+            self._check_folder(of)
+            mean = self._made(geometry, data_shape, of)
             nd.save(self.path, {_NAME: mean})
         return mean.transpose(1, 2, 0)
 
@@ -64,25 +66,40 @@ class MeanImage(NamedTuple):
             raise DataError(f"{of}: mean_img {self.path} has values that are no finite numbers")
         return mean
 
-    def _made(self, geometry: Sequence[Kernel], of: str) -> np.ndarray:
+    def _check_folder(self, of: str) -> None:
         folder = os.path.dirname(os.path.realpath(self.path))
         if not os.path.isdir(folder):
             raise NotFoundError(f"{of}: mean_img {self.path} cannot be written, as there is no folder {folder}")
-        rows = self.rows.map(geometry, "image").project(["image"])
-        if self.on_error == "skip":
-            rows = rows.on_error("skip", max_errors=self.max_errors)
-        batches = rows.batch(_BATCH).options(memory=self.memory, workers=self.workers)
-        total: np.ndarray | None = None
+        try:
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as raised:
+            raise system_error(f"{of}: mean_img {self.path} cannot be written", raised) from None
+
+    def _made(self, geometry: Sequence[Kernel], data_shape: tuple[int, int, int], of: str) -> np.ndarray:
+        channels, height, width = data_shape
+        # Of whole numbers, so that the order of the rows changes nothing.
+        total = np.zeros((height, width, channels), np.uint64)
         count = 0
-        for batch in batches:
-            pictures = batch["image"]
-            # Of whole numbers, so that the order of the rows changes nothing.
-            added = pictures.sum(axis=0, dtype=np.uint64)
-            total = added if total is None else total + added
-            count += len(pictures)
-        if total is None:
+        with self._pictures(geometry).iterate() as rows:
+            for row in rows:
+                picture = row["image"]
+                if picture.shape != total.shape:
+                    raise DataError(
+                        f"{of}: the picture of record {row['id']} has shape {picture.shape}, and the mean image needs "
+                        f"{total.shape}, as data_shape is {data_shape}"
+                    )
+                total += picture
+                count += 1
+        if count == 0:
             raise DataError(f"{of}: mean_img {self.path} is missing, and there are no pictures to make it of")
         if self.logs:
             _log.info("%s: made the mean image of %d pictures: %s", of, count, self.path)
         mean: np.ndarray = (total / count).astype(np.float32).transpose(2, 0, 1)
         return mean
+
+    def _pictures(self, geometry: Sequence[Kernel]) -> Dataset:
+        """One by one, as a batch of large ones may exceed the budget."""
+        rows = self.rows.map(geometry, "image").project(["image", "id"])
+        if self.on_error == "skip":
+            rows = rows.on_error("skip", max_errors=self.max_errors)
+        return rows.options(memory=self.memory, workers=self.workers)
