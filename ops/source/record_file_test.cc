@@ -207,7 +207,7 @@ TEST_F(RecordFile, LeavesOutDamageThatAnIndexNames) {
   EXPECT_EQ(ran.Texts(1), Rows({"one", "four"}));
   EXPECT_EQ(ran.cardinality, Cardinality::Of(2));
   EXPECT_THAT(Explained(builder),
-              AllOf(HasSubstr("2 places"), HasSubstr(Cat(path, ", byte 12: left out, though ", index))));
+              AllOf(HasSubstr("2 positions"), HasSubstr(Cat(path, ", byte 12: left out, though ", index))));
 }
 
 TEST_F(RecordFile, NamesAnIndexThatPointsBetweenRecords) {
