@@ -17,17 +17,6 @@ class Reference:
 class Columns:
     def __init__(self, columns: Iterable[tuple[str, str, Sequence[int | None] | None]]) -> None: ...
 
-class Referenced:
-    FUNCTION: Referenced
-    PREDICATE: Referenced
-    GENERATOR: Referenced
-    DATASET: Referenced
-    ARRAYS: Referenced
-    SAMPLER_SIZE: Referenced
-    SAMPLER_INDICES: Referenced
-    BATCH_SIZE: Referenced
-    BATCH_FUNCTION: Referenced
-
 class Node:
     def __init__(
         self,
@@ -42,7 +31,7 @@ class Node:
     def op(self) -> str: ...
     @property
     def references(self) -> list[str]: ...
-    def referenced_by(self, reference: str) -> Referenced: ...
+    def referenced_by(self, reference: str) -> str: ...
     @property
     def steps(self) -> list[str]: ...
     @property

@@ -198,16 +198,40 @@ std::vector<std::string> ReferencesOf(const BoundNode& bound) {
   return names;
 }
 
+const char* ReferencedName(ir::Referenced referenced) {
+  switch (referenced) {
+    case ir::Referenced::kFunction:
+      return "function";
+    case ir::Referenced::kPredicate:
+      return "predicate";
+    case ir::Referenced::kGenerator:
+      return "generator";
+    case ir::Referenced::kDataset:
+      return "dataset";
+    case ir::Referenced::kArrays:
+      return "arrays";
+    case ir::Referenced::kSamplerSize:
+      return "sampler size";
+    case ir::Referenced::kSamplerIndices:
+      return "sampler indices";
+    case ir::Referenced::kBatchSize:
+      return "batch size";
+    case ir::Referenced::kBatchFunction:
+      return "batch function";
+  }
+  return "";
+}
+
 // What the reference of that name stands for. Those of steps are functions of a row.
-ir::Referenced ReferencedBy(const BoundNode& bound, const std::string& reference) {
+std::string ReferencedBy(const BoundNode& bound, const std::string& reference) {
   const ir::Declaration* const declaration = ir::Registry::Global().Find(bound.node.op());
   for (const ir::proto::Attribute& attribute : bound.node.attributes()) {
     if (!attribute.value().has_reference() || attribute.value().reference().name() != reference) continue;
     const ir::Attribute* const declared =
         declaration == nullptr ? nullptr : declaration->FindAttribute(attribute.name());
-    if (declared != nullptr) return declared->referenced;
+    if (declared != nullptr) return ReferencedName(declared->referenced);
   }
-  return ir::Referenced::kFunction;
+  return ReferencedName(ir::Referenced::kFunction);
 }
 
 py::object ShapeTuple(const std::optional<Shape>& shape) {
@@ -298,16 +322,6 @@ py::list SchemaList(const ir::Schema& schema) {
 }
 
 void BindGraph(py::module_& module) {
-  py::enum_<ir::Referenced>(module, "Referenced")
-      .value("FUNCTION", ir::Referenced::kFunction)
-      .value("PREDICATE", ir::Referenced::kPredicate)
-      .value("GENERATOR", ir::Referenced::kGenerator)
-      .value("DATASET", ir::Referenced::kDataset)
-      .value("ARRAYS", ir::Referenced::kArrays)
-      .value("SAMPLER_SIZE", ir::Referenced::kSamplerSize)
-      .value("SAMPLER_INDICES", ir::Referenced::kSamplerIndices)
-      .value("BATCH_SIZE", ir::Referenced::kBatchSize)
-      .value("BATCH_FUNCTION", ir::Referenced::kBatchFunction);
   py::class_<BoundNode>(module, "Node")
       .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"),
            py::arg("workers") = 0, py::arg("window") = 0)

@@ -137,27 +137,26 @@ def arrays(columns: Mapping[str, Any]) -> Bound:
 
 def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
     """The binding of a value that a user gives to `headrace.load(references=)` for a node of the graph."""
-    kinds = _engine.Referenced
     kind = node.referenced_by(name)
-    if kind == kinds.ARRAYS:
+    if kind == "arrays":
         if not isinstance(value, Mapping):
             raise GraphError(f"the reference {name} needs a dict from column to array, not {type(value).__name__}")
         return arrays(value).binding
-    if kind == kinds.GENERATOR:
+    if kind == "generator":
         return iterator(value, node.columns).binding
-    if kind == kinds.DATASET:
+    if kind == "dataset":
         from headrace.hosted import rows_of
 
         rows_of(value)
         return rows(value, node.columns).binding
-    if kind in (kinds.SAMPLER_SIZE, kinds.SAMPLER_INDICES):
+    if kind in ("sampler size", "sampler indices"):
         from headrace.user_sampler import binding
 
-        return binding(kind == kinds.SAMPLER_SIZE, value)
-    if kind in (kinds.BATCH_SIZE, kinds.BATCH_FUNCTION):
+        return binding(kind == "sampler size", value)
+    if kind in ("batch size", "batch function"):
         from headrace import batches
 
-        return batches.binding(kind == kinds.BATCH_SIZE, value)
+        return batches.binding(kind == "batch size", value)
     if not callable(value):
         raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
-    return function(value, predicate=kind == kinds.PREDICATE)[0].binding
+    return function(value, predicate=kind == "predicate")[0].binding

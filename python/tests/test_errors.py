@@ -307,7 +307,7 @@ def test_options_that_are_none():
         ({"seed": "x"}, hr.GraphError, "seed is 'x'"),
         ({"seed": 1 << 70}, hr.GraphError, "below 2"),
         ({"state": "text"}, hr.GraphError, "state must be"),
-        ({"state": b""}, hr.GraphError, "state must be"),
+        ({"state": b""}, hr.StateError, "0 bytes"),
         ({"disabled_passes": ["no_such_pass"]}, hr.GraphError, "no_such_pass"),
     ]:
         with pytest.raises(kind, match=message):
