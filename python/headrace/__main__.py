@@ -17,6 +17,7 @@ from headrace.pack import (
     unpack_command,
     verify_command,
 )
+from headrace.sheet import show_command
 
 _RECORD_COMMANDS: dict[str, Any] = {
     "pack": pack_command,
@@ -144,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("bench", help="measure a saved graph on its data, part by part")
     bench.add_arguments(command)
     command.set_defaults(run=bench.run)
+    show_command.add_arguments(commands.add_parser("show", help=show_command.HELP))
     command = commands.add_parser("passes", help="list the passes of the optimizer in their order, or describe one")
     command.add_argument("name", metavar="NAME", nargs="?", help="such as push_down")
     command.set_defaults(run=passes)

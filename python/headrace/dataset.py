@@ -26,6 +26,7 @@ from headrace.whole_file import read_whole, write_whole
 
 if TYPE_CHECKING:
     from headrace.pack.dataset_records import Written
+    from headrace.sheet.contact_sheet import ContactSheet
 
 __all__ = ["ColumnType", "Dataset", "load"]
 
@@ -369,6 +370,45 @@ class Dataset(Methods):
         from headrace.pack.dataset_records import write_records
 
         return write_records(self, path, dict(options))
+
+    def show(
+        self,
+        n: int = 16,
+        *,
+        columns: str | Sequence[str] | None = None,
+        image: str | None = None,
+        mask: str | None = None,
+        boxes: str | None = None,
+        box_format: Literal["xyxy", "xywh", "cxcywh"] = "xyxy",
+        side: int = 160,
+    ) -> "ContactSheet":
+        """The pictures of the first n rows of epoch 0 in a grid, with labels, ids and texts under them: a notebook shows
+        it, and `.save("sheet.png")` writes it. The rows of batches are taken apart. `ds.epoch` stays as it is.
+
+        Pictures are uint8, uint16 or floats of shape (H, W, C) or (C, H, W) with 1, 3 or 4 channels, the fourth opacity,
+        or encoded bytes. Floats of 0 … 1 are shown from black to white; a picture with others is shown from its own least
+        value, black, to its greatest, white, and both are written under it. Large pictures are shrunk, small ones enlarged
+        by a whole number. Bytes that cannot be decoded are a grey square with the reason.
+
+        Raises GraphError, with all columns and their types, if none holds pictures, and for a column that is not what it
+        is named as; DataError if there are no rows, or a mask and its picture differ in size; and the errors of the
+        pipeline.
+
+            ds.show(boxes="boxes", box_format="xywh").save("sheet.png")
+
+        Args:
+            n: How many rows, also of batches, 1 to 4,096.
+            columns: The columns to show; None: all, without captions of large ones.
+            image: The column of pictures, which then may be of shape (H, W); None: the first that holds some.
+            mask: The column of integers or bool, of shape (H, W) or (H, W, 1), that is drawn over them, half transparent,
+                a colour for each value but 0; None: the first of the picture's own (H, W), if there is one.
+            boxes: The column of boxes, floats or integers of shape (n, 4) in pixels of the picture; None: none.
+            box_format: What the four are: two corners; or a corner or the middle, with width and height.
+            side: The longest side of a picture on the sheet, 16 to 1,024 pixels.
+        """
+        from headrace.sheet.showing import show
+
+        return show(self, n, columns, image, mask, boxes, box_format, side)
 
     def __repr__(self) -> str:
         nodes, datasets = _ordered(self)

@@ -1,7 +1,5 @@
 """A contact sheet: small squares of pictures from all over a file, in one PNG."""
 
-import math
-
 import numpy as np
 
 from headrace import sources
@@ -11,13 +9,13 @@ from headrace.pack.image_payload import image_payload
 from headrace.pack.picture_header import picture_header
 from headrace.pack.record_scan import RecordScan
 from headrace.pack.skipped_log import kept_rows
+from headrace.sheet.grid import grid, png
 from headrace.system_error import system_error
 from headrace.whole_file import write_whole
 
 __all__ = ["write_contact_sheet"]
 
 _SIDE = 96
-_GAP = 4
 _MOST = 1 << 14
 
 
@@ -30,7 +28,7 @@ def write_contact_sheet(path: str, out: str, most: int) -> int:
     if not squares:
         raise DataError(f"{path} holds no picture for a contact sheet")
     try:
-        write_whole(out, _png(_sheet(squares)))
+        write_whole(out, png(grid(squares)))
     except OSError as error:
         raise system_error(f"cannot write {out}", error) from error
     return len(squares)
@@ -60,21 +58,3 @@ def _squares(pictures: list[bytes]) -> list[np.ndarray]:
     dataset = source.map(steps, "image").on_error("skip", max_errors=len(pictures))
     with dataset.iterate() as rows:
         return [row["image"] for row in kept_rows(rows)]
-
-
-def _sheet(squares: list[np.ndarray]) -> np.ndarray:
-    columns = math.ceil(math.sqrt(len(squares)))
-    rows = math.ceil(len(squares) / columns)
-    step = _SIDE + _GAP
-    sheet = np.full((rows * step + _GAP, columns * step + _GAP, 3), 255, np.uint8)
-    for number, square in enumerate(squares):
-        top, left = _GAP + number // columns * step, _GAP + number % columns * step
-        sheet[top : top + _SIDE, left : left + _SIDE] = square
-    return sheet
-
-
-def _png(sheet: np.ndarray) -> bytes:
-    dataset = sources.Numpy({"image": sheet[None]}).map(V.EncodePng(6), "image")
-    with dataset.iterate() as rows:
-        encoded: bytes = next(rows)["image"]
-    return encoded

@@ -1,0 +1,87 @@
+"""A contact sheet: pictures with their captions, for notebooks and as a file."""
+
+import base64
+import html
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from headrace import options
+from headrace.sheet.grid import GAP, grid, png
+from headrace.sheet.lettering import lettered
+from headrace.system_error import system_error
+from headrace.whole_file import write_whole
+
+__all__ = ["Cell", "ContactSheet"]
+
+
+@dataclass
+class Cell:
+    """A picture as it is shown."""
+
+    pixels: np.ndarray
+    """uint8 of shape (H, W, 3)."""
+    captions: list[str] = field(default_factory=list)
+    decoded: bool = True
+    """False: the row's picture cannot be decoded, and a grey square is in its place."""
+
+
+class ContactSheet:
+    """Pictures of a dataset, as `Dataset.show` makes them. A notebook shows it."""
+
+    def __init__(self, cells: list[Cell], side: int) -> None:
+        self._cells = cells
+        self._side = side
+
+    def __len__(self) -> int:
+        """The number of pictures."""
+        return len(self._cells)
+
+    def __repr__(self) -> str:
+        return f"<headrace contact sheet of {len(self)} picture{'s' if len(self) != 1 else ''}>"
+
+    @property
+    def damaged(self) -> int:
+        """How many of them cannot be decoded."""
+        return sum(not cell.decoded for cell in self._cells)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as a PNG, in place of an older file once it is complete.
+
+        Captions are in ASCII there, of two lines at most; the form for notebooks has them whole.
+        Raises an Error that names the path if it cannot be written.
+        """
+        path = options.local_path("path", path, "show")
+        try:
+            write_whole(path, self._repr_png_())
+        except OSError as error:
+            raise system_error(f"cannot write {path}", error) from error
+
+    def _repr_png_(self) -> bytes:
+        return png(grid([self._tile(cell) for cell in self._cells]))
+
+    def _repr_html_(self) -> str:
+        figures = "\n".join(map(self._figure, self._cells))
+        return f'<div style="display:flex;flex-wrap:wrap;gap:{2 * GAP}px">\n{figures}\n</div>'
+
+    def _tile(self, cell: Cell) -> np.ndarray:
+        """The picture with its captions under it."""
+        if not cell.captions:
+            return cell.pixels
+        text = lettered(cell.captions, self._side)
+        height, width = cell.pixels.shape[:2]
+        tile = np.full((height + text.shape[0], self._side, 3), 255, np.uint8)
+        tile[:height, :width] = cell.pixels
+        tile[height:] = text
+        return tile
+
+    def _figure(self, cell: Cell) -> str:
+        height, width = cell.pixels.shape[:2]
+        data = base64.b64encode(png(cell.pixels)).decode()
+        lines = "<br>".join(map(html.escape, cell.captions))
+        return (
+            f'<figure style="margin:0;width:{self._side}px">'
+            f'<img width="{width}" height="{height}" alt="" src="data:image/png;base64,{data}">'
+            f'<figcaption style="font-size:smaller;overflow-wrap:anywhere">{lines}</figcaption></figure>'
+        )
