@@ -19,8 +19,10 @@ import mxnet as mx, numpy as np
 asked = json.load(sys.stdin)
 out = {}
 for number, one in enumerate(asked["iterators"]):
-    iterator = getattr(mx.io, one["name"])(**{k: tuple(v) if isinstance(v, list) else v for k, v in one["given"].items()})
-    told = [(str(d.name), list(d.shape), np.dtype(d.dtype).name, d.layout) for d in iterator.provide_data + iterator.provide_label]
+    kind = getattr(mx.io, one["name"], None) or getattr(mx.image, one["name"])
+    iterator = kind(**{k: tuple(v) if isinstance(v, list) and k != "imglist" else v for k, v in one["given"].items()})
+    described = [d if hasattr(d, "layout") else mx.io.DataDesc(*d) for d in iterator.provide_data + iterator.provide_label]
+    told = [(str(d.name), list(d.shape), np.dtype(d.dtype).name, d.layout) for d in described]
     epochs = []
     for epoch in range(one["epochs"]):
         pads = []

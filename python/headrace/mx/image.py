@@ -1,5 +1,6 @@
 """Functions on single pictures, as `mxnet.image` has them: arrays of shape (height, width, channels), in the order red,
-green, blue. Batches are made by `mx.io.ImageRecordIter` and by pipelines, which run these steps without Python."""
+green, blue; and `ImageIter` with its augmenters. Batches are made by it, `mx.io.ImageRecordIter` and pipelines, which run these
+steps without Python."""
 
 import functools
 import math
@@ -14,11 +15,53 @@ from numpy.typing import ArrayLike
 from headrace import options, vision
 from headrace.errors import GraphError, UnsupportedError
 from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS
+from headrace.mx.augmenters import (
+    Augmenter,
+    BrightnessJitterAug,
+    CastAug,
+    CenterCropAug,
+    ColorJitterAug,
+    ColorNormalizeAug,
+    ContrastJitterAug,
+    ForceResizeAug,
+    HorizontalFlipAug,
+    HueJitterAug,
+    LightingAug,
+    RandomCropAug,
+    RandomGrayAug,
+    RandomOrderAug,
+    RandomSizedCropAug,
+    ResizeAug,
+    SaturationJitterAug,
+    SequentialAug,
+)
+from headrace.mx.create_augmenter import CreateAugmenter
+from headrace.mx.image_iter import ImageIter
 from headrace.mx.nd import NDArray, array
 from headrace.system_error import system_error
 from headrace.whole_file import read_whole
 
 __all__ = [
+    "Augmenter",
+    "BrightnessJitterAug",
+    "CastAug",
+    "CenterCropAug",
+    "ColorJitterAug",
+    "ColorNormalizeAug",
+    "ContrastJitterAug",
+    "CreateAugmenter",
+    "ForceResizeAug",
+    "HorizontalFlipAug",
+    "HueJitterAug",
+    "ImageIter",
+    "LightingAug",
+    "RandomCropAug",
+    "RandomGrayAug",
+    "RandomOrderAug",
+    "RandomSizedCropAug",
+    "ResizeAug",
+    "SaturationJitterAug",
+    "SequentialAug",
     "center_crop",
     "color_normalize",
     "copyMakeBorder",

@@ -1,9 +1,9 @@
 """The base of iterators whose batches come whole from a pipeline: MXNet's built-in ones.
 
-Epochs follow from the rows alone. With `Ending.ROUND` one run of the engine goes through all passes of the data without
-a stop, and an epoch ends in the batch that has the last row of its pass. Where the number of rows is known, the batch's
-number tells which one that is; otherwise a further column has each row's number in its pass. With the others each epoch
-is an epoch of the engine."""
+Epochs follow from the rows alone. With `Ending.ROUND` and `Ending.ROLL_OVER` one run of the engine goes through all passes
+of the data without a stop, and an epoch ends with, or before, the batch in which the next pass begins. Where the number of
+rows is known, the batch's number tells which one that is; otherwise a further column has each row's number in its pass.
+With the others each epoch is an epoch of the engine."""
 
 import copy
 import enum
@@ -41,10 +41,17 @@ class Ending(enum.Enum):
 
     ROUND = "round"
     """The batch is filled with the first rows of the next pass, which then begins behind them."""
+    ROLL_OVER = "roll_over"
+    """They are the first rows of the next epoch, whose first batch is filled with the first rows of its pass."""
     PAD = "pad"
     """The batch is filled with the first rows of the epoch."""
     DISCARD = "discard"
     """They are left out."""
+
+    @property
+    def endless(self) -> bool:
+        """Whether one run goes through all passes."""
+        return self in (Ending.ROUND, Ending.ROLL_OVER)
 
 
 class Pipeline(NamedTuple):
@@ -100,7 +107,7 @@ class EngineBatches(GivenBatches):
             options.memory_bytes(running.memory, of)
         if running.state is not None:
             self._check_state(running.state)
-        if ending is Ending.ROUND and pipeline.total is not None and pipeline.total < self.batch_size:
+        if ending.endless and pipeline.total is not None and pipeline.total < self.batch_size:
             self._refuse_few(pipeline.total)
         rows = pipeline.rows if pipeline.finish is None else pipeline.finish(pipeline.rows)
         self._batches = self._dataset(rows, running)
@@ -140,6 +147,9 @@ class EngineBatches(GivenBatches):
             self._go_on()
         else:
             self._start_over()
+        self._begin()
+
+    def _begin(self) -> None:
         self._over = False
         self._given = 0
         self._removed = 0
@@ -177,8 +187,9 @@ class EngineBatches(GivenBatches):
         if self._over:
             return True
         total = self._pipeline.total
-        if total is None:
+        if self._may_hold():
             return self._shows_to_be_over()
+        assert total is not None
         if self._ending is Ending.DISCARD:
             return self._given == total // self.batch_size
         return self._ending is Ending.PAD and self._given == -(-total // self.batch_size)
@@ -193,19 +204,26 @@ class EngineBatches(GivenBatches):
             return False
         if columns is None:
             return True
-        if self._ending is not Ending.ROUND or self._begins(self._numbers(columns)).tolist()[:1] != [0]:
+        if not self._ending.endless or not self._is_of_next_epoch(self._begins(self._numbers(columns))):
             return False
         self._hold(columns, before)
         return True
+
+    def _is_of_next_epoch(self, begins: np.ndarray) -> bool:
+        """Whether a batch is, in which passes begin at these places, and which is not the first of its epoch."""
+        if self._ending is Ending.ROLL_OVER:
+            return self._given > 0 and len(begins) > 0
+        return len(begins) > 0 and bool(begins[0] == 0)
 
     def _hold(self, columns: Columns, before: bytes) -> None:
         """Ends the epoch, and keeps a batch for the next one. `before`: the run's state ahead of that batch."""
         self._ahead = columns, before
         self._over = True
-        self._last = None
+        if self._ending is Ending.ROUND:
+            self._last = None
 
     def _go_on(self) -> None:
-        if self._ending is Ending.ROUND:
+        if self._ending.endless:
             self._before += self._given
             return
         self._end_run()
@@ -232,33 +250,40 @@ class EngineBatches(GivenBatches):
         if self._failure is not None:
             raise copy.copy(self._failure)
         try:
-            return self._rounded() if self._ending is Ending.ROUND else self._of_one_epoch()
+            return self._of_all_passes() if self._ending.endless else self._of_one_epoch()
         except Error as error:
             # Without its traceback, which keeps arrays alive.
             self._failure = copy.copy(error)
             raise
 
-    def _rounded(self) -> DataBatch | None:
+    def _of_all_passes(self) -> DataBatch | None:
         before = b""
         if self._ahead is not None:
             (columns, _), self._ahead = self._ahead, None
         else:
             run = self._running()
-            before = run.state() if self._pipeline.total is None else b""
+            before = run.state() if self._may_hold() else b""
             columns = next(run)
         numbers = self._numbers(columns)
         begins = self._begins(numbers)
-        if len(begins) > 0 and begins[0] == 0:
+        if self._is_of_next_epoch(begins):
             self._hold(columns, before)
             return None
         if len(begins) > 1 or (len(begins) == 1 and self._last is None):
             self._refuse_few(int(begins[0]))
         self._last = int(numbers[-1])
-        self._over = len(begins) > 0
-        if self._last + 1 == self._pipeline.total:
-            self._over = True
-            self._last = None
-        return self._batch_of(columns, self.batch_size - int(begins[0]) if len(begins) > 0 else 0)
+        if self._ending is Ending.ROUND:
+            self._over = len(begins) > 0
+            if self._last + 1 == self._pipeline.total:
+                self._over = True
+                self._last = None
+        # A batch that begins with its pass has no rows of another one.
+        behind = self.batch_size - int(begins[0]) if begins.any() else 0
+        return self._batch_of(columns, behind)
+
+    def _may_hold(self) -> bool:
+        """Whether only the next batch shows that the epoch is over."""
+        return self._pipeline.total is None or self._ending is Ending.ROLL_OVER
 
     def _numbers(self, columns: Columns) -> np.ndarray:
         """Those of the rows in their passes."""
@@ -306,7 +331,7 @@ class EngineBatches(GivenBatches):
         numbers = self._pipeline.numbers
         index = None if numbers is None else columns[numbers].astype(np.uint64)
         batch = self._made_of(columns, pad, index)
-        if self._skips and self._ending is Ending.ROUND:
+        if self._skips and self._ending.endless:
             self._count_removed()
         self._given += 1
         return batch
@@ -337,21 +362,25 @@ class EngineBatches(GivenBatches):
         )
 
     def _refuse_few(self, rows: int) -> NoReturn:
+        if self._ending is Ending.ROUND:
+            why = "round_batch=True fills a batch with rows of the next pass alone; give round_batch=False"
+        else:
+            why = 'last_batch_handle="roll_over" fills a batch with rows of two passes; give "pad"'
         raise GraphError(
-            f"{type(self).__name__}: there are {rows} rows, fewer than batch_size={self.batch_size}, and round_batch=True "
-            "fills a batch with rows of the next pass alone; give round_batch=False or a smaller batch_size"
+            f"{type(self).__name__}: there are {rows} rows, fewer than batch_size={self.batch_size}, and {why} or a "
+            "smaller batch_size"
         )
 
     # ---- runs ----
 
     def _dataset(self, rows: Dataset, running: Running) -> Dataset:
-        pipeline, round_batch = self._pipeline, self._ending is Ending.ROUND
-        if round_batch and pipeline.total is None:
+        pipeline, endless = self._pipeline, self._ending.endless
+        if endless and pipeline.total is None:
             # Above the maps, so that rows have the same random numbers with and without it.
             rows = rows.zip(headrace.Range(1 << 62).rename({"value": _ROW}))
         if self._skips:
-            rows = rows.on_error("skip", max_errors=_UNLIMITED if round_batch else self._max_errors)
-        if round_batch:
+            rows = rows.on_error("skip", max_errors=_UNLIMITED if endless else self._max_errors)
+        if endless:
             rows = rows.repeat()
         batches = rows.batch(self.batch_size, drop_remainder=self._ending is Ending.DISCARD).with_seed(self._seed)
         return batches.options(memory=running.memory, workers=running.workers, shard=pipeline.shard)

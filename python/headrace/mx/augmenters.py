@@ -1,0 +1,478 @@
+"""Augmenters of single pictures, as `mxnet.image` has them. `ImageIter` runs them as kernels, without Python; called on
+an array they give the same pixels. What they draw then, Python's `random` decides."""
+
+import functools
+import json
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+import headrace
+from headrace import options, vision
+from headrace import transforms as T
+from headrace.eager import Composed
+from headrace.errors import GraphError, UnsupportedError
+from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS, Interpolation
+from headrace.kernel import Kernel
+from headrace.mx.nd import NDArray
+from headrace.mx.pixel_values import Steps, Values, as_reals, interpolated, on_levels
+
+__all__ = [
+    "Augmenter",
+    "BrightnessJitterAug",
+    "CastAug",
+    "CenterCropAug",
+    "ColorJitterAug",
+    "ColorNormalizeAug",
+    "ContrastJitterAug",
+    "ForceResizeAug",
+    "HorizontalFlipAug",
+    "HueJitterAug",
+    "KernelAugmenter",
+    "LightingAug",
+    "RandomCropAug",
+    "RandomGrayAug",
+    "RandomOrderAug",
+    "RandomSizedCropAug",
+    "ResizeAug",
+    "SaturationJitterAug",
+    "SequentialAug",
+]
+
+# Of vision.RandomLighting.
+_EIGENVALUES = (55.46, 4.794, 1.148)
+_EIGENVECTORS = ((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140), (-0.5836, -0.6948, 0.4203))
+
+_CAST_TYPES = ("float32", "uint8", "float16", "float64", "int8", "int32", "int64")
+
+
+class Augmenter:
+    """The base of augmenters: users derive their own from it, whose `__call__` takes a picture and gives another one.
+
+    Args:
+        kwargs: What `dumps()` says of it; arrays become lists.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = {name: each.tolist() if isinstance(each, np.ndarray) else each for name, each in kwargs.items()}
+
+    def dumps(self) -> Any:
+        """Its class and its arguments as JSON."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __call__(self, src: Any) -> Any:
+        """From a picture, of shape (height, width, channels), to another one."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what it does: define __call__(self, src)")
+
+
+class KernelAugmenter(Augmenter):
+    """An augmenter that kernels of `headrace.vision` make up."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._chains: dict[Values, Composed | None] = {}
+
+    def kernels(self, values: Values) -> Steps:
+        """Its kernels for a picture of such values."""
+        raise NotImplementedError
+
+    def __call__(self, src: Any) -> NDArray:
+        """From a picture of shape (height, width, 3) to another one; `src` stays as it is."""
+        picture = np.asarray(src)
+        values = Values.BYTES if picture.dtype == np.uint8 else Values.REALS
+        if values not in self._chains:
+            self._chains[values] = self._chain(values)
+        if (chain := self._chains[values]) is None:
+            return picture.view(NDArray)
+        drawn = np.random.default_rng(random.getrandbits(64))
+        made: np.ndarray = chain(np.ascontiguousarray(picture), rng=drawn, layout="HWC")
+        return made.view(NDArray)
+
+    def _chain(self, values: Values) -> Composed | None:
+        """All kernels as one function; None: there are none."""
+        kernels, behind = self.kernels(values)
+        kernels += as_reals(behind)
+        return headrace.compose(kernels) if kernels else None
+
+
+class SequentialAug(Augmenter):
+    """Applies augmenters one after the other.
+
+    Args:
+        ts: The augmenters.
+    """
+
+    def __init__(self, ts: Sequence[Callable[[Any], Any]]) -> None:
+        super().__init__()
+        self.ts = list(ts)
+
+    def dumps(self) -> Any:
+        """Its class, and what its augmenters say."""
+        return _dumped(self, self.ts)
+
+    def __call__(self, src: Any) -> Any:
+        """From a picture to another one."""
+        return functools.reduce(lambda picture, each: each(picture), self.ts, src)
+
+
+class RandomOrderAug(Augmenter):
+    """Applies augmenters in an order that is drawn for each picture.
+
+    Args:
+        ts: The augmenters, of which none changes the type of the values.
+    """
+
+    def __init__(self, ts: Sequence[Callable[[Any], Any]]) -> None:
+        super().__init__()
+        self.ts = list(ts)
+
+    def dumps(self) -> Any:
+        """Its class, and what its augmenters say."""
+        return _dumped(self, self.ts)
+
+    def __call__(self, src: Any) -> Any:
+        """From a picture to another one."""
+        return functools.reduce(lambda picture, each: each(picture), random.sample(self.ts, len(self.ts)), src)
+
+
+class ResizeAug(KernelAugmenter):
+    """Resizes so that the shorter side has a length.
+
+    Args:
+        size: The length.
+        interp: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes.
+    """
+
+    def __init__(self, size: int, interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        self.size = options.whole("size", size, 1, "ResizeAug")
+        self.interp = interp
+        self._interpolation = _interpolation(interp, "ResizeAug")
+
+    def kernels(self, values: Values) -> Steps:
+        return interpolated([vision.Resize(self.size, interpolation=self._interpolation, antialias=False)], values)
+
+
+class ForceResizeAug(KernelAugmenter):
+    """Resizes to a size, whatever the ratio of the sides is.
+
+    Args:
+        size: (width, height).
+        interp: As for `ResizeAug`.
+    """
+
+    def __init__(self, size: Sequence[int], interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        self.size = _pair(size, "ForceResizeAug")
+        self.interp = interp
+        self._interpolation = _interpolation(interp, "ForceResizeAug")
+
+    def kernels(self, values: Values) -> Steps:
+        kernel = vision.Resize(self.size[::-1], interpolation=self._interpolation, antialias=False)
+        return interpolated([kernel], values)
+
+
+class RandomCropAug(KernelAugmenter):
+    """Cuts out a part at a random place. A picture that is smaller is enlarged first.
+
+    Args:
+        size: (width, height) of the part.
+        interp: How a picture is enlarged, as for `ResizeAug`.
+    """
+
+    def __init__(self, size: Sequence[int], interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        self.size = _pair(size, "RandomCropAug")
+        self.interp = interp
+        self._interpolation = _interpolation(interp, "RandomCropAug")
+
+    def kernels(self, values: Values) -> Steps:
+        crop = vision.RandomCrop(self.size[::-1])
+        return interpolated([_enlarging(self.size, self._interpolation), crop], values)
+
+
+class CenterCropAug(KernelAugmenter):
+    """Cuts out the middle. A picture that is smaller is enlarged first.
+
+    Args:
+        size: (width, height) of the part.
+        interp: How a picture is enlarged, as for `ResizeAug`.
+    """
+
+    def __init__(self, size: Sequence[int], interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        self.size = _pair(size, "CenterCropAug")
+        self.interp = interp
+        self._interpolation = _interpolation(interp, "CenterCropAug")
+
+    def kernels(self, values: Values) -> Steps:
+        crop = vision.CenterCrop(self.size[::-1], rounding="down")
+        return interpolated([_enlarging(self.size, self._interpolation), crop], values)
+
+
+class RandomSizedCropAug(KernelAugmenter):
+    """Cuts out a part of random area and ratio, and resizes it.
+
+    Args:
+        size: (width, height) of the result.
+        area: The least and the greatest share of the picture's area; a number is the least, and the greatest is 1.
+        ratio: The least and the greatest width over height, whose logarithm is uniform.
+        interp: As for `ResizeAug`, but for 9.
+    """
+
+    def __init__(
+        self, size: Sequence[int], area: float | Sequence[float], ratio: Sequence[float], interp: int = 2
+    ) -> None:
+        super().__init__(size=size, area=area, ratio=ratio, interp=interp)
+        of = "RandomSizedCropAug"
+        self.size = _pair(size, of)
+        self.area = _interval("area", area if isinstance(area, Sequence) else (area, 1.0), of)
+        self.ratio = _interval("ratio", ratio, of)
+        self.interp = interp
+        interpolation = _interpolation(interp, of)
+        if interpolation == "auto":
+            raise UnsupportedError(f"{of}: interp is 9, and no kernel that cuts chooses by the sizes; give 0 to 4")
+        self._interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = interpolation
+
+    def kernels(self, values: Values) -> Steps:
+        kernel = vision.RandomResizedCrop(
+            self.size[::-1], scale=self.area, ratio=self.ratio, interpolation=self._interpolation, antialias=False
+        )
+        return interpolated([kernel], values)
+
+
+class HorizontalFlipAug(KernelAugmenter):
+    """Swaps left and right in some pictures.
+
+    Args:
+        p: How likely that is, 0 to 1.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = _share("p", p, "HorizontalFlipAug")
+
+    def kernels(self, values: Values) -> Steps:
+        return [vision.RandomHorizontalFlip(self.p)], values
+
+
+class CastAug(KernelAugmenter):
+    """Converts the values to another type.
+
+    Args:
+        typ: The type, "float32", "uint8", "float16", "float64", "int8", "int32" or "int64".
+    """
+
+    def __init__(self, typ: str = "float32") -> None:
+        super().__init__(type=typ)
+        self.typ: Any = options.choice("typ", typ, _CAST_TYPES, "CastAug")
+
+    def kernels(self, values: Values) -> Steps:
+        if self.typ != "float32":
+            return [T.TypeCast(self.typ)], Values.BYTES if self.typ == "uint8" else Values.REALS
+        if values is Values.REALS:
+            return [T.TypeCast("float32")], values
+        return [], Values.CAST if values is Values.BYTES else values
+
+
+class ColorNormalizeAug(KernelAugmenter):
+    """Subtracts a mean and divides by a deviation, in float32.
+
+    Args:
+        mean: One number, or one for each channel; None: nothing is subtracted.
+        std: Likewise; None: nothing is divided.
+    """
+
+    def __init__(self, mean: Any, std: Any) -> None:
+        super().__init__(mean=mean, std=std)
+        self.mean, self.std = mean, std
+        self._mean = _channels("mean", mean, 0.0)
+        self._std = _channels("std", std, 1.0)
+        if min(self._std) <= 0:
+            raise GraphError(f"ColorNormalizeAug: std is {options.shown(std)}; each must be above 0")
+
+    def kernels(self, values: Values) -> Steps:
+        return [vision.Normalize(self._mean, self._std)], Values.NORMALIZED
+
+
+class BrightnessJitterAug(KernelAugmenter):
+    """Multiplies the values by a random factor.
+
+    Args:
+        brightness: The factor is between 1 - v and 1 + v; 0 to 1.
+    """
+
+    def __init__(self, brightness: float) -> None:
+        super().__init__(brightness=brightness)
+        self.brightness = _share("brightness", brightness, "BrightnessJitterAug")
+
+    def kernels(self, values: Values) -> Steps:
+        return on_levels(vision.ColorJitter(brightness=self.brightness), values, "BrightnessJitterAug")
+
+
+class ContrastJitterAug(KernelAugmenter):
+    """Multiplies the distances of the values from the picture's mean brightness by a random factor.
+
+    Args:
+        contrast: The factor is between 1 - v and 1 + v; 0 to 1.
+    """
+
+    def __init__(self, contrast: float) -> None:
+        super().__init__(contrast=contrast)
+        self.contrast = _share("contrast", contrast, "ContrastJitterAug")
+
+    def kernels(self, values: Values) -> Steps:
+        return on_levels(vision.ColorJitter(contrast=self.contrast), values, "ContrastJitterAug")
+
+
+class SaturationJitterAug(KernelAugmenter):
+    """Multiplies the distances of the values from the pixel's brightness by a random factor.
+
+    Args:
+        saturation: The factor is between 1 - v and 1 + v; 0 to 1.
+    """
+
+    def __init__(self, saturation: float) -> None:
+        super().__init__(saturation=saturation)
+        self.saturation = _share("saturation", saturation, "SaturationJitterAug")
+
+    def kernels(self, values: Values) -> Steps:
+        return on_levels(vision.ColorJitter(saturation=self.saturation), values, "SaturationJitterAug")
+
+
+class HueJitterAug(KernelAugmenter):
+    """Turns the hue, in HSV, by a random angle.
+
+    Args:
+        hue: The angle is between -v and v half turns; 0 to 1.
+    """
+
+    def __init__(self, hue: float) -> None:
+        super().__init__(hue=hue)
+        self.hue = _share("hue", hue, "HueJitterAug")
+
+    def kernels(self, values: Values) -> Steps:
+        # The kernel counts in turns.
+        return on_levels(vision.ColorJitter(hue=self.hue / 2), values, "HueJitterAug")
+
+
+class ColorJitterAug(RandomOrderAug):
+    """Changes brightness, contrast and saturation in a random order.
+
+    Args:
+        brightness: As for `BrightnessJitterAug`; 0: it stays.
+        contrast: As for `ContrastJitterAug`; 0: it stays.
+        saturation: As for `SaturationJitterAug`; 0: it stays.
+    """
+
+    def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
+        jitters = [BrightnessJitterAug(brightness), ContrastJitterAug(contrast), SaturationJitterAug(saturation)]
+        amounts = (brightness, contrast, saturation)
+        super().__init__([jitter for jitter, most in zip(jitters, amounts, strict=True) if most > 0])
+
+
+class LightingAug(KernelAugmenter):
+    """Shifts the colours along the principal components of natural images.
+
+    Args:
+        alphastd: The deviation of the amount of each component, at least 0.
+        eigval: 55.46, 4.794, 1.148.
+        eigvec: Their vectors, one in each column, as `CreateAugmenter` gives them.
+
+    Raises:
+        UnsupportedError: Other components are given.
+    """
+
+    def __init__(self, alphastd: float, eigval: Any = _EIGENVALUES, eigvec: Any = _EIGENVECTORS) -> None:
+        super().__init__(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
+        self.alphastd = _at_least_zero("alphastd", alphastd, "LightingAug")
+        self.eigval, self.eigvec = eigval, eigvec
+        for name, given, here in (("eigval", eigval, _EIGENVALUES), ("eigvec", eigvec, _EIGENVECTORS)):
+            if np.shape(given) != np.shape(here) or not np.allclose(given, here):
+                raise UnsupportedError(
+                    f"LightingAug: {name} is {options.shown(given)}, and the kernel has that of ImageNet alone; leave it "
+                    "out, or put a function of your own in aug_list"
+                )
+
+    def kernels(self, values: Values) -> Steps:
+        return on_levels(vision.RandomLighting(self.alphastd), values, "LightingAug")
+
+
+class RandomGrayAug(KernelAugmenter):
+    """Makes some pictures grey, in three equal channels.
+
+    Args:
+        p: How likely that is, 0 to 1.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = _share("p", p, "RandomGrayAug")
+
+    def kernels(self, values: Values) -> Steps:
+        return on_levels(vision.RandomGrayscale(self.p), values, "RandomGrayAug")
+
+
+def _enlarging(size: tuple[int, int], interpolation: Interpolation) -> Kernel:
+    return vision.EnlargeToSize(size[::-1], interpolation=interpolation, antialias=False)
+
+
+def _dumped(augmenter: Augmenter, ts: Sequence[Any]) -> list[Any]:
+    return [type(augmenter).__name__.lower(), [each.dumps() for each in ts]]
+
+
+def _interpolation(interp: Any, of: str) -> Interpolation:
+    if interp not in INTERPOLATIONS:
+        raise UnsupportedError(f"{of}: interp is {options.shown(interp)}; it must be {NUMBERS}")
+    return INTERPOLATIONS[interp]
+
+
+def _pair(size: Any, of: str) -> tuple[int, int]:
+    try:
+        width, height = (options.whole("size", each, 1, of) for each in size)
+    except (TypeError, ValueError):
+        raise GraphError(f"{of}: size is {options.shown(size)}; it must be (width, height)") from None
+    return width, height
+
+
+def _number(value: Any) -> float:
+    """NaN in place of what is no number."""
+    try:
+        return math.nan if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _share(name: str, value: Any, of: str) -> float:
+    if not 0 <= (number := _number(value)) <= 1:
+        raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be between 0 and 1")
+    return number
+
+
+def _at_least_zero(name: str, value: Any, of: str) -> float:
+    if not 0 <= (number := _number(value)) < math.inf:
+        raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be a number from 0 on")
+    return number
+
+
+def _interval(name: str, value: Any, of: str) -> tuple[float, float]:
+    numbers = [_number(each) for each in value] if isinstance(value, Sequence) else []
+    if len(numbers) != 2 or not 0 < numbers[0] <= numbers[1] < math.inf:
+        raise GraphError(
+            f"{of}: {name} is {options.shown(value)}; it must be (least, greatest), numbers above 0 in this order"
+        )
+    return numbers[0], numbers[1]
+
+
+def _channels(name: str, value: Any, missing: float) -> list[float]:
+    if value is None:
+        return [missing]
+    numbers = [_number(each) for each in np.atleast_1d(value).ravel()]
+    if np.ndim(value) > 1 or len(numbers) not in (1, 3) or not all(map(math.isfinite, numbers)):
+        raise GraphError(
+            f"ColorNormalizeAug: {name} is {options.shown(value)}; it must be a number, or one for each of 3 channels"
+        )
+    return numbers
