@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from headrace import _engine
@@ -100,11 +101,26 @@ def _types_of_rows(
     # All fields as one row of texts: errors are those of reading them.
     texts_alone = Csv(patterns, {"": (str, (len(names),))}, header, [""], delimiter, quote)
     kinds: list[set[str]] = [set() for _ in names]
-    for row in texts_alone.take(look).iterate(workers=1, window=2):
-        for found, field in zip(kinds, row[""], strict=True):
-            if field:
-                found.add(_kind_of(field))
+    with _errors_that_name(names):
+        for row in texts_alone.take(look).iterate(workers=1, window=2):
+            for found, field in zip(kinds, row[""], strict=True):
+                if field:
+                    found.add(_kind_of(field))
     return {name: FieldType(_dtype_of(found)) for name, found in zip(names, kinds, strict=True)}
+
+
+_UNNAMED_FIELD = re.compile(r'\bfield ([0-9]+), of ""')
+
+
+@contextmanager
+def _errors_that_name(names: list[str]) -> Iterator[None]:
+    """Errors of a field name its column, where all fields were read as one without a name."""
+    try:
+        yield
+    except Error as error:
+        told = _UNNAMED_FIELD.sub(lambda field: f'field {field[1]}, of "{names[int(field[1]) - 1]}"', str(error), 1)
+        error.args = (told, *error.args[1:])
+        raise
 
 
 _WHOLE = re.compile(r"[ \t]*(-?(?:0|[1-9][0-9]{0,19}))[ \t]*")

@@ -459,7 +459,7 @@ class Dataset(Methods):
     def with_seed(self, seed: int) -> "Dataset":
         """The same pipeline with another seed for its random operators; `iterate(seed=)` takes precedence."""
         copy = self._copy()
-        copy._seed = options.whole("seed", seed)
+        copy._seed = options.whole("seed", seed, of="with_seed")
         return copy
 
     def on_error(

@@ -7,6 +7,10 @@ DType: TypeAlias = str | type[Any] | Any
 
 
 def dtype_name(dtype: DType) -> str:
+    """NumPy's name of it, or "bytes" or "string". TypeError or ValueError if it names no type; None is none, although
+    NumPy takes it for float64."""
+    if dtype is None:
+        raise TypeError("None is no dtype")
     if isinstance(dtype, str):
         return dtype
     if dtype is bytes:

@@ -15,7 +15,8 @@ class Expression:
     """A scalar computed from the scalar columns of a row.
 
     Built from `hr.col(name)`, numbers and texts by `<`, `<=`, `>`, `>=`, `==`, `!=`, `+`, `-`, `*`, `/`, `//`, `%`,
-    `abs()`, `&` (and), `|` (or), `~` (not) and `.isin(values)`.
+    `abs()`, `&` (and), `|` (or), `~` (not) and `.isin(values)`. Whole numbers wrap around in their column's type, as
+    NumPy's do: of a uint8 of 250 `hr.col("x") + 10` is 4.
     """
 
     __slots__ = ("_bound",)

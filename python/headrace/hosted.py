@@ -14,7 +14,7 @@ from headrace.expression import Expression
 from headrace.json_fields import json_fields as json_fields
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
-from headrace.options import memory_bytes, path, shown, text
+from headrace.options import flag, memory_bytes, path, shown, text
 from headrace.process_options import ProcessOptions
 from headrace.stage_limits import given_limits
 
@@ -71,6 +71,10 @@ def array_columns(given: Mapping[str, Any], of: str) -> tuple[dict[str, Any], Ty
 def _array_of(name: str, given: Any, of: str) -> Any:
     import numpy as np
 
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise GraphError(
+            f'{of}: column "{name}" has masked values, and no column holds a mask; give filled(value) of it'
+        )
     try:
         column = np.asarray(given)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -163,10 +167,19 @@ def dataset_attributes(
 
 def rows_of(dataset: Any) -> int:
     """The number of rows of an object that can be asked for them by number; GraphError for any other."""
+    from headrace.dataset import Dataset  # Which imports this module.
+
     kind = type(dataset)
     if isinstance(dataset, type):
         raise GraphError(f"from_dataset: {dataset.__name__} is a class; give an object of it")
-    if isinstance(dataset, (Mapping, str, bytes, bytearray)):
+    if isinstance(dataset, Dataset):
+        raise GraphError(f"from_dataset: this {kind.__name__} is a headrace.Dataset already; use it as it is")
+    if isinstance(dataset, (str, PathLike)):
+        raise GraphError(
+            f"from_dataset: a {kind.__name__} has no rows by number; for a path write the source that reads it, such as "
+            "hr.ImageFolder(path)"
+        )
+    if isinstance(dataset, (Mapping, bytes, bytearray)):
         raise GraphError(
             f"from_dataset: a {kind.__name__} has no rows by number; give a list of rows, or hr.Numpy columns"
         )
@@ -230,6 +243,7 @@ def mapped(
             f"here kernels is {shown(kernels)} and columns is {shown(columns)}"
         )
     read = names(columns, "columns", "map")
+    ordered = None if ordered is None else flag("ordered", ordered, "map")
     in_processes = ProcessOptions("map", processes, worker_init, seed_globals)
     writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
     writer.write(kernels, read, read if output is None else names(output, "output", "map"))

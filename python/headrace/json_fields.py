@@ -54,10 +54,12 @@ class _Looker:
     def _types_of(self, line: str) -> dict[str, FieldType]:
         import json
 
+        if not line.strip():
+            raise DataError(f"JsonLines: {self._here()} is blank; take it out, as each line is an object")
         try:
             row = json.loads(line, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"JsonLines: {self._here()} is not JSON: {error}") from None
+            raise DataError(f"JsonLines: {self._here()} is not JSON: {error}{_of_many_lines(line)}") from None
         if not isinstance(row, dict):
             raise DataError(f"JsonLines: {self._here()} is {shown(row)}; it must be an object")
         return {name: self._type_of(name, value) for name, value in row.items()}
@@ -100,3 +102,10 @@ class _Looker:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"it has {name}, which JSON does not have")
+
+
+def _of_many_lines(line: str) -> str:
+    """What to do about a value that begins in the line and does not end there, as far as its first character shows."""
+    if line.lstrip()[:1] not in ("[", "{") or line.rstrip()[-1:] in ("]", "}"):
+        return ""
+    return '; each line is a whole object: write a file of other JSON anew, with "\\n".join(map(json.dumps, objects))'

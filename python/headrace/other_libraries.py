@@ -16,6 +16,10 @@ _WORKERS = (
 _ITERATE = "iterate over the dataset itself: for batch in dataset"
 _SIZE = "write len(dataset)"
 _SCHEMA = "write schema, which is no method"
+_RANKS = "write iterate(shard=(rank, world))"
+_DEVICE = 'leave it out: to_device("cuda:0") sends batches ahead, from memory that the device copies from'
+_TRANSFORM = "write it as a map, as in map([V.Decode(), V.Resize((8, 8))], columns), with kernels of headrace.vision or functions"
+_EPOCHS = "write repeat(count), or loop over the dataset once for each epoch"
 _SEED = "leave it out: each epoch has an order of its own, which the seed and the epoch determine"
 
 _METHODS = {
@@ -71,9 +75,26 @@ _KEYWORDS = {
     "output_columns": "it is called output: map(kernels, columns, output=…)",
     "operations": "it is called kernels: map(kernels=…)",
     "map_func": "it is called kernels: map(kernels=…)",
-    "num_epochs": "write repeat(count), or loop over the dataset once for each epoch",
-    "num_shards": "write iterate(shard=(rank, world))",
-    "shard_id": "write iterate(shard=(rank, world))",
+    "num_epochs": _EPOCHS,
+    "epochs": _EPOCHS,
+    "num_shards": _RANKS,
+    "shard_id": _RANKS,
+    "rank": _RANKS,
+    "world_size": _RANKS,
+    "num_replicas": _RANKS,
+    "pin_memory": _DEVICE,
+    "pin_memory_device": _DEVICE,
+    "timeout": "write iterate(stall_warning=seconds), after which a call that hangs is named on stderr",
+    "worker_init_fn": "it is called worker_init: map(function, columns, processes=…, worker_init=…), and so in "
+    "hr.from_dataset",
+    "multiprocessing_context": "leave it out: processes=… of map and hr.from_dataset starts processes anew, and never "
+    "forks",
+    "generator": "write with_seed(seed), or seed=… of the source",
+    "in_order": "leave it out: rows always come in order",
+    "shuffle": "write shuffle=True in the source, or shuffle(window), a method",
+    "transform": _TRANSFORM,
+    "target_transform": _TRANSFORM,
+    "sep": "it is called delimiter: hr.Csv(patterns, delimiter=…)",
     "on_error": 'write dataset.on_error("skip"), which holds for the whole pipeline',
     "sampler": "write shuffle=True in the source, or sample(…), as in sample(hr.Weighted(weights)); for chosen rows "
     "select(indices)",

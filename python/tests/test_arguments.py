@@ -227,6 +227,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "sample": (numbers().sample, {"sampler": hr.Repeated(2)}),
     "select": (numbers().select, {"indices": [1, 0]}),
     "shuffle": (numbers().shuffle, {"window": 2}),
+    "show": (hr.Numpy({"image": PIXELS}).show, {"n": 2}),
     "skip": (numbers().skip, {"count": 2}),
     "split": (lambda **given: numbers().split(**given)[0], {"fractions": [0.5, 0.5]}),
     "take": (numbers().take, {"count": 2}),

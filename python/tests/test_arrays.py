@@ -61,6 +61,11 @@ def test_numpys_own_subclasses(tmp_path):
         assert row["value"].tolist() == np.asarray(array).tolist()
 
 
+def test_masked_values_are_refused():
+    with pytest.raises(hr.GraphError, match=r'Numpy: column "x" has masked values, .*filled\(value\)'):
+        hr.Numpy({"x": np.ma.masked_equal([1, -1, 2], -1)})
+
+
 def test_the_memory_of_a_subclass_is_shared_and_kept():
     class Own(np.ndarray):
         pass

@@ -225,3 +225,9 @@ def test_headers_that_give_no_names_are_refused(tmp_path):
         hr.Csv(path)
     with pytest.raises(hr.DataError, match="none of the 1 files has a header, as all are empty"):
         list(hr.Csv(path, {"x": "int64"}))
+
+
+def test_an_error_while_types_are_looked_for_names_the_column(tmp_path):
+    (tmp_path / "a.csv").write_bytes("id,city\n1,Köln\n".encode("latin-1"))
+    with pytest.raises(hr.DataError, match='^field 2, of "city", is not UTF-8'):
+        hr.Csv(tmp_path / "a.csv")

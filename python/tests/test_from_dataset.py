@@ -1,5 +1,6 @@
 """Objects of the user's with __len__ and __getitem__ as sources with random access."""
 
+import pathlib
 import threading
 
 import numpy as np
@@ -95,6 +96,20 @@ def test_declared_types_are_checked_and_known():
         list(hr.from_dataset(Squares(3), types={"x": "float32"}))
     with pytest.raises(hr.GraphError, match='types names "y", which is no column'):
         hr.from_dataset(Squares(3), types={"y": "float32"})
+
+
+def test_none_is_no_type():
+    makers = (
+        lambda types: hr.from_dataset(Squares(3), types=types),
+        lambda types: hr.Generator(lambda: iter([1.0]), types),
+        lambda types: hr.Range(3).map(float, "value", "x", types=types),
+        lambda types: hr.JsonLines("none.jsonl", types),
+        lambda types: hr.Csv("none.csv", types),
+    )
+    for make in makers:
+        for given in (None, (None, ())):
+            with pytest.raises(hr.GraphError, match='the type of column "x" is .*None.*; give a dtype, or'):
+                make({"x": given})
 
 
 def test_a_state_goes_on_without_asking_for_rows_before():
@@ -246,7 +261,9 @@ class Failing(Squares):
         (IterableDataset(), "is read from its start.*hr.Generator"),
         (Squares, "Squares is a class; give an object of it"),
         ({"x": [1]}, "a dict has no rows by number"),
-        ("text", "a str has no rows by number"),
+        ("text", "a str has no rows by number; for a path write the source that reads it"),
+        (pathlib.Path("photos"), r"has no rows by number; for a path .*hr\.ImageFolder\(path\)"),
+        (hr.Range(3), "this Range is a headrace.Dataset already; use it as it is"),
         ([], "has no rows, so its columns are not known; name them with columns="),
         (Failing(), "raised OSError: no disk for row 0.*columns="),
         (7, "has no __getitem__"),

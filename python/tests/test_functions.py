@@ -416,3 +416,9 @@ def test_rows_of_a_declared_shape_go_straight_into_their_batch():
 
     # One batch; a copy would need its rows besides.
     assert peak(declared) < 2 * 16 * 6000 <= peak(plain)
+
+
+def test_ordered_is_true_or_false():
+    with pytest.raises(hr.GraphError, match="map: ordered is 'no'; it must be True or False"):
+        hr.Range(3).map(abs, "value", ordered="no")
+    assert values(hr.Range(3).map(abs, "value", ordered=np.False_)) == [0, 1, 2]

@@ -134,3 +134,16 @@ def test_a_type_that_none_of_the_lines_shows_is_asked_for(tmp_path):
     write(path, [{"x": 1}, {"x": "a"}])
     with pytest.raises(hr.GraphError, match=r'"x" is string \(\) in line 2 of .*a.jsonl.*, and int64 \(\) before'):
         hr.JsonLines(path)
+
+
+@pytest.mark.parametrize("text", ['{\n "a": 1\n}\n', '[{"a": 1},\n{"a": 2}]\n'])
+def test_json_that_is_no_json_lines_is_told_apart_while_columns_are_looked_for(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(hr.DataError, match=r"line 1 of .* is not JSON: .*; each line is a whole object: write"):
+        hr.JsonLines(tmp_path / "a.json")
+
+
+def test_a_blank_line_is_told_while_columns_are_looked_for(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n')
+    with pytest.raises(hr.DataError, match="line 2 of .* is blank; take it out"):
+        hr.JsonLines(tmp_path / "a.jsonl")

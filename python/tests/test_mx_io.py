@@ -268,3 +268,26 @@ def test_descriptions_travel():
     with pytest.raises(TypeError, match="data is ndarray"):
         mx.io.DataBatch(np.zeros(3))
     assert str(mx.io.DataBatch([np.zeros((2, 3))])) == "DataBatch: data shapes: [(2, 3)] label shapes: None"
+
+
+# ---- names that are not here ----
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "advice"),
+    [
+        (mx, "gluon", "; write headrace.from_dataset"),
+        (mx, "mod", "; models are trained with another library"),
+        (mx.io, "LibSVMIter", "; files of LibSVM are not read yet"),
+        (mx.io, "ImageRecordIter_v1", "; write ImageRecordIter, which"),
+        (mx.image, "ImageDetIter", "; boxes are not read"),
+        (mx.image, "imrotate", "; write headrace.vision.Rotate"),
+        (mx.nd, "ones", "; write numpy.ones"),
+        (mx.nd, "nothing", "$"),
+        (mx, "nothing", "$"),
+    ],
+)
+def test_a_name_of_mxnet_that_is_not_here_says_what_to_write(module, name, advice):
+    with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute '{name}'{advice}"):
+        getattr(module, name)
+    assert not hasattr(module, name)

@@ -263,3 +263,8 @@ def test_the_warning_names_the_line_of_the_loop():
                 pass
     [warning] = caught
     assert line_of("# the loop").endswith(f":{warning.lineno}") and warning.filename.endswith("test_options.py")
+
+
+def test_with_seed_is_named_in_its_error():
+    with pytest.raises(hr.GraphError, match="with_seed: seed is 'a'; it must be a whole number"):
+        hr.Range(3).with_seed("a")

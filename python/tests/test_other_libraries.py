@@ -53,12 +53,34 @@ def test_a_method_of_no_library_is_just_unknown():
             r"has no parameter sampler; write shuffle=True in the source, or",
         ),
         (lambda ds: hr.Range(3, batch_size=2), r"Range\(\) has no parameter batch_size; .*batch\(size=…\)"),
+        (
+            lambda ds: hr.ImageFolder("p", transform=abs),
+            r"ImageFolder\(\) has no parameter transform; write it as a map",
+        ),
+        (lambda ds: hr.Csv("p", sep=";"), r"Csv\(\) has no parameter sep; .*hr\.Csv\(patterns, delimiter=…\)"),
+        (lambda ds: ds.iterate(epochs=3), r"has no parameter epochs; write repeat\(count\)"),
+        (lambda ds: ds.iterate(rank=0), r"has no parameter rank; write iterate\(shard=\(rank, world\)\)"),
         (lambda ds: hr.Text("p", buffer_size=2), r"Text\(\) has no parameter buffer_size; .*shuffle\(window=…\)"),
     ],
 )
 def test_a_keyword_of_another_library_names_ours(call, advice):
     with pytest.raises(TypeError, match=advice):
         call(hr.Range(3))
+
+
+# Those of DataLoader that no method or source has.
+DATALOADER = (
+    "batch_sampler, batch_size, collate_fn, drop_last, generator, in_order, multiprocessing_context, num_workers, "
+    "persistent_workers, pin_memory, pin_memory_device, prefetch_factor, sampler, shuffle, timeout, worker_init_fn"
+)
+
+
+@pytest.mark.parametrize("name", DATALOADER.split(", "))
+def test_every_keyword_of_a_dataloader_has_advice(name):
+    with pytest.raises(TypeError, match=f"batch\\(\\) has no parameter {name}; ."):
+        hr.Range(3).batch(2, **{name: 1})
+    with pytest.raises(TypeError, match=f"iterate\\(\\) has no parameter {name}; ."):
+        hr.Range(3).iterate(**{name: 1})
 
 
 def test_a_keyword_of_no_library_is_pythons_own_error():

@@ -489,6 +489,16 @@ def test_a_sheet_is_saved_as_a_png(tmp_path):
         sheet.save(tmp_path / "none/a.png")
 
 
+@pytest.mark.parametrize("ending", [".jpg", ".JPEG", ".webp", ".pdf"])
+def test_a_sheet_is_not_saved_under_the_name_of_another_format(tmp_path, ending):
+    sheet = hr.Numpy({"x": random(3, 4, 4, 3)}).show()
+    with pytest.raises(hr.GraphError, match=r"show: a sheet is saved as a PNG, and path is .*; end it with \.png"):
+        sheet.save(tmp_path / f"a{ending}")
+    assert not list(tmp_path.iterdir())
+    sheet.save(tmp_path / "without")
+    assert (tmp_path / "without").read_bytes() == sheet._repr_png_()
+
+
 def test_the_command_draws_a_saved_graph(photos, tmp_path, capsys):
     pipeline = hr.ImageFolder(str(photos), shuffle=True).map([V.Decode(), V.Resize((48, 48))], "image").batch(5)
     pipeline.save(tmp_path / "g.hrg")

@@ -7,7 +7,7 @@ import math
 import os
 import random
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -283,3 +283,11 @@ def _crop(src: np.ndarray, size: Sequence[int], interp: int, place: Any) -> tupl
     w, h = scale_down((width, height), wanted)
     x0, y0 = place(width - w), place(height - h)
     return fixed_crop(src, x0, y0, w, h, wanted, interp), (x0, y0, w, h)
+
+
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+    def __getattr__(name: str) -> object:
+        from headrace.mx.absent import no_name
+
+        raise no_name(__name__, name)

@@ -3,7 +3,7 @@ and MXNet's files of arrays."""
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -132,3 +132,11 @@ def _saved(given: Any) -> _Array:
             f"{', '.join(_READ_BY_MXNET)}"
         )
     return values
+
+
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+    def __getattr__(name: str) -> object:
+        from headrace.mx.absent import no_name
+
+        raise no_name(__name__, name)

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headrace import options
+from headrace.errors import GraphError
 from headrace.sheet.grid import GAP, grid, png
 from headrace.sheet.lettering import lettered
 from headrace.system_error import system_error
 from headrace.whole_file import write_whole
 
 __all__ = ["Cell", "ContactSheet"]
+
+_OTHER_FORMATS = {".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".svg", ".pdf", ".html"}
 
 
 @dataclass
@@ -50,9 +53,11 @@ class ContactSheet:
         """Writes it as a PNG, in place of an older file once it is complete.
 
         Captions are in ASCII there, of two lines at most; the form for notebooks has them whole.
-        Raises an Error that names the path if it cannot be written.
+        Raises an Error that names the path if it cannot be written, or ends as a picture of another format does.
         """
         path = options.local_path("path", path, "show")
+        if os.path.splitext(path)[1].lower() in _OTHER_FORMATS:
+            raise GraphError(f"show: a sheet is saved as a PNG, and path is {options.shown(path)}; end it with .png")
         try:
             write_whole(path, self._repr_png_())
         except OSError as error:

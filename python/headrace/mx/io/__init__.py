@@ -1,5 +1,7 @@
 """Iterators over batches, as `mxnet.io` has them."""
 
+from typing import TYPE_CHECKING
+
 from headrace.mx.io.csv_iter import CSVIter
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter
@@ -22,3 +24,11 @@ __all__ = [
     "PrefetchingIter",
     "ResizeIter",
 ]
+
+
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+    def __getattr__(name: str) -> object:
+        from headrace.mx.absent import no_name
+
+        raise no_name(__name__, name)
