@@ -8,9 +8,10 @@ import resource
 import time
 from typing import Any
 
-from headrace.dataset import Dataset, load
-from headrace.errors import DataError, UnsupportedError
+from headrace.dataset import Dataset
+from headrace.errors import DataError
 from headrace.iterator import start
+from headrace.whole_graph import load_whole
 
 # Runs of each part of the pipeline, of which the best counts, and the most seconds of one run.
 _PART_TURNS = 3
@@ -155,14 +156,7 @@ def _cpu_seconds() -> float:
 
 def bench(path: str, limits: Limits, step_seconds: float = 0.0) -> dict[str, Any]:
     """Measures the graph saved at `path`. UnsupportedError if it names Python functions or arrays."""
-    dataset = load(path)
-    references = dataset._graph().references
-    if references:
-        listed = ", ".join(dict.fromkeys(references))
-        raise UnsupportedError(
-            f"bench: {path} names Python functions or arrays, which are not in the file: {listed}; "
-            "measure it where they are, with ds.profile(path) in your script"
-        )
+    dataset = load_whole(path, "bench", "measure it where they are, with ds.profile(path) in your script")
     if limits == Limits():
         limits = Limits(seconds=_OTHERWISE_SECONDS)
     resident = _status_bytes("VmRSS")

@@ -1,9 +1,12 @@
 """The numbers by which MXNet and im2rec name interpolations: those of OpenCV, and 9. Each stands for one of
 `headrace.vision.Resize` with `antialias=False`."""
 
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["INTERPOLATIONS", "NUMBERS", "Interpolation"]
+from headrace.errors import UnsupportedError
+from headrace.options import shown
+
+__all__ = ["INTERPOLATIONS", "NUMBERS", "Interpolation", "interpolation_of"]
 
 Interpolation = Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"]
 
@@ -17,3 +20,10 @@ INTERPOLATIONS: dict[int, Interpolation] = {
 }
 NUMBERS = "0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area), 4 (Lanczos) or 9 (by the sizes)"
 """What messages say of them."""
+
+
+def interpolation_of(number: Any, name: str, of: str, why: str = "") -> Interpolation:
+    """What the parameter `name` of `of` stands for. UnsupportedError, which ends with `why`, for another number."""
+    if number not in INTERPOLATIONS:
+        raise UnsupportedError(f"{of}: {name} is {shown(number)}; it must be {NUMBERS}{why}")
+    return INTERPOLATIONS[number]

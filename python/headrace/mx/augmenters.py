@@ -15,8 +15,9 @@ from headrace import options, vision
 from headrace import transforms as T
 from headrace.eager import Composed
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS, Interpolation
+from headrace.interpolation_numbers import Interpolation, interpolation_of
 from headrace.kernel import Kernel
+from headrace.mx.io.given_values import number_or_nan
 from headrace.mx.nd import NDArray
 from headrace.mx.pixel_values import Steps, Values, as_reals, interpolated, on_levels
 
@@ -98,40 +99,34 @@ class KernelAugmenter(Augmenter):
         return headrace.compose(kernels) if kernels else None
 
 
-class SequentialAug(Augmenter):
+class _OfSeveral(Augmenter):
+    def __init__(self, ts: Sequence[Callable[[Any], Any]]) -> None:
+        super().__init__()
+        self.ts: list[Any] = list(ts)
+
+    def dumps(self) -> Any:
+        """Its class, and what its augmenters say."""
+        return [type(self).__name__.lower(), [each.dumps() for each in self.ts]]
+
+
+class SequentialAug(_OfSeveral):
     """Applies augmenters one after the other.
 
     Args:
         ts: The augmenters.
     """
 
-    def __init__(self, ts: Sequence[Callable[[Any], Any]]) -> None:
-        super().__init__()
-        self.ts = list(ts)
-
-    def dumps(self) -> Any:
-        """Its class, and what its augmenters say."""
-        return _dumped(self, self.ts)
-
     def __call__(self, src: Any) -> Any:
         """From a picture to another one."""
         return functools.reduce(lambda picture, each: each(picture), self.ts, src)
 
 
-class RandomOrderAug(Augmenter):
+class RandomOrderAug(_OfSeveral):
     """Applies augmenters in an order that is drawn for each picture.
 
     Args:
         ts: The augmenters, of which none changes the type of the values.
     """
-
-    def __init__(self, ts: Sequence[Callable[[Any], Any]]) -> None:
-        super().__init__()
-        self.ts = list(ts)
-
-    def dumps(self) -> Any:
-        """Its class, and what its augmenters say."""
-        return _dumped(self, self.ts)
 
     def __call__(self, src: Any) -> Any:
         """From a picture to another one."""
@@ -150,7 +145,7 @@ class ResizeAug(KernelAugmenter):
         super().__init__(size=size, interp=interp)
         self.size = options.whole("size", size, 1, "ResizeAug")
         self.interp = interp
-        self._interpolation = _interpolation(interp, "ResizeAug")
+        self._interpolation = interpolation_of(interp, "interp", "ResizeAug")
 
     def kernels(self, values: Values) -> Steps:
         return interpolated([vision.Resize(self.size, interpolation=self._interpolation, antialias=False)], values)
@@ -168,7 +163,7 @@ class ForceResizeAug(KernelAugmenter):
         super().__init__(size=size, interp=interp)
         self.size = _pair(size, "ForceResizeAug")
         self.interp = interp
-        self._interpolation = _interpolation(interp, "ForceResizeAug")
+        self._interpolation = interpolation_of(interp, "interp", "ForceResizeAug")
 
     def kernels(self, values: Values) -> Steps:
         kernel = vision.Resize(self.size[::-1], interpolation=self._interpolation, antialias=False)
@@ -187,7 +182,7 @@ class RandomCropAug(KernelAugmenter):
         super().__init__(size=size, interp=interp)
         self.size = _pair(size, "RandomCropAug")
         self.interp = interp
-        self._interpolation = _interpolation(interp, "RandomCropAug")
+        self._interpolation = interpolation_of(interp, "interp", "RandomCropAug")
 
     def kernels(self, values: Values) -> Steps:
         crop = vision.RandomCrop(self.size[::-1])
@@ -206,7 +201,7 @@ class CenterCropAug(KernelAugmenter):
         super().__init__(size=size, interp=interp)
         self.size = _pair(size, "CenterCropAug")
         self.interp = interp
-        self._interpolation = _interpolation(interp, "CenterCropAug")
+        self._interpolation = interpolation_of(interp, "interp", "CenterCropAug")
 
     def kernels(self, values: Values) -> Steps:
         crop = vision.CenterCrop(self.size[::-1], rounding="down")
@@ -232,7 +227,7 @@ class RandomSizedCropAug(KernelAugmenter):
         self.area = _interval("area", area if isinstance(area, Sequence) else (area, 1.0), of)
         self.ratio = _interval("ratio", ratio, of)
         self.interp = interp
-        interpolation = _interpolation(interp, of)
+        interpolation = interpolation_of(interp, "interp", of)
         if interpolation == "auto":
             raise UnsupportedError(f"{of}: interp is 9, and no kernel that cuts chooses by the sizes; give 0 to 4")
         self._interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = interpolation
@@ -420,16 +415,6 @@ def _enlarging(size: tuple[int, int], interpolation: Interpolation) -> Kernel:
     return vision.EnlargeToSize(size[::-1], interpolation=interpolation, antialias=False)
 
 
-def _dumped(augmenter: Augmenter, ts: Sequence[Any]) -> list[Any]:
-    return [type(augmenter).__name__.lower(), [each.dumps() for each in ts]]
-
-
-def _interpolation(interp: Any, of: str) -> Interpolation:
-    if interp not in INTERPOLATIONS:
-        raise UnsupportedError(f"{of}: interp is {options.shown(interp)}; it must be {NUMBERS}")
-    return INTERPOLATIONS[interp]
-
-
 def _pair(size: Any, of: str) -> tuple[int, int]:
     try:
         width, height = (options.whole("size", each, 1, of) for each in size)
@@ -438,28 +423,20 @@ def _pair(size: Any, of: str) -> tuple[int, int]:
     return width, height
 
 
-def _number(value: Any) -> float:
-    """NaN in place of what is no number."""
-    try:
-        return math.nan if isinstance(value, (str, bytes)) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-
-
 def _share(name: str, value: Any, of: str) -> float:
-    if not 0 <= (number := _number(value)) <= 1:
+    if not 0 <= (number := number_or_nan(value)) <= 1:
         raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be between 0 and 1")
     return number
 
 
 def _at_least_zero(name: str, value: Any, of: str) -> float:
-    if not 0 <= (number := _number(value)) < math.inf:
+    if not 0 <= (number := number_or_nan(value)) < math.inf:
         raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be a number from 0 on")
     return number
 
 
 def _interval(name: str, value: Any, of: str) -> tuple[float, float]:
-    numbers = [_number(each) for each in value] if isinstance(value, Sequence) else []
+    numbers = [number_or_nan(each) for each in value] if isinstance(value, Sequence) else []
     if len(numbers) != 2 or not 0 < numbers[0] <= numbers[1] < math.inf:
         raise GraphError(
             f"{of}: {name} is {options.shown(value)}; it must be (least, greatest), numbers above 0 in this order"
@@ -470,7 +447,7 @@ def _interval(name: str, value: Any, of: str) -> tuple[float, float]:
 def _channels(name: str, value: Any, missing: float) -> list[float]:
     if value is None:
         return [missing]
-    numbers = [_number(each) for each in np.atleast_1d(value).ravel()]
+    numbers = [number_or_nan(each) for each in np.atleast_1d(value).ravel()]
     if np.ndim(value) > 1 or len(numbers) not in (1, 3) or not all(map(math.isfinite, numbers)):
         raise GraphError(
             f"ColorNormalizeAug: {name} is {options.shown(value)}; it must be a number, or one for each of 3 channels"

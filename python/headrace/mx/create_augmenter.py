@@ -22,9 +22,9 @@ from headrace.mx.augmenters import (
     RandomSizedCropAug,
     ResizeAug,
 )
-from headrace.mx.io.given_values import flag
+from headrace.mx.io.given_values import flag, picture_shape
 
-__all__ = ["CreateAugmenter", "picture_shape"]
+__all__ = ["CreateAugmenter"]
 
 _OF = "CreateAugmenter"
 # Of ImageNet, for True.
@@ -73,7 +73,7 @@ def CreateAugmenter(
         GraphError: A parameter is out of its range.
         UnsupportedError: There is no kernel for inter_method.
     """
-    _, height, width = picture_shape(data_shape, _OF)
+    _, height, width = picture_shape(data_shape, (3,), _OF)
     resized = [ResizeAug(resize, inter_method)] if options.whole("resize", resize, 0, _OF) > 0 else []
     mirrored = [HorizontalFlipAug(0.5)] if flag("rand_mirror", rand_mirror, _OF) else []
     crop = _crop(
@@ -87,17 +87,6 @@ def CreateAugmenter(
     if subtracted is not None or divided is not None:
         augmenters.append(ColorNormalizeAug(subtracted, divided))
     return augmenters
-
-
-def picture_shape(given: Any, of: str) -> tuple[int, int, int]:
-    """(3, height, width), checked."""
-    try:
-        channels, height, width = (options.whole("data_shape", each, 1, of) for each in given)
-    except (TypeError, ValueError):
-        raise GraphError(f"{of}: data_shape is {options.shown(given)}; it must be (3, height, width)") from None
-    if channels != 3:
-        raise GraphError(f"{of}: data_shape is {options.shown(given)}; pictures have 3 channels here")
-    return channels, height, width
 
 
 def _crop(size: tuple[int, int], random: bool, resized: bool, inter_method: int) -> Augmenter:

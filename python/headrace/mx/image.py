@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from headrace import options, vision
-from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS
+from headrace.errors import GraphError
+from headrace.interpolation_numbers import Interpolation, interpolation_of
 from headrace.mx.augmenters import (
     Augmenter,
     BrightnessJitterAug,
@@ -98,8 +98,8 @@ def _decode(mode: Literal["RGB", "L"]) -> vision.Decode:
 
 
 @functools.lru_cache(maxsize=256)
-def _resize(height: int, width: int, interp: int) -> vision.Resize:
-    return vision.Resize((height, width), interpolation=INTERPOLATIONS[interp], antialias=False)
+def _resize(height: int, width: int, interpolation: Interpolation) -> vision.Resize:
+    return vision.Resize((height, width), interpolation=interpolation, antialias=False)
 
 
 def imdecode(buf: bytes | bytearray | np.ndarray, flag: int = 1, to_rgb: bool = True) -> NDArray:
@@ -141,10 +141,9 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> NDArray:
     Raises:
         UnsupportedError: `interp` is 10 (random).
     """
-    if interp not in INTERPOLATIONS:
-        raise UnsupportedError(f"imresize: interp is {options.shown(interp)}; it must be {NUMBERS}")
+    interpolation = interpolation_of(interp, "interp", "imresize")
     height, width = options.whole("h", h, 1, "imresize"), options.whole("w", w, 1, "imresize")
-    resized: np.ndarray = _resize(height, width, interp)(np.ascontiguousarray(src))
+    resized: np.ndarray = _resize(height, width, interpolation)(np.ascontiguousarray(src))
     return resized.view(NDArray)
 
 

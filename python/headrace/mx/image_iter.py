@@ -16,10 +16,10 @@ from headrace.errors import GraphError
 from headrace.function_name import name_of
 from headrace.kernel import Kernel
 from headrace.mx.augmenter_steps import steps
-from headrace.mx.create_augmenter import CreateAugmenter, picture_shape
+from headrace.mx.create_augmenter import CreateAugmenter
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import dtype_name, flag, part
+from headrace.mx.io.given_values import dtype_name, flag, kept_seed, part, picture_shape
 
 __all__ = ["ImageIter"]
 
@@ -100,7 +100,7 @@ class ImageIter(EngineBatches):
     ) -> None:
         of = type(self).__name__
         size = options.whole("batch_size", batch_size, 1, of)
-        shape = picture_shape(data_shape, of)
+        shape = picture_shape(data_shape, (3,), of)
         kind = options.choice("dtype", dtype_name(dtype), _DTYPES, of)
         ending = _ENDINGS[options.choice("last_batch_handle", last_batch_handle, tuple(_ENDINGS), of)]
         labels = options.whole("label_width", label_width, 1, of)
@@ -239,5 +239,5 @@ def _without_index(name: str, of: str) -> GraphError:
 def _seed(given: int | None, state: Any, of: str) -> int:
     if given is not None:
         return options.whole("seed", given, of=of)
-    kept = state.get("seed") if isinstance(state, Mapping) else None
-    return kept if isinstance(kept, int) else random.getrandbits(31)
+    kept = kept_seed(state)
+    return random.getrandbits(31) if kept is None else kept

@@ -17,6 +17,7 @@ from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.filled_batch import Columns
+from headrace.mx.io.given_values import kept_seed
 
 __all__ = ["BucketSentenceIter", "encode_sentences"]
 
@@ -141,7 +142,7 @@ class BucketSentenceIter(EngineBatches):
         self.buckets = [length for length, count in zip(lengths, filled.counts, strict=True) if count > 0]
         self.default_bucket_key = self.buckets[-1]
         if seed is None:
-            seed = int(np.random.randint(2**31)) if state is None else _seed_of(state)
+            seed = int(np.random.randint(2**31)) if state is None else kept_seed(state) or 0
         shape = self._shape(self.default_bucket_key, size)
         super().__init__(
             Pipeline(filled.rows.sample(headrace.from_sampler(order)), "data", "id", order.batches * size),
@@ -163,12 +164,6 @@ class BucketSentenceIter(EngineBatches):
             DataDesc(name, data.shape, self.dtype.type, self.layout) for name in (self.data_name, self.label_name)
         ]
         return DataBatch([data], [label], pad, index, length, described[:1], described[1:])
-
-
-def _seed_of(state: Any) -> int:
-    """0 for what is no state, which is refused later."""
-    seed = state.get("seed") if isinstance(state, Mapping) else None
-    return seed if isinstance(seed, int) and seed >= 0 else 0
 
 
 def _buckets(sentences: Sequence[Sequence[int]], size: int, given: Sequence[int] | None, of: str) -> list[int]:

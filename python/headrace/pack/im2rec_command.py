@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS
+from headrace.interpolation_numbers import interpolation_of
 from headrace.options import local_path
 from headrace.pack.packed_report import pack_and_report
 from headrace.pack.picture_packing import Labels, Part
@@ -103,8 +103,7 @@ def _recipe(numbers: dict[str, int], encoding: str) -> Recipe:
             f"im2rec: inter_method is {method}, which has the C++ tool choose for each picture at random, by the "
             "system's entropy, so that no two runs agree; choose one, or 9 (by the sizes)"
         )
-    if method not in INTERPOLATIONS:
-        raise UnsupportedError(f"im2rec: inter_method is {method}; it must be {NUMBERS}")
+    interpolation = interpolation_of(method, "inter_method", "im2rec")
     quality = numbers["quality"]
     if encoding == ".png" and quality > 9:
         quality = _PNG_COMPRESSION
@@ -115,7 +114,7 @@ def _recipe(numbers: dict[str, int], encoding: str) -> Recipe:
         quality,
         numbers["color"],
         encoding,
-        INTERPOLATIONS[method],
+        interpolation,
     ).checked("im2rec")
 
 

@@ -3,8 +3,7 @@
 import argparse
 
 from headrace import options as check
-from headrace.dataset import load
-from headrace.errors import UnsupportedError
+from headrace.whole_graph import load_whole
 
 HELP = "draw the pictures of a saved graph's rows into a PNG"
 DESCRIPTION = "Runs a saved graph and draws the pictures of its first rows with their labels, a contact sheet."
@@ -28,14 +27,7 @@ def run(options: argparse.Namespace) -> int:
 
     out = check.local_path("--out", options.out, "show")
     rows = check.whole("--rows", options.rows, 1, "show", MOST_PICTURES)
-    dataset = load(options.file)
-    references = dataset._graph().references
-    if references:
-        listed = ", ".join(dict.fromkeys(references))
-        raise UnsupportedError(
-            f"show: {options.file} names Python functions or arrays, which are not in the file: {listed}; "
-            "show it where they are, with ds.show().save(path) in your script"
-        )
+    dataset = load_whole(options.file, "show", "show it where they are, with ds.show().save(path) in your script")
     sheet = dataset.show(
         rows, image=options.image, mask=options.mask, boxes=options.boxes, box_format=options.box_format
     )

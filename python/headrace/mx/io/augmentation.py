@@ -11,9 +11,9 @@ import numpy as np
 from headrace import options, vision
 from headrace import transforms as T
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import INTERPOLATIONS, NUMBERS, Interpolation
+from headrace.interpolation_numbers import Interpolation, interpolation_of
 from headrace.kernel import Kernel
-from headrace.mx.io.given_values import flag
+from headrace.mx.io.given_values import flag, number_or_nan
 
 __all__ = ["AugmentationParameters", "KernelsOf", "MeanOf", "augmentation"]
 
@@ -222,10 +222,7 @@ def _path(name: str, value: Any, of: str) -> str:
 
 
 def _number(name: str, value: Any, of: str) -> float:
-    try:
-        number = math.nan if isinstance(value, (str, bytes)) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+    number = number_or_nan(value)
     if not math.isfinite(number):
         raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be a number")
     return number
@@ -247,10 +244,8 @@ class _Steps:
         self._seed: dict[str, Any] = {} if seed is None else {"seed": seed}
         self._of = of
         method = given["inter_method"]
-        if method not in INTERPOLATIONS:
-            why = ", as no kernel draws one for each picture" if method == _DRAWN else ""
-            raise UnsupportedError(f"{of}: inter_method is {method}; it must be {NUMBERS}{why}")
-        self._interpolation = INTERPOLATIONS[method]
+        why = ", as no kernel draws one for each picture" if method == _DRAWN else ""
+        self._interpolation = interpolation_of(method, "inter_method", of, why)
 
     def kernels(self) -> KernelsOf:
         before = [*self._geometry(), *self._colours()]

@@ -17,7 +17,7 @@ from headrace.mx.io.accepted_parameters import explained
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
-from headrace.mx.io.given_values import dtype_name, flag, part
+from headrace.mx.io.given_values import dtype_name, flag, part, picture_shape
 from headrace.mx.io.mean_image import MeanImage
 
 __all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
@@ -108,7 +108,7 @@ class ImageRecordIter(EngineBatches):
         **augmentation_parameters: Unpack[AugmentationParameters],
     ) -> None:
         of = type(self).__name__
-        shape = _shape(data_shape, of)
+        shape = picture_shape(data_shape, (1, 3, 4), of)
         kind = options.choice("dtype", dtype_name(dtype), _DTYPES, of)
         if aug_seq != "aug_default":
             raise UnsupportedError(f'{of}: aug_seq is {aug_seq!r}; there is "aug_default" alone')
@@ -237,16 +237,6 @@ class _Source:
         records = headrace.ImageRecord(**self._records, sharding="contiguous", columns=["id"])
         with records.batch(65536).iterate(shard=self.shard) as batches:
             return sum(len(batch["id"]) for batch in batches)
-
-
-def _shape(given: Any, of: str) -> tuple[int, int, int]:
-    try:
-        channels, height, width = (options.whole("data_shape", each, 1, of) for each in given)
-    except (TypeError, ValueError):
-        raise GraphError(f"{of}: data_shape is {options.shown(given)}; it must be (channels, height, width)") from None
-    if channels not in (1, 3, 4):
-        raise GraphError(f"{of}: data_shape is {options.shown(given)}; pictures have 1, 3 or 4 channels")
-    return channels, height, width
 
 
 def _given(paths: Any) -> Any:
