@@ -116,9 +116,9 @@ class LibSVMIter(EngineBatches):
         elif chosen[1] == 1:
             pipeline = Pipeline(_numbered(files.rows(self._features)), "value", "id", pad_value=_NO_FEATURE)
         else:
-            total = _rows_of_part(files, chosen, on_error, of) if rounds else None
+            of_part = _rows_of_part(files, chosen, on_error, of) if rounds else None
             rows = files.rows(self._features, "contiguous")
-            pipeline = Pipeline(rows, "value", None, total, chosen, pad_value=_NO_FEATURE)
+            pipeline = Pipeline(rows, "value", None, of_part, chosen, pad_value=_NO_FEATURE)
         self._label_features = of_label
         super().__init__(
             pipeline,
@@ -154,7 +154,7 @@ class _Lines:
         labels = rows.on_error("skip", max_errors=_ANY_NUMBER).batch(65536).options(memory=self._memory)
         with labels.iterate(shard=shard) as batches:
             read = sum(len(batch["label"]) for batch in batches)
-            return read + sum(each["rows"] for each in batches.report()["skipped"])
+            return read + sum(int(each["rows"]) for each in batches.report()["skipped"])
 
 
 def _features(name: str, given: Any, of: str) -> int:
@@ -199,5 +199,5 @@ def _compressed(indices: np.ndarray, values: np.ndarray, features: int) -> CSRND
     there = indices != _NO_FEATURE
     ends = np.zeros(len(indices) + 1, np.int64)
     np.cumsum(there.sum(axis=1), out=ends[1:])
-    held = (values[there], indices[there], ends)
-    return CSRNDArray(*(each.view(nd.NDArray) for each in held), (len(indices), features))
+    held, named, begins = (each.view(nd.NDArray) for each in (values[there], indices[there], ends))
+    return CSRNDArray(held, named, begins, (len(indices), features))
