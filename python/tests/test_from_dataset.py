@@ -239,6 +239,17 @@ def test_runs_of_another_length_are_refused():
         list(hr.from_dataset(Short(8), "x").batch(4))
 
 
+@pytest.mark.parametrize("run", [{"x": [1, 2, 3, 4]}, "abcd", b"abcd"])
+def test_runs_that_are_no_list_of_rows_are_refused(run):
+    class Columns(InRuns):
+        def __getitems__(self, numbers):
+            return run
+
+    name = type(run).__name__
+    with pytest.raises(hr.GraphError, match=f"__getitems__ of Columns gave a {name}; it gives a list with a row"):
+        list(hr.from_dataset(Columns(8), "x").batch(4))
+
+
 class Streamed:
     def __iter__(self):
         return iter(range(3))
