@@ -221,7 +221,8 @@ def test_what_is_no_fault_of_a_row_ends_a_run(kind, error):
     [
         (Pairs({"x": 1}, {"y": 1}), r'gave a row without "x" \(it has y\)'),
         (Pairs((1,), (1, 2)), "gave a tuple of 2 values for 1 columns"),
-        (Pairs({"x": None}), "None is no value"),
+        (Pairs({"x": None}), 'column "x": None is no value'),
+        (Pairs({"x": np.ma.masked_array([1, 2], [True, False])}), 'column "x": it has masked values, .* filled'),
         (Pairs({"x": object()}), "object"),
     ],
 )
