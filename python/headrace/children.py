@@ -14,6 +14,7 @@ from headrace.stacking import stacked
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
+    from headrace.methods import Methods
 
 __all__ = ["flat_mapped", "interleaved"]
 
@@ -25,7 +26,7 @@ def flat_mapped(
 
 
 def interleaved(
-    dataset: Dataset,
+    dataset: Methods,
     function: Any,
     columns: str | Sequence[str],
     output: str | Sequence[str] | None,
@@ -37,7 +38,7 @@ def interleaved(
 
 
 def _joined(
-    dataset: Dataset, of: str, function: Any, columns: str | Sequence[str], output: str | Sequence[str] | None
+    dataset: Methods, of: str, function: Any, columns: str | Sequence[str], output: str | Sequence[str] | None
 ) -> Dataset:
     """The rows that the function gives for each row, along a new first axis."""
     if isinstance(function, Kernel) or not callable(function):
