@@ -25,10 +25,13 @@ class KeyGroups : public RowGroups {
  public:
   KeyGroups(const OpArguments& arguments, std::shared_ptr<HostFunction> function, ir::Columns given)
       : arguments_(arguments),
+        run_(*arguments.run),
         key_(static_cast<size_t>(arguments.inputs[0].IndexOf(arguments.attributes.String("key")))),
         size_(static_cast<int>(arguments.attributes.Int("size"))),
         function_(std::move(function)),
-        given_(std::move(given)) {}
+        given_(std::move(given)) {
+    arguments_.run = &run_;
+  }
 
   absl::StatusOr<uint64_t> GroupOf(const Block& block, int row, uint64_t number) override {
     const Tensor tensor = block.columns[key_].row(row);
@@ -58,7 +61,9 @@ class KeyGroups : public RowGroups {
   }
 
  private:
-  const OpArguments arguments_;
+  // For batches that are made while it runs, when the caller's are gone.
+  OpArguments arguments_;
+  const RunOptions run_;
   const size_t key_;
   const int size_;
   const std::shared_ptr<HostFunction> function_;
