@@ -184,18 +184,22 @@ void StackedBatch::AddRows(Block& block, int from, int count) {
   ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
 }
 
-absl::StatusOr<Tensor> StackedBatch::TakeColumn(GrowingColumn& column) {
+absl::StatusOr<Tensor> StackedBatch::TakeColumn(size_t number) {
+  GrowingColumn& column = columns_[number];
   if (column.runs.size() == 1 && StandAlone(column.runs[0])) return std::move(column.runs[0]);
   if (!column.runs.empty()) return JoinStrings(column.runs);
-  if (!column.rows.empty()) return padding_.has_value() ? StackPadded(column.rows, *padding_) : Stack(column.rows);
+  const int64_t least = least_.empty() ? 0 : least_[number];
+  if (!column.rows.empty()) {
+    return padding_.has_value() ? StackPadded(column.rows, *padding_, least) : Stack(column.rows);
+  }
   if (column.whole.dim(0) == rows()) return std::move(column.whole);
   return column.whole.Slice(0, 0, rows());
 }
 
 absl::Status StackedBatch::JoinColumns(const BatchNumber& /*batch*/, Block& block) {
   HEADRACE_RETURN_IF_ERROR(std::exchange(failed_, absl::OkStatus()));
-  for (GrowingColumn& column : columns_) {
-    HEADRACE_ASSIGN_OR_RETURN(Tensor whole, TakeColumn(column));
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    HEADRACE_ASSIGN_OR_RETURN(Tensor whole, TakeColumn(c));
     block.columns.emplace_back(std::move(whole));
   }
   return absl::OkStatus();

@@ -21,9 +21,10 @@ namespace headrace {
 class StackedBatch : public BatchRows {
  public:
   // `padding`: the value that pads rows to the largest of the batch; nullopt: rows must agree, else the error names the
-  // column and both shapes.
-  StackedBatch(int size, std::vector<std::string> names, std::optional<ir::Number> padding)
-      : size_(size), names_(std::move(names)), padding_(padding) {}
+  // column and both shapes. `least`: for each column the least length that its first axis is padded to; empty: 0.
+  StackedBatch(int size, std::vector<std::string> names, std::optional<ir::Number> padding,
+               std::vector<int64_t> least = {})
+      : size_(size), names_(std::move(names)), padding_(padding), least_(std::move(least)) {}
 
   void SetSize(int size) override { size_ = size; }
   std::optional<int64_t> expected_bytes() const override;
@@ -54,11 +55,12 @@ class StackedBatch : public BatchRows {
   // Checks that `more` rows like `row` match the rows before them, and makes room.
   absl::Status Fit(GrowingColumn& column, const Tensor& row, int64_t more);
   absl::Status Grow(GrowingColumn& column, const Tensor& row, int64_t more);
-  absl::StatusOr<Tensor> TakeColumn(GrowingColumn& column);
+  absl::StatusOr<Tensor> TakeColumn(size_t number);
 
   int size_;
   const std::vector<std::string> names_;
   const std::optional<ir::Number> padding_;
+  const std::vector<int64_t> least_;
   std::vector<GrowingColumn> columns_;
   std::shared_ptr<BatchMemory> memory_;  // the memory of the rows so far; null: the batch's own
   absl::Status failed_;

@@ -198,6 +198,14 @@ def fails_at_batch_3(value: list[Any], info: hr.BatchInfo) -> list[Any]:
     return value
 
 
+def several(value: np.ndarray, rng: np.random.Generator) -> list[int]:
+    return [int(value) * 1000 + int(draw) for draw in rng.integers(0, 1000, int(value) * 7 % 5)]
+
+
+def listed_together(value: list[Any], key: list[Any], info: hr.BatchInfo) -> dict[str, Any]:
+    return {"key": key[0], "value": np.stack(value), "number": info.number}
+
+
 def counted_rows(epoch: int) -> Iterator[dict[str, Any]]:
     for number in range(23):
         yield {"x": epoch * 100 + number, "name": f"row {number}", "raw": bytes([number] * (number % 5))}
@@ -546,6 +554,26 @@ def unbatched_unevenly(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(20).map(pieces, "value").unbatch().batch(6, drop_remainder=True)
 
 
+def interleaved(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(20, shuffle=True).interleave(several, "value", cycle=3, block=2).shuffle(4).batch(6)
+
+
+def texts_in_buckets(data: pathlib.Path) -> hr.Dataset:
+    lines = hr.Text(data / "texts").shuffle(20).map(lambda line: np.array(list(str(line).encode()), np.uint8), "line")
+    return lines.bucket_by_length("line", [4, 8, 12], [3, 4, 5, 2], pad_value=7)
+
+
+def drawn_into_buckets(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(40, shuffle=True).map(longer_from_13, "value", "x").repeat(2)
+    batches = rows.bucket_by_length("x", [4, 6, 9], [7, 3, 2, 1], pad="boundary")
+    return batches.shuffle(3).project("x").map(T.TypeCast("float32"), "x")
+
+
+def grouped_by_key(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(50, shuffle=True).map(lambda value: value % 7, "value", "key").filter(often, "value")
+    return rows.group_by_window("key", 4, listed_together, ["key", "value", "number"])
+
+
 def zipped(data: pathlib.Path) -> hr.Dataset:
     letters = hr.Numpy({"letter": np.array(list("abcdefghijklm"))}, shuffle=True).repeat(3)
     return hr.Range(40, shuffle=True).zip(letters).zip(hr.Range(100, 0, -1).rename({"value": "down"})).batch(5)
@@ -799,6 +827,13 @@ def skipped_and_mixed(data: pathlib.Path) -> hr.Dataset:
     return hr.mix([failing, kept], [2, 1], stop="all").repeat(2).on_error("skip").batch(4)
 
 
+def skipped_in_turns_and_buckets(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(60).map(fails_at_37, "value").filter(100 // (hr.col("value") - 11) < 50)
+    turns = rows.interleave(lambda value: [value] * int(value % 4), "value", cycle=4)
+    lengths = turns.map(lambda value: np.full(1 + value % 6, value), "value", "x")
+    return lengths.bucket_by_length("x", [3, 5], [4, 3, 2]).on_error("skip")
+
+
 def skipped_up_to_the_limit(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(50).map(fails_at_37, "value").repeat(3).batch(5)
     return numbers.on_error("skip", max_errors=1)
@@ -876,6 +911,11 @@ PIPELINES: dict[str, Build] = {
         filtered,
         taken_apart,
         unbatched_unevenly,
+        interleaved,
+        texts_in_buckets,
+        drawn_into_buckets,
+        grouped_by_key,
+        skipped_in_turns_and_buckets,
         zipped,
         chained,
         indices_only,

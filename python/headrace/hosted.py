@@ -310,6 +310,36 @@ def batched(
     return dataset._append("python_batch", attributes)
 
 
+def grouped(
+    dataset: Methods,
+    key: str,
+    size: int,
+    function: Callable[..., Any],
+    output: str | Sequence[str] | None,
+    types: Columns | None,
+) -> Dataset:
+    from headrace import batches
+
+    bound, wants_rng = batches.of_batches(function, "group_by_window")
+    attributes: dict[str, Any] = {"key": key, "size": size, "function": bound, "random": wants_rng}
+    attributes["output"] = None if output is None else names(output, "output", "group_by_window")
+    attributes["types"] = None if types is None else _engine.Columns(column_types(types, "group_by_window"))
+    return dataset._append("group_by_window", attributes)
+
+
+def interleaved(
+    dataset: Methods,
+    function: Callable[..., Any],
+    columns: str | Sequence[str],
+    output: str | Sequence[str] | None,
+    cycle: int,
+    block: int,
+) -> Dataset:
+    from headrace import children
+
+    return children.interleaved(dataset, function, columns, output, cycle, block)
+
+
 def mix(dataset: Dataset, shuffle: Any, window: Any, seed: Any, name: Any) -> None:
     """Puts shuffle(window) on a source that was asked to shuffle. Values that are wrong are left to the operators."""
     # As texts, which arrays and NumPy's numbers have as well.

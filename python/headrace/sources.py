@@ -176,9 +176,9 @@ class ImageFolder(Dataset):
 
     Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on
     request `path` (string) and `index` (int64: the row's number in the listing). All pictures below a
-    class folder belong to that class, including those in subfolders; symbolic links are followed, and
-    pipes, sockets and devices are skipped. Rows are in order of class name, then path, both in byte
-    order; a row's key is its index.
+    class folder belong to that class, including those in subfolders; symbolic links are followed;
+    pipes, sockets, devices and names that begin with a dot are skipped, unless `classes` names such a
+    folder. Rows are in order of class name, then path, both in byte order; a row's key is its index.
 
     Args:
         root: The folder that holds the class folders.
@@ -233,8 +233,8 @@ class ImageList(Dataset):
     the line's index) and `path` (string). Rows come in the order of the lines; a row's key is its
     line's number, from 0.
 
-    Errors: lines that are not as the format says, an index that comes twice, another number of labels
-    than label_width. A file that cannot be read is an error of its row.
+    Errors: a list without a line, lines that are not as the format says, an index that comes twice,
+    another number of labels than label_width. A file that cannot be read is an error of its row.
 
     Args:
         listing: The list.
