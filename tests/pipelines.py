@@ -31,6 +31,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_texts(folder / "texts")
     _write_json_lines(folder)
     _write_tables(folder)
+    _write_sparse_rows(folder)
     _write_records(folder)
     _write_damaged(folder)
     _write_recovered(folder)
@@ -62,6 +63,15 @@ def _write_tables(folder: pathlib.Path) -> None:
     for part in range(3):
         rows = "".join(f'{part}.{i},"row ""{part}"", {i}",{i},{i * i},{-i / 3},\r\n' for i in range(25 * (part != 1)))
         (folder / f"{part}.csv").write_bytes(f"id,text,x0,x1,x2,empty\r\n{rows}".encode())
+
+
+def _write_sparse_rows(folder: pathlib.Path) -> None:
+    for part in range(3):
+        rows = (
+            f"{part}.{i}{''.join(f' {k}:{i / (k + 1)}' for k in range(part, 8 + i // 10, i % 4 + 1))}\n"
+            for i in range(25)
+        )
+        (folder / f"{part}.libsvm").write_text("# none\n" + "".join(rows))
 
 
 def _write_texts(folder: pathlib.Path) -> None:
@@ -448,6 +458,20 @@ def damaged_table(data: pathlib.Path) -> hr.Dataset:
 def skipped_lines_of_tables(data: pathlib.Path) -> hr.Dataset:
     rows = hr.Csv(str(data / "*.csv"), {"id": "float64", "x1": "uint8"}, sharding="splits", split_bytes=400)
     return rows.on_error("skip").shuffle(5).batch(4)
+
+
+def sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.LibSvm(str(data / "*.libsvm"), 10, shuffle=True, window=6, interleave=2, split_bytes=300)
+    return rows.map(T.PadEnd(10), "value").batch(4, pad=True, pad_value=-1)
+
+
+def damaged_sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    return hr.LibSvm(str(data / "*.libsvm"), 8).batch(4, pad=True, pad_value=-1)
+
+
+def skipped_sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.LibSvm(str(data / "*.libsvm"), 8, sharding="splits", split_bytes=400)
+    return rows.on_error("skip").shuffle(5).batch(4, pad=True, pad_value=-1)
 
 
 def packed_pictures(data: pathlib.Path) -> hr.Dataset:
@@ -870,6 +894,9 @@ PIPELINES: dict[str, Build] = {
         tables,
         damaged_table,
         skipped_lines_of_tables,
+        sparse_rows,
+        damaged_sparse_rows,
+        skipped_sparse_rows,
         packed_pictures,
         packed_pictures_in_splits,
         part_of_records,
@@ -948,6 +975,7 @@ FAILING = {
     "damaged_picture_among_shuffled": "DataError",
     "damaged_text": "DataError",
     "damaged_table": "DataError",
+    "damaged_sparse_rows": "DataError",
     "skipped_up_to_the_limit": "FunctionError",
     "failing_function": "FunctionError",
     "failing_function_in_any_order": "FunctionError",
