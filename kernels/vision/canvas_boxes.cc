@@ -104,7 +104,12 @@ absl::StatusOr<Tensor> CanvasBoxes::ToTensor(OutputAllocator& output) const {
 }
 
 void CanvasBoxes::Follow(const MovePlan& plan) {
-  if (plan.cuts()) Cut(plan.source());
+  const Window& source = plan.source();
+  const bool whole = source.height == height_ && source.width == width_;
+  const bool cuts_later = std::any_of(plan.moves().begin(), plan.moves().end(),
+                                      [](const ImageMove& move) { return move.kind == ImageMove::Kind::kCut; });
+  // A cut that keeps all clamps, too.
+  if (!whole || (plan.cuts() && !cuts_later)) Cut(source);
   for (const ImageMove& move : plan.moves()) {
     switch (move.kind) {
       case ImageMove::Kind::kCut:
