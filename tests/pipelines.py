@@ -382,6 +382,67 @@ def chosen_pairs(data: pathlib.Path) -> hr.Dataset:
     )
 
 
+def with_targets(data: pathlib.Path, count: int = 3) -> hr.Dataset:
+    """The pictures of the folder, encoded, with a mask, boxes and a label for each of them."""
+    draws = np.random.default_rng(4)
+    photos = hr.ImageFolder(data / "photos")
+    rows = len(photos)
+    near, far = draws.random((2, rows, count, 2), np.float32)
+    boxes = np.concatenate([np.minimum(near, far), np.abs(near - far)], -1)
+    labels = draws.integers(0, 9, (rows, count))
+    return photos.project("image").zip(hr.Numpy({"boxes": boxes, "label": labels, "number": np.arange(rows)}))
+
+
+def detection(data: pathlib.Path) -> hr.Dataset:
+    """Boxes beside pictures that are decoded in part, in pipelines that choose, and removed."""
+    boxes = hr.boxes("boxes", format="xywh", labels="label", relative=True)
+    steps = [
+        V.Decode(),
+        V.RandomResizedCrop((40, 44), scale=(0.3, 1.0)),
+        V.RandomHorizontalFlip(),
+        V.RandomApply([V.RandomVerticalFlip(), V.ColorJitter(0.3)]),
+        V.RandomZoomOut(side_range=(1.0, 1.5)),
+        V.SanitizeBoxes(min_size=6.0),
+        V.CenterCrop(32),
+        V.HWC2CHW(),
+    ]
+    moved = with_targets(data).map(steps, ["image", boxes]).shuffle(5)
+    return moved.map(T.PadEnd((3, 4)), "boxes").map(T.PadEnd((3,), -1), "label").batch(3)
+
+
+def segmentation(data: pathlib.Path) -> hr.Dataset:
+    """Every kernel that moves masks and boxes, on small pictures."""
+    draws = np.random.default_rng(6)
+    rows = hr.Numpy(
+        {
+            "image": draws.integers(0, 256, (11, 30, 34, 3), np.uint8),
+            "mask": draws.integers(0, 5, (11, 30, 34), np.int32),
+            "boxes": np.sort(draws.integers(0, 30, (11, 2, 2, 2)), -2).reshape(11, 2, 4),
+        },
+        shuffle=True,
+    )
+    steps = [
+        V.RandomShortestSize([28, 33]),
+        V.RandomCrop(26, padding=2, fill=9),
+        V.RandomAffine(20, translate=(0.1, 0.1), fill=5),
+        V.ScaleJitter((40, 36), (0.8, 1.2)),
+        V.RandomRotation(25, expand=True, interpolation="bilinear"),
+        V.RandomPerspective(0.3, p=0.6),
+        V.EnlargeToSize((20, 24)),
+        V.CenterSquare(),
+        V.Rotate(90),
+        V.Affine(5, shear=3),
+        V.RandomResize(24, 30),
+        V.Pad((1, 2, 3, 4)),
+        V.Perspective((0, 0, 29, 0, 29, 29, 0, 29), (1, 1, 28, 0, 29, 27, 2, 29)),
+        V.PadToSize((60, 64)),
+        V.Crop(3, 4, height=40, width=50),
+        V.Resize((20, 24)),
+    ]
+    columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes")]
+    return rows.map(steps, columns).map(V.ElasticTransform(), ["image", hr.mask("mask")]).repeat(2).batch(4)
+
+
 # ---- every kernel, on the sample that its declaration gives ----
 
 
@@ -883,6 +944,8 @@ PIPELINES: dict[str, Build] = {
         chosen_pictures,
         chosen_policies,
         chosen_pairs,
+        detection,
+        segmentation,
         kernels_on_images,
         kernels_on_encoded_images,
         kernels_on_vectors,
