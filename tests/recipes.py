@@ -209,6 +209,40 @@ def table(count: int, shuffled: bool, interleave: int, split_bytes: int, shardin
     )
 
 
+def sparse_rows_of(count: int) -> pathlib.Path:
+    """The same numbers as values of the only feature of LibSVM text."""
+    path = lines_of(count).with_suffix(".libsvm")
+    if not path.exists():
+        draft = path.with_name(f"{count}.{os.getpid()}.libsvm-draft")
+        draft.write_text("".join(f"1 5:{number}\n\n" for number in range(count)))
+        draft.rename(path)
+    return path
+
+
+def number_of_value(value: Any) -> np.ndarray:
+    return np.array(int(value[0]), np.int64)
+
+
+def sparse_rows(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
+    def build() -> hr.Dataset:
+        rows = hr.LibSvm(
+            sparse_rows_of(count),
+            shuffle=shuffled,
+            window=5,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+        )
+        return rows.map(number_of_value, "value").project("value")
+
+    in_order = not shuffled and interleave == 1
+    return Recipe(
+        f"LibSvm({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
+        build,
+        (lambda: list(range(count))) if in_order else unmodelled,
+    )
+
+
 def records_of(count: int) -> pathlib.Path:
     """The same numbers as records."""
     path = lines_of(count).with_suffix(".rec")
@@ -292,7 +326,18 @@ def source(draws: Draws) -> Recipe:
 
 def _source(draws: Draws) -> Recipe:
     size = draws.integer(0, draws.choice([30, 3]))
-    kinds = ["range", "array", "stream", "lines", "table", "records", "indexed records", "image records", "own rows"]
+    kinds = [
+        "range",
+        "array",
+        "stream",
+        "lines",
+        "table",
+        "sparse rows",
+        "records",
+        "indexed records",
+        "image records",
+        "own rows",
+    ]
     kind = draws.choice(kinds)
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
@@ -300,7 +345,7 @@ def _source(draws: Draws) -> Recipe:
         return own_rows(size, draws.choice([False, True]), draws.choice([False, True]))
     if kind in ("indexed records", "image records"):
         return (indexed_records if kind == "indexed records" else image_records)(size, draws.choice([False, True]))
-    splits = {"lines": lines, "table": table, "records": records}
+    splits = {"lines": lines, "table": table, "sparse rows": sparse_rows, "records": records}
     if kind in splits:
         return splits[kind](
             size,
