@@ -93,7 +93,7 @@ class Methods:
             pad_value: What padding is filled with.
 
         Example:
-            ds.map(lambda value: np.arange(value), "value", "tokens").bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])
+            ds.bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])
         """
         ...
 
