@@ -46,10 +46,11 @@ const OpRegistration registration(
         .traits = {.joins_rows = true},
         .python_module = "dataset",
         .python =
-            {.parameters = "size: int | Callable[[BatchInfo], int], drop_remainder: bool = False, pad: bool = False, "
-                           "pad_value: float | Mapping[str, float] = 0.0, *, ragged: Ragged | Mapping[str, Ragged] | "
-                           "None = None, function: Callable[..., Any] | None = None, output: str | Sequence[str] | "
-                           "None = None, types: Columns | None = None",
+            {.parameters =
+                 "size: int | Callable[[BatchInfo], int], drop_remainder: bool = False, pad: bool = False, pad_value: "
+                 "float | Mapping[str, float] = 0.0, *, ragged: Literal[\"list\", \"pad\", \"splits\"] | Mapping[str, "
+                 "Literal[\"list\", \"pad\", \"splits\"]] | None = None, function: Callable[..., Any] | None = None, "
+                 "output: str | Sequence[str] | None = None, types: Columns | None = None",
              .docs = {{"size",
                        "Rows in a batch (at least 1, at most 1,073,741,824); or a function that gives them for a "
                        "`headrace.BatchInfo`, from its number and epoch alone. Its rank is 0, as sizes are the same on "

@@ -152,7 +152,8 @@ void AddJoiningAttributes(std::vector<ir::Attribute>& attributes) {
                         .doc = "How columns are joined whose first axis is not known; None: rows must agree.",
                         .default_value = "None",
                         .nullable = true,
-                        .choices = {"list", "splits"}});
+                        .choices = {"list", "splits"},
+                        .hidden = true});
   attributes.push_back({.name = "ragged_columns",
                         .type = ir::AttributeType::kPairs,
                         .doc = "How columns that are named are joined: \"list\", \"pad\" or \"splits\".",

@@ -130,7 +130,7 @@ class Writer:
             lines.append(f"from headrace.kernel import {', '.join(used('Kernel', 'of_one_size'))}")
         if used("Expression"):
             checking.append("from headrace.expression import Expression")
-        if hosted := used("Columns", "FieldTypes", "Ragged"):
+        if hosted := used("Columns", "FieldTypes"):
             checking.append(f"from headrace.hosted import {', '.join(hosted)}")
         if used("Kernels"):
             checking.append("from headrace.mapping import Kernels")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headrace import _engine, reference
 from headrace.csv_fields import csv_attributes as csv_attributes
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 # Names, or names with their types as far as known.
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, DType | tuple[DType, Sequence[int | None] | None]]
-
-# How rows that differ in length become a column of a batch.
-Ragged: TypeAlias = Literal["list", "pad", "splits"]
 
 # Names with their types, of one shape each.
 FieldTypes: TypeAlias = Mapping[str, DType | tuple[DType, Sequence[int | None]]]
@@ -303,8 +300,8 @@ def _joining_attributes(pad: Any, pad_value: Any, ragged: Any) -> dict[str, Any]
 
 
 def _ragged_form(given: Any) -> str:
-    if given in get_args(Ragged):
-        return str(given)
+    if isinstance(given, str) and given in ("list", "pad", "splits"):
+        return given
     raise GraphError(
         f'batch: ragged is {shown(given)}; it must be "list", "pad" or "splits", or a dict from column to one'
     )
@@ -316,7 +313,7 @@ def batched(
     drop_remainder: bool,
     pad: bool,
     pad_value: float | Mapping[str, float],
-    ragged: Ragged | Mapping[str, Ragged] | None,
+    ragged: str | Mapping[str, str] | None,
     function: Callable[..., Any] | None,
     output: str | Sequence[str] | None,
     types: Columns | None,

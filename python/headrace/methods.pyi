@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from headrace.batches import BatchInfo
     from headrace.dataset import Dataset
     from headrace.expression import Expression
-    from headrace.hosted import Columns, Ragged
+    from headrace.hosted import Columns
     from headrace.mapping import Kernels
 
 class Methods:
@@ -25,7 +25,7 @@ class Methods:
         pad: bool = False,
         pad_value: float | Mapping[str, float] = 0.0,
         *,
-        ragged: Ragged | Mapping[str, Ragged] | None = None,
+        ragged: Literal["list", "pad", "splits"] | Mapping[str, Literal["list", "pad", "splits"]] | None = None,
         function: Callable[..., Any] | None = None,
         output: str | Sequence[str] | None = None,
         types: Columns | None = None,

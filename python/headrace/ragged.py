@@ -1,6 +1,6 @@
 """Batches with ragged columns, whose values and splits are columns `boxes` and `boxes_splits`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 __all__ = ["counts_rows", "rows_in"]
@@ -17,7 +17,7 @@ def rows_in(batch: dict[str, Any]) -> int | None:
         if isinstance(value, list):
             return len(value)
         splits = batch.get(f"{name}_splits")
-        shape = getattr(value if splits is None else splits, "shape", ())
+        shape: Sequence[int] = getattr(value if splits is None else splits, "shape", ())
         if len(shape) > 0:
-            return int(shape[0]) - (splits is not None)
+            return shape[0] - (splits is not None)
     return None
