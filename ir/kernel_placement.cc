@@ -160,7 +160,7 @@ class DoubtSearch : public StepVisitor {
       inputs.push_back({column->type, history->second.bytes_range});
       if (kernel.traits.geometric && LooksLikeBoxes(column->type)) {
         Add(Cat("moves pixels, but column \"", name, "\" is ", TypeName(column->type),
-                ", as boxes are; name the columns of images alone, and change boxes in a function of yours"));
+                ", as boxes are; write hr.boxes(\"", name, "\", format=…) for it, and its boxes follow the pictures"));
       }
     }
     if (kernel.doubt == nullptr) return;

@@ -1,5 +1,6 @@
 // Holds for every kernel that is declared: it is documented, has an example and a sample, and what it infers is what it
 // gives.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -81,7 +82,7 @@ TEST(Registry, HoldsTheKernels) { EXPECT_GE(Kernels().size(), 18u) << "are they 
 
 TEST(Registry, EveryKernelHasASample) {
   for (const ir::Declaration* kernel : Kernels()) {
-    const auto inputs = static_cast<int>(kernel->sample.inputs.size());
+    const auto inputs = static_cast<int>(fixture::SampleInputs(*kernel).size());
     EXPECT_GE(inputs, kernel->min_inputs) << kernel->name << " lacks a .sample in its declaration";
     EXPECT_TRUE(kernel->max_inputs < 0 || inputs <= kernel->max_inputs) << kernel->name;
   }
@@ -93,9 +94,12 @@ TEST(Registry, EveryKernelIsDocumented) {
     EXPECT_TRUE(kernel->doc.find("Errors: ") != std::string::npos && IsSentence(kernel->doc)) << kernel->name;
     EXPECT_GE(kernel->version, 1) << kernel->name;
     EXPECT_TRUE(kernel->traits.one_to_one) << kernel->name;
-    EXPECT_TRUE(kernel->python_module == "vision" || kernel->python_module == "transforms") << kernel->name;
-    const std::string prefix = kernel->python_module == "vision" ? "V." : "T.";
-    EXPECT_TRUE(kernel->example.starts_with(prefix + kernel->name + "(")) << kernel->example;
+    // Maps write those that are internal.
+    if (kernel->python_module != "internal") {
+      EXPECT_TRUE(kernel->python_module == "vision" || kernel->python_module == "transforms") << kernel->name;
+      const std::string prefix = kernel->python_module == "vision" ? "V." : "T.";
+      EXPECT_TRUE(kernel->example.starts_with(prefix + kernel->name + "(")) << kernel->example;
+    }
     for (const ir::Attribute& attribute : kernel->attributes) {
       EXPECT_TRUE(IsSentence(attribute.doc)) << kernel->name << "." << attribute.name;
       if (!attribute.default_value) continue;
@@ -126,7 +130,8 @@ TEST(Registry, EveryKernelInfersWhatItGives) {
             << "infers " << ir::TypeName(type) << " and gives " << (*outputs)[i].TypeName();
         // If the input type is fully known, so is the output type, except for sizes that are decoded or drawn.
         const bool may_draw_size = kernel->traits.random && kernel->traits.geometric;
-        EXPECT_TRUE(known > 0 || kernel->traits.decodes || may_draw_size || type.fully_known());
+        const bool removes_rows = kernel->name == "SanitizeBoxes";
+        EXPECT_TRUE(known > 0 || kernel->traits.decodes || may_draw_size || removes_rows || type.fully_known());
       }
     }
   }
@@ -182,7 +187,9 @@ TEST(Registry, EveryKernelAllocatesItsResultByItsContext) {
     KernelContext context(RowRandom(0, 0, RowId{}), allocator);
     const Tensor output = (*kernel->Apply(inputs, context))[0];
     EXPECT_TRUE(TensorsEqual(output, expected));
-    const bool is_view = output.buffer().get() == inputs[0].buffer().get();
+    const bool is_view = std::any_of(inputs.begin(), inputs.end(), [&output](const Tensor& input) {
+      return output.buffer().get() == input.buffer().get();
+    });
     EXPECT_TRUE(is_view || output.raw() == slot.raw());
   }
 }

@@ -137,16 +137,20 @@ std::vector<ir::ColumnSet> BatchReads(const ir::Attributes& attributes, absl::Sp
   return {reads};
 }
 
+ir::Attribute PadValueAttribute() {
+  return {.name = "pad_value",
+          .type = ir::AttributeType::kFloat,
+          .doc = "What padding is filled with.",
+          .default_value = "0.0",
+          .keeps_whole = true};
+}
+
 void AddJoiningAttributes(std::vector<ir::Attribute>& attributes) {
   attributes.push_back({.name = "pad",
                         .type = ir::AttributeType::kBool,
                         .doc = "Short for `ragged=\"pad\"`.",
                         .default_value = "False"});
-  attributes.push_back({.name = "pad_value",
-                        .type = ir::AttributeType::kFloat,
-                        .doc = "What padding is filled with.",
-                        .default_value = "0.0",
-                        .keeps_whole = true});
+  attributes.push_back(PadValueAttribute());
   attributes.push_back({.name = "ragged",
                         .type = ir::AttributeType::kString,
                         .doc = "How columns are joined whose first axis is not known; None: rows must agree.",

@@ -27,6 +27,7 @@ struct BatchColumn {
   std::string name = {};
   Joining joining = Joining::kStack;
   ir::Number padding = int64_t{0};  // for kPad
+  int64_t least = 0;                // for kPad: the least length that the first axis is padded to
 };
 
 inline bool IsRagged(Joining joining) { return joining == Joining::kSplits || joining == Joining::kList; }
@@ -41,6 +42,7 @@ absl::StatusOr<ir::Schema> BatchSchema(const std::vector<BatchColumn>& columns, 
 std::vector<ir::ColumnSet> BatchReads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                       const ir::ColumnSet& wanted);
 
+ir::Attribute PadValueAttribute();
 // Adds the attributes by which columns are joined.
 void AddJoiningAttributes(std::vector<ir::Attribute>& attributes);
 

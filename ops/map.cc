@@ -112,7 +112,7 @@ const OpRegistration registration(
                "them all. Results replace the columns, or go to the output columns. Errors name the row.",
         .traits = {.one_to_one = true},
         .python_module = "dataset",
-        .python = {.parameters = "kernels: Kernels, columns: str | Sequence[str], output: str | Sequence[str] | None = "
+        .python = {.parameters = "kernels: Kernels, columns: str | Target | Sequence[str | Target], output: str | Sequence[str] | None = "
                                  "None, *, ordered: bool | None = None, types: Columns | None = None, processes: "
                                  "int = 0, worker_init: Callable[[int], Any] | None = None, seed_globals: bool | None "
                                  "= None, workers: int | None = None, window: int | None = None",
@@ -121,7 +121,9 @@ const OpRegistration registration(
                              "function gets the columns as arrays (byte strings as bytes, texts as str) and returns "
                              "one array, or a tuple of as many as there are output columns; if it has a parameter "
                              "`rng`, it gets a numpy.random.Generator for the row."},
-                            {"columns", "The column, or columns, that the first kernel reads."},
+                            {"columns",
+                             "The column, or columns, that the first kernel reads. Masks and boxes that follow the "
+                             "picture named before them are hr.mask(…) and hr.boxes(…)."},
                             {"output", "The columns for the results; None: they replace `columns`."},
                             {"ordered",
                              "Whether Python functions are called in row order; otherwise in any order. None: in "

@@ -12,6 +12,7 @@
 #include "ops/batch_columns.h"
 #include "ops/batch_operator.h"
 #include "ops/bound_function.h"
+#include "ops/given_columns.h"
 #include "ops/listed_batch.h"
 #include "ops/ragged_columns.h"
 #include "ops/stacked_batch.h"
@@ -64,27 +65,6 @@ class ChosenSizes : public BatchSizes {
 
 bool HasFunction(const ir::Attributes& attributes) { return !attributes.IsNone("function"); }
 bool ChoosesSizes(const ir::Attributes& attributes) { return !attributes.IsNone("choose_size"); }
-
-// What the function gives, as far as declared.
-absl::StatusOr<ir::Columns> GivenColumns(const ir::Attributes& attributes, const ir::Schema& input) {
-  const std::vector<std::string> names = attributes.IsNone("output") ? input.Names() : attributes.Strings("output");
-  ir::Columns given;
-  for (const std::string& name : names) {
-    if (given.IndexOf(name) >= 0) return GraphError("output names \"", name, "\" twice");
-    given.push_back({name, ir::ColumnType::Unknown()});
-  }
-  if (attributes.IsNone("types")) return given;
-  for (const ir::Column& declared : attributes.Columns("types").columns) {
-    const int at = given.IndexOf(declared.name);
-    if (at < 0) {
-      std::string list;
-      for (const std::string& name : names) Append(list, list.empty() ? "" : ", ", name);
-      return GraphError("types names \"", declared.name, "\", which the function does not give (", list, ")");
-    }
-    given.type(static_cast<size_t>(at)) = declared.type;
-  }
-  return given;
-}
 
 absl::Status CheckAttributes(const ir::Attributes& attributes) {
   if (attributes.IsNone("size") != ChoosesSizes(attributes)) {

@@ -216,7 +216,8 @@ absl::StatusOr<Tensor> StackedBatch::TakeColumn(size_t c) {
   if (column.runs.size() == 1 && StandAlone(column.runs[0])) return std::move(column.runs[0]);
   if (!column.runs.empty()) return JoinStrings(column.runs);
   if (!column.rows.empty()) {
-    return joined_[c].joining == Joining::kPad ? StackPadded(column.rows, joined_[c].padding) : Stack(column.rows);
+    return joined_[c].joining == Joining::kPad ? StackPadded(column.rows, joined_[c].padding, joined_[c].least)
+                                               : Stack(column.rows);
   }
   if (column.whole.dim(0) == rows()) return std::move(column.whole);
   return column.whole.Slice(0, 0, rows());

@@ -31,6 +31,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_texts(folder / "texts")
     _write_json_lines(folder)
     _write_tables(folder)
+    _write_sparse_rows(folder)
     _write_records(folder)
     _write_damaged(folder)
     _write_recovered(folder)
@@ -62,6 +63,15 @@ def _write_tables(folder: pathlib.Path) -> None:
     for part in range(3):
         rows = "".join(f'{part}.{i},"row ""{part}"", {i}",{i},{i * i},{-i / 3},\r\n' for i in range(25 * (part != 1)))
         (folder / f"{part}.csv").write_bytes(f"id,text,x0,x1,x2,empty\r\n{rows}".encode())
+
+
+def _write_sparse_rows(folder: pathlib.Path) -> None:
+    for part in range(3):
+        rows = (
+            f"{part}.{i}{''.join(f' {k}:{i / (k + 1)}' for k in range(part, 8 + i // 10, i % 4 + 1))}\n"
+            for i in range(25)
+        )
+        (folder / f"{part}.libsvm").write_text("# none\n" + "".join(rows))
 
 
 def _write_texts(folder: pathlib.Path) -> None:
@@ -186,6 +196,14 @@ def fails_at_batch_3(value: list[Any], info: hr.BatchInfo) -> list[Any]:
     if info.number == 3:
         raise ValueError("batch 3 is not welcome")
     return value
+
+
+def several(value: np.ndarray, rng: np.random.Generator) -> list[int]:
+    return [int(value) * 1000 + int(draw) for draw in rng.integers(0, 1000, int(value) * 7 % 5)]
+
+
+def listed_together(value: list[Any], key: list[Any], info: hr.BatchInfo) -> dict[str, Any]:
+    return {"key": key[0], "value": np.stack(value), "number": info.number}
 
 
 def counted_rows(epoch: int) -> Iterator[dict[str, Any]]:
@@ -364,6 +382,67 @@ def chosen_pairs(data: pathlib.Path) -> hr.Dataset:
     )
 
 
+def with_targets(data: pathlib.Path, count: int = 3) -> hr.Dataset:
+    """The pictures of the folder, encoded, with a mask, boxes and a label for each of them."""
+    draws = np.random.default_rng(4)
+    photos = hr.ImageFolder(data / "photos")
+    rows = len(photos)
+    near, far = draws.random((2, rows, count, 2), np.float32)
+    boxes = np.concatenate([np.minimum(near, far), np.abs(near - far)], -1)
+    labels = draws.integers(0, 9, (rows, count))
+    return photos.project("image").zip(hr.Numpy({"boxes": boxes, "label": labels, "number": np.arange(rows)}))
+
+
+def detection(data: pathlib.Path) -> hr.Dataset:
+    """Boxes beside pictures that are decoded in part, in pipelines that choose, and removed."""
+    boxes = hr.boxes("boxes", format="xywh", labels="label", relative=True)
+    steps = [
+        V.Decode(),
+        V.RandomResizedCrop((40, 44), scale=(0.3, 1.0)),
+        V.RandomHorizontalFlip(),
+        V.RandomApply([V.RandomVerticalFlip(), V.ColorJitter(0.3)]),
+        V.RandomZoomOut(side_range=(1.0, 1.5)),
+        V.SanitizeBoxes(min_size=6.0),
+        V.CenterCrop(32),
+        V.HWC2CHW(),
+    ]
+    moved = with_targets(data).map(steps, ["image", boxes]).shuffle(5)
+    return moved.map(T.PadEnd((3, 4)), "boxes").map(T.PadEnd((3,), -1), "label").batch(3)
+
+
+def segmentation(data: pathlib.Path) -> hr.Dataset:
+    """Every kernel that moves masks and boxes, on small pictures."""
+    draws = np.random.default_rng(6)
+    rows = hr.Numpy(
+        {
+            "image": draws.integers(0, 256, (11, 30, 34, 3), np.uint8),
+            "mask": draws.integers(0, 5, (11, 30, 34), np.int32),
+            "boxes": np.sort(draws.integers(0, 30, (11, 2, 2, 2)), -2).reshape(11, 2, 4),
+        },
+        shuffle=True,
+    )
+    steps = [
+        V.RandomShortestSize([28, 33]),
+        V.RandomCrop(26, padding=2, fill=9),
+        V.RandomAffine(20, translate=(0.1, 0.1), fill=5),
+        V.ScaleJitter((40, 36), (0.8, 1.2)),
+        V.RandomRotation(25, expand=True, interpolation="bilinear"),
+        V.RandomPerspective(0.3, p=0.6),
+        V.EnlargeToSize((20, 24)),
+        V.CenterSquare(),
+        V.Rotate(90),
+        V.Affine(5, shear=3),
+        V.RandomResize(24, 30),
+        V.Pad((1, 2, 3, 4)),
+        V.Perspective((0, 0, 29, 0, 29, 29, 0, 29), (1, 1, 28, 0, 29, 27, 2, 29)),
+        V.PadToSize((60, 64)),
+        V.Crop(3, 4, height=40, width=50),
+        V.Resize((20, 24)),
+    ]
+    columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes")]
+    return rows.map(steps, columns).map(V.ElasticTransform(), ["image", hr.mask("mask")]).repeat(2).batch(4)
+
+
 # ---- every kernel, on the sample that its declaration gives ----
 
 
@@ -440,6 +519,20 @@ def damaged_table(data: pathlib.Path) -> hr.Dataset:
 def skipped_lines_of_tables(data: pathlib.Path) -> hr.Dataset:
     rows = hr.Csv(str(data / "*.csv"), {"id": "float64", "x1": "uint8"}, sharding="splits", split_bytes=400)
     return rows.on_error("skip").shuffle(5).batch(4)
+
+
+def sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.LibSvm(str(data / "*.libsvm"), 10, shuffle=True, window=6, interleave=2, split_bytes=300)
+    return rows.map(T.PadEnd(10), "value").batch(4, pad=True, pad_value=-1)
+
+
+def damaged_sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    return hr.LibSvm(str(data / "*.libsvm"), 8).batch(4, pad=True, pad_value=-1)
+
+
+def skipped_sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.LibSvm(str(data / "*.libsvm"), 8, sharding="splits", split_bytes=400)
+    return rows.on_error("skip").shuffle(5).batch(4, pad=True, pad_value=-1)
 
 
 def packed_pictures(data: pathlib.Path) -> hr.Dataset:
@@ -538,6 +631,26 @@ def taken_apart(data: pathlib.Path) -> hr.Dataset:
 
 def unbatched_unevenly(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(20).map(pieces, "value").unbatch().batch(6, drop_remainder=True)
+
+
+def interleaved(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(20, shuffle=True).interleave(several, "value", cycle=3, block=2).shuffle(4).batch(6)
+
+
+def texts_in_buckets(data: pathlib.Path) -> hr.Dataset:
+    lines = hr.Text(data / "texts").shuffle(20).map(lambda line: np.array(list(str(line).encode()), np.uint8), "line")
+    return lines.bucket_by_length("line", [4, 8, 12], [3, 4, 5, 2], pad_value=7)
+
+
+def drawn_into_buckets(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(40, shuffle=True).map(longer_from_13, "value", "x").repeat(2)
+    batches = rows.bucket_by_length("x", [4, 6, 9], [7, 3, 2, 1], pad="boundary")
+    return batches.shuffle(3).project("x").map(T.TypeCast("float32"), "x")
+
+
+def grouped_by_key(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(50, shuffle=True).map(lambda value: value % 7, "value", "key").filter(often, "value")
+    return rows.group_by_window("key", 4, listed_together, ["key", "value", "number"])
 
 
 def zipped(data: pathlib.Path) -> hr.Dataset:
@@ -793,6 +906,13 @@ def skipped_and_mixed(data: pathlib.Path) -> hr.Dataset:
     return hr.mix([failing, kept], [2, 1], stop="all").repeat(2).on_error("skip").batch(4)
 
 
+def skipped_in_turns_and_buckets(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(60).map(fails_at_37, "value").filter(100 // (hr.col("value") - 11) < 50)
+    turns = rows.interleave(lambda value: [value] * int(value % 4), "value", cycle=4)
+    lengths = turns.map(lambda value: np.full(1 + value % 6, value), "value", "x")
+    return lengths.bucket_by_length("x", [3, 5], [4, 3, 2]).on_error("skip")
+
+
 def skipped_up_to_the_limit(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(50).map(fails_at_37, "value").repeat(3).batch(5)
     return numbers.on_error("skip", max_errors=1)
@@ -842,6 +962,8 @@ PIPELINES: dict[str, Build] = {
         chosen_pictures,
         chosen_policies,
         chosen_pairs,
+        detection,
+        segmentation,
         kernels_on_images,
         kernels_on_encoded_images,
         kernels_on_vectors,
@@ -853,6 +975,9 @@ PIPELINES: dict[str, Build] = {
         tables,
         damaged_table,
         skipped_lines_of_tables,
+        sparse_rows,
+        damaged_sparse_rows,
+        skipped_sparse_rows,
         packed_pictures,
         packed_pictures_in_splits,
         part_of_records,
@@ -869,6 +994,11 @@ PIPELINES: dict[str, Build] = {
         filtered,
         taken_apart,
         unbatched_unevenly,
+        interleaved,
+        texts_in_buckets,
+        drawn_into_buckets,
+        grouped_by_key,
+        skipped_in_turns_and_buckets,
         zipped,
         chained,
         indices_only,
@@ -928,6 +1058,7 @@ FAILING = {
     "damaged_picture_among_shuffled": "DataError",
     "damaged_text": "DataError",
     "damaged_table": "DataError",
+    "damaged_sparse_rows": "DataError",
     "skipped_up_to_the_limit": "FunctionError",
     "failing_function": "FunctionError",
     "failing_function_in_any_order": "FunctionError",

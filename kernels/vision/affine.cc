@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "core/error.h"
+#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
 namespace headrace {
 namespace {
 
-class Affine : public WarpKernel {
+class Affine : public WarpKernel, public BoxMover {
  public:
   explicit Affine(const ir::Attributes& attributes) : WarpKernel(attributes) {
     const std::vector<double> translate = attributes.Floats("translate");
@@ -20,6 +22,11 @@ class Affine : public WarpKernel {
                    .scale = attributes.Float("scale"),
                    .shear = {shear[0], shear.size() > 1 ? shear[1] : 0},
                    .center = CenterOf(attributes)};
+  }
+
+  absl::Status MoveBoxes(RowRandom&, CanvasBoxes& boxes) const override {
+    boxes.Warp(InverseOf(parameters_, boxes.height(), boxes.width()), boxes.height(), boxes.width());
+    return absl::OkStatus();
   }
 
  protected:
@@ -60,7 +67,7 @@ absl::StatusOr<Ranges> RangesOf(const ir::Attributes& attributes) {
   return ranges;
 }
 
-class RandomAffine : public WarpKernel {
+class RandomAffine : public WarpKernel, public BoxMover {
  public:
   RandomAffine(const ir::Attributes& attributes, const Ranges& ranges)
       : WarpKernel(attributes), ranges_(ranges), center_(CenterOf(attributes)) {}
@@ -70,25 +77,35 @@ class RandomAffine : public WarpKernel {
     return std::make_unique<RandomAffine>(attributes, ranges);
   }
 
+  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const override {
+    boxes.Warp(Draw(random, boxes.height(), boxes.width()), boxes.height(), boxes.width());
+    return absl::OkStatus();
+  }
+
  protected:
-  // Draws the same numbers whatever the attributes are.
   absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
                               OutputAllocator& output) const override {
+    const PlaneMap map = Draw(random, image.height, image.width);
+    return Warped(image, map, image.height, image.width, options, output);
+  }
+
+ private:
+  // Draws the same numbers whatever the attributes are.
+  PlaneMap Draw(RowRandom& random, int64_t height, int64_t width) const {
     AffineParameters drawn;
     drawn.center = center_;
     drawn.angle = random.Uniform(ranges_.degrees.low, ranges_.degrees.high);
-    const double most_x = ranges_.translate[0] * static_cast<double>(image.width);
-    const double most_y = ranges_.translate[1] * static_cast<double>(image.height);
+    const double most_x = ranges_.translate[0] * static_cast<double>(width);
+    const double most_y = ranges_.translate[1] * static_cast<double>(height);
     // Rounds half to even, as Python does.
     drawn.translate[0] = std::nearbyint(random.Uniform(-most_x, most_x));
     drawn.translate[1] = std::nearbyint(random.Uniform(-most_y, most_y));
     drawn.scale = random.Uniform(ranges_.scale.low, ranges_.scale.high);
     drawn.shear[0] = random.Uniform(ranges_.shear_x.low, ranges_.shear_x.high);
     drawn.shear[1] = random.Uniform(ranges_.shear_y.low, ranges_.shear_y.high);
-    return Warped(image, InverseOf(drawn, image.height, image.width), image.height, image.width, options, output);
+    return InverseOf(drawn, height, width);
   }
 
- private:
   Ranges ranges_;
   std::optional<PlanePoint> center_;
 };
@@ -182,8 +199,8 @@ ir::Declaration Random() {
   return declaration;
 }
 
-const KernelRegistration plain{Plain(), Makes<Affine>()};
-const KernelRegistration random{Random(), RandomAffine::Make};
+const MovingRegistration plain{Plain(), Makes<Affine>()};
+const MovingRegistration random{Random(), RandomAffine::Make};
 
 }  // namespace
 }  // namespace headrace

@@ -77,17 +77,14 @@ PlaneMap InverseOf(const AffineParameters& parameters, int64_t height, int64_t w
   return map;
 }
 
-absl::StatusOr<Tensor> Rotated(const Image& image, double angle, bool expand, std::optional<PlanePoint> center,
-                               const WarpOptions& options, OutputAllocator& output) {
+Turning TurningOf(double angle, bool expand, std::optional<PlanePoint> center, int64_t height, int64_t width) {
   angle = std::fmod(angle, 360);
   if (angle < 0) angle += 360;
-  if (!center &&
-      (angle == 0 || angle == 180 || ((angle == 90 || angle == 270) && (expand || image.height == image.width)))) {
-    if (angle == 0) return image.tensor;
-    return Turned(image, static_cast<int>(angle / 90), output);
+  if (!center && (angle == 0 || angle == 180 || ((angle == 90 || angle == 270) && (expand || height == width)))) {
+    const int quarters = static_cast<int>(angle / 90);
+    if (quarters % 2 == 1) std::swap(height, width);
+    return {.quarters = quarters, .height = height, .width = width};
   }
-  auto height = image.height;
-  auto width = image.width;
   const auto sides = PlanePoint{static_cast<double>(width), static_cast<double>(height)};
   const PlanePoint middle = center.value_or(PlanePoint{sides[0] / 2, sides[1] / 2});
   const double turn = -Radians(angle);
@@ -113,7 +110,14 @@ absl::StatusOr<Tensor> Rotated(const Image& image, double angle, bool expand, st
     width = across.pixels();
     height = down.pixels();
   }
-  return Warped(image, map, height, width, options, output);
+  return {.whole = false, .map = map, .height = height, .width = width};
+}
+
+absl::StatusOr<Tensor> Rotated(const Image& image, const Turning& turning, const WarpOptions& options,
+                               OutputAllocator& output) {
+  if (!turning.whole) return Warped(image, turning.map, turning.height, turning.width, options, output);
+  if (turning.quarters == 0) return image.tensor;
+  return Turned(image, turning.quarters, output);
 }
 
 absl::StatusOr<PlaneMap> ProjectionOf(const Corners& from, const Corners& to) {

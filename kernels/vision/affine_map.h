@@ -26,10 +26,20 @@ struct AffineParameters {
 // From the result to an image of this size: torchvision's inverse affine matrix.
 PlaneMap InverseOf(const AffineParameters& parameters, int64_t height, int64_t width);
 
-// The whole image of its tensor turned by `angle` degrees, counter-clockwise, as Pillow's Image.rotate: in its own
-// size, or, if `expand`, in one that holds all of it. May return a view.
-absl::StatusOr<Tensor> Rotated(const Image& image, double angle, bool expand, std::optional<PlanePoint> center,
-                               const WarpOptions& options, OutputAllocator& output);
+// How an image of this size is turned by `angle` degrees, counter-clockwise, as Pillow's Image.rotate turns it: in its
+// own size, or, if `expand`, in one that holds all of it.
+struct Turning {
+  int quarters = 0;  // by so many, without resampling, if `whole`
+  bool whole = true;
+  PlaneMap map = {};   // otherwise
+  int64_t height = 0;  // of the result
+  int64_t width = 0;
+};
+Turning TurningOf(double angle, bool expand, std::optional<PlanePoint> center, int64_t height, int64_t width);
+
+// The whole image of its tensor turned so. May return a view.
+absl::StatusOr<Tensor> Rotated(const Image& image, const Turning& turning, const WarpOptions& options,
+                               OutputAllocator& output);
 
 // Maps the four points `to` of the result to the points `from` of the image; kGraph if three of them are on one line.
 using Corners = std::array<PlanePoint, 4>;

@@ -75,7 +75,8 @@ absl::StatusOr<Tensor> Moved(const Image& image, const Augmented& augmented, con
                              OutputAllocator& output) {
   if (augmented.what == Augmentation::kSharpness) return WithSharpness(image, 1 + augmented.magnitude, output);
   if (augmented.what == Augmentation::kRotate) {
-    return Rotated(image, augmented.magnitude, false, std::nullopt, options, output);
+    return Rotated(image, TurningOf(augmented.magnitude, false, std::nullopt, image.height, image.width), options,
+                   output);
   }
   return Warped(image, InverseOf(MoveOf(augmented), image.height, image.width), image.height, image.width, options,
                 output);

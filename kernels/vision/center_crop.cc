@@ -5,6 +5,7 @@
 #include "kernels/vision/centered_begin.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/size_attribute.h"
 #include "kernels/vision/window.h"
 
@@ -39,7 +40,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{WithSize(type, size[0], size[1])};
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "CenterCrop",
      .summary = "Cuts a rectangle out of the middle of an image.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "

@@ -5,6 +5,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
@@ -35,7 +36,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::S
   return std::vector{WithSize(type, side, side)};
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "CenterSquare",
      .summary = "Cuts the largest square out of the middle of an image.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with height and width "

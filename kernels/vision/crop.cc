@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
@@ -38,7 +39,7 @@ ir::Attribute Side(const char* name, const char* doc) {
   return {.name = name, .doc = doc, .minimum = 1, .maximum = 65535};
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "Crop",
      .summary = "Cuts a fixed rectangle out of an image.",
      .doc =

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "ir/graph.pb.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/jpeg.h"
+#include "kernels/vision/picture_size.h"
 #include "kernels/vision/pixel_limit.h"
 #include "kernels/vision/png.h"
 
@@ -48,6 +50,7 @@ absl::Status CheckScale(int64_t scale) {
 
 class Decode : public DecodeKernel {
  public:
+  explicit Decode(const DecodeOptions& options) : options_(options) {}
   explicit Decode(const ir::Attributes& attributes) {
     const std::string& mode = attributes.String("mode");
     if (mode == "L") options_.mode = PixelMode::kGrey;
@@ -189,4 +192,21 @@ const KernelRegistration registration{
     }};
 
 }  // namespace
+
+bool IsEncoded(DType dtype, int rank) {
+  return (dtype == DType::kBytes && rank == 0) || (dtype == DType::kUInt8 && rank == 1);
+}
+
+absl::StatusOr<PictureSize> SizeOfEncoded(const Tensor& encoded, const DecodeOptions& options) {
+  std::optional<PictureSize> size;
+  const auto note = [&size](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
+    size = {height, width};
+    // Ends the decoding.
+    return InternalError("only the size is wanted");
+  };
+  const absl::Status status = Decode(options).ApplyPart(encoded, note).status();
+  if (size.has_value()) return *size;
+  return status;
+}
+
 }  // namespace headrace

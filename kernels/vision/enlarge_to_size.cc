@@ -8,6 +8,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/size_attribute.h"
 
@@ -94,7 +95,7 @@ bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType
   return image && Enlargements(*image, attributes.Ints("size")).empty();
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "EnlargeToSize",
      .summary = "Enlarges an image that is smaller than a size.",
      .doc = "Takes uint8 or float32 of shape (H, W, C) or (H, W), with `antialias=False` uint16, too, and gives the "

@@ -18,4 +18,11 @@ absl::StatusOr<Tensor> GeometricKernel::Apply(const Tensor& input, KernelContext
   return TensorOf(moved, context.output());
 }
 
+absl::Status GeometricKernel::MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const {
+  MovePlan plan(boxes.height(), boxes.width());
+  HEADRACE_RETURN_IF_ERROR(Plan(random, plan));
+  boxes.Follow(plan);
+  return absl::OkStatus();
+}
+
 }  // namespace headrace

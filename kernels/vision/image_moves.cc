@@ -62,6 +62,7 @@ absl::Status MovePlan::CheckFills(const Image& image) const {
 }
 
 void MovePlan::Cut(const Window& window, Border border, absl::Span<const ir::Number> fill) {
+  cuts_ = true;
   const bool inside = Inside(window, height_, width_);
   if (inside && window.height == height_ && window.width == width_) return;
   height_ = window.height;

@@ -37,6 +37,8 @@ class MovePlan {
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
 
+  // Whether any cut was added, even one that keeps all of the image.
+  bool cuts() const { return cuts_; }
   // Whether the plan leaves an image of this size, for which it was made, unchanged.
   bool Keeps(int64_t height, int64_t width) const;
 
@@ -72,6 +74,7 @@ class MovePlan {
   Window source_;
   int64_t height_;
   int64_t width_;
+  bool cuts_ = false;
   absl::InlinedVector<ImageMove, 4> moves_;
   absl::InlinedVector<absl::Span<const ir::Number>, 1> required_;
 };

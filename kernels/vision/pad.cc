@@ -4,6 +4,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
@@ -41,7 +42,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{WithSize(type, height, width)};
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "Pad",
      .summary = "Adds pixels around an image.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type, larger by the padding. "

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/size_attribute.h"
 #include "kernels/vision/window.h"
 
@@ -46,7 +47,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{WithSize(type, size[0], size[1])};
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "PadToSize",
      .summary = "Pads an image to a height and width.",
      .doc =

@@ -1,8 +1,11 @@
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
 namespace headrace {
@@ -15,7 +18,7 @@ Corners CornersOf(const ir::Attributes& attributes, std::string_view name) {
   return corners;
 }
 
-class Perspective : public WarpKernel {
+class Perspective : public WarpKernel, public BoxMover {
  public:
   Perspective(const ir::Attributes& attributes, const PlaneMap& map) : WarpKernel(attributes), map_(map) {}
 
@@ -23,6 +26,11 @@ class Perspective : public WarpKernel {
     HEADRACE_ASSIGN_OR_RETURN(const PlaneMap map,
                               ProjectionOf(CornersOf(attributes, "startpoints"), CornersOf(attributes, "endpoints")));
     return std::make_unique<Perspective>(attributes, map);
+  }
+
+  absl::Status MoveBoxes(RowRandom&, CanvasBoxes& boxes) const override {
+    boxes.Warp(map_, boxes.height(), boxes.width());
+    return absl::OkStatus();
   }
 
  protected:
@@ -35,24 +43,38 @@ class Perspective : public WarpKernel {
   PlaneMap map_;
 };
 
-class RandomPerspective : public WarpKernel {
+class RandomPerspective : public WarpKernel, public BoxMover {
  public:
   explicit RandomPerspective(const ir::Attributes& attributes)
       : WarpKernel(attributes),
         distortion_(attributes.Float("distortion_scale")),
         probability_(attributes.Float("p")) {}
 
+  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const override {
+    const std::optional<PlaneMap> map = Draw(random, boxes.height(), boxes.width());
+    if (map.has_value()) boxes.Warp(*map, boxes.height(), boxes.width());
+    return absl::OkStatus();
+  }
+
  protected:
   absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
                               OutputAllocator& output) const override {
-    if (random.Uniform() >= probability_) return TensorOfAll(image);
+    const std::optional<PlaneMap> map = Draw(random, image.height, image.width);
+    if (!map.has_value()) return image.tensor;
+    return Warped(image, *map, image.height, image.width, options, output);
+  }
+
+ private:
+  // nullopt: the image stays as it is.
+  std::optional<PlaneMap> Draw(RowRandom& random, int64_t height, int64_t width) const {
+    if (random.Uniform() >= probability_) return std::nullopt;
     const auto bound = [this](int64_t side) {
       return static_cast<uint64_t>(distortion_ * static_cast<double>(side / 2)) + 1;
     };
-    const uint64_t bound_x = bound(image.width);
-    const uint64_t bound_y = bound(image.height);
-    const auto right = static_cast<double>(image.width - 1);
-    const auto bottom = static_cast<double>(image.height - 1);
+    const uint64_t bound_x = bound(width);
+    const uint64_t bound_y = bound(height);
+    const auto right = static_cast<double>(width - 1);
+    const auto bottom = static_cast<double>(height - 1);
     // Inwards from each corner, x first, clockwise from the top left.
     Corners corners = {{{0, 0}, {right, 0}, {right, bottom}, {0, bottom}}};
     const Corners whole = corners;
@@ -64,12 +86,8 @@ class RandomPerspective : public WarpKernel {
     }
     const absl::StatusOr<PlaneMap> map = ProjectionOf(whole, corners);
     // Pictures of a pixel or two have corners that coincide.
-    if (!map.ok()) return TensorOfAll(image);
-    return Warped(image, *map, image.height, image.width, options, output);
+    return map.ok() ? std::make_optional(*map) : std::nullopt;
   }
-
- private:
-  static Tensor TensorOfAll(const Image& image) { return image.tensor; }
 
   double distortion_;
   double probability_;
@@ -134,8 +152,8 @@ ir::Declaration Random() {
   return declaration;
 }
 
-const KernelRegistration plain{Plain(), Perspective::Make};
-const KernelRegistration random{Random(), Makes<RandomPerspective>()};
+const MovingRegistration plain{Plain(), Perspective::Make};
+const MovingRegistration random{Random(), Makes<RandomPerspective>()};
 
 }  // namespace
 }  // namespace headrace

@@ -5,6 +5,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/size_attribute.h"
 #include "kernels/vision/window.h"
 
@@ -68,7 +69,7 @@ ir::Attribute OptionalPadding() {
   return padding;
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "RandomCrop",
      .summary = "Cuts a rectangle out of an image at a random position.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type with the height and "

@@ -4,6 +4,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 
 namespace headrace {
 namespace {
@@ -38,7 +39,7 @@ ir::Attribute ProbabilityAttribute() {
           .maximum = 1};
 }
 
-const KernelRegistration left_right{
+const MovingRegistration left_right{
     {.name = "RandomHorizontalFlip",
      .summary = "Swaps right and left in some rows, chosen at random.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, mirrored with "
@@ -52,7 +53,7 @@ const KernelRegistration left_right{
      .infer_kernel = Infer},
     Makes<RandomFlip<&MovePlan::FlipLeftRight>>()};
 
-const KernelRegistration top_bottom{
+const MovingRegistration top_bottom{
     {.name = "RandomVerticalFlip",
      .summary = "Swaps top and bottom in some rows, chosen at random.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, mirrored with "

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/resized_crop_box.h"
 #include "kernels/vision/size_attribute.h"
@@ -219,9 +220,9 @@ ir::Declaration OfScaleJitter() {
   return declaration;
 }
 
-const KernelRegistration random_resize{OfResize(), RandomResize::Make};
-const KernelRegistration random_shortest_size{OfShortestSize(), RandomShortestSize::Make};
-const KernelRegistration scale_jitter{OfScaleJitter(), ScaleJitter::Make};
+const MovingRegistration random_resize{OfResize(), RandomResize::Make};
+const MovingRegistration random_shortest_size{OfShortestSize(), RandomShortestSize::Make};
+const MovingRegistration scale_jitter{OfScaleJitter(), ScaleJitter::Make};
 
 }  // namespace
 }  // namespace headrace

@@ -5,6 +5,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resize.h"
 #include "kernels/vision/resized_crop_box.h"
 #include "kernels/vision/size_attribute.h"
@@ -45,7 +46,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{WithSize(type, size[0], size[1])};
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "RandomResizedCrop",
      .summary = "Cuts a random rectangle out of an image and resizes it.",
      .doc = "Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the same "

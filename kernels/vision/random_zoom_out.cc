@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resized_crop_box.h"
 #include "kernels/vision/window.h"
 
@@ -52,7 +53,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{WithSize(type, ir::kUnknownDim, ir::kUnknownDim)};
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "RandomZoomOut",
      .summary = "Puts some images on a larger canvas, at random.",
      .doc =

@@ -9,6 +9,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/resample.h"
 #include "kernels/vision/size_attribute.h"
 #include "opencv2/imgproc.hpp"
@@ -227,11 +228,12 @@ bool KeepsSize(const ir::Attributes& attributes, absl::Span<const ir::ColumnType
   return target.height == shape[0] && target.width == shape[1];
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "Resize",
      .summary = "Resizes an image to a height and width, or its shorter side to a length.",
      .doc =
-         "Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the same "
+         "Takes uint8 or float32, with antialias=False also uint16, and numbers of any type where the nearest pixel is "
+         "taken with antialias=True, of shape (H, W, C) or (H, W) and gives the same "
          "dtype with another height and width; values stay in the units of the input (whole numbers are rounded and "
          "clamped to the dtype's range).\n"
          "With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR, BICUBIC, BOX "

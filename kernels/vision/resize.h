@@ -27,8 +27,11 @@ struct Resizing {
   static Resizing Of(const ir::Attributes& attributes);
   // Whether a part of the result can be made alone, with the same bits.
   bool CanGivePart() const { return antialias && interpolation != Interpolation::kNearest; }
-  // What it resizes: OpenCV also resizes 16 bits.
-  PixelTypes accepted() const { return antialias ? PixelTypes::kByteOrFloat : PixelTypes::kByteWordOrFloat; }
+  // What it resizes: OpenCV also resizes 16 bits, and the nearest pixel is copied, whatever it is.
+  PixelTypes accepted() const {
+    if (!antialias) return PixelTypes::kByteWordOrFloat;
+    return interpolation == Interpolation::kNearest ? PixelTypes::kFixedSize : PixelTypes::kByteOrFloat;
+  }
 };
 
 // The part of a source of `source_height` × `source_width` that is read for the part `part` of the result of `height` ×

@@ -3,13 +3,15 @@
 #include <vector>
 
 #include "core/error.h"
+#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
 namespace headrace {
 namespace {
 
 // By an angle from an interval, which may be one angle.
-class Rotation : public WarpKernel {
+class Rotation : public WarpKernel, public BoxMover {
  public:
   Rotation(const ir::Attributes& attributes, Interval degrees)
       : WarpKernel(attributes), degrees_(degrees), expand_(attributes.Bool("expand")), center_(CenterOf(attributes)) {}
@@ -23,13 +25,27 @@ class Rotation : public WarpKernel {
     return std::make_unique<Rotation>(attributes, degrees);
   }
 
+  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const override {
+    const Turning turning = Draw(random, boxes.height(), boxes.width());
+    if (turning.whole) {
+      boxes.Turn(turning.quarters);
+    } else {
+      boxes.Warp(turning.map, turning.height, turning.width);
+    }
+    return absl::OkStatus();
+  }
+
  protected:
   absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
                               OutputAllocator& output) const override {
-    return Rotated(image, random.Uniform(degrees_.low, degrees_.high), expand_, center_, options, output);
+    return Rotated(image, Draw(random, image.height, image.width), options, output);
   }
 
  private:
+  Turning Draw(RowRandom& random, int64_t height, int64_t width) const {
+    return TurningOf(random.Uniform(degrees_.low, degrees_.high), expand_, center_, height, width);
+  }
+
   Interval degrees_;
   bool expand_;
   std::optional<PlanePoint> center_;
@@ -81,8 +97,8 @@ ir::Declaration Random() {
   return declaration;
 }
 
-const KernelRegistration plain{Plain(), Rotation::Fixed};
-const KernelRegistration random{Random(), Rotation::Random};
+const MovingRegistration plain{Plain(), Rotation::Fixed};
+const MovingRegistration random{Random(), Rotation::Random};
 
 }  // namespace
 }  // namespace headrace

@@ -29,6 +29,7 @@ from headrace.progress_bar import progress
 from headrace.sampler import Sampler
 from headrace.samplers import *  # noqa: F403
 from headrace.sources import *  # noqa: F403
+from headrace.targets import boxes, mask
 
 __version__ = "0.1.0"
 
@@ -54,10 +55,12 @@ __all__ = [
     "StateError",
     "Subset",
     "UnsupportedError",
+    "boxes",
     "col",
     "compose",
     "load",
     "load_plugin",
+    "mask",
     "plugin_include",
     "progress",
     "transforms",

@@ -15,6 +15,7 @@ from headrace import _engine
 from headrace.chooser import Chooser, flattened
 from headrace.doubts import location_of, warn_once
 from headrace.errors import GraphError
+from headrace.mapping import check_has_boxes
 from headrace.options import shown, whole
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _DOUBTING = frozenset({"GaussianNoise", "Normalize"})
 # The kind of a value that is probably no picture.
 _BOXES = "boxes"
 # What a pipeline says of them.
-_BOXES_MOVED = re.compile(r'column "([^"]*)" is (.*), as boxes are; name the columns of images alone, and change')
+_BOXES_MOVED = re.compile(r'column "([^"]*)" is (.*), as boxes are; .*')
 
 
 class Composed:
@@ -41,6 +42,7 @@ class Composed:
     def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
         self._seed = None if seed is None else whole("seed", seed, of="compose")
         self._kernels = tuple(kernels)
+        check_has_boxes(kernels)
         steps = _steps(flattened(kernels))
         self._chain = _engine.EagerChain(steps)
         self._numbers = count()
@@ -100,7 +102,8 @@ class Composed:
             moved = _BOXES_MOVED.search(message)
             # A picture may be 4 pixels wide.
             if moved is None or moved[1] in boxes:
-                said = _BOXES_MOVED.sub(r"\1 is \2, as boxes are; give it images alone, and change", message)
+                advice = "give it images alone, and change boxes in a function of yours"
+                said = _BOXES_MOVED.sub(rf"\1 is \2, as boxes are; {advice}", message)
                 warn_once(said.removeprefix("map "), location_of(location))
 
     def _doubts(self, arrays: tuple[Any, ...]) -> list[tuple[str, str]]:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from headrace import _engine, reference
 from headrace.csv_fields import csv_attributes as csv_attributes
 from headrace.dtype import DType, dtype_name
-from headrace.errors import GraphError, ResourceError
+from headrace.errors import Error, GraphError, ResourceError
 from headrace.expression import Expression
 from headrace.json_fields import json_fields as json_fields
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import flag, memory_bytes, path, shown, text
 from headrace.process_options import ProcessOptions
-from headrace.stage_limits import given_limits
+from headrace.stage_limits import StageLimits, given_limits
+from headrace.targets import Target, pictures_and_targets
 
 if TYPE_CHECKING:
     from headrace.dataset import Dataset
@@ -227,7 +228,7 @@ def _keys_of_first_row(dataset: Any, count: int) -> list[str]:
 def mapped(
     dataset: Methods,
     kernels: Kernels,
-    columns: str | Sequence[str],
+    columns: str | Target | Sequence[str | Target],
     output: str | Sequence[str] | None,
     ordered: bool | None,
     types: Columns | None,
@@ -242,7 +243,12 @@ def mapped(
             f'map: the kernels come first, and then the columns: map([Decode()], "image"); '
             f"here kernels is {shown(kernels)} and columns is {shown(columns)}"
         )
-    read = names(columns, "columns", "map")
+    followed = pictures_and_targets(columns)
+    if followed is not None:
+        return _mapped_with_targets(
+            dataset, kernels, *followed, output, types, processes, given_limits("map", workers, window)
+        )
+    read = names(columns, "columns", "map")  # type: ignore[arg-type]
     ordered = None if ordered is None else flag("ordered", ordered, "map")
     in_processes = ProcessOptions("map", processes, worker_init, seed_globals)
     writer = StepWriter(ordered, None if types is None else column_types(types, "map"), in_processes)
@@ -252,6 +258,39 @@ def mapped(
         _check_callers(limits.workers, processes, ordered)
     bindings = [bound.binding for bound in writer.bound]
     return dataset._append("map", {}, steps=writer.steps, step_bindings=bindings, limits=limits)
+
+
+def _mapped_with_targets(
+    dataset: Methods,
+    kernels: Kernels,
+    pictures: list[Any],
+    targets: list[Target],
+    output: str | Sequence[str] | None,
+    types: Columns | None,
+    processes: int,
+    limits: StageLimits,
+) -> Dataset:
+    from headrace.target_steps import TargetStepWriter
+
+    if output is not None:
+        raise GraphError("map: masks and boxes take the place of what they were made of; leave output out")
+    if types is not None or processes != 0:
+        raise GraphError("map: types and processes are of Python functions, and masks and boxes follow kernels alone")
+    writer = TargetStepWriter(None, None, ProcessOptions("map", 0, None, None))
+    writer.write_targets(kernels, pictures, targets, _images_of(dataset))
+    return dataset._append("map", {}, steps=writer.steps, limits=limits)
+
+
+def _images_of(dataset: Methods) -> set[str]:
+    """The columns that are known to hold images, which are not encoded."""
+    from headrace.dataset import Dataset
+
+    assert isinstance(dataset, Dataset)
+    try:
+        schema = dataset.schema
+    except Error:  # Reported when the dataset is used, with all that is wrong.
+        return set()
+    return {name for name, (_, shape) in schema.items() if shape is not None and len(shape) > 1}
 
 
 def _check_callers(workers: int, processes: int, ordered: bool | None) -> None:
@@ -334,6 +373,36 @@ def batched(
         attributes["output"] = None if output is None else names(output, "output", "batch")
         attributes["types"] = None if types is None else _engine.Columns(column_types(types, "batch"))
     return dataset._append("python_batch", attributes)
+
+
+def grouped(
+    dataset: Methods,
+    key: str,
+    size: int,
+    function: Callable[..., Any],
+    output: str | Sequence[str] | None,
+    types: Columns | None,
+) -> Dataset:
+    from headrace import batches
+
+    bound, wants_rng = batches.of_batches(function, "group_by_window")
+    attributes: dict[str, Any] = {"key": key, "size": size, "function": bound, "random": wants_rng}
+    attributes["output"] = None if output is None else names(output, "output", "group_by_window")
+    attributes["types"] = None if types is None else _engine.Columns(column_types(types, "group_by_window"))
+    return dataset._append("group_by_window", attributes)
+
+
+def interleaved(
+    dataset: Methods,
+    function: Callable[..., Any],
+    columns: str | Sequence[str],
+    output: str | Sequence[str] | None,
+    cycle: int,
+    block: int,
+) -> Dataset:
+    from headrace import children
+
+    return children.interleaved(dataset, function, columns, output, cycle, block)
 
 
 def mix(dataset: Dataset, shuffle: Any, window: Any, seed: Any, name: Any) -> None:

@@ -1,6 +1,6 @@
 """Translates `map`'s arguments to steps of the graph: which kernel reads and writes which columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from headrace import _engine
@@ -44,6 +44,18 @@ def kernel_list(kernels: Kernels) -> list[Kernel | Callable[..., Any]]:
     return listed
 
 
+def check_has_boxes(kernels: Iterable[Any]) -> None:
+    """For a call or map without boxes."""
+    for kernel in kernels:
+        if isinstance(kernel, Chooser):
+            for branch in kernel._branches:
+                check_has_boxes(branch)
+        elif isinstance(kernel, Kernel) and kernel._name == "SanitizeBoxes":
+            raise GraphError(
+                'SanitizeBoxes: works in a map with boxes: ds.map([…, V.SanitizeBoxes()], ["image", hr.boxes("boxes")])'
+            )
+
+
 def takes_all(kernel: Kernel | Callable[..., Any]) -> bool:
     return not isinstance(kernel, Kernel) or not kernel._unary
 
@@ -62,6 +74,7 @@ class StepWriter:
 
     def write(self, kernels: Kernels, columns: list[str], output: list[str]) -> None:
         listed = list(flattened(kernel_list(kernels)))
+        check_has_boxes(listed)
         self._check_types(listed)
         self._check_processes(listed)
         changes = self._index_of_change(listed, columns, output)

@@ -43,13 +43,9 @@ _METHODS = {
     "output_shapes": _SCHEMA,
     "output_types": _SCHEMA,
     "apply": "write function(dataset)",
-    "interleave": "write interleave=… in a source that reads files, as in hr.Text(files, interleave=8); rows of several "
-    "datasets are mixed by hr.mix([a, b], weights=[1, 1], stop=…)",
     "window": "write batch(size) for rows that follow each other; windows that overlap are not here yet",
-    "group_by_window": "write sample(hr.PK(P, K)).batch(P * K) for groups of equal classes; groups by other keys are not "
-    "here yet",
-    "bucket_by_sequence_length": "write sample(sampler).batch(size, pad=True), where the sampler is an object of yours "
-    "that puts rows of similar length together",
+    "bucket_by_sequence_length": "write bucket_by_length(column, boundaries, batch_sizes)",
+    "bucket_batch_by_length": "write bucket_by_length(column, boundaries, batch_sizes)",
     "set_epoch": "write dataset.epoch = epoch, or iterate(epoch=epoch)",
 }
 
@@ -76,6 +72,12 @@ _KEYWORDS = {
     "output_columns": "it is called output: map(kernels, columns, output=…)",
     "operations": "it is called kernels: map(kernels=…)",
     "map_func": "it is called kernels: map(kernels=…)",
+    "cycle_length": "it is called cycle: interleave(function, columns, cycle=…)",
+    "block_length": "it is called block: interleave(function, columns, cycle=…, block=…)",
+    "bucket_boundaries": "it is called boundaries: bucket_by_length(column, boundaries, batch_sizes)",
+    "bucket_batch_sizes": "it is called batch_sizes: bucket_by_length(column, boundaries, batch_sizes)",
+    "pad_to_bucket_boundary": 'write bucket_by_length(…, pad="boundary")',
+    "window_size": "it is called size: group_by_window(key, size, function)",
     "num_epochs": _EPOCHS,
     "epochs": _EPOCHS,
     "num_shards": _RANKS,

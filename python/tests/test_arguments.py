@@ -256,6 +256,12 @@ KERNELS["PadEnd"] = (
     lambda **given: hr.Numpy({"value": PIXELS}).map(T.PadEnd(**given), "value"),
     {"shape": (60, 80, 3)},
 )
+KERNELS["SanitizeBoxes"] = (
+    lambda **given: hr.Numpy({"value": PIXELS, "boxes": np.zeros((len(PIXELS), 3, 4))}).map(
+        V.SanitizeBoxes(**given), ["value", hr.boxes("boxes")]
+    ),
+    {"min_size": 2.0},
+)
 
 
 def chosen(_name: str, **given: Any) -> hr.Dataset:

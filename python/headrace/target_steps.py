@@ -1,0 +1,185 @@
+"""Writes the steps of a map over pictures and their targets: what each kernel is to each kind of target.
+
+All columns of one kernel's steps are of one group, so they make the same draws. The graph holds the steps as they run:
+those of a mask take the nearest pixel, and those of boxes are kernels of their own, such as RandomCropOfBoxes."""
+
+import functools
+import json
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
+
+from headrace import _engine
+from headrace.chooser import Chooser, flattened
+from headrace.errors import GraphError
+from headrace.kernel import Kernel
+from headrace.mapping import Kernels, Step, StepWriter, kernel_list, names
+from headrace.options import shown
+from headrace.targets import Boxes, Mask, Target
+
+__all__ = ["TargetStepWriter", "leaves_targets", "moves_boxes", "moves_masks"]
+
+# Kernels that change the values of a pixel from others around it, or at random: they leave targets alone, as those do
+# whose traits say that they look at one pixel.
+_OF_VALUES = frozenset(
+    {
+        "AdjustSharpness",
+        "EncodeJpeg",
+        "EncodePng",
+        "GaussianBlur",
+        "GaussianNoise",
+        "RandomAdjustSharpness",
+        "RandomErasing",
+        "SubtractImage",
+    }
+)
+# Those that move pixels in ways that have no rule for boxes, in torchvision neither.
+_OF_MASKS_ALONE = frozenset({"ElasticTransform"})
+
+
+@functools.cache
+def _traits() -> dict[str, dict[str, bool]]:
+    return {each["name"]: each["traits"] for each in json.loads(_engine.declarations())["operators"]}
+
+
+def moves_boxes(kernel: str) -> bool:
+    return f"{kernel}OfBoxes" in _traits()
+
+
+def moves_masks(kernel: str) -> bool:
+    return moves_boxes(kernel) or kernel in _OF_MASKS_ALONE
+
+
+def leaves_targets(kernel: str) -> bool:
+    traits = _traits().get(kernel, {})
+    return kernel in _OF_VALUES or any(traits.get(each) for each in ("pointwise", "per_pixel", "layout"))
+
+
+class TargetStepWriter(StepWriter):
+    """`write_targets` makes the steps of one map."""
+
+    def write_targets(
+        self, kernels: Kernels, pictures: Sequence[Any], targets: Sequence[Target], images: Container[str]
+    ) -> None:
+        """`images`: columns that are known to hold images, which need no decoding."""
+        self._images = images
+        self._pictures = names(pictures, "columns", "map")
+        self._masks = [each for each in targets if isinstance(each, Mask)]
+        self._boxes = [each for each in targets if isinstance(each, Boxes)]
+        names([*self._pictures, *(name for target in targets for name in _columns(target))], "columns", "map")
+        listed = list(flattened(kernel_list(kernels)))
+        self._begin(listed)
+        for kernel in listed:
+            self.steps += self._of_kernel(kernel, None)
+        for each in self._boxes:
+            self._write("TakeBoxes", _format(each), [each.column], each.column)
+
+    def _begin(self, listed: list[Any]) -> None:
+        """Checks sizes and places boxes before anything is decoded, so that decoding joins what follows."""
+        decode = next((each for each in listed if isinstance(each, Kernel) and each._name == "Decode"), None)
+        given = {} if decode is None else decode._attributes
+        if given.get("scale", 1) != 1:
+            raise GraphError(
+                f"map: Decode(scale={given['scale']}) makes the picture smaller, and neither masks nor boxes; leave "
+                "scale out, and use Resize"
+            )
+        reads = {name: given[name] for name in ("orientation", "max_pixels") if name in given}
+        picture = self._pictures[0]
+        for mask in self._masks:
+            self._write("MatchMask", reads, [picture, mask.column], mask.column)
+        for each in self._boxes:
+            self._write("PlaceBoxes", _format(each) | reads, [picture, *_columns(each)], each.column)
+
+    def _write(self, kernel: str, attributes: dict[str, Any], inputs: list[str], output: str) -> None:
+        self.steps.append((kernel, attributes, inputs, [output], 0, self._location, []))
+
+    def _of_kernel(self, kernel: Any, chooser: Kernel | None) -> list[Step]:
+        if not isinstance(kernel, Kernel):
+            raise GraphError(
+                f"map: {shown(kernel)} is a Python function, and masks and boxes follow kernels alone; call it in a map "
+                "of its own"
+            )
+        self._groups += 1
+        if isinstance(kernel, Chooser):
+            return [self._of_chooser(kernel)]
+        if kernel._name == "SanitizeBoxes":
+            return self._sanitizing(kernel)
+        if kernel._name == "Decode" and chooser is None:
+            return self._decoding(kernel)
+        if leaves_targets(kernel._name):
+            return self._of_pictures(kernel)
+        self._check_rules(kernel)
+        return self._of_pictures(kernel) + self._of_masks(kernel) + self._of_boxes(kernel)
+
+    def _of_chooser(self, chooser: Chooser) -> Step:
+        group = self._groups
+        branches = [
+            [step for kernel in branch for step in self._of_kernel(kernel, chooser)] for branch in chooser._branches
+        ]
+        read = {name for branch in branches for step in branch for name in step[2]}
+        columns = [name for name in self._all_columns() if name in read]
+        return (chooser._name, dict(chooser._attributes), columns, columns, group, chooser._location, list(branches))
+
+    def _all_columns(self) -> Iterable[str]:
+        yield from self._pictures
+        yield from (mask.column for mask in self._masks)
+        for each in self._boxes:
+            yield from _columns(each)
+
+    def _of_pictures(self, kernel: Kernel) -> list[Step]:
+        if not kernel._unary:
+            raise GraphError(
+                f"map: {kernel._name} takes or makes several columns, and has no rule for masks or boxes; write a map of "
+                "its own for it"
+            )
+        return [self._of_column(kernel, kernel._name, dict(kernel._attributes), name) for name in self._pictures]
+
+    def _of_masks(self, kernel: Kernel) -> list[Step]:
+        steps = []
+        for mask in self._masks:
+            attributes = dict(kernel._attributes)
+            nearest = {"interpolation": "nearest", "antialias": True, "fill": mask.fill}
+            attributes |= {name: value for name, value in nearest.items() if name in attributes}
+            steps.append(self._of_column(kernel, kernel._name, attributes, mask.column))
+        return steps
+
+    def _of_boxes(self, kernel: Kernel) -> list[Step]:
+        name = f"{kernel._name}OfBoxes"
+        return [self._of_column(kernel, name, dict(kernel._attributes), each.column) for each in self._boxes]
+
+    def _decoding(self, kernel: Kernel) -> list[Step]:
+        attributes = dict(kernel._attributes) | {"mode": "unchanged"}
+        encoded = [mask.column for mask in self._masks if mask.column not in self._images]
+        masks = [self._of_column(kernel, kernel._name, attributes, column) for column in encoded]
+        return self._of_pictures(kernel) + masks
+
+    def _sanitizing(self, kernel: Kernel) -> list[Step]:
+        if not self._boxes:
+            raise GraphError('map: SanitizeBoxes removes boxes, and there are none; name their column as hr.boxes("…")')
+        columns = [_columns(each) for each in self._boxes]
+        return [
+            (kernel._name, dict(kernel._attributes), each, each, self._groups, kernel._location, []) for each in columns
+        ]
+
+    def _of_column(self, kernel: Kernel, name: str, attributes: dict[str, Any], column: str) -> Step:
+        return (name, attributes, [column], [column], self._groups, kernel._location, [])
+
+    def _check_rules(self, kernel: Kernel) -> None:
+        if self._masks and not moves_masks(kernel._name):
+            raise _without_rule(kernel, "masks", self._masks[0].column)
+        if self._boxes and not moves_boxes(kernel._name):
+            raise _without_rule(kernel, "boxes", self._boxes[0].column)
+
+
+def _columns(target: Target) -> list[str]:
+    return [target.column, *(target.labels if isinstance(target, Boxes) else ())]
+
+
+def _format(target: Boxes) -> dict[str, Any]:
+    return {"format": target.format, "relative": target.relative}
+
+
+def _without_rule(kernel: Kernel, kind: str, column: str) -> GraphError:
+    return GraphError(
+        f'map: {kernel._name} has no rule for {kind}, such as those of column "{column}"; leave it or them out, or write a '
+        "map of its own for it if it moves nothing"
+    )

@@ -1,0 +1,89 @@
+"""Targets: columns that follow the picture of their row in a map, each in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from headrace.errors import GraphError
+from headrace.options import flag, shown, text, texts
+
+__all__ = ["Boxes", "Mask", "Target", "boxes", "mask", "pictures_and_targets"]
+
+BoxFormat: TypeAlias = Literal["xyxy", "xywh", "cxcywh"]
+_FORMATS = ("xyxy", "xywh", "cxcywh")
+
+
+@dataclass(frozen=True)
+class Mask:
+    """What `hr.mask` gives."""
+
+    column: str
+    fill: Any
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """What `hr.boxes` gives."""
+
+    column: str
+    format: BoxFormat
+    labels: tuple[str, ...]
+    relative: bool
+
+
+Target: TypeAlias = Mask | Boxes
+
+
+def mask(column: str, fill: float | Sequence[float] = 0) -> Mask:
+    """A column of masks, for `map`: `ds.map(kernels, ["image", hr.mask("mask")])`.
+
+    A mask has its picture's height and width, (H, W) or (H, W, C), and any dtype of numbers. Kernels that move pixels
+    move it with the draws that they make for the picture, and take the nearest pixel; `V.Decode` decodes it with
+    mode="unchanged", unless the schema says that it is an image; kernels that change values or the order of axes leave it
+    alone.
+
+    Args:
+        column: Its name.
+        fill: What pixels hold that come from beyond the mask, in kernels that have a `fill`: one number, or one for each
+            channel. `V.CenterCrop` pads with 0.
+    """
+    return Mask(text("column", column, "mask"), tuple(fill) if isinstance(fill, (list, tuple)) else fill)
+
+
+def boxes(
+    column: str, format: BoxFormat = "xyxy", labels: str | Sequence[str] | None = None, *, relative: bool = False
+) -> Boxes:
+    """A column of boxes, for `map`: `ds.map(kernels, ["image", hr.boxes("boxes", labels="label")])`.
+
+    Boxes are float32, float64 or int64 of shape (n, 4), where n may differ from row to row, in pixels of the picture:
+    x from 0 to its width, y from 0 to its height. Kernels that move pixels move them with the draws that they make for
+    the picture, as torchvision's transforms do: those that cut, pad or warp also clamp boxes to the picture, and only
+    `V.SanitizeBoxes` removes any. Whole numbers lose their fractions.
+
+    Args:
+        column: Its name.
+        format: What the four numbers are: "xyxy", left, top, right and bottom; "xywh", left, top, width and height;
+            "cxcywh", the middle, width and height.
+        labels: The column, or columns, that hold one value a box, of shape (n, …). `V.SanitizeBoxes` removes from them
+            what it removes from the boxes.
+        relative: Whether numbers are parts of the picture's width and height, instead of pixels.
+    """
+    if format not in _FORMATS:
+        raise GraphError(f"boxes: format is {shown(format)}; it must be one of {', '.join(map(repr, _FORMATS))}")
+    named = [] if labels is None else texts("labels", labels, "boxes")
+    return Boxes(text("column", column, "boxes"), format, tuple(named), flag("relative", relative, "boxes"))
+
+
+def pictures_and_targets(columns: Any) -> tuple[list[Any], list[Target]] | None:
+    """The names of pictures among a map's columns, and its targets; None: it has none."""
+    listed = list(columns) if isinstance(columns, (list, tuple)) else [columns]
+    targets = [each for each in listed if isinstance(each, (Mask, Boxes))]
+    if not targets:
+        return None
+    pictures = [each for each in listed if not isinstance(each, (Mask, Boxes))]
+    if not pictures:
+        column = targets[0].column
+        raise GraphError(f'map: "{column}" follows a picture; name the picture\'s column as well, before it')
+    return pictures, targets

@@ -1,0 +1,499 @@
+"""Masks and boxes that follow the picture of their row."""
+
+import io
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import PIL.Image
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+import headrace as hr
+from headrace import _engine
+from headrace import transforms as T
+from headrace import vision as V
+from headrace.target_steps import leaves_targets, moves_boxes, moves_masks
+
+HEIGHT, WIDTH = 30, 44
+ROWS = 12
+DRAWS = np.random.default_rng(5)
+# Where each pixel is: x, y, and 1.
+PLACES = np.stack([*np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT)), np.ones((HEIGHT, WIDTH))], -1).astype(np.float32)
+
+
+def some_boxes(count: int, draws: np.random.Generator = DRAWS) -> np.ndarray:
+    """Corners on pixels, of at least 4 pixels a side."""
+    left, top = draws.integers(0, WIDTH - 4, count), draws.integers(0, HEIGHT - 4, count)
+    right, bottom = draws.integers(left + 4, WIDTH + 1), draws.integers(top + 4, HEIGHT + 1)
+    return np.stack([left, top, right, bottom], -1).astype(np.float64)
+
+
+BOXES = some_boxes(ROWS * 5).reshape(ROWS, 5, 4)
+LABELS = np.arange(ROWS * 5).reshape(ROWS, 5)
+MASKS = DRAWS.integers(0, 9, (ROWS, HEIGHT, WIDTH), np.int32)
+PICTURES = DRAWS.integers(0, 256, (ROWS, HEIGHT, WIDTH, 3), np.uint8)
+
+
+def rows(**columns: Any) -> hr.Dataset:
+    return hr.Numpy(columns)
+
+
+def read(dataset: hr.Dataset, **options: Any) -> list[dict[str, Any]]:
+    with dataset.iterate(**options) as iterator:
+        return [{name: np.array(value) for name, value in row.items()} for row in iterator]
+
+
+def moved(kernels: Any, picture: np.ndarray = PLACES, boxes: np.ndarray = BOXES, **stated: Any) -> list[dict[str, Any]]:
+    given = rows(image=np.repeat(picture[None], len(boxes), 0), boxes=boxes)
+    return read(given.map(kernels, ["image", hr.boxes("boxes", **stated)]), seed=3)
+
+
+def clamped(boxes: np.ndarray, height: int, width: int) -> np.ndarray:
+    return np.clip(boxes, 0, [width, height, width, height])
+
+
+# ---- masks ----
+
+
+def test_a_mask_follows_to_the_pixel():
+    steps = [V.RandomCrop((20, 30), padding=3, fill=7), V.RandomHorizontalFlip(), V.RandomVerticalFlip()]
+    dataset = rows(image=np.repeat(PLACES[None], ROWS, 0), mask=MASKS)
+    for row, mask in zip(read(dataset.map(steps, ["image", hr.mask("mask", fill=-1)])), MASKS, strict=True):
+        x, y, inside = np.moveaxis(row["image"], -1, 0).astype(int)
+        outside = (x == 7) & (y == 7) & (inside == 7)
+        expected = np.where(outside, -1, mask[np.where(outside, 0, y), np.where(outside, 0, x)])
+        np.testing.assert_array_equal(row["mask"], expected)
+        assert row["mask"].dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        V.Resize((17, 51), interpolation="bicubic"),
+        V.RandomResizedCrop(25, antialias=False),
+        V.RandomAffine(40, translate=(0.1, 0.2), interpolation="bilinear", fill=3),
+        V.RandomPerspective(p=1, fill=2),
+        V.ElasticTransform(interpolation="bilinear"),
+    ],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_a_mask_takes_the_nearest_pixel(kernel):
+    nearest = {"interpolation": "nearest", "antialias": True, "fill": 250}
+    own = type(kernel)(**dict(kernel._attributes) | {k: v for k, v in nearest.items() if k in kernel._attributes})
+    masks = MASKS.astype(np.uint8)
+    followed = read(rows(image=PICTURES, mask=masks).map(kernel, ["image", hr.mask("mask", fill=250)]), seed=9)
+    alone = read(rows(mask=masks).map(own, "mask"), seed=9)
+    for row, expected in zip(followed, alone, strict=True):
+        np.testing.assert_array_equal(row["mask"], expected["mask"])
+        assert row["mask"].shape == row["image"].shape[:2]
+    picture = read(rows(image=PICTURES).map(kernel, "image"), seed=9)
+    for row, expected in zip(followed, picture, strict=True):
+        np.testing.assert_array_equal(row["image"], expected["image"])
+
+
+def test_values_of_a_mask_stay():
+    steps = [
+        V.RandomHorizontalFlip(),
+        V.ColorJitter(0.5),
+        V.GaussianBlur(3),
+        V.RandomErasing(1),
+        V.ToFloat(),
+        V.HWC2CHW(),
+    ]
+    dataset = rows(image=PICTURES, mask=MASKS)
+    for row, mask in zip(read(dataset.map(steps, ["image", hr.mask("mask")])), MASKS, strict=True):
+        assert row["image"].shape == (3, HEIGHT, WIDTH)
+        assert any(np.array_equal(row["mask"], way) for way in (mask, mask[:, ::-1]))
+
+
+def png(pixels: np.ndarray, palette: bool = False) -> bytes:
+    image = PIL.Image.fromarray(pixels)
+    if palette:
+        image = PIL.Image.fromarray(pixels, "P")
+        image.putpalette(list(range(60)))
+    target = io.BytesIO()
+    image.save(target, "PNG")
+    return target.getvalue()
+
+
+def encoded(values: list[bytes]) -> np.ndarray:
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
+
+
+def test_an_encoded_mask_is_decoded_as_what_it_holds():
+    masks = MASKS.astype(np.uint8)
+    dataset = rows(image=encoded(list(map(png, PICTURES))), mask=encoded([png(mask, True) for mask in masks]))
+    steps = [V.Decode(), V.RandomCrop((20, 30)), V.RandomHorizontalFlip()]
+    plain = rows(image=PICTURES, mask=masks[..., None])
+    expected = read(plain.map(steps[1:], ["image", "mask"]), seed=2)
+    for optimize in (True, False):
+        found = read(dataset.map(steps, ["image", hr.mask("mask")]), seed=2, optimize=optimize)
+        for row, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(row["image"], other["image"])
+            np.testing.assert_array_equal(row["mask"], other["mask"])
+
+
+def test_a_mask_that_is_an_image_needs_no_decoding():
+    dataset = rows(image=encoded(list(map(png, PICTURES))), mask=MASKS)
+    steps = [V.Decode(), V.RandomCrop((20, 30)), V.RandomHorizontalFlip()]
+    expected = read(rows(image=PICTURES, mask=MASKS).map(steps[1:], ["image", "mask"]), seed=2)
+    assert_equal(read(dataset.map(steps, ["image", hr.mask("mask")]), seed=2), expected)
+
+
+def test_decoding_joins_what_follows_beside_targets():
+    dataset = rows(
+        image=encoded(list(map(png, PICTURES))), mask=encoded([png(mask) for mask in MASKS.astype(np.uint8)])
+    )
+    dataset = dataset.zip(rows(boxes=BOXES))
+    steps = [V.Decode(), V.RandomResizedCrop(16), V.RandomHorizontalFlip(), V.ToFloat(), V.HWC2CHW()]
+    text = str(dataset.map(steps, ["image", hr.mask("mask"), hr.boxes("boxes")]).explain(passes=True))
+    alone = str(dataset.map(steps, "image").explain(passes=True))
+    fused = re.compile(r"Decode[^\n]*RandomResizedCrop[^\n]*HWC2CHW")
+    assert bool(fused.search(text)) == bool(fused.search(alone))
+
+
+def test_a_mask_of_another_size_is_an_error_of_its_row():
+    dataset = rows(image=PICTURES, mask=MASKS[:, :20]).map(V.RandomHorizontalFlip(), ["image", hr.mask("mask")])
+    with pytest.raises(hr.DataError, match="the mask has height 20 and width 44, but its picture has height 30"):
+        read(dataset)
+
+
+# ---- boxes ----
+
+
+def test_boxes_are_flipped():
+    for kernel, expected in (
+        (
+            V.RandomHorizontalFlip(1),
+            np.stack([WIDTH - BOXES[..., 2], BOXES[..., 1], WIDTH - BOXES[..., 0], BOXES[..., 3]], -1),
+        ),
+        (
+            V.RandomVerticalFlip(1),
+            np.stack([BOXES[..., 0], HEIGHT - BOXES[..., 3], BOXES[..., 2], HEIGHT - BOXES[..., 1]], -1),
+        ),
+    ):
+        for row, boxes in zip(moved(kernel), expected, strict=True):
+            np.testing.assert_array_equal(row["boxes"], boxes)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_boxes_are_cut_where_the_picture_is(dtype):
+    steps = [V.RandomCrop((21, 25), padding=(2, 3, 4, 5), fill=-50), V.RandomHorizontalFlip(0)]
+    for row, boxes in zip(moved(steps, boxes=BOXES.astype(dtype)), BOXES, strict=True):
+        # Of a pixel that is in the picture.
+        y, x = np.argwhere(row["image"][..., 2] == 1)[0]
+        left, top = row["image"][y, x, :2] - (x, y)
+        np.testing.assert_array_equal(row["boxes"], clamped(boxes - [left, top, left, top], 21, 25))
+        assert row["boxes"].dtype == dtype
+
+
+@pytest.mark.parametrize("format", ["xyxy", "xywh", "cxcywh"])
+@pytest.mark.parametrize("relative", [False, True])
+def test_formats_say_the_same(format, relative):
+    first, size = BOXES[..., :2], BOXES[..., 2:] - BOXES[..., :2]
+    written = {
+        "xyxy": BOXES,
+        "xywh": np.concatenate([first, size], -1),
+        "cxcywh": np.concatenate([first + size / 2, size], -1),
+    }[format]
+    sides = np.array([WIDTH, HEIGHT] * 2)
+    steps = [V.RandomCrop((21, 25), pad_if_needed=True), V.RandomHorizontalFlip(), V.Resize((50, 60))]
+    plain = moved(steps)
+    for row, other in zip(
+        moved(steps, boxes=written / sides if relative else written, format=format, relative=relative),
+        plain,
+        strict=True,
+    ):
+        given = row["boxes"] * ([60, 50] * 2 if relative else 1)
+        if format != "xyxy":
+            start = given[:, :2] - (given[:, 2:] / 2 if format == "cxcywh" else 0)
+            given = np.concatenate([start, start + given[:, 2:]], -1)
+        np.testing.assert_allclose(given, other["boxes"], atol=1e-9)
+
+
+def test_boxes_are_resized_with_what_is_cut():
+    """The cut is read off the pixels: where the picture is resized, x and y stay linear in the middle."""
+    size = 64
+    for row, boxes in zip(moved(V.RandomResizedCrop(size, scale=(0.2, 0.9))), BOXES, strict=True):
+        x, y = row["image"][size // 2, :, 0].astype(float), row["image"][:, size // 2, 1].astype(float)
+        steps = [(line[size - 12] - line[12]) / (size - 24) for line in (x, y)]
+        starts = [line[12] + 0.5 - 12.5 * step for line, step in zip((x, y), steps, strict=True)]
+        cut = np.round(np.array([*starts, *(step * size for step in steps)]), 2)
+        np.testing.assert_allclose(cut, np.round(cut), atol=0.011)
+        left, top, width, height = np.round(cut)
+        expected = clamped(boxes - [left, top, left, top], int(height), int(width)) * (
+            [size / width, size / height] * 2
+        )
+        np.testing.assert_allclose(row["boxes"], expected, atol=1e-3)
+
+
+def affine_matrix(angle: float, translate: Any, scale: float, shear: Any, center: Any) -> np.ndarray:
+    """torchvision's, from the picture to the result."""
+    rotation, along, down = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
+    a = math.cos(rotation - down) / math.cos(down)
+    b = -math.cos(rotation - down) * math.tan(along) / math.cos(down) - math.sin(rotation)
+    c = math.sin(rotation - down) / math.cos(down)
+    d = -math.sin(rotation - down) * math.tan(along) / math.cos(down) + math.cos(rotation)
+    turned = np.array([[a, b], [c, d]]) * scale
+    middle = np.array(center)
+    return np.column_stack([turned, middle + translate - turned @ middle])
+
+
+def enclosing(boxes: np.ndarray, to: Any) -> np.ndarray:
+    corners = np.stack([to(boxes[..., [x, y]]) for x in (0, 2) for y in (1, 3)], -2)
+    return np.concatenate([corners.min(-2), corners.max(-2)], -1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("kernel", "parameters"),
+    [
+        (V.Rotate(33), (-33, (0, 0), 1, (0, 0), (WIDTH / 2, HEIGHT / 2))),
+        (V.Rotate(-90), (90, (0, 0), 1, (0, 0), (WIDTH / 2, HEIGHT / 2))),
+        (V.Rotate(100, center=(5.0, 6.0)), (-100, (0, 0), 1, (0, 0), (5, 6))),
+        (V.Affine(20, (4, -3), 1.2, (10, -5)), (20, (4, -3), 1.2, (10, -5), (WIDTH / 2, HEIGHT / 2))),
+        (V.Affine(-50, scale=0.5, center=(3.0, 9.0)), (-50, (0, 0), 0.5, (0, 0), (3, 9))),
+    ],
+    ids=repr,
+)
+def test_boxes_are_turned_as_torchvision_turns_them(kernel, parameters, dtype):
+    matrix = affine_matrix(*parameters)
+    for row, boxes in zip(moved(kernel, boxes=BOXES.astype(dtype)), BOXES, strict=True):
+        expected = enclosing(boxes, lambda points: points @ matrix[:, :2].T + matrix[:, 2])
+        np.testing.assert_allclose(row["boxes"], clamped(expected, HEIGHT, WIDTH), atol=1e-3)
+
+
+def test_boxes_of_quarter_turns_are_exact():
+    expected = {
+        90: lambda left, top, right, bottom: (top, WIDTH - right, bottom, WIDTH - left),
+        180: lambda left, top, right, bottom: (WIDTH - right, HEIGHT - bottom, WIDTH - left, HEIGHT - top),
+        270: lambda left, top, right, bottom: (HEIGHT - bottom, left, HEIGHT - top, right),
+        360: lambda left, top, right, bottom: (left, top, right, bottom),
+    }
+    for angle, turned in expected.items():
+        for row, boxes in zip(moved(V.Rotate(angle, expand=True)), BOXES, strict=True):
+            np.testing.assert_array_equal(row["boxes"], np.stack(turned(*boxes.T), -1))
+
+
+def test_boxes_are_shown_from_another_point_of_view():
+    start = (0.0, 0.0, 43.0, 0.0, 43.0, 29.0, 0.0, 29.0)
+    end = (3.0, 2.0, 40.0, 0.0, 43.0, 25.0, 1.0, 29.0)
+    points, images = np.array(start).reshape(4, 2), np.array(end).reshape(4, 2)
+    equations = [
+        row
+        for (x, y), (u, v) in zip(points, images, strict=True)
+        for row in ([x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y])
+    ]
+    a, b, c, d, e, f, g, h = np.linalg.solve(np.array(equations), images.ravel())
+
+    def to(given: np.ndarray) -> np.ndarray:
+        x, y = np.moveaxis(given, -1, 0)
+        by = g * x + h * y + 1
+        return np.stack([(a * x + b * y + c) / by, (d * x + e * y + f) / by], -1)
+
+    for row, boxes in zip(moved(V.Perspective(start, end)), BOXES, strict=True):
+        np.testing.assert_allclose(row["boxes"], clamped(enclosing(boxes, to), HEIGHT, WIDTH), atol=1e-3)
+
+
+def test_sanitizing_removes_boxes_with_their_labels():
+    steps = [V.RandomCrop(12), V.SanitizeBoxes(min_size=3.0)]
+    names = np.array([[f"box {label}" for label in row] for row in LABELS])
+    given = rows(image=PICTURES, boxes=BOXES, label=LABELS, name=names)
+    dataset = given.map(steps, ["image", hr.boxes("boxes", labels=["label", "name"])])
+    all_of = read(given.map(steps[:1], ["image", hr.boxes("boxes")]), seed=1)
+    left = 0
+    for row, whole in zip(read(dataset, seed=1), all_of, strict=True):
+        size = whole["boxes"][:, 2:] - whole["boxes"][:, :2]
+        keep = (size >= 3).all(1)
+        np.testing.assert_array_equal(row["boxes"], whole["boxes"][keep])
+        np.testing.assert_array_equal(row["label"], whole["label"][keep])
+        assert row["name"].tolist() == [f"box {label}" for label in row["label"]]
+        left += keep.sum()
+    assert 0 < left < LABELS.size
+    assert dataset.schema["boxes"].shape == (None, 4)
+    assert dataset.schema["label"].shape == (None,)
+    (batch,) = read(
+        dataset.project(["boxes", "label"])
+        .take(3)
+        .map(T.PadEnd((5,), -1), "label")
+        .map(T.PadEnd((5, 4)), "boxes")
+        .batch(3)
+    )
+    assert batch["boxes"].shape == (3, 5, 4)
+
+
+def test_labels_must_be_one_a_box():
+    dataset = rows(image=PICTURES, boxes=BOXES, label=LABELS[:, :4])
+    with pytest.raises(hr.GraphError, match=re.escape("needs one label a box, of shape (5, …); got int64 (4,)")):
+        read(dataset.map(V.RandomHorizontalFlip(), ["image", hr.boxes("boxes", labels="label")]))
+
+
+# ---- graphs ----
+
+ALL = [
+    V.RandomResizedCrop((20, 24)),
+    V.RandomCrop((25, 40), pad_if_needed=True),
+    V.RandomHorizontalFlip(),
+    V.RandomVerticalFlip(),
+    V.RandomRotation(30, expand=True),
+    V.RandomAffine(20, (0.1, 0.1), (0.8, 1.2), 10),
+    V.RandomPerspective(0.3, p=0.7),
+    V.RandomZoomOut(side_range=(1.0, 2.0)),
+    V.RandomShortestSize([20, 33]),
+    V.RandomResize(18, 40),
+    V.ScaleJitter((30, 30), (0.7, 1.3)),
+    V.Resize(27),
+    V.Pad((1, 2, 3, 4)),
+    V.CenterSquare(),
+    V.ColorJitter(0.3),
+    V.GaussianBlur(3),
+    V.RandomChoice([V.RandomCrop(15, pad_if_needed=True), [V.Resize(40), V.RandomGrayscale()]]),
+    V.RandomApply([V.RandomHorizontalFlip(), V.Invert()]),
+]
+
+
+def targets(labels: bool = True) -> list[Any]:
+    return ["image", hr.mask("mask"), hr.boxes("boxes", labels="label" if labels else None)]
+
+
+def assert_equal(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
+    assert len(found) == len(expected)
+    for row, other in zip(found, expected, strict=True):
+        assert row.keys() == other.keys()
+        for name in row:
+            np.testing.assert_array_equal(row[name], other[name], err_msg=name)
+            assert row[name].dtype == other[name].dtype
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(chain=some.lists(some.sampled_from(ALL), min_size=1, max_size=5), seed=some.integers(0, 1 << 40))
+def test_any_chain_moves_all_alike(chain, seed):
+    """The mask is that of a single box: what is left of it lies within the box, widened by a pixel for each step."""
+    box = some_boxes(1, np.random.default_rng(seed))
+    left, top, right, bottom = box[0].astype(int)
+    mask = np.zeros((1, HEIGHT, WIDTH), np.uint8)
+    mask[0, top:bottom, left:right] = 1
+    given = rows(image=encoded([png(PICTURES[seed % ROWS])]), mask=mask, boxes=box[None], label=np.array([[7]]))
+    chained = given.map(V.Decode(), "image").map(chain, targets())
+    (row,) = read(chained, seed=seed)
+    assert row["mask"].shape == row["image"].shape[:2]
+    ys, xs = np.nonzero(row["mask"])
+    if xs.size:
+        wide = len(chain) * 2.5
+        left, top, right, bottom = row["boxes"][0]
+        assert xs.min() >= left - wide and xs.max() + 1 <= right + wide
+        assert ys.min() >= top - wide and ys.max() + 1 <= bottom + wide
+    again = {"optimize": False}, {"executor": "pull"}, {"workers": 1, "window": 1}
+    for options in again:
+        assert_equal(read(chained, seed=seed, **options), [row])
+    alone = read(given.project("image").map(V.Decode(), "image").map(chain, "image"), seed=seed)
+    np.testing.assert_array_equal(alone[0]["image"], row["image"])
+    text = chained.to_json()
+    assert json.loads(text) == json.loads(given.map(V.Decode(), "image").map(chain, targets()).to_json())
+
+
+@pytest.mark.parametrize("kernel", [each for each in ALL if not type(each).__name__ == "RandomApply"], ids=repr)
+def test_each_kernel_alone_moves_masks_within_boxes(kernel):
+    masks = np.zeros((ROWS, HEIGHT, WIDTH), np.uint8)
+    for mask, box in zip(masks, BOXES[:, 0].astype(int), strict=True):
+        mask[box[1] : box[3], box[0] : box[2]] = 1
+    given = rows(image=PICTURES, mask=masks, boxes=BOXES[:, :1])
+    for row in read(given.map(kernel, targets(False))):
+        ys, xs = np.nonzero(row["mask"])
+        left, top, right, bottom = row["boxes"][0]
+        if xs.size:
+            assert xs.min() >= left - 1 and xs.max() + 1 <= right + 1
+            assert ys.min() >= top - 1 and ys.max() + 1 <= bottom + 1
+
+
+def chained() -> hr.Dataset:
+    given = rows(image=PICTURES, mask=MASKS, boxes=BOXES, label=LABELS).shuffle(5)
+    steps = [*ALL[:3], ALL[6], ALL[16], V.SanitizeBoxes(), V.Resize((16, 16)), V.HWC2CHW()]
+    return given.map(steps, targets())
+
+
+def test_a_saved_graph_moves_the_same(tmp_path):
+    chained().save(tmp_path / "graph.hrg")
+    assert_equal(read(hr.load(tmp_path / "graph.hrg"), seed=4), read(chained(), seed=4))
+
+
+def test_a_state_goes_on_at_each_row():
+    expected = read(chained(), seed=4)
+    for row in range(ROWS):
+        with chained().iterate(seed=4) as iterator:
+            for _ in range(row):
+                next(iterator)
+            state = iterator.state()
+        assert_equal(read(chained(), state=state), expected[row:])
+
+
+def test_each_kernel_of_pictures_has_a_rule_or_is_refused():
+    """One that is new must say what it is to targets, or be listed here."""
+    kernels = [each for each in json.loads(_engine.declarations())["operators"] if each["python_module"] == "vision"]
+    for each in kernels:
+        if each["traits"]["geometric"]:
+            assert moves_boxes(each["name"]), each["name"]
+        assert not (moves_masks(each["name"]) and leaves_targets(each["name"])), each["name"]
+    refused = {each["name"] for each in kernels if not (moves_masks(each["name"]) or leaves_targets(each["name"]))}
+    choosers = {each["name"] for each in kernels if each["chooses"]}
+    assert refused - choosers == {
+        *("AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"),
+        *("CutMix", "MixUp", "Decode", "FiveCrop", "SanitizeBoxes", "SlicePatches", "TenCrop"),
+    }
+
+
+def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:
+    return rows(image=PICTURES, mask=MASKS, boxes=BOXES, label=LABELS).map(kernels, list(columns), **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: lone(V.ElasticTransform(), *targets()),
+            'ElasticTransform has no rule for boxes, such as those of column "boxes"',
+        ),
+        (lambda: lone(V.AutoAugment(), "image", hr.mask("mask")), "AutoAugment has no rule for masks"),
+        (lambda: lone(V.RandomApply([V.TrivialAugmentWide()]), *targets()), "TrivialAugmentWide has no rule for masks"),
+        (lambda: lone(V.FiveCrop(9), *targets()), "FiveCrop has no rule for masks"),
+        (lambda: lone(lambda image: image, *targets()), "masks and boxes follow kernels alone"),
+        (lambda: lone(V.Pad(1, mode="edge"), "image", hr.boxes("boxes")), "mode='edge' repeats the picture"),
+        (lambda: lone(V.Decode(scale=2), *targets()), "Decode(scale=2) makes the picture smaller"),
+        (lambda: lone(V.Resize(9), hr.mask("mask")), '"mask" follows a picture; name the picture'),
+        (lambda: lone(V.Resize(9), "image", hr.mask("image")), 'columns names "image" twice'),
+        (lambda: lone(V.Resize(9), "image", hr.boxes("boxes", labels="image")), 'columns names "image" twice'),
+        (lambda: lone(V.Resize(9), *targets(), output=["a", "b", "c"]), "leave output out"),
+        (lambda: lone(V.Resize(9), *targets(), processes=2), "types and processes are of Python functions"),
+        (lambda: lone(V.SanitizeBoxes(), "boxes", "label"), 'hr.boxes("boxes")'),
+        (lambda: lone(V.RandomApply([V.SanitizeBoxes()]), "boxes"), 'hr.boxes("boxes")'),
+        (lambda: lone(V.SanitizeBoxes(), "image", hr.mask("mask")), 'name their column as hr.boxes("…")'),
+        (lambda: V.SanitizeBoxes()(BOXES[0]), "works in a map with boxes"),
+        (
+            lambda: lone(V.Resize(9), "image", hr.boxes("mask")),
+            "needs boxes, float32, float64 or int64 of shape (n, 4); got int32",
+        ),
+        (
+            lambda: lone(V.Resize(9), "image", hr.boxes("label")),
+            "needs boxes, float32, float64 or int64 of shape (n, 4)",
+        ),
+        (lambda: hr.boxes("boxes", format="yxyx"), "format is 'yxyx'; it must be one of 'xyxy', 'xywh', 'cxcywh'"),
+    ],
+)
+def test_what_has_no_rule_is_refused_when_the_graph_is_built(call, message):
+    with pytest.raises(hr.GraphError, match=re.escape(message)):
+        dataset = call()
+        dataset.schema  # noqa: B018
+
+
+def test_what_is_damaged_fails_as_decoding_does():
+    damaged = encoded([png(PICTURES[0]), b"GIF89a"])
+    dataset = rows(image=damaged, boxes=BOXES[:2]).map([V.Decode(), V.Resize(9)], ["image", hr.boxes("boxes")])
+    with pytest.raises(hr.DataError, match="not a JPEG or PNG"):
+        read(dataset)
+    assert len(read(dataset.on_error("skip"))) == 1
