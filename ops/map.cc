@@ -112,7 +112,8 @@ const OpRegistration registration(
                "them all. Results replace the columns, or go to the output columns. Errors name the row.",
         .traits = {.one_to_one = true},
         .python_module = "dataset",
-        .python = {.parameters = "kernels: Kernels, columns: str | Target | Sequence[str | Target], output: str | Sequence[str] | None = "
+        .python = {.parameters = "kernels: Kernels, columns: str | Target | Sequence[str | Target], output: str | "
+                                 "Sequence[str] | None = "
                                  "None, *, ordered: bool | None = None, types: Columns | None = None, processes: "
                                  "int = 0, worker_init: Callable[[int], Any] | None = None, seed_globals: bool | None "
                                  "= None, workers: int | None = None, window: int | None = None",
