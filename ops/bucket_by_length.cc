@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "ir/suggestion.h"
+#include "ops/batch_columns.h"
 #include "ops/batch_operator.h"
 #include "ops/grouped_batches.h"
 #include "ops/stacked_batch.h"
@@ -50,10 +51,10 @@ class LengthBuckets : public RowGroups {
   }
   int SizeOf(uint64_t group) const override { return static_cast<int>(sizes_[group]); }
   std::unique_ptr<BatchRows> BatchOf(uint64_t group) const override {
-    std::vector<int64_t> least;
-    if (!padded_.empty()) least.assign(names_.size(), 0);
-    for (const size_t column : padded_) least[column] = boundaries_[group] - 1;
-    return std::make_unique<StackedBatch>(SizeOf(group), names_, value_, std::move(least));
+    std::vector<BatchColumn> columns;
+    for (const std::string& name : names_) columns.push_back({name, Joining::kPad, value_});
+    for (const size_t column : padded_) columns[column].least = boundaries_[group] - 1;
+    return std::make_unique<StackedBatch>(SizeOf(group), std::move(columns));
   }
 
  private:
@@ -108,9 +109,9 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
     return GraphError("column \"", column->name, "\" is ", ir::TypeName(column->type),
                       ": it has no first axis to measure; name a column of sequences");
   }
-  ir::Schema schema = inputs[0];
-  AddBatchAxis(ir::kUnknownDim, schema);
-  return schema;
+  std::vector<BatchColumn> columns;
+  for (const std::string& name : inputs[0].Names()) columns.push_back({name, Joining::kPad});
+  return BatchSchema(columns, ir::kUnknownDim, inputs[0]);
 }
 
 std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
@@ -160,8 +161,7 @@ const OpRegistration registration(
              PadValueAttribute()},
         .traits = {.joins_rows = true},
         .python_module = "dataset",
-        .example = "ds.map(lambda value: np.arange(value), \"value\", \"tokens\")"
-                   ".bucket_by_length(\"tokens\", boundaries=[10, 50], batch_sizes=[64, 16, 4])",
+        .example = "ds.bucket_by_length(\"tokens\", boundaries=[10, 50], batch_sizes=[64, 16, 4])",
         .infer = Infer,
         .reads = Reads,
     },

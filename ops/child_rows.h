@@ -1,12 +1,12 @@
 // The rows that one row holds along the first axis of all its columns, as after a function that makes several rows of
-// one.
+// one; of a ragged column (ops/ragged_columns.h) the rows that its splits delimit.
 // Thread contract: immutable once made.
 #ifndef HEADRACE_OPS_CHILD_ROWS_H_
 #define HEADRACE_OPS_CHILD_ROWS_H_
 
 #include <cstdint>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,10 +15,16 @@
 
 namespace headrace {
 
+// What becomes a column of such rows.
+struct ChildColumn {
+  int column = 0;
+  int splits = -1;  // the column of its splits; -1: it is not ragged
+};
+
 class ChildRows {
  public:
-  // `op`: the operator that takes rows apart, for messages.
-  ChildRows(std::string op, std::vector<std::string> names) : op_(std::move(op)), names_(std::move(names)) {}
+  // `op`: the operator that takes rows apart, for messages. InferChildren took the schema.
+  ChildRows(std::string op, const ir::Schema& schema);
 
   // How many a row has; kData if its columns differ in that, or one has no first axis.
   absl::StatusOr<int64_t> CountOf(const Block& block, int row) const;
@@ -26,9 +32,10 @@ class ChildRows {
   Message Take(const Block& block, int row, int64_t from, int64_t count) const;
 
  private:
-  absl::Status CheckLength(size_t column, const Tensor& tensor, int64_t rows) const;
+  absl::StatusOr<int64_t> LengthOf(const ChildColumn& column, const Block& block, int row) const;
 
   const std::string op_;
+  const std::vector<ChildColumn> columns_;
   const std::vector<std::string> names_;
 };
 

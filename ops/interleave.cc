@@ -23,7 +23,7 @@ class InterleaveOperator : public StreamOperator {
  public:
   explicit InterleaveOperator(const OpArguments& arguments)
       : block_(arguments.attributes.Int("block")),
-        children_("interleave", arguments.inputs[0].Names()),
+        children_("interleave", arguments.inputs[0]),
         slots_(static_cast<size_t>(arguments.attributes.Int("cycle"))) {}
 
   absl::Status CheckCounters(absl::Span<const uint64_t> counters) const override {

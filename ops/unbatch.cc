@@ -1,5 +1,4 @@
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,7 +11,7 @@ namespace {
 // The rows of one batch travel as one part: views of the batch's own columns.
 class UnbatchOperator : public RowOperator {
  public:
-  explicit UnbatchOperator(std::vector<std::string> names) : children_("unbatch", std::move(names)) {}
+  explicit UnbatchOperator(const ir::Schema& schema) : children_("unbatch", schema) {}
 
   void Apply(Block& /*block*/) const override {}
 
@@ -54,7 +53,8 @@ const OpRegistration registration(
         .summary = "Makes a row of every entry along the first axis of all columns.",
         .doc = "The first axes of a row's columns must be of equal length; they may differ from row to row, and one "
                "of length 0 gives no rows. Rows are views of the batch; none is copied. A row's key is that of the "
-               "batch mixed with the row's number in it.",
+               "batch mixed with the row's number in it. Ragged columns, of `batch(ragged=\"splits\")` or \"list\", "
+               "give the rows back that were joined, and their splits are gone.",
         .traits = {.one_to_many = true},
         .python_module = "dataset",
         .example = "ds.unbatch()",
@@ -63,7 +63,7 @@ const OpRegistration registration(
         // Reads all columns, because their lengths must agree even if they are unused.
     },
     {.row = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
-       return std::make_unique<UnbatchOperator>(arguments.inputs[0].Names());
+       return std::make_unique<UnbatchOperator>(arguments.inputs[0]);
      },
      .properties =
          [](const OpArguments& /*arguments*/, OperatorProperties& properties) {

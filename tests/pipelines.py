@@ -590,6 +590,24 @@ def generated_from_anywhere(data: pathlib.Path) -> hr.Dataset:
     return hr.Generator(seekable_rows, {"x": "int64", "grid": ("float32", (2, None))}).repeat(2).batch(3, pad=True)
 
 
+def boxes_of(number: Any) -> Any:
+    return np.full((int(number) % 4, 4), number, np.float32), np.arange(int(number) % 4)
+
+
+def boxes(data: pathlib.Path) -> hr.Dataset:
+    types = {"boxes": ("float32", (None, 4)), "label": ("int64", (None,))}
+    return hr.Range(23, shuffle=True).map(boxes_of, "value", ["boxes", "label"], types=types).repeat(2)
+
+
+def ragged_splits(data: pathlib.Path) -> hr.Dataset:
+    return boxes(data).batch(4, ragged="splits").map(T.TypeCast("int16"), "boxes").shuffle(2)
+
+
+def ragged_lists(data: pathlib.Path) -> hr.Dataset:
+    lists = boxes(data).batch(3, ragged="list").cache().shuffle(2).unbatch().skip(3)
+    return lists.batch(5, ragged={"label": "list", "boxes": "pad"}, pad_value={"boxes": -1}).project(["label", "boxes"])
+
+
 def own_rows(data: pathlib.Path) -> hr.Dataset:
     rows = hr.from_dataset(OwnRows(), shuffle=True).skip(2).map(plus_noise, "x")
     return rows.map(as_float, "x", types={"x": ("float32", ())}).batch(5, pad=True)
@@ -969,6 +987,8 @@ PIPELINES: dict[str, Build] = {
         table,
         generated,
         generated_from_anywhere,
+        ragged_splits,
+        ragged_lists,
         own_rows,
         own_runs,
         filtered,

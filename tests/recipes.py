@@ -465,6 +465,16 @@ def batched_by_functions(recipe: Recipe, most: int, drop: bool, made: bool) -> R
     )
 
 
+def joined_and_taken_apart(recipe: Recipe, size: int, form: Any) -> Recipe:
+    """Rows that differ in length, as one ragged column, and those rows again."""
+    return changed(
+        recipe,
+        text=f"{recipe}.batch({size}, ragged={form}).unbatch()",
+        build=lambda: recipe.build().batch(size, ragged={"value": form}).unbatch(),
+        renumbers=True,
+    )
+
+
 def unbatched(recipe: Recipe) -> Recipe:
     return changed(
         recipe,
@@ -856,6 +866,7 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         ways.append(lambda: grouped(recipe, draws.integer(1, 4), draws.integer(1, 4)))
     else:
         ways.append(lambda: unbatched(recipe))
+        ways.append(lambda: joined_and_taken_apart(recipe, draws.integer(1, 5), draws.choice(["list", "splits"])))
         ways.append(lambda: mixed(recipe))
     if recipe.numbered is not None:
         ways.append(lambda: chosen(draws, recipe))

@@ -321,17 +321,43 @@ def filtered(
     return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
 
 
+def _joining_attributes(pad: Any, pad_value: Any, ragged: Any) -> dict[str, Any]:
+    """`pad=True` and `ragged="pad"` are one; what is said column by column stands apart."""
+    attributes: dict[str, Any] = {"pad": pad, "pad_value": pad_value}
+    if isinstance(pad_value, Mapping):
+        attributes["pad_value"] = 0
+        attributes["pad_columns"] = [text("a column of pad_value", name, "batch") for name in pad_value]
+        attributes["pad_values"] = list(pad_value.values())
+    if isinstance(ragged, Mapping):
+        attributes["ragged_columns"] = {
+            text("a column of ragged", name, "batch"): _ragged_form(form) for name, form in ragged.items()
+        }
+    elif ragged is not None:
+        form = _ragged_form(ragged)
+        attributes |= {"pad": True} if form == "pad" else {"ragged": form}
+    return attributes
+
+
+def _ragged_form(given: Any) -> str:
+    if isinstance(given, str) and given in ("list", "pad", "splits"):
+        return given
+    raise GraphError(
+        f'batch: ragged is {shown(given)}; it must be "list", "pad" or "splits", or a dict from column to one'
+    )
+
+
 def batched(
     dataset: Methods,
     size: Any,
     drop_remainder: bool,
     pad: bool,
-    pad_value: float,
+    pad_value: float | Mapping[str, float],
+    ragged: str | Mapping[str, str] | None,
     function: Callable[..., Any] | None,
     output: str | Sequence[str] | None,
     types: Columns | None,
 ) -> Dataset:
-    attributes: dict[str, Any] = {"drop_remainder": drop_remainder, "pad": pad, "pad_value": pad_value}
+    attributes = {"drop_remainder": drop_remainder, **_joining_attributes(pad, pad_value, ragged)}
     if function is None and (output is not None or types is not None):
         raise GraphError("batch: output and types say what a function gives; give function=, too")
     if function is None and not callable(size):

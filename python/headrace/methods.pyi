@@ -24,26 +24,39 @@ class Methods:
         size: int | Callable[[BatchInfo], int],
         drop_remainder: bool = False,
         pad: bool = False,
-        pad_value: float = 0.0,
+        pad_value: float | Mapping[str, float] = 0.0,
         *,
+        ragged: Literal["list", "pad", "splits"] | Mapping[str, Literal["list", "pad", "splits"]] | None = None,
         function: Callable[..., Any] | None = None,
         output: str | Sequence[str] | None = None,
         types: Columns | None = None,
     ) -> Dataset:
         """Joins every `size` rows into one, along a new first axis.
 
-        Rows of a column must agree in dtype and shape, else it is an error that names both, unless `pad` is
-        set. Byte strings and strings become object arrays. The batch has the identity of its first row. The
-        epoch's last batch may be smaller, unless `drop_remainder` is set, and so may, over groups that stay
-        together, a batch in which rows are skipped.
+        Rows of a column must agree in dtype and shape, else it is an error that names the row and both,
+        unless `ragged` or `pad` says how to join them. Byte strings and strings become object arrays. The
+        batch has the identity of its first row. The epoch's last batch may be smaller, unless
+        `drop_remainder` is set, and so may, over groups that stay together, a batch in which rows are
+        skipped.
+
+        A ragged column is one whose rows differ in their first axis, such as the boxes of a picture; dtype
+        and further axes agree. "splits" joins its rows along that axis and adds an int64 column: `boxes`
+        and `boxes_splits` of shape (n + 1,), where row i is `boxes[boxes_splits[i]:boxes_splits[i + 1]]`.
+        "list" gives a list of the n arrays, which are views of one. `unbatch` gives the rows of both back.
+        "pad" pads each axis at its end to the largest row, and rows stay padded.
 
         Args:
             size: Rows in a batch (at least 1, at most 1,073,741,824); or a function that gives them for
                 a `headrace.BatchInfo`, from its number and epoch alone. Its rank is 0, as sizes are the
                 same on all ranks.
             drop_remainder: Leave out batches that are smaller.
-            pad: Pad rows at the end of each axis to the largest in the batch.
-            pad_value: What padding is filled with.
+            pad: Short for `ragged="pad"`.
+            pad_value: What padding is filled with; or a dict from column to value, where other columns
+                are padded with 0.
+            ragged: "list", "pad" or "splits": how rows are joined that differ in length. "list" and
+                "splits" hold for the columns whose first axis the schema does not know, "pad" for all.
+                A dict from column to one of the three says it of those columns alone, with `pad=True`
+                also of the others.
             function: Makes the batch, in place of stacking. It gets the columns as lists of rows, one
                 argument for each column, in their order; if it has a parameter `info`, the batch's
                 `headrace.BatchInfo`; if it has a parameter `rng`, a numpy.random.Generator for the
@@ -94,7 +107,7 @@ class Methods:
             pad_value: What padding is filled with.
 
         Example:
-            ds.map(lambda value: np.arange(value), "value", "tokens").bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])
+            ds.bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])
         """
         ...
 
@@ -447,7 +460,8 @@ class Methods:
 
         The first axes of a row's columns must be of equal length; they may differ from row to row, and one
         of length 0 gives no rows. Rows are views of the batch; none is copied. A row's key is that of the
-        batch mixed with the row's number in it.
+        batch mixed with the row's number in it. Ragged columns, of `batch(ragged="splits")` or "list", give
+        the rows back that were joined, and their splits are gone.
 
         Example:
             ds.unbatch()

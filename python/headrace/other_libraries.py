@@ -25,6 +25,7 @@ _SEED = "leave it out: each epoch has an order of its own, which the seed and th
 _METHODS = {
     "prefetch": _READ_AHEAD,
     "padded_batch": "write batch(size, pad=True)",
+    "ragged_batch": 'write batch(size, ragged="splits")',
     "concatenate": "write concat(other)",
     "enumerate": "write hr.Range(len(dataset)).zip(dataset)",
     "add_sampler": "write sample(…), as in sample(hr.Weighted(weights))",
@@ -62,7 +63,7 @@ _KEYWORDS = {
     "batch_size": "the number of rows is called size: batch(size=…)",
     "drop_last": "it is called drop_remainder: batch(size, drop_remainder=True)",
     "collate_fn": "write batch(size, function=…), which gets the columns as lists of rows; pad=True alone joins rows "
-    "that differ in shape",
+    'that differ in shape, and ragged="list" gives lists of them',
     "per_batch_map": "it is called function: batch(size, function=…)",
     "batch_sampler": "write sample(…) for the order, and batch(size), where size may be a function of the batch",
     "processes": "worker processes are for Python functions of map and for datasets of from_dataset: "
