@@ -1241,10 +1241,10 @@ class RandomAffineResize(Kernel):
     """Turns, shears, stretches and resizes an image at random.
 
     Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
-    uint8 or float32, and gives the same type. Each number is drawn uniformly. A point is turned, then
-    sheared, about the middle: x and y are multiplied by 2 scale ÷ (1 + ratio) and ratio times that, and
-    x grows by shear times y. The result has scale times the image's sides, cut off to whole pixels and
-    to min_size and max_size, which cut off the image or leave a border of the fill: MXNet's
+    uint8 or float32, and gives the same type. Each number is drawn uniformly. A point is turned about
+    the middle, then x and y are multiplied by 2 scale ÷ (1 + ratio) and ratio times that, and then x
+    grows by shear times y. The result has scale times the image's sides, cut off to whole pixels and to
+    min_size and max_size, which cut off the image or leave a border of the fill: MXNet's
     max_shear_ratio, random_scale, aspect_ratio and img_size. Pixels are those of Pillow's
     Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of their
     own, where Pillow multiplies those of an RGBA image by its alpha first.
