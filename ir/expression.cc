@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "core/error.h"
 #include "ir/graph_depth.h"
@@ -47,6 +48,16 @@ const Function* FindFunction(std::string_view name) {
 
 bool IsNumber(DType dtype) { return IsInteger(dtype) || IsFloating(dtype); }
 bool IsSigned(DType dtype) { return dtype >= DType::kInt8 && dtype <= DType::kInt64; }
+
+// Whether whole numbers of that dtype go as far as `value`.
+bool Holds(DType dtype, int64_t value) {
+  if (IsSigned(dtype)) {
+    const size_t beyond = 64 - 8 * ItemSize(dtype);
+    const int64_t most = std::numeric_limits<int64_t>::max() >> beyond;
+    return value >= -most - 1 && value <= most;
+  }
+  return value >= 0 && (ItemSize(dtype) == 8 || value < int64_t{1} << (8 * ItemSize(dtype)));
+}
 
 // A dtype, and whether it comes from a literal; kUnknown matches any.
 absl::StatusOr<Operand> LiteralOperand(const proto::Value& value) {
@@ -153,6 +164,13 @@ class TypeOfExpression {
     }
     absl::StatusOr<DType> dtype = ArithmeticDType(function.name, a, b);
     if (!dtype.ok()) return wrong("computes with");
+    for (const proto::Expression& argument : expression.call().arguments()) {
+      if (!IsInteger(*dtype) || !argument.literal().has_integer()) continue;
+      const int64_t number = argument.literal().integer();
+      if (Holds(*dtype, number)) continue;
+      return GraphError(ExpressionText(expression), " computes in ", DTypeName(*dtype), ", which does not hold ",
+                        number, "; cast the column first, as with TypeCast(\"int64\")");
+    }
     return Operand{*dtype, a.literal && b.literal};
   }
 

@@ -1,5 +1,6 @@
 #include "ir/expression.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ir/graph_depth.h"
@@ -57,6 +58,23 @@ TEST(Expression, TakesLiteralsAsWeak) {
   EXPECT_EQ(TypeOf(CallExpression("*", Float(0.5), Col("f32"))), "float32");
   EXPECT_EQ(TypeOf(CallExpression("*", Float(0.5), Col("i32"))), "float64");
   EXPECT_EQ(TypeOf(CallExpression("+", Col("i8"), CallExpression("+", Int(1), Int(2)))), "int8");
+}
+
+TEST(Expression, RefusesLiteralsThatTheColumnCannotHold) {
+  EXPECT_EQ(TypeOf(CallExpression("+", Col("i8"), Int(128))),
+            "col(\"i8\") + 128 computes in int8, which does not hold 128; cast the column first, as with "
+            "TypeCast(\"int64\")");
+  EXPECT_EQ(TypeOf(CallExpression("+", Col("i8"), Int(127))), "int8");
+  EXPECT_EQ(TypeOf(CallExpression("*", Int(-128), Col("i8"))), "int8");
+  EXPECT_THAT(TypeOf(CallExpression("*", Int(-129), Col("i8"))), testing::HasSubstr("does not hold -129"));
+  EXPECT_THAT(TypeOf(CallExpression("-", Col("u32"), Int(-1))), testing::HasSubstr("does not hold -1"));
+  EXPECT_EQ(TypeOf(CallExpression("//", Col("u32"), Int(4294967295))), "uint32");
+  EXPECT_THAT(TypeOf(CallExpression("//", Col("u32"), Int(4294967296))), testing::HasSubstr("in uint32"));
+  EXPECT_EQ(TypeOf(CallExpression("+", Col("u64"), Int(std::numeric_limits<int64_t>::max()))), "uint64");
+  EXPECT_EQ(TypeOf(CallExpression("+", Col("i64"), Int(std::numeric_limits<int64_t>::min()))), "int64");
+  EXPECT_EQ(TypeOf(CallExpression("/", Col("i8"), Int(1000))), "float64");
+  EXPECT_EQ(TypeOf(CallExpression("<", Col("i8"), Int(1000))), "bool");
+  EXPECT_EQ(TypeOf(CallExpression("+", Col("f32"), Int(1000))), "float32");
 }
 
 TEST(Expression, ComparesAndCombines) {

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "ir/mark_padding.h"
+#include "ops/batch_columns.h"
 #include "ops/separate_copy.h"
 
 namespace headrace {
@@ -227,52 +228,23 @@ Cardinality BatchesOf(const Cardinality& rows, int64_t size, bool drop_remainder
 
 int64_t KnownBatchRows(int64_t size, bool drop_remainder) { return drop_remainder ? size : ir::kUnknownDim; }
 
-void AddBatchAxis(int64_t rows, ir::Schema& schema) {
-  for (size_t i = 0; i < schema.columns.size(); ++i) {
-    std::optional<Shape>& shape = schema.columns.type(i).shape;
-    if (shape.has_value()) shape->insert(shape->begin(), rows);
-  }
-}
-
 void AddPaddingMarks(int64_t rows, ir::Schema& schema) {
   schema.columns.push_back({std::string(ir::kPaddingColumn), ir::ColumnType::Of(DType::kBool, {rows})});
 }
 
-ir::Attribute DropRemainderAttribute() {
-  return {.name = "drop_remainder",
-          .type = ir::AttributeType::kBool,
-          .doc = "Leave out batches that are smaller.",
-          .default_value = "False"};
-}
-
-ir::Attribute PadAttribute() {
-  return {.name = "pad",
-          .type = ir::AttributeType::kBool,
-          .doc = "Pad rows at the end of each axis to the largest in the batch.",
-          .default_value = "False"};
-}
-
-ir::Attribute PadValueAttribute() {
-  return {.name = "pad_value",
-          .type = ir::AttributeType::kFloat,
-          .doc = "What padding is filled with.",
-          .default_value = "0.0",
-          .keeps_whole = true};
-}
-
-ir::Attribute MarkPaddingAttribute() {
-  return {.name = "mark_padding",
-          .type = ir::AttributeType::kBool,
-          .doc =
-              "Add the bool column `_pad`: rows that repeat others so that ranks step alike; set by "
-              "iterate(even=\"pad\").",
-          .default_value = "False",
-          .hidden = true};
-}
-
-std::optional<ir::Number> PaddingOf(const ir::Attributes& attributes) {
-  if (!attributes.Bool("pad")) return std::nullopt;
-  return attributes.Number("pad_value");
+std::vector<ir::Attribute> BatchAttributes(std::vector<ir::Attribute> attributes) {
+  attributes.push_back({.name = "drop_remainder",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Leave out batches that are smaller.",
+                        .default_value = "False"});
+  AddJoiningAttributes(attributes);
+  attributes.push_back({.name = "mark_padding",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Add the bool column `_pad`: rows that repeat others so that ranks step alike; set by "
+                               "iterate(even=\"pad\").",
+                        .default_value = "False",
+                        .hidden = true});
+  return attributes;
 }
 
 }  // namespace headrace

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/operator/operator.h"
-#include "ir/attributes.h"
 #include "ops/batch_rows.h"
 
 namespace headrace {
@@ -89,18 +89,11 @@ Cardinality BatchesOf(const Cardinality& rows, int64_t size, bool drop_remainder
 
 // The static batch dimension: `size` if every batch has exactly that many rows, else ir::kUnknownDim.
 int64_t KnownBatchRows(int64_t size, bool drop_remainder);
-// Gives each column a first axis of `rows` rows.
-void AddBatchAxis(int64_t rows, ir::Schema& schema);
 // Adds the column that marks rows which repeat others.
 void AddPaddingMarks(int64_t rows, ir::Schema& schema);
 
-// Attributes of every batch.
-ir::Attribute DropRemainderAttribute();
-ir::Attribute PadAttribute();
-ir::Attribute PadValueAttribute();
-ir::Attribute MarkPaddingAttribute();
-// What `pad` and `pad_value` say; nullopt: rows must agree.
-std::optional<ir::Number> PaddingOf(const ir::Attributes& attributes);
+// The attributes given, then those of every batch.
+std::vector<ir::Attribute> BatchAttributes(std::vector<ir::Attribute> attributes);
 
 }  // namespace headrace
 

@@ -10,6 +10,7 @@
 #include "ir/suggestion.h"
 #include "ops/block_rows.h"
 #include "ops/bound_function.h"
+#include "ops/ragged_columns.h"
 
 namespace headrace {
 namespace {
@@ -127,9 +128,9 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
                       "; give one: filter(hr.col(\"label\") < 10), or filter(function)");
   }
   if (!by_expression) {
-    for (const std::string& name : FunctionColumns(attributes, inputs[0])) {
-      HEADRACE_RETURN_IF_ERROR(ir::FindColumn(inputs[0], name).status());
-    }
+    const std::vector<std::string> columns = FunctionColumns(attributes, inputs[0]);
+    for (const std::string& name : columns) HEADRACE_RETURN_IF_ERROR(ir::FindColumn(inputs[0], name).status());
+    HEADRACE_RETURN_IF_ERROR(RefuseLists(inputs[0], columns, "given to a filter's function"));
     return inputs[0];
   }
   if (!attributes.IsNone("columns")) return GraphError("columns is for functions; a predicate names its own");

@@ -11,11 +11,22 @@
 #include "ops/map_cache_points.h"
 #include "ops/map_operator.h"
 #include "ops/map_program.h"
+#include "ops/ragged_columns.h"
 
 namespace headrace {
 namespace {
 
+absl::Status RefuseListsInSteps(const OpArguments& arguments) {
+  for (const ir::proto::Step& step : arguments.node->steps()) {
+    std::vector<std::string> used(step.inputs().begin(), step.inputs().end());
+    used.insert(used.end(), step.outputs().begin(), step.outputs().end());
+    HEADRACE_RETURN_IF_ERROR(RefuseLists(arguments.inputs[0], used, "mapped"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<RowOperator>> MakeMap(const OpArguments& arguments) {
+  HEADRACE_RETURN_IF_ERROR(RefuseListsInSteps(arguments));
   HEADRACE_ASSIGN_OR_RETURN(MapProgram program, MapProgram::Bind(arguments));
   if (arguments.node->cache_points() > 0) return std::make_unique<CachedMap>(arguments, std::move(program));
   return std::make_unique<MapOperator>(arguments.name, std::move(program));
@@ -101,7 +112,8 @@ const OpRegistration registration(
                "them all. Results replace the columns, or go to the output columns. Errors name the row.",
         .traits = {.one_to_one = true},
         .python_module = "dataset",
-        .python = {.parameters = "kernels: Kernels, columns: str | Target | Sequence[str | Target], output: str | Sequence[str] | None = "
+        .python = {.parameters = "kernels: Kernels, columns: str | Target | Sequence[str | Target], output: str | "
+                                 "Sequence[str] | None = "
                                  "None, *, ordered: bool | None = None, types: Columns | None = None, processes: "
                                  "int = 0, worker_init: Callable[[int], Any] | None = None, seed_globals: bool | None "
                                  "= None, workers: int | None = None, window: int | None = None",

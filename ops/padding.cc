@@ -31,9 +31,10 @@ void CopyCorner(const uint8_t* source, absl::Span<const int64_t> from, uint8_t* 
 
 }  // namespace
 
-absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value) {
+absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value, int64_t least) {
   Shape largest = rows[0].shape();
-  bool equal = true;
+  if (!largest.empty()) largest[0] = std::max(largest[0], least);
+  bool equal = largest == rows[0].shape();
   for (const Tensor& row : rows) {
     if (row.rank() != rows[0].rank()) {
       return GraphError("rows of a batch differ in rank: ", rows[0].TypeName(), " and ", row.TypeName());

@@ -2,6 +2,8 @@
 #ifndef HEADRACE_OPS_PADDING_H_
 #define HEADRACE_OPS_PADDING_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/tensor.h"
@@ -9,8 +11,9 @@
 
 namespace headrace {
 
-// Joins rows of one dtype; kGraph if ranks differ, or if byte strings have a shape to pad.
-absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value);
+// Joins rows of one dtype, with `least` as the least length of their first axis; kGraph if ranks differ, or if byte
+// strings have a shape to pad.
+absl::StatusOr<Tensor> StackPadded(absl::Span<const Tensor> rows, ir::Number value, int64_t least = 0);
 
 }  // namespace headrace
 

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "ir/suggestion.h"
+#include "ops/ragged_columns.h"
 
 namespace headrace {
 namespace {
@@ -33,15 +34,22 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   for (const std::string& name : names) {
     HEADRACE_ASSIGN_OR_RETURN(const ir::Column* column, ir::FindColumn(inputs[0], name));
     if (!seen.insert(name).second) return GraphError("columns names \"", name, "\" twice");
-    schema.columns.push_back(*column);
+    if (schema.Find(name) == nullptr) schema.columns.push_back(*column);
+    // The splits of a list, which users do not see, come with it.
+    const ir::Column* const splits = inputs[0].Find(ListSplitsName(name));
+    if (splits != nullptr) schema.columns.push_back(*splits);
   }
   return schema;
 }
 
-std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<const ir::Schema> /*inputs*/,
+std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                  const ir::ColumnSet& /*wanted*/) {
-  const std::vector<std::string> names = attributes.Strings("columns");
-  return {ir::ColumnSet(names.begin(), names.end())};
+  ir::ColumnSet reads;
+  for (const std::string& name : attributes.Strings("columns")) {
+    reads.insert(name);
+    if (inputs[0].Find(ListSplitsName(name)) != nullptr) reads.insert(ListSplitsName(name));
+  }
+  return {reads};
 }
 
 const OpRegistration registration(

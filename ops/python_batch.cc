@@ -9,9 +9,12 @@
 #include "core/text.h"
 #include "engine/operator/operator.h"
 #include "ir/mark_padding.h"
+#include "ops/batch_columns.h"
 #include "ops/batch_operator.h"
 #include "ops/bound_function.h"
+#include "ops/given_columns.h"
 #include "ops/listed_batch.h"
+#include "ops/ragged_columns.h"
 #include "ops/stacked_batch.h"
 
 namespace headrace {
@@ -63,37 +66,11 @@ class ChosenSizes : public BatchSizes {
 bool HasFunction(const ir::Attributes& attributes) { return !attributes.IsNone("function"); }
 bool ChoosesSizes(const ir::Attributes& attributes) { return !attributes.IsNone("choose_size"); }
 
-// What the function gives, as far as declared.
-absl::StatusOr<ir::Columns> GivenColumns(const ir::Attributes& attributes, const ir::Schema& input) {
-  const std::vector<std::string> names = attributes.IsNone("output") ? input.Names() : attributes.Strings("output");
-  ir::Columns given;
-  for (const std::string& name : names) {
-    if (given.IndexOf(name) >= 0) return GraphError("output names \"", name, "\" twice");
-    given.push_back({name, ir::ColumnType::Unknown()});
-  }
-  if (attributes.IsNone("types")) return given;
-  for (const ir::Column& declared : attributes.Columns("types").columns) {
-    const int at = given.IndexOf(declared.name);
-    if (at < 0) {
-      std::string list;
-      for (const std::string& name : names) Append(list, list.empty() ? "" : ", ", name);
-      return GraphError("types names \"", declared.name, "\", which the function does not give (", list, ")");
-    }
-    given.type(static_cast<size_t>(at)) = declared.type;
-  }
-  return given;
-}
-
 absl::Status CheckAttributes(const ir::Attributes& attributes) {
   if (attributes.IsNone("size") != ChoosesSizes(attributes)) {
     return GraphError("needs a size, or a function that chooses it, and not both");
   }
-  if (HasFunction(attributes)) {
-    if (attributes.Bool("pad")) {
-      return GraphError("pad is for rows that are stacked; with function=, let the function pad them");
-    }
-    return absl::OkStatus();
-  }
+  if (HasFunction(attributes)) return RefuseJoining(attributes);
   if (!ChoosesSizes(attributes)) return GraphError("calls no function; use batch");
   if (attributes.IsNone("output") && attributes.IsNone("types")) return absl::OkStatus();
   return GraphError("output and types say what a function gives; give function=, too");
@@ -109,9 +86,11 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   HEADRACE_RETURN_IF_ERROR(CheckAttributes(attributes));
   ir::Schema schema = inputs[0];
   if (HasFunction(attributes)) {
+    HEADRACE_RETURN_IF_ERROR(RefuseLists(inputs[0], inputs[0].Names(), "batched again"));
     HEADRACE_ASSIGN_OR_RETURN(schema.columns, GivenColumns(attributes, inputs[0]));
   } else {
-    AddBatchAxis(RowsOf(attributes), schema);
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<BatchColumn> columns, BatchColumns(attributes, inputs[0]));
+    HEADRACE_ASSIGN_OR_RETURN(schema, BatchSchema(columns, RowsOf(attributes), inputs[0]));
   }
   if (!attributes.Bool("mark_padding")) return schema;
   if (schema.IndexOf(ir::kPaddingColumn) >= 0) {
@@ -123,7 +102,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
 
 std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs,
                                  const ir::ColumnSet& wanted) {
-  if (!HasFunction(attributes)) return ir::PassesColumns()(attributes, inputs, wanted);
+  if (!HasFunction(attributes)) return BatchReads(attributes, inputs, wanted);
   const std::vector<std::string> all = inputs[0].Names();
   return {ir::ColumnSet(all.begin(), all.end())};
 }
@@ -131,7 +110,8 @@ std::vector<ir::ColumnSet> Reads(const ir::Attributes& attributes, absl::Span<co
 absl::StatusOr<std::unique_ptr<BatchRows>> MakeRows(const OpArguments& arguments) {
   const ir::Attributes& attributes = arguments.attributes;
   if (!HasFunction(attributes)) {
-    return std::make_unique<StackedBatch>(1, arguments.inputs[0].Names(), PaddingOf(attributes));
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<BatchColumn> columns, BatchColumns(attributes, arguments.inputs[0]));
+    return std::make_unique<StackedBatch>(1, std::move(columns));
   }
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<HostFunction> function,
                             BoundFunction(*arguments.run->bindings, attributes.ReferenceName("function")));
@@ -173,42 +153,38 @@ const OpRegistration registration(
                "batch for its number and epoch. Both are called on a thread of the stage's own, in the order of the "
                "batches, for no epoch that was not asked for. The batch has the identity of its first row. What they "
                "raise reaches the training loop as FunctionError and names the batch.",
-        .attributes = {{.name = "size",
-                        .doc = "Rows in a batch; None: they are chosen.",
-                        .default_value = "None",
-                        .nullable = true,
-                        .minimum = 1,
-                        .maximum = kMostBatchRows},
-                       {.name = "choose_size",
-                        .type = ir::AttributeType::kReference,
-                        .doc = "The function that gives the rows of each batch, by name.",
-                        .default_value = "None",
-                        .nullable = true,
-                        .referenced = ir::Referenced::kBatchSize},
-                       {.name = "function",
-                        .type = ir::AttributeType::kReference,
-                        .doc = "The function that makes a batch, by name; None: rows are stacked.",
-                        .default_value = "None",
-                        .nullable = true,
-                        .referenced = ir::Referenced::kBatchFunction},
-                       {.name = "output",
-                        .type = ir::AttributeType::kStrings,
-                        .doc = "The columns that the function gives; None: those that it gets.",
-                        .default_value = "None",
-                        .nullable = true},
-                       {.name = "types",
-                        .type = ir::AttributeType::kColumns,
-                        .doc = "Types of the columns of a whole batch, where known.",
-                        .default_value = "None",
-                        .nullable = true},
-                       {.name = "random",
-                        .type = ir::AttributeType::kBool,
-                        .doc = "Pass the function a NumPy generator of the batch's own as `rng`.",
-                        .default_value = "False"},
-                       DropRemainderAttribute(),
-                       PadAttribute(),
-                       PadValueAttribute(),
-                       MarkPaddingAttribute()},
+        .attributes = BatchAttributes({{.name = "size",
+                                        .doc = "Rows in a batch; None: they are chosen.",
+                                        .default_value = "None",
+                                        .nullable = true,
+                                        .minimum = 1,
+                                        .maximum = kMostBatchRows},
+                                       {.name = "choose_size",
+                                        .type = ir::AttributeType::kReference,
+                                        .doc = "The function that gives the rows of each batch, by name.",
+                                        .default_value = "None",
+                                        .nullable = true,
+                                        .referenced = ir::Referenced::kBatchSize},
+                                       {.name = "function",
+                                        .type = ir::AttributeType::kReference,
+                                        .doc = "The function that makes a batch, by name; None: rows are stacked.",
+                                        .default_value = "None",
+                                        .nullable = true,
+                                        .referenced = ir::Referenced::kBatchFunction},
+                                       {.name = "output",
+                                        .type = ir::AttributeType::kStrings,
+                                        .doc = "The columns that the function gives; None: those that it gets.",
+                                        .default_value = "None",
+                                        .nullable = true},
+                                       {.name = "types",
+                                        .type = ir::AttributeType::kColumns,
+                                        .doc = "Types of the columns of a whole batch, where known.",
+                                        .default_value = "None",
+                                        .nullable = true},
+                                       {.name = "random",
+                                        .type = ir::AttributeType::kBool,
+                                        .doc = "Pass the function a NumPy generator of the batch's own as `rng`.",
+                                        .default_value = "False"}}),
         .traits = {.python = true, .ordered = true, .joins_rows = true},
         .python_module = "internal",
         .example = "ds.batch(4, function=lambda image, label: (image, label))",

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "engine/operator/operator.h"
 #include "ir/suggestion.h"
+#include "ops/ragged_columns.h"
 
 namespace headrace {
 namespace {
@@ -34,6 +35,7 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   const Names names = MappingOf(attributes);
   for (const auto& [from, to] : names) {
     HEADRACE_RETURN_IF_ERROR(ir::FindColumn(inputs[0], from).status());
+    HEADRACE_RETURN_IF_ERROR(RefuseLists(inputs[0], {from}, "renamed"));
     if (to.empty()) return GraphError("the new name of \"", from, "\" is empty");
   }
   ir::Schema schema;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "core/error.h"
@@ -24,7 +25,8 @@ bool SameType(const Tensor& whole, const Tensor& row) {
 absl::Status Ragged(const Tensor& first, const Tensor& row) {
   return GraphError("rows of a batch differ: ", first.TypeName(), " and ", row.TypeName(), "; ",
                     first.dtype() != row.dtype() ? "convert them to one dtype (TypeCast)"
-                                                 : "make them alike (Resize, PadEnd), or use batch(pad=True)");
+                                                 : "make them alike (Resize, PadEnd), or use batch(pad=True), or "
+                                                   "batch(ragged=…) where their first axis alone differs");
 }
 
 // Rows of a sliceable column, out of the block if they are all of its rows.
@@ -42,8 +44,7 @@ bool StandAlone(const Tensor& strings) {
 
 }  // namespace
 
-absl::Status StackedBatch::Grow(GrowingColumn& column, const Tensor& row, int64_t more) {
-  const int64_t filled = rows();
+absl::Status StackedBatch::Grow(GrowingColumn& column, const Tensor& row, int64_t filled, int64_t more) {
   const size_t row_bytes = std::max<size_t>(1, row.bytes());
   int64_t capacity = size_;
   if (static_cast<size_t>(size_) > kAtOnceBytes / row_bytes) {
@@ -59,30 +60,39 @@ absl::Status StackedBatch::Grow(GrowingColumn& column, const Tensor& row, int64_
   return absl::OkStatus();
 }
 
-absl::Status StackedBatch::Fit(GrowingColumn& column, const Tensor& row, int64_t more) {
+absl::Status StackedBatch::Fit(GrowingColumn& column, const Tensor& row, int64_t filled, int64_t more) {
   if (column.whole.valid() && !SameType(column.whole, row)) return Ragged(column.whole.Index(0), row);
   if (!column.rows.empty()) return Ragged(column.rows[0], row);
   if (!column.runs.empty()) return Ragged(column.runs[0].Index(0), row);
-  return column.whole.valid() && column.whole.dim(0) >= rows() + more ? absl::OkStatus() : Grow(column, row, more);
+  if (column.whole.valid() && column.whole.dim(0) >= filled + more) return absl::OkStatus();
+  return Grow(column, row, filled, more);
 }
 
-absl::Status StackedBatch::AddTo(GrowingColumn& column, Tensor row) {
+absl::Status StackedBatch::AddRagged(GrowingColumn& column, const Tensor& row) {
+  const size_t before = column.ragged.held_bytes();
+  HEADRACE_RETURN_IF_ERROR(column.ragged.Add(row));
+  held_bytes_ += column.ragged.held_bytes() - before;
+  return absl::OkStatus();
+}
+
+absl::Status StackedBatch::AddTo(size_t c, Tensor row, int64_t at) {
+  GrowingColumn& column = columns_[c];
+  if (IsRagged(joined_[c].joining)) return AddRagged(column, row);
   for (const Tensor& run : std::exchange(column.runs, {})) {
     for (int64_t i = 0; i < run.dim(0); ++i) column.rows.push_back(run.Index(i));
   }
-  if (padding_.has_value() || IsVariableLength(row.dtype())) {
+  const bool pads = joined_[c].joining == Joining::kPad;
+  if (pads || IsVariableLength(row.dtype())) {
     if (column.whole.valid()) return Ragged(column.whole.Index(0), row);
     if (!column.rows.empty() && column.rows[0].dtype() != row.dtype()) return Ragged(column.rows[0], row);
-    if (!padding_.has_value() && !column.rows.empty() && column.rows[0].shape() != row.shape()) {
-      return Ragged(column.rows[0], row);
-    }
+    if (!pads && !column.rows.empty() && column.rows[0].shape() != row.shape()) return Ragged(column.rows[0], row);
     Hold(row, column.rows);
     waiting_bytes_ += static_cast<int64_t>(row.bytes());
     column.rows.push_back(std::move(row));
     return absl::OkStatus();
   }
-  HEADRACE_RETURN_IF_ERROR(Fit(column, row, 1));
-  uint8_t* const target = column.whole.mutable_raw() + static_cast<size_t>(rows()) * row.bytes();
+  HEADRACE_RETURN_IF_ERROR(Fit(column, row, at, 1));
+  uint8_t* const target = column.whole.mutable_raw() + static_cast<size_t>(at) * row.bytes();
   if (row.raw() != target) row.CopyTo(target);
   return absl::OkStatus();
 }
@@ -91,6 +101,7 @@ absl::Status StackedBatch::FollowSlots(const Block& block) {
   if (ids_.empty() && block.batch_memory != nullptr && block.batch_slot == 0 && block.rows() == 1) {
     memory_ = block.batch_memory;
     for (size_t c = 0; c < columns_.size(); ++c) {
+      if (joined_[c].joining != Joining::kStack) continue;
       columns_[c].whole = memory_->whole(c);
       if (columns_[c].whole.valid()) held_bytes_ += columns_[c].whole.footprint();
     }
@@ -114,14 +125,15 @@ absl::Status StackedBatch::LeaveMemory() {
 
 absl::Status StackedBatch::AddRun(GrowingColumn& column, const Tensor& rows) {
   const Tensor first = rows.Index(0);
-  HEADRACE_RETURN_IF_ERROR(Fit(column, first, rows.dim(0)));
+  HEADRACE_RETURN_IF_ERROR(Fit(column, first, this->rows(), rows.dim(0)));
   std::memcpy(column.whole.mutable_raw() + static_cast<size_t>(this->rows()) * first.bytes(), rows.raw(), rows.bytes());
   return absl::OkStatus();
 }
 
-absl::Status StackedBatch::AddStrings(GrowingColumn& column, Tensor rows) {
+absl::Status StackedBatch::AddStrings(size_t c, Tensor rows) {
+  GrowingColumn& column = columns_[c];
   if (column.whole.valid() || !column.rows.empty()) {
-    for (int64_t i = 0; i < rows.dim(0); ++i) HEADRACE_RETURN_IF_ERROR(AddTo(column, rows.Index(i)));
+    for (int64_t i = 0; i < rows.dim(0); ++i) HEADRACE_RETURN_IF_ERROR(AddTo(c, rows.Index(i), this->rows() + i));
     return absl::OkStatus();
   }
   if (!column.runs.empty()) {
@@ -136,23 +148,24 @@ absl::Status StackedBatch::AddStrings(GrowingColumn& column, Tensor rows) {
   return absl::OkStatus();
 }
 
-void StackedBatch::NameColumn(size_t column, const Provenance& provenance) {
-  if (column < names_.size()) {
-    failed_ = absl::Status(failed_.code(), Cat("column \"", names_[column], "\": ", ToStd(failed_.message())));
-  }
-  AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(provenance));
+void StackedBatch::NameColumn(size_t column, const Block& block, int row) {
+  failed_ = absl::Status(failed_.code(), Cat("column \"", joined_[column].name, "\", in the row of ",
+                                             DescribeRowId(block.ids[row]), ": ", ToStd(failed_.message())));
+  AddErrorField(failed_, ErrorField::kFile, DescribeProvenance(block.provenances[row]));
 }
 
 void StackedBatch::AddRow(Block& block, int row) {
   if (failed_.ok()) failed_ = FollowSlots(block);
   for (size_t c = 0; c < columns_.size() && failed_.ok(); ++c) {
-    failed_ = AddTo(columns_[c], block.columns[c].TakeRow(row));
-    if (!failed_.ok()) NameColumn(c, block.provenances[row]);
+    failed_ = AddTo(c, block.columns[c].TakeRow(row), rows());
+    if (!failed_.ok()) NameColumn(c, block, row);
   }
   ids_.push_back(block.ids[row]);
 }
 
-Tensor StackedBatch::LastRow(const GrowingColumn& column) const {
+Tensor StackedBatch::LastRow(size_t c) const {
+  const GrowingColumn& column = columns_[c];
+  if (IsRagged(joined_[c].joining)) return column.ragged.last();
   if (!column.rows.empty()) return column.rows.back();
   if (column.runs.empty()) return column.whole.Index(rows() - 1);
   const Tensor& run = column.runs.back();
@@ -162,56 +175,80 @@ Tensor StackedBatch::LastRow(const GrowingColumn& column) const {
 void StackedBatch::RepeatColumns() {
   // Its memory may be the slot of a row that is being made.
   if (failed_.ok() && memory_ != nullptr) failed_ = LeaveMemory();
-  for (GrowingColumn& column : columns_) {
-    if (failed_.ok()) failed_ = AddTo(column, LastRow(column));
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (failed_.ok()) failed_ = AddTo(c, LastRow(c), rows());
   }
 }
 
+absl::Status StackedBatch::AddColumn(size_t c, Block& block, int from, int count, int& done) {
+  done = 0;
+  if (joined_[c].joining == Joining::kStack && block.columns[c].sliceable()) {
+    Tensor run = TakeRun(block, c, from, count);
+    return IsVariableLength(run.dtype()) ? AddStrings(c, std::move(run)) : AddRun(columns_[c], run);
+  }
+  for (; done < count; ++done) {
+    HEADRACE_RETURN_IF_ERROR(AddTo(c, block.columns[c].TakeRow(from + done), rows() + done));
+  }
+  return absl::OkStatus();
+}
+
 void StackedBatch::AddRows(Block& block, int from, int count) {
-  if (columns_.empty()) columns_.resize(block.columns.size());
-  const auto in_runs = [](const BlockColumn& column) { return column.sliceable(); };
-  const bool whole = memory_ == nullptr && !padding_.has_value() && block.batch_memory == nullptr &&
-                     std::all_of(block.columns.begin(), block.columns.end(), in_runs);
-  if (!whole) {
+  if (memory_ != nullptr || block.batch_memory != nullptr) {
     for (int row = from; row < from + count; ++row) AddRow(block, row);
     return;
   }
-  for (size_t c = 0; c < columns_.size() && failed_.ok(); ++c) {
-    Tensor run = TakeRun(block, c, from, count);
-    failed_ = IsVariableLength(run.dtype()) ? AddStrings(columns_[c], std::move(run)) : AddRun(columns_[c], run);
-    if (!failed_.ok()) NameColumn(c, block.provenances[from]);
+  // The first row that does not fit is the error, whatever rows came with it.
+  int good = failed_.ok() ? count : 0;
+  for (size_t c = 0; c < columns_.size() && good > 0; ++c) {
+    int done = 0;
+    absl::Status status = AddColumn(c, block, from, count, done);
+    if (status.ok() || done >= good) continue;
+    good = done;
+    failed_ = std::move(status);
+    NameColumn(c, block, from + done);
   }
   ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
 }
 
-absl::StatusOr<Tensor> StackedBatch::TakeColumn(GrowingColumn& column) {
+absl::StatusOr<Tensor> StackedBatch::TakeColumn(size_t c) {
+  GrowingColumn& column = columns_[c];
+  if (IsRagged(joined_[c].joining)) return column.ragged.TakeValues();
   if (column.runs.size() == 1 && StandAlone(column.runs[0])) return std::move(column.runs[0]);
   if (!column.runs.empty()) return JoinStrings(column.runs);
-  if (!column.rows.empty()) return padding_.has_value() ? StackPadded(column.rows, *padding_) : Stack(column.rows);
+  if (!column.rows.empty()) {
+    return joined_[c].joining == Joining::kPad ? StackPadded(column.rows, joined_[c].padding, joined_[c].least)
+                                               : Stack(column.rows);
+  }
   if (column.whole.dim(0) == rows()) return std::move(column.whole);
   return column.whole.Slice(0, 0, rows());
 }
 
 absl::Status StackedBatch::JoinColumns(const BatchNumber& /*batch*/, Block& block) {
   HEADRACE_RETURN_IF_ERROR(std::exchange(failed_, absl::OkStatus()));
-  for (GrowingColumn& column : columns_) {
-    HEADRACE_ASSIGN_OR_RETURN(Tensor whole, TakeColumn(column));
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    HEADRACE_ASSIGN_OR_RETURN(Tensor whole, TakeColumn(c));
     block.columns.emplace_back(std::move(whole));
+    if (!IsRagged(joined_[c].joining)) continue;
+    HEADRACE_ASSIGN_OR_RETURN(Tensor splits, columns_[c].ragged.Splits());
+    block.columns.emplace_back(std::move(splits));
   }
   return absl::OkStatus();
 }
 
 // The first row takes the memory of all rows, unless it is already in its slot; rows that wait are copied at the end.
+// How long the missing rows of a ragged column are is not known.
 std::optional<int64_t> StackedBatch::expected_bytes() const {
-  const auto grows = [this](const GrowingColumn& column) {
-    return column.whole.valid() && column.whole.dim(0) < size_;
-  };
-  if (ids_.empty() || std::any_of(columns_.begin(), columns_.end(), grows)) return std::nullopt;
+  if (ids_.empty()) return std::nullopt;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const Tensor& whole = columns_[c].whole;
+    if (IsRagged(joined_[c].joining) || (whole.valid() && whole.dim(0) < size_)) return std::nullopt;
+  }
   return waiting_bytes_;
 }
 
 void StackedBatch::ClearColumns() {
   columns_.clear();
+  columns_.resize(joined_.size());
   memory_.reset();
   failed_ = absl::OkStatus();
   waiting_bytes_ = 0;

@@ -1,29 +1,28 @@
 // A batch whose rows are stacked along a new first axis. Each row is copied into its batch slot when it arrives, so
 // that its own memory is freed at once; rows that were written into their slot stay there. Rows that are padded, or of
-// variable length, wait until the batch is full.
+// variable length, wait until the batch is full. Ragged columns are joined as RaggedRows says.
 // Thread contract: one thread.
 #ifndef HEADRACE_OPS_STACKED_BATCH_H_
 #define HEADRACE_OPS_STACKED_BATCH_H_
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/operator/block.h"
-#include "ir/attributes.h"
+#include "ops/batch_columns.h"
 #include "ops/batch_rows.h"
+#include "ops/ragged_rows.h"
 
 namespace headrace {
 
 class StackedBatch : public BatchRows {
  public:
-  // `padding`: the value that pads rows to the largest of the batch; nullopt: rows must agree, else the error names the
-  // column and both shapes.
-  StackedBatch(int size, std::vector<std::string> names, std::optional<ir::Number> padding)
-      : size_(size), names_(std::move(names)), padding_(padding) {}
+  // Rows that must agree and do not are an error that names the column and both shapes.
+  StackedBatch(int size, std::vector<BatchColumn> columns)
+      : size_(size), joined_(std::move(columns)), columns_(joined_.size()) {}
 
   void SetSize(int size) override { size_ = size; }
   std::optional<int64_t> expected_bytes() const override;
@@ -39,27 +38,31 @@ class StackedBatch : public BatchRows {
     Tensor whole;              // (capacity, …), being filled
     std::vector<Tensor> rows;  // the rows that wait
     std::vector<Tensor> runs;  // or arrays of byte strings, each of several rows, that wait
+    RaggedRows ragged;         // or the rows of a ragged column
   };
   // Continues in the memory promised to the rows, as long as they arrive as promised.
   absl::Status FollowSlots(const Block& block);
   absl::Status LeaveMemory();
-  absl::Status AddTo(GrowingColumn& column, Tensor row);
+  // Adds row `at` of the batch.
+  absl::Status AddTo(size_t c, Tensor row, int64_t at);
+  absl::Status AddRagged(GrowingColumn& column, const Tensor& row);
   // Adds contiguous rows of fixed size by one copy.
   absl::Status AddRun(GrowingColumn& column, const Tensor& rows);
   // Adds an array of byte strings that waits as one.
-  absl::Status AddStrings(GrowingColumn& column, Tensor rows);
+  absl::Status AddStrings(size_t c, Tensor rows);
+  // Adds rows of one column, in order; `done` counts those that were added.
+  absl::Status AddColumn(size_t c, Block& block, int from, int count, int& done);
   void AddRow(Block& block, int row);
-  Tensor LastRow(const GrowingColumn& column) const;
-  void NameColumn(size_t column, const Provenance& provenance);
-  // Checks that `more` rows like `row` match the rows before them, and makes room.
-  absl::Status Fit(GrowingColumn& column, const Tensor& row, int64_t more);
-  absl::Status Grow(GrowingColumn& column, const Tensor& row, int64_t more);
-  absl::StatusOr<Tensor> TakeColumn(GrowingColumn& column);
+  Tensor LastRow(size_t c) const;
+  void NameColumn(size_t column, const Block& block, int row);
+  // Checks that `more` rows like `row` match the `filled` rows before them, and makes room.
+  absl::Status Fit(GrowingColumn& column, const Tensor& row, int64_t filled, int64_t more);
+  absl::Status Grow(GrowingColumn& column, const Tensor& row, int64_t filled, int64_t more);
+  absl::StatusOr<Tensor> TakeColumn(size_t c);
 
   int size_;
-  const std::vector<std::string> names_;
-  const std::optional<ir::Number> padding_;
-  std::vector<GrowingColumn> columns_;
+  const std::vector<BatchColumn> joined_;
+  std::vector<GrowingColumn> columns_;   // as many
   std::shared_ptr<BatchMemory> memory_;  // the memory of the rows so far; null: the batch's own
   absl::Status failed_;
   int64_t waiting_bytes_ = 0;  // of rows that wait

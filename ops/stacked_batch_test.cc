@@ -16,7 +16,7 @@ Block RowOf(Tensor value) {
 
 // Rows of one size are copied into memory taken with the first.
 TEST(StackedBatch, TakesMemoryForTheFirstRowAlone) {
-  StackedBatch batch(3, {"value"}, std::nullopt);
+  StackedBatch batch(3, {{.name = "value"}});
   EXPECT_EQ(batch.expected_bytes(), std::nullopt);
   for (int row = 0; row < 2; ++row) {
     Block block = RowOf(*Tensor::Allocate(DType::kFloat32, {100}));
@@ -31,7 +31,7 @@ TEST(StackedBatch, TakesMemoryForTheFirstRowAlone) {
 
 // Others wait, and are copied at the end.
 TEST(StackedBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
-  StackedBatch batch(3, {"value"}, std::nullopt);
+  StackedBatch batch(3, {{.name = "value"}});
   int64_t waiting = 0;
   for (int row = 1; row < 3; ++row) {
     const Tensor text = *Tensor::CopyBytes(DType::kBytes, std::string(static_cast<size_t>(1000 * row), 'x'));
@@ -47,7 +47,7 @@ TEST(StackedBatch, TakesMemoryForRowsThatWaitAtTheEnd) {
 // The other rows of the block count for themselves.
 TEST(StackedBatch, CountsOfABlockOfAFileWhatItsRowsAre) {
   const BufferRef file = BufferPool::Global().Allocate(size_t{1} << 20);
-  StackedBatch batch(10, {"record"}, std::nullopt);
+  StackedBatch batch(10, {{.name = "record"}});
   for (int row = 0; row < 5; ++row) {
     Block block = RowOf(Tensor::ViewBytes(DType::kBytes, file, file->data() + 1000 * row, 1000));
     batch.Add(block, 0, 1);
@@ -68,7 +68,7 @@ Block BlockOf(Tensor rows) {
 }
 
 Tensor BatchOf(Block& block, int from, int count) {
-  StackedBatch batch(count, {"text"}, std::nullopt);
+  StackedBatch batch(count, {{.name = "text"}});
   batch.Add(block, from, count);
   return (*batch.Take({}, false))->columns[0].row(0);
 }
@@ -84,7 +84,7 @@ TEST(StackedBatch, TakesStringsOfAWholeBatchAsTheyAre) {
 
 // A filler copies the last row, also of rows that came as one.
 TEST(StackedBatch, RepeatsTheLastOfStringsThatCameTogether) {
-  StackedBatch batch(5, {"text"}, std::nullopt);
+  StackedBatch batch(5, {{.name = "text"}});
   Block block = BlockOf(Strings());
   batch.Add(block, 0, 4);
   batch.AddFiller();

@@ -31,6 +31,7 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_texts(folder / "texts")
     _write_json_lines(folder)
     _write_tables(folder)
+    _write_sparse_rows(folder)
     _write_records(folder)
     _write_damaged(folder)
     _write_recovered(folder)
@@ -62,6 +63,15 @@ def _write_tables(folder: pathlib.Path) -> None:
     for part in range(3):
         rows = "".join(f'{part}.{i},"row ""{part}"", {i}",{i},{i * i},{-i / 3},\r\n' for i in range(25 * (part != 1)))
         (folder / f"{part}.csv").write_bytes(f"id,text,x0,x1,x2,empty\r\n{rows}".encode())
+
+
+def _write_sparse_rows(folder: pathlib.Path) -> None:
+    for part in range(3):
+        rows = (
+            f"{part}.{i}{''.join(f' {k}:{i / (k + 1)}' for k in range(part, 8 + i // 10, i % 4 + 1))}\n"
+            for i in range(25)
+        )
+        (folder / f"{part}.libsvm").write_text("# none\n" + "".join(rows))
 
 
 def _write_texts(folder: pathlib.Path) -> None:
@@ -186,6 +196,14 @@ def fails_at_batch_3(value: list[Any], info: hr.BatchInfo) -> list[Any]:
     if info.number == 3:
         raise ValueError("batch 3 is not welcome")
     return value
+
+
+def several(value: np.ndarray, rng: np.random.Generator) -> list[int]:
+    return [int(value) * 1000 + int(draw) for draw in rng.integers(0, 1000, int(value) * 7 % 5)]
+
+
+def listed_together(value: list[Any], key: list[Any], info: hr.BatchInfo) -> dict[str, Any]:
+    return {"key": key[0], "value": np.stack(value), "number": info.number}
 
 
 def counted_rows(epoch: int) -> Iterator[dict[str, Any]]:
@@ -504,6 +522,20 @@ def skipped_lines_of_tables(data: pathlib.Path) -> hr.Dataset:
     return rows.on_error("skip").shuffle(5).batch(4)
 
 
+def sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.LibSvm(str(data / "*.libsvm"), 10, shuffle=True, window=6, interleave=2, split_bytes=300)
+    return rows.map(T.PadEnd(10), "value").batch(4, pad=True, pad_value=-1)
+
+
+def damaged_sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    return hr.LibSvm(str(data / "*.libsvm"), 8).batch(4, pad=True, pad_value=-1)
+
+
+def skipped_sparse_rows(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.LibSvm(str(data / "*.libsvm"), 8, sharding="splits", split_bytes=400)
+    return rows.on_error("skip").shuffle(5).batch(4, pad=True, pad_value=-1)
+
+
 def packed_pictures(data: pathlib.Path) -> hr.Dataset:
     pictures = hr.ImageRecord(str(data / "records"), index="build", shuffle=True)
     return pictures.map([V.Decode(), V.RandomCrop(40)], "image").batch(4)
@@ -559,6 +591,24 @@ def generated_from_anywhere(data: pathlib.Path) -> hr.Dataset:
     return hr.Generator(seekable_rows, {"x": "int64", "grid": ("float32", (2, None))}).repeat(2).batch(3, pad=True)
 
 
+def boxes_of(number: Any) -> Any:
+    return np.full((int(number) % 4, 4), number, np.float32), np.arange(int(number) % 4)
+
+
+def boxes(data: pathlib.Path) -> hr.Dataset:
+    types = {"boxes": ("float32", (None, 4)), "label": ("int64", (None,))}
+    return hr.Range(23, shuffle=True).map(boxes_of, "value", ["boxes", "label"], types=types).repeat(2)
+
+
+def ragged_splits(data: pathlib.Path) -> hr.Dataset:
+    return boxes(data).batch(4, ragged="splits").map(T.TypeCast("int16"), "boxes").shuffle(2)
+
+
+def ragged_lists(data: pathlib.Path) -> hr.Dataset:
+    lists = boxes(data).batch(3, ragged="list").cache().shuffle(2).unbatch().skip(3)
+    return lists.batch(5, ragged={"label": "list", "boxes": "pad"}, pad_value={"boxes": -1}).project(["label", "boxes"])
+
+
 def own_rows(data: pathlib.Path) -> hr.Dataset:
     rows = hr.from_dataset(OwnRows(), shuffle=True).skip(2).map(plus_noise, "x")
     return rows.map(as_float, "x", types={"x": ("float32", ())}).batch(5, pad=True)
@@ -582,6 +632,26 @@ def taken_apart(data: pathlib.Path) -> hr.Dataset:
 
 def unbatched_unevenly(data: pathlib.Path) -> hr.Dataset:
     return hr.Range(20).map(pieces, "value").unbatch().batch(6, drop_remainder=True)
+
+
+def interleaved(data: pathlib.Path) -> hr.Dataset:
+    return hr.Range(20, shuffle=True).interleave(several, "value", cycle=3, block=2).shuffle(4).batch(6)
+
+
+def texts_in_buckets(data: pathlib.Path) -> hr.Dataset:
+    lines = hr.Text(data / "texts").shuffle(20).map(lambda line: np.array(list(str(line).encode()), np.uint8), "line")
+    return lines.bucket_by_length("line", [4, 8, 12], [3, 4, 5, 2], pad_value=7)
+
+
+def drawn_into_buckets(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(40, shuffle=True).map(longer_from_13, "value", "x").repeat(2)
+    batches = rows.bucket_by_length("x", [4, 6, 9], [7, 3, 2, 1], pad="boundary")
+    return batches.shuffle(3).project("x").map(T.TypeCast("float32"), "x")
+
+
+def grouped_by_key(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(50, shuffle=True).map(lambda value: value % 7, "value", "key").filter(often, "value")
+    return rows.group_by_window("key", 4, listed_together, ["key", "value", "number"])
 
 
 def zipped(data: pathlib.Path) -> hr.Dataset:
@@ -837,6 +907,13 @@ def skipped_and_mixed(data: pathlib.Path) -> hr.Dataset:
     return hr.mix([failing, kept], [2, 1], stop="all").repeat(2).on_error("skip").batch(4)
 
 
+def skipped_in_turns_and_buckets(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(60).map(fails_at_37, "value").filter(100 // (hr.col("value") - 11) < 50)
+    turns = rows.interleave(lambda value: [value] * int(value % 4), "value", cycle=4)
+    lengths = turns.map(lambda value: np.full(1 + value % 6, value), "value", "x")
+    return lengths.bucket_by_length("x", [3, 5], [4, 3, 2]).on_error("skip")
+
+
 def skipped_up_to_the_limit(data: pathlib.Path) -> hr.Dataset:
     numbers = hr.Range(50).map(fails_at_37, "value").repeat(3).batch(5)
     return numbers.on_error("skip", max_errors=1)
@@ -899,6 +976,9 @@ PIPELINES: dict[str, Build] = {
         tables,
         damaged_table,
         skipped_lines_of_tables,
+        sparse_rows,
+        damaged_sparse_rows,
+        skipped_sparse_rows,
         packed_pictures,
         packed_pictures_in_splits,
         part_of_records,
@@ -908,11 +988,18 @@ PIPELINES: dict[str, Build] = {
         table,
         generated,
         generated_from_anywhere,
+        ragged_splits,
+        ragged_lists,
         own_rows,
         own_runs,
         filtered,
         taken_apart,
         unbatched_unevenly,
+        interleaved,
+        texts_in_buckets,
+        drawn_into_buckets,
+        grouped_by_key,
+        skipped_in_turns_and_buckets,
         zipped,
         chained,
         indices_only,
@@ -972,6 +1059,7 @@ FAILING = {
     "damaged_picture_among_shuffled": "DataError",
     "damaged_text": "DataError",
     "damaged_table": "DataError",
+    "damaged_sparse_rows": "DataError",
     "skipped_up_to_the_limit": "FunctionError",
     "failing_function": "FunctionError",
     "failing_function_in_any_order": "FunctionError",

@@ -209,6 +209,40 @@ def table(count: int, shuffled: bool, interleave: int, split_bytes: int, shardin
     )
 
 
+def sparse_rows_of(count: int) -> pathlib.Path:
+    """The same numbers as values of the only feature of LibSVM text."""
+    path = lines_of(count).with_suffix(".libsvm")
+    if not path.exists():
+        draft = path.with_name(f"{count}.{os.getpid()}.libsvm-draft")
+        draft.write_text("".join(f"1 5:{number}\n\n" for number in range(count)))
+        draft.rename(path)
+    return path
+
+
+def number_of_value(value: Any) -> np.ndarray:
+    return np.array(int(value[0]), np.int64)
+
+
+def sparse_rows(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
+    def build() -> hr.Dataset:
+        rows = hr.LibSvm(
+            sparse_rows_of(count),
+            shuffle=shuffled,
+            window=5,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+        )
+        return rows.map(number_of_value, "value").project("value")
+
+    in_order = not shuffled and interleave == 1
+    return Recipe(
+        f"LibSvm({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
+        build,
+        (lambda: list(range(count))) if in_order else unmodelled,
+    )
+
+
 def records_of(count: int) -> pathlib.Path:
     """The same numbers as records."""
     path = lines_of(count).with_suffix(".rec")
@@ -292,7 +326,18 @@ def source(draws: Draws) -> Recipe:
 
 def _source(draws: Draws) -> Recipe:
     size = draws.integer(0, draws.choice([30, 3]))
-    kinds = ["range", "array", "stream", "lines", "table", "records", "indexed records", "image records", "own rows"]
+    kinds = [
+        "range",
+        "array",
+        "stream",
+        "lines",
+        "table",
+        "sparse rows",
+        "records",
+        "indexed records",
+        "image records",
+        "own rows",
+    ]
     kind = draws.choice(kinds)
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
@@ -300,7 +345,7 @@ def _source(draws: Draws) -> Recipe:
         return own_rows(size, draws.choice([False, True]), draws.choice([False, True]))
     if kind in ("indexed records", "image records"):
         return (indexed_records if kind == "indexed records" else image_records)(size, draws.choice([False, True]))
-    splits = {"lines": lines, "table": table, "records": records}
+    splits = {"lines": lines, "table": table, "sparse rows": sparse_rows, "records": records}
     if kind in splits:
         return splits[kind](
             size,
@@ -420,6 +465,16 @@ def batched_by_functions(recipe: Recipe, most: int, drop: bool, made: bool) -> R
     )
 
 
+def joined_and_taken_apart(recipe: Recipe, size: int, form: Any) -> Recipe:
+    """Rows that differ in length, as one ragged column, and those rows again."""
+    return changed(
+        recipe,
+        text=f"{recipe}.batch({size}, ragged={form}).unbatch()",
+        build=lambda: recipe.build().batch(size, ragged={"value": form}).unbatch(),
+        renumbers=True,
+    )
+
+
 def unbatched(recipe: Recipe) -> Recipe:
     return changed(
         recipe,
@@ -427,6 +482,87 @@ def unbatched(recipe: Recipe) -> Recipe:
         build=lambda: recipe.build().unbatch(),
         model=lambda: [number for row in recipe.model() for number in row],
         depth=0,
+        renumbers=True,
+    )
+
+
+def interleaved(recipe: Recipe, cycle: int, block: int) -> Recipe:
+    """Each row becomes up to three, and rows take turns."""
+
+    def pieces(value: Any) -> list[Any]:
+        return [value * 4 + number for number in range(int(value) % 4)]
+
+    def model() -> Rows:
+        rows = iter([pieces(number) for number in recipe.model()])
+        slots: list[list[Any] | None] = [None] * cycle
+        given: Rows = []
+        turn = ended = 0
+        while not ended or any(slot is not None for slot in slots):
+            slot = slots[turn]
+            if slot is None:
+                slot = slots[turn] = next(rows, None)
+                ended |= slot is None
+            if slot is not None:
+                given += slot[:block]
+                # A slot found without rows is empty from its next turn on.
+                slots[turn] = slot[block:] if len(slot) >= block else None
+            turn = (turn + 1) % cycle
+        return given
+
+    return changed(
+        recipe,
+        text=f"{recipe}.interleave({cycle}, {block})",
+        build=lambda: recipe.build().interleave(pieces, "value", cycle=cycle, block=block),
+        model=model,
+        keeps_rows=False,
+        renumbers=True,
+    )
+
+
+def _grouped_rows(rows: Rows, key: Callable[[Any], Any], size: Callable[[Any], int], by_key: bool) -> Rows:
+    held: dict[Any, list[Any]] = {}
+    batches: Rows = []
+    for row in rows:
+        group = held.setdefault(key(row), [])
+        group.append(row)
+        if len(group) == size(key(row)):
+            batches.append(held.pop(key(row)))
+    return batches + [held[each] for each in (sorted(held) if by_key else held)]
+
+
+def bucketed(recipe: Recipe, boundary: int, sizes: tuple[int, int]) -> Recipe:
+    """Lengths 1 to 5, which follow from the row."""
+
+    def length(value: Any) -> int:
+        return 1 + int(value) % 5
+
+    def build() -> hr.Dataset:
+        measured = recipe.build().map(lambda value: np.zeros(length(value)), "value", "x")
+        return measured.bucket_by_length("x", [boundary], list(sizes)).project("value")
+
+    return changed(
+        recipe,
+        text=f"{recipe}.bucket_by_length({boundary}, {sizes})",
+        build=build,
+        model=lambda: _grouped_rows(
+            list(recipe.model()), lambda row: length(row) >= boundary, lambda bucket: sizes[bucket], by_key=True
+        ),
+        depth=1,
+        renumbers=True,
+    )
+
+
+def grouped(recipe: Recipe, modulus: int, size: int) -> Recipe:
+    def build() -> hr.Dataset:
+        keyed = recipe.build().map(lambda value: value % modulus, "value", "key")
+        return keyed.group_by_window("key", size, lambda value, key: value, "value")
+
+    return changed(
+        recipe,
+        text=f"{recipe}.group_by_window(% {modulus}, {size})",
+        build=build,
+        model=lambda: _grouped_rows(list(recipe.model()), lambda row: row % modulus, lambda key: size, by_key=False),
+        depth=1,
         renumbers=True,
     )
 
@@ -725,8 +861,12 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         flags = [False, True]
         ways.append(lambda: batched_by_functions(recipe, draws.integer(1, 5), draws.choice(flags), draws.choice(flags)))
         ways.append(lambda: filtered(recipe, draws.integer(2, 5), draws.choice([False, True])))
+        ways.append(lambda: interleaved(recipe, draws.integer(1, 4), draws.integer(1, 3)))
+        ways.append(lambda: bucketed(recipe, draws.integer(1, 5), (draws.integer(1, 4), draws.integer(1, 4))))
+        ways.append(lambda: grouped(recipe, draws.integer(1, 4), draws.integer(1, 4)))
     else:
         ways.append(lambda: unbatched(recipe))
+        ways.append(lambda: joined_and_taken_apart(recipe, draws.integer(1, 5), draws.choice(["list", "splits"])))
         ways.append(lambda: mixed(recipe))
     if recipe.numbered is not None:
         ways.append(lambda: chosen(draws, recipe))

@@ -21,8 +21,11 @@ namespace {
 
 constexpr int kRowWindow = 128;
 constexpr int kBatchWindow = 8;
-// Rows grouped by their cost fit in the nearest cache of a core, and in this part of the budget.
+// Rows grouped by their cost fit in the nearest cache of a core, where kernels compute on them, and in this part of the
+// budget.
 constexpr int64_t kGroupBytes = int64_t{32} << 10;
+// Bytes and texts are passed on as views.
+constexpr int64_t kViewedGroupBytes = int64_t{128} << 10;
 constexpr int64_t kGroupShare = 256;
 constexpr int64_t kConnectorShare = 4;
 
@@ -34,6 +37,13 @@ int64_t RowBytes(const ir::Schema& schema) {
     bytes += static_cast<int64_t>(ItemSize(column.type.dtype)) * ElementCount(*column.type.shape);
   }
   return bytes;
+}
+
+// Arrays are what kernels compute on.
+bool HoldsViewsOrScalars(const ir::Schema& schema) {
+  return std::all_of(schema.columns.begin(), schema.columns.end(), [](const ir::Column& column) {
+    return IsVariableLength(column.type.dtype) || (column.type.shape.has_value() && column.type.shape->empty());
+  });
 }
 
 class StageLayout {
@@ -251,7 +261,8 @@ class StageLayout {
     stage.narrows = options_.window == 0 && fixed == 0;
     stage.byte_bound = std::max<int64_t>(1, options_.memory / kConnectorShare);
     if (open.grouped) stage.group = options_.group;
-    stage.group_bytes = std::min(kGroupBytes, options_.memory / kGroupShare);
+    const bool views = HoldsViewsOrScalars(op(stage.operators.back()).output);
+    stage.group_bytes = std::min(views ? kViewedGroupBytes : kGroupBytes, options_.memory / kGroupShare);
     plan_.stages.push_back(std::move(stage));
     return static_cast<int>(plan_.stages.size()) - 1;
   }

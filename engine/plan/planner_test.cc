@@ -73,6 +73,18 @@ TEST(Planner, LeavesTheNumberOfReadsOpen) {
   EXPECT_EQ(PlanOf(Training(), fixed)->stages[2].cap, 3);
 }
 
+TEST(Planner, KeepsGroupsOfArraysInTheNearestCache) {
+  FakeGraph scalars;
+  scalars.Add("fake_count");
+  EXPECT_EQ(PlanOf(scalars)->stages[0].group_bytes, 128 << 10);
+  FakeGraph arrays;
+  arrays.Add("fake_count", {{"bytes", IntValue(100)}});
+  EXPECT_EQ(PlanOf(arrays)->stages[0].group_bytes, 32 << 10);
+  PlanOptions little = TwoCores();
+  little.memory = 1 << 20;
+  EXPECT_EQ(PlanOf(scalars, little)->stages[0].group_bytes, (1 << 20) / 256);
+}
+
 TEST(Planner, TakesWhatTheUserFixed) {
   PlanOptions options = TwoCores();
   options.window = 5;

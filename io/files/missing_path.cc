@@ -85,7 +85,9 @@ absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
   } else {
     Append(text, "the folder ", parent, " is there, but has no '", LastPart(missing), "'");
   }
-  if (const auto nearest = NearestName(files, where, LastPart(missing))) {
+  if (path.front() == '~') {
+    Append(text, "; write os.path.expanduser(\"", path, "\"), as only a shell reads ~ as the home folder");
+  } else if (const auto nearest = NearestName(files, where, LastPart(missing))) {
     Append(text, "; did you mean ", parent.empty() ? *nearest : JoinPath(parent, *nearest), "?");
   } else {
     Append(text, "; check the path");

@@ -21,6 +21,9 @@ namespace {
 
 constexpr size_t kMostNamed = 5;  // the most names in a message
 
+// Files and folders of editors and systems: .ipynb_checkpoints, ._photo.jpg.
+bool IsHidden(std::string_view name) { return name.front() == '.'; }
+
 // One class folder's pictures in byte order, found by one worker.
 struct ClassPictures {
   PathArena paths;
@@ -122,6 +125,7 @@ class ClassWalk {
     AddVersion(files_, path, result_.folders);
     HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files_.List(path, true));
     for (const FolderEntry& entry : entries) {
+      if (IsHidden(entry.name)) continue;
       if (entry.type == EntryType::kFolder) {
         if (entry.link) HEADRACE_RETURN_IF_ERROR(links_.Enter(root_, Cat(folder, entry.name)));
         pending_.push_back(Cat(folder, entry.name, "/"));
@@ -236,7 +240,8 @@ absl::StatusOr<std::vector<ImageClass>> FindClasses(const FileSystem& files, con
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> entries, files.List(folder));
   std::vector<std::string> names;
   for (const FolderEntry& entry : entries) {
-    if (entry.type == EntryType::kFolder) names.push_back(entry.name);
+    const bool wanted = !IsHidden(entry.name) || options.class_map.count(entry.name) > 0;
+    if (entry.type == EntryType::kFolder && wanted) names.push_back(entry.name);
   }
   if (names.empty()) return NoClassFoldersError(folder, entries, extensions);
   std::sort(names.begin(), names.end());

@@ -49,6 +49,21 @@ std::string ErrorOf(const std::string& folder, const ImageListingOptions& option
   return Message(listing.status());
 }
 
+TEST(ImageListing, LeavesOutHiddenNames) {
+  TemporaryFolder folder;
+  for (const char* name :
+       {".ipynb_checkpoints/a.jpg", "cat/.thumbnails/b.jpg", "cat/._c.jpg", "cat/c.jpg", "dog/d.jpg"})
+    folder.Write(name);
+  const auto listing = List(folder.path());
+  ASSERT_TRUE(listing.ok()) << listing.status();
+  EXPECT_THAT(Rows(*listing), ElementsAre("cat/c.jpg 0", "dog/d.jpg 1"));
+  ImageListingOptions options;
+  options.class_map = {{".ipynb_checkpoints", 7}};
+  const auto named = List(folder.path(), options);
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_THAT(Rows(*named), ElementsAre(".ipynb_checkpoints/a.jpg 7"));
+}
+
 TEST(ImageListing, SortsClassesAndPaths) {
   TemporaryFolder folder;
   for (const char* name : {"dog/2.jpg", "dog/10.jpg", "cat/b.PNG", "cat/a.JpEg", "bird/a/z.jpg", "bird/a.jpg",

@@ -171,7 +171,7 @@ class UserOrder : public RowOrder {
 };
 
 absl::StatusOr<std::unique_ptr<RowOrder>> Make(const OpArguments& arguments, uint64_t rows) {
-  if (rows == 0) return GraphError("has no rows to choose from");
+  if (rows == 0) return GraphError("its input has no rows to choose from");
   HEADRACE_ASSIGN_OR_RETURN(UserSampler sampler, UserSampler::Of(arguments));
   HEADRACE_ASSIGN_OR_RETURN(const uint64_t size, sampler.Size(arguments.first_epoch));
   const int64_t memory = arguments.run->memory;

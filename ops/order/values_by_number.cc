@@ -88,10 +88,10 @@ absl::Status ReadValues(const OpArguments& arguments, const IndexedSource& value
 
 absl::Status CheckCount(const OpArguments& arguments, const IndexedSource& values, uint64_t rows,
                         std::string_view what) {
-  if (rows == 0) return GraphError("has no rows to draw from");
+  if (rows == 0) return GraphError("its input has no rows to draw from");
   if (rows > kMostRows) return UnsupportedError("draws from at most ", kMostRows, " rows; there are ", rows);
   if (values.size() != rows) {
-    return GraphError("has ", rows, " rows; give one of the ", what, " for each, not ", values.size());
+    return GraphError("its input has ", rows, " rows; give one of the ", what, " for each, not ", values.size());
   }
   return CheckOrderFits({.positions = DrawnRows(arguments, rows), .input_rows = rows, .memory = arguments.run->memory});
 }

@@ -39,8 +39,7 @@ absl::Status CheckMissing(const ir::Attributes& attributes, const ir::Schema& fi
     HEADRACE_ASSIGN_OR_RETURN(const ir::Column* column, ir::FindColumn(fields, name));
     uint64_t number = 0;
     if (column->type.dtype == DType::kString || ReadNumber(text, column->type.dtype, &number)) continue;
-    return GraphError("missing gives \"", name, "\" as ", text, "; the column was declared as ",
-                      ir::TypeName(column->type));
+    return GraphError("missing gives \"", name, "\" as ", text, "; the column's type is ", ir::TypeName(column->type));
   }
   return absl::OkStatus();
 }

@@ -280,7 +280,7 @@ bool CsvColumns::FailNumber(const Step& step, size_t i, std::string_view text) {
     return FailField(step, i, Cat("is empty; say what that stands for, such as missing={\"", column.name, "\": 0}"));
   }
   const std::string type = ir::TypeName(column.type);
-  return FailField(step, i, Cat("is ", ShownText(text), "; the column was declared as ", type));
+  return FailField(step, i, Cat("is ", ShownText(text), "; the column's type is ", type));
 }
 
 bool CsvColumns::FailCount() {

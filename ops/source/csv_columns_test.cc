@@ -115,17 +115,16 @@ TEST(CsvColumns, KeepSpacesOfTexts) {
 TEST(CsvColumns, SayWhichFieldIsNoNumber) {
   const Table table{{"a uint8", "x float32", "b bool"}};
   const auto wrong = [&](const char* line) { return Rows(table, Cat(line, "\n")).at(0); };
-  EXPECT_EQ(wrong("300,1,1"), "field 1, of \"a\", is 300; the column was declared as uint8 (): 300,1,1");
-  EXPECT_EQ(wrong("-1,1,1"), "field 1, of \"a\", is -1; the column was declared as uint8 (): -1,1,1");
-  EXPECT_EQ(wrong("3,1e39,1"), "field 2, of \"x\", is 1e39; the column was declared as float32 (): 3,1e39,1");
-  EXPECT_EQ(wrong("3,1,yes"), "field 3, of \"b\", is yes; the column was declared as bool (): 3,1,yes");
-  EXPECT_EQ(wrong("3,1x,1"), "field 2, of \"x\", is 1x; the column was declared as float32 (): 3,1x,1");
+  EXPECT_EQ(wrong("300,1,1"), "field 1, of \"a\", is 300; the column's type is uint8 (): 300,1,1");
+  EXPECT_EQ(wrong("-1,1,1"), "field 1, of \"a\", is -1; the column's type is uint8 (): -1,1,1");
+  EXPECT_EQ(wrong("3,1e39,1"), "field 2, of \"x\", is 1e39; the column's type is float32 (): 3,1e39,1");
+  EXPECT_EQ(wrong("3,1,yes"), "field 3, of \"b\", is yes; the column's type is bool (): 3,1,yes");
+  EXPECT_EQ(wrong("3,1x,1"), "field 2, of \"x\", is 1x; the column's type is float32 (): 3,1x,1");
   EXPECT_EQ(wrong("3,,1"), "field 2, of \"x\", is empty; say what that stands for, such as missing={\"x\": 0}: 3,,1");
   EXPECT_THAT(wrong("3,  ,1"), HasSubstr("field 2, of \"x\", is empty"));
   EXPECT_THAT(wrong("3,\"\",1"), HasSubstr("field 2, of \"x\", is empty"));
   EXPECT_THAT(wrong(""), HasSubstr("field 1, of \"a\", is empty"));
-  EXPECT_THAT(Rows({{"p int8 (3,)"}}, "1,2,x").at(0),
-              HasSubstr("field 3, of \"p\", is x; the column was declared as "));
+  EXPECT_THAT(Rows({{"p int8 (3,)"}}, "1,2,x").at(0), HasSubstr("field 3, of \"p\", is x; the column's type is "));
   EXPECT_THAT(wrong(Cat("x", std::string(100, 'y')).c_str()), HasSubstr("y…"));
 }
 
@@ -166,7 +165,7 @@ TEST(CsvColumns, KeepRowsBeforeAndBehindOneThatFails) {
     if (i % 7 == 3) {
       Append(text, i, ",text of a row that fails,x\n");
       expected.push_back(
-          Cat("field 3, of \"b\", is x; the column was declared as int64 (): ", i, ",text of a row that fails,x"));
+          Cat("field 3, of \"b\", is x; the column's type is int64 (): ", i, ",text of a row that fails,x"));
     } else {
       Append(text, i, ",text ", i, ",", i * i, "\n");
       expected.push_back(Cat("a=", i, ", t='text ", i, "', b=", i * i));

@@ -69,8 +69,7 @@ TEST_F(Csv, SaysWhatEmptyFieldsStandFor) {
     return Source({"x float32", "t string"}, {{"missing", ir::PairsValue({{std::move(name), std::move(text)}})}});
   };
   EXPECT_THAT(RunEveryWay(missing("x", "nan")).Texts(), ElementsAre("x=nan, t='a'", "x=1, t=''"));
-  EXPECT_THAT(Refusal(missing("x", "none")),
-              HasSubstr("missing gives \"x\" as none; the column was declared as float32"));
+  EXPECT_THAT(Refusal(missing("x", "none")), HasSubstr("missing gives \"x\" as none; the column's type is float32"));
   EXPECT_THAT(Refusal(missing("y", "1")), HasSubstr("no column \"y\""));
   const Ran ran = RunEveryWay(Source({"x float32", "t string"}));
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("field 1, of \"x\", is empty"));
@@ -80,8 +79,7 @@ TEST_F(Csv, NamesTheLineThatIsWrong) {
   folder_.Write("a.csv", "x,y\n1,2\n2.5,3\n3,4\n");
   const Ran ran = RunEveryWay(Source({"x int32"}));
   EXPECT_THAT(ran.Texts(), ElementsAre("x=1"));
-  EXPECT_THAT(DescribeError(ran.error),
-              HasSubstr("field 1, of \"x\", is 2.5; the column was declared as int32 (): 2.5,3"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("field 1, of \"x\", is 2.5; the column's type is int32 (): 2.5,3"));
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.csv, byte 8"));
 }
 

@@ -118,11 +118,13 @@ const OpRegistration registration(
         .version = 2,
         .role = ir::Role::kSource,
         .summary = "Gives the pictures of a folder that holds one folder per class.",
-        .doc = "Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on request "
-               "`path` (string) and `index` (int64: the row's number in the listing). All pictures below a class "
-               "folder belong to that class, including those in subfolders; symbolic links are followed, and pipes, "
-               "sockets and devices are skipped. Rows are in order of class name, then path, both in byte order; a "
-               "row's key is its index.",
+        .doc =
+            "Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on request "
+            "`path` (string) and `index` (int64: the row's number in the listing). All pictures below a class "
+            "folder belong to that class, including those in subfolders; symbolic links are followed; pipes, sockets, "
+            "devices and names that begin with a dot are skipped, unless `classes` names such a folder. Rows are in "
+            "order of class name, then path, both in byte order; a "
+            "row's key is its index.",
         .min_inputs = 0,
         .max_inputs = 0,
         .attributes = {{.name = "root",

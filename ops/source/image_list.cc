@@ -65,6 +65,7 @@ class NamedPictureColumns : public ItemColumns {
 };
 
 absl::Status CheckLines(const ImageList& list, const std::string& listing, int64_t label_width) {
+  if (list.size() == 0) return DataError(listing, ": it names no picture: the list is empty");
   for (size_t i = 0; i < list.size(); ++i) {
     if (list.index(i) > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
       return DataError(listing, ": the index of ", list.path(i), " is ", list.index(i), ", and ids are int64");
@@ -123,7 +124,8 @@ const OpRegistration registration(
                "bytes of the file) and `label` (float32: shape (), or (label_width,)); on request `id` (int64: the "
                "line's index) and `path` (string). Rows come in the order of the lines; a row's key is its line's "
                "number, from 0.\n"
-               "Errors: lines that are not as the format says, an index that comes twice, another number of labels "
+               "Errors: a list without a line, lines that are not as the format says, an index that comes twice, "
+               "another number of labels "
                "than label_width. A file that cannot be read is an error of its row.",
         .min_inputs = 0,
         .max_inputs = 0,

@@ -123,8 +123,7 @@ absl::StatusOr<Tensor> ValueOf(const Json& value, const ir::Column& column) {
                                         : NumbersOf(value, column.type.dtype, shape, fits);
     if (!tensor.ok() || fits) return tensor;
   }
-  return DataError("\"", column.name, "\" is ", Shown(value), "; the column was declared as ",
-                   ir::TypeName(column.type));
+  return DataError("\"", column.name, "\" is ", Shown(value), "; the column's type is ", ir::TypeName(column.type));
 }
 
 class JsonColumns : public RecordColumns {
@@ -173,7 +172,8 @@ absl::Status ParseRow(std::string_view object, const ir::Columns& columns, absl:
   try {
     row = Json::parse(object.begin(), object.end());
   } catch (const Json::parse_error& error) {
-    return DataError("the line is not JSON: what is wrong begins at its byte ", error.byte == 0 ? 0 : error.byte - 1);
+    return DataError("the line is not JSON: what is wrong begins at its byte ", error.byte == 0 ? 0 : error.byte - 1,
+                     "; each line is a whole object: {\"name\": value, …}");
   } catch (const Json::out_of_range&) {
     return DataError("the line has a number beyond a double");
   }

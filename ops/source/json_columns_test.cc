@@ -38,23 +38,22 @@ TEST(ParseRow, TakesNumbersThatTheTypeHolds) {
                 {"a uint8", "b int8", "c uint64", "d float64"}),
             "a=255, b=-128, c=18446744073709551615, d=3");
   for (const char* value : {"256", "-1", "1.0", "1e2", "true", "null", "\"1\"", "[1]", "{}"}) {
-    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a uint8"}), HasSubstr("the column was declared as uint8 ()"))
-        << value;
+    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a uint8"}), HasSubstr("the column's type is uint8 ()")) << value;
   }
   EXPECT_THAT(Row(R"({"a": 9223372036854775808})", {"a int64"}), HasSubstr("\"a\" is 9223372036854775808"));
-  EXPECT_THAT(Row(R"({"a": 1})", {"a bool"}), HasSubstr("declared as bool"));
-  EXPECT_THAT(Row(R"({"a": 1})", {"a string"}), HasSubstr("declared as string"));
-  EXPECT_THAT(Row(R"({"a": true})", {"a float64"}), HasSubstr("declared as float64"));
+  EXPECT_THAT(Row(R"({"a": 1})", {"a bool"}), HasSubstr("type is bool"));
+  EXPECT_THAT(Row(R"({"a": 1})", {"a string"}), HasSubstr("type is string"));
+  EXPECT_THAT(Row(R"({"a": true})", {"a float64"}), HasSubstr("type is float64"));
 }
 
 TEST(ParseRow, ChangesNoNumberWithoutAWord) {
   EXPECT_EQ(Row(R"({"a": 16777216, "b": -9007199254740992, "c": 0.1})", {"a float32", "b float64", "c float64"}),
             "a=1.67772e+07, b=-9.0072e+15, c=0.1");
   for (const char* value : {"16777217", "-16777217", "1e39", "-1e39", "18446744073709551615"}) {
-    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a float32"}), HasSubstr("declared as float32 ()")) << value;
+    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a float32"}), HasSubstr("type is float32 ()")) << value;
   }
   for (const char* value : {"9007199254740993", "-9007199254740993", "18446744073709551615"}) {
-    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a float64"}), HasSubstr("declared as float64 ()")) << value;
+    EXPECT_THAT(Row(Cat("{\"a\": ", value, "}"), {"a float64"}), HasSubstr("type is float64 ()")) << value;
   }
 }
 
@@ -70,8 +69,8 @@ TEST(ParseRow, TakesNoMemoryForListsThatAreNoBox) {
 
 TEST(ParseRow, RefusesListsOfAnotherShape) {
   EXPECT_THAT(Row(R"({"a": [1, 2]})", {"a int64 (3,)"}), HasSubstr("a list of other lengths or elements"));
-  EXPECT_THAT(Row(R"({"a": [[1], [2, 3]]})", {"a int64 (None, None)"}), HasSubstr("declared as int64 (None, None)"));
-  EXPECT_THAT(Row(R"({"a": [1, [2]]})", {"a int64 (None,)"}), HasSubstr("declared as int64 (None,)"));
+  EXPECT_THAT(Row(R"({"a": [[1], [2, 3]]})", {"a int64 (None, None)"}), HasSubstr("type is int64 (None, None)"));
+  EXPECT_THAT(Row(R"({"a": [1, [2]]})", {"a int64 (None,)"}), HasSubstr("type is int64 (None,)"));
 }
 
 TEST(ParseRow, NamesWhatIsNoObject) {

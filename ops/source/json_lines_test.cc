@@ -43,7 +43,7 @@ TEST_F(JsonLines, NamesTheLineThatIsWrong) {
   folder_.Write("a.jsonl", "{\"x\": 1}\n{\"x\": 2.5}\n{\"x\": 3}\n");
   const Ran ran = RunEveryWay(Source({"x int32"}));
   EXPECT_THAT(ran.Texts(), ElementsAre("x=1"));
-  EXPECT_THAT(DescribeError(ran.error), HasSubstr("\"x\" is 2.5; the column was declared as int32 ()"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("\"x\" is 2.5; the column's type is int32 ()"));
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("a.jsonl, byte 9"));
 }
 

@@ -1,4 +1,5 @@
-"""The functions that `Dataset.batch` calls: one that makes a batch of its rows, and one that chooses its size."""
+"""The functions that `Dataset.batch` and `group_by_window` call: one that makes a batch of its rows, and one that chooses
+its size."""
 
 from __future__ import annotations
 
@@ -28,15 +29,16 @@ class BatchInfo(NamedTuple):
     """That of `iterate(shard=(rank, world))`; 0 for a function that chooses sizes, which are the same on all ranks."""
 
 
-def of_batches(function: Any) -> tuple[Bound, bool]:
-    """A function that makes batches, and whether it has a parameter `rng`. GraphError for what is no function."""
+def of_batches(function: Any, of: str = "batch") -> tuple[Bound, bool]:
+    """A function that makes batches of the method `of`, and whether it has a parameter `rng`. GraphError for what is no
+    function."""
     if isinstance(function, Kernel):
         raise GraphError(
-            f"batch: {function!r} is a kernel, no function of the columns; write map({function!r}, …) behind"
+            f"{of}: {function!r} is a kernel, no function of the columns; write map({function!r}, …) behind"
         )
     if not callable(function):
-        raise GraphError(f"batch: {shown(function)} is no function; it must take the columns as lists of rows")
-    return reference.function(_Made(function))
+        raise GraphError(f"{of}: {shown(function)} is no function; it must take the columns as lists of rows")
+    return reference.function(_Made(of, function))
 
 
 def of_sizes(function: Any) -> Bound:
@@ -69,12 +71,13 @@ def _check_alone(function: Callable[..., Any], parameters: Mapping[str, Any]) ->
 class _Made(FunctionAdapter):
     """Hands the rows of a batch to a function as lists, and its result to the engine as arrays."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, of: str, function: Callable[..., Any]) -> None:
         super().__init__(function)
+        self._of = of
         self._takes_info = "info" in (reference.parameters_of(function) or {})
         # What the engine adds to an error where the function seems to take something else.
         self._headrace_arguments = (
-            "; a function of batch gets one argument for each column, a list of its rows, and gives the batch's columns"
+            f"; a function of {of} gets one argument for each column, a list of its rows, and gives the batch's columns"
         )
 
     def __call__(self, batch: Any, names: Any, *rows: Any, **named: Any) -> tuple[Any, ...]:
@@ -83,7 +86,7 @@ class _Made(FunctionAdapter):
         columns = [list(rows[at * count : (at + 1) * count]) for at in range(width)]
         if self._takes_info:
             named["info"] = BatchInfo(number, epoch, rank)
-        return _columns_of(self._called(listed[:width], columns, named), listed[width:])
+        return _columns_of(self._of, self._called(listed[:width], columns, named), listed[width:])
 
     def _called(self, names: list[str], columns: list[list[Any]], named: dict[str, Any]) -> Any:
         try:
@@ -112,30 +115,30 @@ class _Sized(FunctionAdapter):
             return shown(size)
 
 
-def _columns_of(given: Any, names: list[str]) -> tuple[Any, ...]:
-    values = _values_of(given, names)
+def _columns_of(of: str, given: Any, names: list[str]) -> tuple[Any, ...]:
+    values = _values_of(of, given, names)
     lengths = {name: len(value) for name, value in zip(names, values, strict=True) if isinstance(value, (list, tuple))}
     for name, length in lengths.items():
         first = next(iter(lengths))
         if length == 0:
-            raise ValueError(f"batch: the list for column {name} is empty, so its dtype is not known; give an array")
+            raise ValueError(f"{of}: the list for column {name} is empty, so its dtype is not known; give an array")
         if length != lengths[first]:
             raise ValueError(
-                f"batch: the lists for columns {first} and {name} have {lengths[first]} and {length} rows; they must "
+                f"{of}: the lists for columns {first} and {name} have {lengths[first]} and {length} rows; they must "
                 "agree (an array is taken as it is, whatever its shape)"
             )
     return tuple(
-        stacked("batch", name, value) if name in lengths else value for name, value in zip(names, values, strict=True)
+        stacked(of, name, value) if name in lengths else value for name, value in zip(names, values, strict=True)
     )
 
 
-def _values_of(given: Any, names: list[str]) -> Sequence[Any]:
+def _values_of(of: str, given: Any, names: list[str]) -> Sequence[Any]:
     listed = ", ".join(names)
     if isinstance(given, Mapping):
         if set(given) != set(names):
             found = ", ".join(map(str, given))
             raise ValueError(
-                f"batch: the function gave the columns {found}; it must give {listed} (output= names what it gives)"
+                f"{of}: the function gave the columns {found}; it must give {listed} (output= names what it gives)"
             )
         return [given[name] for name in names]
     values = given if isinstance(given, tuple) else (given,)
@@ -143,6 +146,6 @@ def _values_of(given: Any, names: list[str]) -> Sequence[Any]:
         return values
     what = f"a tuple of {len(values)} values" if isinstance(given, tuple) else shown(given)
     raise ValueError(
-        f"batch: the function gave {what} for {len(names)} columns ({listed}); it must give a dict, or a tuple in "
+        f"{of}: the function gave {what} for {len(names)} columns ({listed}); it must give a dict, or a tuple in "
         "their order (output= names what it gives)"
     )

@@ -11,6 +11,7 @@ from typing import Any
 from headrace.dataset import Dataset
 from headrace.errors import DataError
 from headrace.iterator import start
+from headrace.ragged import rows_in
 from headrace.whole_graph import load_whole
 
 # Runs of each part of the pipeline, of which the best counts, and the most seconds of one run.
@@ -56,7 +57,7 @@ def _is_batched(dataset: Dataset) -> bool:
 
 
 def _items_of(row: dict[str, Any], batched: bool) -> int:
-    return len(next(iter(row.values()))) if batched and row else 1
+    return (rows_in(row) or 1) if batched else 1
 
 
 def measure(dataset: Dataset, limits: Limits, step_seconds: float = 0.0, keep: bool = True) -> Measured:

@@ -66,6 +66,11 @@ class PythonRows : public HostRows {
   }
 
   absl::Status TakeRun(py::object run, size_t count, std::vector<std::vector<Tensor>>& rows) const {
+    // Their elements are no rows.
+    if (PyDict_Check(run.ptr()) || PyUnicode_Check(run.ptr()) || PyBytes_Check(run.ptr())) {
+      return GraphError("__getitems__ of ", form_.source, " gave a ", Py_TYPE(run.ptr())->tp_name,
+                        "; it gives a list with a row for each number");
+    }
     const py::list values = py::reinterpret_steal<py::list>(PySequence_List(run.ptr()));
     if (!values) throw py::error_already_set();
     run = py::none();

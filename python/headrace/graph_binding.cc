@@ -22,6 +22,7 @@
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
 #include "ir/validate.h"
+#include "python/headrace/delivered_columns.h"
 #include "python/headrace/forkable_work.h"
 #include "python/headrace/status_error.h"
 #include "python/headrace/unlocked.h"
@@ -314,9 +315,10 @@ bool Has(const BoundNode& bound) {
 
 py::list SchemaList(const ir::Schema& schema) {
   py::list columns;
-  for (const ir::Column& column : schema.columns) {
-    columns.append(
-        py::make_tuple(column.name, std::string(DTypeName(column.type.dtype)), ShapeTuple(column.type.shape)));
+  for (const DeliveredColumn& delivered : DeliveredColumns(schema)) {
+    const ir::Column& column = schema.columns[delivered.column];
+    columns.append(py::make_tuple(column.name, std::string(DTypeName(column.type.dtype)),
+                                  ShapeTuple(DeliveredShape(schema, delivered))));
   }
   return columns;
 }

@@ -321,17 +321,43 @@ def filtered(
     return dataset._append("filter", {"function": bound, "columns": chosen, "random": wants_rng})
 
 
+def _joining_attributes(pad: Any, pad_value: Any, ragged: Any) -> dict[str, Any]:
+    """`pad=True` and `ragged="pad"` are one; what is said column by column stands apart."""
+    attributes: dict[str, Any] = {"pad": pad, "pad_value": pad_value}
+    if isinstance(pad_value, Mapping):
+        attributes["pad_value"] = 0
+        attributes["pad_columns"] = [text("a column of pad_value", name, "batch") for name in pad_value]
+        attributes["pad_values"] = list(pad_value.values())
+    if isinstance(ragged, Mapping):
+        attributes["ragged_columns"] = {
+            text("a column of ragged", name, "batch"): _ragged_form(form) for name, form in ragged.items()
+        }
+    elif ragged is not None:
+        form = _ragged_form(ragged)
+        attributes |= {"pad": True} if form == "pad" else {"ragged": form}
+    return attributes
+
+
+def _ragged_form(given: Any) -> str:
+    if isinstance(given, str) and given in ("list", "pad", "splits"):
+        return given
+    raise GraphError(
+        f'batch: ragged is {shown(given)}; it must be "list", "pad" or "splits", or a dict from column to one'
+    )
+
+
 def batched(
     dataset: Methods,
     size: Any,
     drop_remainder: bool,
     pad: bool,
-    pad_value: float,
+    pad_value: float | Mapping[str, float],
+    ragged: str | Mapping[str, str] | None,
     function: Callable[..., Any] | None,
     output: str | Sequence[str] | None,
     types: Columns | None,
 ) -> Dataset:
-    attributes: dict[str, Any] = {"drop_remainder": drop_remainder, "pad": pad, "pad_value": pad_value}
+    attributes = {"drop_remainder": drop_remainder, **_joining_attributes(pad, pad_value, ragged)}
     if function is None and (output is not None or types is not None):
         raise GraphError("batch: output and types say what a function gives; give function=, too")
     if function is None and not callable(size):
@@ -347,6 +373,36 @@ def batched(
         attributes["output"] = None if output is None else names(output, "output", "batch")
         attributes["types"] = None if types is None else _engine.Columns(column_types(types, "batch"))
     return dataset._append("python_batch", attributes)
+
+
+def grouped(
+    dataset: Methods,
+    key: str,
+    size: int,
+    function: Callable[..., Any],
+    output: str | Sequence[str] | None,
+    types: Columns | None,
+) -> Dataset:
+    from headrace import batches
+
+    bound, wants_rng = batches.of_batches(function, "group_by_window")
+    attributes: dict[str, Any] = {"key": key, "size": size, "function": bound, "random": wants_rng}
+    attributes["output"] = None if output is None else names(output, "output", "group_by_window")
+    attributes["types"] = None if types is None else _engine.Columns(column_types(types, "group_by_window"))
+    return dataset._append("group_by_window", attributes)
+
+
+def interleaved(
+    dataset: Methods,
+    function: Callable[..., Any],
+    columns: str | Sequence[str],
+    output: str | Sequence[str] | None,
+    cycle: int,
+    block: int,
+) -> Dataset:
+    from headrace import children
+
+    return children.interleaved(dataset, function, columns, output, cycle, block)
 
 
 def mix(dataset: Dataset, shuffle: Any, window: Any, seed: Any, name: Any) -> None:

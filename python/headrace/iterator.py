@@ -74,6 +74,8 @@ def torch_or_error() -> Any:
 def _to_torch(value: Any, torch: Any) -> Any:
     if isinstance(value, _engine.LentTensor):
         return torch.from_dlpack(value)
+    if isinstance(value, list):
+        return [_to_torch(each, torch) for each in value]
     return value  # bytes and texts have no tensors
 
 

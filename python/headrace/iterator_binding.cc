@@ -23,7 +23,10 @@
 #include "engine/report/profile_page.h"
 #include "engine/report/trace.h"
 #include "io/files/interrupt.h"
+#include "ir/infer.h"
+#include "ir/validate.h"
 #include "python/headrace/deferred_release.h"
+#include "python/headrace/delivered_columns.h"
 #include "python/headrace/graph_binding.h"
 #include "python/headrace/host_binding.h"
 #include "python/headrace/orphans.h"
@@ -209,9 +212,15 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       Raise(UnsupportedError("NumPy has no arrays on ", given.device->name,
                              ": iterate with as_=\"torch\", or as_=\"dlpack\" for any library's from_dlpack"));
     }
+    if (given.device.has_value()) RefuseLists(graph.graph, given.device->name);
     iteration_ = ValueOrRaise(Listing([&] { return DeviceIteration::Start(graph.graph, std::move(given)); }),
                               &objects_->raised());
-    for (const ir::Column& column : iteration_->schema().columns) names_.push_back(py::str(column.name));
+    const ir::Schema& schema = iteration_->schema();
+    columns_ = DeliveredColumns(schema);
+    for (const DeliveredColumn& column : columns_) names_.push_back(py::str(schema.columns[column.column].name));
+    for (size_t i = 0; i < schema.columns.size(); ++i) {
+      if (schema.columns[i].type.ragged) splits_ = static_cast<int>(i);
+    }
   }
 
   ~BoundIteration() {
@@ -447,24 +456,54 @@ class __attribute__((visibility("hidden"))) BoundIteration {
       outcome = iteration_->Fetch(kSlice, row_);
     }
     failed_ = !outcome.ok();
-    if (outcome.ok() && *outcome == Pipeline::Outcome::kRow) first_axis_ = FirstAxis(row_.columns);
+    if (outcome.ok() && *outcome == Pipeline::Outcome::kRow) first_axis_ = RowsIn(row_.columns);
     return ValueOrRaise(std::move(outcome), &objects_->raised());
   }
 
-  static uint64_t FirstAxis(const std::vector<Tensor>& columns) {
+  // Of a batch; the first axis of ragged values counts something else.
+  uint64_t RowsIn(const std::vector<Tensor>& columns) const {
+    if (splits_ >= 0 && columns[splits_].elements() > 0) return static_cast<uint64_t>(columns[splits_].elements() - 1);
     for (const Tensor& column : columns) {
       if (!column.shape().empty()) return static_cast<uint64_t>(column.shape()[0]);
     }
     return 1;
   }
 
+  // Where its rows begin is known on the device alone.
+  static void RefuseLists(const ir::proto::Graph& graph, const std::string& device) {
+    const absl::StatusOr<ir::Schema> schema = ir::Validate(graph).ok() ? ir::ResultSchema(graph) : ir::Schema();
+    if (!schema.ok()) return;
+    for (const DeliveredColumn& column : DeliveredColumns(*schema)) {
+      if (column.splits < 0) continue;
+      Raise(UnsupportedError("column \"", schema->columns[column.column].name, "\" is a list of rows, which ", device,
+                             " does not take: write batch(ragged=\"splits\"), whose values and splits become two "
+                             "tensors there, or \"pad\""));
+    }
+  }
+
+  py::object ObjectOf(const Tensor& tensor) const {
+    return lends_ ? DLPackOf(tensor, bytes_, row_.batch) : ArrayOf(tensor, Access::kWhereAlone, bytes_);
+  }
+
+  // Its rows are views of one array, which may be written to where that one may.
+  py::object RowList(const Tensor& values, const Tensor& splits) const {
+    if (lends_) return ListOf(values, splits, [this](const Tensor& row) { return ObjectOf(row); });
+    const py::object whole = ObjectOf(values);
+    int64_t begin = 0;
+    return ListOf(values, splits, [&](const Tensor& row) -> py::object {
+      const int64_t end = begin + row.dim(0);
+      return whole[py::slice(std::exchange(begin, end), end, 1)];
+    });
+  }
+
   // Continues with the first column that is not converted yet.
   py::object WaitingRow() {
     if (!row_columns_) row_columns_ = py::dict();
-    for (; columns_made_ < row_.columns.size(); ++columns_made_) {
-      Tensor& tensor = row_.columns[columns_made_];
+    for (; columns_made_ < columns_.size(); ++columns_made_) {
+      const DeliveredColumn& column = columns_[columns_made_];
+      Tensor& tensor = row_.columns[column.column];
       row_columns_[names_[columns_made_]] =
-          lends_ ? DLPackOf(tensor, bytes_, row_.batch) : ArrayOf(tensor, Access::kWhereAlone, bytes_);
+          column.splits < 0 ? ObjectOf(tensor) : RowList(tensor, row_.columns[column.splits]);
       // Leaves the array as the only owner.
       const Tensor made = std::move(tensor);
     }
@@ -476,7 +515,9 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   const Bytes bytes_;
   const bool lends_;  // through DLPack
   std::unique_ptr<DeviceIteration> iteration_;
+  std::vector<DeliveredColumn> columns_;
   std::vector<py::str> names_;
+  int splits_ = -1;  // a column of splits; -1: there is none
   // The fetched row, and its columns converted so far.
   DeviceRow row_;
   py::object row_columns_;

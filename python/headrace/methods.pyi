@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from headrace.batches import BatchInfo
@@ -24,26 +24,39 @@ class Methods:
         size: int | Callable[[BatchInfo], int],
         drop_remainder: bool = False,
         pad: bool = False,
-        pad_value: float = 0.0,
+        pad_value: float | Mapping[str, float] = 0.0,
         *,
+        ragged: Literal["list", "pad", "splits"] | Mapping[str, Literal["list", "pad", "splits"]] | None = None,
         function: Callable[..., Any] | None = None,
         output: str | Sequence[str] | None = None,
         types: Columns | None = None,
     ) -> Dataset:
         """Joins every `size` rows into one, along a new first axis.
 
-        Rows of a column must agree in dtype and shape, else it is an error that names both, unless `pad` is
-        set. Byte strings and strings become object arrays. The batch has the identity of its first row. The
-        epoch's last batch may be smaller, unless `drop_remainder` is set, and so may, over groups that stay
-        together, a batch in which rows are skipped.
+        Rows of a column must agree in dtype and shape, else it is an error that names the row and both,
+        unless `ragged` or `pad` says how to join them. Byte strings and strings become object arrays. The
+        batch has the identity of its first row. The epoch's last batch may be smaller, unless
+        `drop_remainder` is set, and so may, over groups that stay together, a batch in which rows are
+        skipped.
+
+        A ragged column is one whose rows differ in their first axis, such as the boxes of a picture; dtype
+        and further axes agree. "splits" joins its rows along that axis and adds an int64 column: `boxes`
+        and `boxes_splits` of shape (n + 1,), where row i is `boxes[boxes_splits[i]:boxes_splits[i + 1]]`.
+        "list" gives a list of the n arrays, which are views of one. `unbatch` gives the rows of both back.
+        "pad" pads each axis at its end to the largest row, and rows stay padded.
 
         Args:
             size: Rows in a batch (at least 1, at most 1,073,741,824); or a function that gives them for
                 a `headrace.BatchInfo`, from its number and epoch alone. Its rank is 0, as sizes are the
                 same on all ranks.
             drop_remainder: Leave out batches that are smaller.
-            pad: Pad rows at the end of each axis to the largest in the batch.
-            pad_value: What padding is filled with.
+            pad: Short for `ragged="pad"`.
+            pad_value: What padding is filled with; or a dict from column to value, where other columns
+                are padded with 0.
+            ragged: "list", "pad" or "splits": how rows are joined that differ in length. "list" and
+                "splits" hold for the columns whose first axis the schema does not know, "pad" for all.
+                A dict from column to one of the three says it of those columns alone, with `pad=True`
+                also of the others.
             function: Makes the batch, in place of stacking. It gets the columns as lists of rows, one
                 argument for each column, in their order; if it has a parameter `info`, the batch's
                 `headrace.BatchInfo`; if it has a parameter `rng`, a numpy.random.Generator for the
@@ -55,6 +68,46 @@ class Methods:
 
         Example:
             ds.batch(32, drop_remainder=True)
+        """
+        ...
+
+    def bucket_by_length(
+        self,
+        column: str,
+        boundaries: int | Sequence[int],
+        batch_sizes: int | Sequence[int],
+        pad: Literal["longest", "boundary"] = "longest",
+        pad_value: float = 0.0,
+    ) -> Dataset:
+        """Joins rows of similar length to batches.
+
+        The length of a row is that of the first axis of `column`. Bucket i takes the lengths from
+        boundaries[i - 1] to boundaries[i] - 1, the first from 0 on, and the last all others. Each collects
+        a batch of its own, which is given when it is full; at the end of the epoch what is left comes in
+        the order of the buckets. The other columns are padded as well, as by batch(pad=True). A batch has
+        the identity of its first row. With shards each rank forms its own batches.
+
+        A state says where the oldest row that a bucket held is, and how many rows of each bucket were given
+        since. A restart reads from that row on again and drops what was given.
+
+        Errors: boundaries that do not rise; another number of batch_sizes than one more than boundaries; a
+        row whose column has no axis; with pad="boundary", a row as long as the last boundary or longer, or
+        one in which another such column is too long for the bucket. even= is refused, as ranks give
+        different numbers of batches.
+
+        Args:
+            column: The column whose first axis is measured.
+            boundaries: Lengths at which the next bucket begins, rising; at most 999 (at least 1, at
+                most 1,000,000,000,000,000).
+            batch_sizes: Rows in a batch of each bucket, one more than boundaries (at least 1, at most
+                1,073,741,824).
+            pad: "longest": each axis of a column is padded to the largest in the batch; "boundary": the
+                first axis, of columns in which it has no fixed length, to one below the bucket's upper
+                boundary, so that a bucket gives one shape.
+            pad_value: What padding is filled with.
+
+        Example:
+            ds.bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])
         """
         ...
 
@@ -126,6 +179,75 @@ class Methods:
 
         Example:
             ds.filter(hr.col("label") < 10)
+        """
+        ...
+
+    def group_by_window(
+        self,
+        key: str,
+        size: int,
+        function: Callable[..., Any],
+        output: str | Sequence[str] | None = None,
+        *,
+        types: Columns | None = None,
+    ) -> Dataset:
+        """Joins rows of equal keys to batches that a Python function makes.
+
+        The rows of each key collect until there are `size`, and the function makes a batch of them; at the
+        end of the epoch it is called for what is left, in the order in which the keys' first rows came. The
+        key is a column of single whole numbers, bools, bytes or texts. At most `size` rows of each key are
+        held. The function is called on a thread of the stage's own, in the order of the batches, for no
+        epoch that was not asked for. The batch has the identity of its first row. With shards each rank
+        groups its own rows, and even= is refused.
+
+        A state holds the number of batches given: a restart reads the epoch from its start again, with what
+        stands below, and forms these batches without calling the function.
+
+        Args:
+            key: The column whose equal values belong together; make it with `map` where there is none.
+            size: Rows in a full batch (at least 1, at most 1,073,741,824).
+            function: Makes the batch, as that of `batch` does. It gets the columns as lists of rows,
+                one argument for each column, in their order; if it has a parameter `info`, the batch's
+                `headrace.BatchInfo`; if it has a parameter `rng`, a numpy.random.Generator for the
+                batch. It gives a dict, a tuple in the order of `output`, or one value. A list is
+                stacked, so its rows must agree; an array is taken as it is, whatever its shape.
+            output: The columns that the function gives; None: as many as it gets, of the same names.
+            types: What the function gives, where known: a dict from column to dtype, or to (dtype,
+                shape), where the shape is that of the whole batch. Batches are checked against it.
+
+        Example:
+            ds.group_by_window("label", 4, lambda image, label: (image, label))
+        """
+        ...
+
+    def interleave(
+        self,
+        function: Callable[..., Any],
+        columns: str | Sequence[str],
+        output: str | Sequence[str] | None = None,
+        *,
+        cycle: int,
+        block: int = 1,
+    ) -> Dataset:
+        """Gives the rows that a Python function makes of each row, of several rows in turn.
+
+        The function gives rows as that of flat_map does, and they get the same keys. `cycle` rows are open
+        at a time: each in turn gives `block` of its rows, and a turn ends early if none is left. Then the
+        next row takes its place when its turn comes again. The order is that of tf.data's interleave,
+        whatever the number of workers. A state holds the open rows: a restart calls the function again for
+        the oldest open row and for those behind it that were used.
+
+        Args:
+            function: Gives the rows of one: an iterable of values for one output column, otherwise of
+                tuples in the order of `output`, or of dicts, which agree in dtype and shape. If it has
+                a parameter `rng`, it gets a numpy.random.Generator for the row.
+            columns: The columns that it gets.
+            output: The columns that it gives; None: `columns`.
+            cycle: Rows that are open at a time (at least 1, at most 1,024).
+            block: Rows that one gives in its turn (at least 1, at most 1,073,741,824).
+
+        Example:
+            ds.interleave(lambda image: [image, image[::-1]], "image", cycle=4)
         """
         ...
 
@@ -338,7 +460,8 @@ class Methods:
 
         The first axes of a row's columns must be of equal length; they may differ from row to row, and one
         of length 0 gives no rows. Rows are views of the batch; none is copied. A row's key is that of the
-        batch mixed with the row's number in it.
+        batch mixed with the row's number in it. Ragged columns, of `batch(ragged="splits")` or "list", give
+        the rows back that were joined, and their splits are gone.
 
         Example:
             ds.unbatch()

@@ -25,6 +25,7 @@ _SEED = "leave it out: each epoch has an order of its own, which the seed and th
 _METHODS = {
     "prefetch": _READ_AHEAD,
     "padded_batch": "write batch(size, pad=True)",
+    "ragged_batch": 'write batch(size, ragged="splits")',
     "concatenate": "write concat(other)",
     "enumerate": "write hr.Range(len(dataset)).zip(dataset)",
     "add_sampler": "write sample(…), as in sample(hr.Weighted(weights))",
@@ -42,13 +43,9 @@ _METHODS = {
     "output_shapes": _SCHEMA,
     "output_types": _SCHEMA,
     "apply": "write function(dataset)",
-    "interleave": "write interleave=… in a source that reads files, as in hr.Text(files, interleave=8); rows of several "
-    "datasets are mixed by hr.mix([a, b], weights=[1, 1], stop=…)",
     "window": "write batch(size) for rows that follow each other; windows that overlap are not here yet",
-    "group_by_window": "write sample(hr.PK(P, K)).batch(P * K) for groups of equal classes; groups by other keys are not "
-    "here yet",
-    "bucket_by_sequence_length": "write sample(sampler).batch(size, pad=True), where the sampler is an object of yours "
-    "that puts rows of similar length together",
+    "bucket_by_sequence_length": "write bucket_by_length(column, boundaries, batch_sizes)",
+    "bucket_batch_by_length": "write bucket_by_length(column, boundaries, batch_sizes)",
     "set_epoch": "write dataset.epoch = epoch, or iterate(epoch=epoch)",
 }
 
@@ -66,7 +63,7 @@ _KEYWORDS = {
     "batch_size": "the number of rows is called size: batch(size=…)",
     "drop_last": "it is called drop_remainder: batch(size, drop_remainder=True)",
     "collate_fn": "write batch(size, function=…), which gets the columns as lists of rows; pad=True alone joins rows "
-    "that differ in shape",
+    'that differ in shape, and ragged="list" gives lists of them',
     "per_batch_map": "it is called function: batch(size, function=…)",
     "batch_sampler": "write sample(…) for the order, and batch(size), where size may be a function of the batch",
     "processes": "worker processes are for Python functions of map and for datasets of from_dataset: "
@@ -75,6 +72,12 @@ _KEYWORDS = {
     "output_columns": "it is called output: map(kernels, columns, output=…)",
     "operations": "it is called kernels: map(kernels=…)",
     "map_func": "it is called kernels: map(kernels=…)",
+    "cycle_length": "it is called cycle: interleave(function, columns, cycle=…)",
+    "block_length": "it is called block: interleave(function, columns, cycle=…, block=…)",
+    "bucket_boundaries": "it is called boundaries: bucket_by_length(column, boundaries, batch_sizes)",
+    "bucket_batch_sizes": "it is called batch_sizes: bucket_by_length(column, boundaries, batch_sizes)",
+    "pad_to_bucket_boundary": 'write bucket_by_length(…, pad="boundary")',
+    "window_size": "it is called size: group_by_window(key, size, function)",
     "num_epochs": _EPOCHS,
     "epochs": _EPOCHS,
     "num_shards": _RANKS,

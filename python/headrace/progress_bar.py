@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self, TextIO
 
@@ -10,6 +9,7 @@ from headrace.dataset import Dataset
 from headrace.errors import GraphError, UnsupportedError
 from headrace.iterator import Iterator
 from headrace.options import shown
+from headrace.ragged import rows_in
 
 __all__ = ["progress"]
 
@@ -97,7 +97,7 @@ class Progress:
         self._waited += now - asked
         elapsed = max(now - self._begun, 1e-9)
         joined = self._iterator._joined
-        rows = 1 if joined is False else _rows_in(batch) if joined else None
+        rows = 1 if joined is False else rows_in(batch) if joined else None
         self._rows = None if rows is None or self._rows is None else self._rows + rows
         rate = "" if self._rows is None else f"{self._rows / elapsed:,.0f} rows/s, "
         self._bar.set_postfix_str(f"{rate}waited {self._waited / elapsed:.0%}", refresh=False)
@@ -122,12 +122,3 @@ def _length(batches: Dataset | Iterator) -> int | None:
         return len(batches) if isinstance(batches, Dataset) else None
     except TypeError:
         return None
-
-
-def _rows_in(batch: dict[str, Any]) -> int | None:
-    """None if no column says."""
-    for value in batch.values():
-        shape: Sequence[int] = getattr(value, "shape", ())
-        if len(shape) > 0:
-            return shape[0]
-    return None

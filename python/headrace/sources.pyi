@@ -21,6 +21,7 @@ __all__ = [
     "ImageList",
     "ImageRecord",
     "JsonLines",
+    "LibSvm",
     "Manifest",
     "Numpy",
     "Range",
@@ -154,9 +155,9 @@ class ImageFolder(Dataset):
 
     Columns: `image` (the bytes of the file), `label` (int32: classes numbered by name from 0); on
     request `path` (string) and `index` (int64: the row's number in the listing). All pictures below a
-    class folder belong to that class, including those in subfolders; symbolic links are followed, and
-    pipes, sockets and devices are skipped. Rows are in order of class name, then path, both in byte
-    order; a row's key is its index.
+    class folder belong to that class, including those in subfolders; symbolic links are followed;
+    pipes, sockets, devices and names that begin with a dot are skipped, unless `classes` names such a
+    folder. Rows are in order of class name, then path, both in byte order; a row's key is its index.
 
     Args:
         root: The folder that holds the class folders.
@@ -196,8 +197,8 @@ class ImageList(Dataset):
     the line's index) and `path` (string). Rows come in the order of the lines; a row's key is its
     line's number, from 0.
 
-    Errors: lines that are not as the format says, an index that comes twice, another number of labels
-    than label_width. A file that cannot be read is an error of its row.
+    Errors: a list without a line, lines that are not as the format says, an index that comes twice,
+    another number of labels than label_width. A file that cannot be read is an error of its row.
 
     Args:
         listing: The list.
@@ -335,6 +336,59 @@ class JsonLines(Dataset):
         sharding: Literal["rows", "splits", "contiguous"] | None = None,
         split_bytes: int | None = None,
         look: int = 1000,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class LibSvm(Dataset):
+    """Gives the lines of LibSVM files, one sparse row each.
+
+    Columns: `label` (float32), and the features that the line names: `index` (int64 vector) and `value`
+    (float32 vector of the same length). Others are 0. A line is "label index:value index:value …" with
+    blanks between fields and ascending indices; an index alone has the value 1. Left out are text
+    behind "#", lines without a field, the weight in "label:weight", and a second field "qid:number".
+    Files, order, splits and keys are those of Text, and numbers are those of Csv.
+
+    Errors of a row, which name the file, the byte and the field: a field of another form, an index that
+    does not ascend, or one beyond the features.
+
+    Args:
+        patterns: Paths, with `*`, `?`, `[abc]` and `**` (any folders) as in Python's glob, several
+            of them in a list or between semicolons; a folder stands for the files in it, and what
+            matches nothing is an error.
+        features: How many features there are: an index beyond them is an error of its row. None:
+            any index is one (at least 1).
+        zero_based: Whether the files count features from 0, else from 1. The column `index` counts
+            from 0 either way.
+        shuffle: Read the splits of the files in an order that differs in each epoch, several at
+            once.
+        window: With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.
+        interleave: The number of splits that are read at once; each gives 16 rows in turn. None: 1,
+            or 8 with shuffle (at least 1, at most 64).
+        sharding: What is sharded: with "splits" a rank reads its own bytes alone, as with
+            "contiguous", where they are one run of them; with "rows" all bytes, and keeps its rows.
+            None: rows, or splits with shuffle.
+        split_bytes: The size of a split in bytes. None: 1/1024 of all bytes, between 64 KiB and 16
+            MiB (at least 1, at most 1,000,000,000,000,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        hr.LibSvm("train/*.libsvm", features=784).batch(32, pad=True, pad_value=-1)
+    """
+
+    def __init__(
+        self,
+        patterns: str | PathLike[str] | Sequence[str | PathLike[str]],
+        features: int | None = None,
+        zero_based: bool = True,
+        shuffle: bool = False,
+        window: int = 16384,
+        interleave: int | None = None,
+        sharding: Literal["rows", "splits", "contiguous"] | None = None,
+        split_bytes: int | None = None,
         *,
         seed: int | None = None,
         name: str | None = None,

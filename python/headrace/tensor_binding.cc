@@ -325,6 +325,14 @@ Tensor TensorOfStrings(const py::array& array) {
   return ValueOrRaise(Tensor::CopyBytesArray(text ? DType::kString : DType::kBytes, shape, views));
 }
 
+// NumPy's own view of one drops the mask. Null module: nothing has imported it, so there is none.
+bool HasMaskedValues(const py::object& value) {
+  PyObject* const module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
+  if (module == nullptr) return false;
+  const auto masked = py::reinterpret_borrow<py::object>(module);
+  return py::isinstance(value, masked.attr("MaskedArray")) && masked.attr("is_masked")(value).cast<bool>();
+}
+
 bool IsPlainArray(const py::handle& value) { return Py_TYPE(value.ptr()) == py::detail::npy_api::get().PyArray_Type_; }
 
 // A fresh result has one reference from the caller, whose `value` we hold, and no other.
@@ -407,6 +415,9 @@ Tensor TensorOf(py::object value, Sharing sharing, OutputAllocator& output) {
   }
   if (value.is_none()) throw py::type_error("None is no value for a column (does a function lack its return?)");
   if (IsPlainArray(value)) return TensorOfArray(py::reinterpret_steal<py::array>(value.release()), sharing, output);
+  if (HasMaskedValues(value)) {
+    throw py::type_error("it has masked values, and no column holds a mask; give filled(value) of it");
+  }
   // For a subclass, whose methods may return anything, NumPy's own view, which is not the only reference.
   const bool array = py::isinstance<py::array>(value);
   py::object plain = py::module_::import("numpy").attr("asarray")(value);

@@ -16,6 +16,7 @@ from headrace.errors import Error, GraphError, StateError
 from headrace.iterator import Iterator, _again
 from headrace.options import epoch as checked_epoch
 from headrace.options import flag, shown, whole
+from headrace.ragged import counts_rows
 from headrace.run_options import RunParameters
 from headrace.source_location import users_location
 
@@ -150,7 +151,9 @@ class Loader:
         """The rows of a batch; None where batches may differ."""
         if self._batch_size is not None:
             return self._batch_size
-        rows = {None if not column.shape else column.shape[0] for column in self._whole.schema.values()}
+        schema = self._whole.schema
+        shapes = [column.shape for name, column in schema.items() if counts_rows(name, schema)]
+        rows = {None if not shape else shape[0] for shape in shapes}
         return rows.pop() if self._whole._joins_rows() and len(rows) == 1 else None
 
     @property

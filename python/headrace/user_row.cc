@@ -40,8 +40,12 @@ py::object WithoutPicture(py::object value) {
   return shape.size() == 2 ? array.attr("reshape")(shape[0], shape[1], 1) : array;
 }
 
-Tensor ValueOf(py::object value, const RowForm& form) {
-  return TensorOf(form.of_dataset ? WithoutPicture(std::move(value)) : std::move(value), Sharing::kWhereAlone);
+Tensor ValueOf(py::object value, const RowForm& form, const std::string& column) {
+  try {
+    return TensorOf(form.of_dataset ? WithoutPicture(std::move(value)) : std::move(value), Sharing::kWhereAlone);
+  } catch (const py::type_error& error) {
+    throw py::type_error(Cat("column \"", column, "\": ", error.what()));
+  }
 }
 
 absl::Status RowOfDict(const py::dict& values, const RowForm& form, std::vector<Tensor>& row) {
@@ -53,28 +57,25 @@ absl::Status RowOfDict(const py::dict& values, const RowForm& form, std::vector<
     return GraphError(form.source, " gave a row of ", values.size(), " values for ", form.columns.size(), " columns (",
                       ColumnList(form), ")");
   }
-  for (const std::string& column : form.columns) row.push_back(ValueOf(values[py::str(column)], form));
+  for (const std::string& column : form.columns) row.push_back(ValueOf(values[py::str(column)], form, column));
   return absl::OkStatus();
 }
 
 absl::Status RowOfTuple(py::object tuple, const RowForm& form, std::vector<Tensor>& row) {
   const bool list = PyList_Check(tuple.ptr()) != 0;
-  if (form.of_dataset) {
-    const py::list values = py::reinterpret_steal<py::list>(PySequence_List(tuple.ptr()));
-    if (!values) throw py::error_already_set();
-    tuple = py::none();
-    for (size_t i = 0; i < values.size(); ++i) {
-      py::object value = values[i];
-      values[i] = py::none();
-      row.push_back(ValueOf(std::move(value), form));
-    }
-  } else {
-    OutputAllocator output;
-    row = TensorsOfTuple(std::move(tuple), output);
+  const py::list values = py::reinterpret_steal<py::list>(PySequence_List(tuple.ptr()));
+  if (!values) throw py::error_already_set();
+  tuple = py::none();
+  if (values.size() != form.columns.size()) {
+    return GraphError(form.source, " gave a ", list ? "list" : "tuple", " of ", values.size(), " values for ",
+                      form.columns.size(), " columns (", ColumnList(form), ")");
   }
-  if (row.size() == form.columns.size()) return absl::OkStatus();
-  return GraphError(form.source, " gave a ", list ? "list" : "tuple", " of ", row.size(), " values for ",
-                    form.columns.size(), " columns (", ColumnList(form), ")");
+  for (size_t i = 0; i < values.size(); ++i) {
+    py::object value = values[i];
+    values[i] = py::none();
+    row.push_back(ValueOf(std::move(value), form, form.columns[i]));
+  }
+  return absl::OkStatus();
 }
 
 // A list may be the one value of a row.
@@ -105,7 +106,7 @@ absl::Status RowOf(py::object value, const RowForm& form, std::vector<Tensor>& r
     return GraphError(form.source, " gave a ", std::string(py::str(py::type::of(value).attr("__name__"))),
                       "; a row is a dict, or a tuple in the order of the columns (", ColumnList(form), ")");
   }
-  row.push_back(ValueOf(std::move(value), form));
+  row.push_back(ValueOf(std::move(value), form, form.columns[0]));
   return absl::OkStatus();
 }
 

@@ -51,6 +51,7 @@ __all__ = [
     "RandAugment",
     "RandomAdjustSharpness",
     "RandomAffine",
+    "RandomAffineResize",
     "RandomApply",
     "RandomAutocontrast",
     "RandomChannelPermutation",
@@ -59,6 +60,7 @@ __all__ = [
     "RandomEqualize",
     "RandomErasing",
     "RandomGrayscale",
+    "RandomHls",
     "RandomHorizontalFlip",
     "RandomInvert",
     "RandomLighting",
@@ -66,12 +68,14 @@ __all__ = [
     "RandomPerspective",
     "RandomPhotometricDistort",
     "RandomPosterize",
+    "RandomRescale",
     "RandomResize",
     "RandomResizedCrop",
     "RandomRotation",
     "RandomSelectSubpolicy",
     "RandomShortestSize",
     "RandomSolarize",
+    "RandomSquare",
     "RandomVerticalFlip",
     "RandomZoomOut",
     "Rescale",
@@ -1233,6 +1237,72 @@ class RandomAffine(Kernel):
         )
 
 
+class RandomAffineResize(Kernel):
+    """Turns, shears, stretches and resizes an image at random.
+
+    Takes an image of shape (H, W, C) or (H, W), of any numbers with interpolation nearest, otherwise
+    uint8 or float32, and gives the same type. Each number is drawn uniformly. A point is turned, then
+    sheared, about the middle: x and y are multiplied by 2 scale ÷ (1 + ratio) and ratio times that, and
+    x grows by shear times y. The result has scale times the image's sides, cut off to whole pixels and
+    to min_size and max_size, which cut off the image or leave a border of the fill: MXNet's
+    max_shear_ratio, random_scale, aspect_ratio and img_size. Pixels are those of Pillow's
+    Image.transform, bit for bit, as torchvision's of Pillow images; four channels are four of their
+    own, where Pillow multiplies those of an RGBA image by its alpha first.
+
+    Errors: another dtype or rank, an image without pixels, and a fill that does not fit.
+
+    Args:
+        degrees: The least and the greatest angle in degrees, counter-clockwise; one number x: from
+            -x to x (at least -1,000,000, at most 1,000,000).
+        shear: The least and the greatest shear, as a part of the height; one number x: from -x to x
+            (at least -100, at most 100).
+        scale: The least and the greatest factor of the sides (at least 0.001, at most 100).
+        ratio: The least and the greatest factor of the height over that of the width; their mean is
+            the scale (at least 0.001, at most 1,000).
+        min_size: The least side of the result (at least 1, at most 65,535).
+        max_size: The greatest side of the result; None: as the scale gives it (at least 1, at most
+            65,535).
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomAffineResize(degrees=10, shear=0.1, scale=(0.8, 1.2))
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float] = (0.0, 0.0),
+        shear: float | Sequence[float] = (0.0, 0.0),
+        scale: Sequence[float] = (1.0, 1.0),
+        ratio: Sequence[float] = (1.0, 1.0),
+        min_size: int = 1,
+        max_size: int | None = None,
+        interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "degrees": degrees,
+                "shear": shear,
+                "scale": scale,
+                "ratio": ratio,
+                "min_size": min_size,
+                "max_size": max_size,
+                "interpolation": interpolation,
+                "fill": fill,
+                "seed": seed,
+                "name": name,
+            }
+        )
+
+
 class RandomApply(Chooser):
     """Applies kernels to some rows.
 
@@ -1484,6 +1554,35 @@ class RandomGrayscale(Kernel):
         super().__init__({"p": p, "seed": seed, "name": name})
 
 
+class RandomHls(Kernel):
+    """Shifts hue, lightness and saturation at random.
+
+    Takes uint8 of shape (H, W, 3), in the order red, green, blue, and gives the same type and shape.
+    Pixels go to hue, lightness and saturation as OpenCV has them for bytes: 0 … 180, 0 … 255 and 0 …
+    255. To each of the three a number is added that the row draws uniformly from -x … x, without its
+    fraction; what is beyond the range is set to its bound, the hue, too: MXNet's random_h, random_l and
+    random_s.
+
+    Errors: another dtype, rank or number of channels.
+
+    Args:
+        hue: The most that is added to the hue, in units of 2 degrees (at least 0, at most 180).
+        lightness: The most that is added to the lightness, of 255 (at least 0, at most 255).
+        saturation: The most that is added to the saturation, of 255 (at least 0, at most 255).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomHls(hue=18, lightness=40, saturation=40)
+    """
+
+    def __init__(
+        self, hue: int = 0, lightness: int = 0, saturation: int = 0, *, seed: int | None = None, name: str | None = None
+    ) -> None:
+        super().__init__({"hue": hue, "lightness": lightness, "saturation": saturation, "seed": seed, "name": name})
+
+
 class RandomHorizontalFlip(Kernel):
     """Swaps right and left in some rows, chosen at random.
 
@@ -1700,6 +1799,38 @@ class RandomPosterize(Kernel):
 
     def __init__(self, bits: int, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"bits": bits, "p": p, "seed": seed, "name": name})
+
+
+class RandomRescale(Kernel):
+    """Multiplies by a random number and adds another.
+
+    Takes numbers of any type and shape and gives float32 of the same shape: x * scale + shift, computed
+    in float32 as by Rescale, where a row draws both numbers, uniformly. Behind Normalize, scale=(1 - c,
+    1 + c) is MXNet's max_random_contrast=c.
+
+    Errors: bytes or strings.
+
+    Args:
+        scale: The least and the greatest factor (at least -1,000,000, at most 1,000,000).
+        shift: The least and the greatest number that is added afterwards (at least -1,000,000, at
+            most 1,000,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomRescale(scale=(0.8, 1.2), shift=(-10, 10))
+    """
+
+    def __init__(
+        self,
+        scale: Sequence[float] = (1.0, 1.0),
+        shift: Sequence[float] = (0.0, 0.0),
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__({"scale": scale, "shift": shift, "seed": seed, "name": name})
 
 
 class RandomResize(Kernel):
@@ -1959,6 +2090,34 @@ class RandomSolarize(Kernel):
 
     def __init__(self, threshold: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"threshold": threshold, "p": p, "seed": seed, "name": name})
+
+
+class RandomSquare(Kernel):
+    """Cuts a square of random size out of an image.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type. The side is drawn
+    from least, …, most, all equally likely, and so is the place, or the square lies in the middle,
+    where it begins at the half rounded down: MXNet's min_crop_size and max_crop_size. A Resize makes
+    squares of one size of them.
+
+    Errors: an image that is narrower or lower than `most`, another rank, bytes or strings.
+
+    Args:
+        least: The least side, in pixels (at least 1, at most 65,535).
+        most: The greatest side, in pixels (at least 1, at most 65,535).
+        centered: Whether the square lies in the middle, else at a random place.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomSquare(160, 224)
+    """
+
+    def __init__(
+        self, least: int, most: int, centered: bool = False, *, seed: int | None = None, name: str | None = None
+    ) -> None:
+        super().__init__({"least": least, "most": most, "centered": centered, "seed": seed, "name": name})
 
 
 class RandomVerticalFlip(Kernel):

@@ -255,7 +255,7 @@ def test_what_is_no_function():
         hr.Range(3).batch(2, output="x")
     with pytest.raises(hr.GraphError, match='output names "x" twice'):
         hr.Range(3).batch(2, function=np.stack, output=["x", "x"])
-    with pytest.raises(hr.GraphError, match="let the function pad them"):
+    with pytest.raises(hr.GraphError, match="let the function join them"):
         list(hr.Range(3).batch(2, function=np.stack, pad=True))
     with pytest.raises(hr.GraphError, match="size is 0"):
         list(hr.Range(3).batch(0, function=np.stack))

@@ -221,7 +221,8 @@ def test_what_is_no_fault_of_a_row_ends_a_run(kind, error):
     [
         (Pairs({"x": 1}, {"y": 1}), r'gave a row without "x" \(it has y\)'),
         (Pairs((1,), (1, 2)), "gave a tuple of 2 values for 1 columns"),
-        (Pairs({"x": None}), "None is no value"),
+        (Pairs({"x": None}), 'column "x": None is no value'),
+        (Pairs({"x": np.ma.masked_array([1, 2], [True, False])}), 'column "x": it has masked values, .* filled'),
         (Pairs({"x": object()}), "object"),
     ],
 )
@@ -237,6 +238,17 @@ def test_runs_of_another_length_are_refused():
 
     with pytest.raises(hr.GraphError, match="__getitems__ of Short gave 3 rows for 4 numbers"):
         list(hr.from_dataset(Short(8), "x").batch(4))
+
+
+@pytest.mark.parametrize("run", [{"x": [1, 2, 3, 4]}, "abcd", b"abcd"])
+def test_runs_that_are_no_list_of_rows_are_refused(run):
+    class Columns(InRuns):
+        def __getitems__(self, numbers):
+            return run
+
+    name = type(run).__name__
+    with pytest.raises(hr.GraphError, match=f"__getitems__ of Columns gave a {name}; it gives a list with a row"):
+        list(hr.from_dataset(Columns(8), "x").batch(4))
 
 
 class Streamed:

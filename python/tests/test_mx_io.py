@@ -159,6 +159,14 @@ def test_what_cannot_be_is_refused(options, message):
         mx.io.NDArrayIter(**{"data": np.zeros((4, 2)), **options})
 
 
+def test_a_state_that_is_none_is_refused():
+    kept = numbers(10, 4).state()
+    changed = [{**kept, **change} for change in ({"epoch": "0"}, {"given": None}, {"rolled": 0.5}, {"run": "text"})]
+    for state in [{}, 3, {"seed": 1}, *changed]:
+        with pytest.raises(hr.StateError, match="NDArrayIter: state is .*; give what state"):
+            numbers(10, 4, state=state)
+
+
 def test_rows_that_cannot_fail_are_not_left_out():
     expected = list(expected_epochs(10, 4, "pad", 1))
     assert epoch_of(numbers(10, 4, on_error="skip")) == expected[0]
@@ -189,6 +197,18 @@ def test_resized_epochs_go_round():
         firsts += [batch.data[0][0] for batch in going_on]
         going_on.reset()
     assert firsts == [0, 4, 8, 0, 4, 8]
+
+
+def test_what_is_no_iterator_is_refused():
+    with pytest.raises(hr.GraphError, match="ResizeIter: data_iter is 3, which has no next; give an iterator"):
+        mx.io.ResizeIter(3, 4)
+    with pytest.raises(hr.GraphError, match="ResizeIter: data_iter is .*, which has no provide_data"):
+        mx.io.ResizeIter(mx.io.DataIter(), 4)
+    with pytest.raises(hr.GraphError, match="ResizeIter: size is -1"):
+        mx.io.ResizeIter(numbers(10, 4), -1)
+    for wrong in (3, [numbers(10, 4), 3]):
+        with pytest.raises(hr.GraphError, match="PrefetchingIter: iters is 3, which has no next; give an iterator"):
+            mx.io.PrefetchingIter(wrong)
 
 
 class Simple(mx.io.DataIter):
@@ -278,7 +298,7 @@ def test_descriptions_travel():
     [
         (mx, "gluon", "; write headrace.from_dataset"),
         (mx, "mod", "; models are trained with another library"),
-        (mx.io, "LibSVMIter", "; files of LibSVM are not read yet"),
+        (mx.io, "ImageDetRecordIter", "; boxes are not read"),
         (mx.io, "ImageRecordIter_v1", "; write ImageRecordIter, which"),
         (mx.image, "ImageDetIter", "; boxes are not read"),
         (mx.image, "imrotate", "; write headrace.vision.Rotate"),

@@ -173,7 +173,7 @@ STATE = {"epoch": 0, "given": 0, "before": 0, "last": None, "over": False, "remo
         ({"std_r": 0}, hr.GraphError),
         ({"random_resized_crop": True, "min_random_area": 5}, hr.GraphError),
         ({"random_resized_crop": True, "max_aspect_ratio": 1}, hr.GraphError),
-        ({"rand_crop": True, "max_aspect_ratio": 0.5}, hr.UnsupportedError),
+        ({"rand_crop": True, "min_random_area": 0.5}, hr.UnsupportedError),
         ({"mean_r": 1}, hr.GraphError),
         ({"resize": 0}, hr.GraphError),
         ({"round_batch": 3}, hr.GraphError),

@@ -344,6 +344,7 @@ ALL = [
     V.RandomVerticalFlip(),
     V.RandomRotation(30, expand=True),
     V.RandomAffine(20, (0.1, 0.1), (0.8, 1.2), 10),
+    V.RandomAffineResize(20, 0.1, (0.8, 1.2), (0.8, 1.25)),
     V.RandomPerspective(0.3, p=0.7),
     V.RandomZoomOut(side_range=(1.0, 2.0)),
     V.RandomShortestSize([20, 33]),

@@ -194,6 +194,10 @@ absl::Status AddFromIndex(const FileSystem& files, const std::string& path, cons
   HEADRACE_ASSIGN_OR_RETURN(const OpenedFile opened, Open(files, path));
   HEADRACE_ASSIGN_OR_RETURN(const Tensor text, files.Read(index_path));
   HEADRACE_ASSIGN_OR_RETURN(RecordIndex index, ParseRecordIndex(text.bytes_value(), index_path));
+  if (index.offsets.empty() && opened.size > 0) {
+    return DataError(index_path, ": it names no record, and ", path, " has ", opened.size,
+                     " bytes: make the index anew, or read with index=\"build\"");
+  }
   HEADRACE_RETURN_IF_ERROR(CheckOffsets(index, index_path, path, opened.size));
   SortByOffset(index);
   HEADRACE_RETURN_IF_ERROR(CheckDifferent(index, index_path, path));
@@ -228,6 +232,9 @@ absl::Status AddBuilt(const FileSystem& files, const std::string& path, OnDamage
   }
   std::vector<LostBytes> lost;
   HEADRACE_ASSIGN_OR_RETURN(RecordIndex index, ScanRecords(files, path, on_damage, &lost));
+  if (index.offsets.empty() && !lost.empty()) {
+    return DataError(path, ": it has ", opened.size, " bytes and no record: is it a RecordIO file?");
+  }
   for (const LostBytes& each : lost) {
     table.Add({path, each.offset, Cat(each.bytes, " bytes left out: ", each.reason)});
   }

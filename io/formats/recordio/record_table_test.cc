@@ -228,6 +228,22 @@ TEST_F(RecordTableTest, ReadsPartsOfFiles) {
   EXPECT_THAT(table->notes()[0].text, HasSubstr("names no record of the last 16 bytes"));
 }
 
+TEST_F(RecordTableTest, RefusesAnIndexWithoutARecord) {
+  folder_.Write("a.idx", "");
+  EXPECT_EQ(KindOf(Read().status()), ErrorKind::kData);
+  EXPECT_THAT(DescribeError(Read().status()), AllOf(HasSubstr("a.idx: it names no record"), HasSubstr("60 bytes")));
+  folder_.Write("a.rec", "");
+  const auto table = Read();
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->size(), 0u);
+}
+
+TEST_F(RecordTableTest, RefusesAFileWithoutARecord) {
+  folder_.Write("a.rec", "a text of another kind");
+  EXPECT_EQ(KindOf(Build(OnDamage::kSkip).status()), ErrorKind::kData);
+  EXPECT_THAT(DescribeError(Build(OnDamage::kSkip).status()), HasSubstr("22 bytes and no record"));
+}
+
 TEST_F(RecordTableTest, RefusesTwoKeysOfOneRecord) {
   folder_.Write("a.idx", "5\t20\n6\t0\n7\t20\n");
   EXPECT_EQ(KindOf(Read().status()), ErrorKind::kData);

@@ -22,7 +22,6 @@ _ADVICE = {
         "ImageRecordIter_v1": "write ImageRecordIter, which has its parameters",
         "ImageRecordUInt8Iter_v1": "write ImageRecordUInt8Iter, which has its parameters",
         "ImageDetRecordIter": _BOXES,
-        "LibSVMIter": "files of LibSVM are not read yet; read them with a library, and give NDArrayIter the arrays",
         "MXDataIter": "each iterator is a class of its own; DataIter is what all of them are",
     },
     "headrace.mx.image": {

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from headrace import _engine, options
 from headrace.errors import GraphError, UnsupportedError
+from headrace.mx import sparse
 from headrace.mx.context import Context, cpu
 from headrace.system_error import system_error
 from headrace.whole_file import read_whole, write_whole
 
-__all__ = ["NDArray", "array", "load", "save", "zeros"]
+__all__ = ["NDArray", "array", "load", "save", "sparse", "zeros"]
 
 _Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 

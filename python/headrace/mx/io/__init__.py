@@ -6,6 +6,7 @@ from headrace.mx.io.csv_iter import CSVIter
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter
 from headrace.mx.io.image_record_iter import ImageRecordInt8Iter, ImageRecordIter, ImageRecordUInt8Iter
+from headrace.mx.io.lib_svm_iter import LibSVMIter
 from headrace.mx.io.mnist_iter import MNISTIter
 from headrace.mx.io.nd_array_iter import NDArrayIter
 from headrace.mx.io.prefetching_iter import PrefetchingIter
@@ -19,6 +20,7 @@ __all__ = [
     "ImageRecordInt8Iter",
     "ImageRecordIter",
     "ImageRecordUInt8Iter",
+    "LibSVMIter",
     "MNISTIter",
     "NDArrayIter",
     "PrefetchingIter",

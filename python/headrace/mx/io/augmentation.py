@@ -1,5 +1,5 @@
 """MXNet's parameters of augmentation, as kernels of ours: `headrace.vision`, in the order in which MXNet's default
-augmenter does what they say. One for which there is no kernel is refused, unless it has its default."""
+augmenter does what they say. What has no effect with the others is refused."""
 
 import math
 import os
@@ -11,7 +11,7 @@ import numpy as np
 from headrace import options, vision
 from headrace import transforms as T
 from headrace.errors import GraphError, UnsupportedError
-from headrace.interpolation_numbers import Interpolation, interpolation_of
+from headrace.interpolation_numbers import INTERPOLATIONS, Interpolation, interpolation_of
 from headrace.kernel import Kernel
 from headrace.mx.io.given_values import flag, number_or_nan
 
@@ -38,7 +38,8 @@ class AugmentationParameters(TypedDict, total=False):
     """The greatest and the least share of the area, for random_resized_crop."""
     max_aspect_ratio: float
     min_aspect_ratio: float | None
-    """The greatest and the least width over height, for random_resized_crop; without the least: 1 ± max_aspect_ratio."""
+    """The greatest and the least width over height of what random_resized_crop cuts out; without it, of the factors by which
+    height and width are stretched. Without the least: 1 ± max_aspect_ratio."""
     max_rotate_angle: int
     """Turns by a random angle, from -v to v degrees."""
     rotate: int
@@ -52,7 +53,8 @@ class AugmentationParameters(TypedDict, total=False):
     fill_value: int
     """The value of pixels beyond the picture."""
     inter_method: int
-    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos (not with a rotation), 9 by the sizes."""
+    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes, 10 one of 0 to 4 for each picture, drawn anew for
+    each use. Not 4 or 10 where pictures are turned or stretched."""
     pad: int
     """Pixels that are added on each side."""
     mirror: bool
@@ -74,18 +76,25 @@ class AugmentationParameters(TypedDict, total=False):
     mean_img: str | os.PathLike[str]
     """The file of a mean image, which is subtracted; if it is missing, it is made of all rows and saved there."""
     max_shear_ratio: float
+    """Shears by a random part of the height, from -v to v."""
     max_crop_size: int
     min_crop_size: int
+    """The greatest and the least side of the square that is cut out, at a random place with rand_crop, and resized; -1:
+    the crop has the size of data_shape."""
     max_random_scale: float
     min_random_scale: float
+    """The greatest and the least factor by which both sides are resized at random, before the crop."""
     max_img_size: float
     min_img_size: float
+    """The greatest and the least side of a picture before the crop; beyond them it is cut off or gets a border."""
     random_h: int
     random_s: int
     random_l: int
+    """Shift hue, saturation and lightness by random numbers from -v to v, in the units of OpenCV's HLS of bytes."""
     max_random_contrast: float
+    """Multiplies what is left after the mean by a random factor between 1 - v and 1 + v."""
     max_random_illumination: float
-    """Refused, unless they have their defaults: there is no kernel for them."""
+    """Then adds a random number from -v to v to it, before the scale."""
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -124,20 +133,6 @@ _DEFAULTS: dict[str, Any] = {
     "max_random_contrast": 0.0,
     "max_random_illumination": 0.0,
 }
-_MISSING = {
-    "max_shear_ratio": "shears by a random ratio; V.RandomAffine in a pipeline of your own shears by an angle",
-    "max_crop_size": "crops squares of a random size; random_resized_crop crops rectangles of random area",
-    "min_crop_size": "crops squares of a random size; random_resized_crop crops rectangles of random area",
-    "max_random_scale": "resizes by a random factor; V.RandomResize in a pipeline of your own draws a length",
-    "min_random_scale": "resizes by a random factor; V.RandomResize in a pipeline of your own draws a length",
-    "max_img_size": "bounds the size of a picture in the middle of its augmentation",
-    "min_img_size": "bounds the size of a picture in the middle of its augmentation",
-    "random_h": "shifts the hue in HLS; V.ColorJitter(hue=…) in a pipeline of your own shifts it in HSV",
-    "random_s": "shifts the saturation in HLS; saturation multiplies it",
-    "random_l": "shifts the lightness in HLS; brightness multiplies it",
-    "max_random_contrast": "multiplies normalised values by a random factor; contrast changes pixels before",
-    "max_random_illumination": "adds a random number to normalised values; brightness changes pixels before",
-}
 # Rotations take bilinear for area and auto, as OpenCV warps with the area, or by equal sizes.
 _WARPS: dict[Interpolation, Literal["nearest", "bilinear", "bicubic"]] = {
     "nearest": "nearest",
@@ -147,8 +142,14 @@ _WARPS: dict[Interpolation, Literal["nearest", "bilinear", "bicubic"]] = {
     "auto": "bilinear",
 }
 _DRAWN = 10
+_DRAWN_FROM = (0, 1, 2, 3, 4)
 _RANDOM_GEOMETRY = (
     "max_rotate_angle",
+    "max_shear_ratio",
+    "max_random_scale",
+    "min_random_scale",
+    "max_crop_size",
+    "min_crop_size",
     "rand_crop",
     "random_resized_crop",
     "max_random_area",
@@ -157,8 +158,32 @@ _RANDOM_GEOMETRY = (
     "min_aspect_ratio",
 )
 _FLAGS = ("rand_crop", "random_resized_crop", "mirror", "rand_mirror")
-_NOT_NEGATIVE = ("brightness", "contrast", "saturation", "pca_noise")
-_WHOLE = {"resize": -1, "max_rotate_angle": 0, "rotate": -1_000_000, "fill_value": 0, "inter_method": 0, "pad": 0}
+_NOT_NEGATIVE = (
+    "brightness",
+    "contrast",
+    "saturation",
+    "pca_noise",
+    "max_shear_ratio",
+    "max_random_contrast",
+    "max_random_illumination",
+    "max_img_size",
+    "min_img_size",
+)
+_WHOLE = {
+    "resize": -1,
+    "max_rotate_angle": 0,
+    "rotate": -1_000_000,
+    "fill_value": 0,
+    "inter_method": 0,
+    "pad": 0,
+    "max_crop_size": -1,
+    "min_crop_size": -1,
+    **dict.fromkeys(("random_h", "random_s", "random_l"), 0),
+}
+_STRETCHING = ("max_shear_ratio", "max_random_scale", "min_random_scale", "max_img_size", "min_img_size")
+_HLS = {"random_h": 180, "random_l": 255, "random_s": 255}
+# The longest side that kernels give.
+_LONGEST = 65535
 
 
 def augmentation(
@@ -181,7 +206,7 @@ def augmentation(
     Raises:
         GraphError: A parameter is out of its range, or has no effect with the others.
         TypeError: There is no such parameter.
-        UnsupportedError: There is no kernel for a parameter.
+        UnsupportedError: There is no kernel for a parameter with these others.
     """
     return _Steps({**_DEFAULTS, **_checked(given, of)}, data_shape, dtype, seed, of).kernels()
 
@@ -191,11 +216,6 @@ def _checked(given: Mapping[str, Any], of: str) -> dict[str, Any]:
     for name, value in given.items():
         if name not in _DEFAULTS:
             raise TypeError(f"{of}() has no parameter {name}; those of augmentation are {', '.join(_DEFAULTS)}")
-        if name in _MISSING and value != _DEFAULTS[name]:
-            raise UnsupportedError(
-                f"{of}: {name} is {options.shown(value)}, and no kernel {_MISSING[name]}; leave it at "
-                f"{_DEFAULTS[name]!r}"
-            )
         checked[name] = _value(name, value, of)
     return checked
 
@@ -244,8 +264,10 @@ class _Steps:
         self._seed: dict[str, Any] = {} if seed is None else {"seed": seed}
         self._of = of
         method = given["inter_method"]
-        why = ", as no kernel draws one for each picture" if method == _DRAWN else ""
-        self._interpolation = interpolation_of(method, "inter_method", of, why)
+        self._drawn = method == _DRAWN
+        self._interpolation: Interpolation = (
+            "bilinear" if self._drawn else interpolation_of(method, "inter_method", of, " or 10 (random)")
+        )
 
     def kernels(self) -> KernelsOf:
         before = [*self._geometry(), *self._colours()]
@@ -271,8 +293,9 @@ class _Steps:
                 raise GraphError(
                     f"{self._of}: mean_img is {path!r} and {name} is {self._given[name]!r}; give one mean of the two kinds"
                 )
+        fixed = {name: _DEFAULTS[name] for name in (*_RANDOM_GEOMETRY, *(["inter_method"] if self._drawn else []))}
         still = _Steps(
-            {**self._given, **{name: _DEFAULTS[name] for name in _RANDOM_GEOMETRY}},
+            {**self._given, **fixed},
             self._data_shape,
             self._dtype,
             None,
@@ -299,21 +322,64 @@ class _Steps:
         if shorter == -1:
             return []
         options.whole("resize", shorter, 1, self._of)
-        return [vision.Resize(shorter, interpolation=self._interpolation, antialias=False)]
+        return [self._by(lambda how: vision.Resize(shorter, interpolation=how, antialias=False))]
+
+    def _by(self, make: Callable[[Interpolation], Kernel]) -> Kernel:
+        """A kernel of the interpolation, or of one that is drawn."""
+        if not self._drawn:
+            return make(self._interpolation)
+        branches = [make(INTERPOLATIONS[number]) for number in _DRAWN_FROM]
+        return vision.RandomChoice(branches, **self._seed)
 
     def _turning(self) -> list[Kernel]:
         angle, most, fill = self._given["rotate"], self._given["max_rotate_angle"], self._given["fill_value"]
-        if angle <= 0 and most <= 0:
+        stretches = self._stretches()
+        if angle <= 0 and most <= 0 and not stretches:
             return []
-        if self._interpolation not in _WARPS:
+        if self._drawn or self._interpolation not in _WARPS:
             raise UnsupportedError(
-                f"{self._of}: inter_method is {self._given['inter_method']}, and no kernel rotates by Lanczos; give 0 to "
-                "3 or 9, or leave out rotate and max_rotate_angle"
+                f"{self._of}: inter_method is {self._given['inter_method']}, and no kernel turns or stretches by Lanczos; "
+                "give 0 to 3 or 9, or leave out what turns and stretches"
             )
         how = _WARPS[self._interpolation]
+        if stretches:
+            degrees = (angle, angle) if angle > 0 else (-most, most)
+            return [self._stretching(degrees, how)]
         if angle > 0:
             return [vision.Rotate(angle, interpolation=how, fill=fill)]
         return [vision.RandomRotation((-most, most), interpolation=how, fill=fill, **self._seed)]
+
+    def _stretches(self) -> bool:
+        """Whether anything but the angle changes."""
+        by_ratio = not self._given["random_resized_crop"] and self._ratios() != (1.0, 1.0)
+        return by_ratio or any(self._given[name] != _DEFAULTS[name] for name in _STRETCHING)
+
+    def _stretching(self, degrees: tuple[float, float], how: Literal["nearest", "bilinear", "bicubic"]) -> Kernel:
+        most_shear = self._given["max_shear_ratio"]
+        scale = (self._given["min_random_scale"], self._given["max_random_scale"])
+        # The crop has the ratio.
+        ratio = (1.0, 1.0) if self._given["random_resized_crop"] else self._ratios()
+        self._check_range("random_scale", scale)
+        self._check_range("aspect_ratio", ratio)
+        if ratio[0] <= 0:
+            raise GraphError(f"{self._of}: max_aspect_ratio is {self._given['max_aspect_ratio']}; it must be below 1")
+        longest, shortest = int(self._given["max_img_size"]), int(self._given["min_img_size"])
+        return vision.RandomAffineResize(
+            degrees,
+            (-most_shear, most_shear),
+            scale,
+            ratio,
+            max(shortest, 1),
+            longest if longest <= _LONGEST else None,
+            how,
+            self._given["fill_value"],
+            **self._seed,
+        )
+
+    def _check_range(self, name: str, given: tuple[float, float]) -> None:
+        least, most = given
+        if least > most:
+            raise GraphError(f"{self._of}: min_{name} is {least}, above max_{name}, which is {most}; exchange them")
 
     def _padding(self) -> list[Kernel]:
         pad = self._given["pad"]
@@ -322,17 +388,33 @@ class _Steps:
     def _cropping(self) -> list[Kernel]:
         area = (self._given["min_random_area"], self._given["max_random_area"])
         ratio = self._ratios()
+        square = self._square()
         if self._given["random_resized_crop"]:
-            if self._given["rand_crop"]:
-                raise GraphError(f"{self._of}: random_resized_crop and rand_crop are both set; set one of them")
+            if self._given["rand_crop"] or square:
+                other = "rand_crop" if self._given["rand_crop"] else "max_crop_size"
+                raise GraphError(f"{self._of}: random_resized_crop and {other} are both set; set one of them")
             if area != (1.0, 1.0) or ratio != (1.0, 1.0):
                 return [self._resized_crop(area, ratio)]
         else:
-            self._refuse_unused(("min_random_area", "max_random_area", "min_aspect_ratio", "max_aspect_ratio"))
-        enlarge = vision.EnlargeToSize(self._size, interpolation=self._interpolation, antialias=False)
+            self._refuse_unused(("min_random_area", "max_random_area"))
+        if square:
+            return square
+        enlarge = self._by(lambda how: vision.EnlargeToSize(self._size, interpolation=how, antialias=False))
         if self._given["rand_crop"]:
             return [enlarge, vision.RandomCrop(self._size, **self._seed)]
         return [enlarge, vision.CenterCrop(self._size, rounding="down")]
+
+    def _square(self) -> list[Kernel]:
+        least, most = self._given["min_crop_size"], self._given["max_crop_size"]
+        if least == most == -1:
+            return []
+        for name, size in (("min_crop_size", least), ("max_crop_size", most)):
+            options.whole(name, size, 1, self._of)
+        self._check_range("crop_size", (least, most))
+        return [
+            vision.RandomSquare(least, most, not self._given["rand_crop"], **self._seed),
+            self._by(lambda how: vision.Resize(self._size, interpolation=how, antialias=False)),
+        ]
 
     def _resized_crop(self, area: tuple[float, float], ratio: tuple[float, float]) -> Kernel:
         if self._interpolation == "auto":
@@ -340,12 +422,16 @@ class _Steps:
                 f"{self._of}: inter_method is 9, and with random_resized_crop no kernel chooses by the sizes; give 0 "
                 "to 4"
             )
-        for name, (least, most) in (("random_area", area), ("aspect_ratio", ratio)):
-            if least > most:
-                raise GraphError(f"{self._of}: min_{name} is {least}, above max_{name}, which is {most}; exchange them")
-        return vision.RandomResizedCrop(
-            self._size, scale=area, ratio=ratio, interpolation=self._interpolation, antialias=False, **self._seed
-        )
+        self._check_range("random_area", area)
+        self._check_range("aspect_ratio", ratio)
+
+        def cropped(how: Interpolation) -> Kernel:
+            assert how != "auto"
+            return vision.RandomResizedCrop(
+                self._size, scale=area, ratio=ratio, interpolation=how, antialias=False, **self._seed
+            )
+
+        return self._by(cropped)
 
     def _ratios(self) -> tuple[float, float]:
         least, most = self._given["min_aspect_ratio"], self._given["max_aspect_ratio"]
@@ -355,8 +441,8 @@ class _Steps:
         for name in names:
             if self._given[name] != _DEFAULTS[name]:
                 raise UnsupportedError(
-                    f"{self._of}: {name} is {self._given[name]!r}; it needs random_resized_crop=True, as no kernel changes "
-                    "the ratio or the area of a picture without cropping it"
+                    f"{self._of}: {name} is {self._given[name]!r}; it needs random_resized_crop=True, which "
+                    "crops parts of random area"
                 )
 
     def _colours(self) -> list[Kernel]:
@@ -364,9 +450,21 @@ class _Steps:
         kernels: list[Kernel] = []
         if any(self._given[name] > 0 for name in names):
             kernels.append(vision.ColorJitter(**{name: self._given[name] for name in names}, **self._seed))
+        hue, lightness, saturation = (self._given[name] for name in _HLS)
+        if hue or lightness or saturation:
+            self._check_hls()
+            kernels.append(vision.RandomHls(hue, lightness, saturation, **self._seed))
         if self._given["pca_noise"] > 0:
             kernels.append(vision.RandomLighting(self._given["pca_noise"], **self._seed))
         return kernels
+
+    def _check_hls(self) -> None:
+        for name, most in _HLS.items():
+            options.whole(name, self._given[name], 0, self._of, most)
+            if self._given[name] and self._channels != 3:
+                raise GraphError(
+                    f"{self._of}: {name} is {self._given[name]}, and data_shape has {self._channels} channels; it is for 3"
+                )
 
     def _mirroring(self) -> list[Kernel]:
         if self._given["mirror"]:
@@ -377,16 +475,23 @@ class _Steps:
         means = [self._given[name] for name in _MEANS]
         deviations = [self._given[name] for name in _DEVIATIONS]
         if self._dtype == "uint8":
-            self._refuse_for_type((*_MEANS, "mean_img", *_DEVIATIONS, "scale"))
+            self._refuse_for_type((*_MEANS, "mean_img", *_DEVIATIONS, "scale", *_LIGHT))
             return []
         if self._dtype == "int8":
-            self._refuse_for_type(("mean_img", *_DEVIATIONS, "scale"))
+            self._refuse_for_type(("mean_img", *_DEVIATIONS, "scale", *_LIGHT))
             # Halves away from zero.
             rounded = [math.copysign(math.floor(abs(mean) + 0.5), mean) for mean in means[: self._channels]]
             return [vision.Normalize(rounded, 1.0), T.TypeCast("int8")]
         if not all(deviation > 0 for deviation in deviations):
             raise GraphError(f"{self._of}: the deviations are {deviations}; each must be above 0")
-        return _normalised(means[: self._channels], deviations[: self._channels], self._given["scale"])
+        return _normalised(means[: self._channels], deviations[: self._channels], self._given["scale"], self._light())
+
+    def _light(self) -> list[Kernel]:
+        contrast, illumination = (self._given[name] for name in _LIGHT)
+        if contrast == illumination == 0:
+            return []
+        factors, summands = (1 - contrast, 1 + contrast), (-illumination, illumination)
+        return [vision.RandomRescale(factors, summands, **self._seed)]
 
     def _refuse_for_type(self, names: Sequence[str]) -> None:
         for name in names:
@@ -399,17 +504,21 @@ class _Steps:
 
 _MEANS = ("mean_r", "mean_g", "mean_b", "mean_a")
 _DEVIATIONS = ("std_r", "std_g", "std_b", "std_a")
+_LIGHT = ("max_random_contrast", "max_random_illumination")
 
 
-def _normalised(means: list[float], deviations: list[float], scale: float) -> list[Kernel]:
-    """(x - mean) * scale / deviation, in float32: as MXNet computes it, where all channels have one deviation."""
+def _normalised(means: list[float], deviations: list[float], scale: float, light: list[Kernel]) -> list[Kernel]:
+    """(x - mean), changed by `light`, times scale / deviation, in float32: as MXNet computes it, where all channels have
+    one deviation."""
     kernels: list[Kernel] = []
+    if any(means) and (light or len(set(deviations)) == 1):
+        kernels.append(vision.Normalize(means, 1.0))
+        means = [0.0] * len(means)
+    kernels += light
     if len(set(deviations)) > 1:
         kernels.append(vision.Normalize(means, deviations))
         factor = float(np.float32(scale))
     else:
-        if any(means):
-            kernels.append(vision.Normalize(means, 1.0))
         factor = float(np.float32(scale) / np.float32(deviations[0]))
     if factor != 1.0:
         kernels.append(vision.Rescale(factor))

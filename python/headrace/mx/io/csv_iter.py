@@ -1,6 +1,5 @@
 """Batches of CSV files."""
 
-import glob
 import math
 import os
 import re
@@ -19,7 +18,7 @@ from headrace.mx.io.csv_files import CsvFiles
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.filled_batch import Columns
-from headrace.mx.io.given_values import dtype_name, flag
+from headrace.mx.io.given_values import dtype_name, file_patterns, flag
 
 __all__ = ["CSVIter"]
 
@@ -93,7 +92,7 @@ class CSVIter(EngineBatches):
         rounds = flag("round_batch", round_batch, of)
         options.choice("on_error", on_error, ("raise", "skip"), of)
         heading = explained(of, ctx, device_id, None, prefetch_buffer)
-        files = _files("data_csv", data_csv, of)
+        files = file_patterns("data_csv", data_csv, of)
         data = CsvFiles(files, memory, of)
         rows = data.rows("data", kind, math.prod(shape)).zip(headrace.Range(1 << 62).rename({"value": "id"}))
         total = None
@@ -103,7 +102,7 @@ class CSVIter(EngineBatches):
                 raise GraphError(f"{of}: label_shape is {label}, and has no effect without label_csv; leave it out")
             rows = rows.map([T.Fill(0), T.TypeCast(kind)], "id", "label")
         else:
-            label_files = _files("label_csv", label_csv, of)
+            label_files = file_patterns("label_csv", label_csv, of)
             labels = CsvFiles(label_files, memory, of)
             total = _number_of_rows(data, labels, of)
             rows = rows.zip(labels.rows("label", kind, math.prod(label)))
@@ -146,20 +145,6 @@ def _shape(name: str, given: Any, of: str) -> tuple[int, ...]:
     if not shape:
         raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a shape such as (3, 8, 8)")
     return shape
-
-
-def _files(name: str, given: Any, of: str) -> list[str]:
-    """Patterns for the files."""
-    paths = given.split(";") if isinstance(given, str) else [given] if isinstance(given, os.PathLike) else given
-    if not isinstance(paths, (list, tuple)) or not paths:
-        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a path, or a list of paths")
-    files = []
-    for each in paths:
-        if not isinstance(each, (str, os.PathLike)):
-            raise GraphError(f"{of}: {name} has {options.shown(each)}, which is no path")
-        path = glob.escape(os.fsdecode(each))
-        files.append(os.path.join(path, "*") if os.path.isdir(each) else path)
-    return files
 
 
 def _number_of_rows(data: CsvFiles, labels: CsvFiles, of: str) -> int:

@@ -21,6 +21,7 @@ from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import GivenBatches
 from headrace.mx.io.filled_batch import Columns, filled
+from headrace.mx.io.given_values import check_state
 
 __all__ = ["Ending", "EngineBatches", "Pipeline", "Running"]
 
@@ -67,6 +68,8 @@ class Pipeline(NamedTuple):
     shard: tuple[int, int] | None = None
     finish: Callable[[Dataset], Dataset] | None = None
     """What is done to the rows when all arguments are found good, as it may take long."""
+    pad_value: float | None = None
+    """What rows that are vectors of unequal length are filled with in a batch; None: all rows of a column are alike."""
 
 
 class Running(NamedTuple):
@@ -310,7 +313,7 @@ class EngineBatches(GivenBatches):
             # Ends the run, so that its memory is free for the first rows, where a state took the place of them.
             self._end_run()
             self._over = True
-            columns = filled(columns, self._first_rows(), self.batch_size)
+            columns = filled(columns, self._first_rows(), self.batch_size, self._pipeline.pad_value)
         return self._batch_of(columns, self.batch_size - rows)
 
     def _keep_head(self, columns: Columns) -> None:
@@ -382,8 +385,11 @@ class EngineBatches(GivenBatches):
             rows = rows.on_error("skip", max_errors=_UNLIMITED if endless else self._max_errors)
         if endless:
             rows = rows.repeat()
-        batches = rows.batch(self.batch_size, drop_remainder=self._ending is Ending.DISCARD).with_seed(self._seed)
-        return batches.options(memory=running.memory, workers=running.workers, shard=pipeline.shard)
+        discards, fill = self._ending is Ending.DISCARD, pipeline.pad_value
+        batches = rows.batch(self.batch_size, discards, fill is not None, 0.0 if fill is None else fill)
+        return batches.with_seed(self._seed).options(
+            memory=running.memory, workers=running.workers, shard=pipeline.shard
+        )
 
     def _running(self) -> Iterator:
         if self._run is None:
@@ -422,8 +428,7 @@ class EngineBatches(GivenBatches):
 
     def _check_state(self, state: Mapping[str, Any]) -> None:
         """All of it but the engine's."""
-        if not isinstance(state, Mapping) or not all(_is_in(state, name, kinds) for name, kinds in _STATE.items()):
-            raise StateError(f"{type(self).__name__}: state is {options.shown(state)}; give what state() gave")
+        check_state(state, _STATE, type(self).__name__)
         for name, here in self._identity().items():
             if state.get(name) != here:
                 raise StateError(
@@ -439,7 +444,3 @@ class EngineBatches(GivenBatches):
         )
         self._last = state["last"]
         self._over = state["over"]
-
-
-def _is_in(state: Mapping[str, Any], name: str, kinds: tuple[type, ...]) -> bool:
-    return name in state and isinstance(state[name], kinds)

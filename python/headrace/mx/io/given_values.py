@@ -1,15 +1,27 @@
 """Checks values that scripts for MXNet give to its iterators."""
 
+import glob
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from headrace import options
-from headrace.errors import GraphError
+from headrace.errors import GraphError, StateError
 
-__all__ = ["dtype_name", "flag", "kept_seed", "number_or_nan", "part", "picture_shape"]
+__all__ = [
+    "check_iterator",
+    "check_state",
+    "dtype_name",
+    "file_patterns",
+    "flag",
+    "kept_seed",
+    "number_or_nan",
+    "part",
+    "picture_shape",
+]
 
 
 def flag(name: str, value: Any, of: str) -> bool:
@@ -25,6 +37,38 @@ def dtype_name(dtype: Any) -> Any:
         return dtype if isinstance(dtype, str) else np.dtype(dtype).name
     except TypeError:
         return dtype
+
+
+def check_iterator(name: str, given: Any, attributes: Sequence[str], of: str) -> None:
+    """Raises GraphError unless it has what is used of an iterator, such as one of the user's own."""
+    lacks = [each for each in attributes if not hasattr(given, each)]
+    if lacks:
+        raise GraphError(
+            f"{of}: {name} is {options.shown(given)}, which has no {lacks[0]}; give an iterator, such as NDArrayIter, or an "
+            "instance of a class derived from DataIter"
+        )
+
+
+def check_state(state: Any, kinds: Mapping[str, tuple[type, ...]], of: str) -> None:
+    """Raises StateError unless it is a mapping with these values at least."""
+    if not isinstance(state, Mapping) or not all(
+        name in state and isinstance(state[name], types) for name, types in kinds.items()
+    ):
+        raise StateError(f"{of}: state is {options.shown(state)}; give what state() gave")
+
+
+def file_patterns(name: str, given: Any, of: str) -> list[str]:
+    """Patterns for files that are given as a path, several between semicolons or in a list, or a folder of them."""
+    paths = given.split(";") if isinstance(given, str) else [given] if isinstance(given, os.PathLike) else given
+    if not isinstance(paths, (list, tuple)) or not paths:
+        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a path, or a list of paths")
+    patterns = []
+    for each in paths:
+        if not isinstance(each, (str, os.PathLike)):
+            raise GraphError(f"{of}: {name} has {options.shown(each)}, which is no path")
+        path = glob.escape(os.fsdecode(each))
+        patterns.append(os.path.join(path, "*") if os.path.isdir(each) else path)
+    return patterns
 
 
 def part(part_index: Any, num_parts: Any, of: str) -> tuple[int, int]:

@@ -31,8 +31,8 @@ class ImageRecordIter(EngineBatches):
     (batch_size, channels, height, width), in the order red, green, blue, and the labels.
 
     The batches come from `headrace.ImageRecord` and kernels of `headrace.vision`, in MXNet's order: resize, rotation, pad,
-    crop, colours, noise, mean image, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter; one for
-    which there is no kernel is refused. In addition each batch has the records' ids as `index`.
+    crop, colours, noise, mean image, mirror, mean and scale. The page "From MXNet" of the documentation maps every parameter; one
+    that has no effect with the others is refused. In addition each batch has the records' ids as `index`.
 
     Args:
         path_imgrec: The file; several, between semicolons or in a list; or a folder of them.
@@ -72,7 +72,7 @@ class ImageRecordIter(EngineBatches):
         GraphError: A parameter is out of its range, or there are fewer rows than batch_size and round_batch is set.
         NotFoundError: A file is not there.
         StateError: The state is of other data or another iterator.
-        UnsupportedError: There is no kernel for a parameter.
+        UnsupportedError: There is no kernel for a parameter with the others, such as a rotation by Lanczos.
     """
 
     def __init__(

@@ -14,11 +14,16 @@ from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import GivenBatches
 from headrace.mx.io.filled_batch import Columns, filled
+from headrace.mx.io.given_values import check_state
 
 __all__ = ["NDArrayIter"]
 
 Arrays: TypeAlias = ArrayLike | list[ArrayLike] | Mapping[str, ArrayLike]
 _LAST_BATCHES = ("pad", "discard", "roll_over")
+_STATE: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("seed", "epoch", "given", "rolled"), (int,)),
+    "run": (bytes, type(None)),
+}
 
 
 class NDArrayIter(GivenBatches):
@@ -43,6 +48,7 @@ class NDArrayIter(GivenBatches):
 
     Raises:
         GraphError: The arrays differ in their number of rows, or an argument is out of its range.
+        StateError: The state is of other arrays or another iterator.
     """
 
     def __init__(
@@ -73,8 +79,9 @@ class NDArrayIter(GivenBatches):
         self.num_data = _number_of_rows([*self.data, *self.label])
         self.last_batch_handle = last_batch_handle
         self.layout = layout
-        if seed is None and state is not None:
-            seed = int(state["seed"])
+        if state is not None:
+            check_state(state, _STATE, "NDArrayIter")
+            seed = state["seed"] if seed is None else seed
         self._seed = int(np.random.randint(2**31)) if seed is None else seed
         self._batches = self._dataset(shuffle, memory).on_error(on_error)
         self._epoch = 0
@@ -155,7 +162,7 @@ class NDArrayIter(GivenBatches):
         self._run = None
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        self._epoch, self._given, self._rolled = (int(state[name]) for name in ("epoch", "given", "rolled"))
+        self._epoch, self._given, self._rolled = (state[name] for name in ("epoch", "given", "rolled"))
         if state["run"] is not None:
             self._run = self._batches.iterate(state=state["run"])
 

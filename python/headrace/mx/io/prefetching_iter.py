@@ -5,8 +5,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter, GivenBatches
+from headrace.mx.io.given_values import check_iterator
 
 __all__ = ["PrefetchingIter"]
+
+_USED = ("next", "reset", "provide_data", "provide_label")
 
 
 class PrefetchingIter(GivenBatches):
@@ -20,6 +23,7 @@ class PrefetchingIter(GivenBatches):
         rename_label: Likewise for labels.
 
     Raises:
+        GraphError: One of them is no iterator.
         ValueError: From `next()`: the iterators give different numbers of batches, or batches of different `pad`.
     """
 
@@ -32,6 +36,8 @@ class PrefetchingIter(GivenBatches):
         self.iters = list(iters) if isinstance(iters, Sequence) else [iters]
         if not self.iters:
             raise ValueError("there are no iterators; give at least one")
+        for each in self.iters:
+            check_iterator("iters", each, _USED, "PrefetchingIter")
         self.n_iter = len(self.iters)
         self.rename_data = rename_data
         self.rename_label = rename_label

@@ -1,0 +1,173 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "ops/testing/fake_host.h"
+#include "ops/testing/run_operator.h"
+
+namespace headrace {
+namespace {
+
+using ir::IntsValue;
+using ir::IntValue;
+using ir::StringValue;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Ints = std::vector<int64_t>;
+
+// Row i has the number i, and `lengths[i]` times i.
+RunSpec Lengths(Ints lengths) {
+  RunSpec spec;
+  BindIterator(spec.bindings, "rows", [lengths](uint64_t, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+    if (i >= lengths.size()) return std::vector<Tensor>();
+    const auto number = static_cast<int64_t>(i);
+    return std::vector<Tensor>{Int64Tensor({}, {number}), Int64s(Ints(static_cast<size_t>(lengths[i]), number))};
+  });
+  return spec;
+}
+
+GraphBuilder::Given Buckets(Ints boundaries, Ints sizes, std::string_view pad = "longest") {
+  return {{"column", StringValue("tokens")},
+          {"boundaries", IntsValue(std::move(boundaries))},
+          {"batch_sizes", IntsValue(std::move(sizes))},
+          {"pad", StringValue(std::string(pad))},
+          {"pad_value", IntValue(-1)}};
+}
+
+ir::proto::Value RowTypes() {
+  return ir::ColumnsValue(ir::Schema{{{"number", ir::ColumnType::Of(DType::kInt64, {})},
+                                      {"tokens", ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim})}}});
+}
+
+GraphBuilder InBuckets(int64_t group, const GraphBuilder::Given& buckets) {
+  GraphBuilder builder;
+  builder.Add("Generator", {}, {{"function", ir::ReferenceValue("rows")}, {"columns", RowTypes()}});
+  builder.Add("test_group", {0}, {{"rows", IntValue(group)}});
+  builder.Add("bucket_by_length", {1}, buckets);
+  return builder;
+}
+
+// The numbers of the rows of each batch.
+std::vector<Ints> NumbersOf(const Ran& ran, uint64_t epoch = 0) {
+  std::vector<Ints> batches;
+  for (const RanRow& row : ran.rows) {
+    if (row.epoch != epoch) continue;
+    const Tensor& numbers = row.columns[0];
+    batches.emplace_back(numbers.data<int64_t>(), numbers.data<int64_t>() + numbers.elements());
+  }
+  return batches;
+}
+
+std::vector<Ints> Expected(const Ints& lengths, const Ints& boundaries, const Ints& sizes) {
+  std::map<size_t, Ints> held;
+  std::vector<Ints> batches;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    size_t bucket = 0;
+    while (bucket < boundaries.size() && lengths[i] >= boundaries[bucket]) ++bucket;
+    held[bucket].push_back(static_cast<int64_t>(i));
+    if (static_cast<int64_t>(held[bucket].size()) < sizes[bucket]) continue;
+    batches.push_back(held[bucket]);
+    held.erase(bucket);
+  }
+  for (const auto& [bucket, rows] : held) batches.push_back(rows);
+  return batches;
+}
+
+class BucketByLength : public ::testing::TestWithParam<int64_t> {};
+
+TEST_P(BucketByLength, PadsToTheLongest) {
+  const Ran ran = RunEveryWay(InBuckets(GetParam(), Buckets({2, 4}, {3, 2, 1})), Lengths({1, 3, 0, 5, 2, 1, 3}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("number=int64 (1,) [3], tokens=int64 (1, 5) [3 3 3 3 3]",
+                                       "number=int64 (2,) [1 4], tokens=int64 (2, 3) [1 1 1 4 4 -1]",
+                                       "number=int64 (3,) [0 2 5], tokens=int64 (3, 1) [0 -1 5]",
+                                       "number=int64 (1,) [6], tokens=int64 (1, 3) [6 6 6]"));
+  EXPECT_EQ(ran.Texts(1), ran.Texts(0));
+  EXPECT_EQ(ran.rows[1].id.key, 1u) << "its first row's";
+  EXPECT_EQ(ran.cardinality, Cardinality::Unknown());
+}
+
+TEST_P(BucketByLength, PadsToTheBoundary) {
+  const Ran ran = RunEveryWay(InBuckets(GetParam(), Buckets({3, 5}, {2, 1, 1}, "boundary")), Lengths({1, 3, 1}));
+  EXPECT_THAT(ran.Texts(), ElementsAre("number=int64 (1,) [1], tokens=int64 (1, 4) [1 1 1 -1]",
+                                       "number=int64 (2,) [0 2], tokens=int64 (2, 2) [0 -1 2 -1]"));
+}
+
+TEST_P(BucketByLength, ResumesExactlyWhateverIsHeld) {
+  std::mt19937 draws(11);
+  const auto draw = [&draws](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(draws);
+  };
+  for (int trial = 0; trial < 8; ++trial) {
+    Ints lengths(static_cast<size_t>(draw(0, 25)));
+    for (int64_t& length : lengths) length = draw(0, draw(1, 9));
+    const Ints boundaries = {draw(1, 3), draw(4, 6), 8};
+    const Ints sizes = {draw(1, 4), draw(1, 4), draw(1, 4), draw(1, 3)};
+    const Ran ran = RunEveryWay(InBuckets(GetParam(), Buckets(boundaries, sizes)), Lengths(lengths));
+    EXPECT_EQ(NumbersOf(ran), Expected(lengths, boundaries, sizes)) << "trial " << trial;
+    EXPECT_EQ(NumbersOf(ran, 1), Expected(lengths, boundaries, sizes)) << "trial " << trial;
+  }
+}
+
+TEST_P(BucketByLength, MayEndEarlyAndBeTakenApart) {
+  GraphBuilder builder = InBuckets(GetParam(), Buckets({2}, {2, 3}));
+  builder.Add("project", {2}, {{"columns", ir::StringsValue({"number"})}});
+  builder.Add("unbatch", {3});
+  builder.Add("take", {4}, {{"count", IntValue(6)}});
+  EXPECT_EQ(RunEveryWay(builder, Lengths({5, 1, 5, 1, 1, 5, 5, 1, 1})).Ints(), (Ints{1, 3, 0, 2, 5, 4}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Grouped, BucketByLength, ::testing::Values(1, 2, 5));
+
+TEST(BucketByLengthOperator, FormsBatchesOfEachRank) {
+  const std::vector<Ran> ranks = RunRanks(InBuckets(1, Buckets({2}, {2, 2})), 2, Lengths({1, 5, 1, 1, 5, 1, 1, 1}));
+  EXPECT_EQ(NumbersOf(ranks[0]), (std::vector<Ints>{{0, 2}, {6}, {4}}));
+  EXPECT_EQ(NumbersOf(ranks[1]), (std::vector<Ints>{{3, 5}, {7}, {1}}));
+}
+
+TEST(BucketByLengthOperator, RefusesEqualRanks) {
+  RunSpec spec = Lengths({1, 2});
+  spec.shard = {0, 2, 0, ShardAssignment::Even::kPad};
+  EXPECT_THAT(Refusal(InBuckets(1, Buckets({2}, {2, 2})), spec), HasSubstr("even= needs a known number of rows"));
+}
+
+TEST(BucketByLengthOperator, LeavesOutRowsThatFail) {
+  GraphBuilder builder;
+  builder.SkipFailed(3);
+  builder.Add("Generator", {}, {{"function", ir::ReferenceValue("rows")}, {"columns", RowTypes()}});
+  builder.Add("test_fail", {0}, {{"values", IntsValue({0, 3, 7})}});
+  builder.Add("bucket_by_length", {1}, Buckets({2}, {2, 2}));
+  const Ran ran = RunEveryWay(builder, Lengths({1, 5, 1, 5, 1, 5, 1, 1}));
+  EXPECT_TRUE(ran.error.ok()) << ran.error;
+  EXPECT_EQ(NumbersOf(ran), (std::vector<Ints>{{2, 4}, {1, 5}, {6}}));
+}
+
+TEST(BucketByLengthOperator, NamesTheRowThatIsTooLong) {
+  const Ran ran = RunEveryWay(InBuckets(1, Buckets({3}, {1, 1}, "boundary")), Lengths({1, 2, 3, 1}));
+  EXPECT_EQ(ran.rows.size(), 2u);
+  EXPECT_THAT(ran.error.ToString(), HasSubstr("too long for pad=\"boundary\""));
+  EXPECT_EQ(GetErrorField(ran.error, ErrorField::kRow), "epoch 0, key 2");
+}
+
+TEST(BucketByLengthOperator, RefusesBucketsThatCannotBe) {
+  const auto refusal = [](Ints boundaries, Ints sizes) {
+    return Refusal(InBuckets(1, Buckets(std::move(boundaries), std::move(sizes))), Lengths({}));
+  };
+  EXPECT_THAT(refusal({}, {1}), HasSubstr("has no boundaries"));
+  EXPECT_THAT(refusal({2, 2}, {1, 1, 1}), HasSubstr("boundaries[1] is 2, not above the one before it, 2"));
+  EXPECT_THAT(refusal({2, 4}, {1, 1}), HasSubstr("has 2 boundaries and 2 batch_sizes"));
+  EXPECT_THAT(refusal({0}, {1, 1}), HasSubstr("boundaries"));
+  GraphBuilder scalar;
+  scalar.Add("Range", {}, {{"stop", IntValue(3)}});
+  scalar.Add("bucket_by_length", {0},
+             {{"column", StringValue("value")}, {"boundaries", IntsValue({2})}, {"batch_sizes", IntsValue({1, 1})}});
+  EXPECT_THAT(Refusal(scalar), HasSubstr("column \"value\" is int64 (): it has no first axis to measure"));
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,39 @@
+// The columns that a function of batches gives, as far as its operator's attributes `output` and `types` say. A pure
+// function.
+#ifndef HEADRACE_OPS_GIVEN_COLUMNS_H_
+#define HEADRACE_OPS_GIVEN_COLUMNS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/error.h"
+#include "ir/attributes.h"
+#include "ir/type.h"
+
+namespace headrace {
+
+// Without `output` they have the names of the input's.
+inline absl::StatusOr<ir::Columns> GivenColumns(const ir::Attributes& attributes, const ir::Schema& input) {
+  const std::vector<std::string> names = attributes.IsNone("output") ? input.Names() : attributes.Strings("output");
+  ir::Columns given;
+  for (const std::string& name : names) {
+    if (given.IndexOf(name) >= 0) return GraphError("output names \"", name, "\" twice");
+    given.push_back({name, ir::ColumnType::Unknown()});
+  }
+  if (attributes.IsNone("types")) return given;
+  for (const ir::Column& declared : attributes.Columns("types").columns) {
+    const int at = given.IndexOf(declared.name);
+    if (at < 0) {
+      std::string list;
+      for (const std::string& name : names) Append(list, list.empty() ? "" : ", ", name);
+      return GraphError("types names \"", declared.name, "\", which the function does not give (", list, ")");
+    }
+    given.type(static_cast<size_t>(at)) = declared.type;
+  }
+  return given;
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_GIVEN_COLUMNS_H_

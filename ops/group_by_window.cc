@@ -1,0 +1,168 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "core/error.h"
+#include "engine/operator/operator.h"
+#include "ir/suggestion.h"
+#include "ops/batch_operator.h"
+#include "ops/bound_function.h"
+#include "ops/given_columns.h"
+#include "ops/grouped_batches.h"
+#include "ops/listed_batch.h"
+
+namespace headrace {
+namespace {
+
+bool MayBeKey(DType dtype) {
+  return dtype == DType::kUnknown || dtype == DType::kBool || IsVariableLength(dtype) || IsInteger(dtype);
+}
+
+// Rows of equal keys; a group has the number of its first row.
+class KeyGroups : public RowGroups {
+ public:
+  KeyGroups(const OpArguments& arguments, std::shared_ptr<HostFunction> function, ir::Columns given)
+      : arguments_(arguments),
+        run_(*arguments.run),
+        key_(static_cast<size_t>(arguments.inputs[0].IndexOf(arguments.attributes.String("key")))),
+        size_(static_cast<int>(arguments.attributes.Int("size"))),
+        function_(std::move(function)),
+        given_(std::move(given)) {
+    arguments_.run = &run_;
+  }
+
+  absl::StatusOr<uint64_t> GroupOf(const Block& block, int row, uint64_t number) override {
+    const Tensor tensor = block.columns[key_].row(row);
+    if (tensor.rank() > 0 || !MayBeKey(tensor.dtype())) {
+      return DataError("the key, column \"", arguments_.attributes.String("key"), "\", is ", tensor.TypeName(),
+                       "; it must be one whole number, bool, bytes or text");
+    }
+    std::string key(1, static_cast<char>(tensor.dtype()));
+    if (IsVariableLength(tensor.dtype())) {
+      key += tensor.bytes_value();
+    } else {
+      key.append(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
+    }
+    const auto [found, added] = numbers_.try_emplace(std::move(key), number);
+    if (added) keys_.emplace(number, found->first);
+    return found->second;
+  }
+  int SizeOf(uint64_t /*group*/) const override { return size_; }
+  std::unique_ptr<BatchRows> BatchOf(uint64_t /*group*/) const override {
+    return std::make_unique<ListedBatch>(arguments_, function_, given_, arguments_.attributes.Bool("random"));
+  }
+  void Emptied(uint64_t group) override {
+    const auto found = keys_.find(group);
+    if (found == keys_.end()) return;
+    numbers_.erase(found->second);
+    keys_.erase(found);
+  }
+
+ private:
+  // For batches that are made while it runs, when the caller's are gone.
+  OpArguments arguments_;
+  const RunOptions run_;
+  const size_t key_;
+  const int size_;
+  const std::shared_ptr<HostFunction> function_;
+  const ir::Columns given_;
+  absl::flat_hash_map<std::string, uint64_t> numbers_;
+  absl::flat_hash_map<uint64_t, std::string> keys_;
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Column* key, ir::FindColumn(inputs[0], attributes.String("key")));
+  const bool array = key->type.shape.has_value() && !key->type.shape->empty();
+  if (array || !MayBeKey(key->type.dtype)) {
+    return GraphError("the key, column \"", key->name, "\", is ", ir::TypeName(key->type),
+                      "; it must be one whole number, bool, bytes or text: make such a column with map");
+  }
+  ir::Schema schema = inputs[0];
+  HEADRACE_ASSIGN_OR_RETURN(schema.columns, GivenColumns(attributes, inputs[0]));
+  return schema;
+}
+
+std::vector<ir::ColumnSet> ReadsAll(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs,
+                                    const ir::ColumnSet& /*wanted*/) {
+  const std::vector<std::string> all = inputs[0].Names();
+  return {ir::ColumnSet(all.begin(), all.end())};
+}
+
+absl::StatusOr<std::unique_ptr<StreamOperator>> Make(const OpArguments& arguments) {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<HostFunction> function,
+                            BoundFunction(*arguments.run->bindings, arguments.attributes.ReferenceName("function")));
+  HEADRACE_ASSIGN_OR_RETURN(ir::Columns given, GivenColumns(arguments.attributes, arguments.inputs[0]));
+  auto groups = std::make_unique<KeyGroups>(arguments, std::move(function), std::move(given));
+  return std::make_unique<GroupedBatches>(std::move(groups), /*known=*/0);
+}
+
+const OpRegistration registration(
+    {
+        .name = "group_by_window",
+        .role = ir::Role::kStream,
+        .summary = "Joins rows of equal keys to batches that a Python function makes.",
+        .doc =
+            "The rows of each key collect until there are `size`, and the function makes a batch of them; at the end "
+            "of the epoch it is called for what is left, in the order in which the keys' first rows came. The key is a "
+            "column of single whole numbers, bools, bytes or texts. At most `size` rows of each key are held. The "
+            "function is called on a thread of the stage's own, in the order of the batches, for no epoch that was not "
+            "asked for. The batch has the identity of its first row. With shards each rank groups its own rows, and "
+            "even= is refused.\n"
+            "A state holds the number of batches given: a restart reads the epoch from its start again, with what "
+            "stands below, and forms these batches without calling the function.",
+        .attributes = {{.name = "key",
+                        .type = ir::AttributeType::kString,
+                        .doc = "The column whose equal values belong together."},
+                       {.name = "size", .doc = "Rows in a full batch.", .minimum = 1, .maximum = kMostBatchRows},
+                       {.name = "function",
+                        .type = ir::AttributeType::kReference,
+                        .doc = "The function that makes a batch, by name.",
+                        .referenced = ir::Referenced::kBatchFunction},
+                       {.name = "output",
+                        .type = ir::AttributeType::kStrings,
+                        .doc = "The columns that the function gives; None: those that it gets.",
+                        .default_value = "None",
+                        .nullable = true},
+                       {.name = "types",
+                        .type = ir::AttributeType::kColumns,
+                        .doc = "Types of the columns of a whole batch, where known.",
+                        .default_value = "None",
+                        .nullable = true},
+                       {.name = "random",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Pass the function a NumPy generator of the batch's own as `rng`.",
+                        .default_value = "False"}},
+        .traits = {.python = true, .ordered = true, .joins_rows = true},
+        .python_module = "dataset",
+        .python =
+            {.parameters = "key: str, size: int, function: Callable[..., Any], output: str | Sequence[str] | None = "
+                           "None, *, types: Columns | None = None",
+             .docs = {{"key", "The column whose equal values belong together; make it with `map` where there is none."},
+                      {"size"},
+                      {"function",
+                       "Makes the batch, as that of `batch` does. It gets the columns as lists of rows, one argument "
+                       "for each column, in their order; if it has a parameter `info`, the batch's "
+                       "`headrace.BatchInfo`; if it has a parameter `rng`, a numpy.random.Generator for the batch. It "
+                       "gives a dict, a tuple in the order of `output`, or one value. A list is stacked, so its rows "
+                       "must agree; an array is taken as it is, whatever its shape."},
+                      {"output", "The columns that the function gives; None: as many as it gets, of the same names."},
+                      {"types",
+                       "What the function gives, where known: a dict from column to dtype, or to (dtype, shape), where "
+                       "the shape is that of the whole batch. Batches are checked against it."}},
+             .body = "return hosted.grouped(self, key, size, function, output, types)"},
+        .example = "ds.group_by_window(\"label\", 4, lambda image, label: (image, label))",
+        .infer = Infer,
+        .reads = ReadsAll,
+    },
+    {.stream = Make,
+     .properties =
+         [](const OpArguments& /*arguments*/, OperatorProperties& properties) {
+           properties.checkpoint_counters = GroupedBatches::CheckpointCounters(0);
+         },
+     .cardinality = [](const OpArguments&,
+                       absl::Span<const Cardinality> inputs) { return GroupedBatches::CardinalityOf(inputs[0]); }});
+
+}  // namespace
+}  // namespace headrace
