@@ -423,6 +423,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
     )
     steps = [
         V.RandomShortestSize([28, 33]),
+        V.RandomVerticalFlip(),
         V.RandomCrop(26, padding=2, fill=9),
         V.RandomAffine(20, translate=(0.1, 0.1), fill=5),
         V.ScaleJitter((40, 36), (0.8, 1.2)),
