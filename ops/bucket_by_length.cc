@@ -161,8 +161,7 @@ const OpRegistration registration(
              PadValueAttribute()},
         .traits = {.joins_rows = true},
         .python_module = "dataset",
-        .example = "ds.map(lambda value: np.arange(value), \"value\", \"tokens\")"
-                   ".bucket_by_length(\"tokens\", boundaries=[10, 50], batch_sizes=[64, 16, 4])",
+        .example = "ds.bucket_by_length(\"tokens\", boundaries=[10, 50], batch_sizes=[64, 16, 4])",
         .infer = Infer,
         .reads = Reads,
     },

@@ -100,6 +100,7 @@ std::vector<Move> Moves() {
       {"Pad", {{"padding", Ints({1, 2, 3, 4})}}, 0},
       {"PadToSize", {{"size", Ints({40, 50})}}, 0},
       {"RandomCrop", {{"size", Ints({15, 17})}, {"padding", Ints({4})}}, 0},
+      {"RandomSquare", {{"least", ir::IntValue(9)}, {"most", ir::IntValue(20)}}, 0},
       {"RandomHorizontalFlip", {}, 0},
       {"RandomVerticalFlip", {}, 0},
       {"RandomZoomOut", {{"side_range", Floats({1, 3})}}, 0},
@@ -117,6 +118,13 @@ std::vector<Move> Moves() {
       {"RandomRotation", {{"degrees", Floats({-180, 180})}, {"expand", ir::BoolValue(true)}}, 1},
       {"Affine", {{"angle", ir::FloatValue(20)}, {"translate", Floats({3, -2})}, {"shear", Floats({9, 5})}}, 1},
       {"RandomAffine", {{"degrees", Floats({30})}, {"scale", Floats({0.7, 1.5})}, {"shear", Floats({10})}}, 1},
+      {"RandomAffineResize",
+       {{"degrees", Floats({20})},
+        {"shear", Floats({0.2})},
+        {"scale", Floats({0.8, 1.4})},
+        {"ratio", Floats({0.8, 1.3})},
+        {"interpolation", kNearest}},
+       1},
       {"RandomPerspective", {{"p", ir::FloatValue(1)}, {"interpolation", kNearest}}, 1},
   };
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "kernels/vision/canvas_boxes.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/warp_kernel.h"
 
 namespace headrace {
@@ -45,6 +47,13 @@ class Bounds {
   std::optional<double> most_;
 };
 
+// What is done to a row: its map, and the size of the result.
+struct Drawing {
+  PlaneMap map;
+  int64_t height;
+  int64_t width;
+};
+
 // The numbers that a row has drawn.
 struct Drawn {
   double angle;  // degrees, counter-clockwise
@@ -72,7 +81,7 @@ PlaneMap InverseOf(const Drawn& drawn, const PlanePoint& to, const PlanePoint& f
   return map;
 }
 
-class RandomAffineResize : public WarpKernel {
+class RandomAffineResize : public WarpKernel, public BoxMover {
  public:
   RandomAffineResize(const ir::Attributes& attributes, const Ranges& ranges)
       : WarpKernel(attributes), ranges_(ranges), bounds_(attributes) {}
@@ -82,23 +91,33 @@ class RandomAffineResize : public WarpKernel {
     return std::make_unique<RandomAffineResize>(attributes, ranges);
   }
 
+  absl::Status MoveBoxes(RowRandom& random, CanvasBoxes& boxes) const override {
+    const Drawing drawing = Draw(random, boxes.height(), boxes.width());
+    boxes.Warp(drawing.map, drawing.height, drawing.width);
+    return absl::OkStatus();
+  }
+
  protected:
-  // Draws the same numbers whatever the attributes are.
   absl::StatusOr<Tensor> Warp(const Image& image, const WarpOptions& options, RowRandom& random,
                               OutputAllocator& output) const override {
+    const Drawing drawing = Draw(random, image.height, image.width);
+    return Warped(image, drawing.map, drawing.height, drawing.width, options, output);
+  }
+
+ private:
+  // Draws the same numbers whatever the attributes are.
+  Drawing Draw(RowRandom& random, int64_t height, int64_t width) const {
     const auto draw = [&random](const Interval& range) { return random.Uniform(range.low, range.high); };
     Drawn drawn = {};
     drawn.angle = draw(ranges_.degrees);
     drawn.shear = draw(ranges_.shear);
     drawn.scale = draw(ranges_.scale);
     drawn.ratio = draw(ranges_.ratio);
-    const PlanePoint from = {static_cast<double>(image.width), static_cast<double>(image.height)};
+    const PlanePoint from = {static_cast<double>(width), static_cast<double>(height)};
     const PlanePoint to = {bounds_.Of(drawn.scale * from[0]), bounds_.Of(drawn.scale * from[1])};
-    return Warped(image, InverseOf(drawn, to, from), static_cast<int64_t>(to[1]), static_cast<int64_t>(to[0]), options,
-                  output);
+    return {InverseOf(drawn, to, from), static_cast<int64_t>(to[1]), static_cast<int64_t>(to[0])};
   }
 
- private:
   Ranges ranges_;
   Bounds bounds_;
 };
@@ -171,7 +190,7 @@ ir::Declaration Declared() {
   return declaration;
 }
 
-const KernelRegistration registration{Declared(), RandomAffineResize::Make};
+const MovingRegistration registration{Declared(), RandomAffineResize::Make};
 
 }  // namespace
 }  // namespace headrace

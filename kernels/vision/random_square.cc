@@ -4,6 +4,7 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/geometric_kernel.h"
 #include "kernels/vision/image_moves.h"
+#include "kernels/vision/moving_registration.h"
 #include "kernels/vision/window.h"
 
 namespace headrace {
@@ -52,7 +53,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
   return std::vector{WithSize(type, side, side)};
 }
 
-const KernelRegistration registration{
+const MovingRegistration registration{
     {.name = "RandomSquare",
      .summary = "Cuts a square of random size out of an image.",
      .doc = "Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type. The side is drawn from "

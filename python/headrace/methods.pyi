@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headrace.expression import Expression
     from headrace.hosted import Columns
     from headrace.mapping import Kernels
+    from headrace.targets import Target
 
 class Methods:
     """The methods of Dataset that append an operator."""
@@ -106,7 +107,7 @@ class Methods:
             pad_value: What padding is filled with.
 
         Example:
-            ds.map(lambda value: np.arange(value), "value", "tokens").bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])
+            ds.bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])
         """
         ...
 
@@ -273,7 +274,7 @@ class Methods:
     def map(
         self,
         kernels: Kernels,
-        columns: str | Sequence[str],
+        columns: str | Target | Sequence[str | Target],
         output: str | Sequence[str] | None = None,
         *,
         ordered: bool | None = None,
@@ -295,7 +296,8 @@ class Methods:
                 function gets the columns as arrays (byte strings as bytes, texts as str) and returns
                 one array, or a tuple of as many as there are output columns; if it has a parameter
                 `rng`, it gets a numpy.random.Generator for the row.
-            columns: The column, or columns, that the first kernel reads.
+            columns: The column, or columns, that the first kernel reads. Masks and boxes that follow
+                the picture named before them are hr.mask(…) and hr.boxes(…).
             output: The columns for the results; None: they replace `columns`.
             ordered: Whether Python functions are called in row order; otherwise in any order. None: in
                 order, except in processes.

@@ -81,6 +81,7 @@ __all__ = [
     "Rescale",
     "Resize",
     "Rotate",
+    "SanitizeBoxes",
     "ScaleJitter",
     "SlicePatches",
     "Solarize",
@@ -1916,9 +1917,10 @@ class Rescale(Kernel):
 class Resize(Kernel):
     """Resizes an image to a height and width, or its shorter side to a length.
 
-    Takes uint8 or float32, with antialias=False also uint16, of shape (H, W, C) or (H, W) and gives the
-    same dtype with another height and width; values stay in the units of the input (whole numbers are
-    rounded and clamped to the dtype's range).
+    Takes uint8 or float32, with antialias=False also uint16, and numbers of any type where the nearest
+    pixel is taken with antialias=True, of shape (H, W, C) or (H, W) and gives the same dtype with
+    another height and width; values stay in the units of the input (whole numbers are rounded and
+    clamped to the dtype's range).
 
     With antialias=True the result equals Image.resize of Pillow 13 bit for bit (NEAREST, BILINEAR,
     BICUBIC, BOX for area, and LANCZOS; float32 as mode F, channel by channel). With antialias=False it
@@ -1984,6 +1986,26 @@ class Rotate(Kernel):
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
         fill: float | Sequence[float] = 0,
     ) -> None: ...
+
+class SanitizeBoxes(Kernel):
+    """Removes boxes that hold nothing, and their labels.
+
+    For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels,
+    whose area is at least `min_area`, and that lie inside the picture, with the elements of their label
+    columns. Pictures and masks stay as they are. The number of boxes differs from row to row.
+    torchvision's SanitizeBoundingBoxes.
+
+    Errors: a map without hr.boxes(…), and another number of labels than of boxes.
+
+    Args:
+        min_size: The least width and height in pixels (at least 0).
+        min_area: The least area in pixels (at least 0).
+
+    Example:
+        V.SanitizeBoxes(min_size=1.0)
+    """
+
+    def __init__(self, min_size: float = 1.0, min_area: float = 1.0) -> None: ...
 
 class ScaleJitter(Kernel):
     """Scales an image by a random factor of the size that fits a target.

@@ -72,6 +72,8 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
     ds = hr.ImageFolder("photos/")
     if op["name"] == "unbatch":
         ds = ds.batch(2)
+    if op["name"] == "bucket_by_length":
+        ds = ds.map(lambda label: np.zeros(label), "label", "tokens")
     names = {"hr": hr, "V": V, "T": T, "np": np, "ds": ds}
     if "other" in op["example"]:
         names["other"] = ds.rename({"image": "image2", "label": "label2"}) if op["name"] == "zip" else ds

@@ -41,7 +41,7 @@ def test_a_restart_goes_on_with_the_open_rows(block):
 
     def noisy(value, rng):
         calls.append(int(value))
-        return [value * 100 + rng.integers(100) for _ in range(value % 5)]
+        return [value * 10**6 + rng.integers(10**6) for _ in range(value % 5)]
 
     rows = hr.Range(20, shuffle=True).interleave(noisy, "value", cycle=3, block=block)
     dataset = rows.map(lambda x, rng: x * 1000 + rng.integers(9), "value")
