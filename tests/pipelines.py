@@ -423,6 +423,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
     )
     steps = [
         V.RandomShortestSize([28, 33]),
+        V.RandomVerticalFlip(),
         V.RandomCrop(26, padding=2, fill=9),
         V.RandomAffine(20, translate=(0.1, 0.1), fill=5),
         V.RandomAffineResize(10, 0.1, (0.9, 1.1), (0.9, 1.1), fill=5),
@@ -608,7 +609,8 @@ def ragged_splits(data: pathlib.Path) -> hr.Dataset:
 
 def ragged_lists(data: pathlib.Path) -> hr.Dataset:
     lists = boxes(data).batch(3, ragged="list").cache().shuffle(2).unbatch().skip(3)
-    return lists.batch(5, ragged={"label": "list", "boxes": "pad"}, pad_value={"boxes": -1}).project(["label", "boxes"])
+    # A device takes no list.
+    return lists.batch(5, ragged={"label": "splits", "boxes": "pad"}, pad_value={"boxes": -1})
 
 
 def own_rows(data: pathlib.Path) -> hr.Dataset:

@@ -125,13 +125,20 @@ std::vector<Move> Moves() {
         {"ratio", Floats({0.8, 1.3})},
         {"interpolation", kNearest}},
        1},
+      {"RandomShortestSize", {{"min_size", Ints({20, 33})}, {"interpolation", kNearest}}, 1},
+      {"Perspective",
+       {{"startpoints", Floats({0, 0, 31, 0, 31, 23, 0, 23})},
+        {"endpoints", Floats({2, 1, 28, 0, 31, 20, 1, 23})},
+        {"interpolation", kNearest}},
+       1},
       {"RandomPerspective", {{"p", ir::FloatValue(1)}, {"interpolation", kNearest}}, 1},
   };
 }
 
 bool Turns(const Move& move) {
-  return move.within > 0 && (move.kernel.find("Rot") != std::string::npos ||
-                             move.kernel.find("Affine") != std::string::npos || move.kernel == "RandomPerspective");
+  return move.within > 0 &&
+         (move.kernel.find("Rot") != std::string::npos || move.kernel.find("Affine") != std::string::npos ||
+          move.kernel.find("Perspective") != std::string::npos);
 }
 
 TEST(CanvasBoxes, GoWhereThePixelsGo) {

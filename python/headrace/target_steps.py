@@ -3,7 +3,6 @@
 All columns of one kernel's steps are of one group, so they make the same draws. The graph holds the steps as they run:
 those of a mask take the nearest pixel, and those of boxes are kernels of their own, such as RandomCropOfBoxes."""
 
-import functools
 import json
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
@@ -36,13 +35,13 @@ _OF_VALUES = frozenset(
 _OF_MASKS_ALONE = frozenset({"ElasticTransform"})
 
 
-@functools.cache
-def _traits() -> dict[str, dict[str, bool]]:
-    return {each["name"]: each["traits"] for each in json.loads(_engine.declarations())["operators"]}
+_TRAITS: dict[str, dict[str, bool]] = {
+    each["name"]: each["traits"] for each in json.loads(_engine.declarations())["operators"]
+}
 
 
 def moves_boxes(kernel: str) -> bool:
-    return f"{kernel}OfBoxes" in _traits()
+    return f"{kernel}OfBoxes" in _TRAITS
 
 
 def moves_masks(kernel: str) -> bool:
@@ -50,7 +49,7 @@ def moves_masks(kernel: str) -> bool:
 
 
 def leaves_targets(kernel: str) -> bool:
-    traits = _traits().get(kernel, {})
+    traits = _TRAITS.get(kernel, {})
     return kernel in _OF_VALUES or any(traits.get(each) for each in ("pointwise", "per_pixel", "layout"))
 
 

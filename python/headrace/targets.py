@@ -11,7 +11,6 @@ from headrace.options import flag, shown, text, texts
 
 __all__ = ["Boxes", "Mask", "Target", "boxes", "mask", "pictures_and_targets"]
 
-BoxFormat: TypeAlias = Literal["xyxy", "xywh", "cxcywh"]
 _FORMATS = ("xyxy", "xywh", "cxcywh")
 
 
@@ -28,7 +27,7 @@ class Boxes:
     """What `hr.boxes` gives."""
 
     column: str
-    format: BoxFormat
+    format: Literal["xyxy", "xywh", "cxcywh"]
     labels: tuple[str, ...]
     relative: bool
 
@@ -53,7 +52,11 @@ def mask(column: str, fill: float | Sequence[float] = 0) -> Mask:
 
 
 def boxes(
-    column: str, format: BoxFormat = "xyxy", labels: str | Sequence[str] | None = None, *, relative: bool = False
+    column: str,
+    format: Literal["xyxy", "xywh", "cxcywh"] = "xyxy",
+    labels: str | Sequence[str] | None = None,
+    *,
+    relative: bool = False,
 ) -> Boxes:
     """A column of boxes, for `map`: `ds.map(kernels, ["image", hr.boxes("boxes", labels="label")])`.
 
