@@ -285,7 +285,7 @@ TEST(PythonBatch, RefusesAttributesThatDoNotGoTogether) {
               HasSubstr("needs a size, or a function that chooses it"));
   EXPECT_THAT(refusal(Choosing({{"size", IntValue(2)}})), HasSubstr("and not both"));
   EXPECT_THAT(refusal({{"size", IntValue(2)}}), HasSubstr("calls no function"));
-  EXPECT_THAT(refusal(Making(2, {{"pad", BoolValue(true)}})), HasSubstr("let the function pad them"));
+  EXPECT_THAT(refusal(Making(2, {{"pad", BoolValue(true)}})), HasSubstr("let the function join them"));
   EXPECT_THAT(refusal(Making(0)), HasSubstr("size is 0"));
   EXPECT_THAT(refusal(Making(2, {{"output", StringsValue({"a", "a"})}})), HasSubstr("names \"a\" twice"));
   EXPECT_THAT(refusal(Choosing({{"output", StringsValue({"a"})}})), HasSubstr("give function="));
