@@ -206,6 +206,7 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ImageList": (hr.ImageList, {"listing": "nowhere.lst"}),
     "ImageRecord": (hr.ImageRecord, {"paths": "nowhere.rec"}),
     "JsonLines": (hr.JsonLines, {"patterns": "*.txt", "columns": {"x": "int64"}}),
+    "LibSvm": (hr.LibSvm, {"patterns": "*.txt", "features": 4}),
     "Manifest": (hr.Manifest, {"table": {"path": ["/nowhere"]}, "path_column": "path"}),
     "Numpy": (hr.Numpy, {"arrays": {"value": np.arange(4)}}),
     "Range": (hr.Range, {"start": 6}),
@@ -215,10 +216,22 @@ SOURCES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }
 METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "batch": (numbers().batch, {"size": 2}),
+    "bucket_by_length": (
+        numbers().batch(2).bucket_by_length,
+        {"column": "value", "boundaries": [2, 3], "batch_sizes": [1, 1, 2]},
+    ),
     "cache": (numbers().cache, {}),
     "concat": (numbers().concat, {"others": hr.Range(3)}),
     "filter": (numbers().filter, {"predicate": lambda x: True}),
     "flat_map": (numbers().flat_map, {"function": lambda x: [x], "columns": "value"}),
+    "group_by_window": (
+        numbers().group_by_window,
+        {"key": "value", "size": 2, "function": lambda value: [1], "output": "value"},
+    ),
+    "interleave": (
+        numbers().interleave,
+        {"function": lambda x: [x], "columns": "value", "cycle": 2},
+    ),
     "kfold": (lambda **given: numbers().kfold(**given)[0][0], {"k": 2}),
     "map": (numbers().map, {"kernels": T.TypeCast("int8"), "columns": "value"}),
     "project": (numbers().project, {"columns": "value"}),
