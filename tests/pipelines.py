@@ -468,7 +468,7 @@ def with_kernels(dataset: hr.Dataset, kind: str) -> hr.Dataset:
 
 def kernels_on_images(data: pathlib.Path) -> hr.Dataset:
     images = np.random.default_rng(1).integers(0, 256, (13, 60, 80, 3), np.uint8)
-    return with_kernels(hr.Numpy({"x": images}, shuffle=True), "image").repeat(2).batch(4)
+    return with_kernels(hr.Numpy({"x": images}, shuffle=True), "image").repeat(2).batch(4, pad=True)
 
 
 def kernels_on_encoded_images(data: pathlib.Path) -> hr.Dataset:
