@@ -110,7 +110,7 @@ def pack_pictures(
     """
     started = time.monotonic()
     # Lines that are none are found here.
-    lines = len(_pictures(listing, root, labels))
+    lines = 0 if _is_empty(listing) else len(_pictures(listing, root, labels))
     if part is None:
         part = Part(0, lines)
     job = _job(listing, root, recipe, labels, part)
@@ -121,9 +121,10 @@ def pack_pictures(
     else:
         with RecordDraft.resume(path, job) if resume else RecordDraft.create(path, job) as draft:
             packing.recall(draft.before)
-            rest = _pictures(listing, root, labels).take(part.end).skip(packing.position)
-            kernels = recipe.kernels()
-            packing.run(rest.map(kernels, "image") if kernels else rest, draft, on_error, workers)
+            if lines:
+                rest = _pictures(listing, root, labels).take(part.end).skip(packing.position)
+                kernels = recipe.kernels()
+                packing.run(rest.map(kernels, "image") if kernels else rest, draft, on_error, workers)
             # A draft that is not finished is discarded.
             if packing.result.records or not packing.result.skipped:
                 draft.finish()
@@ -143,6 +144,11 @@ def _job(listing: str, root: str, recipe: Recipe, labels: Labels, part: Part) ->
         raise system_error(f"cannot read the list {listing}", error) from None
     parts = [_FORMAT, digest, os.path.abspath(root), asdict(recipe), asdict(labels), asdict(part)]
     return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _is_empty(listing: str) -> bool:
+    """As the list of a chunk may be; ImageList refuses it."""
+    return os.path.isfile(listing) and os.path.getsize(listing) == 0
 
 
 def _pictures(listing: str, root: str, labels: Labels) -> Dataset:
