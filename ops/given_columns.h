@@ -1,5 +1,5 @@
-// The columns that a function of batches gives, as far as its operator's attributes `output` and `types` say. A pure
-// function.
+// The columns that a function of batches gives, as far as its operator's attributes `output` and `types` say, and these
+// attributes. Pure functions.
 #ifndef HEADRACE_OPS_GIVEN_COLUMNS_H_
 #define HEADRACE_OPS_GIVEN_COLUMNS_H_
 
@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "core/error.h"
 #include "ir/attributes.h"
+#include "ir/declaration.h"
 #include "ir/type.h"
 
 namespace headrace {
@@ -32,6 +33,25 @@ inline absl::StatusOr<ir::Columns> GivenColumns(const ir::Attributes& attributes
     given.type(static_cast<size_t>(at)) = declared.type;
   }
   return given;
+}
+
+// Adds what an operator that calls such a function declares besides: `output`, `types` and `random`.
+inline std::vector<ir::Attribute> WithGivenAttributes(std::vector<ir::Attribute> attributes) {
+  attributes.push_back({.name = "output",
+                        .type = ir::AttributeType::kStrings,
+                        .doc = "The columns that the function gives; None: those that it gets.",
+                        .default_value = "None",
+                        .nullable = true});
+  attributes.push_back({.name = "types",
+                        .type = ir::AttributeType::kColumns,
+                        .doc = "Types of the columns of a whole batch, where known.",
+                        .default_value = "None",
+                        .nullable = true});
+  attributes.push_back({.name = "random",
+                        .type = ir::AttributeType::kBool,
+                        .doc = "Pass the function a NumPy generator of the batch's own as `rng`.",
+                        .default_value = "False"});
+  return attributes;
 }
 
 }  // namespace headrace

@@ -23,20 +23,17 @@ bool MayBeKey(DType dtype) {
 // Rows of equal keys; a group has the number of its first row.
 class KeyGroups : public RowGroups {
  public:
-  KeyGroups(const OpArguments& arguments, std::shared_ptr<HostFunction> function, ir::Columns given)
-      : arguments_(arguments),
-        run_(*arguments.run),
-        key_(static_cast<size_t>(arguments.inputs[0].IndexOf(arguments.attributes.String("key")))),
+  // `empty`: what each batch begins as.
+  KeyGroups(const OpArguments& arguments, ListedBatch empty)
+      : name_(arguments.attributes.String("key")),
+        key_(static_cast<size_t>(arguments.inputs[0].IndexOf(name_))),
         size_(static_cast<int>(arguments.attributes.Int("size"))),
-        function_(std::move(function)),
-        given_(std::move(given)) {
-    arguments_.run = &run_;
-  }
+        empty_(std::move(empty)) {}
 
   absl::StatusOr<uint64_t> GroupOf(const Block& block, int row, uint64_t number) override {
     const Tensor tensor = block.columns[key_].row(row);
     if (tensor.rank() > 0 || !MayBeKey(tensor.dtype())) {
-      return DataError("the key, column \"", arguments_.attributes.String("key"), "\", is ", tensor.TypeName(),
+      return DataError("the key, column \"", name_, "\", is ", tensor.TypeName(),
                        "; it must be one whole number, bool, bytes or text");
     }
     std::string key(1, static_cast<char>(tensor.dtype()));
@@ -51,7 +48,7 @@ class KeyGroups : public RowGroups {
   }
   int SizeOf(uint64_t /*group*/) const override { return size_; }
   std::unique_ptr<BatchRows> BatchOf(uint64_t /*group*/) const override {
-    return std::make_unique<ListedBatch>(arguments_, function_, given_, arguments_.attributes.Bool("random"));
+    return std::make_unique<ListedBatch>(empty_);
   }
   void Emptied(uint64_t group) override {
     const auto found = keys_.find(group);
@@ -61,13 +58,10 @@ class KeyGroups : public RowGroups {
   }
 
  private:
-  // For batches that are made while it runs, when the caller's are gone.
-  OpArguments arguments_;
-  const RunOptions run_;
+  const std::string name_;  // of the key
   const size_t key_;
   const int size_;
-  const std::shared_ptr<HostFunction> function_;
-  const ir::Columns given_;
+  const ListedBatch empty_;
   absl::flat_hash_map<std::string, uint64_t> numbers_;
   absl::flat_hash_map<uint64_t, std::string> keys_;
 };
@@ -84,17 +78,12 @@ absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<co
   return schema;
 }
 
-std::vector<ir::ColumnSet> ReadsAll(const ir::Attributes& /*attributes*/, absl::Span<const ir::Schema> inputs,
-                                    const ir::ColumnSet& /*wanted*/) {
-  const std::vector<std::string> all = inputs[0].Names();
-  return {ir::ColumnSet(all.begin(), all.end())};
-}
-
 absl::StatusOr<std::unique_ptr<StreamOperator>> Make(const OpArguments& arguments) {
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<HostFunction> function,
                             BoundFunction(*arguments.run->bindings, arguments.attributes.ReferenceName("function")));
   HEADRACE_ASSIGN_OR_RETURN(ir::Columns given, GivenColumns(arguments.attributes, arguments.inputs[0]));
-  auto groups = std::make_unique<KeyGroups>(arguments, std::move(function), std::move(given));
+  ListedBatch empty(arguments, std::move(function), std::move(given), arguments.attributes.Bool("random"));
+  auto groups = std::make_unique<KeyGroups>(arguments, std::move(empty));
   return std::make_unique<GroupedBatches>(std::move(groups), /*known=*/0);
 }
 
@@ -112,28 +101,15 @@ const OpRegistration registration(
             "even= is refused.\n"
             "A state holds the number of batches given: a restart reads the epoch from its start again, with what "
             "stands below, and forms these batches without calling the function.",
-        .attributes = {{.name = "key",
-                        .type = ir::AttributeType::kString,
-                        .doc = "The column whose equal values belong together."},
-                       {.name = "size", .doc = "Rows in a full batch.", .minimum = 1, .maximum = kMostBatchRows},
-                       {.name = "function",
-                        .type = ir::AttributeType::kReference,
-                        .doc = "The function that makes a batch, by name.",
-                        .referenced = ir::Referenced::kBatchFunction},
-                       {.name = "output",
-                        .type = ir::AttributeType::kStrings,
-                        .doc = "The columns that the function gives; None: those that it gets.",
-                        .default_value = "None",
-                        .nullable = true},
-                       {.name = "types",
-                        .type = ir::AttributeType::kColumns,
-                        .doc = "Types of the columns of a whole batch, where known.",
-                        .default_value = "None",
-                        .nullable = true},
-                       {.name = "random",
-                        .type = ir::AttributeType::kBool,
-                        .doc = "Pass the function a NumPy generator of the batch's own as `rng`.",
-                        .default_value = "False"}},
+        .attributes = WithGivenAttributes(
+            {{.name = "key",
+              .type = ir::AttributeType::kString,
+              .doc = "The column whose equal values belong together."},
+             {.name = "size", .doc = "Rows in a full batch.", .minimum = 1, .maximum = kMostBatchRows},
+             {.name = "function",
+              .type = ir::AttributeType::kReference,
+              .doc = "The function that makes a batch, by name.",
+              .referenced = ir::Referenced::kBatchFunction}}),
         .traits = {.python = true, .ordered = true, .joins_rows = true},
         .python_module = "dataset",
         .python =
@@ -154,7 +130,7 @@ const OpRegistration registration(
              .body = "return hosted.grouped(self, key, size, function, output, types)"},
         .example = "ds.group_by_window(\"label\", 4, lambda image, label: (image, label))",
         .infer = Infer,
-        .reads = ReadsAll,
+        // Reads all columns, because the function gets them.
     },
     {.stream = Make,
      .properties =

@@ -11,7 +11,6 @@
 #include "kernels/kernel.h"
 #include "kernels/vision/jpeg.h"
 #include "kernels/vision/picture_size.h"
-#include "kernels/vision/pixel_limit.h"
 #include "kernels/vision/png.h"
 
 namespace headrace {
@@ -51,14 +50,12 @@ absl::Status CheckScale(int64_t scale) {
 class Decode : public DecodeKernel {
  public:
   explicit Decode(const DecodeOptions& options) : options_(options) {}
-  explicit Decode(const ir::Attributes& attributes) {
+  explicit Decode(const ir::Attributes& attributes) : options_(PictureSizeOptions(attributes)) {
     const std::string& mode = attributes.String("mode");
     if (mode == "L") options_.mode = PixelMode::kGrey;
     if (mode == "unchanged") options_.mode = PixelMode::kUnchanged;
     if (mode == "any") options_.mode = PixelMode::kAny;
     if (mode == "anydepth") options_.mode = PixelMode::kAnyDepth;
-    options_.orientation = attributes.Bool("orientation");
-    if (!attributes.IsNone("max_pixels")) options_.max_pixels = attributes.Int("max_pixels");
     options_.scale = static_cast<int>(attributes.Int("scale"));
   }
 
@@ -168,12 +165,7 @@ const KernelRegistration registration{
                      .type = ir::AttributeType::kBool,
                      .doc = "Turns and mirrors the image as its EXIF orientation says.",
                      .default_value = "False"},
-                    {.name = "max_pixels",
-                     .type = ir::AttributeType::kInt,
-                     .doc = "Pictures of more pixels are refused; None: no limit.",
-                     .default_value = Cat(kDefaultMaxPixels),
-                     .nullable = true,
-                     .minimum = 1},
+                    MaxPixelsAttribute(),
                     {.name = "scale",
                      .type = ir::AttributeType::kInt,
                      .doc = "Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8.",

@@ -20,17 +20,21 @@ absl::Status CheckPictureType(const ir::ColumnType& type) {
   return ImageTypeOf(type, PixelTypes::kFixedSize).status();
 }
 
+ir::Attribute MaxPixelsAttribute() {
+  return {.name = "max_pixels",
+          .type = ir::AttributeType::kInt,
+          .doc = "Pictures of more pixels are refused; None: no limit.",
+          .default_value = Cat(kDefaultMaxPixels),
+          .nullable = true,
+          .minimum = 1};
+}
+
 std::vector<ir::Attribute> PictureSizeAttributes() {
   return {{.name = "orientation",
            .type = ir::AttributeType::kBool,
            .doc = "Whether Decode turns the picture as its EXIF orientation says.",
            .default_value = "False"},
-          {.name = "max_pixels",
-           .type = ir::AttributeType::kInt,
-           .doc = "Pictures of more pixels are refused; None: no limit.",
-           .default_value = Cat(kDefaultMaxPixels),
-           .nullable = true,
-           .minimum = 1}};
+          MaxPixelsAttribute()};
 }
 
 DecodeOptions PictureSizeOptions(const ir::Attributes& attributes) {

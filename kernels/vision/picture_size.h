@@ -29,6 +29,7 @@ absl::Status CheckPictureType(const ir::ColumnType& type);
 
 // What V.Decode says of the pictures, and must be known before it: the attributes `orientation` and `max_pixels`.
 std::vector<ir::Attribute> PictureSizeAttributes();
+ir::Attribute MaxPixelsAttribute();
 DecodeOptions PictureSizeOptions(const ir::Attributes& attributes);
 
 // Of an encoded picture alone, in decode.cc.

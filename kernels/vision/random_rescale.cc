@@ -65,12 +65,7 @@ class RandomRescale : public PixelKernel {
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
                                                   absl::Span<const ir::ColumnType> inputs) {
   for (const char* name : {"scale", "shift"}) HEADRACE_RETURN_IF_ERROR(Interval::Of(attributes, name).status());
-  ir::ColumnType type = inputs[0];
-  if (IsVariableLength(type.dtype) || !type.fields.empty()) {
-    return GraphError("needs numbers; got ", ir::TypeName(type));
-  }
-  type.dtype = DType::kFloat32;
-  return std::vector{type};
+  return InferRescaled(inputs);
 }
 
 const KernelRegistration registration{

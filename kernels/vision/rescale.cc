@@ -48,12 +48,7 @@ class Rescale : public PixelKernel {
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
-  ir::ColumnType type = inputs[0];
-  if (IsVariableLength(type.dtype) || !type.fields.empty()) {
-    return GraphError("needs numbers; got ", ir::TypeName(type));
-  }
-  type.dtype = DType::kFloat32;
-  return std::vector{type};
+  return InferRescaled(inputs);
 }
 
 const KernelRegistration registration{

@@ -1,5 +1,6 @@
 #include "kernels/vision/rescale_values.h"
 
+#include "core/error.h"
 #include "kernels/tensor/number.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -39,6 +40,15 @@ HWY_EXPORT(Rescale);
 
 void RescaleValues(const uint8_t* source, DType dtype, int64_t count, float scale, float shift, float* target) {
   HWY_DYNAMIC_DISPATCH(Rescale)(source, dtype, count, scale, shift, target);
+}
+
+absl::StatusOr<std::vector<ir::ColumnType>> InferRescaled(absl::Span<const ir::ColumnType> inputs) {
+  ir::ColumnType type = inputs[0];
+  if (IsVariableLength(type.dtype) || !type.fields.empty()) {
+    return GraphError("needs numbers; got ", ir::TypeName(type));
+  }
+  type.dtype = DType::kFloat32;
+  return std::vector{type};
 }
 
 }  // namespace headrace

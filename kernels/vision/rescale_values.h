@@ -3,13 +3,20 @@
 #define HEADRACE_KERNELS_VISION_RESCALE_VALUES_H_
 
 #include <cstdint>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "core/dtype.h"
+#include "ir/type.h"
 
 namespace headrace {
 
 // `dtype`: any number.
 void RescaleValues(const uint8_t* source, DType dtype, int64_t count, float scale, float shift, float* target);
+
+// What kernels that do this give: float32 of the shape of their input; kGraph unless that is numbers.
+absl::StatusOr<std::vector<ir::ColumnType>> InferRescaled(absl::Span<const ir::ColumnType> inputs);
 
 }  // namespace headrace
 

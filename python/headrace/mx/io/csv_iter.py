@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-import headrace
 from headrace import error_policy, options
 from headrace import transforms as T
 from headrace.errors import DataError, GraphError
@@ -16,7 +15,7 @@ from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained
 from headrace.mx.io.csv_files import CsvFiles
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import dtype_name, file_patterns, flag
 
@@ -94,7 +93,7 @@ class CSVIter(EngineBatches):
         heading = explained(of, ctx, device_id, None, prefetch_buffer)
         files = file_patterns("data_csv", data_csv, of)
         data = CsvFiles(files, memory, of)
-        rows = data.rows("data", kind, math.prod(shape)).zip(headrace.Range(1 << 62).rename({"value": "id"}))
+        rows = numbered(data.rows("data", kind, math.prod(shape)))
         total = None
         # As MXNet's default.
         if label_csv is None or label_csv == "NULL":

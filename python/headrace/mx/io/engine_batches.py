@@ -23,7 +23,7 @@ from headrace.mx.io.data_iter import GivenBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state
 
-__all__ = ["Ending", "EngineBatches", "Pipeline", "Running"]
+__all__ = ["Ending", "EngineBatches", "Pipeline", "Running", "numbered"]
 
 _ROW = "_row"
 # Of an endless run, in which epochs are not the engine's, so that their rows are counted here.
@@ -35,6 +35,11 @@ _STATE: dict[str, tuple[type, ...]] = {
     "over": (bool,),
     "run": (bytes,),
 }
+
+
+def numbered(rows: Dataset, name: str = "id") -> Dataset:
+    """`rows` with a column of their numbers in the epoch."""
+    return rows.zip(headrace.Range(1 << 62).rename({"value": name}))
 
 
 class Ending(enum.Enum):
@@ -380,7 +385,7 @@ class EngineBatches(GivenBatches):
         pipeline, endless = self._pipeline, self._ending.endless
         if endless and pipeline.total is None:
             # Above the maps, so that rows have the same random numbers with and without it.
-            rows = rows.zip(headrace.Range(1 << 62).rename({"value": _ROW}))
+            rows = numbered(rows, _ROW)
         if self._skips:
             rows = rows.on_error("skip", max_errors=_UNLIMITED if endless else self._max_errors)
         if endless:

@@ -14,7 +14,7 @@ from headrace.mx import nd
 from headrace.mx.context import Context
 from headrace.mx.io.accepted_parameters import explained
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
 from headrace.mx.io.filled_batch import Columns
 from headrace.mx.io.given_values import dtype_name, file_patterns, flag, part
 from headrace.mx.sparse import CSRNDArray
@@ -114,7 +114,7 @@ class LibSVMIter(EngineBatches):
                 f"{of}: label_shape is ({of_label},), and has no effect without label_libsvm; leave it out"
             )
         elif chosen[1] == 1:
-            pipeline = Pipeline(_numbered(files.rows(self._features)), "value", "id", pad_value=_NO_FEATURE)
+            pipeline = Pipeline(numbered(files.rows(self._features)), "value", "id", pad_value=_NO_FEATURE)
         else:
             of_part = _rows_of_part(files, chosen, on_error, of) if rounds else None
             rows = files.rows(self._features, "contiguous")
@@ -165,10 +165,6 @@ def _features(name: str, given: Any, of: str) -> int:
     return options.whole(name, features, 1, of)
 
 
-def _numbered(rows: Dataset) -> Dataset:
-    return rows.zip(headrace.Range(1 << 62).rename({"value": "id"}))
-
-
 def _labelled(
     files: _Lines, labels: _Lines, features: int, of_label: int, part: tuple[int, int], of: str
 ) -> tuple[Dataset, int]:
@@ -177,7 +173,7 @@ def _labelled(
     if total != lines:
         raise DataError(f"{of}: data_libsvm has {total} lines, and label_libsvm has {lines}; they must be equal")
     renamed = labels.rows(of_label).rename({"index": "label_index", "value": "label_value", "label": "unused"})
-    rows = _numbered(files.rows(features)).zip(renamed.project(["label_index", "label_value"]))
+    rows = numbered(files.rows(features)).zip(renamed.project(["label_index", "label_value"]))
     if part[1] == 1:
         return rows, total
     length = -(-total // part[1])
