@@ -20,7 +20,8 @@ def in_own_process(
 ) -> Any:
     """Runs this script again with `arguments`, and `environment` added to its own; returns its output, read as JSON.
 
-    Raises subprocess.TimeoutExpired after `timeout` seconds. Disables the threads of NumPy's OpenBLAS, which keep a core busy for a while after NumPy is loaded.
+    Raises subprocess.TimeoutExpired after `timeout` seconds. Disables the threads of NumPy's OpenBLAS, which keep a core
+    busy for a while after NumPy is loaded.
     """
     command = [sys.executable, os.path.abspath(script), *map(str, arguments)]
     variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **(environment or {})}

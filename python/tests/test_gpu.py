@@ -231,6 +231,7 @@ def test_a_loader_of_torchs_kind(torch):
 def test_tensors_share_the_memory_of_the_queue(torch):
     pairs = hr.Numpy({"x": np.arange(600.0), "y": np.arange(600)}).batch(100).to_device(GPU)
     iterator = pairs.iterate(as_="dlpack")
+    gc.collect()
     before = torch.cuda.memory_allocated()
     for batch in iterator:
         lent = batch["x"]
