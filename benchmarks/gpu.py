@@ -101,7 +101,7 @@ class Gpu:
 
     def machine(self) -> dict[str, Any]:
         properties = self._torch.cuda.get_device_properties(self._name)
-        found = {"gpu": properties.name, "gpu memory": f"{properties.total_memory / (1 << 30):.0f} GiB"}
+        found: dict[str, Any] = {"gpu": properties.name, "gpu memory": f"{properties.total_memory / (1 << 30):.0f} GiB"}
         found["CUDA of torch"] = self._torch.version.cuda
         asked = "driver_version,pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,clocks.max.sm"
         command = ["nvidia-smi", f"--query-gpu={asked}", "--format=csv,noheader"]
@@ -431,7 +431,7 @@ class Report:
 
     def images(self) -> None:
         rates: dict[str, dict[int, float]] = {}
-        explained = {}
+        explained: dict[str, str] = {}
         self.found["images"] = {"rates": rates, "explain": explained}
         there = len(os.sched_getaffinity(0))
         for cores in self._options.cores:
