@@ -15,6 +15,12 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+def pytest_collection_finish() -> None:
+    """Spares the collections after each test what stays until the end: the modules and all collected tests."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def photos() -> pathlib.Path:
     return ROOT / "examples/photos"
