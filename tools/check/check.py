@@ -343,6 +343,13 @@ def install_browser() -> None:
     subprocess.run([*sudo, *environment, *install], check=True)
 
 
+def make_room() -> None:
+    try:
+        build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)
+    except OSError as error:
+        print(f"what was compiled could not be made smaller: {error}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -364,6 +371,9 @@ def main() -> int:
         install_browser()
     python = sys.executable
     checks = Checks()
+    make_room()
+    if warning := build_cache.warning_of(build_cache.free_bytes(build_cache.FOLDER)):
+        print(f"\033[1m{warning}\033[0m", flush=True)
     checks.run("clang-format", checks.clang_format)
     checks.run("ruff format", checks.command(python, "-m", "ruff", "format", "--check", "-q", "."))
     checks.run("ruff check", checks.command(python, "-m", "ruff", "check", "-q", "."))
@@ -384,10 +394,7 @@ def main() -> int:
         checks.run("fuzz tests", checks.fuzz(LONG_FUZZ_SECONDS if options.long else FUZZ_SECONDS))
         checks.run("soak", checks.soak(LONG_SOAK_SECONDS if options.long else SOAK_SECONDS))
         checks.run("wheel", checks.wheel)
-    try:
-        build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)
-    except OSError as error:
-        print(f"what was compiled could not be made smaller: {error}")
+    make_room()
     return checks.summary()
 
 
