@@ -175,43 +175,37 @@ class Checks:
         return good, bad
 
     def pytest(self, left_out: list[str], long: bool):
-        """Runs three processes at once: the tests of the package, which take longest, are divided among two of them.
+        """Divides the tests among processes, which take over tests from each other at the end.
 
         `left_out`: markers of tests that need what is not installed. `long`: lets tests that thin their cases run all.
         """
         environment = os.environ | ({"HEADRACE_LONG": "1"} if long else {})
+        # One more than there are cores, because some tests wait.
+        processes = len(os.sched_getaffinity(0)) + 1
 
         def check(name: str) -> Result:
             result = Result(name)
             skipped = 0
             times = self.times.setdefault(name, [])
             with tempfile.TemporaryDirectory() as temporary:
-                running = []
-                package = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("python/tests/test_*.py"))
-                for part, paths in enumerate((package[::2], package[1::2], ["tests"])):
-                    report = pathlib.Path(temporary, f"{part}.xml")
-                    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", "-o", "junit_logging=all"]
-                    command += ["-m", " and ".join(f"not {marker}" for marker in left_out), *paths]
-                    output = pathlib.Path(temporary, f"{part}.txt").open("w+")
-                    done = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
-                    running.append((done, report, output))
-                for done, report, output in running:
-                    code = done.wait()
-                    with output:
-                        output.seek(0)
-                        print(output.read(), end="", flush=True)
-                    failed = 0
-                    for case in self.cases_of(report):
-                        times.append((float(case.get("time", 0)), f"{case.get('classname')}::{case.get('name')}"))
-                        if case.find("failure") is not None or case.find("error") is not None:
-                            failed += 1
-                        elif case.find("skipped") is not None:
-                            skipped += 1
-                        else:
-                            result.passed += 1
-                        for text in case.iter("system-out"):
-                            self.collect_counts(text.text or "")
-                    result.failed += failed or int(code != 0)
+                report = pathlib.Path(temporary, "report.xml")
+                command = [sys.executable, "-m", "pytest", "-q", f"-n{processes}", "--dist=worksteal"]
+                command += [f"--junitxml={report}", "-o", "junit_logging=all"]
+                command += ["-m", " and ".join(f"not {marker}" for marker in left_out)]
+                done = subprocess.run(command, cwd=ROOT, env=environment)
+                for case in self.cases_of(report):
+                    times.append((float(case.get("time", 0)), f"{case.get('classname')}::{case.get('name')}"))
+                    if case.find("failure") is not None or case.find("error") is not None:
+                        result.failed += 1
+                    elif case.find("skipped") is not None:
+                        skipped += 1
+                    else:
+                        result.passed += 1
+                    for text in case.iter("system-out"):
+                        self.collect_counts(text.text or "")
+            # Also when pytest does not get as far as the tests.
+            if done.returncode and not result.failed:
+                result.failed = 1
             result.note = f"{skipped} skipped" if skipped else ""
             return result
 
