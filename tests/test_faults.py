@@ -13,6 +13,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.faults import preload
+from tests.thinning import LONG
 
 RUN = ROOT / "tests/faults/run.py"
 PIPELINES = [
@@ -28,7 +29,7 @@ PIPELINES = [
 ]
 LAST = 1_000_000
 # Every fifth operation on files lacks something, in turn one of three; with ./test --long each operation lacks each.
-STEP, SCARCE = (1, ["ENOMEM", "EMFILE", "ENOSPC"]) if os.environ.get("HEADRACE_LONG") else (5, ["scarce"])
+STEP, SCARCE = (1, ["ENOMEM", "EMFILE", "ENOSPC"]) if LONG else (5, ["scarce"])
 MOST_THREADS = 200
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 import headrace as hr
 from tests.recipes import Recipe, Rows, Unmodelled, recipes
 from tests.running import Outcome, assert_same, read, read_all
+from tests.thinning import examples
 
 bounded = settings(
-    max_examples=400, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(400), derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 counts: collections.Counter[str] = collections.Counter()
 
@@ -111,7 +112,7 @@ def test_random_pipelines_give_the_same_answer(recipe, run, steps, ways):
     counts["variants"] += len(WAYS) + 4
 
 
-@settings(bounded, max_examples=150)
+@settings(bounded, max_examples=examples(150))
 @given(
     recipes(),
     st.sampled_from([(0, 2), (1, 2), (2, 3)]),

@@ -174,12 +174,12 @@ class Checks:
                 good += 1
         return good, bad
 
-    def pytest(self, left_out: list[str], long: bool):
+    def pytest(self, left_out: list[str], long: bool, quick: bool):
         """Divides the tests among processes, which take over tests from each other at the end.
 
-        `left_out`: markers of tests that need what is not installed. `long`: lets tests that thin their cases run all.
+        `left_out`: markers of tests that need what is not installed. `long` and `quick`: see tests/thinning.py.
         """
-        environment = os.environ | ({"HEADRACE_LONG": "1"} if long else {})
+        environment = os.environ | ({"HEADRACE_LONG": "1"} if long else {}) | ({"HEADRACE_QUICK": "1"} if quick else {})
         # One more than there are cores, because some tests wait.
         processes = len(os.sched_getaffinity(0)) + 1
 
@@ -352,7 +352,10 @@ def make_room() -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--quick", action="store_true", help="leave out the sanitizers, the fuzzers, the soak and the wheel"
+        "--quick",
+        action="store_true",
+        help="leave out the sanitizers, the fuzzers, the soak and the wheel, and run a few cases of each kind "
+        "of the Python tests with many",
     )
     parser.add_argument(
         "--long",
@@ -380,7 +383,7 @@ def main() -> int:
     checks.run("bazel test", checks.bazel(None, ["//..."], options.long))
     checks.run("rooms keep their visibility", checks.forbidden_dependencies)
     left_out = [need for need in ("torch", "browser") if not getattr(options, need)]
-    checks.run("pytest", checks.pytest(left_out, options.long))
+    checks.run("pytest", checks.pytest(left_out, options.long, options.quick))
     if not options.quick:
         checks.run(
             "bazel test under ThreadSanitizer",
