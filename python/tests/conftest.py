@@ -15,8 +15,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def pytest_collection_finish() -> None:
-    """Spares the collections after each test what stays until the end: the modules and all collected tests."""
+@pytest.fixture(scope="module", autouse=True)
+def only_what_is_new_is_collected() -> None:
+    """Spares the collections after each test what was there before its file: modules and all collected tests."""
     gc.collect()
     gc.freeze()
 
