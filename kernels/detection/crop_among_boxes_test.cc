@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "core/testing/chi_square.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -61,7 +62,8 @@ std::vector<Box> RowsOf(const Tensor& tensor) {
 }
 
 // Of the picture and of the boxes, with one row's numbers. The last of the boxes is the canvas.
-Result Run(const std::string& kernel, const Given& given, const Tensor& picture, const Tensor& boxes, uint64_t row) {
+Result CroppedBy(const std::string& kernel, const Given& given, const Tensor& picture, const Tensor& boxes,
+                 uint64_t row) {
   const RowRandom random(5, 6, {.key = row});
   const Tensor part = *fixture::RunKernel(kernel, given, {picture, boxes}, random)->Contiguous();
   const auto cut =
@@ -96,7 +98,7 @@ TEST(CropAmongBoxes, BoxesEndWhereThePixelsGo) {
     int crops = 0;
     for (uint64_t row = 0; row < 60; ++row) {
       SCOPED_TRACE(Cat(kernel, " ", row));
-      const Result result = Run(kernel, {}, Numbered(), boxes, row);
+      const Result result = CroppedBy(kernel, {}, Numbered(), boxes, row);
       crops += result.whole ? 0 : 1;
       ASSERT_EQ(result.boxes.size(), result.labels.size());
       for (size_t i = 0; i < result.boxes.size(); ++i) {
@@ -141,7 +143,7 @@ TEST(RandomIoUCrop, TakesPartsThatOverlapAsAskedFor) {
   const Tensor boxes = OnCanvas(kBoxes);
   const Given given = {{"sampler_options", Floats({0.5})}, {"max_scale", ir::FloatValue(0.9)}};
   for (uint64_t row = 0; row < 60; ++row) {
-    const Result result = Run("RandomIoUCrop", given, Numbered(), boxes, row);
+    const Result result = CroppedBy("RandomIoUCrop", given, Numbered(), boxes, row);
     ASSERT_FALSE(result.whole);
     double best = 0;
     for (size_t i = 0; i < 3; ++i) {
@@ -168,7 +170,7 @@ TEST(RandomIoUCrop, DrawsOptionsAlikeAndSidesUniformly) {
   const Given given = {
       {"sampler_options", Floats({0, 1})}, {"min_scale", ir::FloatValue(0.7)}, {"max_scale", ir::FloatValue(0.9)}};
   for (uint64_t row = 0; row < 4000; ++row) {
-    const Result result = Run("RandomIoUCrop", given, picture, boxes, row);
+    const Result result = CroppedBy("RandomIoUCrop", given, picture, boxes, row);
     ++left_alone[result.whole ? 1 : 0];
     if (!result.whole) ++widths[static_cast<size_t>(result.window.width - 35)];
   }
@@ -177,23 +179,23 @@ TEST(RandomIoUCrop, DrawsOptionsAlikeAndSidesUniformly) {
 }
 
 TEST(RandomIoUCrop, LeavesPicturesWithoutBoxesAlone) {
-  EXPECT_TRUE(Run("RandomIoUCrop", {{"sampler_options", Floats({0})}}, Numbered(), OnCanvas({}), 1).whole);
+  EXPECT_TRUE(CroppedBy("RandomIoUCrop", {{"sampler_options", Floats({0})}}, Numbered(), OnCanvas({}), 1).whole);
   // No part of 0.3 × 0.3 overlaps it by 0.9.
   const Given never = {{"sampler_options", Floats({0.9})}, {"max_scale", ir::FloatValue(0.3)}};
-  EXPECT_TRUE(Run("RandomIoUCrop", never, Numbered(), OnCanvas({0, 0, 50, 40}), 1).whole);
+  EXPECT_TRUE(CroppedBy("RandomIoUCrop", never, Numbered(), OnCanvas({0, 0, 50, 40}), 1).whole);
 }
 
 TEST(RandomObjectCrop, TakesPartsThatHoldWhatIsAskedFor) {
   const Tensor boxes = OnCanvas(kBoxes);
   const Given given = {{"min_object_covered", ir::FloatValue(0.6)}, {"min_eject_coverage", ir::FloatValue(0.8)}};
   for (uint64_t row = 0; row < 80; ++row) {
-    const Result result = Run("RandomObjectCrop", given, Numbered(), boxes, row);
+    const Result result = CroppedBy("RandomObjectCrop", given, Numbered(), boxes, row);
     if (result.whole) continue;
     std::vector<int64_t> kept;
     for (int64_t i = 0; i < 3; ++i) {
       const Box& box = RowsOf(boxes)[static_cast<size_t>(i)];
       const double covered = AreaInside(box, result.window) / AreaOf(box);
-      if (covered > 0) EXPECT_GT(covered, 0.6);
+      EXPECT_TRUE(covered == 0 || covered > 0.6) << covered;
       if (covered > 0.8) kept.push_back(i);
     }
     EXPECT_EQ(result.labels, kept);
@@ -213,7 +215,7 @@ TEST(RandomObjectCrop, DrawsHeightsAndPlacesUniformly) {
   std::vector<int64_t> tops(11);
   std::vector<int64_t> lefts(11);
   for (uint64_t row = 0; row < 20000; ++row) {
-    const Result result = Run("RandomObjectCrop", given, picture, boxes, row);
+    const Result result = CroppedBy("RandomObjectCrop", given, picture, boxes, row);
     ASSERT_EQ(result.window.height, result.window.width);
     ++heights[static_cast<size_t>(result.window.height - 30)];
     if (result.window.height != 40) continue;
@@ -232,12 +234,12 @@ TEST(RandomObjectCrop, TriesAsOftenAsItMay) {
     given.emplace_back("max_attempts", ir::IntValue(attempts));
     int count = 0;
     for (uint64_t row = 0; row < 200; ++row)
-      count += Run("RandomObjectCrop", given, Numbered(), boxes, row).whole ? 0 : 1;
+      count += CroppedBy("RandomObjectCrop", given, Numbered(), boxes, row).whole ? 0 : 1;
     return count;
   };
   EXPECT_LT(crops(1), 20);
   EXPECT_GT(crops(2000), 150);
-  EXPECT_TRUE(Run("RandomObjectCrop", {}, Numbered(), OnCanvas({}), 1).whole);
+  EXPECT_TRUE(CroppedBy("RandomObjectCrop", {}, Numbered(), OnCanvas({}), 1).whole);
 }
 
 TEST(RandomConstrainedCrop, EachConstraintRestricts) {
@@ -260,7 +262,7 @@ TEST(RandomConstrainedCrop, EachConstraintRestricts) {
                          {"min_crop_scales", Floats({0.2})}};
     int crops = 0;
     for (uint64_t row = 0; row < 60; ++row) {
-      const Result result = Run("RandomConstrainedCrop", given, Numbered(), boxes, row);
+      const Result result = CroppedBy("RandomConstrainedCrop", given, Numbered(), boxes, row);
       if (result.whole) continue;
       ++crops;
       bool any = false;
@@ -286,7 +288,7 @@ TEST(RandomConstrainedCrop, DrawsScalesAndSamplers) {
   std::vector<int64_t> widths(20);
   std::vector<int64_t> places(10);
   for (uint64_t row = 0; row < 8000; ++row) {
-    const Result result = Run("RandomConstrainedCrop", given, picture, boxes, row);
+    const Result result = CroppedBy("RandomConstrainedCrop", given, picture, boxes, row);
     ASSERT_EQ(result.window.height, result.window.width);
     const bool first = result.window.width < 60;
     ++samplers[first ? 0 : 1];
@@ -311,7 +313,7 @@ TEST(RandomConstrainedCrop, KeepsObjectsByTheirMiddleOrByWhatIsInside) {
                          {"min_crop_aspect_ratios", Floats({0.5})},
                          {"max_crop_aspect_ratios", Floats({2})}};
     for (uint64_t row = 0; row < 60; ++row) {
-      const Result result = Run("RandomConstrainedCrop", given, Numbered(), boxes, row);
+      const Result result = CroppedBy("RandomConstrainedCrop", given, Numbered(), boxes, row);
       if (result.whole) continue;
       std::vector<int64_t> kept;
       for (int64_t i = 0; i < 3; ++i) {
@@ -324,7 +326,7 @@ TEST(RandomConstrainedCrop, KeepsObjectsByTheirMiddleOrByWhatIsInside) {
         if (by_middle ? inside : AreaInside(box, result.window) > 0.7 * AreaOf(box)) kept.push_back(i);
       }
       // A middle on the border is inside, too.
-      if (!by_middle) EXPECT_EQ(result.labels, kept);
+      EXPECT_TRUE(by_middle || result.labels == kept);
       for (const int64_t each : kept) EXPECT_THAT(result.labels, ::testing::Contains(each));
     }
   }
@@ -332,9 +334,9 @@ TEST(RandomConstrainedCrop, KeepsObjectsByTheirMiddleOrByWhatIsInside) {
 
 TEST(RandomConstrainedCrop, WithoutBoxesEveryPartIsTaken) {
   const Given given = {{"min_crop_overlaps", Floats({0.9})}, {"max_crop_scales", Floats({0.5})}};
-  EXPECT_FALSE(Run("RandomConstrainedCrop", given, Numbered(), OnCanvas({}), 3).whole);
+  EXPECT_FALSE(CroppedBy("RandomConstrainedCrop", given, Numbered(), OnCanvas({}), 3).whole);
   // With one, none is.
-  EXPECT_TRUE(Run("RandomConstrainedCrop", given, Numbered(), OnCanvas({0, 0, 50, 40}), 3).whole);
+  EXPECT_TRUE(CroppedBy("RandomConstrainedCrop", given, Numbered(), OnCanvas({0, 0, 50, 40}), 3).whole);
 }
 
 }  // namespace

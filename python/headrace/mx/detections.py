@@ -13,18 +13,16 @@ from headrace.errors import DataError
 from headrace.function_adapter import FunctionAdapter
 from headrace.mx.nd import NDArray
 
-__all__ = ["Segment", "Through", "joined", "label_widths", "object_shape", "split", "through"]
+__all__ = ["Segment", "joined", "label_widths", "object_shape", "split", "through"]
 
 _HEADER, _BOXES, _REST = "_header", "_boxes", "_rest"
 _ROWS = 4096
-
-Through = Literal["kernels", "picture", "both"]
 
 
 class Segment(NamedTuple):
     """What follows each other in one map."""
 
-    through: Through
+    through: Literal["kernels", "picture", "both"]
     """Kernels, which boxes follow; a function of pictures; or one of pictures and their objects."""
     steps: Sequence[Any]
 
