@@ -147,7 +147,7 @@ TEST(RandomIoUCrop, TakesPartsThatOverlapAsAskedFor) {
     ASSERT_FALSE(result.whole);
     double best = 0;
     for (size_t i = 0; i < 3; ++i) {
-      const Box& box = RowsOf(boxes)[i];
+      const Box box = RowsOf(boxes)[i];
       const bool marked = AreaOf(result.boxes[i]) == 0;
       const double x = (box.left + box.right) / 2 - static_cast<double>(result.window.left);
       const double y = (box.top + box.bottom) / 2 - static_cast<double>(result.window.top);
@@ -193,7 +193,7 @@ TEST(RandomObjectCrop, TakesPartsThatHoldWhatIsAskedFor) {
     if (result.whole) continue;
     std::vector<int64_t> kept;
     for (int64_t i = 0; i < 3; ++i) {
-      const Box& box = RowsOf(boxes)[static_cast<size_t>(i)];
+      const Box box = RowsOf(boxes)[static_cast<size_t>(i)];
       const double covered = AreaInside(box, result.window) / AreaOf(box);
       EXPECT_TRUE(covered == 0 || covered > 0.6) << covered;
       if (covered > 0.8) kept.push_back(i);
@@ -317,7 +317,7 @@ TEST(RandomConstrainedCrop, KeepsObjectsByTheirMiddleOrByWhatIsInside) {
       if (result.whole) continue;
       std::vector<int64_t> kept;
       for (int64_t i = 0; i < 3; ++i) {
-        const Box& box = RowsOf(boxes)[static_cast<size_t>(i)];
+        const Box box = RowsOf(boxes)[static_cast<size_t>(i)];
         const Window middle = {static_cast<int64_t>(std::floor((box.top + box.bottom) / 2)),
                                static_cast<int64_t>(std::floor((box.left + box.right) / 2)), 1, 1};
         const bool inside = middle.left >= result.window.left && middle.top >= result.window.top &&

@@ -45,7 +45,7 @@ class SplitDetections : public Kernel {
  public:
   explicit SplitDetections(const ir::Attributes&) {}
 
-  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext&) const override {
+  absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     const Tensor& input = inputs[0];
     if (input.dtype() != DType::kFloat32 || input.rank() < 1 || input.rank() > 2) {
       return GraphError("needs a label, float32 of one axis, or objects of two; got ", input.TypeName());
@@ -54,19 +54,19 @@ class SplitDetections : public Kernel {
     const absl::Span<const float> label = {dense.data<float>(), static_cast<size_t>(dense.elements())};
     if (input.rank() == 1) {
       HEADRACE_ASSIGN_OR_RETURN(const Objects objects, ObjectsOf(label));
-      return Split(objects);
+      return Split(objects, context);
     }
     if (input.dim(1) < kLeastWidth) {
       return DataError("an object has at least ", kLeastWidth, " numbers; got ", input.TypeName());
     }
     const float header[] = {static_cast<float>(kLeastHeader), static_cast<float>(input.dim(1))};
-    return Split({header, label, input.dim(1)});
+    return Split({header, label, input.dim(1)}, context);
   }
 
  private:
   static bool HasArea(absl::Span<const float> object) { return object[3] > object[1] && object[4] > object[2]; }
 
-  static absl::StatusOr<Tensors> Split(const Objects& objects) {
+  static absl::StatusOr<Tensors> Split(const Objects& objects, KernelContext& context) {
     const auto width = static_cast<size_t>(objects.width);
     std::vector<absl::Span<const float>> kept;
     for (size_t at = 0; at < objects.values.size(); at += width) {
@@ -74,8 +74,8 @@ class SplitDetections : public Kernel {
       if (HasArea(object)) kept.push_back(object);
     }
     const auto count = static_cast<int64_t>(kept.size());
-    HEADRACE_ASSIGN_OR_RETURN(Tensor header,
-                              Tensor::Allocate(DType::kFloat32, {static_cast<int64_t>(objects.header.size())}));
+    const auto header_width = static_cast<int64_t>(objects.header.size());
+    HEADRACE_ASSIGN_OR_RETURN(Tensor header, context.AllocateOutput(DType::kFloat32, {header_width}));
     HEADRACE_ASSIGN_OR_RETURN(Tensor boxes, Tensor::Allocate(DType::kFloat64, {count, 4}));
     HEADRACE_ASSIGN_OR_RETURN(Tensor rest, Tensor::Allocate(DType::kFloat32, {count, objects.width - 4}));
     std::copy(objects.header.begin(), objects.header.end(), header.mutable_data<float>());
