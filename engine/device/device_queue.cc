@@ -188,10 +188,13 @@ bool DeviceQueue::TrySendNext(std::chrono::nanoseconds limit) {
 }
 
 absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::FetchNext(std::chrono::nanoseconds limit, ResultRow& row) {
-  HEADRACE_ASSIGN_OR_RETURN(const Outcome at_once, iteration_->Fetch(std::chrono::nanoseconds(0), row));
-  if (at_once != Outcome::kNothingYet) return at_once;
-  // Gives host memory back before it waits.
-  HEADRACE_RETURN_IF_ERROR(RetirePending(0));
+  // Gives host memory back before it waits, one copy after the other: the device goes on with the next one.
+  while (true) {
+    HEADRACE_ASSIGN_OR_RETURN(const Outcome at_once, iteration_->Fetch(std::chrono::nanoseconds(0), row));
+    if (at_once != Outcome::kNothingYet) return at_once;
+    if (pending_.empty()) break;
+    HEADRACE_RETURN_IF_ERROR(RetirePending(pending_.size() - 1));
+  }
   const uint64_t start = NowNs();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
