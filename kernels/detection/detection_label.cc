@@ -16,6 +16,7 @@ class DetectionLabel : public Kernel {
   explicit DetectionLabel(const ir::Attributes& attributes) : shape_(attributes.Ints("data_shape")) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+    if (inputs.size() < 2) return GraphError(kNeeds, inputs.size(), " columns");
     const Tensor& header = inputs[0];
     const Tensor& objects = inputs[1];
     if (header.dtype() != DType::kFloat32 || header.rank() != 1 || objects.dtype() != DType::kFloat32 ||

@@ -16,6 +16,7 @@ class JoinDetections : public Kernel {
   explicit JoinDetections(const ir::Attributes&) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
+    if (inputs.size() < 2) return GraphError(kNeeds, "got ", inputs.size(), " columns");
     const Tensor& boxes = inputs[0];
     const Tensor& rest = inputs[1];
     const bool are_boxes = (boxes.dtype() == DType::kFloat32 || boxes.dtype() == DType::kFloat64) &&
