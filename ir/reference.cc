@@ -1,5 +1,6 @@
 #include "ir/reference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -140,9 +141,9 @@ std::string SampleJson(const Sample& sample) {
   return Object({{"attributes", Object(attributes)}, {"inputs", List(inputs)}});
 }
 
-// Of a kernel, as it infers them of its sample; nullopt where there is no sample.
+// Of a kernel, as it infers them of inputs of unknown types: as many as its sample has, or as it takes at least.
 std::optional<size_t> OutputCount(const Declaration& kernel) {
-  if (kernel.infer_kernel == nullptr || kernel.sample.inputs.empty()) return std::nullopt;
+  if (kernel.infer_kernel == nullptr) return std::nullopt;
   Attributes attributes;
   for (Attribute attribute : kernel.attributes) {
     for (const auto& [name, text] : kernel.sample.attributes) {
@@ -152,7 +153,8 @@ std::optional<size_t> OutputCount(const Declaration& kernel) {
     if (!value.ok()) return std::nullopt;
     attributes.Set(attribute.name, *std::move(value));
   }
-  const auto outputs = kernel.infer_kernel(attributes, std::vector<ColumnType>(kernel.sample.inputs.size()));
+  const size_t inputs = std::max(kernel.sample.inputs.size(), static_cast<size_t>(kernel.min_inputs));
+  const auto outputs = kernel.infer_kernel(attributes, std::vector<ColumnType>(inputs));
   return outputs.ok() ? std::make_optional(outputs->size()) : std::nullopt;
 }
 

@@ -71,6 +71,14 @@ bool Agrees(const ir::ColumnType& inferred, const Tensor& tensor) {
   return true;
 }
 
+// Whether the size of what it gives depends on boxes.
+bool MayRemoveRows(const std::string& kernel) {
+  for (const char* const crop : {"RandomIoUCrop", "RandomObjectCrop", "RandomConstrainedCrop"}) {
+    if (kernel.starts_with(crop)) return true;
+  }
+  return kernel == "SanitizeBoxes" || kernel == "SplitDetections";
+}
+
 // What may be known of a tensor's type before it is seen: all of it, no sizes, no shape, nothing.
 std::vector<ir::ColumnType> Knowledge(const Tensor& tensor) {
   const Shape unknown_sizes(tensor.shape().size(), ir::kUnknownDim);
@@ -130,7 +138,7 @@ TEST(Registry, EveryKernelInfersWhatItGives) {
             << "infers " << ir::TypeName(type) << " and gives " << (*outputs)[i].TypeName();
         // If the input type is fully known, so is the output type, except for sizes that are decoded or drawn.
         const bool may_draw_size = kernel->traits.random && kernel->traits.geometric;
-        const bool removes_rows = kernel->name == "SanitizeBoxes";
+        const bool removes_rows = MayRemoveRows(kernel->name);
         EXPECT_TRUE(known > 0 || kernel->traits.decodes || may_draw_size || removes_rows || type.fully_known());
       }
     }

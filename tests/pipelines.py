@@ -410,6 +410,27 @@ def detection(data: pathlib.Path) -> hr.Dataset:
     return moved.map(T.PadEnd((3, 4)), "boxes").map(T.PadEnd((3,), -1), "label").batch(3)
 
 
+def objects_of_labels(data: pathlib.Path) -> hr.Dataset:
+    """Labels as MXNet's detection records have them, and crops that depend on the boxes in them."""
+    draws = np.random.default_rng(8)
+    photos = hr.ImageFolder(data / "photos")
+    rows = len(photos)
+    near = draws.uniform(0, 0.5, (rows, 3, 2))
+    objects = np.concatenate([draws.integers(0, 9, (rows, 3, 1)), near, near + draws.uniform(0, 0.5, (rows, 3, 2))], -1)
+    labels = np.concatenate([np.tile([2.0, 5.0], (rows, 1)), objects.reshape(rows, -1)], -1).astype(np.float32)
+    crops = [V.RandomIoUCrop(), V.RandomObjectCrop(), V.RandomConstrainedCrop(min_crop_scales=(0.4, 0.2))]
+    steps = [V.Decode(), V.RandomPad(), *crops, V.RandomApply([V.RandomChoice(crops[1:])]), V.Resize((24, 32))]
+    split = (
+        photos.project("image")
+        .zip(hr.Numpy({"label": labels}))
+        .map(T.SplitDetections(), "label", ["header", "boxes", "rest"])
+    )
+    moved = split.map(steps, ["image", hr.boxes("boxes", labels="rest", relative=True)]).shuffle(3)
+    joined = moved.map(T.JoinDetections(), ["boxes", "rest"], "objects")
+    joined = joined.map(T.DetectionLabel((3, 24, 32)), ["header", "objects"], "label").map(T.PadEnd((24,), -1), "label")
+    return joined.map(T.PadEnd((3, -1), -1), "objects").project(["image", "objects", "label"]).batch(3)
+
+
 def segmentation(data: pathlib.Path) -> hr.Dataset:
     """Every kernel that moves masks and boxes, on small pictures."""
     draws = np.random.default_rng(6)
@@ -968,6 +989,7 @@ PIPELINES: dict[str, Build] = {
         chosen_policies,
         chosen_pairs,
         detection,
+        objects_of_labels,
         segmentation,
         kernels_on_images,
         kernels_on_encoded_images,

@@ -104,6 +104,7 @@ std::vector<Move> Moves() {
       {"RandomHorizontalFlip", {}, 0},
       {"RandomVerticalFlip", {}, 0},
       {"RandomZoomOut", {{"side_range", Floats({1, 3})}}, 0},
+      {"RandomPad", {{"area_range", Floats({1, 3})}}, 0},
       {"Rotate", {{"angle", ir::FloatValue(90)}, {"expand", ir::BoolValue(true)}}, 0},
       {"Rotate", {{"angle", ir::FloatValue(-90)}, {"expand", ir::BoolValue(true)}}, 0},
       {"Rotate", {{"angle", ir::FloatValue(180)}}, 0},

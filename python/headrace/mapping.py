@@ -44,15 +44,20 @@ def kernel_list(kernels: Kernels) -> list[Kernel | Callable[..., Any]]:
     return listed
 
 
+# Kernels that take boxes as hr.boxes places them.
+_AMONG_BOXES = frozenset({"RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop", "SanitizeBoxes"})
+
+
 def check_has_boxes(kernels: Iterable[Any]) -> None:
     """For a call or map without boxes."""
     for kernel in kernels:
         if isinstance(kernel, Chooser):
             for branch in kernel._branches:
                 check_has_boxes(branch)
-        elif isinstance(kernel, Kernel) and kernel._name == "SanitizeBoxes":
+        elif isinstance(kernel, Kernel) and kernel._name in _AMONG_BOXES:
+            name = kernel._name
             raise GraphError(
-                'SanitizeBoxes: works in a map with boxes: ds.map([…, V.SanitizeBoxes()], ["image", hr.boxes("boxes")])'
+                f'{name}: works in a map with boxes: ds.map([…, V.{name}(…)], ["image", hr.boxes("boxes")])'
             )
 
 

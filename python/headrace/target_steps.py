@@ -15,7 +15,7 @@ from headrace.mapping import Kernels, Step, StepWriter, kernel_list, names
 from headrace.options import shown
 from headrace.targets import Boxes, Mask, Target
 
-__all__ = ["TargetStepWriter", "leaves_targets", "moves_boxes", "moves_masks"]
+__all__ = ["TargetStepWriter", "leaves_targets", "looks_at_boxes", "moves_boxes", "moves_masks"]
 
 # Kernels that change the values of a pixel from others around it, or at random: they leave targets alone, as those do
 # whose traits say that they look at one pixel.
@@ -35,13 +35,11 @@ _OF_VALUES = frozenset(
 _OF_MASKS_ALONE = frozenset({"ElasticTransform"})
 
 
-_TRAITS: dict[str, dict[str, bool]] = {
-    each["name"]: each["traits"] for each in json.loads(_engine.declarations())["operators"]
-}
+_OPERATORS: dict[str, dict[str, Any]] = {each["name"]: each for each in json.loads(_engine.declarations())["operators"]}
 
 
 def moves_boxes(kernel: str) -> bool:
-    return f"{kernel}OfBoxes" in _TRAITS
+    return f"{kernel}OfBoxes" in _OPERATORS
 
 
 def moves_masks(kernel: str) -> bool:
@@ -49,8 +47,13 @@ def moves_masks(kernel: str) -> bool:
 
 
 def leaves_targets(kernel: str) -> bool:
-    traits = _TRAITS.get(kernel, {})
+    traits = _OPERATORS[kernel]["traits"] if kernel in _OPERATORS else {}
     return kernel in _OF_VALUES or any(traits.get(each) for each in ("pointwise", "per_pixel", "layout"))
+
+
+def looks_at_boxes(kernel: str) -> bool:
+    """Whether what it does to a picture depends on the picture's boxes, which it takes beside it."""
+    return moves_boxes(kernel) and _OPERATORS[kernel]["inputs"]["least"] > 1
 
 
 class TargetStepWriter(StepWriter):
@@ -106,8 +109,26 @@ class TargetStepWriter(StepWriter):
             return self._decoding(kernel)
         if leaves_targets(kernel._name):
             return self._of_pictures(kernel)
+        if looks_at_boxes(kernel._name):
+            return self._among_boxes(kernel)
         self._check_rules(kernel)
         return self._of_pictures(kernel) + self._of_masks(kernel) + self._of_boxes(kernel)
+
+    def _among_boxes(self, kernel: Kernel) -> list[Step]:
+        """The boxes last, as they are read for what is drawn."""
+        if len(self._boxes) != 1:
+            raise GraphError(
+                f"map: {kernel._name} looks at the boxes of one column, and there are {len(self._boxes)}; name one as "
+                'hr.boxes("…")'
+            )
+        boxes = self._boxes[0]
+        followers = [*self._pictures, *(mask.column for mask in self._masks)]
+        inputs = [([name, boxes.column], [name], kernel._name) for name in followers]
+        inputs.append((_columns(boxes), _columns(boxes), f"{kernel._name}OfBoxes"))
+        return [
+            (name, dict(kernel._attributes), reads, writes, self._groups, kernel._location, [])
+            for reads, writes, name in inputs
+        ]
 
     def _of_chooser(self, chooser: Chooser) -> Step:
         group = self._groups

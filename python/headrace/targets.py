@@ -62,15 +62,16 @@ def boxes(
 
     Boxes are float32, float64 or int64 of shape (n, 4), where n may differ from row to row, in pixels of the picture:
     x from 0 to its width, y from 0 to its height. Kernels that move pixels move them with the draws that they make for
-    the picture, as torchvision's transforms do: those that cut, pad or warp also clamp boxes to the picture, and only
-    `V.SanitizeBoxes` removes any. Whole numbers lose their fractions.
+    the picture, as torchvision's transforms do: those that cut, pad or warp also clamp boxes to the picture.
+    `V.SanitizeBoxes` removes boxes, and so do `V.RandomObjectCrop` and `V.RandomConstrainedCrop`, which look at them.
+    Whole numbers lose their fractions.
 
     Args:
         column: Its name.
         format: What the four numbers are: "xyxy", left, top, right and bottom; "xywh", left, top, width and height;
             "cxcywh", the middle, width and height.
-        labels: The column, or columns, that hold one value a box, of shape (n, …). `V.SanitizeBoxes` removes from them
-            what it removes from the boxes.
+        labels: The column, or columns, that hold one value a box, of shape (n, …). What removes boxes removes
+            these, too.
         relative: Whether numbers are parts of the picture's width and height, instead of pixels.
     """
     if format not in _FORMATS:

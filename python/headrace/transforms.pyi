@@ -12,7 +12,17 @@ from headrace.kernel import Kernel
 if TYPE_CHECKING:
     from headrace.dtype import DType
 
-__all__ = ["Concatenate", "Fill", "OneHot", "PadEnd", "Slice", "TypeCast"]
+__all__ = [
+    "Concatenate",
+    "DetectionLabel",
+    "Fill",
+    "JoinDetections",
+    "OneHot",
+    "PadEnd",
+    "Slice",
+    "SplitDetections",
+    "TypeCast",
+]
 
 class Concatenate(Kernel):
     """Joins several columns of a row along one axis.
@@ -31,6 +41,24 @@ class Concatenate(Kernel):
 
     def __init__(self, axis: int = 0) -> None: ...
 
+class DetectionLabel(Kernel):
+    """Makes the label that MXNet's ImageDetRecordIter gives.
+
+    Takes two columns, the header of SplitDetections, float32 of shape (h,), and objects, float32 of
+    shape (n, w). Gives float32 of shape (4 + h + n * w,): channels, rows and columns of the picture,
+    how many numbers follow, the header and the objects.
+
+    Errors: other types.
+
+    Args:
+        data_shape: Channels, rows and columns of the picture (at least 1).
+
+    Example:
+        T.DetectionLabel((3, 300, 300))
+    """
+
+    def __init__(self, data_shape: Sequence[int]) -> None: ...
+
 class Fill(Kernel):
     """Replaces every element by one number.
 
@@ -46,6 +74,21 @@ class Fill(Kernel):
     """
 
     def __init__(self, value: float) -> None: ...
+
+class JoinDetections(Kernel):
+    """Puts boxes and their classes together into objects, as MXNet's iterators give them.
+
+    Takes two columns, boxes, float32 or float64 of shape (n, 4), and float32 of shape (n, k), and gives
+    float32 of shape (n, k + 4): for each object the first number of its row, its box, and the further
+    numbers. With the boxes and classes of SplitDetections, its objects again.
+
+    Errors: other types, and another number of rows.
+
+    Example:
+        T.JoinDetections()
+    """
+
+    def __init__(self) -> None: ...
 
 class OneHot(Kernel):
     """Turns class numbers into vectors with a single one.
@@ -105,6 +148,24 @@ class Slice(Kernel):
     """
 
     def __init__(self, start: int | None = None, stop: int | None = None, step: int = 1, axis: int = 0) -> None: ...
+
+class SplitDetections(Kernel):
+    """Takes a label of objects apart, as MXNet's records and lists have them.
+
+    Takes float32 of shape (L,): the width of the header, at least 2, the width w of an object, at least
+    5, the rest of the header, and for each object its class, xmin, ymin, xmax, ymax, as parts of the
+    picture's width and height, and w - 5 further numbers; or objects alone, of shape (n, w). Gives
+    three columns: the header, float32 of shape (h,); the boxes, float64 of shape (n, 4), for
+    hr.boxes(…, relative=True); and classes with the further numbers, float32 of shape (n, w - 4).
+    Objects without width or height are left out.
+
+    Errors: another type, and a label whose widths do not add up.
+
+    Example:
+        T.SplitDetections()
+    """
+
+    def __init__(self) -> None: ...
 
 class TypeCast(Kernel):
     """Converts numbers to another type.

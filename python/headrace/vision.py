@@ -56,6 +56,7 @@ __all__ = [
     "RandomAutocontrast",
     "RandomChannelPermutation",
     "RandomChoice",
+    "RandomConstrainedCrop",
     "RandomCrop",
     "RandomEqualize",
     "RandomErasing",
@@ -63,8 +64,11 @@ __all__ = [
     "RandomHls",
     "RandomHorizontalFlip",
     "RandomInvert",
+    "RandomIoUCrop",
     "RandomLighting",
+    "RandomObjectCrop",
     "RandomOrder",
+    "RandomPad",
     "RandomPerspective",
     "RandomPhotometricDistort",
     "RandomPosterize",
@@ -1419,6 +1423,88 @@ class RandomChoice(Chooser):
         super().__init__({"p": p, "seed": seed, "name": name}, branches)
 
 
+class RandomConstrainedCrop(Kernel):
+    """Crops a random part that one of several samplers allows, and removes the objects outside.
+
+    For a map with hr.boxes(…): takes numbers of any type, of shape (H, W, C) or (H, W), and gives a
+    part of it: the crop of MXNet's ImageDetRecordIter. Its samplers follow each other in random order;
+    each draws up to `max_crop_trials` parts: a scale s, then r between the bounds of the ratio of the
+    sides, over that of the picture, but between s² and 1 / s²; width and height are s √r and s / √r of
+    the picture's, cut to whole pixels, the place is uniform. A part is taken if one box satisfies the
+    constraints on overlap and coverages, of which a range 0 … 1 is none, and one box remains; without
+    boxes every part is. What remains is clamped to the part, the other boxes are removed with their
+    labels. If no sampler finds a part, the picture stays as it is. Each list has one number, or one for
+    each sampler.
+
+    Errors: a map without hr.boxes(…), lists of other lengths, another rank, bytes or strings.
+
+    Args:
+        min_crop_scales: The least scale (at least 0, at most 1).
+        max_crop_scales: The greatest scale (at least 0, at most 1).
+        min_crop_aspect_ratios: The least width over height (at least 0.001, at most 1,000).
+        max_crop_aspect_ratios: The greatest width over height (at least 0.001, at most 1,000).
+        min_crop_overlaps: The least intersection over union with a box (at least 0, at most 1).
+        max_crop_overlaps: The greatest intersection over union (at least 0, at most 1).
+        min_crop_sample_coverages: The least share of the part that a box covers (at least 0, at
+            most 1).
+        max_crop_sample_coverages: The greatest share of the part (at least 0, at most 1).
+        min_crop_object_coverages: The least share of a box that is in the part (at least 0, at most
+            1).
+        max_crop_object_coverages: The greatest share of a box (at least 0, at most 1).
+        max_crop_trials: The most parts that a sampler draws (at least 1, at most 10,000).
+        emit_mode: center: a box remains if its middle is in the part; overlap: if more than
+            emit_overlap_thresh of it is.
+        emit_overlap_thresh: The share of a box for emit_mode='overlap' (at least 0, at most 1).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomConstrainedCrop(min_crop_scales=(0.3,), min_crop_overlaps=(0.1, 0.5, 0.9))
+    """
+
+    _unary = False
+
+    def __init__(
+        self,
+        min_crop_scales: float | Sequence[float] = (0.0,),
+        max_crop_scales: float | Sequence[float] = (1.0,),
+        min_crop_aspect_ratios: float | Sequence[float] = (1.0,),
+        max_crop_aspect_ratios: float | Sequence[float] = (1.0,),
+        min_crop_overlaps: float | Sequence[float] = (0.0,),
+        max_crop_overlaps: float | Sequence[float] = (1.0,),
+        min_crop_sample_coverages: float | Sequence[float] = (0.0,),
+        max_crop_sample_coverages: float | Sequence[float] = (1.0,),
+        min_crop_object_coverages: float | Sequence[float] = (0.0,),
+        max_crop_object_coverages: float | Sequence[float] = (1.0,),
+        max_crop_trials: int | Sequence[int] = (25,),
+        emit_mode: Literal["center", "overlap"] = "center",
+        emit_overlap_thresh: float = 0.3,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "min_crop_scales": min_crop_scales,
+                "max_crop_scales": max_crop_scales,
+                "min_crop_aspect_ratios": min_crop_aspect_ratios,
+                "max_crop_aspect_ratios": max_crop_aspect_ratios,
+                "min_crop_overlaps": min_crop_overlaps,
+                "max_crop_overlaps": max_crop_overlaps,
+                "min_crop_sample_coverages": min_crop_sample_coverages,
+                "max_crop_sample_coverages": max_crop_sample_coverages,
+                "min_crop_object_coverages": min_crop_object_coverages,
+                "max_crop_object_coverages": max_crop_object_coverages,
+                "max_crop_trials": max_crop_trials,
+                "emit_mode": emit_mode,
+                "emit_overlap_thresh": emit_overlap_thresh,
+                "seed": seed,
+                "name": name,
+            }
+        )
+
+
 class RandomCrop(Kernel):
     """Cuts a rectangle out of an image at a random position.
 
@@ -1628,6 +1714,63 @@ class RandomInvert(Kernel):
         super().__init__({"p": p, "seed": seed, "name": name})
 
 
+class RandomIoUCrop(Kernel):
+    """Crops a random part that overlaps a box as much as is drawn.
+
+    For a map with hr.boxes(…): takes numbers of any type, of shape (H, W, C) or (H, W), and gives a
+    part of it. Torchvision's RandomIoUCrop, from SSD: draws one of `sampler_options`, a least
+    intersection over union, where 1 and more leave all as it is; then up to `trials` parts, whose width
+    and height are shares of the picture's, uniform between `min_scale` and `max_scale`, and whose place
+    is uniform. A part is taken if its width over height is allowed, and of the boxes whose middle is
+    inside it one overlaps it so much; without one the option is drawn anew, at most 100 times in all,
+    and then the picture stays as it is. Boxes are clamped to the part, and those whose middle is
+    outside become (0, 0, 0, 0), which V.SanitizeBoxes removes.
+
+    Errors: a map without hr.boxes(…), another rank, bytes or strings.
+
+    Args:
+        min_scale: The least share of a side (at least 0, at most 1).
+        max_scale: The greatest share of a side (at least 0, at most 1).
+        min_aspect_ratio: The least width over height (at least 0, at most 1,000,000).
+        max_aspect_ratio: The greatest width over height (at least 0, at most 1,000,000).
+        sampler_options: The least intersections over union, one of which is drawn (at least 0).
+        trials: The most parts that are drawn for an option (at least 1, at most 10,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomIoUCrop(min_scale=0.3, sampler_options=(0.0, 0.5, 1.0))
+    """
+
+    _unary = False
+
+    def __init__(
+        self,
+        min_scale: float = 0.3,
+        max_scale: float = 1.0,
+        min_aspect_ratio: float = 0.5,
+        max_aspect_ratio: float = 2.0,
+        sampler_options: float | Sequence[float] = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0),
+        trials: int = 40,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "min_scale": min_scale,
+                "max_scale": max_scale,
+                "min_aspect_ratio": min_aspect_ratio,
+                "max_aspect_ratio": max_aspect_ratio,
+                "sampler_options": sampler_options,
+                "trials": trials,
+                "seed": seed,
+                "name": name,
+            }
+        )
+
+
 class RandomLighting(Kernel):
     """Shifts the colours of an image along the principal components of natural images.
 
@@ -1654,6 +1797,64 @@ class RandomLighting(Kernel):
         super().__init__({"alpha": alpha, "seed": seed, "name": name})
 
 
+class RandomObjectCrop(Kernel):
+    """Crops a random part that holds objects, and removes those of which little is left.
+
+    For a map with hr.boxes(…): takes numbers of any type, of shape (H, W, C) or (H, W), and gives a
+    part of it. MXNet's DetRandomCropAug: draws up to `max_attempts` parts, whose width over height is
+    uniform in `aspect_ratio_range`, whose height is uniform between those that `area_range` gives, and
+    whose place is uniform. The first is taken that holds more than `min_object_covered` of each box of
+    which it holds any, one at least; boxes of up to 2 square pixels do not count. Boxes are clamped to
+    the part; those of which no more than `min_eject_coverage` is left are removed with their labels,
+    and a part that leaves none is not taken. Without a part, and without boxes, the picture stays as it
+    is.
+
+    Errors: a map without hr.boxes(…), another rank, bytes or strings.
+
+    Args:
+        min_object_covered: The share of each box that is touched, which must be in the part (at
+            least 0, at most 1).
+        aspect_ratio_range: The least and the greatest width over height (at least 0.001, at most
+            1,000).
+        area_range: The least and the greatest share of the picture's area (at least 0, at most
+            10,000).
+        min_eject_coverage: A box stays if more than this share of it is in the part (at least 0, at
+            most 1).
+        max_attempts: The most parts that are drawn (at least 1, at most 10,000).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomObjectCrop(min_object_covered=0.5, area_range=(0.3, 0.9))
+    """
+
+    _unary = False
+
+    def __init__(
+        self,
+        min_object_covered: float = 0.1,
+        aspect_ratio_range: Sequence[float] = (0.75, 1.33),
+        area_range: Sequence[float] = (0.05, 1.0),
+        min_eject_coverage: float = 0.3,
+        max_attempts: int = 50,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "min_object_covered": min_object_covered,
+                "aspect_ratio_range": aspect_ratio_range,
+                "area_range": area_range,
+                "min_eject_coverage": min_eject_coverage,
+                "max_attempts": max_attempts,
+                "seed": seed,
+                "name": name,
+            }
+        )
+
+
 class RandomOrder(Chooser):
     """Applies several kernels to each row, in an order that is drawn.
 
@@ -1677,6 +1878,55 @@ class RandomOrder(Chooser):
         self, kernels: Sequence[Kernel | Sequence[Kernel]], *, seed: int | None = None, name: str | None = None
     ) -> None:
         super().__init__({"seed": seed, "name": name}, kernels)
+
+
+class RandomPad(Kernel):
+    """Puts images on a larger canvas of random area and ratio.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type. MXNet's
+    DetRandomPadAug: draws up to `max_attempts` canvases, whose width over height is uniform in
+    `aspect_ratio_range` and whose height is uniform between those that `area_range` gives, and takes
+    the first that is at least two pixels wider and higher than the image, which lies at a uniform place
+    of it. Without one the image stays as it is.
+
+    Errors: a fill that the type cannot hold, another rank, bytes or strings.
+
+    Args:
+        aspect_ratio_range: The least and the greatest width over height (at least 0.001, at most
+            1,000).
+        area_range: The least and the greatest area of the canvas over the image's (at least 1, at
+            most 10,000).
+        max_attempts: The most canvases that are drawn (at least 1, at most 10,000).
+        fill: What new pixels hold where the border is constant: one number, or one per channel, in
+            the units of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomPad(area_range=(1.0, 2.0), fill=127)
+    """
+
+    def __init__(
+        self,
+        aspect_ratio_range: Sequence[float] = (0.75, 1.33),
+        area_range: Sequence[float] = (1.0, 3.0),
+        max_attempts: int = 50,
+        fill: float | Sequence[float] = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "aspect_ratio_range": aspect_ratio_range,
+                "area_range": area_range,
+                "max_attempts": max_attempts,
+                "fill": fill,
+                "seed": seed,
+                "name": name,
+            }
+        )
 
 
 class RandomPerspective(Kernel):

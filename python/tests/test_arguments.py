@@ -270,12 +270,44 @@ KERNELS["PadEnd"] = (
     lambda **given: hr.Numpy({"value": PIXELS}).map(T.PadEnd(**given), "value"),
     {"shape": (60, 80, 3)},
 )
-KERNELS["SanitizeBoxes"] = (
-    lambda **given: hr.Numpy({"value": PIXELS, "boxes": np.zeros((len(PIXELS), 3, 4))}).map(
-        V.SanitizeBoxes(**given), ["value", hr.boxes("boxes")]
-    ),
-    {"min_size": 2.0},
-)
+
+
+def among_boxes(_name: str, **given: Any) -> hr.Dataset:
+    rows = hr.Numpy({"value": PIXELS, "boxes": np.zeros((len(PIXELS), 3, 4))})
+    return rows.map(getattr(V, _name)(**given), ["value", hr.boxes("boxes")])
+
+
+KERNELS |= {
+    name: (functools.partial(among_boxes, name), given)
+    for name, given in {
+        "RandomConstrainedCrop": {"min_crop_scales": (0.3,)},
+        "RandomIoUCrop": {"min_scale": 0.4},
+        "RandomObjectCrop": {"max_attempts": 3},
+        "SanitizeBoxes": {"min_size": 2.0},
+    }.items()
+}
+
+
+def of_objects(_name: str, **given: Any) -> hr.Dataset:
+    objects = np.tile(np.float32([1, 0, 0, 1, 1]), (4, 2, 1))
+    rows = hr.Numpy({"value": objects, "boxes": objects[..., 1:], "header": objects[:, 0, :2]})
+    columns = {
+        "SplitDetections": ["value"],
+        "JoinDetections": ["boxes", "value"],
+        "DetectionLabel": ["header", "value"],
+    }
+    outputs = ["a", "b", "c"] if _name == "SplitDetections" else ["a"]
+    return rows.map(getattr(T, _name)(**given), columns[_name], outputs)
+
+
+KERNELS |= {
+    name: (functools.partial(of_objects, name), given)
+    for name, given in {
+        "DetectionLabel": {"data_shape": (3, 4, 5)},
+        "JoinDetections": {},
+        "SplitDetections": {},
+    }.items()
+}
 
 
 def chosen(_name: str, **given: Any) -> hr.Dataset:

@@ -58,7 +58,8 @@ def cpp_tests() -> str:
 @pytest.mark.parametrize("name", [op["name"] for op in json.loads(_engine.declarations())["operators"]])
 def test_every_operator_has_a_test(name):
     # What moves boxes as a kernel moves pixels is compared with it.
-    tests = (ROOT / "kernels/vision/canvas_boxes_test.cc").read_text() if name.endswith("OfBoxes") else cpp_tests()
+    compared = ("kernels/vision/canvas_boxes_test.cc", "kernels/detection/crop_among_boxes_test.cc")
+    tests = "".join((ROOT / each).read_text() for each in compared) if name.endswith("OfBoxes") else cpp_tests()
     assert f'"{name.removesuffix("OfBoxes")}"' in tests
 
 
@@ -84,10 +85,15 @@ def test_every_example_is_python_that_runs(op, photos, tmp_path, monkeypatch):
     made = eval(op["example"], names)
     while isinstance(made, (tuple, list)):  # parts
         made = made[0]
-    if op["name"] == "SanitizeBoxes":
+    if op["name"] in ("RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop", "SanitizeBoxes"):
         made = hr.Numpy({"x": np.zeros((2, 4, 4, 3), np.uint8), "y": np.zeros((2, 3, 4))}).map(
             made, ["x", hr.boxes("y")]
         )
+    elif op["name"] in ("DetectionLabel", "JoinDetections", "SplitDetections"):
+        columns = {"x": np.zeros((2, 12), np.float32), "y": np.zeros((2, 3, 5), np.float32)}
+        columns |= {"boxes": np.zeros((2, 3, 4), np.float32)}
+        read = {"DetectionLabel": ["x", "y"], "JoinDetections": ["boxes", "y"], "SplitDetections": ["x"]}[op["name"]]
+        made = hr.Numpy(columns).map(made, read, [f"z{i}" for i in range(op["outputs"])])
     elif op["role"] == "kernel":
         many = op["inputs"]["most"] is None and len(op["sample"]["inputs"]) > 1
         made = hr.Numpy({"x": np.zeros((2, 4, 4, 3), np.uint8), "y": np.zeros((2, 4, 4, 3), np.uint8)}).map(

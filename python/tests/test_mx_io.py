@@ -298,9 +298,7 @@ def test_descriptions_travel():
     [
         (mx, "gluon", "; write headrace.from_dataset"),
         (mx, "mod", "; models are trained with another library"),
-        (mx.io, "ImageDetRecordIter", "; boxes are not read"),
         (mx.io, "ImageRecordIter_v1", "; write ImageRecordIter, which"),
-        (mx.image, "ImageDetIter", "; boxes are not read"),
         (mx.image, "imrotate", "; write headrace.vision.Rotate"),
         (mx.nd, "ones", "; write numpy.ones"),
         (mx.nd, "nothing", "$"),

@@ -17,7 +17,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from headrace.dataset import _ordered
-from headrace.target_steps import leaves_targets, moves_boxes, moves_masks
+from headrace.target_steps import leaves_targets, looks_at_boxes, moves_boxes, moves_masks
 
 HEIGHT, WIDTH = 30, 44
 ROWS = 12
@@ -451,6 +451,8 @@ def test_each_kernel_of_pictures_has_a_rule_or_is_refused():
         *("AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"),
         *("CutMix", "MixUp", "Decode", "FiveCrop", "SanitizeBoxes", "SlicePatches", "TenCrop"),
     }
+    among = {each["name"] for each in kernels if looks_at_boxes(each["name"])}
+    assert among == {"RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop"}
 
 
 def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:

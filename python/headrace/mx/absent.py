@@ -4,8 +4,6 @@ import numpy as np
 
 __all__ = ["no_name"]
 
-_BOXES = "boxes are not read from records yet: docs/from-mxnet.md"
-
 _NO_MODELS = "models are trained with another library, from the NumPy arrays that iterators here give"
 
 _ADVICE = {
@@ -21,12 +19,9 @@ _ADVICE = {
     "headrace.mx.io": {
         "ImageRecordIter_v1": "write ImageRecordIter, which has its parameters",
         "ImageRecordUInt8Iter_v1": "write ImageRecordUInt8Iter, which has its parameters",
-        "ImageDetRecordIter": _BOXES,
         "MXDataIter": "each iterator is a class of its own; DataIter is what all of them are",
     },
     "headrace.mx.image": {
-        "ImageDetIter": _BOXES,
-        "CreateDetAugmenter": _BOXES,
         "imrotate": "write headrace.vision.Rotate",
         "random_rotate": "write headrace.vision.RandomRotation",
     },

@@ -14,7 +14,7 @@ from headrace.mx.augmenters import KernelAugmenter, RandomOrderAug, SequentialAu
 from headrace.mx.nd import NDArray
 from headrace.mx.pixel_values import Steps, Values, as_reals
 
-__all__ = ["steps"]
+__all__ = ["in_order", "steps"]
 
 Step = Kernel | Callable[..., Any]
 
@@ -31,7 +31,7 @@ def steps(augmenters: Any, of: str) -> list[Step]:
     """
     if not isinstance(augmenters, (list, tuple)):
         raise GraphError(f"{of}: aug_list is {options.shown(augmenters)}; it must be a list of augmenters")
-    listed, values = _in_order(augmenters, Values.BYTES)
+    listed, values = in_order(augmenters, Values.BYTES)
     if values is not Values.NORMALIZED:
         listed.append(T.TypeCast("float32"))
     return [*listed, vision.HWC2CHW()]
@@ -45,7 +45,7 @@ class _OfPictures(FunctionAdapter):
         return np.asarray(self._function(picture.view(NDArray), **drawing))
 
 
-def _in_order(augmenters: Sequence[Any], values: Values) -> tuple[list[Step], Values]:
+def in_order(augmenters: Sequence[Any], values: Values) -> tuple[list[Step], Values]:
     listed: list[Step] = []
     for each in augmenters:
         added, values = _of_one(each, values)
@@ -57,7 +57,7 @@ def _of_one(augmenter: Any, values: Values) -> tuple[list[Step], Values]:
     if isinstance(augmenter, Kernel):
         return [*as_reals(values), augmenter], Values.REALS
     if _runs_as(augmenter, SequentialAug):
-        return _in_order(augmenter.ts, values)
+        return in_order(augmenter.ts, values)
     if _is_of_kernels(augmenter):
         kernels, values = _kernels(augmenter, values)
         return [*kernels], values
@@ -85,7 +85,7 @@ def _kernels(augmenter: Any, values: Values) -> Steps:
 
 
 def _in_random_order(augmenter: RandomOrderAug, values: Values) -> Steps:
-    branches = [(_in_order([each], values)) for each in augmenter.ts]
+    branches = [(in_order([each], values)) for each in augmenter.ts]
     if values is Values.CAST and any(behind is not values for _, behind in branches):
         kernels, behind = _in_random_order(augmenter, Values.REALS)
         return [*as_reals(values), *kernels], behind

@@ -24,12 +24,12 @@ from headrace.mx.augmenters import (
 )
 from headrace.mx.io.given_values import flag, picture_shape
 
-__all__ = ["CreateAugmenter"]
+__all__ = ["DEVIATION", "MEAN", "CreateAugmenter", "of_channels"]
 
 _OF = "CreateAugmenter"
 # Of ImageNet, for True.
-_MEAN = (123.68, 116.28, 103.53)
-_DEVIATION = (58.395, 57.12, 57.375)
+MEAN = (123.68, 116.28, 103.53)
+DEVIATION = (58.395, 57.12, 57.375)
 _LEAST_AREA = 0.08
 _RATIOS = (3 / 4, 4 / 3)
 
@@ -83,7 +83,10 @@ def CreateAugmenter(
     colours += [HueJitterAug(hue), LightingAug(pca_noise), RandomGrayAug(rand_gray)]
     asked = (any((brightness, contrast, saturation)), hue, pca_noise, rand_gray)
     augmenters = [*resized, crop, *mirrored, CastAug(), *(each for each, on in zip(colours, asked, strict=True) if on)]
-    subtracted, divided = _of_channels("mean", mean, _MEAN), _of_channels("std", std, _DEVIATION)
+    subtracted, divided = (
+        of_channels("mean", mean, MEAN, _OF),
+        of_channels("std", std, DEVIATION, _OF),
+    )
     if subtracted is not None or divided is not None:
         augmenters.append(ColorNormalizeAug(subtracted, divided))
     return augmenters
@@ -97,11 +100,12 @@ def _crop(size: tuple[int, int], random: bool, resized: bool, inter_method: int)
     return RandomSizedCropAug(size, _LEAST_AREA, _RATIOS, inter_method)
 
 
-def _of_channels(name: str, given: Any, of_true: Sequence[float]) -> nd.NDArray | None:
+def of_channels(name: str, given: Any, of_true: Sequence[float], of: str) -> nd.NDArray | None:
+    """A mean or a deviation; None: there is none."""
     if given is None:
         return None
     if given is True:
         return nd.array(of_true)
     if given is False or not isinstance(given, (np.ndarray, list, tuple)):
-        raise GraphError(f"{_OF}: {name} is {options.shown(given)}; it must be an array, True or None")
+        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be an array, True or None")
     return nd.array(given, dtype=np.float32)

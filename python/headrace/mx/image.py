@@ -1,6 +1,6 @@
 """Functions on single pictures, as `mxnet.image` has them: arrays of shape (height, width, channels), in the order red,
-green, blue; and `ImageIter` with its augmenters. Batches are made by it, `mx.io.ImageRecordIter` and pipelines, which run these
-steps without Python."""
+green, blue; `ImageIter` with its augmenters, and `ImageDetIter` with those that move objects, too. Batches are made by
+these, `mx.io.ImageRecordIter` and pipelines, which run the steps without Python."""
 
 import functools
 import math
@@ -36,6 +36,17 @@ from headrace.mx.augmenters import (
     SequentialAug,
 )
 from headrace.mx.create_augmenter import CreateAugmenter
+from headrace.mx.create_det_augmenter import CreateDetAugmenter
+from headrace.mx.det_augmenters import (
+    CreateMultiRandCropAugmenter,
+    DetAugmenter,
+    DetBorrowAug,
+    DetHorizontalFlipAug,
+    DetRandomCropAug,
+    DetRandomPadAug,
+    DetRandomSelectAug,
+)
+from headrace.mx.image_det_iter import ImageDetIter
 from headrace.mx.image_iter import ImageIter
 from headrace.mx.nd import NDArray, array
 from headrace.system_error import system_error
@@ -50,9 +61,18 @@ __all__ = [
     "ColorNormalizeAug",
     "ContrastJitterAug",
     "CreateAugmenter",
+    "CreateDetAugmenter",
+    "CreateMultiRandCropAugmenter",
+    "DetAugmenter",
+    "DetBorrowAug",
+    "DetHorizontalFlipAug",
+    "DetRandomCropAug",
+    "DetRandomPadAug",
+    "DetRandomSelectAug",
     "ForceResizeAug",
     "HorizontalFlipAug",
     "HueJitterAug",
+    "ImageDetIter",
     "ImageIter",
     "LightingAug",
     "RandomCropAug",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from headrace.mx.io.csv_iter import CSVIter
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import DataIter
+from headrace.mx.io.image_det_record_iter import ImageDetRecordIter
 from headrace.mx.io.image_record_iter import ImageRecordInt8Iter, ImageRecordIter, ImageRecordUInt8Iter
 from headrace.mx.io.lib_svm_iter import LibSVMIter
 from headrace.mx.io.mnist_iter import MNISTIter
@@ -17,6 +18,7 @@ __all__ = [
     "DataBatch",
     "DataDesc",
     "DataIter",
+    "ImageDetRecordIter",
     "ImageRecordInt8Iter",
     "ImageRecordIter",
     "ImageRecordUInt8Iter",

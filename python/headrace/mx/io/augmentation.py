@@ -15,7 +15,7 @@ from headrace.interpolation_numbers import INTERPOLATIONS, Interpolation, interp
 from headrace.kernel import Kernel
 from headrace.mx.io.given_values import flag, number_or_nan
 
-__all__ = ["AugmentationParameters", "KernelsOf", "MeanOf", "augmentation"]
+__all__ = ["AugmentationParameters", "KernelsOf", "MeanOf", "augmentation", "normalised"]
 
 MeanOf: TypeAlias = Callable[[str, list[Kernel]], np.ndarray]
 """From the path of the mean image, and the kernels that give the pictures that it is made of, to the mean, of shape
@@ -484,7 +484,7 @@ class _Steps:
             return [vision.Normalize(rounded, 1.0), T.TypeCast("int8")]
         if not all(deviation > 0 for deviation in deviations):
             raise GraphError(f"{self._of}: the deviations are {deviations}; each must be above 0")
-        return _normalised(means[: self._channels], deviations[: self._channels], self._given["scale"], self._light())
+        return normalised(means[: self._channels], deviations[: self._channels], self._given["scale"], self._light())
 
     def _light(self) -> list[Kernel]:
         contrast, illumination = (self._given[name] for name in _LIGHT)
@@ -507,7 +507,7 @@ _DEVIATIONS = ("std_r", "std_g", "std_b", "std_a")
 _LIGHT = ("max_random_contrast", "max_random_illumination")
 
 
-def _normalised(means: list[float], deviations: list[float], scale: float, light: list[Kernel]) -> list[Kernel]:
+def normalised(means: list[float], deviations: list[float], scale: float, light: list[Kernel]) -> list[Kernel]:
     """(x - mean), changed by `light`, times scale / deviation, in float32: as MXNet computes it, where all channels have
     one deviation."""
     kernels: list[Kernel] = []

@@ -7,9 +7,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-import headrace
 from headrace import error_policy, options
-from headrace.dataset import Dataset
 from headrace.errors import GraphError, UnsupportedError
 from headrace.kernel import Kernel
 from headrace.mx.context import Context
@@ -18,6 +16,7 @@ from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import dtype_name, flag, part, picture_shape
+from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
 from headrace.mx.io.mean_image import MeanImage
 
 __all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
@@ -116,17 +115,17 @@ class ImageRecordIter(EngineBatches):
         labels = options.whole("label_width", label_width, 1, of)
         aug_seed = None if seed_aug is None else options.whole("seed_aug", seed_aug, of=of)
         shuffled = flag("shuffle", shuffle, of)
-        source = _Source(
+        source = ImageRecords(
             paths=path_imgrec,
-            index=_given(path_imgidx),
-            path_imglist=_given(path_imglist),
+            index=given_paths(path_imgidx),
+            path_imglist=given_paths(path_imglist),
             label_width=labels,
             shuffle=shuffled,
-            chunk=_chunk(shuffle_chunk_size, shuffle_chunk_seed, shuffled, _given(path_imgidx) is not None, of),
+            chunk=chunk_of(shuffle_chunk_size, shuffle_chunk_seed, shuffled, given_paths(path_imgidx) is not None, of),
             part=part(part_index, num_parts, of),
             of=of,
         )
-        threads = _threads(preprocess_threads, of)
+        threads = threads_of(preprocess_threads, of)
         round_whole = flag("round_batch", round_batch, of)
         logs = flag("verbose", verbose, of)
         options.choice("on_error", on_error, ("raise", "skip"), of)
@@ -165,103 +164,6 @@ class ImageRecordInt8Iter(ImageRecordIter):
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**_with_dtype(parameters, "int8", type(self).__name__))
-
-
-class _Source:
-    """The records, in their order or shuffled, and the part of them that is read."""
-
-    def __init__(
-        self,
-        *,
-        paths: Any,
-        index: Any,
-        path_imglist: Any,
-        label_width: int,
-        shuffle: bool,
-        chunk: dict[str, Any],
-        part: tuple[int, int],
-        of: str,
-    ) -> None:
-        self._records: dict[str, Any] = {
-            "paths": paths,
-            "index": index,
-            "path_imglist": path_imglist,
-            "label_width": label_width,
-        }
-        self._shuffle = shuffle
-        self._chunk = chunk
-        self._part = part
-        self._of = of
-        self._by_number = index is not None
-        self.shard = part if part[1] > 1 and not self._by_number else None
-
-    def rows(self, counted: bool, skips: bool) -> tuple[Dataset, int | None]:
-        """The rows, and how many there are, where that is known; with `counted` also those of a part of bytes, in which
-        rows cannot be numbered as they come."""
-        if self._by_number:
-            return self._run_of_rows()
-        if self.shard is None:
-            return self._in_splits(), None
-        if not counted:
-            return self._in_splits(), None
-        if skips:
-            raise UnsupportedError(
-                f'{self._of}: on_error="skip" with num_parts and round_batch needs the rows\' numbers: give path_imgidx, or '
-                'path_imgidx="build"'
-            )
-        return self._in_splits(), self._count()
-
-    def all_rows(self) -> Dataset:
-        """Of all parts, in the order of the files."""
-        return headrace.ImageRecord(**self._records)
-
-    def _run_of_rows(self) -> tuple[Dataset, int]:
-        rows = headrace.ImageRecord(**self._records, shuffle=self._shuffle)
-        total, (part, parts) = len(rows), self._part
-        if parts == 1:
-            return rows, total
-        length = -(-total // parts)
-        first = min(part * length, total)
-        end = min(first + length, total)
-        return rows.select(np.arange(first, end)), end - first
-
-    def _in_splits(self) -> Dataset:
-        sharding: Literal["contiguous"] | None = None if self.shard is None else "contiguous"
-        if not self._chunk:
-            return headrace.ImageRecord(**self._records, shuffle=self._shuffle, sharding=sharding)
-        splits = headrace.ImageRecord(**self._records, shuffle=True, window=0, sharding=sharding, **self._chunk)
-        return splits.shuffle(1024)
-
-    def _count(self) -> int:
-        """Reads the part once."""
-        records = headrace.ImageRecord(**self._records, sharding="contiguous", columns=["id"])
-        with records.batch(65536).iterate(shard=self.shard) as batches:
-            return sum(len(batch["id"]) for batch in batches)
-
-
-def _given(paths: Any) -> Any:
-    """None in place of MXNet's empty text."""
-    return None if isinstance(paths, str) and not paths else paths
-
-
-def _chunk(size: int, seed: int, shuffle: bool, by_number: bool, of: str) -> dict[str, Any]:
-    """The splits that are read in random order, as attributes of the source."""
-    megabytes = options.whole("shuffle_chunk_size", size, of=of)
-    number = options.whole("shuffle_chunk_seed", seed, of=of)
-    for name, value in (("shuffle_chunk_size", megabytes), ("shuffle_chunk_seed", number)):
-        if value and (by_number or not shuffle):
-            raise GraphError(
-                f"{of}: {name} is {value}; it is for shuffle=True without path_imgidx. With an index all rows are shuffled"
-            )
-    if number and not megabytes:
-        raise GraphError(f"{of}: shuffle_chunk_seed is {number}; it needs shuffle_chunk_size")
-    return {"split_bytes": megabytes << 20, "seed": number} if megabytes else {}
-
-
-def _threads(given: Any, of: str) -> int | None:
-    if given is None:
-        return None
-    return options.whole("preprocess_threads", given, 1, of, options.MOST_AT_ONCE)
 
 
 def _with_dtype(parameters: dict[str, Any], dtype: str, of: str) -> dict[str, Any]:

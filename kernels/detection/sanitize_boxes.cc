@@ -2,23 +2,12 @@
 #include <vector>
 
 #include "core/error.h"
+#include "kernels/detection/kept_labels.h"
 #include "kernels/kernel.h"
-#include "kernels/vision/box_format.h"
 #include "kernels/vision/canvas_boxes.h"
 
 namespace headrace {
 namespace {
-
-// The rows of `tensor`, along its first axis, for which `keep` is true.
-absl::StatusOr<Tensor> RowsKept(const Tensor& tensor, const std::vector<bool>& keep) {
-  std::vector<Tensor> rows;
-  for (size_t i = 0; i < keep.size(); ++i) {
-    if (keep[i]) rows.push_back(tensor.Index(static_cast<int64_t>(i)));
-  }
-  if (rows.size() == keep.size()) return tensor;
-  if (rows.empty()) return tensor.Slice(0, 0, 0);
-  return Stack(rows);
-}
 
 // Of the boxes, and of what belongs to each of them.
 class SanitizeBoxes : public Kernel {
@@ -32,8 +21,7 @@ class SanitizeBoxes : public Kernel {
     for (const Box& box : boxes.boxes()) keep.push_back(IsSane(box, boxes));
     Tensors outputs(1);
     for (const Tensor& labels : inputs.subspan(1)) {
-      HEADRACE_RETURN_IF_ERROR(CheckLabels(labels, keep.size()));
-      HEADRACE_ASSIGN_OR_RETURN(Tensor kept, RowsKept(labels, keep));
+      HEADRACE_ASSIGN_OR_RETURN(Tensor kept, LabelsKept(labels, keep));
       outputs.push_back(std::move(kept));
     }
     boxes.Keep(keep);
@@ -55,15 +43,7 @@ class SanitizeBoxes : public Kernel {
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes&, absl::Span<const ir::ColumnType> inputs) {
-  std::vector<ir::ColumnType> types(inputs.begin(), inputs.end());
-  HEADRACE_ASSIGN_OR_RETURN(types[0], RowsOfFourType(types[0], 0));
-  for (ir::ColumnType& type : types) {
-    if (type.shape && type.shape->empty()) {
-      return GraphError("needs one label a box, of shape (n, …); got ", ir::TypeName(type));
-    }
-    if (type.shape) (*type.shape)[0] = ir::kUnknownDim;
-  }
-  return types;
+  return TypesOfFewerBoxes(inputs);
 }
 
 ir::Attribute Least(const char* name, const char* doc) {

@@ -1,0 +1,101 @@
+"""Rows of pictures with objects on their way to a batch. A label as records and lists have it is split into its header, the
+boxes, which follow the picture, and the rest of each object; behind the kernels it is joined again."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+import headrace
+from headrace import transforms as T
+from headrace.dataset import Dataset
+from headrace.errors import DataError
+from headrace.function_adapter import FunctionAdapter
+from headrace.mx.nd import NDArray
+
+__all__ = ["Segment", "joined", "label_widths", "object_shape", "split", "through"]
+
+_HEADER, _BOXES, _REST = "_header", "_boxes", "_rest"
+_ROWS = 4096
+
+
+class Segment(NamedTuple):
+    """What follows each other in one map."""
+
+    through: Literal["kernels", "picture", "both"]
+    """Kernels, which boxes follow; a function of pictures; or one of pictures and their objects."""
+    steps: Sequence[Any]
+
+
+class _OfPicturesAndObjects(FunctionAdapter):
+    """Calls a function with arrays that it may change, and that have MXNet's methods."""
+
+    def __call__(self, src: np.ndarray, label: np.ndarray) -> Any:
+        picture, objects = self._function(src.copy().view(NDArray), label.copy().view(NDArray))
+        return np.asarray(picture), np.ascontiguousarray(objects, np.float32)
+
+
+def split(rows: Dataset) -> Dataset:
+    """`label` goes to the columns that follow the picture."""
+    return rows.map(T.SplitDetections(), "label", [_HEADER, _BOXES, _REST])
+
+
+def through(rows: Dataset, segments: Sequence[Segment]) -> Dataset:
+    """Applies them to split rows, in order."""
+    for each in segments:
+        if each.through == "picture":
+            rows = rows.map([*each.steps], "image")
+        elif each.through == "both":
+            rows = _with_objects(rows, each.steps)
+        elif each.steps:
+            rows = rows.map([*each.steps], ["image", headrace.boxes(_BOXES, labels=_REST, relative=True)])
+    return rows
+
+
+def _with_objects(rows: Dataset, functions: Sequence[Any]) -> Dataset:
+    rows = rows.map(T.JoinDetections(), [_BOXES, _REST], "label")
+    for function in functions:
+        rows = rows.map(_OfPicturesAndObjects(function), ["image", "label"])
+    # As the function says nothing of its types.
+    rows = rows.map(T.TypeCast("float32"), "label")
+    return rows.map(T.SplitDetections(), "label", ["_unused", _BOXES, _REST])
+
+
+def joined(rows: Dataset, data_shape: Sequence[int] | None = None) -> Dataset:
+    """Columns image, label and id; `label` holds the objects, (n, width), or with `data_shape` what ImageDetRecordIter
+    gives, before padding."""
+    rows = rows.map(T.JoinDetections(), [_BOXES, _REST], "label")
+    if data_shape is not None:
+        rows = rows.map(T.DetectionLabel([*data_shape]), [_HEADER, "label"], "label")
+    return rows.project(["image", "label", "id"])
+
+
+def label_widths(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: int) -> int:
+    """The most numbers of a label: reads the rows once."""
+    most = 0
+    for splits, _ in _ragged(rows, on_error, max_errors):
+        most = max(most, int(np.diff(splits).max()))
+    return most
+
+
+def object_shape(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: int, of: str) -> tuple[int, int]:
+    """The most objects of a picture, and how many numbers each has: reads the rows once."""
+    most, widths = 0, set()
+    objects = joined(split(rows))
+    for splits, values in _ragged(objects, on_error, max_errors):
+        most = max(most, int(np.diff(splits).max()))
+        widths.add(values.shape[1])
+    if len(widths) > 1:
+        raise DataError(f"{of}: objects have {' and '.join(map(str, sorted(widths)))} numbers; all must have as many")
+    if most == 0:
+        raise DataError(f"{of}: no label has an object whose width and height are above 0")
+    return most, widths.pop()
+
+
+def _ragged(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: int) -> Any:
+    labels = rows.project("label")
+    if on_error == "skip":
+        labels = labels.on_error("skip", max_errors=max_errors)
+    with labels.batch(_ROWS, ragged={"label": "splits"}).iterate() as batches:
+        for batch in batches:
+            yield batch["label_splits"], batch["label"]

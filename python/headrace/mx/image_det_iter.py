@@ -1,0 +1,202 @@
+"""Batches of pictures, in records or in files that a list names, with the objects in them."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from headrace import error_policy, options
+from headrace import transforms as T
+from headrace.dataset import Dataset
+from headrace.errors import GraphError
+from headrace.mx import detections
+from headrace.mx.create_det_augmenter import CreateDetAugmenter
+from headrace.mx.det_augmenters import segments
+from headrace.mx.detections import Segment
+from headrace.mx.io.data_batch import DataDesc
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.given_values import flag, part, picture_shape
+from headrace.mx.named_pictures import DECODE, NamedPictures, Path, part_of, seed_of, shown_step
+
+__all__ = ["ImageDetIter"]
+
+_ENDINGS = {"pad": Ending.PAD, "discard": Ending.DISCARD, "roll_over": Ending.ROLL_OVER}
+_FILLING = -1
+_log = logging.getLogger("headrace.mx")
+
+
+class ImageDetIter(EngineBatches):
+    """Gives batches of pictures with the objects in them, as `mxnet.image.ImageDetIter` does: a float32 array of shape
+    (batch_size, 3, height, width), in the order red, green, blue, and objects, float32 of shape (batch_size, objects, width):
+    class, xmin, ymin, xmax, ymax as parts of the picture's sides, and further numbers, filled with -1.
+
+    Labels are what records and lists of detection sets have: the width of the header, the width of an object, the rest of
+    the header, and the objects; those without width or height are left out. They are read once, to see how many objects a
+    picture has at most. Python runs for a row only where `aug_list` has a function of the user's own. In addition each batch
+    has the rows' ids as `index`.
+
+    Args:
+        batch_size: Rows in a batch, from 1 on.
+        data_shape: (3, height, width) of a picture.
+        path_imgrec: The file of records that im2rec packed.
+        path_imglist: An image list: of the files below path_root, or with path_imgrec of labels that take the place of
+            those in the records.
+        path_root: The folder of the files that a list names; None: the working folder.
+        path_imgidx: The index of path_imgrec, which shuffle and num_parts need, or "build", which makes it if it is
+            missing.
+        shuffle: Whether each epoch has an order of its own.
+        part_index: Which part is read.
+        num_parts: Into how many runs of ⌊rows / num_parts⌋ rows the rows are divided; what is left is not read.
+        aug_list: DetAugmenters, functions from a picture and its objects to both, or kernels, in order; None: those of
+            `CreateDetAugmenter`.
+        imglist: A list of [label, path] or [number, number, …, path], in place of path_imglist.
+        data_name: In `provide_data`.
+        label_name: In `provide_label`.
+        last_batch_handle: As for `ImageIter`.
+        seed: Of the order and the augmentation; None: Python's `random` draws it.
+        memory: The budget in bytes, or as "64MiB"; None: the engine's default.
+        on_error: "skip" leaves pictures out that cannot be read, or whose label is none of objects.
+        max_errors: The most rows that may be left out in an epoch.
+        state: What `state()` gave: the iterator goes on with the batch behind it.
+        augmentation: Arguments of `CreateDetAugmenter`, without aug_list.
+
+    Raises:
+        DataError: A label is none of objects; no picture has any; or from `next()`: a picture cannot be read.
+        GraphError: A parameter is out of its range, or has no effect with the others.
+        NotFoundError: A file is not there.
+        StateError: The state is of other data or another iterator.
+    """
+
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: Sequence[int],
+        path_imgrec: Path | None = None,
+        path_imglist: Path | None = None,
+        path_root: Path | None = None,
+        path_imgidx: Path | None = None,
+        shuffle: bool = False,
+        part_index: int = 0,
+        num_parts: int = 1,
+        aug_list: Sequence[Any] | None = None,
+        imglist: Sequence[Sequence[Any]] | None = None,
+        data_name: str = "data",
+        label_name: str = "label",
+        last_batch_handle: Literal["pad", "discard", "roll_over"] = "pad",
+        *,
+        seed: int | None = None,
+        memory: int | str | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+        max_errors: int = error_policy.MAX_ERRORS,
+        state: Mapping[str, Any] | None = None,
+        **augmentation: Any,
+    ) -> None:
+        of = type(self).__name__
+        size = options.whole("batch_size", batch_size, 1, of)
+        shape = picture_shape(data_shape, (3,), of)
+        options.choice("on_error", on_error, ("raise", "skip"), of)
+        ending = _ENDINGS[options.choice("last_batch_handle", last_batch_handle, tuple(_ENDINGS), of)]
+        given = NamedPictures(path_imgrec, path_imglist, path_root, path_imgidx, imglist, of)
+        rows, total = part_of(
+            given.rows(flag("shuffle", shuffle, of), -1, "float32"),
+            part(part_index, num_parts, of),
+            given.by_number,
+            of,
+        )
+        if aug_list is not None and augmentation:
+            raise GraphError(f"{of}: {', '.join(augmentation)} has no effect beside aug_list; leave out one of them")
+        self._augmenters: Callable[[tuple[int, int, int]], Sequence[Any]] = (
+            (lambda shape: CreateDetAugmenter(shape, **augmentation)) if aug_list is None else lambda shape: aug_list
+        )
+        self._rows, self._total = rows, total
+        self._names = data_name, label_name
+        self._ends = ending
+        self._runs = Running(seed_of(seed, state, of), memory, on_error, max_errors, state)
+        self.data_shape = shape
+        # Looking at the schema checks the attributes of the kernels.
+        _ = self._pictures(segments(self._augmenters(shape), of, DECODE), (1 << 20, 5)).schema
+        self.label_shape = detections.object_shape(rows, on_error, max_errors, of)
+        self._prepare(size)
+
+    def _pictures(self, through: Sequence[Segment], label_shape: tuple[int, int]) -> Dataset:
+        moved = detections.joined(detections.through(detections.split(self._rows), through))
+        return moved.map(T.PadEnd((label_shape[0], -1), _FILLING), "label")
+
+    def _prepare(self, size: int) -> None:
+        of = type(self).__name__
+        through = segments(self._augmenters(self.data_shape), of, DECODE)
+        steps = [shown_step(step) for segment in through for step in segment.steps]
+        super().__init__(
+            Pipeline(self._pictures(through, self.label_shape), "image", "id", self._total),
+            self._runs,
+            self._ends,
+            DataDesc(self._names[0], (size, *self.data_shape), np.float32),
+            DataDesc(self._names[1], (size, *self.label_shape), np.float32),
+            [f"{of}: a picture and its objects go through {', '.join(steps)}"],
+        )
+
+    def hard_reset(self) -> None:
+        """Begins the next epoch at row 0, without rows left of the one before."""
+        self._start_over()
+        self._begin()
+
+    def reshape(self, data_shape: Sequence[int] | None = None, label_shape: Sequence[int] | None = None) -> None:
+        """Gives batches of other shapes, before the first batch of an epoch.
+
+        Args:
+            data_shape: (3, height, width) of a picture; None: as before. Augmenters of `aug_list` must give it.
+            label_shape: (objects, width): not fewer objects than before, and the same width; None: as before.
+
+        Raises:
+            GraphError: A shape is none that it may be, or batches of this epoch were given.
+        """
+        of = type(self).__name__
+        if self._given > 0:
+            raise GraphError(f"{of}: reshape in the middle of an epoch; call reset() before it")
+        shape = self.data_shape if data_shape is None else picture_shape(data_shape, (3,), of)
+        if label_shape is not None:
+            self.check_label_shape(label_shape)
+            self.label_shape = (int(label_shape[0]), int(label_shape[1]))
+        self.data_shape = shape
+        if self._before > 0:
+            self._start_over()
+        if self._run is not None:
+            self._run.close()
+        epoch = self._epoch
+        self._runs = self._runs._replace(state=None)
+        self._prepare(self.batch_size)
+        self._epoch = epoch
+
+    def check_label_shape(self, label_shape: Sequence[int]) -> None:
+        """Raises GraphError unless it is (objects, width), with as many objects as now or more, and the same width."""
+        most, width = self.label_shape
+        fits = len(label_shape) == 2 and label_shape[0] >= most and label_shape[1] == width
+        if not fits:
+            raise GraphError(
+                f"{type(self).__name__}: label_shape is {options.shown(label_shape)}; it must be (objects, {width}), of at "
+                f"least {most} objects"
+            )
+
+    def sync_label_shape(self, it: "ImageDetIter", verbose: bool = False) -> "ImageDetIter":
+        """Gives both iterators the label shape of the one with more objects.
+
+        Args:
+            it: The other one, such as that of the validation set, which is returned.
+            verbose: Whether a line about the new shape goes to the log `headrace.mx`.
+
+        Raises:
+            GraphError: `it` is no ImageDetIter, or its objects have another width.
+        """
+        if not isinstance(it, ImageDetIter):
+            raise GraphError(f"{type(self).__name__}: it is {options.shown(it)}; it must be an ImageDetIter")
+        most = max(self.label_shape[0], it.label_shape[0])
+        wanted = (most, self.label_shape[1])
+        it.check_label_shape((most, self.label_shape[1]))
+        fewer = min(self.label_shape[0], it.label_shape[0])
+        for each in (self, it):
+            if each.label_shape[0] < most:
+                each.reshape(None, wanted)
+        if verbose and fewer < most:
+            _log.info("label_shape is %s now", wanted)
+        return it

@@ -1,0 +1,260 @@
+"""Parameters of MXNet's detection augmenter, as kernels of ours, in the order in which it does what they say."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from headrace import options, vision
+from headrace import transforms as T
+from headrace.errors import GraphError, UnsupportedError
+from headrace.interpolation_numbers import interpolation_of
+from headrace.kernel import Kernel
+from headrace.mx.io.augmentation import normalised
+from headrace.mx.io.given_values import number_or_nan
+
+__all__ = ["DetAugmentation", "DetAugmentationParameters"]
+
+Numbers = float | Sequence[float]
+
+
+class DetAugmentationParameters(TypedDict, total=False):
+    """Those of `mxnet.io.ImageDetRecordIter`, by the same names; values are in units of 0 … 255."""
+
+    resize: int
+    """The length of the shorter side, to which pictures are resized first; -1: they are not."""
+    rand_crop_prob: float
+    """How likely a picture is cropped."""
+    num_crop_sampler: int
+    """Into how many samplers the lists below fall; each has one number, or one for each sampler."""
+    min_crop_scales: Numbers
+    max_crop_scales: Numbers
+    min_crop_aspect_ratios: Numbers
+    max_crop_aspect_ratios: Numbers
+    min_crop_overlaps: Numbers
+    max_crop_overlaps: Numbers
+    min_crop_sample_coverages: Numbers
+    max_crop_sample_coverages: Numbers
+    min_crop_object_coverages: Numbers
+    max_crop_object_coverages: Numbers
+    max_crop_trials: int | Sequence[int]
+    crop_emit_mode: str
+    """Which objects remain: "center" or "overlap"."""
+    emit_overlap_thresh: float
+    """The share of an object that must be in the crop, for "overlap"."""
+    rand_pad_prob: float
+    """How likely a picture is put on a larger canvas."""
+    max_pad_scale: float
+    """The greatest factor of its sides."""
+    max_random_hue: int
+    random_hue_prob: float
+    max_random_saturation: int
+    random_saturation_prob: float
+    max_random_illumination: int
+    random_illumination_prob: float
+    """The most that is added in OpenCV's HLS of bytes, and how likely anything is."""
+    max_random_contrast: float
+    random_contrast_prob: float
+    """Pixels are multiplied by a factor between 1 - v and 1 + v, and how likely that is."""
+    rand_mirror_prob: float
+    """How likely left and right are swapped."""
+    fill_value: int
+    """The value of pixels beyond the picture."""
+    inter_method: int
+    """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes."""
+    resize_mode: str
+    """"force" alone."""
+    mean_r: float
+    mean_g: float
+    mean_b: float
+    mean_a: float
+    """What is subtracted from each channel."""
+    std_r: float
+    std_g: float
+    std_b: float
+    std_a: float
+    """What each channel is divided by."""
+    scale: float
+    """What all values are multiplied by, after the mean is subtracted."""
+
+
+_SAMPLERS: dict[str, Any] = {
+    "min_crop_scales": 0.0,
+    "max_crop_scales": 1.0,
+    "min_crop_aspect_ratios": 1.0,
+    "max_crop_aspect_ratios": 1.0,
+    "min_crop_overlaps": 0.0,
+    "max_crop_overlaps": 1.0,
+    "min_crop_sample_coverages": 0.0,
+    "max_crop_sample_coverages": 1.0,
+    "min_crop_object_coverages": 0.0,
+    "max_crop_object_coverages": 1.0,
+    "max_crop_trials": 25,
+}
+_MEANS = ("mean_r", "mean_g", "mean_b", "mean_a")
+_DEVIATIONS = ("std_r", "std_g", "std_b", "std_a")
+# Hue, lightness and saturation, in V.RandomHls's order, and the most of each.
+_HLS = {"hue": 180, "illumination": 255, "saturation": 255}
+_LEAST_PAD_SCALE = 1.05
+
+_DEFAULTS: dict[str, Any] = {
+    "resize": -1,
+    "rand_crop_prob": 0.0,
+    "num_crop_sampler": 1,
+    **_SAMPLERS,
+    "crop_emit_mode": "center",
+    "emit_overlap_thresh": 0.3,
+    "rand_pad_prob": 0.0,
+    "max_pad_scale": 1.0,
+    **{f"max_random_{name}": 0 for name in _HLS},
+    **{f"random_{name}_prob": 0.0 for name in (*_HLS, "contrast")},
+    "max_random_contrast": 0.0,
+    "rand_mirror_prob": 0.0,
+    "fill_value": 127,
+    "inter_method": 1,
+    "resize_mode": "force",
+    **dict.fromkeys(_MEANS, 0.0),
+    **dict.fromkeys(_DEVIATIONS, 1.0),
+    "scale": 1.0,
+}
+
+
+class DetAugmentation:
+    """The kernels from encoded pictures to data of `data_shape` (channels, height, width), float32.
+
+    Raises:
+        GraphError: A parameter is out of its range.
+        TypeError: There is no such parameter.
+        UnsupportedError: There is no kernel for a parameter.
+    """
+
+    def __init__(self, given: Mapping[str, Any], data_shape: tuple[int, int, int], of: str) -> None:
+        for name in given:
+            if name not in _DEFAULTS:
+                raise TypeError(f"{of}() has no parameter {name}; those of augmentation are {', '.join(_DEFAULTS)}")
+        self._given = {**_DEFAULTS, **given}
+        self._channels, *self._size = data_shape
+        self._of = of
+        self._how = interpolation_of(self._given["inter_method"], "inter_method", of)
+        self._fill = options.whole("fill_value", self._given["fill_value"], 0, of, 255)
+
+    def kernels(self) -> list[Kernel]:
+        """All of them, in order."""
+        mode = "RGB" if self._channels == 3 else "L"
+        return [
+            vision.Decode(mode=mode, orientation=True),  # type: ignore[arg-type]
+            *self._resizing(),
+            *self._colours(),
+            *self._mirroring(),
+            *self._padding(),
+            *self._cropping(),
+            self._forced(),
+            *self._values(),
+            vision.HWC2CHW(),
+        ]
+
+    def _resizing(self) -> list[Kernel]:
+        if self._given["resize"] == -1:
+            return []
+        shorter = options.whole("resize", self._given["resize"], 1, self._of)
+        return [vision.Resize(shorter, interpolation=self._how, antialias=False)]
+
+    def _colours(self) -> list[Kernel]:
+        return [*self._shifting(), *self._contrast()]
+
+    def _shifting(self) -> list[Kernel]:
+        most = [
+            options.whole(f"max_random_{name}", self._given[f"max_random_{name}"], 0, self._of, limit)
+            for name, limit in _HLS.items()
+        ]
+        chances = [self._share(f"random_{name}_prob") for name in _HLS]
+        # What is shifted, and how likely exactly that is.
+        subsets: list[tuple[list[int], float]] = [([], 1.0)]
+        for which, (amount, chance) in enumerate(zip(most, chances, strict=True)):
+            if amount > 0 and chance > 0:
+                subsets = [
+                    (with_it, p * q)
+                    for now, p in subsets
+                    for with_it, q in (([*now, which], chance), (now, 1 - chance))
+                ]
+        likely = [(shifted, p) for shifted, p in subsets if shifted and p > 0]
+        if not likely:
+            return []
+        if self._channels != 3:
+            raise GraphError(f"{self._of}: data_shape has {self._channels} channels, and hue and saturation are for 3")
+        branches = [self._shift(shifted, most) for shifted, _ in likely]
+        chosen = branches[0] if len(branches) == 1 else vision.RandomChoice(branches, [p for _, p in likely])
+        return [vision.RandomApply([chosen], p=min(sum(p for _, p in likely), 1.0))]
+
+    @staticmethod
+    def _shift(shifted: Sequence[int], most: Sequence[int]) -> Kernel:
+        return vision.RandomHls(*(most[i] if i in shifted else 0 for i in range(len(most))))
+
+    def _contrast(self) -> list[Kernel]:
+        most, chance = self._number("max_random_contrast", 0), self._share("random_contrast_prob")
+        if most == 0 or chance == 0:
+            return []
+        # Rounded, halves up, and cut off.
+        scaled = [vision.RandomRescale((1 - most, 1 + most), (0.5, 0.5)), T.TypeCast("uint8")]
+        return [vision.RandomApply(scaled, p=chance)]
+
+    def _mirroring(self) -> list[Kernel]:
+        chance = self._share("rand_mirror_prob")
+        return [vision.RandomHorizontalFlip(chance)] if chance > 0 else []
+
+    def _padding(self) -> list[Kernel]:
+        chance, most = self._share("rand_pad_prob"), self._number("max_pad_scale", 1)
+        if chance == 0 or most <= _LEAST_PAD_SCALE:
+            return []
+        # A smaller factor is drawn as likely as it is in MXNet, and does nothing.
+        chance *= (most - _LEAST_PAD_SCALE) / (most - 1)
+        return [vision.RandomZoomOut(self._fill, (_LEAST_PAD_SCALE, most), chance)]
+
+    def _cropping(self) -> list[Kernel]:
+        chance = self._share("rand_crop_prob")
+        samplers = options.whole("num_crop_sampler", self._given["num_crop_sampler"], 1, self._of)
+        lists = {name: self._of_samplers(name, samplers) for name in _SAMPLERS}
+        mode: Any = options.choice("crop_emit_mode", self._given["crop_emit_mode"], ("center", "overlap"), self._of)
+        if chance == 0:
+            return []
+        crop = vision.RandomConstrainedCrop(
+            **lists, emit_mode=mode, emit_overlap_thresh=self._share("emit_overlap_thresh")
+        )
+        return [vision.RandomApply([crop], p=chance)]
+
+    def _of_samplers(self, name: str, samplers: int) -> Any:
+        given = self._given[name]
+        listed = [*given] if isinstance(given, (list, tuple)) else [given]
+        if len(listed) not in (1, samplers):
+            raise GraphError(
+                f"{self._of}: {name} has {len(listed)} numbers, and num_crop_sampler is {samplers}; give one, or one for each"
+            )
+        return tuple(listed)
+
+    def _forced(self) -> Kernel:
+        mode = options.choice("resize_mode", self._given["resize_mode"], ("force", "shrink", "fit"), self._of)
+        if mode != "force":
+            raise UnsupportedError(
+                f'{self._of}: resize_mode is {mode!r}, and only "force" is here, which gives each picture the size of '
+                "data_shape"
+            )
+        return vision.Resize(self._size, interpolation=self._how, antialias=False)
+
+    def _values(self) -> list[Kernel]:
+        means = [self._number(name) for name in _MEANS]
+        deviations = [self._number(name) for name in _DEVIATIONS]
+        if not all(deviation > 0 for deviation in deviations):
+            raise GraphError(f"{self._of}: the deviations are {deviations}; each must be above 0")
+        return normalised(means[: self._channels], deviations[: self._channels], self._number("scale"), [])
+
+    def _number(self, name: str, least: float = -math.inf) -> float:
+        number = number_or_nan(self._given[name])
+        if not math.isfinite(number) or number < least:
+            from_on = "" if least == -math.inf else f" from {least} on"
+            raise GraphError(f"{self._of}: {name} is {options.shown(self._given[name])}; it must be a number{from_on}")
+        return number
+
+    def _share(self, name: str) -> float:
+        number = number_or_nan(self._given[name])
+        if not 0 <= number <= 1:
+            raise GraphError(f"{self._of}: {name} is {options.shown(self._given[name])}; it must be between 0 and 1")
+        return number

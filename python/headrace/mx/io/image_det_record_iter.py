@@ -1,0 +1,166 @@
+"""Batches of the pictures in image records, with the objects in them."""
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
+
+import numpy as np
+
+from headrace import error_policy, options
+from headrace import transforms as T
+from headrace.dataset import Dataset
+from headrace.errors import GraphError, UnsupportedError
+from headrace.mx import detections
+from headrace.mx.context import Context
+from headrace.mx.detections import Segment
+from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.data_batch import DataDesc
+from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters
+from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
+from headrace.mx.io.given_values import dtype_name, flag, number_or_nan, part, picture_shape
+from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
+
+__all__ = ["ImageDetRecordIter"]
+
+_log = logging.getLogger("headrace.mx")
+# Channels, rows, columns, and the length of the label.
+_BEFORE = 4
+
+
+class ImageDetRecordIter(EngineBatches):
+    """Gives batches of pictures with the objects in them, as `mxnet.io.ImageDetRecordIter` does: a float32 array of shape
+    (batch_size, channels, height, width), in the order red, green, blue, and labels of shape (batch_size,
+    label_pad_width + 4): channels, height, width, the length of the label, the label, and what pads it.
+
+    A label is what records of detection sets have: the width of its header, the width of an object, the rest of the header,
+    and for each object its class, xmin, ymin, xmax, ymax as parts of the picture's sides, and further numbers. Boxes move
+    with their picture. Kernels do all of it; the page "From MXNet" of the documentation maps every parameter. In addition
+    each batch has the records' ids as `index`.
+
+    Args:
+        path_imgrec: The file; several, between semicolons or in a list; or a folder of them.
+        data_shape: (channels, height, width) of a picture; 1 or 3 channels.
+        batch_size: Rows in a batch, from 1 on.
+        path_imgidx: The index of the file, or a list with one for each file, or "build", which makes it if it is missing:
+            then rows have numbers. "": the file is read in splits.
+        path_imglist: An image list whose labels take the place of those in the records; "": there is none.
+        label_width: Numbers of a label; -1: any number.
+        label_pad_width: The width to which labels are padded; 0: that of the widest, for which the rows are read once.
+        label_pad_value: What they are padded with.
+        shuffle: Whether each epoch has an order of its own: of all rows with an index, else of splits and within a window.
+        seed: Of the order and of the augmentation.
+        shuffle_chunk_size: Without an index: the size of a split in MB, which are read in random order; 0: 1/1024 of the
+            files.
+        shuffle_chunk_seed: Of the order of these splits.
+        round_batch: Whether the last batch of an epoch is filled with the first rows of the next pass, which then begins
+            behind them; else with the first rows of the epoch. `pad` says how many.
+        num_parts: As for `ImageRecordIter`.
+        part_index: Which of the parts is read.
+        dtype: "float32" alone.
+        data_name: In `provide_data`.
+        label_name: In `provide_label`.
+        aug_seq: "det_aug_default" alone.
+        preprocess_threads: The most tasks of one kind at once; None: the engine chooses.
+        prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
+        ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
+        device_id: Likewise.
+        verbose: Whether a line about the data goes to the log `headrace.mx`.
+        memory: The budget in bytes, or as "64MiB"; None: the engine's default.
+        on_error: "skip" leaves records out that cannot be decoded or whose label is none of objects.
+        max_errors: The most rows that may be left out in an epoch.
+        state: What `state()` gave: the iterator goes on with the batch behind it.
+        augmentation_parameters: `DetAugmentationParameters`, by MXNet's names.
+
+    Raises:
+        DataError: A label is none of objects.
+        GraphError: A parameter is out of its range, or a label is wider than label_pad_width.
+        NotFoundError: A file is not there.
+        StateError: The state is of other data or another iterator.
+        UnsupportedError: There is no kernel for a parameter.
+    """
+
+    def __init__(
+        self,
+        *,
+        path_imgrec: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        data_shape: Sequence[int],
+        batch_size: int,
+        path_imgidx: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = "",
+        path_imglist: str | os.PathLike[str] = "",
+        label_width: int = -1,
+        label_pad_width: int = 0,
+        label_pad_value: float = -1.0,
+        shuffle: bool = False,
+        seed: int = 0,
+        shuffle_chunk_size: int = 0,
+        shuffle_chunk_seed: int = 0,
+        round_batch: bool = True,
+        num_parts: int = 1,
+        part_index: int = 0,
+        dtype: Literal["float32"] = "float32",
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        aug_seq: str = "det_aug_default",
+        preprocess_threads: int | None = None,
+        prefetch_buffer: int | None = None,
+        ctx: str | Context = "gpu",
+        device_id: int = 0,
+        verbose: bool = True,
+        memory: int | str | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+        max_errors: int = error_policy.MAX_ERRORS,
+        state: Mapping[str, Any] | None = None,
+        **augmentation_parameters: Unpack[DetAugmentationParameters],
+    ) -> None:
+        of = type(self).__name__
+        shape = picture_shape(data_shape, (1, 3), of)
+        options.choice("dtype", dtype_name(dtype), ("float32",), of)
+        if aug_seq != "det_aug_default":
+            raise UnsupportedError(f'{of}: aug_seq is {aug_seq!r}; there is "det_aug_default" alone')
+        size = options.whole("batch_size", batch_size, 1, of)
+        shuffled = flag("shuffle", shuffle, of)
+        source = ImageRecords(
+            paths=path_imgrec,
+            index=given_paths(path_imgidx),
+            path_imglist=given_paths(path_imglist),
+            label_width=options.whole("label_width", label_width, -1, of),
+            shuffle=shuffled,
+            chunk=chunk_of(shuffle_chunk_size, shuffle_chunk_seed, shuffled, given_paths(path_imgidx) is not None, of),
+            part=part(part_index, num_parts, of),
+            of=of,
+        )
+        threads = threads_of(preprocess_threads, of)
+        round_whole = flag("round_batch", round_batch, of)
+        logs = flag("verbose", verbose, of)
+        options.choice("on_error", on_error, ("raise", "skip"), of)
+        pad_value = _number("label_pad_value", label_pad_value, of)
+        width = options.whole("label_pad_width", label_pad_width, 0, of)
+        kernels = DetAugmentation(dict(augmentation_parameters), shape, of).kernels()
+        rows, total = source.rows(counted=round_whole, skips=on_error == "skip")
+
+        def made(width: int) -> Dataset:
+            moved = detections.through(detections.split(rows), [Segment("kernels", kernels)])
+            return detections.joined(moved, shape).map(T.PadEnd((_BEFORE + width,), pad_value), "label")
+
+        # Looking at the schema checks the attributes of the kernels.
+        _ = made(1 << 20).schema
+        if width == 0:
+            width = detections.label_widths(source.all_rows(), on_error, max_errors)
+        super().__init__(
+            Pipeline(made(width), "image", "id", total, source.shard),
+            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
+            Ending.ROUND if round_whole else Ending.PAD,
+            DataDesc(data_name, (size, *shape), np.float32),
+            DataDesc(label_name, (size, _BEFORE + width), np.float32),
+            explained(of, ctx, device_id, threads, prefetch_buffer),
+        )
+        if logs:
+            _log.info("%s: %s, labels padded to %s, shuffle=%s", of, path_imgrec, width, shuffled)
+
+
+def _number(name: str, given: Any, of: str) -> float:
+    number = number_or_nan(given)
+    if number != number:
+        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be a number")
+    return number
