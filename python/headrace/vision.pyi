@@ -11,7 +11,7 @@ from headrace.chooser import Chooser
 from headrace.kernel import Kernel
 
 if TYPE_CHECKING:
-    pass
+    from headrace.parameters import Parameter
 
 __all__ = [
     "AdjustBrightness",
@@ -108,7 +108,7 @@ class AdjustBrightness(Kernel):
         V.AdjustBrightness(1.5)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class AdjustContrast(Kernel):
     """Raises or lowers the contrast of an image.
@@ -127,7 +127,7 @@ class AdjustContrast(Kernel):
         V.AdjustContrast(1.5)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class AdjustGamma(Kernel):
     """Corrects the gamma of an image.
@@ -146,7 +146,7 @@ class AdjustGamma(Kernel):
         V.AdjustGamma(2.2)
     """
 
-    def __init__(self, gamma: float, gain: float = 1.0) -> None: ...
+    def __init__(self, gamma: float | Parameter, gain: float | Parameter = 1.0) -> None: ...
 
 class AdjustHue(Kernel):
     """Turns the hue of an image.
@@ -166,7 +166,7 @@ class AdjustHue(Kernel):
         V.AdjustHue(0.25)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class AdjustSaturation(Kernel):
     """Raises or lowers the saturation of an image.
@@ -185,7 +185,7 @@ class AdjustSaturation(Kernel):
         V.AdjustSaturation(1.5)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class AdjustSharpness(Kernel):
     """Makes an image sharper or smoother.
@@ -205,7 +205,7 @@ class AdjustSharpness(Kernel):
         V.AdjustSharpness(2)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class Affine(Kernel):
     """Turns, moves, scales and shears an image.
@@ -235,13 +235,13 @@ class Affine(Kernel):
 
     def __init__(
         self,
-        angle: float = 0.0,
-        translate: Sequence[float] = (0.0, 0.0),
-        scale: float = 1.0,
-        shear: float | Sequence[float] = (0.0, 0.0),
-        center: Sequence[float] | None = None,
+        angle: float | Parameter = 0.0,
+        translate: Sequence[float] | Parameter = (0.0, 0.0),
+        scale: float | Parameter = 1.0,
+        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None: ...
 
 class AugMix(Kernel):
@@ -279,13 +279,13 @@ class AugMix(Kernel):
 
     def __init__(
         self,
-        severity: int = 3,
-        mixture_width: int = 3,
-        chain_depth: int = -1,
-        alpha: float = 1.0,
+        severity: int | Parameter = 3,
+        mixture_width: int | Parameter = 3,
+        chain_depth: int | Parameter = -1,
+        alpha: float | Parameter = 1.0,
         all_ops: bool = True,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -318,7 +318,7 @@ class AutoAugment(Kernel):
         self,
         policy: Literal["imagenet", "cifar10", "svhn"] = "imagenet",
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -342,7 +342,7 @@ class AutoContrast(Kernel):
         V.AutoContrast()
     """
 
-    def __init__(self, cutoff: float = 0.0, ignore: int | Sequence[int] = ()) -> None: ...
+    def __init__(self, cutoff: float | Parameter = 0.0, ignore: int | Sequence[int] | Parameter = ()) -> None: ...
 
 class CenterCrop(Kernel):
     """Cuts a rectangle out of the middle of an image.
@@ -362,7 +362,7 @@ class CenterCrop(Kernel):
         V.CenterCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int], rounding: Literal["even", "down"] = "even") -> None: ...
+    def __init__(self, size: int | Sequence[int] | Parameter, rounding: Literal["even", "down"] = "even") -> None: ...
 
 class CenterSquare(Kernel):
     """Cuts the largest square out of the middle of an image.
@@ -408,10 +408,10 @@ class ColorJitter(Kernel):
 
     def __init__(
         self,
-        brightness: float | Sequence[float] = 0.0,
-        contrast: float | Sequence[float] = 0.0,
-        saturation: float | Sequence[float] = 0.0,
-        hue: float | Sequence[float] = 0.0,
+        brightness: float | Sequence[float] | Parameter = 0.0,
+        contrast: float | Sequence[float] | Parameter = 0.0,
+        saturation: float | Sequence[float] | Parameter = 0.0,
+        hue: float | Sequence[float] | Parameter = 0.0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -455,7 +455,14 @@ class Crop(Kernel):
         V.Crop(10, 20, height=30, width=40)
     """
 
-    def __init__(self, top: int, left: int, height: int, width: int, fill: float | Sequence[float] = 0) -> None: ...
+    def __init__(
+        self,
+        top: int | Parameter,
+        left: int | Parameter,
+        height: int | Parameter,
+        width: int | Parameter,
+        fill: float | Sequence[float] | Parameter = 0,
+    ) -> None: ...
 
 class CutMix(Kernel):
     """Replaces a rectangle of each image of a batch by that of another, and mixes their labels.
@@ -489,8 +496,8 @@ class CutMix(Kernel):
 
     def __init__(
         self,
-        alpha: float = 1.0,
-        classes: int | None = None,
+        alpha: float | Parameter = 1.0,
+        classes: int | None | Parameter = None,
         layout: Literal["HWC", "CHW"] = "CHW",
         *,
         seed: int | None = None,
@@ -539,8 +546,8 @@ class Decode(Kernel):
         self,
         mode: Literal["RGB", "L", "unchanged", "any", "anydepth"] = "RGB",
         orientation: bool = False,
-        max_pixels: int | None = 178956970,
-        scale: int = 1,
+        max_pixels: int | None | Parameter = 178956970,
+        scale: int | Parameter = 1,
     ) -> None: ...
 
 class ElasticTransform(Kernel):
@@ -576,10 +583,10 @@ class ElasticTransform(Kernel):
 
     def __init__(
         self,
-        alpha: float | Sequence[float] = 50.0,
-        sigma: float | Sequence[float] = 5.0,
+        alpha: float | Sequence[float] | Parameter = 50.0,
+        sigma: float | Sequence[float] | Parameter = 5.0,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -606,7 +613,7 @@ class EncodeJpeg(Kernel):
         V.EncodeJpeg(quality=90)
     """
 
-    def __init__(self, quality: int = 95) -> None: ...
+    def __init__(self, quality: int | Parameter = 95) -> None: ...
 
 class EncodePng(Kernel):
     """Encodes an image as a PNG.
@@ -629,7 +636,7 @@ class EncodePng(Kernel):
         V.EncodePng(compression=6)
     """
 
-    def __init__(self, compression: int | None = None) -> None: ...
+    def __init__(self, compression: int | None | Parameter = None) -> None: ...
 
 class EnlargeToSize(Kernel):
     """Enlarges an image that is smaller than a size.
@@ -656,7 +663,7 @@ class EnlargeToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
+        size: int | Sequence[int] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
     ) -> None: ...
@@ -693,7 +700,7 @@ class FiveCrop(Kernel):
         V.FiveCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int]) -> None: ...
+    def __init__(self, size: int | Sequence[int] | Parameter) -> None: ...
 
 class GaussianBlur(Kernel):
     """Blurs an image with a Gaussian.
@@ -721,8 +728,8 @@ class GaussianBlur(Kernel):
 
     def __init__(
         self,
-        kernel_size: int | Sequence[int],
-        sigma: float | Sequence[float] = (0.1, 2.0),
+        kernel_size: int | Sequence[int] | Parameter,
+        sigma: float | Sequence[float] | Parameter = (0.1, 2.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -757,8 +764,8 @@ class GaussianNoise(Kernel):
 
     def __init__(
         self,
-        mean: float = 0.0,
-        sigma: float = 0.1,
+        mean: float | Parameter = 0.0,
+        sigma: float | Parameter = 0.1,
         clip: bool = True,
         *,
         seed: int | None = None,
@@ -786,7 +793,7 @@ class Grayscale(Kernel):
         V.Grayscale(3)
     """
 
-    def __init__(self, output_channels: int = 1) -> None: ...
+    def __init__(self, output_channels: int | Parameter = 1) -> None: ...
 
 class HWC2CHW(Kernel):
     """Moves the channels of an image to the front.
@@ -845,7 +852,12 @@ class MixUp(Kernel):
     """
 
     def __init__(
-        self, alpha: float = 1.0, classes: int | None = None, *, seed: int | None = None, name: str | None = None
+        self,
+        alpha: float | Parameter = 1.0,
+        classes: int | None | Parameter = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class Normalize(Kernel):
@@ -867,7 +879,10 @@ class Normalize(Kernel):
     """
 
     def __init__(
-        self, mean: float | Sequence[float], std: float | Sequence[float], layout: Literal["HWC", "CHW"] = "HWC"
+        self,
+        mean: float | Sequence[float] | Parameter,
+        std: float | Sequence[float] | Parameter,
+        layout: Literal["HWC", "CHW"] = "HWC",
     ) -> None: ...
 
 class Pad(Kernel):
@@ -894,8 +909,8 @@ class Pad(Kernel):
 
     def __init__(
         self,
-        padding: int | Sequence[int],
-        fill: float | Sequence[float] = 0,
+        padding: int | Sequence[int] | Parameter,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None: ...
 
@@ -924,9 +939,9 @@ class PadToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        offset: int | Sequence[int] | None = None,
-        fill: float | Sequence[float] = 0,
+        size: int | Sequence[int] | Parameter,
+        offset: int | Sequence[int] | None | Parameter = None,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None: ...
 
@@ -956,10 +971,10 @@ class Perspective(Kernel):
 
     def __init__(
         self,
-        startpoints: Sequence[float],
-        endpoints: Sequence[float],
+        startpoints: Sequence[float] | Parameter,
+        endpoints: Sequence[float] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None: ...
 
 class Posterize(Kernel):
@@ -978,7 +993,7 @@ class Posterize(Kernel):
         V.Posterize(4)
     """
 
-    def __init__(self, bits: int) -> None: ...
+    def __init__(self, bits: int | Parameter) -> None: ...
 
 class RandAugment(Kernel):
     """Applies operations chosen at random, all with one magnitude.
@@ -1009,11 +1024,11 @@ class RandAugment(Kernel):
 
     def __init__(
         self,
-        num_ops: int = 2,
-        magnitude: int = 9,
-        num_magnitude_bins: int = 31,
+        num_ops: int | Parameter = 2,
+        magnitude: int | Parameter = 9,
+        num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1042,7 +1057,9 @@ class RandomAdjustSharpness(Kernel):
         V.RandomAdjustSharpness(2)
     """
 
-    def __init__(self, factor: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(
+        self, factor: float | Parameter, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class RandomAffine(Kernel):
     """Turns, moves, scales and shears an image at random.
@@ -1078,13 +1095,13 @@ class RandomAffine(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float],
-        translate: Sequence[float] | None = None,
-        scale: Sequence[float] | None = None,
-        shear: float | Sequence[float] | None = None,
-        center: Sequence[float] | None = None,
+        degrees: float | Sequence[float] | Parameter,
+        translate: Sequence[float] | None | Parameter = None,
+        scale: Sequence[float] | None | Parameter = None,
+        shear: float | Sequence[float] | None | Parameter = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1128,14 +1145,14 @@ class RandomAffineResize(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] = (0.0, 0.0),
-        shear: float | Sequence[float] = (0.0, 0.0),
-        scale: Sequence[float] = (1.0, 1.0),
-        ratio: Sequence[float] = (1.0, 1.0),
-        min_size: int = 1,
-        max_size: int | None = None,
+        degrees: float | Sequence[float] | Parameter = (0.0, 0.0),
+        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
+        scale: Sequence[float] | Parameter = (1.0, 1.0),
+        ratio: Sequence[float] | Parameter = (1.0, 1.0),
+        min_size: int | Parameter = 1,
+        max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1162,7 +1179,12 @@ class RandomApply(Chooser):
     """
 
     def __init__(
-        self, kernels: Kernel | Sequence[Kernel], p: float = 0.5, *, seed: int | None = None, name: str | None = None
+        self,
+        kernels: Kernel | Sequence[Kernel],
+        p: float | Parameter = 0.5,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomAutocontrast(Kernel):
@@ -1190,9 +1212,9 @@ class RandomAutocontrast(Kernel):
 
     def __init__(
         self,
-        cutoff: float = 0.0,
-        ignore: int | Sequence[int] = (),
-        p: float = 0.5,
+        cutoff: float | Parameter = 0.0,
+        ignore: int | Sequence[int] | Parameter = (),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1277,10 +1299,10 @@ class RandomCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        padding: int | Sequence[int] | None = None,
+        size: int | Sequence[int] | Parameter,
+        padding: int | Sequence[int] | None | Parameter = None,
         pad_if_needed: bool = False,
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
         *,
         seed: int | None = None,
@@ -1307,7 +1329,7 @@ class RandomEqualize(Kernel):
         V.RandomEqualize()
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomErasing(Kernel):
     """Erases a random rectangle in some rows, chosen at random.
@@ -1336,10 +1358,10 @@ class RandomErasing(Kernel):
 
     def __init__(
         self,
-        p: float = 0.5,
-        scale: Sequence[float] = (0.02, 0.33),
-        ratio: Sequence[float] = (0.3, 3.3),
-        value: float | Sequence[float] = 0,
+        p: float | Parameter = 0.5,
+        scale: Sequence[float] | Parameter = (0.02, 0.33),
+        ratio: Sequence[float] | Parameter = (0.3, 3.3),
+        value: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1364,7 +1386,7 @@ class RandomGrayscale(Kernel):
         V.RandomGrayscale()
     """
 
-    def __init__(self, p: float = 0.1, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.1, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomHls(Kernel):
     """Shifts hue, lightness and saturation at random.
@@ -1390,7 +1412,13 @@ class RandomHls(Kernel):
     """
 
     def __init__(
-        self, hue: int = 0, lightness: int = 0, saturation: int = 0, *, seed: int | None = None, name: str | None = None
+        self,
+        hue: int | Parameter = 0,
+        lightness: int | Parameter = 0,
+        saturation: int | Parameter = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomHorizontalFlip(Kernel):
@@ -1411,7 +1439,7 @@ class RandomHorizontalFlip(Kernel):
         V.RandomHorizontalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomInvert(Kernel):
     """Invert in some rows, chosen at random.
@@ -1432,7 +1460,7 @@ class RandomInvert(Kernel):
         V.RandomInvert()
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomLighting(Kernel):
     """Shifts the colours of an image along the principal components of natural images.
@@ -1456,7 +1484,9 @@ class RandomLighting(Kernel):
         V.RandomLighting()
     """
 
-    def __init__(self, alpha: float = 0.05, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(
+        self, alpha: float | Parameter = 0.05, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class RandomOrder(Chooser):
     """Applies several kernels to each row, in an order that is drawn.
@@ -1510,10 +1540,10 @@ class RandomPerspective(Kernel):
 
     def __init__(
         self,
-        distortion_scale: float = 0.5,
-        p: float = 0.5,
+        distortion_scale: float | Parameter = 0.5,
+        p: float | Parameter = 0.5,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1546,11 +1576,11 @@ class RandomPhotometricDistort(Kernel):
 
     def __init__(
         self,
-        brightness: Sequence[float] = (0.875, 1.125),
-        contrast: Sequence[float] = (0.5, 1.5),
-        saturation: Sequence[float] = (0.5, 1.5),
-        hue: Sequence[float] = (-0.05, 0.05),
-        p: float = 0.5,
+        brightness: Sequence[float] | Parameter = (0.875, 1.125),
+        contrast: Sequence[float] | Parameter = (0.5, 1.5),
+        saturation: Sequence[float] | Parameter = (0.5, 1.5),
+        hue: Sequence[float] | Parameter = (-0.05, 0.05),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1576,7 +1606,9 @@ class RandomPosterize(Kernel):
         V.RandomPosterize(4)
     """
 
-    def __init__(self, bits: int, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(
+        self, bits: int | Parameter, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class RandomRescale(Kernel):
     """Multiplies by a random number and adds another.
@@ -1601,8 +1633,8 @@ class RandomRescale(Kernel):
 
     def __init__(
         self,
-        scale: Sequence[float] = (1.0, 1.0),
-        shift: Sequence[float] = (0.0, 0.0),
+        scale: Sequence[float] | Parameter = (1.0, 1.0),
+        shift: Sequence[float] | Parameter = (0.0, 0.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1636,8 +1668,8 @@ class RandomResize(Kernel):
 
     def __init__(
         self,
-        min_size: int,
-        max_size: int,
+        min_size: int | Parameter,
+        max_size: int | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -1676,9 +1708,9 @@ class RandomResizedCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        scale: Sequence[float] = (0.08, 1.0),
-        ratio: Sequence[float] = (0.75, 1.3333333333333333),
+        size: int | Sequence[int] | Parameter,
+        scale: Sequence[float] | Parameter = (0.08, 1.0),
+        ratio: Sequence[float] | Parameter = (0.75, 1.3333333333333333),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -1716,11 +1748,11 @@ class RandomRotation(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float],
+        degrees: float | Sequence[float] | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1784,8 +1816,8 @@ class RandomShortestSize(Kernel):
 
     def __init__(
         self,
-        min_size: int | Sequence[int],
-        max_size: int | None = None,
+        min_size: int | Sequence[int] | Parameter,
+        max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -1815,7 +1847,12 @@ class RandomSolarize(Kernel):
     """
 
     def __init__(
-        self, threshold: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None
+        self,
+        threshold: float | Parameter,
+        p: float | Parameter = 0.5,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomSquare(Kernel):
@@ -1841,7 +1878,13 @@ class RandomSquare(Kernel):
     """
 
     def __init__(
-        self, least: int, most: int, centered: bool = False, *, seed: int | None = None, name: str | None = None
+        self,
+        least: int | Parameter,
+        most: int | Parameter,
+        centered: bool = False,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomVerticalFlip(Kernel):
@@ -1862,7 +1905,7 @@ class RandomVerticalFlip(Kernel):
         V.RandomVerticalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomZoomOut(Kernel):
     """Puts some images on a larger canvas, at random.
@@ -1888,9 +1931,9 @@ class RandomZoomOut(Kernel):
 
     def __init__(
         self,
-        fill: float | Sequence[float] = 0,
-        side_range: Sequence[float] = (1.0, 4.0),
-        p: float = 0.5,
+        fill: float | Sequence[float] | Parameter = 0,
+        side_range: Sequence[float] | Parameter = (1.0, 4.0),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1912,7 +1955,7 @@ class Rescale(Kernel):
         V.Rescale(1 / 255)
     """
 
-    def __init__(self, scale: float, shift: float = 0.0) -> None: ...
+    def __init__(self, scale: float | Parameter, shift: float | Parameter = 0.0) -> None: ...
 
 class Resize(Kernel):
     """Resizes an image to a height and width, or its shorter side to a length.
@@ -1947,10 +1990,10 @@ class Resize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
+        size: int | Sequence[int] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
-        max_size: int | None = None,
+        max_size: int | None | Parameter = None,
     ) -> None: ...
 
 class Rotate(Kernel):
@@ -1980,11 +2023,11 @@ class Rotate(Kernel):
 
     def __init__(
         self,
-        angle: float,
+        angle: float | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None: ...
 
 class SanitizeBoxes(Kernel):
@@ -2005,7 +2048,7 @@ class SanitizeBoxes(Kernel):
         V.SanitizeBoxes(min_size=1.0)
     """
 
-    def __init__(self, min_size: float = 1.0, min_area: float = 1.0) -> None: ...
+    def __init__(self, min_size: float | Parameter = 1.0, min_area: float | Parameter = 1.0) -> None: ...
 
 class ScaleJitter(Kernel):
     """Scales an image by a random factor of the size that fits a target.
@@ -2035,8 +2078,8 @@ class ScaleJitter(Kernel):
 
     def __init__(
         self,
-        target_size: int | Sequence[int],
-        scale_range: Sequence[float] = (0.1, 2.0),
+        target_size: int | Sequence[int] | Parameter,
+        scale_range: Sequence[float] | Parameter = (0.1, 2.0),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2071,10 +2114,10 @@ class SlicePatches(Kernel):
 
     def __init__(
         self,
-        num_height: int = 1,
-        num_width: int = 1,
+        num_height: int | Parameter = 1,
+        num_width: int | Parameter = 1,
         slice_mode: Literal["pad", "drop"] = "pad",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None: ...
 
 class Solarize(Kernel):
@@ -2093,7 +2136,7 @@ class Solarize(Kernel):
         V.Solarize(128)
     """
 
-    def __init__(self, threshold: float) -> None: ...
+    def __init__(self, threshold: float | Parameter) -> None: ...
 
 class SubtractImage(Kernel):
     """Subtracts an image, such as the mean image of a data set, from every image.
@@ -2113,7 +2156,7 @@ class SubtractImage(Kernel):
         V.SubtractImage(np.zeros(224 * 224 * 3), (224, 224, 3))
     """
 
-    def __init__(self, image: float | Sequence[float], shape: Sequence[int]) -> None: ...
+    def __init__(self, image: float | Sequence[float] | Parameter, shape: Sequence[int] | Parameter) -> None: ...
 
 class TenCrop(Kernel):
     """Cuts the four corners and the middle out of an image and its mirror image, a column each.
@@ -2133,7 +2176,7 @@ class TenCrop(Kernel):
         V.TenCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None: ...
+    def __init__(self, size: int | Sequence[int] | Parameter, vertical_flip: bool = False) -> None: ...
 
 class ToFloat(Kernel):
     """Brings whole numbers to 0 … 1.
@@ -2175,9 +2218,9 @@ class TrivialAugmentWide(Kernel):
 
     def __init__(
         self,
-        num_magnitude_bins: int = 31,
+        num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2207,7 +2250,7 @@ class UniformAugment(Chooser):
     def __init__(
         self,
         kernels: Sequence[Kernel | Sequence[Kernel]],
-        num_ops: int = 2,
+        num_ops: int | Parameter = 2,
         *,
         seed: int | None = None,
         name: str | None = None,
