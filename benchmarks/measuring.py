@@ -15,14 +15,17 @@ PHOTOS = ROOT / "examples" / "photos"
 MEBIBYTE = 1 << 20
 
 
-def in_own_process(script: str, *arguments: object, environment: Mapping[str, str] | None = None) -> Any:
+def in_own_process(
+    script: str, *arguments: object, environment: Mapping[str, str] | None = None, timeout: float | None = None
+) -> Any:
     """Runs this script again with `arguments`, and `environment` added to its own; returns its output, read as JSON.
 
-    Disables the threads of NumPy's OpenBLAS, which keep a core busy for a while after NumPy is loaded.
+    Raises subprocess.TimeoutExpired after `timeout` seconds. Disables the threads of NumPy's OpenBLAS, which keep a core
+    busy for a while after NumPy is loaded.
     """
     command = [sys.executable, os.path.abspath(script), *map(str, arguments)]
     variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **(environment or {})}
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=variables)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=variables, timeout=timeout)
     if done.returncode != 0:
         sys.exit(f"failed: {' '.join(command)}")
     return json.loads(done.stdout.splitlines()[-1])

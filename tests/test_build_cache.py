@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import pathlib
+import shutil
 
 from tests.conftest import ROOT
 
@@ -44,3 +45,17 @@ def test_the_folder_is_the_one_that_bazel_fills():
         f"build --disk_cache=~/{build_cache.FOLDER.relative_to(pathlib.Path.home())}\n"
         in (ROOT / ".bazelrc").read_text()
     )
+
+
+def test_the_largest_size_holds_what_one_clean_run_writes():
+    assert build_cache.LARGEST >= build_cache.LEAST_FREE
+
+
+def test_a_disk_that_is_nearly_full_is_said_with_what_fills_it():
+    assert build_cache.warning_of(build_cache.LEAST_FREE) == ""
+    warning = build_cache.warning_of(build_cache.LEAST_FREE - 100_000_000)
+    assert "24.9 GB free" in warning and "needs 25 GB: the outputs of four configurations" in warning
+
+
+def test_free_bytes_are_those_of_the_disk_even_before_the_folder_is_made(tmp_path):
+    assert 0 < build_cache.free_bytes(tmp_path / "not" / "made") <= shutil.disk_usage(tmp_path).total

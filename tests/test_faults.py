@@ -13,6 +13,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.faults import preload
+from tests.thinning import LONG, QUICK
 
 RUN = ROOT / "tests/faults/run.py"
 PIPELINES = [
@@ -28,8 +29,10 @@ PIPELINES = [
 ]
 LAST = 1_000_000
 # Every fifth operation on files lacks something, in turn one of three; with ./test --long each operation lacks each.
-STEP, SCARCE = (1, ["ENOMEM", "EMFILE", "ENOSPC"]) if os.environ.get("HEADRACE_LONG") else (5, ["scarce"])
+STEP, SCARCE = (1, ["ENOMEM", "EMFILE", "ENOSPC"]) if LONG else (5, ["scarce"])
 MOST_THREADS = 200
+# With ./test --quick every fifth operation, and every fifth start of a thread, fails.
+FAILING_STEP = 5 if QUICK else 1
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +57,7 @@ def points(library: pathlib.Path, pipeline: str, kind: str, first: int, last: in
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_an_operation_on_files_fails(library, pipeline):
-    failed, ended = points(library, pipeline, "file", 1, LAST)
+    failed, ended = points(library, pipeline, "file", 1, LAST, FAILING_STEP)
     print(f"HEADRACE-COUNT faults={failed}")
     assert ended
 
@@ -69,6 +72,6 @@ def test_an_operation_on_files_lacks_memory_or_room(library, pipeline, kind):
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_a_thread_cannot_be_made(library, pipeline):
-    failed, ended = points(library, pipeline, "thread", 1, MOST_THREADS)
+    failed, ended = points(library, pipeline, "thread", 1, MOST_THREADS, FAILING_STEP)
     print(f"HEADRACE-COUNT faults={failed}")
     assert ended

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 import headrace as hr
 from headrace import vision as V
 from tests.recipes import recipes
+from tests.thinning import examples
 
 bounded = settings(
-    max_examples=80, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(80), derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 
 

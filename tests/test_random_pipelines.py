@@ -1,6 +1,7 @@
 """Random pipelines: their rows are those of the model, in every way of running them."""
 
 import collections
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,20 @@ from hypothesis import strategies as st
 import headrace as hr
 from tests.recipes import Recipe, Rows, Unmodelled, recipes
 from tests.running import Outcome, assert_same, read, read_all
+from tests.thinning import examples
 
 bounded = settings(
-    max_examples=400, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(400), derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 counts: collections.Counter[str] = collections.Counter()
+
+
+@pytest.fixture(autouse=True)
+def counted() -> Iterator[None]:
+    counts.clear()
+    yield
+    print(f"HEADRACE-COUNT variants={counts['variants']}")
+    assert counts["variants"] > 0
 
 
 def model_of(recipe: Recipe) -> Rows | None:
@@ -102,7 +112,7 @@ def test_random_pipelines_give_the_same_answer(recipe, run, steps, ways):
     counts["variants"] += len(WAYS) + 4
 
 
-@settings(bounded, max_examples=150)
+@settings(bounded, max_examples=examples(150))
 @given(
     recipes(),
     st.sampled_from([(0, 2), (1, 2), (2, 3)]),
@@ -122,8 +132,3 @@ def test_random_shards_give_the_same_answer(recipe, shard, even, steps, ways):
         assert_same(whole, read_all(recipe.build(), **way, **run))
     assert_same(whole, read_in_parts(recipe, steps, ways, **run))
     counts["variants"] += len(WAYS)
-
-
-def test_random_pipelines_were_run():
-    print(f"HEADRACE-COUNT variants={counts['variants']}")
-    assert counts["variants"] > 0

@@ -70,29 +70,45 @@ def _after_another_epoch(with_seed: hr.Dataset, epoch: int) -> Outcome:
     return read(iter(with_seed))
 
 
-VARIANTS: dict[str, Variant] = {
-    "unoptimized": with_options(optimize=False),
-    **{f"without_{name}": with_options(disabled_passes=[name]) for name in PASSES},
-    "one_worker": with_options(workers=1),
-    "seven_workers": with_options(workers=7),
-    "window_of_one": with_options(window=1),
-    "window_of_one_and_one_worker": with_options(window=1, workers=1),
-    "window_of_three_and_seven_workers": with_options(window=3, workers=7),
-    "rows_by_twos": with_options(group=2),
-    "rows_by_hundreds_and_one_worker": with_options(group=100, workers=1),
-    "rows_alone": with_options(group=1),
-    "small_memory": with_options(memory="8MiB"),
-    "pulled": with_options(executor="pull"),
-    "pulled_and_unoptimized": with_options(executor="pull", optimize=False),
-    "iterated": iterated,
-    "kept_at_the_source": kept_at(0),
-    "kept_after_a_step": kept_at(1),
-    "kept_as_late_as_may_be": kept_at(99),
-    "restored_at_every_step": restored_every(1),
-    "restored_at_every_step_pulled": restored_every(1, executor="pull"),
-    "restored_at_every_third_step": restored_every(3),
-    "restored_at_every_third_step_rows_by_sevens": restored_every(3, group=7),
-    "restored_across_executors": restored_across_executors,
-    "on_a_device": with_options(device="cpu:0"),
-    "restored_at_every_third_step_on_a_device": restored_every(3, device="cpu:0", device_depth=1),
+# By what they change.
+KINDS: dict[str, dict[str, Variant]] = {
+    "passes": {
+        "unoptimized": with_options(optimize=False),
+        **{f"without_{name}": with_options(disabled_passes=[name]) for name in PASSES},
+    },
+    "workers": {
+        "one_worker": with_options(workers=1),
+        "seven_workers": with_options(workers=7),
+        "window_of_one": with_options(window=1),
+        "window_of_one_and_one_worker": with_options(window=1, workers=1),
+        "window_of_three_and_seven_workers": with_options(window=3, workers=7),
+    },
+    "messages": {
+        "rows_by_twos": with_options(group=2),
+        "rows_by_hundreds_and_one_worker": with_options(group=100, workers=1),
+        "rows_alone": with_options(group=1),
+        "small_memory": with_options(memory="8MiB"),
+    },
+    "executor": {
+        "pulled": with_options(executor="pull"),
+        "pulled_and_unoptimized": with_options(executor="pull", optimize=False),
+    },
+    "epochs": {
+        "iterated": iterated,
+        "kept_at_the_source": kept_at(0),
+        "kept_after_a_step": kept_at(1),
+        "kept_as_late_as_may_be": kept_at(99),
+    },
+    "states": {
+        "restored_at_every_step": restored_every(1),
+        "restored_at_every_step_pulled": restored_every(1, executor="pull"),
+        "restored_at_every_third_step": restored_every(3),
+        "restored_at_every_third_step_rows_by_sevens": restored_every(3, group=7),
+        "restored_across_executors": restored_across_executors,
+    },
+    "device": {
+        "on_a_device": with_options(device="cpu:0"),
+        "restored_at_every_third_step_on_a_device": restored_every(3, device="cpu:0", device_depth=1),
+    },
 }
+VARIANTS: dict[str, Variant] = {name: variant for kind in KINDS.values() for name, variant in kind.items()}

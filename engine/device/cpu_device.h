@@ -27,8 +27,15 @@ class CpuDevice : public Device {
     return DeviceMemory{.refusal = ResourceError("the machine has no memory for a batch of ", bytes, " bytes")};
   }
   void Free(uint8_t* memory) override { std::free(memory); }
-  absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> /*after*/) override {
-    for (const DeviceCopy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
+  absl::StatusOr<FencePtr> Fill(const DeviceFill& fill, absl::Span<const FencePtr> /*after*/) override {
+    for (const DeviceCopy& copy : fill.copies) std::memcpy(copy.to, copy.from, copy.bytes);
+    for (const DeviceMapping& each : fill.mappings) {
+      if (each.value_bytes == sizeof(uint16_t)) {
+        MapAllBytes<uint16_t>(each.mapping);
+      } else {
+        MapAllBytes<uint32_t>(each.mapping);
+      }
+    }
     return FencePtr();
   }
   absl::Status Wait(const FencePtr& /*fence*/) override { return absl::OkStatus(); }

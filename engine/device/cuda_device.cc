@@ -95,6 +95,7 @@ CudaDevice::CudaDevice(int number, std::shared_ptr<CudaContext> context, CUstrea
       refusals_before_(host_.refusals()) {}
 
 CudaDevice::~CudaDevice() {
+  kernels_.reset();
   const CudaScope scope(*context_);
   if (scope.status().ok()) driver_.StreamDestroy(stream_);
   host_.pool().Trim(0);
@@ -154,21 +155,29 @@ absl::StatusOr<FencePtr> CudaDevice::NewFence() {
   return std::make_shared<CudaFence>(context_, event);
 }
 
-absl::StatusOr<FencePtr> CudaDevice::Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) {
+absl::StatusOr<bool> CudaDevice::Maps() {
+  HEADRACE_IN_CONTEXT();
+  HEADRACE_ASSIGN_OR_RETURN(kernels_, CudaKernels::Load(context_));
+  return kernels_ != nullptr;
+}
+
+absl::StatusOr<FencePtr> CudaDevice::Fill(const DeviceFill& fill, absl::Span<const FencePtr> after) {
   HEADRACE_IN_CONTEXT();
   HEADRACE_ASSIGN_OR_RETURN(FencePtr done, NewFence());
-  HEADRACE_RETURN_IF_ERROR(QueueCopies(copies, after, *done));
+  HEADRACE_RETURN_IF_ERROR(QueueFill(fill, after, *done));
   return done;
 }
 
-absl::Status CudaDevice::QueueCopies(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after,
-                                     const Fence& done) {
+absl::Status CudaDevice::QueueFill(const DeviceFill& fill, absl::Span<const FencePtr> after, const Fence& done) {
   for (const FencePtr& fence : after) {
     HEADRACE_RETURN_IF_ERROR(Check(driver_.StreamWaitEvent(stream_, EventOf(*fence), 0), "cuStreamWaitEvent"));
   }
-  for (const DeviceCopy& copy : copies) {
+  for (const DeviceCopy& copy : fill.copies) {
     HEADRACE_RETURN_IF_ERROR(
         Check(driver_.MemcpyHtoDAsync(PointerOf(copy.to), copy.from, copy.bytes, stream_), "cuMemcpyHtoDAsync"));
+  }
+  for (const DeviceMapping& mapping : fill.mappings) {
+    HEADRACE_RETURN_IF_ERROR(kernels_->Map(mapping, stream_));
   }
   return Check(driver_.EventRecord(EventOf(done), stream_), "cuEventRecord");
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/device/cuda_driver.h"
+#include "engine/device/cuda_kernels.h"
 #include "engine/device/device.h"
 #include "engine/device/page_locked_memory.h"
 
@@ -30,7 +31,8 @@ class CudaDevice : public Device {
   absl::StatusOr<DeviceMemory> Allocate(size_t bytes) override;
   void Free(uint8_t* memory) override;
   void FreeAfterCapture(uint8_t* memory) override;
-  absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override;
+  absl::StatusOr<bool> Maps() override;
+  absl::StatusOr<FencePtr> Fill(const DeviceFill& fill, absl::Span<const FencePtr> after) override;
   absl::Status Wait(const FencePtr& fence) override;
   absl::Status WaitForCopies() override;
   absl::StatusOr<bool> WaitForAll() override;
@@ -47,14 +49,15 @@ class CudaDevice : public Device {
   absl::StatusOr<bool> Captured(CUstream stream) const;
   absl::StatusOr<bool> Synchronize() const;
   void FreeLeft();
-  absl::Status QueueCopies(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after, const Fence& done);
+  absl::Status QueueFill(const DeviceFill& fill, absl::Span<const FencePtr> after, const Fence& done);
 
   const int number_;
   const std::shared_ptr<CudaContext> context_;
   const CudaDriver& driver_;
   const CUstream stream_;
   PageLockedMemory& host_;
-  const uint64_t refusals_before_;  // of page-locked memory
+  const uint64_t refusals_before_;        // of page-locked memory
+  std::unique_ptr<CudaKernels> kernels_;  // null: Maps was not called, or there are none for this device
 };
 
 }  // namespace headrace

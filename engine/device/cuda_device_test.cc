@@ -614,8 +614,8 @@ class Mutant : public Device {
   absl::StatusOr<DeviceMemory> Allocate(size_t bytes) override { return device_->Allocate(bytes); }
   void Free(uint8_t* memory) override { device_->Free(memory); }
   void FreeAfterCapture(uint8_t* memory) override { device_->FreeAfterCapture(memory); }
-  absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override {
-    return device_->Copy(copies, omits_ == Omits::kWaitOfTheStream ? absl::Span<const FencePtr>() : after);
+  absl::StatusOr<FencePtr> Fill(const DeviceFill& fill, absl::Span<const FencePtr> after) override {
+    return device_->Fill(fill, omits_ == Omits::kWaitOfTheStream ? absl::Span<const FencePtr>() : after);
   }
   absl::Status Wait(const FencePtr& fence) override {
     const bool omitted = omits_ == Omits::kWaitOfTheHost || (omits_ == Omits::kWaitBeforeFree && closing);

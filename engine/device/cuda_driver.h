@@ -45,7 +45,11 @@ namespace headrace {
   USE(EventCreate, 2000)                      \
   USE(EventDestroy, 4000)                     \
   USE(EventRecord, 2000)                      \
-  USE(EventSynchronize, 2000)
+  USE(EventSynchronize, 2000)                 \
+  USE(ModuleLoadData, 2000)                   \
+  USE(ModuleGetFunction, 2000)                \
+  USE(ModuleUnload, 2000)                     \
+  USE(LaunchKernel, 4000)
 
 struct CudaDriver {
 #define HEADRACE_USE(name, version) PFN_cu##name##_v##version name = nullptr;

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/buffer.h"
+#include "engine/device/byte_mapping.h"
 
 namespace headrace {
 
@@ -38,6 +39,18 @@ struct DeviceCopy {
   void* to;
   const void* from;  // on the host
   size_t bytes;
+};
+
+// Work on pictures that were copied: bytes become values of so many bytes each.
+struct DeviceMapping {
+  ByteMapping mapping;
+  size_t value_bytes;  // 2 or 4
+};
+
+// What is done with a batch in one go: copies, then work on what was copied.
+struct DeviceFill {
+  absl::Span<const DeviceCopy> copies;
+  absl::Span<const DeviceMapping> mappings = {};
 };
 
 class Device {
@@ -68,11 +81,14 @@ class Device {
   // Frees memory for which WaitForAll could not wait.
   virtual void FreeAfterCapture(uint8_t* memory) { Free(memory); }
 
-  // Starts the copies, after the fences. Returns the fence of the copies; the sources must not change before it.
-  virtual absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) = 0;
+  // Whether it should map bytes after a copy instead of the host before it. kUnsupported: why it cannot.
+  virtual absl::StatusOr<bool> Maps() { return false; }
+  // Starts the copies and mappings, after the fences. Returns the fence of all of them; the sources must not change
+  // before it.
+  virtual absl::StatusOr<FencePtr> Fill(const DeviceFill& fill, absl::Span<const FencePtr> after) = 0;
   // Waits on this thread.
   virtual absl::Status Wait(const FencePtr& fence) = 0;
-  // Waits on this thread for all copies that were started.
+  // Waits on this thread for all copies and mappings that were started.
   virtual absl::Status WaitForCopies() = 0;
   // Waits on this thread for all work of all streams; false: not while one is captured into a graph.
   virtual absl::StatusOr<bool> WaitForAll() = 0;

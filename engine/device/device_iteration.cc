@@ -5,8 +5,19 @@
 #include "core/error.h"
 #include "engine/device/device_name.h"
 #include "engine/device/open_device.h"
+#include "ir/infer.h"
 
 namespace headrace {
+namespace {
+
+// Without the steps that the device does.
+absl::StatusOr<ir::proto::Graph> Reduced(const ir::proto::Graph& graph, std::vector<DeviceTail>& tails) {
+  HEADRACE_ASSIGN_OR_RETURN(DeviceTails taken, TakeTails(graph));
+  tails = std::move(taken.tails);
+  return std::move(taken.graph);
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::Start(const ir::proto::Graph& user_graph,
                                                                         IterateOptions options) {
@@ -35,15 +46,26 @@ absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::StartOn(std::s
     HEADRACE_ASSIGN_OR_RETURN(budget, started->device_->DefaultBudget());
   }
   options.page_locked = started->device_->page_locked();
+  const auto tails = std::make_shared<std::vector<DeviceTail>>();
+  HEADRACE_ASSIGN_OR_RETURN(const bool maps, started->device_->Maps());
+  if (maps && options.optimize)
+    options.reduce = [tails](const ir::proto::Graph& graph) { return Reduced(graph, *tails); };
   HEADRACE_ASSIGN_OR_RETURN(started->iteration_, Iteration::Start(user_graph, std::move(options)));
+  started->tails_ = *tails;
   started->queue_ =
-      std::make_unique<DeviceQueue>(started->device_, planned, budget, profile, started->iteration_.get());
+      std::make_unique<DeviceQueue>(started->device_, planned, budget, profile, *tails, started->iteration_.get());
   if (!pull) HEADRACE_RETURN_IF_ERROR(started->queue_->StartThread());
   return started;
 }
 
 absl::StatusOr<Pipeline::Outcome> DeviceIteration::Fetch(std::chrono::nanoseconds limit, DeviceRow& row) {
   return queue_ ? queue_->Fetch(limit, row) : iteration_->Fetch(limit, row);
+}
+
+ir::Schema DeviceIteration::schema() const {
+  ir::Schema schema = iteration_->schema();
+  for (const DeviceTail& tail : tails_) ir::SetColumn(schema, tail.column, tail.type);
+  return schema;
 }
 
 void DeviceIteration::Given() {

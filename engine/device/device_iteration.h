@@ -41,7 +41,7 @@ class DeviceIteration {
   uint64_t epoch() const { return position().epoch; }
   uint64_t delivered() const { return position().delivered; }
   absl::StatusOr<std::string> State() const { return iteration_->StateAt(position()); }
-  ir::Schema schema() const { return iteration_->schema(); }
+  ir::Schema schema() const;
   Report report();
   // As Iteration's, with the times of batches on the device.
   Profile profile();
@@ -53,6 +53,7 @@ class DeviceIteration {
 
   std::shared_ptr<Device> device_;
   std::unique_ptr<Iteration> iteration_;
+  std::vector<DeviceTail> tails_;
   std::unique_ptr<DeviceQueue> queue_;  // null: without a device
 };
 

@@ -14,6 +14,7 @@
 #include "core/fork_watch.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
+#include "engine/device/device_layout.h"
 #include "engine/exec/worker_pool.h"
 
 namespace headrace {
@@ -26,17 +27,13 @@ constexpr std::chrono::milliseconds kSlice{50};
 constexpr std::chrono::seconds kPatience{1};
 // Copies that may run while the next batch is fetched: more would keep host memory for nothing.
 constexpr size_t kCopiesAtOnce = 2;
-// Of a column within the memory of its batch.
-constexpr size_t kColumnAlignment = 256;
-
-size_t Aligned(size_t bytes) { return (bytes + kColumnAlignment - 1) / kColumnAlignment * kColumnAlignment; }
 
 double SecondsSince(uint64_t start_ns) { return static_cast<double>(NowNs() - start_ns) * 1e-9; }
 
 }  // namespace
 
 DeviceQueue::DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& planned, int64_t budget, int64_t profile,
-                         Iteration* iteration)
+                         std::vector<DeviceTail> tails, Iteration* iteration)
     : device_(std::move(device)),
       planned_(planned),
       iteration_(iteration),
@@ -48,9 +45,16 @@ DeviceQueue::DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& pl
                                            ++releases_;
                                            for_sender_.notify_all();
                                          })),
+      tails_(std::move(tails)),
+      tail_of_(iteration->schema().columns.size(), -1),
       next_epoch_(iteration->epoch()),
       position_(iteration->position()) {
+  const ir::Schema schema = iteration->schema();
+  for (size_t i = 0; i < tails_.size(); ++i) {
+    tail_of_[static_cast<size_t>(schema.IndexOf(tails_[i].column))] = static_cast<int>(i);
+  }
   report_.name = device_->name();
+  report_.steps = TailsText(tails_);
   report_.depth = planned.depth;
   report_.budget_bytes = budget;
 }
@@ -184,10 +188,13 @@ bool DeviceQueue::TrySendNext(std::chrono::nanoseconds limit) {
 }
 
 absl::StatusOr<DeviceQueue::Outcome> DeviceQueue::FetchNext(std::chrono::nanoseconds limit, ResultRow& row) {
-  HEADRACE_ASSIGN_OR_RETURN(const Outcome at_once, iteration_->Fetch(std::chrono::nanoseconds(0), row));
-  if (at_once != Outcome::kNothingYet) return at_once;
-  // Gives host memory back before it waits.
-  HEADRACE_RETURN_IF_ERROR(RetirePending(0));
+  // Gives host memory back before it waits, one copy after the other: the device goes on with the next one.
+  while (true) {
+    HEADRACE_ASSIGN_OR_RETURN(const Outcome at_once, iteration_->Fetch(std::chrono::nanoseconds(0), row));
+    if (at_once != Outcome::kNothingYet) return at_once;
+    if (pending_.empty()) break;
+    HEADRACE_RETURN_IF_ERROR(RetirePending(pending_.size() - 1));
+  }
   const uint64_t start = NowNs();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -209,48 +216,47 @@ absl::Status DeviceQueue::SendRow(ResultRow row) {
 }
 
 absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
-  Pending pending;
-  std::vector<size_t> columns;
-  size_t bytes = 0;
+  DeviceLayout layout;
   for (size_t c = 0; c < row.columns.size(); ++c) {
     if (IsVariableLength(row.columns[c].dtype())) continue;
     HEADRACE_ASSIGN_OR_RETURN(Tensor source, Readable(row.columns[c]));
-    bytes += Aligned(source.bytes());
-    pending.sources.push_back(std::move(source));
-    columns.push_back(c);
+    DeviceTail* const tail = TailOf(c);
+    if (tail != nullptr) {
+      HEADRACE_ASSIGN_OR_RETURN(tail->table, Readable(tail->table));
+    }
+    layout.Add(c, std::move(source), tail);
   }
   DeviceRow sent;
   sent.id = row.id;
   sent.columns = std::move(row.columns);
-  if (columns.empty()) return sent;
-  HEADRACE_ASSIGN_OR_RETURN(sent.batch, TakeBuffer(std::max(bytes, kColumnAlignment)));
-  std::vector<DeviceCopy> copies;
-  uint8_t* to = sent.batch->memory();
-  for (size_t i = 0; i < columns.size(); ++i) {
-    const Tensor& source = pending.sources[i];
-    if (source.bytes() > 0) copies.push_back({to, source.raw(), source.bytes()});
-    // Of the batch's memory, which the tensor keeps.
-    const BufferRef keeper = BufferRef::Foreign(to, 0, [batch = sent.batch] {});
-    sent.columns[columns[i]] = Tensor::View(source.dtype(), source.shape(), keeper, to);
-    to += Aligned(source.bytes());
-  }
+  if (layout.empty()) return sent;
+  HEADRACE_ASSIGN_OR_RETURN(sent.batch, TakeBuffer(layout.bytes()));
+  uint8_t* const memory = sent.batch->memory();
+  // Of the batch's memory, which the tensors keep.
+  const BufferRef keeper = BufferRef::Foreign(memory, 0, [batch = sent.batch] {});
+  layout.Place(memory, keeper, absl::MakeSpan(sent.columns));
+  Pending pending{.fence = {}, .sources = layout.sources()};
   const uint64_t start = NowNs();
   if (track_ != nullptr) {
     number = pending.number = track_->Begin(start);
     sent.batch->ReleasedOn(track_, number);
   }
-  HEADRACE_RETURN_IF_ERROR(StartCopies(*sent.batch, copies, std::move(pending)));
+  HEADRACE_RETURN_IF_ERROR(StartFill(*sent.batch, layout.fill(), std::move(pending)));
   const std::lock_guard<std::mutex> lock(mutex_);
   report_.copy_s += SecondsSince(start);
   ++report_.batches;
-  for (const DeviceCopy& copy : copies) report_.bytes += copy.bytes;
+  for (const DeviceCopy& copy : layout.fill().copies) report_.bytes += copy.bytes;
   return sent;
 }
 
-absl::Status DeviceQueue::StartCopies(DeviceBatch& batch, absl::Span<const DeviceCopy> copies, Pending pending) {
-  absl::StatusOr<FencePtr> fence = batch.Fill(copies);
+DeviceTail* DeviceQueue::TailOf(size_t column) {
+  return tail_of_[column] < 0 ? nullptr : &tails_[static_cast<size_t>(tail_of_[column])];
+}
+
+absl::Status DeviceQueue::StartFill(DeviceBatch& batch, const DeviceFill& fill, Pending pending) {
+  absl::StatusOr<FencePtr> fence = batch.Fill(fill);
   if (!fence.ok()) {
-    // Some of the copies may have begun.
+    // Some of it may have begun.
     device_->WaitForCopies().IgnoreError();
     return fence.status();
   }

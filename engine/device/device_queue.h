@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "engine/device/device.h"
 #include "engine/device/device_ring.h"
+#include "engine/device/device_tail.h"
 #include "engine/device/device_track.h"
 #include "engine/exec/device_report.h"
 #include "engine/exec/iteration.h"
@@ -40,9 +41,10 @@ class DeviceQueue {
  public:
   using Outcome = Pipeline::Outcome;
 
-  // Sends what `iteration`, which outlives it, gives. `profile`: batches whose times are noted; 0: none.
+  // Sends what `iteration`, which outlives it, gives, and does what is left of its steps on the device. `profile`:
+  // batches whose times are noted; 0: none.
   DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& planned, int64_t budget, int64_t profile,
-              Iteration* iteration);
+              std::vector<DeviceTail> tails, Iteration* iteration);
   ~DeviceQueue();
   DeviceQueue(const DeviceQueue&) = delete;
 
@@ -89,7 +91,9 @@ class DeviceQueue {
   absl::Status SendRow(ResultRow row);
   // Replaces columns of numbers by tensors on the device. `number`: of the batch on the track.
   absl::StatusOr<DeviceRow> Copy(ResultRow row, size_t& number);
-  absl::Status StartCopies(DeviceBatch& batch, absl::Span<const DeviceCopy> copies, Pending pending);
+  absl::Status StartFill(DeviceBatch& batch, const DeviceFill& fill, Pending pending);
+  // Of the column; null: it is copied as it is.
+  DeviceTail* TailOf(size_t column);
   // Returns the tensor, or a copy of it in memory that the device can read.
   absl::StatusOr<Tensor> Readable(const Tensor& tensor);
   // An error for lack of memory, with the device's words where it gave no page-locked memory.
@@ -137,6 +141,8 @@ class DeviceQueue {
   bool threaded_ = false;
 
   // Used by the sending thread alone.
+  std::vector<DeviceTail> tails_;
+  std::vector<int> tail_of_;  // by column; -1: none
   std::deque<Pending> pending_;
   uint64_t next_epoch_;
   std::optional<uint64_t> told_;  // the epoch that the iteration was asked for last

@@ -30,8 +30,8 @@ DeviceBatch::~DeviceBatch() {
 
 Device& DeviceBatch::device() const { return ring_->device(); }
 
-absl::StatusOr<FencePtr> DeviceBatch::Fill(absl::Span<const DeviceCopy> copies) {
-  HEADRACE_ASSIGN_OR_RETURN(filled_, device().Copy(copies, buffer_.fences));
+absl::StatusOr<FencePtr> DeviceBatch::Fill(const DeviceFill& fill) {
+  HEADRACE_ASSIGN_OR_RETURN(filled_, device().Fill(fill, buffer_.fences));
   buffer_.fences.clear();
   return filled_;
 }

@@ -41,8 +41,8 @@ class DeviceBatch {
 
   Device& device() const;
   uint8_t* memory() const { return buffer_.memory; }
-  // Copies into its memory, after everything that used the memory before. Returns the fence of the copies.
-  absl::StatusOr<FencePtr> Fill(absl::Span<const DeviceCopy> copies);
+  // Fills its memory, after everything that used the memory before. Returns the fence of that.
+  absl::StatusOr<FencePtr> Fill(const DeviceFill& fill);
 
   // What is queued on the stream from now on finds the batch there, and is waited for before its memory is reused.
   // kUnsupported: a stream of another device.

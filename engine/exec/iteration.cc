@@ -57,6 +57,9 @@ absl::StatusOr<ir::Optimized> Optimize(const ir::proto::Graph& graph, const Iter
   if (even == ShardAssignment::Even::kPad) {
     HEADRACE_RETURN_IF_ERROR(ir::MarkPadding(prepared));
   }
+  if (options.reduce) {
+    HEADRACE_ASSIGN_OR_RETURN(prepared, options.reduce(prepared));
+  }
   return ir::Optimize(prepared, off);
 }
 

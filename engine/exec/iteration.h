@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,9 @@
 #include "ir/passes.h"
 
 namespace headrace {
+
+// Takes steps out of the graph, before the optimizer, that the caller does with the rows. The columns keep their names.
+using ReduceGraph = std::function<absl::StatusOr<ir::proto::Graph>(const ir::proto::Graph& graph)>;
 
 struct IterateOptions {
   std::optional<uint64_t> seed;
@@ -46,6 +50,7 @@ struct IterateOptions {
   std::string failed_rows_log;                    // as PipelineOptions'
   std::optional<PlannedDevice> device;            // as PipelineOptions'
   BufferPool* page_locked = nullptr;              // as PipelineOptions'
+  ReduceGraph reduce;                             // null: all steps run here
   std::shared_ptr<CacheShelf> shelf;              // keeps rows of caches for the next iteration; null: none
 };
 

@@ -60,6 +60,7 @@ std::string Sent(const Report& report, const DeviceReport& device) {
   Append(text, "\n      its thread copied for ", SecondsText(device.copy_s), ", and waited ",
          SecondsText(device.input_wait_s), " for batches, ", SecondsText(device.room_wait_s),
          " for the loop to take one, ", SecondsText(device.buffer_wait_s), " for a buffer");
+  if (!device.steps.empty()) Append(text, "\n      after the copy it does ", device.steps);
   if (device.staged_bytes > 0) {
     Append(text, "\n      ", BytesText(static_cast<int64_t>(device.staged_bytes)),
            " were copied once more, from memory that is not page-locked");

@@ -15,6 +15,13 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def only_what_is_new_is_collected() -> None:
+    """Spares the collections after each test what was there before its file: modules and all collected tests."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def photos() -> pathlib.Path:
     return ROOT / "examples/photos"

@@ -28,6 +28,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
 from headrace.run_options import RunParameters
+from tests.thinning import examples, one_in
 
 PIXELS = np.arange(4 * 60 * 80 * 3, dtype=np.uint32).astype(np.uint8).reshape(4, 60, 80, 3)
 
@@ -378,8 +379,8 @@ def check(call: Callable[[], Any]) -> None:
 
 def odd_calls(name: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     call, given = TABLE[name]
-    for parameter in parameters(name):
-        for value_name, value in odd_values().items():
+    for number, parameter in enumerate(parameters(name)):
+        for value_name, value in one_in(4, list(odd_values().items()), first=number):
             yield f"{name}({parameter}={value_name})", odd_call(name, {parameter: value})
 
 
@@ -404,7 +405,7 @@ def test_odd_values(name):
 
 @hypothesis.given(some.data())
 @hypothesis.settings(
-    max_examples=1000,
+    max_examples=examples(1000),
     deadline=None,
     database=None,
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],

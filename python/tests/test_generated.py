@@ -1,5 +1,6 @@
 """The files generated from the declarations are up to date and complete."""
 
+import functools
 import importlib.util
 import inspect
 import json
@@ -48,6 +49,7 @@ def test_every_operator_is_in_python_with_its_documentation(op):
     assert f"### {'' if op['python_module'] else 'hr.'}{op['name']}" in page() or f".{op['name']}\n" in page()
 
 
+@functools.cache
 def cpp_tests() -> str:
     rooms = ("kernels", "ops", "engine")
     return "".join(path.read_text() for room in rooms for path in sorted((ROOT / room).rglob("*_test.cc")))

@@ -26,6 +26,7 @@ from headrace.pack.picture_packing import Skipped, reasons_of
 from headrace.pack.progress import Progress, time_text
 from headrace.pack.recipe import Recipe
 from headrace.pack.record_draft import RecordDraft
+from tests.thinning import examples
 
 MAGIC = 0xCED7230A
 
@@ -307,7 +308,7 @@ def test_parts_have_every_record_once_and_in_order(listing, root, tmp_path, part
     assert found == whole
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=20), st.integers(1, 50))
 def test_a_line_on_a_border_belongs_to_the_part_before(tmp_path_factory, lengths, parts):
     listing = tmp_path_factory.mktemp("parts") / "x.lst"
@@ -568,7 +569,7 @@ def test_finished_pictures_are_not_encoded_again(many):
     assert listing.with_suffix(".rec").read_bytes() == expected
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_resume_trusts_no_byte_that_it_did_not_check(many, kept_run, data):
     root, listing, expected, index = many

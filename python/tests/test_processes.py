@@ -18,6 +18,7 @@ import pytest
 from conftest import eventually, run_python, values
 
 import headrace as hr
+from tests.thinning import examples, one_in
 
 # Spares the processes the import of this file, and with it pytest's.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -80,7 +81,7 @@ def rows_of(dataset, **options):
         ]
 
 
-@pytest.mark.parametrize("processes", [1, 2, 7])
+@pytest.mark.parametrize("processes", one_in(3, [1, 2, 7], first=1))
 def test_processes_give_what_threads_give(processes):
     def build(count):
         numbers = hr.Range(23, shuffle=True).map(noisy, "value", processes=count).map(doubled, "value", processes=count)
@@ -353,7 +354,7 @@ def test_processes_that_do_not_start_are_no_fault_of_the_row(monkeypatch, tmp_pa
 
 
 def test_processes_killed_at_any_moment_lose_no_row(tmp_path):
-    kills = int(os.environ.get("HEADRACE_KILLS", "24"))
+    kills = int(os.environ.get("HEADRACE_KILLS", examples(24)))
 
     def alarmed(value):
         mark = tmp_path / str(value)

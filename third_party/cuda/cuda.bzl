@@ -1,4 +1,4 @@
-"""Headers of the CUDA driver's API, from the package nvidia-cuda-runtime in the project's virtual environment."""
+"""Headers of the CUDA driver's API, and nvcc where it is installed, from NVIDIA's packages in the project's virtual environment."""
 
 _ASK = "import nvidia; print(next(iter(nvidia.__path__)) + '/cu13/include')"
 
@@ -9,6 +9,12 @@ def _impl(ctx):
         fail("no .venv with nvidia-cuda-runtime (tools/setup/setup makes it): " + asked.stderr)
     for header in ["cuda.h", "cudaTypedefs.h"]:
         ctx.symlink(asked.stdout.strip() + "/" + header, "include/" + header)
+    # nvcc finds its parts from its own place, so it is called there; the version is part of what is cached.
+    nvcc = asked.stdout.strip().replace("/include", "/bin/nvcc")
+    version = ctx.execute([nvcc, "--version"]) if ctx.path(nvcc).exists else None
+    ctx.file("nvcc.bzl", "NVCC = %r\nNVCC_VERSION = %r\n" % (
+        (nvcc, version.stdout.strip().split("\n")[-1]) if version and version.return_code == 0 else ("", "")
+    ))
     ctx.file("BUILD", """
 cc_library(name = "driver_headers", hdrs = glob(["include/*.h"]), includes = ["include"], visibility = ["//visibility:public"])
 """)

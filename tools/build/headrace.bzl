@@ -1,5 +1,7 @@
 """Rules for Headrace's own C++, with the warnings and the floating-point rules that all rooms share."""
 
+load("@cuda//:nvcc.bzl", "NVCC", "NVCC_VERSION")
+
 # -ffp-contract=off: a*b+c contracted into one FMA gives different bits on different CPUs, and bits are guaranteed.
 _COPTS = ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
 
@@ -70,6 +72,27 @@ def headrace_embedded_text(src):
         srcs = [src],
         outs = [src + ".inc"],
         cmd = "(printf 'R\"text('; cat $<; printf ')text\"') > $@",
+    )
+
+def headrace_cuda_kernels(name, src, hdrs):
+    """Kernels for CUDA devices: NAME.fatbin.inc holds the numbers of a fat binary, for an array; one 0 without nvcc.
+
+    No contraction into FMA, as for the host's code. What is newer than the last architecture is compiled by the driver.
+    """
+    architectures = " ".join(["-gencode arch=compute_%d,code=sm_%d" % (sm, sm) for sm in (75, 80, 90)])
+    compile = "%s -ccbin g++ -O3 -std=c++17 --fmad=false -I. %s %s --fatbin $(location %s) -o $(@D)/%s.fatbin" % (
+        NVCC,
+        architectures,
+        "-gencode arch=compute_75,code=compute_75",
+        src,
+        name,
+    )
+    numbers = "od -An -v -tu1 -w32 $(@D)/%s.fatbin | sed -E 's/ +([0-9]+)/\\1,/g' > $@" % name
+    native.genrule(
+        name = name,
+        srcs = [src] + hdrs,
+        outs = [name + ".fatbin.inc"],
+        cmd = "# %s\n%s && %s" % (NVCC_VERSION, compile, numbers) if NVCC else "echo 0, > $@",
     )
 
 def headrace_proto_library(name, src, visibility = None):

@@ -4,11 +4,14 @@ A build compiles missing files again, so any file may be deleted at any time, ev
 """
 
 import pathlib
+import shutil
 import stat
 
 FOLDER = pathlib.Path("~/.cache/headrace-bazel").expanduser()
-# The size after a few clean runs of ./test, each of another version.
-LARGEST = 16_000_000_000
+# More than one clean run of ./test writes, about 20 GB, so that making it smaller leaves what the next run needs.
+LARGEST = 30_000_000_000
+# What a clean run needs.
+LEAST_FREE = 25_000_000_000
 
 
 def trim(folder: pathlib.Path, largest: int) -> int:
@@ -32,3 +35,19 @@ def trim(folder: pathlib.Path, largest: int) -> int:
         path.unlink(missing_ok=True)
         freed += size
     return freed
+
+
+def free_bytes(folder: pathlib.Path) -> int:
+    """The free bytes of the disk that `folder` is on, or will be once it is made."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    return shutil.disk_usage(existing).free
+
+
+def warning_of(free: int) -> str:
+    """What to print before a run if so few bytes are free that the run may fill the disk, or an empty text."""
+    if free >= LEAST_FREE:
+        return ""
+    return (
+        f"warning: the disk of {FOLDER} has {free / 1e9:.1f} GB free, but a clean run of ./test needs "
+        f"{LEAST_FREE / 1e9:.0f} GB: the outputs of four configurations (plain, tsan, asan, fuzz)"
+    )

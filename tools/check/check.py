@@ -174,44 +174,38 @@ class Checks:
                 good += 1
         return good, bad
 
-    def pytest(self, left_out: list[str], long: bool):
-        """Runs three processes at once: the tests of the package, which take longest, are divided among two of them.
+    def pytest(self, left_out: list[str], long: bool, quick: bool):
+        """Divides the tests among processes, which take over tests from each other at the end.
 
-        `left_out`: markers of tests that need what is not installed. `long`: lets tests that thin their cases run all.
+        `left_out`: markers of tests that need what is not installed. `long` and `quick`: see tests/thinning.py.
         """
-        environment = os.environ | ({"HEADRACE_LONG": "1"} if long else {})
+        environment = os.environ | ({"HEADRACE_LONG": "1"} if long else {}) | ({"HEADRACE_QUICK": "1"} if quick else {})
+        # One more than there are cores, because some tests wait.
+        processes = len(os.sched_getaffinity(0)) + 1
 
         def check(name: str) -> Result:
             result = Result(name)
             skipped = 0
             times = self.times.setdefault(name, [])
             with tempfile.TemporaryDirectory() as temporary:
-                running = []
-                package = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("python/tests/test_*.py"))
-                for part, paths in enumerate((package[::2], package[1::2], ["tests"])):
-                    report = pathlib.Path(temporary, f"{part}.xml")
-                    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", "-o", "junit_logging=all"]
-                    command += ["-m", " and ".join(f"not {marker}" for marker in left_out), *paths]
-                    output = pathlib.Path(temporary, f"{part}.txt").open("w+")
-                    done = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
-                    running.append((done, report, output))
-                for done, report, output in running:
-                    code = done.wait()
-                    with output:
-                        output.seek(0)
-                        print(output.read(), end="", flush=True)
-                    failed = 0
-                    for case in self.cases_of(report):
-                        times.append((float(case.get("time", 0)), f"{case.get('classname')}::{case.get('name')}"))
-                        if case.find("failure") is not None or case.find("error") is not None:
-                            failed += 1
-                        elif case.find("skipped") is not None:
-                            skipped += 1
-                        else:
-                            result.passed += 1
-                        for text in case.iter("system-out"):
-                            self.collect_counts(text.text or "")
-                    result.failed += failed or int(code != 0)
+                report = pathlib.Path(temporary, "report.xml")
+                command = [sys.executable, "-m", "pytest", "-q", f"-n{processes}", "--dist=worksteal"]
+                command += [f"--junitxml={report}", "-o", "junit_logging=all"]
+                command += ["-m", " and ".join(f"not {marker}" for marker in left_out)]
+                done = subprocess.run(command, cwd=ROOT, env=environment)
+                for case in self.cases_of(report):
+                    times.append((float(case.get("time", 0)), f"{case.get('classname')}::{case.get('name')}"))
+                    if case.find("failure") is not None or case.find("error") is not None:
+                        result.failed += 1
+                    elif case.find("skipped") is not None:
+                        skipped += 1
+                    else:
+                        result.passed += 1
+                    for text in case.iter("system-out"):
+                        self.collect_counts(text.text or "")
+            # Also when pytest does not get as far as the tests.
+            if done.returncode and not result.failed:
+                result.failed = 1
             result.note = f"{skipped} skipped" if skipped else ""
             return result
 
@@ -222,37 +216,42 @@ class Checks:
 
     def forbidden_dependencies(self, name: str) -> Result:
         """Passes if the build refuses targets that depend on a room which must not be visible to theirs."""
-        refused = sum(self.is_refused(room, wanted) for room, wanted in FORBIDDEN)
+        libraries = self.libraries_of(sorted({wanted for _, wanted in FORBIDDEN}))
+        with tempfile.TemporaryDirectory() as folder:
+            targets = []
+            for number, (room, wanted) in enumerate(FORBIDDEN):
+                package = pathlib.Path(folder, room, f"forbidden{number}")
+                package.mkdir(parents=True)
+                (package / "BUILD").write_text(f'cc_library(name = "x", deps = ["{libraries[wanted]}"])\n')
+                targets.append(f"//{room}/forbidden{number}:x")
+            done = subprocess.run(
+                [*BAZEL, "build", "--nobuild", "--keep_going", "--noshow_progress"]
+                + [f"--package_path=%workspace%:{folder}", *targets],
+                cwd=ROOT,
+                capture_output=True,
+                text=True,
+            )
+        refused = 0
+        for target, (_, wanted) in zip(targets, FORBIDDEN, strict=True):
+            if f"target '{libraries[wanted]}' is not visible from target '{target}'" in done.stderr:
+                refused += 1
+            else:
+                print(f"{target} may depend on {libraries[wanted]}")
+        if refused < len(FORBIDDEN):
+            print(done.stderr)
         return Result(name, refused, len(FORBIDDEN) - refused)
 
-    def is_refused(self, room: str, wanted: str) -> bool:
-        with tempfile.TemporaryDirectory() as folder:
-            package = pathlib.Path(folder, room, "forbidden")
-            package.mkdir(parents=True)
-            found = subprocess.run(
-                [
-                    *BAZEL,
-                    "query",
-                    "--noshow_progress",
-                    f"kind(cc_library, {wanted}) except attr(testonly, 1, {wanted})",
-                ],
-                cwd=ROOT,
-                capture_output=True,
-                text=True,
-            )
-            target = found.stdout.split()[0]
-            (package / "BUILD").write_text(f'cc_library(name = "forbidden", deps = ["{target}"])\n')
-            done = subprocess.run(
-                [*BAZEL, "build", "--nobuild", "--noshow_progress", f"--package_path=%workspace%:{folder}"]
-                + [f"//{room}/forbidden:forbidden"],
-                cwd=ROOT,
-                capture_output=True,
-                text=True,
-            )
-        refused = done.returncode != 0 and "is not visible from" in done.stderr
-        if not refused:
-            print(f"//{room}/forbidden may depend on {target}:\n{done.stderr}")
-        return refused
+    def libraries_of(self, patterns: list[str]) -> dict[str, str]:
+        """A library of each of the patterns, which end with `/...`."""
+        everything = " + ".join(patterns)
+        query = f"kind(cc_library, {everything}) except attr(testonly, 1, {everything})"
+        found = subprocess.run(
+            [*BAZEL, "query", "--noshow_progress", query], cwd=ROOT, capture_output=True, text=True
+        ).stdout.split()
+        return {
+            pattern: next(label for label in sorted(found) if re.match(rf"{pattern.removesuffix('/...')}[/:]", label))
+            for pattern in patterns
+        }
 
     def fuzz(self, seconds: int):
         def check(name: str) -> Result:
@@ -343,10 +342,20 @@ def install_browser() -> None:
     subprocess.run([*sudo, *environment, *install], check=True)
 
 
+def make_room() -> None:
+    try:
+        build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)
+    except OSError as error:
+        print(f"what was compiled could not be made smaller: {error}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--quick", action="store_true", help="leave out the sanitizers, the fuzzers, the soak and the wheel"
+        "--quick",
+        action="store_true",
+        help="leave out the sanitizers, the fuzzers, the soak and the wheel, and run a few cases of each kind "
+        "of the Python tests with many",
     )
     parser.add_argument(
         "--long",
@@ -364,6 +373,9 @@ def main() -> int:
         install_browser()
     python = sys.executable
     checks = Checks()
+    make_room()
+    if warning := build_cache.warning_of(build_cache.free_bytes(build_cache.FOLDER)):
+        print(f"\033[1m{warning}\033[0m", flush=True)
     checks.run("clang-format", checks.clang_format)
     checks.run("ruff format", checks.command(python, "-m", "ruff", "format", "--check", "-q", "."))
     checks.run("ruff check", checks.command(python, "-m", "ruff", "check", "-q", "."))
@@ -371,7 +383,7 @@ def main() -> int:
     checks.run("bazel test", checks.bazel(None, ["//..."], options.long))
     checks.run("rooms keep their visibility", checks.forbidden_dependencies)
     left_out = [need for need in ("torch", "browser") if not getattr(options, need)]
-    checks.run("pytest", checks.pytest(left_out, options.long))
+    checks.run("pytest", checks.pytest(left_out, options.long, options.quick))
     if not options.quick:
         checks.run(
             "bazel test under ThreadSanitizer",
@@ -384,10 +396,7 @@ def main() -> int:
         checks.run("fuzz tests", checks.fuzz(LONG_FUZZ_SECONDS if options.long else FUZZ_SECONDS))
         checks.run("soak", checks.soak(LONG_SOAK_SECONDS if options.long else SOAK_SECONDS))
         checks.run("wheel", checks.wheel)
-    try:
-        build_cache.trim(build_cache.FOLDER, build_cache.LARGEST)
-    except OSError as error:
-        print(f"what was compiled could not be made smaller: {error}")
+    make_room()
     return checks.summary()
 
 

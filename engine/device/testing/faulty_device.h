@@ -26,6 +26,7 @@ class FaultyDevice : public CpuDevice {
   int throw_copy = -1;              // the same, for lack of memory on the host
   std::atomic<bool> faulty{false};  // it gives no memory for a fault of its own
   std::atomic<int> room = -1;       // it has memory for so many buffers at once; below 0: for any
+  bool maps = false;                // it does the work after a copy
   uint64_t copy_pause = 0;          // steps of PauseSchedule
   std::function<void()> watch;      // called in every copy
 
@@ -54,13 +55,14 @@ class FaultyDevice : public CpuDevice {
     }
     CpuDevice::Free(memory);
   }
-  absl::StatusOr<FencePtr> Copy(absl::Span<const DeviceCopy> copies, absl::Span<const FencePtr> after) override {
+  absl::StatusOr<bool> Maps() override { return maps; }
+  absl::StatusOr<FencePtr> Fill(const DeviceFill& fill, absl::Span<const FencePtr> after) override {
     PauseSchedule(copy_pause);
     if (watch) watch();
     const int number = copies_++;
     if (number == throw_copy) throw std::bad_alloc();
     if (number == fail_copy) return ResourceError("the copy failed, says the test");
-    return CpuDevice::Copy(copies, after);
+    return CpuDevice::Fill(fill, after);
   }
 
  private:

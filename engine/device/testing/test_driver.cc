@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/device/byte_mapping.h"
+
 namespace {
 
 constexpr uint64_t kPoison = 0xDB;
@@ -105,6 +107,7 @@ class Driver {
     }
     host_ = {};
     findings_.clear();
+    modules_ = 0;
     calls_ = 0;
     broken_ = CUDA_SUCCESS;
     // Of this thread.
@@ -365,6 +368,7 @@ class Driver {
     count(static_cast<size_t>(host), "pieces of page-locked memory");
     count(streams_.size(), "streams");
     count(events_.size(), "events");
+    count(static_cast<size_t>(std::max(modules_, 0)), "modules of kernels");
     int retained = 0;
     for (const auto& context : contexts_) retained += context->retained;
     count(static_cast<size_t>(retained), "contexts");
@@ -380,6 +384,7 @@ class Driver {
   std::vector<std::unique_ptr<Context>> contexts_;
   Clock host_;
   std::set<std::string> findings_;
+  int modules_ = 0;  // that are loaded
   int64_t calls_ = 0;
   CUresult broken_ = CUDA_SUCCESS;
   pid_t begun_by_ = 0;  // 0: not begun
@@ -672,6 +677,80 @@ CUresult EventSynchronize(CUevent handle) {
   return CUDA_SUCCESS;
 }
 
+// What the kernels of the product do, compiled for the host.
+struct HostKernel {
+  const char* name;
+  void (*run)(const headrace::ByteMapping& mapping);
+  uint64_t value_bytes;
+};
+const HostKernel kKernels[] = {{"HeadraceMapBytes16", headrace::MapAllBytes<uint16_t>, sizeof(uint16_t)},
+                               {"HeadraceMapBytes32", headrace::MapAllBytes<uint32_t>, sizeof(uint32_t)}};
+
+CUresult ModuleLoadData(CUmodule* module, const void* image) {
+  ENTER_IN_CONTEXT();
+  // Of a fat binary.
+  constexpr uint32_t kMagic = 0xBA55ED50;
+  if (std::memcmp(image, &kMagic, sizeof(kMagic)) != 0) return CUDA_ERROR_INVALID_IMAGE;
+  ++it.modules_;
+  *module = reinterpret_cast<CUmodule>(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult ModuleUnload(CUmodule) {
+  ENTER_IN_CONTEXT();
+  --it.modules_;
+  return CUDA_SUCCESS;
+}
+
+CUresult ModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
+  ENTER_IN_CONTEXT();
+  for (const HostKernel& kernel : kKernels) {
+    if (std::string_view(kernel.name) != name) continue;
+    *function = reinterpret_cast<CUfunction>(const_cast<HostKernel*>(&kernel));
+    return CUDA_SUCCESS;
+  }
+  it.Find("a kernel that there is not");
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+// The one argument of a kernel, as `extra` gives it; null: its size is wrong.
+const headrace::ByteMapping* ArgumentOf(void** extra) {
+  if (extra == nullptr || extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER || extra[2] != CU_LAUNCH_PARAM_BUFFER_SIZE ||
+      *static_cast<const size_t*>(extra[3]) != sizeof(headrace::ByteMapping)) {
+    return nullptr;
+  }
+  return static_cast<const headrace::ByteMapping*>(extra[1]);
+}
+
+CUresult LaunchKernel(CUfunction function, unsigned int blocks, unsigned int, unsigned int, unsigned int block,
+                      unsigned int, unsigned int, unsigned int, CUstream handle, void**, void** extra) {
+  ENTER_IN_CONTEXT();
+  Stream* const stream = it.Find(handle);
+  const headrace::ByteMapping* const argument = ArgumentOf(extra);
+  if (stream == nullptr || argument == nullptr || blocks == 0 || block == 0 || block > 1024) {
+    it.Find("a kernel with a wrong argument or grid, or on a stream that there is not");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const auto& kernel = *reinterpret_cast<const HostKernel*>(function);
+  const uint64_t bytes = argument->pictures * argument->pixels * argument->channels;
+  uintptr_t source = 0;
+  uintptr_t table = 0;
+  uintptr_t target = 0;
+  const auto on_device = [&it](const void* memory, uint64_t size, uintptr_t* base) {
+    const Memory* const found = it.MemoryAt(reinterpret_cast<uintptr_t>(memory), size, base);
+    return found != nullptr && found->on_device;
+  };
+  if (!on_device(argument->bytes, bytes, &source) ||
+      !on_device(argument->values, bytes * kernel.value_bytes, &target) ||
+      !on_device(argument->table, argument->channels * headrace::kTableValues * kernel.value_bytes, &table)) {
+    it.Find("a kernel on memory that was not taken");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  it.Queue(*stream, {{source, false}, {table, false}, {target, true}},
+           [run = kernel.run, mapping = *argument] { run(mapping); });
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" {
@@ -708,6 +787,10 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_
       FUNCTION(EventDestroy),
       FUNCTION(EventRecord),
       FUNCTION(EventSynchronize),
+      FUNCTION(ModuleLoadData),
+      FUNCTION(ModuleGetFunction),
+      FUNCTION(ModuleUnload),
+      FUNCTION(LaunchKernel),
 #undef FUNCTION
   };
   const auto known = functions.find(symbol);

@@ -1,0 +1,29 @@
+// The kernels of ByteMapping: one block after another copies the table to its shared memory, and its threads map pixels
+// in strides of the grid.
+#include "engine/device/byte_mapping.h"
+
+namespace headrace {
+
+template <typename V>
+__device__ void MapInStrides(const ByteMapping& mapping) {
+  __shared__ V table[kMostMappedChannels * kTableValues];
+  for (uint32_t i = threadIdx.x; i < mapping.channels * kTableValues; i += blockDim.x) {
+    table[i] = static_cast<const V*>(mapping.table)[i];
+  }
+  __syncthreads();
+  const uint64_t threads = mapping.threads();
+  const uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+  for (uint64_t thread = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; thread < threads; thread += stride) {
+    MapBytes(mapping, table, thread);
+  }
+}
+
+}  // namespace headrace
+
+extern "C" __global__ void HeadraceMapBytes16(headrace::ByteMapping mapping) {
+  headrace::MapInStrides<uint16_t>(mapping);
+}
+
+extern "C" __global__ void HeadraceMapBytes32(headrace::ByteMapping mapping) {
+  headrace::MapInStrides<uint32_t>(mapping);
+}

@@ -1,0 +1,66 @@
+#include "engine/device/cuda_kernels.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+// A fat binary; one byte: built without nvcc.
+alignas(16) constexpr uint8_t kBinary[] = {
+#include "engine/device/byte_mapping.fatbin.inc"
+};
+
+constexpr unsigned int kBlock = 256;
+// Enough to fill every device: the threads of a block go on in strides.
+constexpr uint64_t kMostBlocks = 2048;
+
+// The device, or its driver, is older than all for which the kernels were made.
+bool IsOtherDevice(CUresult result) {
+  return result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE ||
+         result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || result == CUDA_ERROR_INVALID_PTX ||
+         result == CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudaKernels>> CudaKernels::Load(std::shared_ptr<CudaContext> context) {
+  if (sizeof(kBinary) == 1) return std::unique_ptr<CudaKernels>();
+  std::unique_ptr<CudaKernels> kernels(new CudaKernels(std::move(context)));
+  const CudaDriver& driver = kernels->context_->driver();
+  const CUresult loaded = driver.ModuleLoadData(&kernels->module_, kBinary);
+  if (IsOtherDevice(loaded)) return std::unique_ptr<CudaKernels>();
+  HEADRACE_RETURN_IF_ERROR(driver.Check(loaded, "cuModuleLoadData"));
+  HEADRACE_RETURN_IF_ERROR(kernels->Find());
+  return kernels;
+}
+
+absl::Status CudaKernels::Find() {
+  const CudaDriver& driver = context_->driver();
+  HEADRACE_RETURN_IF_ERROR(
+      driver.Check(driver.ModuleGetFunction(&map_16_, module_, "HeadraceMapBytes16"), "cuModuleGetFunction"));
+  return driver.Check(driver.ModuleGetFunction(&map_32_, module_, "HeadraceMapBytes32"), "cuModuleGetFunction");
+}
+
+CudaKernels::~CudaKernels() {
+  if (module_ == nullptr) return;
+  const CudaScope scope(*context_);
+  if (scope.status().ok()) context_->driver().ModuleUnload(module_);
+}
+
+absl::Status CudaKernels::Map(const DeviceMapping& mapping, CUstream stream) const {
+  ByteMapping argument = mapping.mapping;
+  size_t size = sizeof(argument);
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &argument, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+  const auto blocks = static_cast<unsigned int>(std::min(kMostBlocks, (argument.threads() + kBlock - 1) / kBlock));
+  const CUfunction kernel = mapping.value_bytes == sizeof(uint16_t) ? map_16_ : map_32_;
+  const CudaDriver& driver = context_->driver();
+  return driver.Check(driver.LaunchKernel(kernel, blocks, 1, 1, kBlock, 1, 1, 0, stream, nullptr, extra),
+                      "cuLaunchKernel");
+}
+
+}  // namespace headrace

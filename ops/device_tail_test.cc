@@ -1,0 +1,317 @@
+// Steps that a device does after the copy: which are taken out of a graph, and that batches are the same in every bit,
+// on a device in host memory and on the driver for tests.
+#include "engine/device/device_tail.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/device/cuda_device.h"
+#include "engine/device/device_iteration.h"
+#include "engine/device/testing/faulty_device.h"
+#include "engine/device/testing/test_driver.h"
+#include "ir/declaration.h"
+#include "kernels/testing/run_kernel.h"
+#include "kernels/testing/sample.h"
+#include "ops/testing/fake_host.h"
+#include "ops/testing/graph_builder.h"
+
+namespace headrace {
+namespace {
+
+using ir::FloatsValue;
+using ir::IntValue;
+using ir::StringValue;
+using ::testing::IsEmpty;
+
+constexpr std::chrono::seconds kPatience{60};
+constexpr int64_t kRows = 10;
+
+using Steps = std::vector<std::pair<std::string, GraphBuilder::Given>>;
+
+const GraphBuilder::Given kStatistics = {{"mean", FloatsValue({124.0, 116.5, 103.25})},
+                                         {"std", FloatsValue({58.5, 57.0, 57.25})}};
+
+// Pictures of that shape with a label, steps on the pictures, and batches of 3, or none.
+struct Pictures {
+  Shape shape = {4, 6, 3};
+  Steps steps;
+  bool batched = true;
+
+  GraphBuilder Build() const {
+    GraphBuilder builder;
+    const ir::Schema columns{
+        {{"image", ir::ColumnType::Of(DType::kUInt8, shape)}, {"label", ir::ColumnType::Of(DType::kInt64, {1})}}};
+    builder.Add("Generator", {},
+                {{"function", ir::ReferenceValue("pictures")}, {"columns", ir::ColumnsValue(columns)}});
+    builder.Add("map", {0});
+    for (const auto& [kernel, given] : steps) builder.Step(kernel, {"image"}, {"image"}, given);
+    if (batched) builder.Add("batch", {1}, {{"size", IntValue(3)}});
+    return builder;
+  }
+
+  HostBindings Bindings() const {
+    HostBindings bindings;
+    BindIterator(
+        bindings, "pictures", [shape = shape](uint64_t epoch, uint64_t i) -> absl::StatusOr<std::vector<Tensor>> {
+          if (i >= kRows) return std::vector<Tensor>();
+          Tensor picture = *Tensor::Allocate(DType::kUInt8, shape);
+          for (int64_t at = 0; at < picture.elements(); ++at) {
+            picture.mutable_raw()[at] = static_cast<uint8_t>(epoch * 31 + i * 77 + static_cast<uint64_t>(at) * 13);
+          }
+          return std::vector<Tensor>{picture, Int64s({static_cast<int64_t>(i)})};
+        });
+    return bindings;
+  }
+};
+
+DeviceTails Taken(const GraphBuilder& builder) { return *TakeTails(*builder.Build()); }
+
+std::string TailOf(const Pictures& pictures) { return TailsText(Taken(pictures.Build()).tails); }
+
+TEST(TakeTails, TakesStepsThatMapBytes) {
+  EXPECT_EQ(TailOf({.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}}), "image: Normalize, HWC2CHW");
+  EXPECT_EQ(TailOf({.steps = {{"Normalize", kStatistics}}, .batched = false}), "image: Normalize");
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"TypeCast", {{"dtype", StringValue("float16")}}}}}),
+            "image: ToFloat, TypeCast");
+  EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}}}), "image: Normalize")
+      << "draws stay with the row";
+}
+
+TEST(TakeTails, LeavesTheTypeOfTheResult) {
+  const DeviceTails taken = Taken(Pictures{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}}.Build());
+  ASSERT_EQ(taken.tails.size(), 1U);
+  EXPECT_EQ(taken.tails[0].type, ir::ColumnType::Of(DType::kFloat32, {ir::kUnknownDim, 3, 4, 6}));
+  EXPECT_EQ(taken.tails[0].table.dtype(), DType::kFloat32);
+  EXPECT_TRUE(taken.tails[0].planes);
+  for (const ir::proto::Node& node : taken.graph.nodes()) EXPECT_NE(node.op(), "map") << "nothing was left of it";
+}
+
+TEST(TakeTails, LeavesStepsWhoseResultIsNoLargerOrNotKnown) {
+  EXPECT_EQ(TailOf({.steps = {{"Invert", {}}}}), "") << "as many bytes as before";
+  EXPECT_EQ(TailOf({.shape = {ir::kUnknownDim, 6, 3}, .steps = {{"Normalize", kStatistics}}, .batched = false}), "");
+  EXPECT_EQ(TailOf({.shape = {4, 6, 9}, .steps = {{"Rescale", {{"scale", ir::FloatValue(0.5)}}}}}), "")
+      << "a table of so many channels does not fit";
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomErasing", {}}}}), "");
+}
+
+TEST(TakeTails, LeavesColumnsThatAreReadElsewhere) {
+  GraphBuilder read = Pictures{.steps = {{"Normalize", kStatistics}}}.Build();
+  read.Add("map", {2});
+  read.Step("TypeCast", {"image"}, {"image"}, {{"dtype", StringValue("float64")}});
+  EXPECT_THAT(Taken(read).tails, IsEmpty());
+
+  GraphBuilder copied = Pictures{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
+  copied.Step("TypeCast", {"image"}, {"copy"}, {{"dtype", StringValue("float64")}});
+  EXPECT_THAT(Taken(copied).tails, IsEmpty());
+
+  GraphBuilder beside = Pictures{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
+  beside.Step("TypeCast", {"label"}, {"label"}, {{"dtype", StringValue("float32")}});
+  EXPECT_EQ(TailsText(Taken(beside).tails), "image: Normalize") << "a step on another column";
+}
+
+TEST(TakeTails, PassesOperatorsThatDropRowsByPosition) {
+  GraphBuilder taken = Pictures{.steps = {{"Normalize", kStatistics}}}.Build();
+  taken.Add("take", {2}, {{"count", IntValue(2)}});
+  EXPECT_EQ(TailsText(Taken(taken).tails), "image: Normalize");
+  GraphBuilder kept = Pictures{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
+  kept.Add("cache", {1});
+  kept.Add("batch", {2}, {{"size", IntValue(3)}});
+  EXPECT_THAT(Taken(kept).tails, IsEmpty()) << "a cache holds what the user put below it";
+}
+
+// What a table gives for a picture of any values.
+Tensor Looked(const DeviceTail& tail, const Tensor& picture) {
+  const Tensor result = *Tensor::Allocate(tail.table.dtype(), tail.ShapeOf(picture.shape()));
+  ByteMapping mapping{};
+  mapping.bytes = picture.raw();
+  mapping.table = tail.table.raw();
+  mapping.values = const_cast<uint8_t*>(result.raw());
+  mapping.pictures = 1;
+  mapping.pixels = static_cast<uint64_t>(picture.dim(0) * picture.dim(1));
+  mapping.channels = static_cast<uint32_t>(picture.dim(2));
+  mapping.planes = tail.planes ? 1 : 0;
+  if (ItemSize(tail.table.dtype()) == sizeof(uint16_t)) {
+    MapAllBytes<uint16_t>(mapping);
+  } else {
+    MapAllBytes<uint32_t>(mapping);
+  }
+  return result;
+}
+
+// Every kernel that its traits let through, on sizes for either way of mapping.
+TEST(TakeTails, TablesGiveWhatTheKernelsGive) {
+  int taken = 0;
+  for (const ir::Declaration* kernel : ir::Registry::Global().All()) {
+    const ir::Traits& traits = kernel->traits;
+    if ((!traits.pointwise && !traits.layout) || traits.random || kernel->branching != nullptr) continue;
+    for (const Shape& shape : {Shape{4, 6, 3}, Shape{3, 5, 3}, Shape{2, 7, 1}}) {
+      const fixture::Given given = fixture::SampleAttributes(*kernel);
+      GraphBuilder builder = Pictures{.shape = shape, .steps = {}, .batched = false}.Build();
+      builder.Step(kernel->name, {"image"}, {"image"}, GraphBuilder::Given(given.begin(), given.end()));
+      const absl::StatusOr<ir::proto::Graph> graph = builder.Build();
+      if (!graph.ok()) continue;  // statistics of three channels
+      const DeviceTails tails = *TakeTails(*graph);
+      if (tails.tails.empty()) continue;
+      ++taken;
+      Tensor picture = *Tensor::Allocate(DType::kUInt8, shape);
+      for (int64_t i = 0; i < picture.elements(); ++i) picture.mutable_raw()[i] = static_cast<uint8_t>(i * 37);
+      const absl::StatusOr<Tensor> expected = fixture::RunKernel(kernel->name, given, picture);
+      ASSERT_TRUE(expected.ok());
+      EXPECT_TRUE(TensorsEqual(Looked(tails.tails[0], picture), *expected->Contiguous())) << kernel->name;
+    }
+  }
+  EXPECT_GE(taken, 6);
+}
+
+struct Batch {
+  std::vector<std::string> bytes;  // of each column
+  std::vector<std::string> types;
+  std::string state;
+  friend bool operator==(const Batch&, const Batch&) = default;
+};
+
+// Takes the rest of an epoch. `use`: called with each row before its bytes are read.
+std::vector<Batch> BatchesOf(DeviceIteration& iteration, const std::function<void(DeviceRow&)>& use) {
+  std::vector<Batch> batches;
+  iteration.Ask(iteration.epoch());
+  while (true) {
+    DeviceRow row;
+    const absl::StatusOr<Pipeline::Outcome> outcome = iteration.Fetch(kPatience, row);
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    if (!outcome.ok() || *outcome != Pipeline::Outcome::kRow) return batches;
+    iteration.Given();
+    if (row.batch != nullptr) use(row);
+    Batch batch;
+    for (const Tensor& column : row.columns) {
+      batch.bytes.emplace_back(reinterpret_cast<const char*>(column.raw()), column.bytes());
+      batch.types.push_back(column.TypeName());
+    }
+    EXPECT_TRUE(ir::FitsSchema(iteration.schema(), row.columns));
+    batch.state = *iteration.State();
+    batches.push_back(std::move(batch));
+  }
+}
+
+IterateOptions OptionsFor(const Pictures& pictures) {
+  IterateOptions options;
+  options.bindings = pictures.Bindings();
+  return options;
+}
+
+std::vector<Batch> OnTheHost(const Pictures& pictures) {
+  const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), OptionsFor(pictures));
+  return BatchesOf(*iteration, [](DeviceRow&) {});
+}
+
+std::vector<Pictures> Chains() {
+  std::vector<Pictures> chains;
+  for (const Shape& shape : {Shape{4, 6, 3}, Shape{3, 5, 3}}) {
+    for (const bool batched : {true, false}) {
+      chains.push_back({shape, {{"Normalize", kStatistics}, {"HWC2CHW", {}}}, batched});
+      chains.push_back({shape, {{"HWC2CHW", {}}, {"TypeCast", {{"dtype", StringValue("float16")}}}}, batched});
+      chains.push_back({shape, {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, batched});
+    }
+  }
+  return chains;
+}
+
+TEST(DeviceTail, BatchesAreThoseOfTheHost) {
+  for (const Pictures& pictures : Chains()) {
+    const std::vector<Batch> expected = OnTheHost(pictures);
+    ASSERT_FALSE(expected.empty());
+    for (const bool maps : {true, false}) {
+      const auto device = std::make_shared<FaultyDevice>();
+      device->maps = maps;
+      IterateOptions options = OptionsFor(pictures);
+      options.device = PlannedDevice{.name = "cpu:0"};
+      const auto iteration = *DeviceIteration::StartOn(device, *pictures.Build().Build(), options);
+      EXPECT_EQ(BatchesOf(*iteration, [](DeviceRow&) {}), expected);
+      EXPECT_EQ(iteration->report().device->steps.empty(), !maps);
+    }
+  }
+}
+
+TEST(DeviceTail, StatesHoldWithAndWithoutIt) {
+  const Pictures pictures{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}};
+  const std::vector<Batch> expected = OnTheHost(pictures);
+  for (size_t done = 1; done < expected.size(); ++done) {
+    const auto device = std::make_shared<FaultyDevice>();
+    device->maps = true;
+    IterateOptions options = OptionsFor(pictures);
+    options.device = PlannedDevice{.name = "cpu:0"};
+    options.state = expected[done - 1].state;
+    const auto iteration = *DeviceIteration::StartOn(device, *pictures.Build().Build(), options);
+    const std::vector<Batch> rest = BatchesOf(*iteration, [](DeviceRow&) {});
+    EXPECT_EQ(rest, std::vector<Batch>(expected.begin() + static_cast<std::ptrdiff_t>(done), expected.end()));
+  }
+}
+
+TEST(DeviceTail, NothingIsTakenWithoutTheOptimizer) {
+  const Pictures pictures{.steps = {{"Normalize", kStatistics}}};
+  const auto device = std::make_shared<FaultyDevice>();
+  device->maps = true;
+  IterateOptions options = OptionsFor(pictures);
+  options.device = PlannedDevice{.name = "cpu:0"};
+  options.optimize = false;
+  const auto iteration = *DeviceIteration::StartOn(device, *pictures.Build().Build(), options);
+  EXPECT_EQ(iteration->report().device->steps, "");
+}
+
+// The library is then the process's libcuda.so.1, by its own name.
+template <typename Function>
+Function* FromDriver(const char* name) {
+  static void* const library = dlopen("engine/device/testing/libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+std::string Findings() {
+  const auto find = FromDriver<decltype(TestDriverFindings)>("TestDriverFindings");
+  std::string text(find(nullptr, 0) + 1, '\0');
+  find(text.data(), text.size());
+  text.pop_back();
+  return text;
+}
+
+TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
+  int steps = 0;
+  for (const int order : {kRunLate, kRunEarly, kRunRandom}) {
+    for (const Pictures& pictures : Chains()) {
+      const TestDriverOptions given{.order = order,
+                                    .seed = 3,
+                                    .devices = 1,
+                                    .version = 13000,
+                                    .device_bytes = uint64_t{64} << 20,
+                                    .host_bytes = uint64_t{64} << 20,
+                                    .fail_at = -1,
+                                    .fail_code = 0,
+                                    .sticky = 0};
+      FromDriver<decltype(TestDriverSetUp)>("TestDriverSetUp")(&given);
+      const std::vector<Batch> expected = OnTheHost(pictures);
+      {
+        IterateOptions options = OptionsFor(pictures);
+        options.device = PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked};
+        const auto iteration = *DeviceIteration::Start(*pictures.Build().Build(), options);
+        const auto wait = [](DeviceRow& row) { EXPECT_TRUE(row.batch->HandOverToAny().ok()); };
+        EXPECT_EQ(BatchesOf(*iteration, wait), expected);
+        steps += iteration->report().device->steps.empty() ? 0 : 1;
+      }
+      EXPECT_EQ(Findings(), "");
+    }
+  }
+  // A build without nvcc has no kernels.
+  EXPECT_TRUE(steps == 0 || steps == 3 * static_cast<int>(Chains().size()));
+  std::printf("HEADRACE-COUNT variants=%d\n", steps);
+}
+
+}  // namespace
+}  // namespace headrace
