@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/text.h"
+#include "ir/parameters.h"
 #include "ir/schema_proto.h"
 
 namespace headrace::ir {
@@ -45,7 +46,8 @@ Attributes Attributes::Of(const proto::Node& node) {
 
 Attributes Attributes::Of(const proto::Step& step) {
   Attributes attributes;
-  attributes.values_ = ByName(step.attributes());
+  // Parameters have no values yet.
+  attributes.values_ = ByName(ReadsParameter(step) ? WithExamples(step, 0).attributes() : step.attributes());
   return attributes;
 }
 

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "ir/attributes.h"
 #include "ir/graph_depth.h"
+#include "ir/parameters.h"
 
 namespace headrace::ir {
 namespace {
@@ -26,7 +27,18 @@ const Declaration* ChooserOf(const proto::Step& step) {
 
 absl::StatusOr<Branching> BranchingOfStep(const Declaration& chooser, const proto::Step& step) {
   if (step.branches().empty()) return GraphError("has no kernels to apply");
-  return chooser.branching(Attributes::Of(step), static_cast<size_t>(step.branches_size()));
+  const auto branches = static_cast<size_t>(step.branches_size());
+  absl::StatusOr<Branching> branching = chooser.branching(Attributes::Of(step), branches);
+  if (!branching.ok() || !ReadsParameter(step)) return branching;
+  // Whatever its parameters' values, a row may go through each branch, or none.
+  for (int i = 1; i < kExamples; ++i) {
+    HEADRACE_ASSIGN_OR_RETURN(const Branching other,
+                              chooser.branching(Attributes::Of(WithExamples(step, i)), branches));
+    branching->several |= other.several;
+  }
+  branching->drawn.assign(branches, true);
+  branching->none = true;
+  return branching;
 }
 
 absl::Status TooDeepChoosers(std::string_view chooser) {

@@ -9,6 +9,7 @@
 #include "ir/chosen_types.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/parameters.h"
 #include "ir/suggestion.h"
 
 namespace headrace::ir {
@@ -23,11 +24,39 @@ absl::StatusOr<std::vector<ColumnType>> StepInputs(const proto::Step& step, cons
   return inputs;
 }
 
+// Leaves of `type` what is true of `other`, too.
+void KeepCommon(const ColumnType& other, ColumnType& type) {
+  if (type.dtype != other.dtype) type.dtype = DType::kUnknown;
+  if (!type.shape || !other.shape || type.shape->size() != other.shape->size()) {
+    type.shape = std::nullopt;
+    return;
+  }
+  for (size_t i = 0; i < type.shape->size(); ++i) {
+    if ((*type.shape)[i] != (*other.shape)[i]) (*type.shape)[i] = kUnknownDim;
+  }
+}
+
+// Of a step that reads parameters: what does not depend on their values.
+absl::StatusOr<std::vector<ColumnType>> KernelOutputs(const Declaration& declaration, const proto::Step& step,
+                                                      absl::Span<const ColumnType> inputs) {
+  absl::StatusOr<std::vector<ColumnType>> outputs = declaration.infer_kernel(Attributes::Of(step), inputs);
+  if (!ReadsParameter(step)) return outputs;
+  for (int i = 1; i < kExamples; ++i) {
+    absl::StatusOr<std::vector<ColumnType>> others =
+        declaration.infer_kernel(Attributes::Of(WithExamples(step, i)), inputs);
+    if (!others.ok()) continue;
+    if (outputs.ok() && outputs->size() != others->size()) return GraphError("gives columns by a parameter");
+    for (size_t c = 0; outputs.ok() && c < outputs->size(); ++c) KeepCommon((*others)[c], (*outputs)[c]);
+    if (!outputs.ok()) outputs = std::move(others);
+  }
+  return outputs;
+}
+
 absl::StatusOr<std::vector<ColumnType>> StepOutputs(const proto::Step& step, absl::Span<const ColumnType> inputs) {
   const Declaration* declaration = Registry::Global().Find(step.kernel());
   if (declaration == nullptr) return GraphError("no kernel \"", step.kernel(), "\"");
   if (declaration->infer_kernel == nullptr) return std::vector<ColumnType>(step.outputs_size());
-  absl::StatusOr<std::vector<ColumnType>> outputs = declaration->infer_kernel(Attributes::Of(step), inputs);
+  absl::StatusOr<std::vector<ColumnType>> outputs = KernelOutputs(*declaration, step, inputs);
   if (outputs.ok()) return outputs;
   // Adds the columns that it was given, because kernels know only types.
   std::string columns;

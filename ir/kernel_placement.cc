@@ -8,6 +8,7 @@
 #include "ir/column_history.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/parameters.h"
 
 namespace headrace::ir {
 namespace {
@@ -163,7 +164,7 @@ class DoubtSearch : public StepVisitor {
                 ", as boxes are; write hr.boxes(\"", name, "\", format=…) for it, and its boxes follow the pictures"));
       }
     }
-    if (kernel.doubt == nullptr) return;
+    if (kernel.doubt == nullptr || ReadsParameter(step)) return;
     std::string doubt = kernel.doubt(Attributes::Of(step), inputs);
     if (!doubt.empty()) Add(std::move(doubt));
   }

@@ -16,6 +16,7 @@
 #include "ir/kernel_placement.h"
 #include "ir/node_traits.h"
 #include "ir/orders.h"
+#include "ir/parameters.h"
 #include "ir/post_order.h"
 #include "ir/suggestion.h"
 #include "ir/value.h"
@@ -263,6 +264,11 @@ class Validator {
       const std::vector<std::string> names = AttributeNames(declaration);
       const std::string list = names.empty() ? " (it has none)" : Cat(" (it has ", absl::StrJoin(names, ", "), ")");
       return Add(Cat("no attribute \"", attribute.name(), "\"", DidYouMean(attribute.name(), names), list));
+    }
+    if (!path_.empty() && IsParameter(*declared, attribute.value())) {
+      const std::string why = WhyNoParameter(declaration, *declared);
+      if (!why.empty()) Add(Cat(declared->name, " ", why));
+      return;
     }
     for (const std::string& wrong : CheckValue(*declared, attribute.value())) {
       Add(Cat(declared->name, " ", wrong, PairMeant(declaration, op, *declared, attribute.value())));

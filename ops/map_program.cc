@@ -1,18 +1,24 @@
 #include "ops/map_program.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "core/error.h"
 #include "core/philox.h"
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
+#include "engine/operator/host_parameter.h"
 #include "ir/chosen_types.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/mark_padding.h"
+#include "ir/parameters.h"
 #include "ir/suggestion.h"
 #include "ir/type.h"
+#include "ir/value_text.h"
 #include "kernels/chooser.h"
 #include "ops/bound_function.h"
 #include "ops/declared_types.h"
@@ -108,10 +114,55 @@ bool FitInferred(const ir::Columns& before, absl::Span<const int> outputs, absl:
   return true;
 }
 
+// Whether what is known of the one is true of the other.
+bool Agree(const ir::ColumnType& declared, const ir::ColumnType& now) {
+  if (declared.dtype != DType::kUnknown && now.dtype != DType::kUnknown && declared.dtype != now.dtype) return false;
+  if (!declared.shape || !now.shape) return true;
+  if (declared.shape->size() != now.shape->size()) return false;
+  for (size_t i = 0; i < now.shape->size(); ++i) {
+    const int64_t dims[] = {(*declared.shape)[i], (*now.shape)[i]};
+    if (dims[0] != dims[1] && dims[0] != ir::kUnknownDim && dims[1] != ir::kUnknownDim) return false;
+  }
+  return true;
+}
+
+// The steps with the values that parameters have in the epoch. kGraph: these give other columns than the graph says.
+absl::StatusOr<ir::Steps> StepsInEpoch(const OpArguments& arguments, uint64_t epoch) {
+  ir::Steps steps = arguments.node->steps();
+  const auto reads = [](const ir::proto::Step& step) { return ir::AnyStepOf(step, ir::ReadsParameter); };
+  if (std::none_of(steps.begin(), steps.end(), reads)) return steps;
+  const HostBindings* const bindings = arguments.run->bindings;
+  const auto value = [&](const std::string& name) -> absl::StatusOr<ir::proto::Value> {
+    if (bindings != nullptr) {
+      const auto found = bindings->functions.find(name);
+      auto* const parameter =
+          found == bindings->functions.end() ? nullptr : dynamic_cast<HostParameter*>(found->second.get());
+      if (parameter != nullptr) return parameter->ValueIn(epoch);
+    }
+    return GraphError("the parameter ", name, " is not here: a graph that reads one runs only where it was built");
+  };
+  HEADRACE_RETURN_IF_ERROR(ir::PutValues(value, &steps));
+  ir::Schema schema = arguments.inputs[0];
+  for (const ir::proto::Step& step : steps) HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(step, schema));
+  for (const ir::Column& column : arguments.output.columns) {
+    const ir::ColumnType& now = schema.Find(column.name)->type;
+    if (Agree(column.type, now)) continue;
+    return GraphError("column \"", column.name, "\" is ", ir::TypeName(now), " in epoch ", epoch,
+                      " by a parameter, and ", ir::TypeName(column.type), " in others");
+  }
+  return steps;
+}
+
+absl::StatusOr<std::shared_ptr<HostFunction>> InEpoch(std::shared_ptr<HostFunction> function, uint64_t epoch) {
+  const auto* const reader = dynamic_cast<const ParameterReader*>(function.get());
+  if (reader == nullptr || reader->parameters().empty()) return function;
+  return reader->InEpoch(epoch);
+}
+
 }  // namespace
 
 absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step& step, const OpArguments& arguments,
-                                                           const BoundStep* enclosing) {
+                                                           uint64_t epoch, const BoundStep* enclosing) {
   BoundStep bound;
   const ir::Attributes attributes = ir::Attributes::Of(step);
   bound.name = Cat(NameOfMap(step, arguments), " ", step.kernel());
@@ -133,6 +184,7 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   if (step.kernel() == kPythonFunction) {
     absl::StatusOr<std::shared_ptr<HostFunction>> function =
         BoundFunction(*arguments.run->bindings, attributes.ReferenceName("function"));
+    if (function.ok()) function = InEpoch(*std::move(function), epoch);
     made = function.status();
     if (function.ok()) bound.function = *std::move(function);
     // Other processes draw from Python's global generators, too, which are seeded for each row.
@@ -150,26 +202,26 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   return made;
 }
 
-absl::Status MapProgram::BindBranches(const ir::proto::Step& step, const OpArguments& arguments,
+absl::Status MapProgram::BindBranches(const ir::proto::Step& step, const OpArguments& arguments, uint64_t epoch,
                                       const ir::Schema& schema, BoundStep& bound) {
   const ir::Declaration* const declaration = ir::ChooserOf(step);
   if (declaration == nullptr) return InternalError(step.kernel(), " is a chooser, and its declaration is not");
   HEADRACE_ASSIGN_OR_RETURN(const ir::Schema begin, ir::SchemaInBranches(*declaration, step, schema));
   for (const ir::proto::Branch& branch : step.branches()) {
-    HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps, BindSteps(branch.steps(), arguments, &bound, begin));
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps, BindSteps(branch.steps(), arguments, epoch, &bound, begin));
     bound.branches.push_back(std::move(steps));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<MapProgram::BoundStep>> MapProgram::BindSteps(const ir::Steps& steps,
-                                                                         const OpArguments& arguments,
+                                                                         const OpArguments& arguments, uint64_t epoch,
                                                                          const BoundStep* enclosing,
                                                                          ir::Schema schema) {
   std::vector<BoundStep> result;
   for (const ir::proto::Step& step : steps) {
-    HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments, enclosing));
-    if (bound.chooser != nullptr) HEADRACE_RETURN_IF_ERROR(BindBranches(step, arguments, schema, bound));
+    HEADRACE_ASSIGN_OR_RETURN(BoundStep bound, BindStep(step, arguments, epoch, enclosing));
+    if (bound.chooser != nullptr) HEADRACE_RETURN_IF_ERROR(BindBranches(step, arguments, epoch, schema, bound));
     HEADRACE_RETURN_IF_ERROR(ir::ApplyStep(step, schema));
     if (!ir::PluginOf(step.kernel()).empty()) {
       bound.plugin_kernel = step.kernel();
@@ -180,9 +232,100 @@ absl::StatusOr<std::vector<MapProgram::BoundStep>> MapProgram::BindSteps(const i
   return result;
 }
 
+// The programs of the epochs of one map. They are made without a lock, as parameters call the user's code; values that
+// come again have one program.
+// Thread contract: any thread.
+class MapProgram::OfEpochs {
+ public:
+  // `first`: the program of the epoch with which the run begins.
+  OfEpochs(const OpArguments& arguments, const MapProgram& first)
+      : node_(*arguments.node), bindings_(BindingsRead(arguments)), arguments_(arguments) {
+    run_ = *arguments.run;
+    run_.bindings = &bindings_;
+    arguments_.run = &run_;
+    arguments_.node = &node_;
+    for (const auto& [_, parameter] : ParametersRead(arguments_)) parameters_.push_back(parameter);
+    first_ = std::make_shared<const MapProgram>(first);
+  }
+
+  // Errors: those of the user's code, and of values that do not fit their kernels.
+  absl::StatusOr<std::shared_ptr<const MapProgram>> Of(uint64_t epoch) {
+    if (std::shared_ptr<const MapProgram> made = Find(epoch)) return made;
+    HEADRACE_ASSIGN_OR_RETURN(std::string values, ValuesIn(epoch));
+    std::shared_ptr<const MapProgram> program = epoch == arguments_.first_epoch ? first_ : FindValues(values);
+    if (program == nullptr) {
+      HEADRACE_ASSIGN_OR_RETURN(MapProgram bound, BindAt(arguments_, epoch));
+      program = std::make_shared<const MapProgram>(std::move(bound));
+    }
+    return Keep(epoch, {std::move(values), std::move(program)});
+  }
+
+ private:
+  struct Made {
+    std::string values;
+    std::shared_ptr<const MapProgram> program;
+  };
+  // Rows of more epochs are seldom on their way at once.
+  static constexpr size_t kKept = 8;
+
+  // What the steps refer to; not the sources' arrays and iterators.
+  static HostBindings BindingsRead(const OpArguments& arguments) {
+    HostBindings read;
+    read.functions = arguments.run->bindings->functions;
+    return read;
+  }
+
+  absl::StatusOr<std::string> ValuesIn(uint64_t epoch) const {
+    std::string values;
+    for (const auto& parameter : parameters_) {
+      HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Value value, parameter->ValueIn(epoch));
+      Append(values, ir::ValueText(value), "; ");
+    }
+    return values;
+  }
+
+  std::shared_ptr<const MapProgram> Find(uint64_t epoch) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = made_.find(epoch);
+    return found == made_.end() ? nullptr : found->second.program;
+  }
+
+  std::shared_ptr<const MapProgram> FindValues(const std::string& values) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found =
+        std::find_if(made_.begin(), made_.end(), [&](const auto& each) { return each.second.values == values; });
+    return found == made_.end() ? nullptr : found->second.program;
+  }
+
+  std::shared_ptr<const MapProgram> Keep(uint64_t epoch, Made made) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<const MapProgram> program = made_.try_emplace(epoch, std::move(made)).first->second.program;
+    if (made_.size() > kKept) made_.erase(made_.begin()->first == epoch ? std::prev(made_.end()) : made_.begin());
+    return program;
+  }
+
+  const ir::proto::Node node_;
+  const HostBindings bindings_;
+  RunOptions run_;
+  OpArguments arguments_;
+  std::vector<std::shared_ptr<HostParameter>> parameters_;
+  std::shared_ptr<const MapProgram> first_;
+  mutable std::mutex mutex_;
+  std::map<uint64_t, Made> made_;  // guarded by mutex_
+};
+
 absl::StatusOr<MapProgram> MapProgram::Bind(const OpArguments& arguments) {
+  HEADRACE_ASSIGN_OR_RETURN(MapProgram program, BindAt(arguments, arguments.first_epoch));
+  if (ParametersRead(arguments).empty()) return program;
+  program.for_stacks_ = false;
+  program.of_epochs_ = std::make_shared<OfEpochs>(arguments, program);
+  return program;
+}
+
+absl::StatusOr<MapProgram> MapProgram::BindAt(const OpArguments& arguments, uint64_t epoch) {
+  HEADRACE_ASSIGN_OR_RETURN(const ir::Steps resolved, StepsInEpoch(arguments, epoch));
   HEADRACE_ASSIGN_OR_RETURN(std::vector<BoundStep> steps,
-                            BindSteps(arguments.node->steps(), arguments, nullptr, arguments.inputs[0]));
+                            BindSteps(resolved, arguments, epoch, nullptr, arguments.inputs[0]));
   MapProgram program;
   program.columns_ = arguments.output.columns.size();
   program.for_stacks_ = std::all_of(steps.begin(), steps.end(), [](const BoundStep& step) {
@@ -289,6 +432,16 @@ Tensor MapProgram::SlotOf(const Block& block, int column) {
 }
 
 absl::Status MapProgram::Run(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const {
+  if (of_epochs_ == nullptr) return RunHere(part, block, i, into_slots, row);
+  absl::StatusOr<std::shared_ptr<const MapProgram>> program = of_epochs_->Of(block.ids[i].epoch);
+  // Of every row of the epoch.
+  if (!program.ok()) return BeyondRow(std::move(program).status());
+  const bool whole = part.begin() == 0 && part.end() == steps();
+  if (whole) return (*program)->RunHere(*(*program)->all_, block, i, into_slots, row);
+  return (*program)->RunHere(Part(part.begin(), part.end(), std::nullopt), block, i, into_slots, row);
+}
+
+absl::Status MapProgram::RunHere(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const {
   const auto run = [&](const Actions& actions) {
     for (const Action& action : actions) {
       OutputAllocator output(into_slots ? SlotOf(block, action.last_of) : Tensor());

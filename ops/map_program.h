@@ -1,6 +1,7 @@
 // The steps of a map, ready to run: kernels and functions of the user's, the columns that each reads and writes, and
 // which of them are fused. What choosers draw for a row is known before the row's first step: the steps that they draw
-// run, and are fused, like steps that every row goes through. A program works on the tensors of one row at a time, or
+// run, and are fused, like steps that every row goes through. Where parameters are read, each epoch has kernels of its
+// own, made of the epoch's values when its first row comes. A program works on the tensors of one row at a time, or
 // on rows that are contiguous in memory.
 // Thread contract: all methods from any thread, once it is made.
 #ifndef HEADRACE_OPS_MAP_PROGRAM_H_
@@ -65,18 +66,22 @@ class MapProgram {
  private:
   struct BoundStep;
   struct Action;
+  class OfEpochs;
   using Actions = std::vector<Action>;
   using FlatSteps = absl::InlinedVector<const BoundStep*, 16>;
 
   MapProgram() = default;
+  // The program of one epoch.
+  static absl::StatusOr<MapProgram> BindAt(const OpArguments& arguments, uint64_t epoch);
   static absl::StatusOr<absl::Span<const bool>> FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns);
   // `enclosing`: the chooser around the steps; null: there is none. The schema is that before the first step.
   static absl::StatusOr<std::vector<BoundStep>> BindSteps(const ir::Steps& steps, const OpArguments& arguments,
-                                                          const BoundStep* enclosing, ir::Schema schema);
-  static absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments,
+                                                          uint64_t epoch, const BoundStep* enclosing,
+                                                          ir::Schema schema);
+  static absl::StatusOr<BoundStep> BindStep(const ir::proto::Step& step, const OpArguments& arguments, uint64_t epoch,
                                             const BoundStep* enclosing);
-  static absl::Status BindBranches(const ir::proto::Step& step, const OpArguments& arguments, const ir::Schema& schema,
-                                   BoundStep& bound);
+  static absl::Status BindBranches(const ir::proto::Step& step, const OpArguments& arguments, uint64_t epoch,
+                                   const ir::Schema& schema, BoundStep& bound);
   static RowRandom RandomOf(const BoundStep& bound, const RowId& id);
   static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                               absl::Span<Tensor> columns, MapRow& row);
@@ -86,11 +91,13 @@ class MapProgram {
   static Actions ActionsOf(const FlatSteps& steps);
   // The steps of the part that the row goes through.
   FlatSteps StepsOf(const Part& part, const RowId& id) const;
+  absl::Status RunHere(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const;
 
   size_t columns_ = 0;
   std::shared_ptr<const std::vector<BoundStep>> steps_;
   std::shared_ptr<const Part> all_;
   bool for_stacks_ = false;
+  std::shared_ptr<OfEpochs> of_epochs_;  // null: it reads no parameters
 };
 
 }  // namespace headrace

@@ -134,6 +134,8 @@ class Writer:
             checking.append(f"from headrace.hosted import {', '.join(hosted)}")
         if used("Kernels"):
             checking.append("from headrace.mapping import Kernels")
+        if "| Parameter" in body:
+            checking.append("from headrace.parameters import Parameter")
         if used("Target"):
             checking.append("from headrace.targets import Target")
         if used("BatchInfo"):

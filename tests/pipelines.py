@@ -296,6 +296,24 @@ def image_and_mask(data: pathlib.Path) -> hr.Dataset:
     )
 
 
+def strength_of(epoch: int) -> float:
+    return 0.5 + epoch / 8
+
+
+def changing_pictures(data: pathlib.Path) -> hr.Dataset:
+    """Two parameters are read below repeat, and one of them above, by a function."""
+    strength = hr.parameter("strength", strength_of)
+    size = hr.parameter("size", lambda epoch: 24 + epoch % 3)
+
+    def scaled(number: np.ndarray, by: Any = strength) -> np.ndarray:
+        return number * by
+
+    drawn = V.RandomApply([V.AdjustContrast(strength)], p=0.4)
+    steps = [V.Decode(), V.Resize((30, 40)), V.CenterCrop(size), V.AdjustBrightness(strength), drawn, V.HWC2CHW()]
+    pictures = hr.ImageFolder(data / "photos", shuffle=True).map(steps, "image").repeat(2)
+    return pictures.map(scaled, "label", "scaled").batch(3, pad=True)
+
+
 def ragged_pictures(data: pathlib.Path) -> hr.Dataset:
     return hr.ImageFolder(data / "photos").map([V.Decode(), V.Resize(20)], "image").batch(4, pad=True, pad_value=7)
 
@@ -980,6 +998,7 @@ PIPELINES: dict[str, Build] = {
         opencv_training,
         evaluation,
         image_and_mask,
+        changing_pictures,
         ragged_pictures,
         colored,
         patches,

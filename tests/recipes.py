@@ -374,6 +374,14 @@ def fails_at_seven(x: np.ndarray) -> np.ndarray:
     return x
 
 
+# A number of its own in each epoch.
+CHANGING = hr.parameter("changing", lambda epoch: 2 + epoch % 5)
+
+
+def multiplied(x: np.ndarray, by: Any = CHANGING) -> np.ndarray:
+    return x * by
+
+
 def added(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a + b
 
@@ -394,6 +402,8 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         "noise": ([T.TypeCast("float32"), V.GaussianNoise(2, 9, clip=False), T.TypeCast("int64")], True),
         "drawn": (V.RandomChoice([V.RandomApply([T.Fill(3)], 0.3), T.Fill(5)], [2, 1]), True),
         "drawn for certain": ([V.RandomApply(T.Fill(3), 0), V.RandomChoice([CAST, T.Fill(3)], [1, 0])], True),
+        "changing": ([V.RandomApply([T.Fill(CHANGING)], 0.5), T.TypeCast("int64")], True),
+        "multiplied": (multiplied, False),
         "failing": (fails_at_seven, False),
     }
     models: dict[str, Callable[[], Rows]] = {
@@ -842,7 +852,18 @@ def _weights(draws: Draws) -> list[float]:
     return [draws.choice([0.1, 1.0, 3.0]) for _ in range(2)]
 
 
-MAPS = ["tripled", "tripled in any order", "kernels", "noisy", "noise", "failing", "drawn", "drawn for certain"]
+MAPS = [
+    "tripled",
+    "tripled in any order",
+    "kernels",
+    "noisy",
+    "noise",
+    "failing",
+    "drawn",
+    "drawn for certain",
+    "changing",
+    "multiplied",
+]
 
 
 def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:

@@ -4,6 +4,7 @@
 
 #include "core/text.h"
 #include "core/version.h"
+#include "engine/plan/parameter_uses.h"
 #include "ir/branches.h"
 #include "ir/graph_hash.h"
 #include "ir/node_traits.h"
@@ -89,6 +90,8 @@ std::string ContentOf(const PlanNode& cache, const ir::proto::Graph& graph, uint
   std::string content = Cat("headrace ", kVersion, " graph ", ir::HashText(ir::SubgraphHash(rows, id)));
   if (Draws(input, cache.row != nullptr)) Append(content, " seed ", seed);
   AppendSources(input, content);
+  // The plan was refused where they cannot be told.
+  content += ValuesInFirstEpoch(input).value_or("");
   if (cache.row) return content;
   // Rows kept by number are those of one rank.
   Append(content, " rank ", shard.rank, " of ", shard.world, " even ", static_cast<int>(shard.even));

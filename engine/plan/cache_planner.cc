@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/plan/cache_content.h"
+#include "engine/plan/parameter_uses.h"
 #include "engine/plan/plan_checks.h"
 
 namespace headrace {
@@ -37,6 +38,14 @@ absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOption
     return ErrorAt(node, GraphError("a transparent cache would keep the random draws of one epoch for all: put it "
                                     "below the random steps, or leave out transparent"));
   }
+  if (transparent && ReadsParameters(input)) {
+    return ErrorAt(node,
+                   GraphError("a transparent cache would keep the parameters' values of one epoch for all: put it "
+                              "below the steps that read them, or leave out transparent"));
+  }
+  // The name of what it keeps holds them.
+  const absl::Status values = ValuesInFirstEpoch(input).status();
+  if (!values.ok()) return ErrorAt(node, values);
   PlannedCache cache;
   cache.kind = node.row ? PlannedCache::Kind::kByKey : PlannedCache::Kind::kInOrder;
   cache.folder = node.properties.keeps->folder;

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
+#include "engine/operator/host_parameter.h"
 #include "engine/plan/cache_planner.h"
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/plan_checks.h"
@@ -188,6 +189,8 @@ class StageLayout {
       open.stage.most_cap = traits.ordered ? 1 : processes > 0 ? processes : PlannedStage::kNoCap;
       open.stage.cap = open.stage.most_cap == PlannedStage::kNoCap ? at_will : open.stage.most_cap;
     }
+    // A value may be set until its epoch is asked for.
+    open.stage.gated |= !ParametersRead(node.arguments).empty();
     open.sealed = splits;
     open.stage.operators.push_back(id);
     return open;

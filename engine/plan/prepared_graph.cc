@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/fork_watch.h"
+#include "engine/plan/parameter_uses.h"
 
 namespace headrace {
 namespace {
@@ -58,6 +59,7 @@ absl::StatusOr<std::unique_ptr<PreparedGraph>> PreparedGraph::Make(ir::proto::Gr
   }
   std::unique_ptr<PreparedGraph> prepared(new PreparedGraph(std::move(graph), options));
   HEADRACE_ASSIGN_OR_RETURN(prepared->root_, MakePlanNodes(prepared->graph_, prepared->run_));
+  TellReaders(*prepared->root_);
   Collect(*prepared->root_, prepared->nodes_);
   prepared->fingerprints_ = FingerprintsOf(*prepared->root_);
   return prepared;

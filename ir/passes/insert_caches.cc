@@ -7,6 +7,7 @@
 #include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
+#include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
 #include "ir/passes/side_effects.h"
 
@@ -18,7 +19,7 @@ constexpr std::string_view kCacheOp = "cache";
 bool SameInEachEpoch(const proto::Step& step) {
   const auto draws = [](const proto::Step& each) {
     const Declaration* declaration = Registry::Global().Find(each.kernel());
-    return declaration == nullptr || each.salt() != 0 || declaration->traits.random;
+    return declaration == nullptr || each.salt() != 0 || declaration->traits.random || ReadsParameter(each);
   };
   return !AnyStepOf(step, draws) && !ActsBesides(step);
 }

@@ -9,6 +9,7 @@
 #include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
 
 namespace headrace::ir {
@@ -18,7 +19,7 @@ using RowBounds = std::vector<std::optional<uint64_t>>;
 
 bool IsIdentity(const proto::Step& step, const Schema& schema) {
   const Declaration* declaration = Registry::Global().Find(step.kernel());
-  if (declaration == nullptr || declaration->is_kernel_identity == nullptr) return false;
+  if (declaration == nullptr || declaration->is_kernel_identity == nullptr || ReadsParameter(step)) return false;
   const bool in_place = step.inputs_size() == 1 && step.outputs_size() == 1 && step.inputs(0) == step.outputs(0);
   const Column* column = in_place ? schema.Find(step.inputs(0)) : nullptr;
   return column != nullptr && declaration->is_kernel_identity(Attributes::Of(step), {column->type});

@@ -23,6 +23,7 @@ from headrace.expression import Expression, col
 from headrace.functions import *  # noqa: F403
 from headrace.iterator import Iterator
 from headrace.kernel import Kernel, compose
+from headrace.parameters import Parameter, parameter
 from headrace.parts import Subset
 from headrace.plugins import load_plugin, plugin_include
 from headrace.progress_bar import progress
@@ -49,6 +50,7 @@ __all__ = [
     "Kernel",
     "Moment",
     "NotFoundError",
+    "Parameter",
     "PipelineWarning",
     "ResourceError",
     "Sampler",
@@ -61,6 +63,7 @@ __all__ = [
     "load",
     "load_plugin",
     "mask",
+    "parameter",
     "plugin_include",
     "progress",
     "transforms",

@@ -46,6 +46,12 @@ def by_name_alone(attribute: dict[str, Any]) -> bool:
     return bool(attribute["name"] in ("seed", "name") or attribute["tuning"])
 
 
+def _may_change(attribute: dict[str, Any]) -> bool:
+    """Whether a headrace.Parameter may stand for it, in a kernel."""
+    numbers = attribute["python_type"] in ("int", "float", "Sequence[int]", "Sequence[float]")
+    return numbers and not (by_name_alone(attribute) or attribute["hidden"])
+
+
 def parameters(op: dict[str, Any]) -> str:
     """The parameters: required ones first; seeds and tuning attributes as keywords only."""
     shown = visible(op)
@@ -55,7 +61,8 @@ def parameters(op: dict[str, Any]) -> str:
 
     def one(attribute: dict[str, Any]) -> str:
         default = "" if attribute["default"] is None else f" = {attribute['default']}"
-        return f"{attribute['name']}: {python_type(attribute)}{default}"
+        changing = " | Parameter" if op["role"] == "kernel" and _may_change(attribute) else ""
+        return f"{attribute['name']}: {python_type(attribute)}{changing}{default}"
 
     return ", ".join([one(each) for each in positional] + (["*"] if named else []) + [one(each) for each in named])
 
@@ -162,6 +169,9 @@ def kernel(op: dict[str, Any], stub: bool = False, outputs: int | None = None) -
 
 def chooser(op: dict[str, Any], stub: bool = False) -> str:
     given, own, code = signature(op)
+    for attribute in op["attributes"]:
+        if _may_change(attribute) and not attribute["python_type"].startswith("Sequence"):
+            given = re.sub(rf"(?<!\w){attribute['name']}: (int|float)\b", r"\g<0> | Parameter", given)
     head = f"class {op['name']}(Chooser):\n{docstring(documentation(op, own), 4)}\n\n"
     made = f"    def __init__(self, {given}) -> None:"
     if stub:

@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Unpack
 
-from headrace import _engine, error_policy, options, reference
+from headrace import _engine, error_policy, options, parameters, reference
 from headrace.callback import Callback
 from headrace.children import flat_mapped
 from headrace.doubts import location_of, warn_once
@@ -93,6 +93,7 @@ class Dataset(Methods):
             given: dict[str, Any] = {"epoch": epoch, "endless": files is None, "shelf": self._shelf}
             given |= self._log_option() | _profiling(self._options)
             engine = start(*self._bound_graph(self._options.for_engine() | given))
+        parameters.freeze(engine, epoch)
         engine.ask(epoch)
         note_run(self, epoch)
         # A profile is written when its engine ends.
@@ -187,20 +188,24 @@ class Dataset(Methods):
         given = {name: value for name, value in given.items() if value is not None}
         chosen = self._options.changed(given, "iterate")
         asked: dict[str, Any] = {"epoch": self.epoch if epoch is None else options.epoch(epoch, "iterate")}
+        held: dict[str, str] = {}
         if state is not None:
             if not isinstance(state, (bytes, bytearray, memoryview)):
                 raise GraphError("iterate: state must be the bytes that Iterator.state() gave")
             # To the engine, empty bytes mean that there is no state.
             if not state:
                 raise StateError("this is not a state that Headrace took, or it is damaged (0 bytes)")
-            asked["state"] = bytes(state)
+            asked["state"], held = parameters.opened(bytes(state))
         files = self._profile_files(chosen)
         asked |= {"shelf": self._shelf} | self._log_option() | _profiling(chosen)
-        engine = start(*self._bound_graph(chosen.for_engine() | asked))
+        graph, given_options, references = self._bound_graph(chosen.for_engine() | asked)
+        with parameters.restored(held, parameters.of_bindings(references.values())):
+            engine = start(graph, given_options, references)
         if state is not None:
             if epoch is not None and epoch != engine.epoch:
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             self._epoch = engine.epoch + 1
+        parameters.freeze(engine, engine.epoch)
         engine.ask(engine.epoch)
         note_run(self, engine.epoch)
         on_end = None
@@ -604,6 +609,7 @@ class Dataset(Methods):
                 f"give them: headrace.load(path, references={{{missing[0]!r}: …}})"
             )
         held = [binding for binding in bindings if binding is not None]
+        parameters.of_bindings(held)
         return (graph, *given, reference.by_name(graph.references, held))
 
     # ---- epochs ----

@@ -17,6 +17,7 @@ from headrace.doubts import location_of, warn_once
 from headrace.errors import GraphError
 from headrace.mapping import check_has_boxes
 from headrace.options import shown, whole
+from headrace.parameters import Parameter
 
 if TYPE_CHECKING:
     from headrace.kernel import Kernel
@@ -44,6 +45,7 @@ class Composed:
         self._kernels = tuple(kernels)
         check_has_boxes(kernels)
         steps = _steps(flattened(kernels))
+        _refuse_parameters(steps)
         self._chain = _engine.EagerChain(steps)
         self._numbers = count()
         self._doubting = not _DOUBTING.isdisjoint(_names(steps))
@@ -157,6 +159,15 @@ def _steps(kernels: Iterable[Kernel]) -> list[Any]:
         )
         for each in kernels
     ]
+
+
+def _refuse_parameters(steps: Iterable[Any]) -> None:
+    for name, attributes, branches in steps:
+        for attribute, value in attributes.items():
+            if isinstance(value, Parameter):
+                raise GraphError(f"{name}: {attribute} is {value!r}, whose value depends on an epoch; give a number")
+        for branch in branches:
+            _refuse_parameters(branch)
 
 
 def _names(steps: Iterable[Any]) -> Iterator[str]:

@@ -21,7 +21,9 @@
 #include "ir/graph_hash.h"
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
+#include "ir/parameters.h"
 #include "ir/validate.h"
+#include "ir/value.h"
 #include "python/headrace/delivered_columns.h"
 #include "python/headrace/forkable_work.h"
 #include "python/headrace/status_error.h"
@@ -232,7 +234,27 @@ std::string ReferencedBy(const BoundNode& bound, const std::string& reference) {
         declaration == nullptr ? nullptr : declaration->FindAttribute(attribute.name());
     if (declared != nullptr) return ReferencedName(declared->referenced);
   }
-  return ReferencedName(ir::Referenced::kFunction);
+  bool parameter = false;
+  ir::VisitSteps(bound.node.steps(), [&](const ir::proto::Step& step) {
+    const ir::Declaration* const kernel = ir::Registry::Global().Find(step.kernel());
+    for (const ir::proto::Attribute& attribute : step.attributes()) {
+      if (!attribute.value().has_reference() || attribute.value().reference().name() != reference) continue;
+      const ir::Attribute* const declared = kernel == nullptr ? nullptr : kernel->FindAttribute(attribute.name());
+      parameter |= declared != nullptr && ir::IsParameter(*declared, attribute.value());
+    }
+  });
+  return parameter ? "parameter" : ReferencedName(ir::Referenced::kFunction);
+}
+
+// What is wrong with a value of a kernel's attribute: "degrees is 400; it must be at most 180"; empty: nothing.
+std::string WrongValue(const std::string& kernel, const std::string& attribute, const py::object& given) {
+  const ir::Declaration* const declaration = ir::Registry::Global().Find(kernel);
+  const ir::Attribute* const declared = declaration == nullptr ? nullptr : declaration->FindAttribute(attribute);
+  if (declared == nullptr) return "";
+  ir::proto::Value value = ValueOf(given);
+  ir::FitValue(*declared, value);
+  const std::vector<std::string> wrong = ir::CheckValue(*declared, value);
+  return wrong.empty() ? "" : Cat(attribute, " ", wrong[0]);
 }
 
 py::object ShapeTuple(const std::optional<Shape>& shape) {
@@ -346,6 +368,8 @@ void BindGraph(py::module_& module) {
       .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)
       .def_property_readonly("of_attribute", &Has<&ir::Traits::of_attribute>)
       .def("text", [](const BoundNode& self) { return ir::NodeText(self.node); });
+
+  module.def("wrong_value", &WrongValue, py::arg("kernel"), py::arg("attribute"), py::arg("value"));
 
   py::class_<BoundGraph>(module, "Graph")
       .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("objects"), py::arg("seed"), py::arg("producer"),

@@ -19,6 +19,7 @@
 #include "python/headrace/stay_at_exit.h"
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/user_function.h"
+#include "python/headrace/user_parameter.h"
 #include "python/headrace/user_row.h"
 
 namespace headrace::python {
@@ -154,11 +155,17 @@ class Pools {
   std::map<PyObject*, std::shared_ptr<ProcessPool>> pools_;
 };
 
-// ("function", callable, wants_rng, predicate, workers)
-std::shared_ptr<HostFunction> FunctionOf(const py::tuple& bound, Pools& pools,
+// ("function", callable, wants_rng, predicate, workers, {argument: parameter})
+std::shared_ptr<HostFunction> FunctionOf(const py::tuple& bound, bool runs, Pools& pools,
                                          const std::shared_ptr<UserObjects>& objects) {
   const py::object workers = bound[4];
-  if (workers.is_none()) return UserFunction(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), objects);
+  ReadParameters reads;
+  for (const auto& [argument, parameter] : py::reinterpret_borrow<py::dict>(bound[5])) {
+    reads.emplace_back(py::str(argument), UserParameter(py::reinterpret_borrow<py::object>(parameter), runs, objects));
+  }
+  if (workers.is_none()) {
+    return UserFunction(bound[1], bound[2].cast<bool>(), bound[3].cast<bool>(), std::move(reads), objects);
+  }
   return FunctionInProcesses(workers.attr("number").cast<uint64_t>(), pools.Of(workers));
 }
 
@@ -180,7 +187,9 @@ HostBindings BindingsOf(const py::dict& references, bool runs, const std::shared
     const auto bound = py::reinterpret_borrow<py::tuple>(value);
     const std::string kind = py::str(bound[0]);
     if (kind == "function") {
-      bindings.functions[name] = FunctionOf(bound, pools, objects);
+      bindings.functions[name] = FunctionOf(bound, runs, pools, objects);
+    } else if (kind == "parameter") {
+      bindings.functions[name] = UserParameter(bound[1], runs, objects);
     } else if (kind == "iterator") {
       const IteratorOptions options = {bound[2].cast<bool>(),
                                        bound[3].cast<bool>(),

@@ -15,6 +15,7 @@ from headrace.json_fields import json_fields as json_fields
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import flag, memory_bytes, path, shown, text
+from headrace.parameters import bound_steps
 from headrace.process_options import ProcessOptions
 from headrace.stage_limits import StageLimits, given_limits
 from headrace.targets import Target, pictures_and_targets
@@ -256,8 +257,8 @@ def mapped(
     limits = given_limits("map", workers, window)
     if limits.workers > 0 and writer.bound:
         _check_callers(limits.workers, processes, ordered)
-    bindings = [bound.binding for bound in writer.bound]
-    return dataset._append("map", {}, steps=writer.steps, step_bindings=bindings, limits=limits)
+    steps, bindings = bound_steps(writer.steps, [bound.binding for bound in writer.bound])
+    return dataset._append("map", {}, steps=steps, step_bindings=bindings, limits=limits)
 
 
 def _mapped_with_targets(
@@ -278,7 +279,8 @@ def _mapped_with_targets(
         raise GraphError("map: types and processes are of Python functions, and masks and boxes follow kernels alone")
     writer = TargetStepWriter(None, None, ProcessOptions("map", 0, None, None))
     writer.write_targets(kernels, pictures, targets, _images_of(dataset))
-    return dataset._append("map", {}, steps=writer.steps, limits=limits)
+    steps, bindings = bound_steps(writer.steps, [])
+    return dataset._append("map", {}, steps=steps, step_bindings=bindings, limits=limits)
 
 
 def _images_of(dataset: Methods) -> set[str]:

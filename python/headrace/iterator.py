@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Self
 from headrace import _engine, options
 from headrace.callback import Callback, Calls
 from headrace.errors import ClosedError, Error, UnsupportedError
+from headrace.parameters import state_of
 from headrace.profile import ProfileFiles
 from headrace.stall_watch import stall_watch
 
@@ -242,7 +243,7 @@ class Iterator:
         Small, and valid in another process. Raises StateError with the reason if the pipeline cannot be restored.
         """
         if self._engine is not None:
-            return self._engine.state()
+            return state_of(self._engine)
         if isinstance(self._final_state, bytes):
             return self._final_state
         if self._final_state is not None:
@@ -329,7 +330,7 @@ class Iterator:
     def _keep_state(self, engine: _engine.Iteration) -> None:
         self._given = engine.given
         try:
-            self._final_state = engine.state()
+            self._final_state = state_of(engine)
         except Error as error:
             self._final_state = _again(error)
 

@@ -34,6 +34,7 @@
 #include "python/headrace/tensor_binding.h"
 #include "python/headrace/unlocked.h"
 #include "python/headrace/user_objects.h"
+#include "python/headrace/user_parameter.h"
 
 namespace headrace::python {
 namespace {
@@ -208,6 +209,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     IterateOptions given = OptionsOf(options);
     given.limits = graph.limits;
     given.bindings = BindingsOf(references, true, objects_);
+    bindings_.functions = given.bindings.functions;
     if (given.device.has_value() && given.device->sends_from == MemoryKind::kPageLocked && !lends_) {
       Raise(UnsupportedError("NumPy has no arrays on ", given.device->name,
                              ": iterate with as_=\"torch\", or as_=\"dlpack\" for any library's from_dlpack"));
@@ -317,6 +319,9 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     const Unlocked unlocked;
     iteration_->Ask(epoch);
   }
+
+  // The parameters read in an epoch: [(parameter, first, last)], in the numbers of the operators that read them.
+  py::list Reads(uint64_t epoch) const { return ReadInEpoch(bindings_, epoch); }
 
   void SetWorkers(const std::string& op, int workers) {
     CheckProcess();
@@ -511,6 +516,7 @@ class __attribute__((visibility("hidden"))) BoundIteration {
   }
 
   const std::shared_ptr<UserObjects> objects_;
+  HostBindings bindings_;  // functions and parameters alone
   const pid_t process_;
   const Bytes bytes_;
   const bool lends_;  // through DLPack
@@ -638,6 +644,7 @@ void BindIterator(py::module_& module) {
       .def("stop", &BoundIteration::Stop)
       .def("close", &BoundIteration::Close, py::arg("patience") = std::chrono::duration<double>(kPatience).count())
       .def("ask", &BoundIteration::Ask)
+      .def("reads", &BoundIteration::Reads)
       .def("set_workers", &BoundIteration::SetWorkers)
       .def("reset_workers", &BoundIteration::ResetWorkers)
       .def("outdated", &BoundIteration::Outdated)

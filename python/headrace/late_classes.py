@@ -16,6 +16,7 @@ from headrace.expression import Expression
 from headrace.hosted import Columns
 from headrace.kernel import Kernel, of_one_size
 from headrace.mapping import Kernels
+from headrace.parameters import Parameter
 from headrace.plugins import kernel_of
 
 __all__ = ["attribute_of", "class_of_plugin", "method_of"]
@@ -35,6 +36,7 @@ _NAMES = {
     "of_one_size": of_one_size,
     "Literal": Literal,
     "Mapping": Mapping,
+    "Parameter": Parameter,
     "PathLike": os.PathLike,
     "Sequence": Sequence,
     "hosted": hosted,

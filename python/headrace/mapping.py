@@ -202,7 +202,7 @@ class StepWriter:
         return _engine.Columns([declared.get(name, (name, "unknown", None)) for name in outputs])
 
     def _write_function(self, callable_: Callable[..., Any], inputs: list[str], outputs: list[str]) -> None:
-        bound, wants_rng = function(callable_, columns=inputs, processes=self._processes)
+        bound, wants_rng = function(callable_, columns=inputs, processes=self._processes, reads=True)
         attributes = {
             "function": bound.reference,
             "ordered": self._ordered is not False,

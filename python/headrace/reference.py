@@ -6,11 +6,13 @@ from typing import Any
 from headrace import _engine
 from headrace.errors import GraphError
 from headrace.function_name import name_of
+from headrace.parameters import Parameter, read_by
 from headrace.process_options import ProcessOptions, Workers
 
-# The forms that the engine's module takes: ("function", callable, wants_rng, predicate, workers),
-# ("iterator", callable, epoch_given, start_given, columns), ("rows", dataset, columns, workers),
-# ("arrays", {column: array}). `workers`: the processes that call it, or None.
+# The forms that the engine's module takes: ("function", callable, wants_rng, predicate, workers, reads),
+# ("parameter", parameter), ("iterator", callable, epoch_given, start_given, columns), ("rows", dataset, columns, workers),
+# ("arrays", {column: array}). `workers`: the processes that call it, or None. `reads`: the parameters that it reads, by
+# its arguments.
 Binding = tuple[Any, ...]
 
 
@@ -31,7 +33,7 @@ def object_of(binding: Binding | None, name: str) -> str:
         return name
     kind, held, *use = binding
     # Where it is called is no part of the graph.
-    use = [each for each in use if not isinstance(each, Workers)]
+    use = [each for each in use if not isinstance(each, (Workers, dict))]
     return f"{kind} {id(held)} {[each for each in use if each is not None]}"
 
 
@@ -69,17 +71,35 @@ def function(
     predicate: bool = False,
     columns: Sequence[str] | None = None,
     processes: ProcessOptions | None = None,
+    reads: bool = False,
 ) -> tuple[Bound, bool]:
     """The function, and whether it has a parameter `rng` for a random generator. GraphError if it cannot be called with
-    an argument for each of `columns`, where they are known."""
+    an argument for each of `columns`, where they are known; unless it `reads` them, if an hr.parameter is the default of
+    an argument."""
     parameters = parameters_of(callable_)
+    read = read_by(parameters)
+    if read and not reads:
+        refuse_reading(name_of(callable_), read)
+    if read and processes is not None and processes.count > 0:
+        raise GraphError(
+            f"map: {name_of(callable_)} reads {next(iter(read.values()))!r}, whose values are set in this process; leave "
+            "processes out"
+        )
     wants_rng = "rng" in (parameters or {})
     if parameters is not None and columns is not None:
         _check_call(callable_, parameters, columns, wants_rng)
     if wants_rng:
         import numpy.random  # noqa: F401  (on this thread, before the engine's ask for it)
     workers = None if processes is None else processes.workers("function", callable_, wants_rng, wants_rng)
-    return Bound(name_of(callable_), ("function", callable_, wants_rng, predicate, workers)), wants_rng
+    return Bound(name_of(callable_), ("function", callable_, wants_rng, predicate, workers, read)), wants_rng
+
+
+def refuse_reading(name: str, read: Mapping[str, Parameter]) -> None:
+    argument, parameter = next(iter(read.items()))
+    raise GraphError(
+        f"{name} has {parameter!r} as the default of {argument}, and only functions of a row in map read parameters; make "
+        "a column of it in a map below"
+    )
 
 
 def _check_call(
@@ -108,6 +128,8 @@ def iterator(callable_: Any, columns: list[str]) -> Bound:
             + ("such as the generator function itself" if once else "such as `lambda: iter(rows)`")
         )
     parameters = parameters_of(callable_) or {}
+    if read := read_by(parameters):
+        refuse_reading(name_of(callable_), read)
     start_given = "start" in parameters
     positional = [
         parameter
@@ -157,6 +179,10 @@ def given_by_user(node: _engine.Node, name: str, value: Any) -> Binding:
         from headrace import batches
 
         return batches.binding(kind == "batch size", value)
+    if kind == "parameter":
+        if not isinstance(value, Parameter):
+            raise GraphError(f"the reference {name} needs an hr.parameter, not {type(value).__name__}")
+        return ("parameter", value)
     if not callable(value):
         raise GraphError(f"the reference {name} needs a function, not {type(value).__name__}")
-    return function(value, predicate=kind == "predicate")[0].binding
+    return function(value, predicate=kind == "predicate", reads=kind == "function")[0].binding

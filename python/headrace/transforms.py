@@ -11,6 +11,7 @@ from headrace.kernel import Kernel
 
 if TYPE_CHECKING:
     from headrace.dtype import DType
+    from headrace.parameters import Parameter
 
 __all__ = [
     "Concatenate",
@@ -42,7 +43,7 @@ class Concatenate(Kernel):
 
     _unary = False
 
-    def __init__(self, axis: int = 0) -> None:
+    def __init__(self, axis: int | Parameter = 0) -> None:
         super().__init__({"axis": axis})
 
 
@@ -82,7 +83,7 @@ class Fill(Kernel):
         T.Fill(0)
     """
 
-    def __init__(self, value: float) -> None:
+    def __init__(self, value: float | Parameter) -> None:
         super().__init__({"value": value})
 
 
@@ -122,7 +123,7 @@ class OneHot(Kernel):
         T.OneHot(10)
     """
 
-    def __init__(self, classes: int, dtype: DType = "float32") -> None:
+    def __init__(self, classes: int | Parameter, dtype: DType = "float32") -> None:
         super().__init__({"classes": classes, "dtype": dtype})
 
 
@@ -143,7 +144,7 @@ class PadEnd(Kernel):
         T.PadEnd((128,), value=-1)
     """
 
-    def __init__(self, shape: int | Sequence[int], value: float = 0) -> None:
+    def __init__(self, shape: int | Sequence[int] | Parameter, value: float | Parameter = 0) -> None:
         super().__init__({"shape": shape, "value": value})
 
 
@@ -166,7 +167,13 @@ class Slice(Kernel):
         T.Slice(0, 10)
     """
 
-    def __init__(self, start: int | None = None, stop: int | None = None, step: int = 1, axis: int = 0) -> None:
+    def __init__(
+        self,
+        start: int | None | Parameter = None,
+        stop: int | None | Parameter = None,
+        step: int | Parameter = 1,
+        axis: int | Parameter = 0,
+    ) -> None:
         super().__init__({"start": start, "stop": stop, "step": step, "axis": axis})
 
 

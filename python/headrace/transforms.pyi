@@ -11,6 +11,7 @@ from headrace.kernel import Kernel
 
 if TYPE_CHECKING:
     from headrace.dtype import DType
+    from headrace.parameters import Parameter
 
 __all__ = [
     "Concatenate",
@@ -39,7 +40,7 @@ class Concatenate(Kernel):
         T.Concatenate(axis=-1)
     """
 
-    def __init__(self, axis: int = 0) -> None: ...
+    def __init__(self, axis: int | Parameter = 0) -> None: ...
 
 class DetectionLabel(Kernel):
     """Makes the label that MXNet's ImageDetRecordIter gives.
@@ -73,7 +74,7 @@ class Fill(Kernel):
         T.Fill(0)
     """
 
-    def __init__(self, value: float) -> None: ...
+    def __init__(self, value: float | Parameter) -> None: ...
 
 class JoinDetections(Kernel):
     """Puts boxes and their classes together into objects, as MXNet's iterators give them.
@@ -107,7 +108,7 @@ class OneHot(Kernel):
         T.OneHot(10)
     """
 
-    def __init__(self, classes: int, dtype: DType = "float32") -> None: ...
+    def __init__(self, classes: int | Parameter, dtype: DType = "float32") -> None: ...
 
 class PadEnd(Kernel):
     """Pads tensors of different lengths at their ends to equal lengths.
@@ -126,7 +127,7 @@ class PadEnd(Kernel):
         T.PadEnd((128,), value=-1)
     """
 
-    def __init__(self, shape: int | Sequence[int], value: float = 0) -> None: ...
+    def __init__(self, shape: int | Sequence[int] | Parameter, value: float | Parameter = 0) -> None: ...
 
 class Slice(Kernel):
     """Keeps a range of one axis.
@@ -147,7 +148,13 @@ class Slice(Kernel):
         T.Slice(0, 10)
     """
 
-    def __init__(self, start: int | None = None, stop: int | None = None, step: int = 1, axis: int = 0) -> None: ...
+    def __init__(
+        self,
+        start: int | None | Parameter = None,
+        stop: int | None | Parameter = None,
+        step: int | Parameter = 1,
+        axis: int | Parameter = 0,
+    ) -> None: ...
 
 class SplitDetections(Kernel):
     """Takes a label of objects apart, as MXNet's records and lists have them.

@@ -1,6 +1,7 @@
 #include "python/headrace/user_function.h"
 
 #include <pybind11/numpy.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <iterator>
@@ -68,14 +69,46 @@ absl::Status WithHint(const absl::Status& status, std::string_view hint) {
   return hinted;
 }
 
-class PythonFunction : public HostFunction {
+// Of numbers and lists of them.
+py::object ObjectOf(const ir::proto::Value& value) {
+  switch (value.kind_case()) {
+    case ir::proto::Value::kInteger:
+      return py::int_(value.integer());
+    case ir::proto::Value::kReal:
+      return py::float_(value.real());
+    case ir::proto::Value::kIntegers:
+      return py::tuple(
+          py::cast(std::vector<int64_t>(value.integers().values().begin(), value.integers().values().end())));
+    default:
+      return py::tuple(py::cast(std::vector<double>(value.reals().values().begin(), value.reals().values().end())));
+  }
+}
+
+class PythonFunction : public HostFunction, public ParameterReader {
  public:
-  PythonFunction(const py::object& callable, bool wants_rng, bool predicate, std::shared_ptr<UserObjects> objects)
+  PythonFunction(const py::object& callable, bool wants_rng, bool predicate, ReadParameters reads,
+                 std::shared_ptr<UserObjects> objects)
       : name_(NameOfCallable(callable)),
         objects_(std::move(objects)),
         callable_(objects_->Add(callable)),
         wants_rng_(wants_rng),
-        predicate_(predicate) {}
+        predicate_(predicate),
+        reads_(std::move(reads)) {}
+
+  std::vector<std::shared_ptr<HostParameter>> parameters() const override {
+    std::vector<std::shared_ptr<HostParameter>> all;
+    for (const auto& [_, parameter] : reads_) all.push_back(parameter);
+    return all;
+  }
+
+  absl::StatusOr<std::shared_ptr<HostFunction>> InEpoch(uint64_t epoch) const override {
+    auto function = std::make_shared<PythonFunction>(*this);
+    for (const auto& [argument, parameter] : reads_) {
+      HEADRACE_ASSIGN_OR_RETURN(ir::proto::Value value, parameter->ValueIn(epoch));
+      function->values_.emplace_back(argument, std::move(value));
+    }
+    return function;
+  }
 
   absl::StatusOr<std::vector<Tensor>> Call(absl::Span<const Tensor> inputs, RowRandom* random,
                                            OutputAllocator& output) override {
@@ -99,6 +132,7 @@ class PythonFunction : public HostFunction {
     for (size_t i = 0; i < inputs.size(); ++i) arguments[i] = ArrayOf(inputs[i], Access::kReadOnly);
     py::dict named;
     if (wants_rng_ && random != nullptr) named["rng"] = GeneratorOf(*random);
+    for (const auto& [argument, value] : values_) named[py::str(argument)] = ObjectOf(value);
     try {
       return Called(callable, arguments, named);
     } catch (py::error_already_set& raised) {
@@ -123,6 +157,8 @@ class PythonFunction : public HostFunction {
   const size_t callable_;  // its index in objects
   const bool wants_rng_;
   const bool predicate_;
+  const ReadParameters reads_;
+  std::vector<std::pair<std::string, ir::proto::Value>> values_;  // of reads_ in the epoch; const once made
 };
 
 }  // namespace
@@ -135,8 +171,8 @@ std::string NameOfCallable(const py::handle& callable) {
 }
 
 std::shared_ptr<HostFunction> UserFunction(const py::object& callable, bool wants_rng, bool predicate,
-                                           std::shared_ptr<UserObjects> objects) {
-  return std::make_shared<PythonFunction>(callable, wants_rng, predicate, std::move(objects));
+                                           ReadParameters reads, std::shared_ptr<UserObjects> objects) {
+  return std::make_shared<PythonFunction>(callable, wants_rng, predicate, std::move(reads), std::move(objects));
 }
 
 }  // namespace headrace::python

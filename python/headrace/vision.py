@@ -11,7 +11,7 @@ from headrace.chooser import Chooser
 from headrace.kernel import Kernel, of_one_size
 
 if TYPE_CHECKING:
-    pass
+    from headrace.parameters import Parameter
 
 __all__ = [
     "AdjustBrightness",
@@ -113,7 +113,7 @@ class AdjustBrightness(Kernel):
         V.AdjustBrightness(1.5)
     """
 
-    def __init__(self, factor: float) -> None:
+    def __init__(self, factor: float | Parameter) -> None:
         super().__init__({"factor": factor})
 
 
@@ -134,7 +134,7 @@ class AdjustContrast(Kernel):
         V.AdjustContrast(1.5)
     """
 
-    def __init__(self, factor: float) -> None:
+    def __init__(self, factor: float | Parameter) -> None:
         super().__init__({"factor": factor})
 
 
@@ -155,7 +155,7 @@ class AdjustGamma(Kernel):
         V.AdjustGamma(2.2)
     """
 
-    def __init__(self, gamma: float, gain: float = 1.0) -> None:
+    def __init__(self, gamma: float | Parameter, gain: float | Parameter = 1.0) -> None:
         super().__init__({"gamma": gamma, "gain": gain})
 
 
@@ -177,7 +177,7 @@ class AdjustHue(Kernel):
         V.AdjustHue(0.25)
     """
 
-    def __init__(self, factor: float) -> None:
+    def __init__(self, factor: float | Parameter) -> None:
         super().__init__({"factor": factor})
 
 
@@ -198,7 +198,7 @@ class AdjustSaturation(Kernel):
         V.AdjustSaturation(1.5)
     """
 
-    def __init__(self, factor: float) -> None:
+    def __init__(self, factor: float | Parameter) -> None:
         super().__init__({"factor": factor})
 
 
@@ -220,7 +220,7 @@ class AdjustSharpness(Kernel):
         V.AdjustSharpness(2)
     """
 
-    def __init__(self, factor: float) -> None:
+    def __init__(self, factor: float | Parameter) -> None:
         super().__init__({"factor": factor})
 
 
@@ -252,13 +252,13 @@ class Affine(Kernel):
 
     def __init__(
         self,
-        angle: float = 0.0,
-        translate: Sequence[float] = (0.0, 0.0),
-        scale: float = 1.0,
-        shear: float | Sequence[float] = (0.0, 0.0),
-        center: Sequence[float] | None = None,
+        angle: float | Parameter = 0.0,
+        translate: Sequence[float] | Parameter = (0.0, 0.0),
+        scale: float | Parameter = 1.0,
+        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None:
         super().__init__(
             {
@@ -308,13 +308,13 @@ class AugMix(Kernel):
 
     def __init__(
         self,
-        severity: int = 3,
-        mixture_width: int = 3,
-        chain_depth: int = -1,
-        alpha: float = 1.0,
+        severity: int | Parameter = 3,
+        mixture_width: int | Parameter = 3,
+        chain_depth: int | Parameter = -1,
+        alpha: float | Parameter = 1.0,
         all_ops: bool = True,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -361,7 +361,7 @@ class AutoAugment(Kernel):
         self,
         policy: Literal["imagenet", "cifar10", "svhn"] = "imagenet",
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -387,7 +387,7 @@ class AutoContrast(Kernel):
         V.AutoContrast()
     """
 
-    def __init__(self, cutoff: float = 0.0, ignore: int | Sequence[int] = ()) -> None:
+    def __init__(self, cutoff: float | Parameter = 0.0, ignore: int | Sequence[int] | Parameter = ()) -> None:
         super().__init__({"cutoff": cutoff, "ignore": ignore})
 
 
@@ -409,7 +409,7 @@ class CenterCrop(Kernel):
         V.CenterCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int], rounding: Literal["even", "down"] = "even") -> None:
+    def __init__(self, size: int | Sequence[int] | Parameter, rounding: Literal["even", "down"] = "even") -> None:
         super().__init__({"size": size, "rounding": rounding})
 
 
@@ -459,10 +459,10 @@ class ColorJitter(Kernel):
 
     def __init__(
         self,
-        brightness: float | Sequence[float] = 0.0,
-        contrast: float | Sequence[float] = 0.0,
-        saturation: float | Sequence[float] = 0.0,
-        hue: float | Sequence[float] = 0.0,
+        brightness: float | Sequence[float] | Parameter = 0.0,
+        contrast: float | Sequence[float] | Parameter = 0.0,
+        saturation: float | Sequence[float] | Parameter = 0.0,
+        hue: float | Sequence[float] | Parameter = 0.0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -521,7 +521,14 @@ class Crop(Kernel):
         V.Crop(10, 20, height=30, width=40)
     """
 
-    def __init__(self, top: int, left: int, height: int, width: int, fill: float | Sequence[float] = 0) -> None:
+    def __init__(
+        self,
+        top: int | Parameter,
+        left: int | Parameter,
+        height: int | Parameter,
+        width: int | Parameter,
+        fill: float | Sequence[float] | Parameter = 0,
+    ) -> None:
         super().__init__({"top": top, "left": left, "height": height, "width": width, "fill": fill})
 
 
@@ -561,8 +568,8 @@ class CutMix(Kernel):
 
     def __init__(
         self,
-        alpha: float = 1.0,
-        classes: int | None = None,
+        alpha: float | Parameter = 1.0,
+        classes: int | None | Parameter = None,
         layout: Literal["HWC", "CHW"] = "CHW",
         *,
         seed: int | None = None,
@@ -613,8 +620,8 @@ class Decode(Kernel):
         self,
         mode: Literal["RGB", "L", "unchanged", "any", "anydepth"] = "RGB",
         orientation: bool = False,
-        max_pixels: int | None = 178956970,
-        scale: int = 1,
+        max_pixels: int | None | Parameter = 178956970,
+        scale: int | Parameter = 1,
     ) -> None:
         super().__init__({"mode": mode, "orientation": orientation, "max_pixels": max_pixels, "scale": scale})
 
@@ -652,10 +659,10 @@ class ElasticTransform(Kernel):
 
     def __init__(
         self,
-        alpha: float | Sequence[float] = 50.0,
-        sigma: float | Sequence[float] = 5.0,
+        alpha: float | Sequence[float] | Parameter = 50.0,
+        sigma: float | Sequence[float] | Parameter = 5.0,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -686,7 +693,7 @@ class EncodeJpeg(Kernel):
         V.EncodeJpeg(quality=90)
     """
 
-    def __init__(self, quality: int = 95) -> None:
+    def __init__(self, quality: int | Parameter = 95) -> None:
         super().__init__({"quality": quality})
 
 
@@ -711,7 +718,7 @@ class EncodePng(Kernel):
         V.EncodePng(compression=6)
     """
 
-    def __init__(self, compression: int | None = None) -> None:
+    def __init__(self, compression: int | None | Parameter = None) -> None:
         super().__init__({"compression": compression})
 
 
@@ -740,7 +747,7 @@ class EnlargeToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
+        size: int | Sequence[int] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
     ) -> None:
@@ -786,7 +793,7 @@ class FiveCrop(Kernel):
     _outputs = None
 
     @of_one_size
-    def __init__(self, size: int | Sequence[int]) -> None:
+    def __init__(self, size: int | Sequence[int] | Parameter) -> None:
         super().__init__({"size": size})
 
 
@@ -816,8 +823,8 @@ class GaussianBlur(Kernel):
 
     def __init__(
         self,
-        kernel_size: int | Sequence[int],
-        sigma: float | Sequence[float] = (0.1, 2.0),
+        kernel_size: int | Sequence[int] | Parameter,
+        sigma: float | Sequence[float] | Parameter = (0.1, 2.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -854,8 +861,8 @@ class GaussianNoise(Kernel):
 
     def __init__(
         self,
-        mean: float = 0.0,
-        sigma: float = 0.1,
+        mean: float | Parameter = 0.0,
+        sigma: float | Parameter = 0.1,
         clip: bool = True,
         *,
         seed: int | None = None,
@@ -885,7 +892,7 @@ class Grayscale(Kernel):
         V.Grayscale(3)
     """
 
-    def __init__(self, output_channels: int = 1) -> None:
+    def __init__(self, output_channels: int | Parameter = 1) -> None:
         super().__init__({"output_channels": output_channels})
 
 
@@ -954,7 +961,12 @@ class MixUp(Kernel):
     _outputs = 2
 
     def __init__(
-        self, alpha: float = 1.0, classes: int | None = None, *, seed: int | None = None, name: str | None = None
+        self,
+        alpha: float | Parameter = 1.0,
+        classes: int | None | Parameter = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__({"alpha": alpha, "classes": classes, "seed": seed, "name": name})
 
@@ -978,7 +990,10 @@ class Normalize(Kernel):
     """
 
     def __init__(
-        self, mean: float | Sequence[float], std: float | Sequence[float], layout: Literal["HWC", "CHW"] = "HWC"
+        self,
+        mean: float | Sequence[float] | Parameter,
+        std: float | Sequence[float] | Parameter,
+        layout: Literal["HWC", "CHW"] = "HWC",
     ) -> None:
         super().__init__({"mean": mean, "std": std, "layout": layout})
 
@@ -1007,8 +1022,8 @@ class Pad(Kernel):
 
     def __init__(
         self,
-        padding: int | Sequence[int],
-        fill: float | Sequence[float] = 0,
+        padding: int | Sequence[int] | Parameter,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None:
         super().__init__({"padding": padding, "fill": fill, "mode": mode})
@@ -1039,9 +1054,9 @@ class PadToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        offset: int | Sequence[int] | None = None,
-        fill: float | Sequence[float] = 0,
+        size: int | Sequence[int] | Parameter,
+        offset: int | Sequence[int] | None | Parameter = None,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None:
         super().__init__({"size": size, "offset": offset, "fill": fill, "mode": mode})
@@ -1073,10 +1088,10 @@ class Perspective(Kernel):
 
     def __init__(
         self,
-        startpoints: Sequence[float],
-        endpoints: Sequence[float],
+        startpoints: Sequence[float] | Parameter,
+        endpoints: Sequence[float] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None:
         super().__init__(
             {"startpoints": startpoints, "endpoints": endpoints, "interpolation": interpolation, "fill": fill}
@@ -1099,7 +1114,7 @@ class Posterize(Kernel):
         V.Posterize(4)
     """
 
-    def __init__(self, bits: int) -> None:
+    def __init__(self, bits: int | Parameter) -> None:
         super().__init__({"bits": bits})
 
 
@@ -1132,11 +1147,11 @@ class RandAugment(Kernel):
 
     def __init__(
         self,
-        num_ops: int = 2,
-        magnitude: int = 9,
-        num_magnitude_bins: int = 31,
+        num_ops: int | Parameter = 2,
+        magnitude: int | Parameter = 9,
+        num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1177,7 +1192,9 @@ class RandomAdjustSharpness(Kernel):
         V.RandomAdjustSharpness(2)
     """
 
-    def __init__(self, factor: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(
+        self, factor: float | Parameter, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None
+    ) -> None:
         super().__init__({"factor": factor, "p": p, "seed": seed, "name": name})
 
 
@@ -1215,13 +1232,13 @@ class RandomAffine(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float],
-        translate: Sequence[float] | None = None,
-        scale: Sequence[float] | None = None,
-        shear: float | Sequence[float] | None = None,
-        center: Sequence[float] | None = None,
+        degrees: float | Sequence[float] | Parameter,
+        translate: Sequence[float] | None | Parameter = None,
+        scale: Sequence[float] | None | Parameter = None,
+        shear: float | Sequence[float] | None | Parameter = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1279,14 +1296,14 @@ class RandomAffineResize(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] = (0.0, 0.0),
-        shear: float | Sequence[float] = (0.0, 0.0),
-        scale: Sequence[float] = (1.0, 1.0),
-        ratio: Sequence[float] = (1.0, 1.0),
-        min_size: int = 1,
-        max_size: int | None = None,
+        degrees: float | Sequence[float] | Parameter = (0.0, 0.0),
+        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
+        scale: Sequence[float] | Parameter = (1.0, 1.0),
+        ratio: Sequence[float] | Parameter = (1.0, 1.0),
+        min_size: int | Parameter = 1,
+        max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1328,7 +1345,12 @@ class RandomApply(Chooser):
     """
 
     def __init__(
-        self, kernels: Kernel | Sequence[Kernel], p: float = 0.5, *, seed: int | None = None, name: str | None = None
+        self,
+        kernels: Kernel | Sequence[Kernel],
+        p: float | Parameter = 0.5,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__({"p": p, "seed": seed, "name": name}, [kernels])
 
@@ -1358,9 +1380,9 @@ class RandomAutocontrast(Kernel):
 
     def __init__(
         self,
-        cutoff: float = 0.0,
-        ignore: int | Sequence[int] = (),
-        p: float = 0.5,
+        cutoff: float | Parameter = 0.0,
+        ignore: int | Sequence[int] | Parameter = (),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1533,10 +1555,10 @@ class RandomCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        padding: int | Sequence[int] | None = None,
+        size: int | Sequence[int] | Parameter,
+        padding: int | Sequence[int] | None | Parameter = None,
         pad_if_needed: bool = False,
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
         *,
         seed: int | None = None,
@@ -1575,7 +1597,7 @@ class RandomEqualize(Kernel):
         V.RandomEqualize()
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"p": p, "seed": seed, "name": name})
 
 
@@ -1606,10 +1628,10 @@ class RandomErasing(Kernel):
 
     def __init__(
         self,
-        p: float = 0.5,
-        scale: Sequence[float] = (0.02, 0.33),
-        ratio: Sequence[float] = (0.3, 3.3),
-        value: float | Sequence[float] = 0,
+        p: float | Parameter = 0.5,
+        scale: Sequence[float] | Parameter = (0.02, 0.33),
+        ratio: Sequence[float] | Parameter = (0.3, 3.3),
+        value: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1636,7 +1658,7 @@ class RandomGrayscale(Kernel):
         V.RandomGrayscale()
     """
 
-    def __init__(self, p: float = 0.1, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(self, p: float | Parameter = 0.1, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"p": p, "seed": seed, "name": name})
 
 
@@ -1664,7 +1686,13 @@ class RandomHls(Kernel):
     """
 
     def __init__(
-        self, hue: int = 0, lightness: int = 0, saturation: int = 0, *, seed: int | None = None, name: str | None = None
+        self,
+        hue: int | Parameter = 0,
+        lightness: int | Parameter = 0,
+        saturation: int | Parameter = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__({"hue": hue, "lightness": lightness, "saturation": saturation, "seed": seed, "name": name})
 
@@ -1687,7 +1715,7 @@ class RandomHorizontalFlip(Kernel):
         V.RandomHorizontalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"p": p, "seed": seed, "name": name})
 
 
@@ -1710,7 +1738,7 @@ class RandomInvert(Kernel):
         V.RandomInvert()
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"p": p, "seed": seed, "name": name})
 
 
@@ -1793,7 +1821,7 @@ class RandomLighting(Kernel):
         V.RandomLighting()
     """
 
-    def __init__(self, alpha: float = 0.05, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(self, alpha: float | Parameter = 0.05, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"alpha": alpha, "seed": seed, "name": name})
 
 
@@ -1958,10 +1986,10 @@ class RandomPerspective(Kernel):
 
     def __init__(
         self,
-        distortion_scale: float = 0.5,
-        p: float = 0.5,
+        distortion_scale: float | Parameter = 0.5,
+        p: float | Parameter = 0.5,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2005,11 +2033,11 @@ class RandomPhotometricDistort(Kernel):
 
     def __init__(
         self,
-        brightness: Sequence[float] = (0.875, 1.125),
-        contrast: Sequence[float] = (0.5, 1.5),
-        saturation: Sequence[float] = (0.5, 1.5),
-        hue: Sequence[float] = (-0.05, 0.05),
-        p: float = 0.5,
+        brightness: Sequence[float] | Parameter = (0.875, 1.125),
+        contrast: Sequence[float] | Parameter = (0.5, 1.5),
+        saturation: Sequence[float] | Parameter = (0.5, 1.5),
+        hue: Sequence[float] | Parameter = (-0.05, 0.05),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2047,7 +2075,9 @@ class RandomPosterize(Kernel):
         V.RandomPosterize(4)
     """
 
-    def __init__(self, bits: int, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(
+        self, bits: int | Parameter, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None
+    ) -> None:
         super().__init__({"bits": bits, "p": p, "seed": seed, "name": name})
 
 
@@ -2074,8 +2104,8 @@ class RandomRescale(Kernel):
 
     def __init__(
         self,
-        scale: Sequence[float] = (1.0, 1.0),
-        shift: Sequence[float] = (0.0, 0.0),
+        scale: Sequence[float] | Parameter = (1.0, 1.0),
+        shift: Sequence[float] | Parameter = (0.0, 0.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2111,8 +2141,8 @@ class RandomResize(Kernel):
 
     def __init__(
         self,
-        min_size: int,
-        max_size: int,
+        min_size: int | Parameter,
+        max_size: int | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2162,9 +2192,9 @@ class RandomResizedCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        scale: Sequence[float] = (0.08, 1.0),
-        ratio: Sequence[float] = (0.75, 1.3333333333333333),
+        size: int | Sequence[int] | Parameter,
+        scale: Sequence[float] | Parameter = (0.08, 1.0),
+        ratio: Sequence[float] | Parameter = (0.75, 1.3333333333333333),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2214,11 +2244,11 @@ class RandomRotation(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float],
+        degrees: float | Sequence[float] | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2297,8 +2327,8 @@ class RandomShortestSize(Kernel):
 
     def __init__(
         self,
-        min_size: int | Sequence[int],
-        max_size: int | None = None,
+        min_size: int | Sequence[int] | Parameter,
+        max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2338,7 +2368,14 @@ class RandomSolarize(Kernel):
         V.RandomSolarize(128)
     """
 
-    def __init__(self, threshold: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        threshold: float | Parameter,
+        p: float | Parameter = 0.5,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__({"threshold": threshold, "p": p, "seed": seed, "name": name})
 
 
@@ -2365,7 +2402,13 @@ class RandomSquare(Kernel):
     """
 
     def __init__(
-        self, least: int, most: int, centered: bool = False, *, seed: int | None = None, name: str | None = None
+        self,
+        least: int | Parameter,
+        most: int | Parameter,
+        centered: bool = False,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__({"least": least, "most": most, "centered": centered, "seed": seed, "name": name})
 
@@ -2388,7 +2431,7 @@ class RandomVerticalFlip(Kernel):
         V.RandomVerticalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None:
         super().__init__({"p": p, "seed": seed, "name": name})
 
 
@@ -2416,9 +2459,9 @@ class RandomZoomOut(Kernel):
 
     def __init__(
         self,
-        fill: float | Sequence[float] = 0,
-        side_range: Sequence[float] = (1.0, 4.0),
-        p: float = 0.5,
+        fill: float | Sequence[float] | Parameter = 0,
+        side_range: Sequence[float] | Parameter = (1.0, 4.0),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2442,7 +2485,7 @@ class Rescale(Kernel):
         V.Rescale(1 / 255)
     """
 
-    def __init__(self, scale: float, shift: float = 0.0) -> None:
+    def __init__(self, scale: float | Parameter, shift: float | Parameter = 0.0) -> None:
         super().__init__({"scale": scale, "shift": shift})
 
 
@@ -2479,10 +2522,10 @@ class Resize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
+        size: int | Sequence[int] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
-        max_size: int | None = None,
+        max_size: int | None | Parameter = None,
     ) -> None:
         super().__init__({"size": size, "interpolation": interpolation, "antialias": antialias, "max_size": max_size})
 
@@ -2514,11 +2557,11 @@ class Rotate(Kernel):
 
     def __init__(
         self,
-        angle: float,
+        angle: float | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None:
         super().__init__(
             {"angle": angle, "expand": expand, "center": center, "interpolation": interpolation, "fill": fill}
@@ -2545,7 +2588,7 @@ class SanitizeBoxes(Kernel):
 
     _unary = False
 
-    def __init__(self, min_size: float = 1.0, min_area: float = 1.0) -> None:
+    def __init__(self, min_size: float | Parameter = 1.0, min_area: float | Parameter = 1.0) -> None:
         super().__init__({"min_size": min_size, "min_area": min_area})
 
 
@@ -2577,8 +2620,8 @@ class ScaleJitter(Kernel):
 
     def __init__(
         self,
-        target_size: int | Sequence[int],
-        scale_range: Sequence[float] = (0.1, 2.0),
+        target_size: int | Sequence[int] | Parameter,
+        scale_range: Sequence[float] | Parameter = (0.1, 2.0),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2628,10 +2671,10 @@ class SlicePatches(Kernel):
 
     def __init__(
         self,
-        num_height: int = 1,
-        num_width: int = 1,
+        num_height: int | Parameter = 1,
+        num_width: int | Parameter = 1,
         slice_mode: Literal["pad", "drop"] = "pad",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None:
         super().__init__({"num_height": num_height, "num_width": num_width, "slice_mode": slice_mode, "fill": fill})
 
@@ -2652,7 +2695,7 @@ class Solarize(Kernel):
         V.Solarize(128)
     """
 
-    def __init__(self, threshold: float) -> None:
+    def __init__(self, threshold: float | Parameter) -> None:
         super().__init__({"threshold": threshold})
 
 
@@ -2674,7 +2717,7 @@ class SubtractImage(Kernel):
         V.SubtractImage(np.zeros(224 * 224 * 3), (224, 224, 3))
     """
 
-    def __init__(self, image: float | Sequence[float], shape: Sequence[int]) -> None:
+    def __init__(self, image: float | Sequence[float] | Parameter, shape: Sequence[int] | Parameter) -> None:
         super().__init__({"image": image, "shape": shape})
 
 
@@ -2700,7 +2743,7 @@ class TenCrop(Kernel):
 
     _outputs = None
 
-    def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
+    def __init__(self, size: int | Sequence[int] | Parameter, vertical_flip: bool = False) -> None:
         super().__init__({"size": size, "vertical_flip": vertical_flip})
 
 
@@ -2746,9 +2789,9 @@ class TrivialAugmentWide(Kernel):
 
     def __init__(
         self,
-        num_magnitude_bins: int = 31,
+        num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2788,7 +2831,7 @@ class UniformAugment(Chooser):
     def __init__(
         self,
         kernels: Sequence[Kernel | Sequence[Kernel]],
-        num_ops: int = 2,
+        num_ops: int | Parameter = 2,
         *,
         seed: int | None = None,
         name: str | None = None,

@@ -11,7 +11,7 @@ from headrace.chooser import Chooser
 from headrace.kernel import Kernel
 
 if TYPE_CHECKING:
-    pass
+    from headrace.parameters import Parameter
 
 __all__ = [
     "AdjustBrightness",
@@ -112,7 +112,7 @@ class AdjustBrightness(Kernel):
         V.AdjustBrightness(1.5)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class AdjustContrast(Kernel):
     """Raises or lowers the contrast of an image.
@@ -131,7 +131,7 @@ class AdjustContrast(Kernel):
         V.AdjustContrast(1.5)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class AdjustGamma(Kernel):
     """Corrects the gamma of an image.
@@ -150,7 +150,7 @@ class AdjustGamma(Kernel):
         V.AdjustGamma(2.2)
     """
 
-    def __init__(self, gamma: float, gain: float = 1.0) -> None: ...
+    def __init__(self, gamma: float | Parameter, gain: float | Parameter = 1.0) -> None: ...
 
 class AdjustHue(Kernel):
     """Turns the hue of an image.
@@ -170,7 +170,7 @@ class AdjustHue(Kernel):
         V.AdjustHue(0.25)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class AdjustSaturation(Kernel):
     """Raises or lowers the saturation of an image.
@@ -189,7 +189,7 @@ class AdjustSaturation(Kernel):
         V.AdjustSaturation(1.5)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class AdjustSharpness(Kernel):
     """Makes an image sharper or smoother.
@@ -209,7 +209,7 @@ class AdjustSharpness(Kernel):
         V.AdjustSharpness(2)
     """
 
-    def __init__(self, factor: float) -> None: ...
+    def __init__(self, factor: float | Parameter) -> None: ...
 
 class Affine(Kernel):
     """Turns, moves, scales and shears an image.
@@ -239,13 +239,13 @@ class Affine(Kernel):
 
     def __init__(
         self,
-        angle: float = 0.0,
-        translate: Sequence[float] = (0.0, 0.0),
-        scale: float = 1.0,
-        shear: float | Sequence[float] = (0.0, 0.0),
-        center: Sequence[float] | None = None,
+        angle: float | Parameter = 0.0,
+        translate: Sequence[float] | Parameter = (0.0, 0.0),
+        scale: float | Parameter = 1.0,
+        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None: ...
 
 class AugMix(Kernel):
@@ -283,13 +283,13 @@ class AugMix(Kernel):
 
     def __init__(
         self,
-        severity: int = 3,
-        mixture_width: int = 3,
-        chain_depth: int = -1,
-        alpha: float = 1.0,
+        severity: int | Parameter = 3,
+        mixture_width: int | Parameter = 3,
+        chain_depth: int | Parameter = -1,
+        alpha: float | Parameter = 1.0,
         all_ops: bool = True,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -322,7 +322,7 @@ class AutoAugment(Kernel):
         self,
         policy: Literal["imagenet", "cifar10", "svhn"] = "imagenet",
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -346,7 +346,7 @@ class AutoContrast(Kernel):
         V.AutoContrast()
     """
 
-    def __init__(self, cutoff: float = 0.0, ignore: int | Sequence[int] = ()) -> None: ...
+    def __init__(self, cutoff: float | Parameter = 0.0, ignore: int | Sequence[int] | Parameter = ()) -> None: ...
 
 class CenterCrop(Kernel):
     """Cuts a rectangle out of the middle of an image.
@@ -366,7 +366,7 @@ class CenterCrop(Kernel):
         V.CenterCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int], rounding: Literal["even", "down"] = "even") -> None: ...
+    def __init__(self, size: int | Sequence[int] | Parameter, rounding: Literal["even", "down"] = "even") -> None: ...
 
 class CenterSquare(Kernel):
     """Cuts the largest square out of the middle of an image.
@@ -412,10 +412,10 @@ class ColorJitter(Kernel):
 
     def __init__(
         self,
-        brightness: float | Sequence[float] = 0.0,
-        contrast: float | Sequence[float] = 0.0,
-        saturation: float | Sequence[float] = 0.0,
-        hue: float | Sequence[float] = 0.0,
+        brightness: float | Sequence[float] | Parameter = 0.0,
+        contrast: float | Sequence[float] | Parameter = 0.0,
+        saturation: float | Sequence[float] | Parameter = 0.0,
+        hue: float | Sequence[float] | Parameter = 0.0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -459,7 +459,14 @@ class Crop(Kernel):
         V.Crop(10, 20, height=30, width=40)
     """
 
-    def __init__(self, top: int, left: int, height: int, width: int, fill: float | Sequence[float] = 0) -> None: ...
+    def __init__(
+        self,
+        top: int | Parameter,
+        left: int | Parameter,
+        height: int | Parameter,
+        width: int | Parameter,
+        fill: float | Sequence[float] | Parameter = 0,
+    ) -> None: ...
 
 class CutMix(Kernel):
     """Replaces a rectangle of each image of a batch by that of another, and mixes their labels.
@@ -493,8 +500,8 @@ class CutMix(Kernel):
 
     def __init__(
         self,
-        alpha: float = 1.0,
-        classes: int | None = None,
+        alpha: float | Parameter = 1.0,
+        classes: int | None | Parameter = None,
         layout: Literal["HWC", "CHW"] = "CHW",
         *,
         seed: int | None = None,
@@ -543,8 +550,8 @@ class Decode(Kernel):
         self,
         mode: Literal["RGB", "L", "unchanged", "any", "anydepth"] = "RGB",
         orientation: bool = False,
-        max_pixels: int | None = 178956970,
-        scale: int = 1,
+        max_pixels: int | None | Parameter = 178956970,
+        scale: int | Parameter = 1,
     ) -> None: ...
 
 class ElasticTransform(Kernel):
@@ -580,10 +587,10 @@ class ElasticTransform(Kernel):
 
     def __init__(
         self,
-        alpha: float | Sequence[float] = 50.0,
-        sigma: float | Sequence[float] = 5.0,
+        alpha: float | Sequence[float] | Parameter = 50.0,
+        sigma: float | Sequence[float] | Parameter = 5.0,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -610,7 +617,7 @@ class EncodeJpeg(Kernel):
         V.EncodeJpeg(quality=90)
     """
 
-    def __init__(self, quality: int = 95) -> None: ...
+    def __init__(self, quality: int | Parameter = 95) -> None: ...
 
 class EncodePng(Kernel):
     """Encodes an image as a PNG.
@@ -633,7 +640,7 @@ class EncodePng(Kernel):
         V.EncodePng(compression=6)
     """
 
-    def __init__(self, compression: int | None = None) -> None: ...
+    def __init__(self, compression: int | None | Parameter = None) -> None: ...
 
 class EnlargeToSize(Kernel):
     """Enlarges an image that is smaller than a size.
@@ -660,7 +667,7 @@ class EnlargeToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
+        size: int | Sequence[int] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
     ) -> None: ...
@@ -697,7 +704,7 @@ class FiveCrop(Kernel):
         V.FiveCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int]) -> None: ...
+    def __init__(self, size: int | Sequence[int] | Parameter) -> None: ...
 
 class GaussianBlur(Kernel):
     """Blurs an image with a Gaussian.
@@ -725,8 +732,8 @@ class GaussianBlur(Kernel):
 
     def __init__(
         self,
-        kernel_size: int | Sequence[int],
-        sigma: float | Sequence[float] = (0.1, 2.0),
+        kernel_size: int | Sequence[int] | Parameter,
+        sigma: float | Sequence[float] | Parameter = (0.1, 2.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -761,8 +768,8 @@ class GaussianNoise(Kernel):
 
     def __init__(
         self,
-        mean: float = 0.0,
-        sigma: float = 0.1,
+        mean: float | Parameter = 0.0,
+        sigma: float | Parameter = 0.1,
         clip: bool = True,
         *,
         seed: int | None = None,
@@ -790,7 +797,7 @@ class Grayscale(Kernel):
         V.Grayscale(3)
     """
 
-    def __init__(self, output_channels: int = 1) -> None: ...
+    def __init__(self, output_channels: int | Parameter = 1) -> None: ...
 
 class HWC2CHW(Kernel):
     """Moves the channels of an image to the front.
@@ -849,7 +856,12 @@ class MixUp(Kernel):
     """
 
     def __init__(
-        self, alpha: float = 1.0, classes: int | None = None, *, seed: int | None = None, name: str | None = None
+        self,
+        alpha: float | Parameter = 1.0,
+        classes: int | None | Parameter = None,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class Normalize(Kernel):
@@ -871,7 +883,10 @@ class Normalize(Kernel):
     """
 
     def __init__(
-        self, mean: float | Sequence[float], std: float | Sequence[float], layout: Literal["HWC", "CHW"] = "HWC"
+        self,
+        mean: float | Sequence[float] | Parameter,
+        std: float | Sequence[float] | Parameter,
+        layout: Literal["HWC", "CHW"] = "HWC",
     ) -> None: ...
 
 class Pad(Kernel):
@@ -898,8 +913,8 @@ class Pad(Kernel):
 
     def __init__(
         self,
-        padding: int | Sequence[int],
-        fill: float | Sequence[float] = 0,
+        padding: int | Sequence[int] | Parameter,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None: ...
 
@@ -928,9 +943,9 @@ class PadToSize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        offset: int | Sequence[int] | None = None,
-        fill: float | Sequence[float] = 0,
+        size: int | Sequence[int] | Parameter,
+        offset: int | Sequence[int] | None | Parameter = None,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
     ) -> None: ...
 
@@ -960,10 +975,10 @@ class Perspective(Kernel):
 
     def __init__(
         self,
-        startpoints: Sequence[float],
-        endpoints: Sequence[float],
+        startpoints: Sequence[float] | Parameter,
+        endpoints: Sequence[float] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None: ...
 
 class Posterize(Kernel):
@@ -982,7 +997,7 @@ class Posterize(Kernel):
         V.Posterize(4)
     """
 
-    def __init__(self, bits: int) -> None: ...
+    def __init__(self, bits: int | Parameter) -> None: ...
 
 class RandAugment(Kernel):
     """Applies operations chosen at random, all with one magnitude.
@@ -1013,11 +1028,11 @@ class RandAugment(Kernel):
 
     def __init__(
         self,
-        num_ops: int = 2,
-        magnitude: int = 9,
-        num_magnitude_bins: int = 31,
+        num_ops: int | Parameter = 2,
+        magnitude: int | Parameter = 9,
+        num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1046,7 +1061,9 @@ class RandomAdjustSharpness(Kernel):
         V.RandomAdjustSharpness(2)
     """
 
-    def __init__(self, factor: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(
+        self, factor: float | Parameter, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class RandomAffine(Kernel):
     """Turns, moves, scales and shears an image at random.
@@ -1082,13 +1099,13 @@ class RandomAffine(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float],
-        translate: Sequence[float] | None = None,
-        scale: Sequence[float] | None = None,
-        shear: float | Sequence[float] | None = None,
-        center: Sequence[float] | None = None,
+        degrees: float | Sequence[float] | Parameter,
+        translate: Sequence[float] | None | Parameter = None,
+        scale: Sequence[float] | None | Parameter = None,
+        shear: float | Sequence[float] | None | Parameter = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1132,14 +1149,14 @@ class RandomAffineResize(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float] = (0.0, 0.0),
-        shear: float | Sequence[float] = (0.0, 0.0),
-        scale: Sequence[float] = (1.0, 1.0),
-        ratio: Sequence[float] = (1.0, 1.0),
-        min_size: int = 1,
-        max_size: int | None = None,
+        degrees: float | Sequence[float] | Parameter = (0.0, 0.0),
+        shear: float | Sequence[float] | Parameter = (0.0, 0.0),
+        scale: Sequence[float] | Parameter = (1.0, 1.0),
+        ratio: Sequence[float] | Parameter = (1.0, 1.0),
+        min_size: int | Parameter = 1,
+        max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1166,7 +1183,12 @@ class RandomApply(Chooser):
     """
 
     def __init__(
-        self, kernels: Kernel | Sequence[Kernel], p: float = 0.5, *, seed: int | None = None, name: str | None = None
+        self,
+        kernels: Kernel | Sequence[Kernel],
+        p: float | Parameter = 0.5,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomAutocontrast(Kernel):
@@ -1194,9 +1216,9 @@ class RandomAutocontrast(Kernel):
 
     def __init__(
         self,
-        cutoff: float = 0.0,
-        ignore: int | Sequence[int] = (),
-        p: float = 0.5,
+        cutoff: float | Parameter = 0.0,
+        ignore: int | Sequence[int] | Parameter = (),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1341,10 +1363,10 @@ class RandomCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        padding: int | Sequence[int] | None = None,
+        size: int | Sequence[int] | Parameter,
+        padding: int | Sequence[int] | None | Parameter = None,
         pad_if_needed: bool = False,
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant",
         *,
         seed: int | None = None,
@@ -1371,7 +1393,7 @@ class RandomEqualize(Kernel):
         V.RandomEqualize()
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomErasing(Kernel):
     """Erases a random rectangle in some rows, chosen at random.
@@ -1400,10 +1422,10 @@ class RandomErasing(Kernel):
 
     def __init__(
         self,
-        p: float = 0.5,
-        scale: Sequence[float] = (0.02, 0.33),
-        ratio: Sequence[float] = (0.3, 3.3),
-        value: float | Sequence[float] = 0,
+        p: float | Parameter = 0.5,
+        scale: Sequence[float] | Parameter = (0.02, 0.33),
+        ratio: Sequence[float] | Parameter = (0.3, 3.3),
+        value: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1428,7 +1450,7 @@ class RandomGrayscale(Kernel):
         V.RandomGrayscale()
     """
 
-    def __init__(self, p: float = 0.1, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.1, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomHls(Kernel):
     """Shifts hue, lightness and saturation at random.
@@ -1454,7 +1476,13 @@ class RandomHls(Kernel):
     """
 
     def __init__(
-        self, hue: int = 0, lightness: int = 0, saturation: int = 0, *, seed: int | None = None, name: str | None = None
+        self,
+        hue: int | Parameter = 0,
+        lightness: int | Parameter = 0,
+        saturation: int | Parameter = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomHorizontalFlip(Kernel):
@@ -1475,7 +1503,7 @@ class RandomHorizontalFlip(Kernel):
         V.RandomHorizontalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomInvert(Kernel):
     """Invert in some rows, chosen at random.
@@ -1496,7 +1524,7 @@ class RandomInvert(Kernel):
         V.RandomInvert()
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomIoUCrop(Kernel):
     """Crops a random part that overlaps a box as much as is drawn.
@@ -1562,7 +1590,9 @@ class RandomLighting(Kernel):
         V.RandomLighting()
     """
 
-    def __init__(self, alpha: float = 0.05, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(
+        self, alpha: float | Parameter = 0.05, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class RandomObjectCrop(Kernel):
     """Crops a random part that holds objects, and removes those of which little is left.
@@ -1698,10 +1728,10 @@ class RandomPerspective(Kernel):
 
     def __init__(
         self,
-        distortion_scale: float = 0.5,
-        p: float = 0.5,
+        distortion_scale: float | Parameter = 0.5,
+        p: float | Parameter = 0.5,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "bilinear",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1734,11 +1764,11 @@ class RandomPhotometricDistort(Kernel):
 
     def __init__(
         self,
-        brightness: Sequence[float] = (0.875, 1.125),
-        contrast: Sequence[float] = (0.5, 1.5),
-        saturation: Sequence[float] = (0.5, 1.5),
-        hue: Sequence[float] = (-0.05, 0.05),
-        p: float = 0.5,
+        brightness: Sequence[float] | Parameter = (0.875, 1.125),
+        contrast: Sequence[float] | Parameter = (0.5, 1.5),
+        saturation: Sequence[float] | Parameter = (0.5, 1.5),
+        hue: Sequence[float] | Parameter = (-0.05, 0.05),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1764,7 +1794,9 @@ class RandomPosterize(Kernel):
         V.RandomPosterize(4)
     """
 
-    def __init__(self, bits: int, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(
+        self, bits: int | Parameter, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None
+    ) -> None: ...
 
 class RandomRescale(Kernel):
     """Multiplies by a random number and adds another.
@@ -1789,8 +1821,8 @@ class RandomRescale(Kernel):
 
     def __init__(
         self,
-        scale: Sequence[float] = (1.0, 1.0),
-        shift: Sequence[float] = (0.0, 0.0),
+        scale: Sequence[float] | Parameter = (1.0, 1.0),
+        shift: Sequence[float] | Parameter = (0.0, 0.0),
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1824,8 +1856,8 @@ class RandomResize(Kernel):
 
     def __init__(
         self,
-        min_size: int,
-        max_size: int,
+        min_size: int | Parameter,
+        max_size: int | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -1864,9 +1896,9 @@ class RandomResizedCrop(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
-        scale: Sequence[float] = (0.08, 1.0),
-        ratio: Sequence[float] = (0.75, 1.3333333333333333),
+        size: int | Sequence[int] | Parameter,
+        scale: Sequence[float] | Parameter = (0.08, 1.0),
+        ratio: Sequence[float] | Parameter = (0.75, 1.3333333333333333),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -1904,11 +1936,11 @@ class RandomRotation(Kernel):
 
     def __init__(
         self,
-        degrees: float | Sequence[float],
+        degrees: float | Sequence[float] | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -1972,8 +2004,8 @@ class RandomShortestSize(Kernel):
 
     def __init__(
         self,
-        min_size: int | Sequence[int],
-        max_size: int | None = None,
+        min_size: int | Sequence[int] | Parameter,
+        max_size: int | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2003,7 +2035,12 @@ class RandomSolarize(Kernel):
     """
 
     def __init__(
-        self, threshold: float, p: float = 0.5, *, seed: int | None = None, name: str | None = None
+        self,
+        threshold: float | Parameter,
+        p: float | Parameter = 0.5,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomSquare(Kernel):
@@ -2029,7 +2066,13 @@ class RandomSquare(Kernel):
     """
 
     def __init__(
-        self, least: int, most: int, centered: bool = False, *, seed: int | None = None, name: str | None = None
+        self,
+        least: int | Parameter,
+        most: int | Parameter,
+        centered: bool = False,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
     ) -> None: ...
 
 class RandomVerticalFlip(Kernel):
@@ -2050,7 +2093,7 @@ class RandomVerticalFlip(Kernel):
         V.RandomVerticalFlip(0.5)
     """
 
-    def __init__(self, p: float = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
+    def __init__(self, p: float | Parameter = 0.5, *, seed: int | None = None, name: str | None = None) -> None: ...
 
 class RandomZoomOut(Kernel):
     """Puts some images on a larger canvas, at random.
@@ -2076,9 +2119,9 @@ class RandomZoomOut(Kernel):
 
     def __init__(
         self,
-        fill: float | Sequence[float] = 0,
-        side_range: Sequence[float] = (1.0, 4.0),
-        p: float = 0.5,
+        fill: float | Sequence[float] | Parameter = 0,
+        side_range: Sequence[float] | Parameter = (1.0, 4.0),
+        p: float | Parameter = 0.5,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2100,7 +2143,7 @@ class Rescale(Kernel):
         V.Rescale(1 / 255)
     """
 
-    def __init__(self, scale: float, shift: float = 0.0) -> None: ...
+    def __init__(self, scale: float | Parameter, shift: float | Parameter = 0.0) -> None: ...
 
 class Resize(Kernel):
     """Resizes an image to a height and width, or its shorter side to a length.
@@ -2135,10 +2178,10 @@ class Resize(Kernel):
 
     def __init__(
         self,
-        size: int | Sequence[int],
+        size: int | Sequence[int] | Parameter,
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
         antialias: bool = True,
-        max_size: int | None = None,
+        max_size: int | None | Parameter = None,
     ) -> None: ...
 
 class Rotate(Kernel):
@@ -2168,11 +2211,11 @@ class Rotate(Kernel):
 
     def __init__(
         self,
-        angle: float,
+        angle: float | Parameter,
         expand: bool = False,
-        center: Sequence[float] | None = None,
+        center: Sequence[float] | None | Parameter = None,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None: ...
 
 class SanitizeBoxes(Kernel):
@@ -2193,7 +2236,7 @@ class SanitizeBoxes(Kernel):
         V.SanitizeBoxes(min_size=1.0)
     """
 
-    def __init__(self, min_size: float = 1.0, min_area: float = 1.0) -> None: ...
+    def __init__(self, min_size: float | Parameter = 1.0, min_area: float | Parameter = 1.0) -> None: ...
 
 class ScaleJitter(Kernel):
     """Scales an image by a random factor of the size that fits a target.
@@ -2223,8 +2266,8 @@ class ScaleJitter(Kernel):
 
     def __init__(
         self,
-        target_size: int | Sequence[int],
-        scale_range: Sequence[float] = (0.1, 2.0),
+        target_size: int | Sequence[int] | Parameter,
+        scale_range: Sequence[float] | Parameter = (0.1, 2.0),
         interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
         antialias: bool = True,
         *,
@@ -2259,10 +2302,10 @@ class SlicePatches(Kernel):
 
     def __init__(
         self,
-        num_height: int = 1,
-        num_width: int = 1,
+        num_height: int | Parameter = 1,
+        num_width: int | Parameter = 1,
         slice_mode: Literal["pad", "drop"] = "pad",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
     ) -> None: ...
 
 class Solarize(Kernel):
@@ -2281,7 +2324,7 @@ class Solarize(Kernel):
         V.Solarize(128)
     """
 
-    def __init__(self, threshold: float) -> None: ...
+    def __init__(self, threshold: float | Parameter) -> None: ...
 
 class SubtractImage(Kernel):
     """Subtracts an image, such as the mean image of a data set, from every image.
@@ -2301,7 +2344,7 @@ class SubtractImage(Kernel):
         V.SubtractImage(np.zeros(224 * 224 * 3), (224, 224, 3))
     """
 
-    def __init__(self, image: float | Sequence[float], shape: Sequence[int]) -> None: ...
+    def __init__(self, image: float | Sequence[float] | Parameter, shape: Sequence[int] | Parameter) -> None: ...
 
 class TenCrop(Kernel):
     """Cuts the four corners and the middle out of an image and its mirror image, a column each.
@@ -2321,7 +2364,7 @@ class TenCrop(Kernel):
         V.TenCrop(224)
     """
 
-    def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None: ...
+    def __init__(self, size: int | Sequence[int] | Parameter, vertical_flip: bool = False) -> None: ...
 
 class ToFloat(Kernel):
     """Brings whole numbers to 0 … 1.
@@ -2363,9 +2406,9 @@ class TrivialAugmentWide(Kernel):
 
     def __init__(
         self,
-        num_magnitude_bins: int = 31,
+        num_magnitude_bins: int | Parameter = 31,
         interpolation: Literal["nearest", "bilinear", "bicubic"] = "nearest",
-        fill: float | Sequence[float] = 0,
+        fill: float | Sequence[float] | Parameter = 0,
         *,
         seed: int | None = None,
         name: str | None = None,
@@ -2395,7 +2438,7 @@ class UniformAugment(Chooser):
     def __init__(
         self,
         kernels: Sequence[Kernel | Sequence[Kernel]],
-        num_ops: int = 2,
+        num_ops: int | Parameter = 2,
         *,
         seed: int | None = None,
         name: str | None = None,

@@ -157,7 +157,7 @@ void ServeFunctions(const std::vector<std::tuple<py::object, bool, py::object>>&
   Parent parent;
   std::vector<ServedFunction> functions;
   for (const auto& [callable, wants_rng, seed] : given) {
-    functions.push_back({UserFunction(callable, wants_rng, false, parent.objects()), GlobalSeeds(seed)});
+    functions.push_back({UserFunction(callable, wants_rng, false, {}, parent.objects()), GlobalSeeds(seed)});
   }
   parent.Give(absl::OkStatus(), [](WireWriter&) {});
   while (true) {

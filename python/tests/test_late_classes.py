@@ -26,7 +26,10 @@ def test_the_class_of_a_kernel_registered_at_run_time():
     assert issubclass(added, Kernel)
     assert (added.__name__, added.__module__) == (NAME, "headrace.transforms")
     assert T.AddedLate is added
-    assert str(inspect.signature(added)) == """(number: 'int', mode: "Literal['up', 'down']" = 'up') -> 'None'"""
+    assert (
+        str(inspect.signature(added))
+        == """(number: 'int | Parameter', mode: "Literal['up', 'down']" = 'up') -> 'None'"""
+    )
     assert "What is added (at least 0)." in added.__doc__
     assert repr(added(3)) == "AddedLate(number=3, mode='up')"
 

@@ -85,7 +85,7 @@ def test_a_class_is_like_those_of_headrace(myops, libraries, capsys):
     assert (myops.__name__, myops.__version__, myops.__doc__) == ("headrace.plugins.myops", "1.2", "Kernels for tests.")
     assert myops.__file__ == str(libraries["myops"])
     assert myops.__all__ == ["Center", "Noise", "Range", "Scale", "Settings", "Words"]
-    assert str(inspect.signature(myops.Scale)) == "(factor: 'float' = 2.0) -> 'None'"
+    assert str(inspect.signature(myops.Scale)) == "(factor: 'float | Parameter' = 2.0) -> 'None'"
     assert inspect.cleandoc(myops.Scale.__doc__).splitlines() == [
         "Multiplies by a factor.",
         "",
@@ -659,7 +659,7 @@ def frames_library(tmp_path_factory):
 
 def test_the_example_in_cpp(frames_library):
     frames = hr.load_plugin(frames_library)
-    assert str(inspect.signature(frames.Vignette)) == "(strength: 'float' = 0.5) -> 'None'"
+    assert str(inspect.signature(frames.Vignette)) == "(strength: 'float | Parameter' = 0.5) -> 'None'"
     picture = np.full((3, 3, 2), 200, np.uint8)
     expected = np.array([[0, 100, 0], [100, 200, 100], [0, 100, 0]], np.uint8)
     np.testing.assert_array_equal(frames.Vignette(1.0)(picture), np.dstack([expected] * 2))
