@@ -104,6 +104,10 @@ TEST(TakeTails, LeavesStepsWhoseResultIsNoLargerOrNotKnown) {
   EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomErasing", {}}}}), "");
 }
 
+TEST(TakeTails, LeavesStepsWhoseNumbersChangeFromEpochToEpoch) {
+  EXPECT_EQ(TailOf({.steps = {{"Rescale", {{"scale", ir::ReferenceValue("strength")}}}, {"HWC2CHW", {}}}}), "");
+}
+
 TEST(TakeTails, LeavesColumnsThatAreReadElsewhere) {
   GraphBuilder read = Pictures{.steps = {{"Normalize", kStatistics}}}.Build();
   read.Add("map", {2});

@@ -14,6 +14,7 @@
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
+#include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
 #include "kernels/kernel.h"
 
@@ -35,7 +36,7 @@ bool Touches(const ir::proto::Step& step, const std::string& column) {
 // Whether what it gives for a picture follows from each byte and its channel alone.
 bool MapsBytes(const ir::proto::Step& step, const std::string& column) {
   if (step.inputs_size() != 1 || step.outputs_size() != 1 || step.branches_size() > 0) return false;
-  if (step.inputs(0) != column || step.outputs(0) != column) return false;
+  if (step.inputs(0) != column || step.outputs(0) != column || ir::ReadsParameter(step)) return false;
   const ir::Traits traits = ir::TraitsOf(step);
   return (traits.pointwise || traits.layout) && traits.deterministic && !traits.random && !traits.python &&
          !traits.by_batch;
