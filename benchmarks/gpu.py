@@ -48,7 +48,7 @@ BATCH = 64
 WARM_UP_S = 0.8
 LEAST_BATCHES = 8
 KINDS = {
-    "float32": "float32 CHW, normalised on the host",
+    "float32": "float32 CHW, normalised on the device",
     "uint8": "uint8 HWC, not normalised",
     "host": "float32 CHW, without a device",
 }

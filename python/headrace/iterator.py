@@ -25,6 +25,8 @@ Batch = dict[str, Any]
 
 # As DLPack numbers kinds of devices.
 _CUDA = 2
+# DLPack's number of the stream that torch names 0.
+_LEGACY_STREAM = 1
 
 _live: "weakref.WeakSet[_engine.Iteration]" = weakref.WeakSet()
 _exiting = False
@@ -74,7 +76,12 @@ def torch_or_error() -> Any:
 
 def _to_torch(value: Any, torch: Any) -> Any:
     if isinstance(value, _engine.LentTensor):
-        return torch.from_dlpack(value)
+        kind, number = value.__dlpack_device__()
+        if kind != _CUDA:
+            return torch.from_dlpack(value)
+        # Given the tensor, torch finds its stream in twice the time.
+        stream = torch.cuda.current_stream(number).cuda_stream or _LEGACY_STREAM
+        return torch.from_dlpack(value.__dlpack__(stream=stream))
     if isinstance(value, list):
         return [_to_torch(each, torch) for each in value]
     return value  # bytes and texts have no tensors
