@@ -1,4 +1,5 @@
-"""Training from records: `ImageRecord` and `map` beside MXNet 1.9.1's ImageRecordIter, over the same file in alternation.
+"""Training from records: `ImageRecord` and `map`, `headrace.mx` and MXNet 1.9.1's ImageRecordIter, which both get the same
+parameters, over the same file in alternation; pictures a second, and for each second of CPU time.
 
 Two kinds of records: the original pictures, from which a random-resized-crop is taken, and pictures whose shorter edge
 is 256 pixels, from which a random crop is taken. Both sides flip, normalise and give float32 batches of 32. MXNet runs
@@ -7,8 +8,11 @@ first run installs MXNet into a virtual environment.
 """
 
 import argparse
+import importlib
 import itertools
+import json
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -23,6 +27,7 @@ sys.path.insert(0, str(HERE / "compare"))
 import work  # noqa: E402
 
 KINDS = ("original", "256")
+SIDES = ("headrace", "headrace.mx", "mxnet")
 
 
 def headrace_batches(kind: str, prefix: str) -> Iterator[Any]:
@@ -39,9 +44,9 @@ def headrace_batches(kind: str, prefix: str) -> Iterator[Any]:
     return iter(dataset.iterate(disabled_passes=["insert_caches"]))
 
 
-def mxnet_batches(kind: str, prefix: str, threads: int) -> Iterator[Any]:
-    import mxnet
-
+def iterator_batches(side: str, kind: str, prefix: str, threads: int) -> Iterator[Any]:
+    """Of ImageRecordIter: MXNet's, or that of headrace.mx."""
+    mxnet = importlib.import_module(side)
     crop: dict[str, Any] = {"rand_crop": True}
     if kind == "original":
         crop = {
@@ -75,16 +80,22 @@ def mxnet_batches(kind: str, prefix: str, threads: int) -> Iterator[Any]:
         iterator.reset()
 
 
-def measure(side: str, kind: str, prefix: str, threads: int, pictures: int) -> float:
-    """Pictures a second; a quarter as many come first and are not counted."""
-    batches = headrace_batches(kind, prefix) if side == "headrace" else mxnet_batches(kind, prefix, threads)
+def cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(side: str, kind: str, prefix: str, threads: int, pictures: int) -> dict[str, float]:
+    """Pictures a second, and for each second of CPU time; a quarter as many come first and are not counted."""
+    batches = headrace_batches(kind, prefix) if side == "headrace" else iterator_batches(side, kind, prefix, threads)
     count = pictures // work.BATCH
     for _ in itertools.islice(batches, max(1, count // 4)):
         pass
-    begin = time.perf_counter()
+    begin, used = time.perf_counter(), cpu_seconds()
     for _ in itertools.islice(batches, count):
         pass
-    return count * work.BATCH / (time.perf_counter() - begin)
+    seconds, cpu = time.perf_counter() - begin, cpu_seconds() - used
+    return {"a second": count * work.BATCH / seconds, "a CPU second": count * work.BATCH / cpu, "cores": cpu / seconds}
 
 
 def main() -> None:
@@ -104,7 +115,7 @@ def main() -> None:
 
     venv = options.venvs / "peers-mxnet"
     make_environment(venv, mxnet.REQUIREMENTS)
-    pythons = {"headrace": sys.executable, "mxnet": str(venv / "bin/python")}
+    pythons = {side: str(venv / "bin/python") if side == "mxnet" else sys.executable for side in SIDES}
     with tempfile.TemporaryDirectory(prefix="headrace_") as temporary:
         for kind in KINDS:
             prefix = pathlib.Path(temporary, kind)
@@ -119,23 +130,29 @@ def main() -> None:
 
 
 def compare(kind: str, prefix: str, pythons: dict[str, str], options: argparse.Namespace) -> None:
-    rates: dict[str, list[float]] = {side: [] for side in pythons}
+    found: dict[str, list[dict[str, float]]] = {side: [] for side in pythons}
     for _ in range(options.rounds):
         for side, python in pythons.items():
             arguments = [side, kind, prefix, str(options.threads), str(options.pictures)]
             command = [python, __file__, "--measure", *arguments]
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            rates[side].append(float(done.stdout.split()[-1]))
-    for side, found in rates.items():
-        print(
-            f"{kind}: {side} {statistics.median(found):,.0f} pictures a second ({min(found):,.0f} to {max(found):,.0f})"
-        )
-    ratios = [ours / theirs for ours, theirs in zip(rates["headrace"], rates["mxnet"], strict=True)]
-    print(f"{kind}: ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+            found[side].append(json.loads(done.stdout.splitlines()[-1]))
+    for side, runs in found.items():
+        cores = statistics.median(run["cores"] for run in runs)
+        print(f"{kind}: {side}, {cores:.2f} cores: {spread(runs, 'a second')}, {spread(runs, 'a CPU second')}")
+    for side, name in itertools.product(SIDES[:2], ("a second", "a CPU second")):
+        ratios = [ours[name] / theirs[name] for ours, theirs in zip(found[side], found["mxnet"], strict=True)]
+        low, high = min(ratios), max(ratios)
+        print(f"{kind}: {side} to mxnet {name}: {statistics.median(ratios):.2f} ({low:.2f} to {high:.2f})", flush=True)
+
+
+def spread(runs: list[dict[str, float]], name: str) -> str:
+    values = [run[name] for run in runs]
+    return f"{statistics.median(values):,.0f} pictures {name} ({min(values):,.0f} to {max(values):,.0f})"
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
-        print(measure(*sys.argv[2:5], *map(int, sys.argv[5:])), flush=True)
+        print(json.dumps(measure(*sys.argv[2:5], *map(int, sys.argv[5:]))), flush=True)
     else:
         main()

@@ -65,7 +65,7 @@ class DetectionLabel(Kernel):
 
     _unary = False
 
-    def __init__(self, data_shape: Sequence[int]) -> None:
+    def __init__(self, data_shape: Sequence[int] | Parameter) -> None:
         super().__init__({"data_shape": data_shape})
 
 

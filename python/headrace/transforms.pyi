@@ -58,7 +58,7 @@ class DetectionLabel(Kernel):
         T.DetectionLabel((3, 300, 300))
     """
 
-    def __init__(self, data_shape: Sequence[int]) -> None: ...
+    def __init__(self, data_shape: Sequence[int] | Parameter) -> None: ...
 
 class Fill(Kernel):
     """Replaces every element by one number.
