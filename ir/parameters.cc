@@ -29,7 +29,7 @@ void VisitParameters(Operator& step, const Visit& visit) {
   }
 }
 
-// Whole numbers are within the bounds of every type of number.
+// Spreads real examples over the bounds, and counts whole ones up from the lower bound.
 double NumberWithin(const Attribute& attribute, int number) {
   const double least = attribute.minimum.value_or(std::min(0.0, attribute.maximum.value_or(0.0)));
   const double most = attribute.maximum.value_or(std::max(least, 0.0) + 4 * kExamples);
