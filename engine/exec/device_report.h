@@ -9,7 +9,7 @@
 namespace headrace {
 
 struct DeviceReport {
-  std::string name;  // "cuda:0"
+  std::string name;   // "cuda:0"
   std::string steps;  // done there after the copy, by column; empty: none
   uint64_t batches = 0;
   uint64_t bytes = 0;         // copied to the device

@@ -4,8 +4,8 @@
 // finds use after free, sources that change under a pending copy, memory freed under pending work, and leaks.
 //
 // Modelled: primary contexts, current contexts by thread, streams (the legacy default stream and streams that wait for
-// it), events, device and page-locked memory, copies from host to device, the product's kernels, captures and what breaks
-// them, forks. Not modelled: other kernels and copies, the per-thread default stream, time.
+// it), events, device and page-locked memory, copies from host to device, the product's kernels, captures and what
+// breaks them, forks. Not modelled: other kernels and copies, the per-thread default stream, time.
 //
 // Thread contract: any thread; SetUp while nothing else calls.
 #ifndef HEADRACE_ENGINE_DEVICE_TESTING_TEST_DRIVER_H_
