@@ -80,8 +80,9 @@ class Gpu {
       copy.push_back(Rate(shape, [&] { Require(driver_.Check(copy_(to, from, copied, stream_), "a copy")); }));
       ratios.push_back(kernel.back() / copy.back());
     }
+    const double ratio = Median(ratios);
     std::printf("%-32s kernel %6.0f GB/s, copy %6.0f GB/s, ratio %.2f (%.2f to %.2f)\n", shape.name, Median(kernel),
-                Median(copy), Median(ratios), ratios.front(), ratios.back());
+                Median(copy), ratio, ratios.front(), ratios.back());
     for (const CUdeviceptr memory : {bytes, values, table, from, to}) driver_.MemFree(memory);
   }
 

@@ -133,6 +133,22 @@ TEST(TakeTails, PassesOperatorsThatDropRowsByPosition) {
   EXPECT_THAT(Taken(kept).tails, IsEmpty()) << "a cache holds what the user put below it";
 }
 
+TEST(TakeTails, PassesRepeatsAndLeavesWhatABucketMeasures) {
+  GraphBuilder repeated = Pictures{.steps = {{"Normalize", kStatistics}}, .batched = false}.Build();
+  repeated.Add("repeat", {1}, {{"count", IntValue(2)}});
+  repeated.Add("batch", {2}, {{"size", IntValue(3)}});
+  EXPECT_EQ(TailsText(Taken(repeated).tails), "image: Normalize");
+  for (const std::string column : {"image", "label"}) {
+    GraphBuilder bucketed = Pictures{.steps = {{"ToFloat", {}}, {"HWC2CHW", {}}}, .batched = false}.Build();
+    bucketed.Add("bucket_by_length", {1},
+                 {{"column", StringValue(column)},
+                  {"boundaries", ir::IntsValue({4})},
+                  {"batch_sizes", ir::IntsValue({3, 2})},
+                  {"pad", StringValue("longest")}});
+    EXPECT_EQ(Taken(bucketed).tails.empty(), column == "image") << column;
+  }
+}
+
 // What a table gives for a picture of any values.
 Tensor Looked(const DeviceTail& tail, const Tensor& picture) {
   const Tensor result = *Tensor::Allocate(tail.table.dtype(), tail.ShapeOf(picture.shape()));
@@ -286,20 +302,30 @@ std::string Findings() {
   return text;
 }
 
+void SetUpDriver(int order, int64_t fail_at = -1, CUresult fail_code = CUDA_SUCCESS, bool sticky = false) {
+  const TestDriverOptions given{.order = order,
+                                .seed = 3,
+                                .devices = 1,
+                                .version = 13000,
+                                .device_bytes = uint64_t{64} << 20,
+                                .host_bytes = uint64_t{64} << 20,
+                                .fail_at = fail_at,
+                                .fail_code = fail_code,
+                                .sticky = sticky ? 1 : 0};
+  FromDriver<decltype(TestDriverSetUp)>("TestDriverSetUp")(&given);
+}
+
+// A build without nvcc has none.
+bool KernelsAreBuilt() {
+  SetUpDriver(kRunEarly);
+  return *(*CudaDevice::Open(0))->Maps();
+}
+
 TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
   int steps = 0;
   for (const int order : {kRunLate, kRunEarly, kRunRandom}) {
     for (const Pictures& pictures : Chains()) {
-      const TestDriverOptions given{.order = order,
-                                    .seed = 3,
-                                    .devices = 1,
-                                    .version = 13000,
-                                    .device_bytes = uint64_t{64} << 20,
-                                    .host_bytes = uint64_t{64} << 20,
-                                    .fail_at = -1,
-                                    .fail_code = 0,
-                                    .sticky = 0};
-      FromDriver<decltype(TestDriverSetUp)>("TestDriverSetUp")(&given);
+      SetUpDriver(order);
       const std::vector<Batch> expected = OnTheHost(pictures);
       {
         IterateOptions options = OptionsFor(pictures);
@@ -312,9 +338,46 @@ TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
       EXPECT_EQ(Findings(), "");
     }
   }
-  // A build without nvcc has no kernels.
-  EXPECT_TRUE(steps == 0 || steps == 3 * static_cast<int>(Chains().size()));
+  EXPECT_EQ(steps, KernelsAreBuilt() ? 3 * static_cast<int>(Chains().size()) : 0);
   std::printf("HEADRACE-COUNT variants=%d\n", steps);
+}
+
+// Each call of the driver fails in turn, those that load and launch kernels among them.
+TEST(DeviceTail, AnyCallMayFail) {
+  const Pictures pictures{.steps = {{"Normalize", kStatistics}, {"HWC2CHW", {}}}};
+  const size_t batches = OnTheHost(pictures).size();
+  IterateOptions options = OptionsFor(pictures);
+  options.device = PlannedDevice{.name = "cuda:0", .sends_from = MemoryKind::kPageLocked};
+  options.pull = true;
+  const auto run = [&](size_t& rows) -> absl::Status {
+    HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceIteration> iteration,
+                              DeviceIteration::Start(*pictures.Build().Build(), options));
+    iteration->Ask(0);
+    for (rows = 0;; ++rows) {
+      DeviceRow row;
+      HEADRACE_ASSIGN_OR_RETURN(const Pipeline::Outcome outcome, iteration->Fetch(kPatience, row));
+      if (outcome != Pipeline::Outcome::kRow) return absl::OkStatus();
+      HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
+    }
+  };
+  const auto calls = FromDriver<decltype(TestDriverCalls)>("TestDriverCalls");
+  SetUpDriver(kRunLate);
+  size_t rows = 0;
+  ASSERT_TRUE(run(rows).ok());
+  ASSERT_EQ(rows, batches);
+  const int64_t all = calls();
+  for (const bool sticky : {false, true}) {
+    for (int64_t at = 0; at < all; ++at) {
+      SetUpDriver(kRunLate, at, CUDA_ERROR_LAUNCH_FAILED, sticky);
+      const absl::Status status = run(rows);
+      if (status.ok()) {
+        EXPECT_EQ(rows, batches) << "call " << at;
+      } else {
+        EXPECT_TRUE(KindOf(status) == ErrorKind::kResource || KindOf(status) == ErrorKind::kUnsupported) << status;
+      }
+    }
+  }
+  std::printf("HEADRACE-COUNT faults=%d\n", static_cast<int>(2 * all));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The kernels of ByteMapping: one block after another copies the table to its shared memory, and its threads map pixels
-// in strides of the grid.
+// The kernels of ByteMapping: each block copies the table to its shared memory, and its threads do the work in strides
+// of the grid.
 #include "engine/device/byte_mapping.h"
 
 namespace headrace {

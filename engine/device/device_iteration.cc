@@ -48,8 +48,9 @@ absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::StartOn(std::s
   options.page_locked = started->device_->page_locked();
   const auto tails = std::make_shared<std::vector<DeviceTail>>();
   HEADRACE_ASSIGN_OR_RETURN(const bool maps, started->device_->Maps());
-  if (maps && options.optimize)
+  if (maps && options.optimize) {
     options.reduce = [tails](const ir::proto::Graph& graph) { return Reduced(graph, *tails); };
+  }
   HEADRACE_ASSIGN_OR_RETURN(started->iteration_, Iteration::Start(user_graph, std::move(options)));
   started->tails_ = *tails;
   started->queue_ =

@@ -222,6 +222,10 @@ absl::StatusOr<DeviceRow> DeviceQueue::Copy(ResultRow row, size_t& number) {
     HEADRACE_ASSIGN_OR_RETURN(Tensor source, Readable(row.columns[c]));
     DeviceTail* const tail = TailOf(c);
     if (tail != nullptr) {
+      // Other bytes than the plan says would be looked up behind the table.
+      if (source.dtype() != DType::kUInt8 || source.rank() < 3 || source.shape().back() != tail->table.dim(0)) {
+        return InternalError("column ", tail->column, " is ", source.TypeName(), " before ", tail->steps);
+      }
       HEADRACE_ASSIGN_OR_RETURN(tail->table, Readable(tail->table));
     }
     layout.Add(c, std::move(source), tail);

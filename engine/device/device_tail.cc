@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "engine/device/byte_mapping.h"
 #include "ir/attributes.h"
+#include "ir/declaration.h"
 #include "ir/graph.h"
 #include "ir/infer.h"
 #include "ir/node_traits.h"
@@ -154,8 +155,9 @@ class TailTaker {
   bool PassesColumn(int id, const std::string& column, bool& batched) const {
     const ir::Traits traits = ir::TraitsOf(editor_.node(id));
     if (traits.python || editor_.node(id).inputs_size() != 1) return false;
-    if (!traits.joins_rows) return traits.by_position;
     const ir::Schema input = editor_.InputSchemas(id)[0];
+    if (Reads(id, input, column)) return false;
+    if (!traits.joins_rows) return traits.by_position || traits.repeats;
     const ir::Column* const above = editor_.schema(id).Find(column);
     const ir::Column* const below = input.Find(column);
     if (batched || above == nullptr || below == nullptr) return false;
@@ -163,6 +165,14 @@ class TailTaker {
     batched = true;
     return above->type.dtype == below->type.dtype && above->type.shape.has_value() &&
            above->type.shape->size() == below->type.shape->size() + 1;
+  }
+
+  // Whether the operator looks at the column for its own decisions, as a bucket by length does.
+  bool Reads(int id, const ir::Schema& input, const std::string& column) const {
+    const ir::Declaration& declaration = editor_.declaration(id);
+    if (declaration.reads == nullptr) return true;
+    const auto read = declaration.reads(ir::Attributes::Of(editor_.node(id)), {input}, {});
+    return !read.empty() && read[0].count(column) > 0;
   }
 
   // The type of the column below the step.

@@ -131,6 +131,7 @@ py::dict StageDict(const StageReport& stage) {
 py::dict DeviceDict(const DeviceReport& device) {
   py::dict dict;
   dict["name"] = device.name;
+  dict["steps"] = device.steps;
   dict["batches"] = device.batches;
   dict["bytes"] = device.bytes;
   dict["staged_bytes"] = device.staged_bytes;

@@ -10,7 +10,7 @@ def _impl(ctx):
     for header in ["cuda.h", "cudaTypedefs.h"]:
         ctx.symlink(asked.stdout.strip() + "/" + header, "include/" + header)
     # nvcc finds its parts from its own place, so it is called there; the version is part of what is cached.
-    nvcc = asked.stdout.strip().replace("/include", "/bin/nvcc")
+    nvcc = asked.stdout.strip()[:-len("include")] + "bin/nvcc"
     version = ctx.execute([nvcc, "--version"]) if ctx.path(nvcc).exists else None
     ctx.file("nvcc.bzl", "NVCC = %r\nNVCC_VERSION = %r\n" % (
         (nvcc, version.stdout.strip().split("\n")[-1]) if version and version.return_code == 0 else ("", "")

@@ -80,7 +80,7 @@ def headrace_cuda_kernels(name, src, hdrs):
     No contraction into FMA, as for the host's code. What is newer than the last architecture is compiled by the driver.
     """
     architectures = " ".join(["-gencode arch=compute_%d,code=sm_%d" % (sm, sm) for sm in (75, 80, 90)])
-    compile = "%s -ccbin g++ -O3 -std=c++17 --fmad=false -I. %s %s --fatbin $(location %s) -o $(@D)/%s.fatbin" % (
+    compile = "'%s' -ccbin g++ -O3 -std=c++17 --fmad=false -I. %s %s --fatbin $(location %s) -o $(@D)/%s.fatbin" % (
         NVCC,
         architectures,
         "-gencode arch=compute_75,code=compute_75",
