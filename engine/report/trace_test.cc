@@ -97,9 +97,11 @@ TEST(ProfilePage, ChartsTheBatchesOnADevice) {
   const Profile profile = OverADevice();
   Report report = ReportOf(profile);
   EXPECT_EQ(ProfilePage(report, profile).find("device over time"), std::string::npos);
-  report.device = {.name = "cuda:0", .batches = 3, .bytes = 3 << 20, .depth = 2};
+  report.device = {.name = "cuda:0", .steps = "image: Normalize", .batches = 3, .bytes = 3 << 20, .depth = 2};
   const std::string page = ProfilePage(report, profile);
-  ExpectHas(page, "3 batches, 3.0 MiB, were sent to cuda:0, up to 2 ahead of the loop.");
+  ExpectHas(page,
+            "3 batches, 3.0 MiB, were sent to cuda:0, up to 2 ahead of the loop. After each copy it does image: "
+            "Normalize. The thread");
   ExpectHas(page, "<h3>batches being copied: up to 2</h3>");
   ExpectHas(page, "<h3>batches ahead of the loop, ready or on their way: up to 2</h3>");
   ExpectHas(page, "<h3>batches that the loop holds: up to 2</h3>");
