@@ -163,12 +163,18 @@ class Parameter:
             for epoch in range(first, last + 1):
                 self._value_in(epoch)
 
-    def _state(self, first: int, last: int) -> str:
-        """What is set, without what no epoch from `first` on reads, and the values up to `last` that are fixed."""
-        oldest = self._set_before(first)
+    def _state(self, ranges: Sequence[tuple[int, int]]) -> str:
+        """What is set, without what only epochs before all ranges (first, last) read, and the fixed values within
+        these."""
+        oldest = self._set_before(min(first for first, _ in ranges))
         sets = {epoch: value for epoch, value in sorted(self._sets.items()) if oldest is None or epoch >= oldest}
-        until = min(last, self._asked)
-        values = {epoch: self._value_in(epoch) for epoch in range(first, until + 1)} if last - first < _KEPT else {}
+        fixed = {
+            epoch
+            for first, last in ranges
+            if last - first < _KEPT
+            for epoch in range(first, min(last, self._asked) + 1)
+        }
+        values = {epoch: self._value_in(epoch) for epoch in sorted(fixed)}
         return json.dumps({"set": list(sets.items()), "fixed": list(_changes(values))})
 
     def _restore(self, state: str) -> None:
@@ -191,10 +197,10 @@ class Parameter:
 
 
 def _changes(values: dict[int, Value]) -> Iterator[tuple[int, int, Value]]:
-    """Runs of epochs with one value: the first epoch, the last and the value."""
+    """Runs of epochs in a row with one value: the first epoch, the last and the value."""
     run: tuple[int, int, Value] | None = None
     for epoch, value in values.items():
-        if run is not None and run[2] == value:
+        if run is not None and run[1] + 1 == epoch and run[2] == value:
             run = (run[0], epoch, value)
             continue
         if run is not None:
@@ -279,10 +285,12 @@ _HEAD = struct.Struct("<4sII")
 def state_of(engine: _engine.Iteration) -> bytes:
     """The engine's state with those of the parameters."""
     state = engine.state()
-    held = {parameter.name: parameter._state(first, last) for parameter, first, last in engine.reads(engine.epoch)}
-    if not held:
+    ranges: dict[Parameter, list[tuple[int, int]]] = {}
+    for parameter, first, last in engine.reads(engine.epoch):
+        ranges.setdefault(parameter, []).append((first, last))
+    if not ranges:
         return state
-    text = json.dumps(held).encode()
+    text = json.dumps({parameter.name: parameter._state(read) for parameter, read in ranges.items()}).encode()
     return _HEAD.pack(_MARK, len(text), zlib.crc32(text)) + text + state
 
 

@@ -298,6 +298,50 @@ def test_a_state_holds_what_the_function_gave():
     assert levels(other, 4) == [54] * 6
 
 
+@pytest.mark.parametrize("names", [("first", "second"), ("second", "first")])
+def test_a_state_holds_what_is_read_in_the_epochs_of_each_reader(names):
+    def scaled(factor, level, name):
+        def function(value, level=level):
+            return value + factor * level
+
+        function.__qualname__ = name
+        return function
+
+    def build():
+        level = hr.parameter("level", default=1)
+        below = hr.Range(1).map(scaled(1000, level, names[0]), "value").repeat(10)
+        return level, below.map(scaled(1, level, names[1]), "value")
+
+    level, dataset = build()
+    level.set(2, epoch=3)
+    level.set(3, epoch=30)
+    iterator = dataset.iterate(epoch=3)
+    next(iterator)
+    state = iterator.state()
+    again, restored = build()
+    rest = [int(row["value"]) for row in iterator]
+    assert [int(row["value"]) for row in restored.iterate(state=state)] == rest == [3002] * 9
+    with pytest.raises(hr.GraphError, match="epoch 39 was asked for"):
+        again.set(1, epoch=39)
+
+
+def test_a_state_holds_what_the_function_gave_in_the_epochs_of_each_reader():
+    def build(gives):
+        level = hr.parameter("level", lambda epoch: gives + epoch)
+        near = hr.Range(3).map(lambda value, level=level: value * 0 + level, "value")
+        far = hr.Range(3).map(lambda value, level=level: value * 0 + level, "value").repeat(4)
+        return near.concat(far)
+
+    iterator = build(100).iterate(epoch=3)
+    next(iterator)
+    state = iterator.state()
+    rest = [int(row["value"]) for row in iterator]
+    assert rest == [103] * 2 + [112] * 3 + [113] * 3 + [114] * 3 + [115] * 3
+    other = build(500)
+    assert [int(row["value"]) for row in other.iterate(state=state)] == rest
+    assert next(other.iterate(epoch=4))["value"] == 504
+
+
 def test_the_state_at_the_end_of_an_epoch_holds_what_is_set_for_the_next():
     def build():
         level = hr.parameter("level", default=1)
