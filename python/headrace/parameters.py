@@ -18,6 +18,8 @@ __all__ = ["Parameter", "parameter"]
 
 Number = int | float
 Value = Number | tuple[Number, ...]
+# A kernel and its attribute.
+Use = tuple[str, str]
 
 # Values of a function that are kept: of the latest epochs.
 _KEPT = 4096
@@ -67,7 +69,7 @@ class Parameter:
         # No value of an epoch up to this one changes.
         self._asked = -1
         # The attributes that read it.
-        self._used: dict[tuple[str, str], None] = {}
+        self._used: dict[Use, None] = {}
         # Never held while code of the user runs.
         self._lock = threading.Lock()
 
@@ -93,7 +95,7 @@ class Parameter:
         """
         first = checked_epoch(epoch, f"{self!r}.set")
         number = _number(value, f"{self!r}.set: value")
-        self._check(number)
+        self._check(number, list(self._used))
         with self._lock:
             if first > self._asked:
                 self._sets[first] = number
@@ -110,15 +112,18 @@ class Parameter:
 
     # ---- for pipelines ----
 
-    def _use(self, kernel: str, attribute: str) -> None:
-        """A kernel's attribute reads it from now on."""
-        self._used[kernel, attribute] = None
+    def _check_use(self, use: Use) -> None:
+        """GraphError if a value that it has is outside of the bounds of an attribute that is to read it."""
         for value in [self._default, *self._sets.values()]:
             if value is not None:
-                self._check(value)
+                self._check(value, [use])
 
-    def _check(self, value: Value) -> None:
-        for kernel, attribute in self._used:
+    def _use(self, use: Use) -> None:
+        """An attribute reads it from now on."""
+        self._used[use] = None
+
+    def _check(self, value: Value, uses: Iterable[Use]) -> None:
+        for kernel, attribute in uses:
             if wrong := _engine.wrong_value(kernel, attribute, value):
                 raise GraphError(f"{self!r}: {kernel}: {wrong}")
 
@@ -131,7 +136,7 @@ class Parameter:
         if given is None:
             raise GraphError(f"{self!r}: fn gave None for epoch {epoch}, and there is no default")
         value = _number(given, f"{self!r}: fn({epoch})")
-        self._check(value)
+        self._check(value, list(self._used))
         return value
 
     def _set_before(self, epoch: int) -> int | None:
@@ -232,18 +237,22 @@ def read_by(parameters: dict[str, Any] | None) -> dict[str, Parameter]:
     return {name: default for name, default in defaults.items() if isinstance(default, Parameter)}
 
 
-def bound_steps(steps: Sequence[Any], functions: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """The steps of a map with references in the place of parameters, and the bindings of all their references, in
-    order; `functions`: those of the steps' functions."""
+def bound_steps(
+    steps: Sequence[Any], functions: Sequence[Any]
+) -> tuple[list[Any], list[Any], list[tuple[Parameter, Use]]]:
+    """The steps of a map with references in the place of parameters, the bindings of all their references, in order,
+    and what reads parameters; `functions`: the bindings of the steps' functions. GraphError if a value is out of bounds."""
     given = iter(functions)
     bindings: list[Any] = []
+    uses: list[tuple[Parameter, Use]] = []
 
     def bound(step: Any) -> Any:
         kernel, attributes, *rest, branches = step
         replaced = {}
         for name, value in attributes.items():
             if isinstance(value, Parameter):
-                value._use(kernel, name)
+                value._check_use((kernel, name))
+                uses.append((value, (kernel, name)))
                 bindings.append(("parameter", value))
                 value = _engine.Reference(value.name)
             elif isinstance(value, _engine.Reference):
@@ -251,7 +260,13 @@ def bound_steps(steps: Sequence[Any], functions: Sequence[Any]) -> tuple[list[An
             replaced[name] = value
         return (kernel, replaced, *rest, [[bound(each) for each in branch] for branch in branches])
 
-    return [bound(step) for step in steps], bindings
+    return [bound(step) for step in steps], bindings, uses
+
+
+def note_uses(uses: Iterable[tuple[Parameter, Use]]) -> None:
+    """Attributes of a dataset that is made read these parameters."""
+    for parameter, use in uses:
+        parameter._use(use)
 
 
 def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:

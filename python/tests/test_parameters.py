@@ -205,6 +205,17 @@ def test_bounds_are_checked_when_it_is_set_and_when_the_function_is_called():
         hr.Range(3).map(V.AdjustBrightness(hr.parameter("dark", default=-2)), "value")
 
 
+def test_a_map_that_is_refused_leaves_no_bounds_behind():
+    size = hr.parameter("size", default=3)
+    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    with pytest.raises(hr.GraphError, match="RandomHorizontalFlip: p is 3"):
+        pictures.map(V.RandomHorizontalFlip(size), "image")
+    with pytest.raises(hr.GraphError, match="RandomHorizontalFlip: p is 3"):
+        pictures.map([V.Resize(size), V.RandomHorizontalFlip(size)], "image")
+    assert next(iter(pictures.map(V.Resize(size), "image")))["image"].shape == (3, 3, 3)
+    size.set(5, epoch=1)
+
+
 def test_what_the_function_raises_reaches_the_loop():
     def give(epoch):
         raise KeyError(f"no value for {epoch}")
