@@ -201,9 +201,10 @@ class Dataset(Methods):
         graph, given_options, references = self._bound_graph(chosen.for_engine() | asked)
         with parameters.restored(held, parameters.of_bindings(references.values())):
             engine = start(graph, given_options, references)
-        if state is not None:
-            if epoch is not None and epoch != engine.epoch:
+            if state is not None and epoch is not None and epoch != engine.epoch:
+                stop(engine)
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
+        if state is not None:
             self._epoch = engine.epoch + 1
         parameters.freeze(engine, engine.epoch)
         engine.ask(engine.epoch)

@@ -392,6 +392,16 @@ def test_a_state_with_other_values_is_refused_and_changes_nothing():
             dataset.iterate(state=state[:cut])
 
 
+def test_a_state_that_is_refused_for_its_epoch_changes_nothing():
+    level = hr.parameter("level", lambda epoch: epoch)
+    state = filled(level).iterate(epoch=2).state()
+    other = hr.parameter("level", default=7)
+    with pytest.raises(hr.StateError, match="was taken in epoch 2, not 0"):
+        filled(other).iterate(state=state, epoch=0)
+    assert other.value(2) == 7
+    other.set(3, epoch=0)
+
+
 def test_states_resume_at_every_step_and_at_other_worlds():
     def build():
         level = hr.parameter("level", lambda epoch: 10 * epoch)
