@@ -108,7 +108,8 @@ class Parameter:
     def value(self, epoch: int) -> Value:
         """Its value in an epoch, as far as it is set by now."""
         at = checked_epoch(epoch, f"{self!r}.value")
-        return self._fixed[at] if at in self._fixed else self._made(at)
+        fixed = self._fixed.get(at)
+        return self._made(at) if fixed is None else fixed
 
     # ---- for pipelines ----
 
@@ -128,8 +129,8 @@ class Parameter:
                 raise GraphError(f"{self!r}: {kernel}: {wrong}")
 
     def _made(self, epoch: int) -> Value:
-        if (since := self._set_before(epoch)) is not None:
-            return self._sets[since]
+        if (held := self._set_for(epoch)) is not None:
+            return held
         given = None if self._fn is None else self._fn(epoch)
         if given is None:
             given = self._default
@@ -139,11 +140,11 @@ class Parameter:
         self._check(value, list(self._used))
         return value
 
-    def _set_before(self, epoch: int) -> int | None:
-        """The latest epoch up to this one for which a value is set."""
-        epochs = sorted(self._sets)
-        at = bisect_right(epochs, epoch)
-        return epochs[at - 1] if at else None
+    def _set_for(self, epoch: int) -> Value | None:
+        """The value that is set for an epoch, or for the latest one before."""
+        sets = self._sets
+        since = _latest(sets, epoch)
+        return None if since is None else sets[since]
 
     def _ask(self, last: int) -> None:
         with self._lock:
@@ -152,8 +153,8 @@ class Parameter:
     def _value_in(self, epoch: int) -> Value:
         """The value in an epoch that was asked for."""
         self._ask(epoch)
-        if epoch in self._fixed:
-            return self._fixed[epoch]
+        if (fixed := self._fixed.get(epoch)) is not None:
+            return fixed
         value = self._made(epoch)
         if self._fn is None:
             return value
@@ -171,7 +172,7 @@ class Parameter:
     def _state(self, ranges: Sequence[tuple[int, int]]) -> str:
         """What is set, without what only epochs before all ranges (first, last) read, and the fixed values within
         these."""
-        oldest = self._set_before(min(first for first, _ in ranges))
+        oldest = _latest(self._sets, min(first for first, _ in ranges))
         sets = {epoch: value for epoch, value in sorted(self._sets.items()) if oldest is None or epoch >= oldest}
         fixed = {
             epoch
@@ -199,6 +200,13 @@ class Parameter:
 
     def _held(self) -> tuple[dict[int, Value], dict[int, Value], int]:
         return dict(self._sets), dict(self._fixed), self._asked
+
+
+def _latest(epochs: Iterable[int], epoch: int) -> int | None:
+    """The latest of the epochs up to this one."""
+    ordered = sorted(epochs)
+    at = bisect_right(ordered, epoch)
+    return ordered[at - 1] if at else None
 
 
 def _changes(values: dict[int, Value]) -> Iterator[tuple[int, int, Value]]:

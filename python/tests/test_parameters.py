@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
+from headrace import parameters
 from headrace import transforms as T
 from headrace import vision as V
 
@@ -444,6 +445,35 @@ def test_setting_races_with_no_row():
     for epoch, values in enumerate(seen):
         latest = made.get(epoch, latest)
         assert values == {latest}
+
+
+def test_maps_may_be_built_while_another_thread_sets(monkeypatch):
+    level = hr.parameter("level", default=0.5)
+    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    pictures.map(V.AdjustBrightness(level), "image")
+    checked = parameters._engine.wrong_value
+
+    def build_and_check(*arguments):
+        monkeypatch.undo()
+        pictures.map(V.RandomHorizontalFlip(level), "image")
+        return checked(*arguments)
+
+    monkeypatch.setattr(parameters._engine, "wrong_value", build_and_check)
+    level.set(0.25, epoch=1)
+    assert level.value(1) == 0.25
+
+
+def test_a_value_that_is_dropped_while_it_is_read_is_made_again():
+    class Dropped(dict):
+        """Another thread drops each epoch as soon as it was looked for."""
+
+        def __contains__(self, epoch):
+            return self.pop(epoch, None) is not None
+
+    level = hr.parameter("level", lambda epoch: epoch)
+    for read in (level.value, level._value_in):
+        level._fixed = Dropped({3: 3})
+        assert read(3) == 3
 
 
 def test_it_is_not_copied():
