@@ -93,8 +93,7 @@ class Dataset(Methods):
             given: dict[str, Any] = {"epoch": epoch, "endless": files is None, "shelf": self._shelf}
             given |= self._log_option() | _profiling(self._options)
             engine = start(*self._bound_graph(self._options.for_engine() | given))
-        parameters.freeze(engine, epoch)
-        engine.ask(epoch)
+        _ask(engine, epoch)
         note_run(self, epoch)
         # A profile is written when its engine ends.
         on_end = self._park if files is None else stop
@@ -204,10 +203,9 @@ class Dataset(Methods):
             if state is not None and epoch is not None and epoch != engine.epoch:
                 stop(engine)
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
+            _ask(engine, engine.epoch)
         if state is not None:
             self._epoch = engine.epoch + 1
-        parameters.freeze(engine, engine.epoch)
-        engine.ask(engine.epoch)
         note_run(self, engine.epoch)
         on_end = None
         if epoch is None and state is None:
@@ -782,6 +780,16 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
     if references is not None and not isinstance(references, Mapping):
         raise GraphError(f"load: references is {options.shown(references)}; it must be a dict from name to function")
     return _from_graph(graph, dict(references or {}))
+
+
+def _ask(engine: _engine.Iteration, epoch: int) -> None:
+    """Asks for an epoch with the values that parameters have in it. If one cannot be made, the run ends."""
+    try:
+        parameters.freeze(engine, epoch)
+        engine.ask(epoch)
+    except BaseException:
+        stop(engine)
+        raise
 
 
 def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:

@@ -4,13 +4,14 @@ import contextlib
 import json
 import struct
 import threading
+import traceback
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from headrace import _engine
-from headrace.errors import GraphError, StateError
+from headrace.errors import FunctionError, GraphError, ResourceError, StateError
 from headrace.options import epoch as checked_epoch
 from headrace.options import shown
 
@@ -151,12 +152,17 @@ class Parameter:
             self._asked = max(self._asked, last)
 
     def _value_in(self, epoch: int) -> Value:
-        """The value in an epoch that was asked for."""
-        self._ask(epoch)
-        if (fixed := self._fixed.get(epoch)) is not None:
-            return fixed
-        value = self._made(epoch)
-        if self._fn is None:
+        """The value in an epoch that is asked for. It is fixed once it is made: if fn raises, one can still be set."""
+        while True:
+            held = self._set_for(epoch)
+            fixed = self._fixed.get(epoch)
+            value = self._made(epoch) if fixed is None else fixed
+            with self._lock:
+                # Else another was set while this one was made.
+                if fixed is not None or self._set_for(epoch) == held:
+                    self._asked = max(self._asked, epoch)
+                    break
+        if self._fn is None or fixed is not None:
             return value
         value = self._fixed.setdefault(epoch, value)
         if len(self._fixed) > _KEPT:
@@ -164,10 +170,11 @@ class Parameter:
         return value
 
     def _freeze(self, first: int, last: int) -> None:
-        self._ask(last)
-        if last - first < _KEPT:
-            for epoch in range(first, last + 1):
-                self._value_in(epoch)
+        if last - first >= _KEPT:
+            self._ask(last)
+            return
+        for epoch in range(first, last + 1):
+            self._value_in(epoch)
 
     def _state(self, ranges: Sequence[tuple[int, int]]) -> str:
         """What is set, without what only epochs before all ranges (first, last) read, and the fixed values within
@@ -294,9 +301,16 @@ def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:
 
 
 def freeze(engine: _engine.Iteration, epoch: int) -> None:
-    """Fixes the values that a run reads in an epoch, which it is about to ask for."""
+    """Fixes the values that a run reads in an epoch, which it is about to ask for. What fn raises is a FunctionError, for
+    a MemoryError a ResourceError, as where the engine calls it."""
     for parameter, first, last in engine.reads(epoch):
-        parameter._freeze(first, last)
+        try:
+            parameter._freeze(first, last)
+        except Exception as error:
+            kind = ResourceError if isinstance(error, MemoryError) else FunctionError
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            text = f"{type(error).__name__}: {error} ({at.filename}:{at.lineno})"
+            raise kind(f"{parameter!r} raised {text}") from error
 
 
 # Before the engine's state, where parameters are read: these bytes, the length and the CRC-32 of what follows, and a

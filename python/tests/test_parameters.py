@@ -12,6 +12,7 @@ import headrace as hr
 from headrace import parameters
 from headrace import transforms as T
 from headrace import vision as V
+from headrace.iterator import _live
 
 
 def levels(dataset, epoch, column="level", **options):
@@ -223,6 +224,50 @@ def test_what_the_function_raises_reaches_the_loop():
 
     with pytest.raises((hr.FunctionError, KeyError), match="no value for 0"):
         next(iter(filled(hr.parameter("level", give, default=1))))
+
+
+def failing_in(epoch):
+    return hr.parameter("level", lambda given: 1 // (given - epoch))
+
+
+@pytest.mark.parametrize("begin", [lambda dataset: iter(dataset), lambda dataset: dataset.iterate()])
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_a_function_that_fails_raises_one_kind_of_error_in_each_epoch(epoch, begin):
+    others = set(_live)
+    dataset = filled(failing_in(epoch))
+    for _ in range(epoch):
+        list(dataset)
+    for _ in range(2):
+        with pytest.raises(
+            hr.FunctionError, match=r'hr.parameter\("level"\) raised ZeroDivisionError: .*test_'
+        ) as raised:
+            next(begin(dataset))
+        assert isinstance(raised.value.__cause__, ZeroDivisionError)
+        assert set(_live) - others == set(dataset._parked)
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_a_value_is_set_in_the_place_of_one_that_could_not_be_made(epoch):
+    level = failing_in(epoch)
+    dataset = filled(level)
+    for _ in range(epoch):
+        list(dataset)
+    with pytest.raises(hr.FunctionError):
+        next(iter(dataset))
+    level.set(5, epoch=epoch)
+    assert [row["level"].tolist() for row in dataset] == [[5, 5]] * 2
+    with pytest.raises(hr.GraphError, match="asked for"):
+        level.set(6, epoch=epoch)
+
+
+def test_what_is_set_while_the_function_runs_is_the_value():
+    def give(epoch):
+        level.set(8, epoch)
+        return 3
+
+    level = hr.parameter("level", give)
+    assert levels(filled(level), 0) == [8] * 4
+    assert level.value(0) == 8
 
 
 def test_a_shape_that_depends_on_one_is_not_known():
