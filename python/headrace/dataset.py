@@ -809,4 +809,7 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         bindings = [bound.get(name) for name in node.references]
         dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed, on_error)
         datasets.append(dataset)
+    named = {name: binding[1] for name, binding in bound.items() if binding[0] == "parameter"}
+    if named:
+        parameters.note_uses(parameters.uses_in(graph.json(), named))
     return datasets[-1]

@@ -7,7 +7,7 @@ import threading
 import traceback
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from headrace import _engine
@@ -282,6 +282,28 @@ def note_uses(uses: Iterable[tuple[Parameter, Use]]) -> None:
     """Attributes of a dataset that is made read these parameters."""
     for parameter, use in uses:
         parameter._use(use)
+
+
+def uses_in(graph: str, named: Mapping[str, Parameter]) -> list[tuple[Parameter, Use]]:
+    """What reads these parameters in a graph, which is JSON; they are named as its references are. GraphError if a value
+    is out of bounds."""
+    uses: list[tuple[Parameter, Use]] = []
+
+    def add(step: dict[str, Any]) -> None:
+        for attribute in step.get("attributes", ()):
+            reader = named.get(attribute["value"].get("reference", {}).get("name"))
+            if reader is not None:
+                use = (step["kernel"], attribute["name"])
+                reader._check_use(use)
+                uses.append((reader, use))
+        for branch in step.get("branches", ()):
+            for each in branch.get("steps", ()):
+                add(each)
+
+    for node in json.loads(graph)["nodes"]:
+        for step in node.get("steps", ()):
+            add(step)
+    return uses
 
 
 def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:

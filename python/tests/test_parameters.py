@@ -324,6 +324,29 @@ def test_a_saved_graph_takes_its_parameters_by_name(tmp_path):
     assert levels(hr.load(path, references={"level#0": hr.parameter("level", default=9)}), 0) == [9] * 4
 
 
+def test_a_loaded_graph_bounds_its_parameters(tmp_path):
+    path = tmp_path / "graph.hrg"
+    photos = np.zeros((2, 4, 4, 3), np.uint8)
+    inner = V.AdjustBrightness(hr.parameter("level", default=0.5))
+    outer = V.RandomApply([inner], p=hr.parameter("chance", default=0.5))
+    hr.Numpy({"image": photos}).map(outer, "image").save(path)
+
+    def load(level):
+        chance = hr.parameter("chance", default=0.5)
+        references = {"level#0": level, "chance#0": chance, "arrays#0": {"image": photos}}
+        return hr.load(path, references=references), chance
+
+    level = hr.parameter("level", default=0.5)
+    loaded, chance = load(level)
+    with pytest.raises(hr.GraphError, match="RandomApply: p is 5.0; it must be"):
+        chance.set(5.0, epoch=1)
+    with pytest.raises(hr.GraphError, match="AdjustBrightness: factor is -1.0; it must be"):
+        level.set(-1, epoch=1)
+    with pytest.raises(hr.GraphError, match="AdjustBrightness: factor is -2.0; it must be"):
+        load(hr.parameter("level", default=-2))
+    next(iter(loaded))
+
+
 def test_a_state_goes_on_with_the_values_of_its_epoch_and_with_those_set_before():
     def build(default):
         level = hr.parameter("level", default=default)
