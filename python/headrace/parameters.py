@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import struct
 import threading
 import traceback
@@ -238,6 +239,9 @@ def _number(value: Any, what: str) -> Value:
         if not any(isinstance(each, tuple) for each in numbers):
             return numbers  # type: ignore[return-value]
     elif isinstance(given, (int, float)) and not isinstance(given, bool):
+        # States are compared by value, and NaN is not equal to itself.
+        if isinstance(given, float) and not math.isfinite(given):
+            raise GraphError(f"{what} is {given}; it must be finite")
         return given
     raise GraphError(f"{what} is {shown(value)}; it must be a number, or a list of numbers")
 

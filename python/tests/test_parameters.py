@@ -186,6 +186,8 @@ def test_it_is_refused_where_no_row_reads_it():
         (("level", None, "much"), "default is 'much'; it must be a number"),
         (("level", None, True), "default is True; it must be a number"),
         (("level", None, [[1]]), "must be a number, or a list of numbers"),
+        (("level", None, float("nan")), "default is nan; it must be finite"),
+        (("level", None, [1, float("-inf")]), "default is -inf; it must be finite"),
     ],
 )
 def test_arguments_are_checked(arguments, message):
@@ -200,6 +202,10 @@ def test_bounds_are_checked_when_it_is_set_and_when_the_function_is_called():
         bright.set(-1, epoch=5)
     with pytest.raises(hr.GraphError, match="it must be a number"):
         bright.set("much", epoch=5)
+    with pytest.raises(hr.GraphError, match="set: value is nan; it must be finite"):
+        bright.set(np.float32("nan"), epoch=5)
+    with pytest.raises(hr.GraphError, match=r"fn\(2\) is inf; it must be finite"):
+        hr.parameter("level", lambda epoch: float("inf")).value(2)
     next(iter(pictures))
     with pytest.raises((hr.GraphError, hr.FunctionError), match="factor is -1.0; it must be at least 0"):
         next(pictures.iterate(epoch=2))
