@@ -295,6 +295,33 @@ def test_choosers_read_one():
     assert 5 < values[2].count(-3) < 35
 
 
+def test_examples_that_do_not_fit_refuse_no_graph():
+    """The values fit; those that stand for them while the graph is checked do not."""
+    photos = np.zeros((2, 16, 16, 3), np.uint8)
+    boxed = hr.Numpy({"image": photos, "boxes": np.tile([[[2.0, 2, 10, 10]]], (2, 1, 1))})
+    least = hr.parameter("least", lambda epoch: 0.1 + epoch / 8)
+    cropped = boxed.map(V.RandomIoUCrop(min_scale=least, max_scale=0.2), ["image", hr.boxes("boxes")])
+    assert set(cropped.schema) == {"image", "boxes"}
+    assert len(list(cropped)) == 2
+    with pytest.raises(hr.GraphError, match="min_scale is 0.225, above max_scale"):
+        next(cropped.iterate(epoch=1))
+    count = hr.parameter("count", default=1)
+    for kernels in ([T.Fill(5)], [T.Fill(5), T.Fill(5)]):
+        drawn = hr.Range(20).map(V.UniformAugment(kernels, num_ops=count), "value")
+        assert {int(row["value"]) for row in drawn} > {5}
+    count.set(2, epoch=1)
+    with pytest.raises(hr.GraphError, match="num_ops is 2; there are 1 kernels"):
+        next(hr.Range(20).map(V.UniformAugment([T.Fill(5)], num_ops=count), "value").iterate(epoch=1))
+
+
+def test_a_value_that_does_not_fit_its_kernel_names_the_parameter(monkeypatch):
+    monkeypatch.setattr(parameters._engine, "wrong_value", lambda *_: "")
+    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    bright = pictures.map(V.AdjustBrightness(hr.parameter("bright", default=-1)), "image")
+    with pytest.raises(hr.GraphError, match=r'hr.parameter\("bright"\): AdjustBrightness: factor is -1.0; it must be'):
+        next(iter(bright))
+
+
 def test_masks_and_boxes_follow_what_one_decides():
     degrees = hr.parameter("degrees", lambda epoch: 30 * epoch)
 
