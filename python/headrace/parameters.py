@@ -42,7 +42,8 @@ def parameter(
     Args:
         name: For messages, graphs and states; one in a pipeline.
         fn: Called with an epoch, on the thread that asks for it (below an endless repeat on a thread of the engine, at
-            the pass's first row); it must depend on nothing else. None as its result: the default.
+            the pass's first row); it must depend on nothing else. None as its result: the default. What it raises is a
+            FunctionError for the loop.
         default: The value where nothing is set and there is no fn, or it gives None. It may be left out where there is
             an fn.
     """
@@ -92,7 +93,7 @@ class Parameter:
         of the bounds of an attribute that reads it. One thread sets.
 
         Args:
-            value: A number, or several for an attribute that takes a list.
+            value: A finite number, or several for an attribute that takes a list.
             epoch: As it is numbered where rows read it; without `repeat` the epoch of the dataset.
         """
         first = checked_epoch(epoch, f"{self!r}.set")
