@@ -28,17 +28,19 @@ const Declaration* ChooserOf(const proto::Step& step) {
 absl::StatusOr<Branching> BranchingOfStep(const Declaration& chooser, const proto::Step& step) {
   if (step.branches().empty()) return GraphError("has no kernels to apply");
   const auto branches = static_cast<size_t>(step.branches_size());
-  absl::StatusOr<Branching> branching = chooser.branching(Attributes::Of(step), branches);
-  if (!branching.ok() || !ReadsParameter(step)) return branching;
-  // Whatever its parameters' values, a row may go through each branch, or none.
-  for (int i = 1; i < kExamples; ++i) {
-    HEADRACE_ASSIGN_OR_RETURN(const Branching other,
-                              chooser.branching(Attributes::Of(WithExamples(step, i)), branches));
-    branching->several |= other.several;
+  if (!ReadsParameter(step)) return chooser.branching(Attributes::Of(step), branches);
+  // Whatever its parameters' values, a row may go through each branch, or none. Examples may not fit the branches; the
+  // values themselves are checked when they are bound.
+  Branching any = {.drawn = std::vector<bool>(branches, true), .none = true};
+  bool known = false;
+  for (int i = 0; i < kExamples; ++i) {
+    const absl::StatusOr<Branching> branching = chooser.branching(Attributes::Of(WithExamples(step, i)), branches);
+    if (!branching.ok()) continue;
+    known = true;
+    any.several |= branching->several;
   }
-  branching->drawn.assign(branches, true);
-  branching->none = true;
-  return branching;
+  if (!known) any.several = branches > 1;
+  return any;
 }
 
 absl::Status TooDeepChoosers(std::string_view chooser) {

@@ -36,20 +36,26 @@ void KeepCommon(const ColumnType& other, ColumnType& type) {
   }
 }
 
-// Of a step that reads parameters: what does not depend on their values.
+// Of a step that reads parameters: what does not depend on their values. Examples that do not fit together say nothing
+// of it; the values themselves are checked when they are bound.
 absl::StatusOr<std::vector<ColumnType>> KernelOutputs(const Declaration& declaration, const proto::Step& step,
                                                       absl::Span<const ColumnType> inputs) {
-  absl::StatusOr<std::vector<ColumnType>> outputs = declaration.infer_kernel(Attributes::Of(step), inputs);
-  if (!ReadsParameter(step)) return outputs;
-  for (int i = 1; i < kExamples; ++i) {
-    absl::StatusOr<std::vector<ColumnType>> others =
+  if (!ReadsParameter(step)) return declaration.infer_kernel(Attributes::Of(step), inputs);
+  std::vector<ColumnType> common(step.outputs_size());
+  bool known = false;
+  for (int i = 0; i < kExamples; ++i) {
+    absl::StatusOr<std::vector<ColumnType>> outputs =
         declaration.infer_kernel(Attributes::Of(WithExamples(step, i)), inputs);
-    if (!others.ok()) continue;
-    if (outputs.ok() && outputs->size() != others->size()) return GraphError("gives columns by a parameter");
-    for (size_t c = 0; outputs.ok() && c < outputs->size(); ++c) KeepCommon((*others)[c], (*outputs)[c]);
-    if (!outputs.ok()) outputs = std::move(others);
+    if (!outputs.ok()) continue;
+    if (!known) {
+      known = true;
+      common = *std::move(outputs);
+      continue;
+    }
+    if (common.size() != outputs->size()) return GraphError("gives columns by a parameter");
+    for (size_t c = 0; c < common.size(); ++c) KeepCommon((*outputs)[c], common[c]);
   }
-  return outputs;
+  return common;
 }
 
 absl::StatusOr<std::vector<ColumnType>> StepOutputs(const proto::Step& step, absl::Span<const ColumnType> inputs) {

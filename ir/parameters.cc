@@ -17,15 +17,20 @@ bool IsNumeric(AttributeType type) {
          type == AttributeType::kFloats;
 }
 
+// How an attribute of the step that is a parameter is declared; null: it is none.
+const Attribute* DeclaredParameter(const proto::Step& step, const proto::Attribute& attribute) {
+  if (!attribute.value().has_reference()) return nullptr;
+  const Declaration* const declaration = Registry::Global().Find(step.kernel());
+  const Attribute* const declared = declaration == nullptr ? nullptr : declaration->FindAttribute(attribute.name());
+  return declared != nullptr && IsParameter(*declared, attribute.value()) ? declared : nullptr;
+}
+
 // Calls visit(declared, value) for each attribute of the step that is a parameter.
-template <typename Operator, typename Visit>
-void VisitParameters(Operator& step, const Visit& visit) {
-  const Declaration* declaration = nullptr;
-  for (auto& attribute : *step.mutable_attributes()) {
-    if (!attribute.value().has_reference()) continue;
-    if (declaration == nullptr) declaration = Registry::Global().Find(step.kernel());
-    const Attribute* const declared = declaration == nullptr ? nullptr : declaration->FindAttribute(attribute.name());
-    if (declared != nullptr && IsParameter(*declared, attribute.value())) visit(*declared, *attribute.mutable_value());
+template <typename Visit>
+void VisitParameters(proto::Step& step, const Visit& visit) {
+  for (proto::Attribute& attribute : *step.mutable_attributes()) {
+    const Attribute* const declared = DeclaredParameter(step, attribute);
+    if (declared != nullptr) visit(*declared, *attribute.mutable_value());
   }
 }
 
@@ -50,14 +55,9 @@ bool IsParameter(const Attribute& attribute, const proto::Value& value) {
 }
 
 bool ReadsParameter(const proto::Step& step) {
-  if (std::none_of(step.attributes().begin(), step.attributes().end(),
-                   [](const proto::Attribute& attribute) { return attribute.value().has_reference(); })) {
-    return false;
-  }
-  proto::Step copy = step;
-  bool reads = false;
-  VisitParameters(copy, [&reads](const Attribute&, proto::Value&) { reads = true; });
-  return reads;
+  return std::any_of(step.attributes().begin(), step.attributes().end(), [&step](const proto::Attribute& attribute) {
+    return DeclaredParameter(step, attribute) != nullptr;
+  });
 }
 
 std::string WhyNoParameter(const Declaration& declaration, const Attribute& attribute) {
@@ -107,7 +107,10 @@ absl::Status PutValues(const ParameterValues& values, Steps* steps) {
       if (wrong.empty()) {
         value = *std::move(given);
       } else {
-        status = GraphError(step.kernel(), ": ", declared.name, " ", wrong[0]);
+        // References are numbered: "strength#0".
+        const std::string& reference = value.reference().name();
+        status = GraphError("hr.parameter(\"", reference.substr(0, reference.rfind('#')), "\"): ", step.kernel(), ": ",
+                            declared.name, " ", wrong[0]);
       }
     });
   });

@@ -93,8 +93,7 @@ class Dataset(Methods):
             given: dict[str, Any] = {"epoch": epoch, "endless": files is None, "shelf": self._shelf}
             given |= self._log_option() | _profiling(self._options)
             engine = start(*self._bound_graph(self._options.for_engine() | given))
-        parameters.freeze(engine, epoch)
-        engine.ask(epoch)
+        _ask(engine, epoch)
         note_run(self, epoch)
         # A profile is written when its engine ends.
         on_end = self._park if files is None else stop
@@ -201,12 +200,12 @@ class Dataset(Methods):
         graph, given_options, references = self._bound_graph(chosen.for_engine() | asked)
         with parameters.restored(held, parameters.of_bindings(references.values())):
             engine = start(graph, given_options, references)
-        if state is not None:
-            if epoch is not None and epoch != engine.epoch:
+            if state is not None and epoch is not None and epoch != engine.epoch:
+                stop(engine)
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
+            _ask(engine, engine.epoch)
+        if state is not None:
             self._epoch = engine.epoch + 1
-        parameters.freeze(engine, engine.epoch)
-        engine.ask(engine.epoch)
         note_run(self, engine.epoch)
         on_end = None
         if epoch is None and state is None:
@@ -783,6 +782,16 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
     return _from_graph(graph, dict(references or {}))
 
 
+def _ask(engine: _engine.Iteration, epoch: int) -> None:
+    """Asks for an epoch with the values that parameters have in it. If one cannot be made, the run ends."""
+    try:
+        parameters.freeze(engine, epoch)
+        engine.ask(epoch)
+    except BaseException:
+        stop(engine)
+        raise
+
+
 def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
     datasets: list[Dataset] = []
     on_error = None if graph.max_errors is None else ErrorPolicy(True, graph.max_errors)
@@ -800,4 +809,7 @@ def _from_graph(graph: _engine.Graph, given: dict[str, Any]) -> Dataset:
         bindings = [bound.get(name) for name in node.references]
         dataset._fill(node, tuple(datasets[node_id] for node_id in inputs), bindings, graph.seed, on_error)
         datasets.append(dataset)
+    named = {name: binding[1] for name, binding in bound.items() if binding[0] == "parameter"}
+    if named:
+        parameters.note_uses(parameters.uses_in(graph.json(), named))
     return datasets[-1]

@@ -15,7 +15,7 @@ from headrace.json_fields import json_fields as json_fields
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, StepWriter, Types, names
 from headrace.options import flag, memory_bytes, path, shown, text
-from headrace.parameters import bound_steps
+from headrace.parameters import bound_steps, note_uses
 from headrace.process_options import ProcessOptions
 from headrace.stage_limits import StageLimits, given_limits
 from headrace.targets import Target, pictures_and_targets
@@ -257,8 +257,7 @@ def mapped(
     limits = given_limits("map", workers, window)
     if limits.workers > 0 and writer.bound:
         _check_callers(limits.workers, processes, ordered)
-    steps, bindings = bound_steps(writer.steps, [bound.binding for bound in writer.bound])
-    return dataset._append("map", {}, steps=steps, step_bindings=bindings, limits=limits)
+    return _of_steps(dataset, writer.steps, [bound.binding for bound in writer.bound], limits)
 
 
 def _mapped_with_targets(
@@ -279,8 +278,14 @@ def _mapped_with_targets(
         raise GraphError("map: types and processes are of Python functions, and masks and boxes follow kernels alone")
     writer = TargetStepWriter(None, None, ProcessOptions("map", 0, None, None))
     writer.write_targets(kernels, pictures, targets, _images_of(dataset))
-    steps, bindings = bound_steps(writer.steps, [])
-    return dataset._append("map", {}, steps=steps, step_bindings=bindings, limits=limits)
+    return _of_steps(dataset, writer.steps, [], limits)
+
+
+def _of_steps(dataset: Methods, steps: Sequence[Any], functions: Sequence[Any], limits: StageLimits) -> Dataset:
+    steps, bindings, uses = bound_steps(steps, functions)
+    made = dataset._append("map", {}, steps=steps, step_bindings=bindings, limits=limits)
+    note_uses(uses)
+    return made
 
 
 def _images_of(dataset: Methods) -> set[str]:

@@ -2,15 +2,17 @@
 
 import contextlib
 import json
+import math
 import struct
 import threading
+import traceback
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from headrace import _engine
-from headrace.errors import GraphError, StateError
+from headrace.errors import FunctionError, GraphError, ResourceError, StateError
 from headrace.options import epoch as checked_epoch
 from headrace.options import shown
 
@@ -18,6 +20,8 @@ __all__ = ["Parameter", "parameter"]
 
 Number = int | float
 Value = Number | tuple[Number, ...]
+# A kernel and its attribute.
+Use = tuple[str, str]
 
 # Values of a function that are kept: of the latest epochs.
 _KEPT = 4096
@@ -38,7 +42,8 @@ def parameter(
     Args:
         name: For messages, graphs and states; one in a pipeline.
         fn: Called with an epoch, on the thread that asks for it (below an endless repeat on a thread of the engine, at
-            the pass's first row); it must depend on nothing else. None as its result: the default.
+            the pass's first row); it must depend on nothing else. None as its result: the default. What it raises is a
+            FunctionError for the loop.
         default: The value where nothing is set and there is no fn, or it gives None. It may be left out where there is
             an fn.
     """
@@ -67,7 +72,7 @@ class Parameter:
         # No value of an epoch up to this one changes.
         self._asked = -1
         # The attributes that read it.
-        self._used: dict[tuple[str, str], None] = {}
+        self._used: dict[Use, None] = {}
         # Never held while code of the user runs.
         self._lock = threading.Lock()
 
@@ -88,12 +93,12 @@ class Parameter:
         of the bounds of an attribute that reads it. One thread sets.
 
         Args:
-            value: A number, or several for an attribute that takes a list.
+            value: A finite number, or several for an attribute that takes a list.
             epoch: As it is numbered where rows read it; without `repeat` the epoch of the dataset.
         """
         first = checked_epoch(epoch, f"{self!r}.set")
         number = _number(value, f"{self!r}.set: value")
-        self._check(number)
+        self._check(number, list(self._used))
         with self._lock:
             if first > self._asked:
                 self._sets[first] = number
@@ -106,51 +111,60 @@ class Parameter:
     def value(self, epoch: int) -> Value:
         """Its value in an epoch, as far as it is set by now."""
         at = checked_epoch(epoch, f"{self!r}.value")
-        return self._fixed[at] if at in self._fixed else self._made(at)
+        fixed = self._fixed.get(at)
+        return self._made(at) if fixed is None else fixed
 
     # ---- for pipelines ----
 
-    def _use(self, kernel: str, attribute: str) -> None:
-        """A kernel's attribute reads it from now on."""
-        self._used[kernel, attribute] = None
+    def _check_use(self, use: Use) -> None:
+        """GraphError if a value that it has is outside of the bounds of an attribute that is to read it."""
         for value in [self._default, *self._sets.values()]:
             if value is not None:
-                self._check(value)
+                self._check(value, [use])
 
-    def _check(self, value: Value) -> None:
-        for kernel, attribute in self._used:
+    def _use(self, use: Use) -> None:
+        """An attribute reads it from now on."""
+        self._used[use] = None
+
+    def _check(self, value: Value, uses: Iterable[Use]) -> None:
+        for kernel, attribute in uses:
             if wrong := _engine.wrong_value(kernel, attribute, value):
                 raise GraphError(f"{self!r}: {kernel}: {wrong}")
 
     def _made(self, epoch: int) -> Value:
-        if (since := self._set_before(epoch)) is not None:
-            return self._sets[since]
+        if (held := self._set_for(epoch)) is not None:
+            return held
         given = None if self._fn is None else self._fn(epoch)
         if given is None:
             given = self._default
         if given is None:
             raise GraphError(f"{self!r}: fn gave None for epoch {epoch}, and there is no default")
         value = _number(given, f"{self!r}: fn({epoch})")
-        self._check(value)
+        self._check(value, list(self._used))
         return value
 
-    def _set_before(self, epoch: int) -> int | None:
-        """The latest epoch up to this one for which a value is set."""
-        epochs = sorted(self._sets)
-        at = bisect_right(epochs, epoch)
-        return epochs[at - 1] if at else None
+    def _set_for(self, epoch: int) -> Value | None:
+        """The value that is set for an epoch, or for the latest one before."""
+        sets = self._sets
+        since = _latest(sets, epoch)
+        return None if since is None else sets[since]
 
     def _ask(self, last: int) -> None:
         with self._lock:
             self._asked = max(self._asked, last)
 
     def _value_in(self, epoch: int) -> Value:
-        """The value in an epoch that was asked for."""
-        self._ask(epoch)
-        if epoch in self._fixed:
-            return self._fixed[epoch]
-        value = self._made(epoch)
-        if self._fn is None:
+        """The value in an epoch that is asked for. It is fixed once it is made: if fn raises, one can still be set."""
+        while True:
+            held = self._set_for(epoch)
+            fixed = self._fixed.get(epoch)
+            value = self._made(epoch) if fixed is None else fixed
+            with self._lock:
+                # Else another was set while this one was made.
+                if fixed is not None or self._set_for(epoch) == held:
+                    self._asked = max(self._asked, epoch)
+                    break
+        if self._fn is None or fixed is not None:
             return value
         value = self._fixed.setdefault(epoch, value)
         if len(self._fixed) > _KEPT:
@@ -158,17 +172,24 @@ class Parameter:
         return value
 
     def _freeze(self, first: int, last: int) -> None:
-        self._ask(last)
-        if last - first < _KEPT:
-            for epoch in range(first, last + 1):
-                self._value_in(epoch)
+        if last - first >= _KEPT:
+            self._ask(last)
+            return
+        for epoch in range(first, last + 1):
+            self._value_in(epoch)
 
-    def _state(self, first: int, last: int) -> str:
-        """What is set, without what no epoch from `first` on reads, and the values up to `last` that are fixed."""
-        oldest = self._set_before(first)
+    def _state(self, ranges: Sequence[tuple[int, int]]) -> str:
+        """What is set, without what only epochs before all ranges (first, last) read, and the fixed values within
+        these."""
+        oldest = _latest(self._sets, min(first for first, _ in ranges))
         sets = {epoch: value for epoch, value in sorted(self._sets.items()) if oldest is None or epoch >= oldest}
-        until = min(last, self._asked)
-        values = {epoch: self._value_in(epoch) for epoch in range(first, until + 1)} if last - first < _KEPT else {}
+        fixed = {
+            epoch
+            for first, last in ranges
+            if last - first < _KEPT
+            for epoch in range(first, min(last, self._asked) + 1)
+        }
+        values = {epoch: self._value_in(epoch) for epoch in sorted(fixed)}
         return json.dumps({"set": list(sets.items()), "fixed": list(_changes(values))})
 
     def _restore(self, state: str) -> None:
@@ -190,11 +211,18 @@ class Parameter:
         return dict(self._sets), dict(self._fixed), self._asked
 
 
+def _latest(epochs: Iterable[int], epoch: int) -> int | None:
+    """The latest of the epochs up to this one."""
+    ordered = sorted(epochs)
+    at = bisect_right(ordered, epoch)
+    return ordered[at - 1] if at else None
+
+
 def _changes(values: dict[int, Value]) -> Iterator[tuple[int, int, Value]]:
-    """Runs of epochs with one value: the first epoch, the last and the value."""
+    """Runs of epochs in a row with one value: the first epoch, the last and the value."""
     run: tuple[int, int, Value] | None = None
     for epoch, value in values.items():
-        if run is not None and run[2] == value:
+        if run is not None and run[1] + 1 == epoch and run[2] == value:
             run = (run[0], epoch, value)
             continue
         if run is not None:
@@ -212,6 +240,9 @@ def _number(value: Any, what: str) -> Value:
         if not any(isinstance(each, tuple) for each in numbers):
             return numbers  # type: ignore[return-value]
     elif isinstance(given, (int, float)) and not isinstance(given, bool):
+        # States are compared by value, and NaN is not equal to itself.
+        if isinstance(given, float) and not math.isfinite(given):
+            raise GraphError(f"{what} is {given}; it must be finite")
         return given
     raise GraphError(f"{what} is {shown(value)}; it must be a number, or a list of numbers")
 
@@ -226,18 +257,22 @@ def read_by(parameters: dict[str, Any] | None) -> dict[str, Parameter]:
     return {name: default for name, default in defaults.items() if isinstance(default, Parameter)}
 
 
-def bound_steps(steps: Sequence[Any], functions: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """The steps of a map with references in the place of parameters, and the bindings of all their references, in
-    order; `functions`: those of the steps' functions."""
+def bound_steps(
+    steps: Sequence[Any], functions: Sequence[Any]
+) -> tuple[list[Any], list[Any], list[tuple[Parameter, Use]]]:
+    """The steps of a map with references in the place of parameters, the bindings of all their references, in order,
+    and what reads parameters; `functions`: the bindings of the steps' functions. GraphError if a value is out of bounds."""
     given = iter(functions)
     bindings: list[Any] = []
+    uses: list[tuple[Parameter, Use]] = []
 
     def bound(step: Any) -> Any:
         kernel, attributes, *rest, branches = step
         replaced = {}
         for name, value in attributes.items():
             if isinstance(value, Parameter):
-                value._use(kernel, name)
+                value._check_use((kernel, name))
+                uses.append((value, (kernel, name)))
                 bindings.append(("parameter", value))
                 value = _engine.Reference(value.name)
             elif isinstance(value, _engine.Reference):
@@ -245,7 +280,35 @@ def bound_steps(steps: Sequence[Any], functions: Sequence[Any]) -> tuple[list[An
             replaced[name] = value
         return (kernel, replaced, *rest, [[bound(each) for each in branch] for branch in branches])
 
-    return [bound(step) for step in steps], bindings
+    return [bound(step) for step in steps], bindings, uses
+
+
+def note_uses(uses: Iterable[tuple[Parameter, Use]]) -> None:
+    """Attributes of a dataset that is made read these parameters."""
+    for parameter, use in uses:
+        parameter._use(use)
+
+
+def uses_in(graph: str, named: Mapping[str, Parameter]) -> list[tuple[Parameter, Use]]:
+    """What reads these parameters in a graph, which is JSON; they are named as its references are. GraphError if a value
+    is out of bounds."""
+    uses: list[tuple[Parameter, Use]] = []
+
+    def add(step: dict[str, Any]) -> None:
+        for attribute in step.get("attributes", ()):
+            reader = named.get(attribute["value"].get("reference", {}).get("name"))
+            if reader is not None:
+                use = (step["kernel"], attribute["name"])
+                reader._check_use(use)
+                uses.append((reader, use))
+        for branch in step.get("branches", ()):
+            for each in branch.get("steps", ()):
+                add(each)
+
+    for node in json.loads(graph)["nodes"]:
+        for step in node.get("steps", ()):
+            add(step)
+    return uses
 
 
 def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:
@@ -265,9 +328,16 @@ def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:
 
 
 def freeze(engine: _engine.Iteration, epoch: int) -> None:
-    """Fixes the values that a run reads in an epoch, which it is about to ask for."""
+    """Fixes the values that a run reads in an epoch, which it is about to ask for. What fn raises is a FunctionError, for
+    a MemoryError a ResourceError, as where the engine calls it."""
     for parameter, first, last in engine.reads(epoch):
-        parameter._freeze(first, last)
+        try:
+            parameter._freeze(first, last)
+        except Exception as error:
+            kind = ResourceError if isinstance(error, MemoryError) else FunctionError
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            text = f"{type(error).__name__}: {error} ({at.filename}:{at.lineno})"
+            raise kind(f"{parameter!r} raised {text}") from error
 
 
 # Before the engine's state, where parameters are read: these bytes, the length and the CRC-32 of what follows, and a
@@ -279,10 +349,12 @@ _HEAD = struct.Struct("<4sII")
 def state_of(engine: _engine.Iteration) -> bytes:
     """The engine's state with those of the parameters."""
     state = engine.state()
-    held = {parameter.name: parameter._state(first, last) for parameter, first, last in engine.reads(engine.epoch)}
-    if not held:
+    ranges: dict[Parameter, list[tuple[int, int]]] = {}
+    for parameter, first, last in engine.reads(engine.epoch):
+        ranges.setdefault(parameter, []).append((first, last))
+    if not ranges:
         return state
-    text = json.dumps(held).encode()
+    text = json.dumps({parameter.name: parameter._state(read) for parameter, read in ranges.items()}).encode()
     return _HEAD.pack(_MARK, len(text), zlib.crc32(text)) + text + state
 
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import headrace as hr
+from headrace import parameters
 from headrace import transforms as T
 from headrace import vision as V
+from headrace.iterator import _live
 
 
 def levels(dataset, epoch, column="level", **options):
@@ -184,6 +186,8 @@ def test_it_is_refused_where_no_row_reads_it():
         (("level", None, "much"), "default is 'much'; it must be a number"),
         (("level", None, True), "default is True; it must be a number"),
         (("level", None, [[1]]), "must be a number, or a list of numbers"),
+        (("level", None, float("nan")), "default is nan; it must be finite"),
+        (("level", None, [1, float("-inf")]), "default is -inf; it must be finite"),
     ],
 )
 def test_arguments_are_checked(arguments, message):
@@ -198,11 +202,26 @@ def test_bounds_are_checked_when_it_is_set_and_when_the_function_is_called():
         bright.set(-1, epoch=5)
     with pytest.raises(hr.GraphError, match="it must be a number"):
         bright.set("much", epoch=5)
+    with pytest.raises(hr.GraphError, match="set: value is nan; it must be finite"):
+        bright.set(np.float32("nan"), epoch=5)
+    with pytest.raises(hr.GraphError, match=r"fn\(2\) is inf; it must be finite"):
+        hr.parameter("level", lambda epoch: float("inf")).value(2)
     next(iter(pictures))
     with pytest.raises((hr.GraphError, hr.FunctionError), match="factor is -1.0; it must be at least 0"):
         next(pictures.iterate(epoch=2))
     with pytest.raises(hr.GraphError, match="factor is -2.0; it must be at least 0"):
         hr.Range(3).map(V.AdjustBrightness(hr.parameter("dark", default=-2)), "value")
+
+
+def test_a_map_that_is_refused_leaves_no_bounds_behind():
+    size = hr.parameter("size", default=3)
+    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    with pytest.raises(hr.GraphError, match="RandomHorizontalFlip: p is 3"):
+        pictures.map(V.RandomHorizontalFlip(size), "image")
+    with pytest.raises(hr.GraphError, match="RandomHorizontalFlip: p is 3"):
+        pictures.map([V.Resize(size), V.RandomHorizontalFlip(size)], "image")
+    assert next(iter(pictures.map(V.Resize(size), "image")))["image"].shape == (3, 3, 3)
+    size.set(5, epoch=1)
 
 
 def test_what_the_function_raises_reaches_the_loop():
@@ -211,6 +230,50 @@ def test_what_the_function_raises_reaches_the_loop():
 
     with pytest.raises((hr.FunctionError, KeyError), match="no value for 0"):
         next(iter(filled(hr.parameter("level", give, default=1))))
+
+
+def failing_in(epoch):
+    return hr.parameter("level", lambda given: 1 // (given - epoch))
+
+
+@pytest.mark.parametrize("begin", [lambda dataset: iter(dataset), lambda dataset: dataset.iterate()])
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_a_function_that_fails_raises_one_kind_of_error_in_each_epoch(epoch, begin):
+    others = set(_live)
+    dataset = filled(failing_in(epoch))
+    for _ in range(epoch):
+        list(dataset)
+    for _ in range(2):
+        with pytest.raises(
+            hr.FunctionError, match=r'hr.parameter\("level"\) raised ZeroDivisionError: .*test_'
+        ) as raised:
+            next(begin(dataset))
+        assert isinstance(raised.value.__cause__, ZeroDivisionError)
+        assert set(_live) - others == set(dataset._parked)
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_a_value_is_set_in_the_place_of_one_that_could_not_be_made(epoch):
+    level = failing_in(epoch)
+    dataset = filled(level)
+    for _ in range(epoch):
+        list(dataset)
+    with pytest.raises(hr.FunctionError):
+        next(iter(dataset))
+    level.set(5, epoch=epoch)
+    assert [row["level"].tolist() for row in dataset] == [[5, 5]] * 2
+    with pytest.raises(hr.GraphError, match="asked for"):
+        level.set(6, epoch=epoch)
+
+
+def test_what_is_set_while_the_function_runs_is_the_value():
+    def give(epoch):
+        level.set(8, epoch)
+        return 3
+
+    level = hr.parameter("level", give)
+    assert levels(filled(level), 0) == [8] * 4
+    assert level.value(0) == 8
 
 
 def test_a_shape_that_depends_on_one_is_not_known():
@@ -230,6 +293,33 @@ def test_choosers_read_one():
     values = [levels(dataset, epoch, "value") for epoch in range(3)]
     assert values[0] == list(range(40)) and values[1] == [-2] * 40
     assert 5 < values[2].count(-3) < 35
+
+
+def test_examples_that_do_not_fit_refuse_no_graph():
+    """The values fit; those that stand for them while the graph is checked do not."""
+    photos = np.zeros((2, 16, 16, 3), np.uint8)
+    boxed = hr.Numpy({"image": photos, "boxes": np.tile([[[2.0, 2, 10, 10]]], (2, 1, 1))})
+    least = hr.parameter("least", lambda epoch: 0.1 + epoch / 8)
+    cropped = boxed.map(V.RandomIoUCrop(min_scale=least, max_scale=0.2), ["image", hr.boxes("boxes")])
+    assert set(cropped.schema) == {"image", "boxes"}
+    assert len(list(cropped)) == 2
+    with pytest.raises(hr.GraphError, match="min_scale is 0.225, above max_scale"):
+        next(cropped.iterate(epoch=1))
+    count = hr.parameter("count", default=1)
+    for kernels in ([T.Fill(5)], [T.Fill(5), T.Fill(5)]):
+        drawn = hr.Range(20).map(V.UniformAugment(kernels, num_ops=count), "value")
+        assert {int(row["value"]) for row in drawn} > {5}
+    count.set(2, epoch=1)
+    with pytest.raises(hr.GraphError, match="num_ops is 2; there are 1 kernels"):
+        next(hr.Range(20).map(V.UniformAugment([T.Fill(5)], num_ops=count), "value").iterate(epoch=1))
+
+
+def test_a_value_that_does_not_fit_its_kernel_names_the_parameter(monkeypatch):
+    monkeypatch.setattr(parameters._engine, "wrong_value", lambda *_: "")
+    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    bright = pictures.map(V.AdjustBrightness(hr.parameter("bright", default=-1)), "image")
+    with pytest.raises(hr.GraphError, match=r'hr.parameter\("bright"\): AdjustBrightness: factor is -1.0; it must be'):
+        next(iter(bright))
 
 
 def test_masks_and_boxes_follow_what_one_decides():
@@ -267,6 +357,29 @@ def test_a_saved_graph_takes_its_parameters_by_name(tmp_path):
     assert levels(hr.load(path, references={"level#0": hr.parameter("level", default=9)}), 0) == [9] * 4
 
 
+def test_a_loaded_graph_bounds_its_parameters(tmp_path):
+    path = tmp_path / "graph.hrg"
+    photos = np.zeros((2, 4, 4, 3), np.uint8)
+    inner = V.AdjustBrightness(hr.parameter("level", default=0.5))
+    outer = V.RandomApply([inner], p=hr.parameter("chance", default=0.5))
+    hr.Numpy({"image": photos}).map(outer, "image").save(path)
+
+    def load(level):
+        chance = hr.parameter("chance", default=0.5)
+        references = {"level#0": level, "chance#0": chance, "arrays#0": {"image": photos}}
+        return hr.load(path, references=references), chance
+
+    level = hr.parameter("level", default=0.5)
+    loaded, chance = load(level)
+    with pytest.raises(hr.GraphError, match="RandomApply: p is 5.0; it must be"):
+        chance.set(5.0, epoch=1)
+    with pytest.raises(hr.GraphError, match="AdjustBrightness: factor is -1.0; it must be"):
+        level.set(-1, epoch=1)
+    with pytest.raises(hr.GraphError, match="AdjustBrightness: factor is -2.0; it must be"):
+        load(hr.parameter("level", default=-2))
+    next(iter(loaded))
+
+
 def test_a_state_goes_on_with_the_values_of_its_epoch_and_with_those_set_before():
     def build(default):
         level = hr.parameter("level", default=default)
@@ -296,6 +409,50 @@ def test_a_state_holds_what_the_function_gave():
     other = build(50)
     assert [batch["level"].tolist() for batch in other.iterate(state=state)] == [[13] * 2] * 2
     assert levels(other, 4) == [54] * 6
+
+
+@pytest.mark.parametrize("names", [("first", "second"), ("second", "first")])
+def test_a_state_holds_what_is_read_in_the_epochs_of_each_reader(names):
+    def scaled(factor, level, name):
+        def function(value, level=level):
+            return value + factor * level
+
+        function.__qualname__ = name
+        return function
+
+    def build():
+        level = hr.parameter("level", default=1)
+        below = hr.Range(1).map(scaled(1000, level, names[0]), "value").repeat(10)
+        return level, below.map(scaled(1, level, names[1]), "value")
+
+    level, dataset = build()
+    level.set(2, epoch=3)
+    level.set(3, epoch=30)
+    iterator = dataset.iterate(epoch=3)
+    next(iterator)
+    state = iterator.state()
+    again, restored = build()
+    rest = [int(row["value"]) for row in iterator]
+    assert [int(row["value"]) for row in restored.iterate(state=state)] == rest == [3002] * 9
+    with pytest.raises(hr.GraphError, match="epoch 39 was asked for"):
+        again.set(1, epoch=39)
+
+
+def test_a_state_holds_what_the_function_gave_in_the_epochs_of_each_reader():
+    def build(gives):
+        level = hr.parameter("level", lambda epoch: gives + epoch)
+        near = hr.Range(3).map(lambda value, level=level: value * 0 + level, "value")
+        far = hr.Range(3).map(lambda value, level=level: value * 0 + level, "value").repeat(4)
+        return near.concat(far)
+
+    iterator = build(100).iterate(epoch=3)
+    next(iterator)
+    state = iterator.state()
+    rest = [int(row["value"]) for row in iterator]
+    assert rest == [103] * 2 + [112] * 3 + [113] * 3 + [114] * 3 + [115] * 3
+    other = build(500)
+    assert [int(row["value"]) for row in other.iterate(state=state)] == rest
+    assert next(other.iterate(epoch=4))["value"] == 504
 
 
 def test_the_state_at_the_end_of_an_epoch_holds_what_is_set_for_the_next():
@@ -335,6 +492,16 @@ def test_a_state_with_other_values_is_refused_and_changes_nothing():
     for cut in range(1, len(state)):
         with pytest.raises(hr.StateError):
             dataset.iterate(state=state[:cut])
+
+
+def test_a_state_that_is_refused_for_its_epoch_changes_nothing():
+    level = hr.parameter("level", lambda epoch: epoch)
+    state = filled(level).iterate(epoch=2).state()
+    other = hr.parameter("level", default=7)
+    with pytest.raises(hr.StateError, match="was taken in epoch 2, not 0"):
+        filled(other).iterate(state=state, epoch=0)
+    assert other.value(2) == 7
+    other.set(3, epoch=0)
 
 
 def test_states_resume_at_every_step_and_at_other_worlds():
@@ -379,6 +546,35 @@ def test_setting_races_with_no_row():
     for epoch, values in enumerate(seen):
         latest = made.get(epoch, latest)
         assert values == {latest}
+
+
+def test_maps_may_be_built_while_another_thread_sets(monkeypatch):
+    level = hr.parameter("level", default=0.5)
+    pictures = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    pictures.map(V.AdjustBrightness(level), "image")
+    checked = parameters._engine.wrong_value
+
+    def build_and_check(*arguments):
+        monkeypatch.undo()
+        pictures.map(V.RandomHorizontalFlip(level), "image")
+        return checked(*arguments)
+
+    monkeypatch.setattr(parameters._engine, "wrong_value", build_and_check)
+    level.set(0.25, epoch=1)
+    assert level.value(1) == 0.25
+
+
+def test_a_value_that_is_dropped_while_it_is_read_is_made_again():
+    class Dropped(dict):
+        """Another thread drops each epoch as soon as it was looked for."""
+
+        def __contains__(self, epoch):
+            return self.pop(epoch, None) is not None
+
+    level = hr.parameter("level", lambda epoch: epoch)
+    for read in (level.value, level._value_in):
+        level._fixed = Dropped({3: 3})
+        assert read(3) == 3
 
 
 def test_it_is_not_copied():
