@@ -229,23 +229,27 @@ def read_by(parameters: dict[str, Any] | None) -> dict[str, Parameter]:
 def bound_steps(steps: Sequence[Any], functions: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The steps of a map with references in the place of parameters, and the bindings of all their references, in
     order; `functions`: those of the steps' functions."""
+    bindings: list[Any] = []
     given = iter(functions)
     bindings: list[Any] = []
+    return [_bound(step, given, bindings) for step in steps], bindings
 
-    def bound(step: Any) -> Any:
-        kernel, attributes, *rest, branches = step
-        replaced = {}
-        for name, value in attributes.items():
-            if isinstance(value, Parameter):
-                value._use(kernel, name)
-                bindings.append(("parameter", value))
-                value = _engine.Reference(value.name)
-            elif isinstance(value, _engine.Reference):
-                bindings.append(next(given))
-            replaced[name] = value
-        return (kernel, replaced, *rest, [[bound(each) for each in branch] for branch in branches])
 
-    return [bound(step) for step in steps], bindings
+# No function within `bound_steps`: one that calls itself is in a cycle with what it holds, which would keep the user's
+# functions alive until Python collects garbage.
+def _bound(step: Any, given: Iterator[Any], bindings: list[Any]) -> Any:
+    kernel, attributes, *rest, branches = step
+    replaced = {}
+    for name, value in attributes.items():
+        if isinstance(value, Parameter):
+            value._use(kernel, name)
+            bindings.append(("parameter", value))
+            value = _engine.Reference(value.name)
+        elif isinstance(value, _engine.Reference):
+            bindings.append(next(given))
+        replaced[name] = value
+    of_branches = [[_bound(each, given, bindings) for each in branch] for branch in branches]
+    return (kernel, replaced, *rest, of_branches)
 
 
 def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:
