@@ -1,7 +1,7 @@
-"""How many cases the tests with many of them run: usually all, in a quick run a few, in a long run more.
+"""How many cases the tests with many of them run: usually all, in a quick run a few.
 
-`./test --quick` sets HEADRACE_QUICK=1, and `./test --long` HEADRACE_LONG=1. Every test runs in each of them, and the
-choice is the same in every run.
+`./test --quick` sets HEADRACE_QUICK=1. Every test runs in a quick run, too, and the choice is the same each time.
+`./test --long` sets HEADRACE_LONG=1, for which tests/test_faults.py tries every file operation.
 """
 
 import os

@@ -11,6 +11,7 @@ from headrace.options import shown, texts
 from headrace.process_options import ProcessOptions
 from headrace.reference import Bound, function
 from headrace.source_location import SourceLocation, users_location
+from headrace.target_rules import needs_boxes
 
 # Kernel, attributes, inputs, outputs, group, line, and the steps of each branch.
 Step = tuple[str, dict[str, Any], list[str], list[str], int, SourceLocation, list[list[Any]]]
@@ -44,17 +45,13 @@ def kernel_list(kernels: Kernels) -> list[Kernel | Callable[..., Any]]:
     return listed
 
 
-# Kernels that take boxes as hr.boxes places them.
-_AMONG_BOXES = frozenset({"RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop", "SanitizeBoxes"})
-
-
 def check_has_boxes(kernels: Iterable[Any]) -> None:
     """For a call or map without boxes."""
     for kernel in kernels:
         if isinstance(kernel, Chooser):
             for branch in kernel._branches:
                 check_has_boxes(branch)
-        elif isinstance(kernel, Kernel) and kernel._name in _AMONG_BOXES:
+        elif isinstance(kernel, Kernel) and needs_boxes(kernel._name):
             name = kernel._name
             raise GraphError(
                 f'{name}: works in a map with boxes: ds.map([…, V.{name}(…)], ["image", hr.boxes("boxes")])'

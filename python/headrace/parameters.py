@@ -265,22 +265,25 @@ def bound_steps(
     given = iter(functions)
     bindings: list[Any] = []
     uses: list[tuple[Parameter, Use]] = []
+    return [_bound(step, given, bindings, uses) for step in steps], bindings, uses
 
-    def bound(step: Any) -> Any:
-        kernel, attributes, *rest, branches = step
-        replaced = {}
-        for name, value in attributes.items():
-            if isinstance(value, Parameter):
-                value._check_use((kernel, name))
-                uses.append((value, (kernel, name)))
-                bindings.append(("parameter", value))
-                value = _engine.Reference(value.name)
-            elif isinstance(value, _engine.Reference):
-                bindings.append(next(given))
-            replaced[name] = value
-        return (kernel, replaced, *rest, [[bound(each) for each in branch] for branch in branches])
 
-    return [bound(step) for step in steps], bindings, uses
+# No function within `bound_steps`: one that calls itself is in a cycle with what it holds, which would keep the user's
+# functions alive until Python collects garbage.
+def _bound(step: Any, given: Iterator[Any], bindings: list[Any], uses: list[tuple[Parameter, Use]]) -> Any:
+    kernel, attributes, *rest, branches = step
+    replaced = {}
+    for name, value in attributes.items():
+        if isinstance(value, Parameter):
+            value._check_use((kernel, name))
+            uses.append((value, (kernel, name)))
+            bindings.append(("parameter", value))
+            value = _engine.Reference(value.name)
+        elif isinstance(value, _engine.Reference):
+            bindings.append(next(given))
+        replaced[name] = value
+    of_branches = [[_bound(each, given, bindings, uses) for each in branch] for branch in branches]
+    return (kernel, replaced, *rest, of_branches)
 
 
 def note_uses(uses: Iterable[tuple[Parameter, Use]]) -> None:
@@ -293,22 +296,22 @@ def uses_in(graph: str, named: Mapping[str, Parameter]) -> list[tuple[Parameter,
     """What reads these parameters in a graph, which is JSON; they are named as its references are. GraphError if a value
     is out of bounds."""
     uses: list[tuple[Parameter, Use]] = []
-
-    def add(step: dict[str, Any]) -> None:
-        for attribute in step.get("attributes", ()):
-            reader = named.get(attribute["value"].get("reference", {}).get("name"))
-            if reader is not None:
-                use = (step["kernel"], attribute["name"])
-                reader._check_use(use)
-                uses.append((reader, use))
-        for branch in step.get("branches", ()):
-            for each in branch.get("steps", ()):
-                add(each)
-
     for node in json.loads(graph)["nodes"]:
         for step in node.get("steps", ()):
-            add(step)
+            _add_uses(step, named, uses)
     return uses
+
+
+def _add_uses(step: dict[str, Any], named: Mapping[str, Parameter], uses: list[tuple[Parameter, Use]]) -> None:
+    for attribute in step.get("attributes", ()):
+        reader = named.get(attribute["value"].get("reference", {}).get("name"))
+        if reader is not None:
+            use = (step["kernel"], attribute["name"])
+            reader._check_use(use)
+            uses.append((reader, use))
+    for branch in step.get("branches", ()):
+        for each in branch.get("steps", ()):
+            _add_uses(each, named, uses)
 
 
 def of_bindings(bindings: Iterable[Any]) -> dict[str, Parameter]:

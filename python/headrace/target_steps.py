@@ -3,57 +3,18 @@
 All columns of one kernel's steps are of one group, so they make the same draws. The graph holds the steps as they run:
 those of a mask take the nearest pixel, and those of boxes are kernels of their own, such as RandomCropOfBoxes."""
 
-import json
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
-from headrace import _engine
 from headrace.chooser import Chooser, flattened
 from headrace.errors import GraphError
 from headrace.kernel import Kernel
 from headrace.mapping import Kernels, Step, StepWriter, kernel_list, names
 from headrace.options import shown
+from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_masks
 from headrace.targets import Boxes, Mask, Target
 
-__all__ = ["TargetStepWriter", "leaves_targets", "looks_at_boxes", "moves_boxes", "moves_masks"]
-
-# Kernels that change the values of a pixel from others around it, or at random: they leave targets alone, as those do
-# whose traits say that they look at one pixel.
-_OF_VALUES = frozenset(
-    {
-        "AdjustSharpness",
-        "EncodeJpeg",
-        "EncodePng",
-        "GaussianBlur",
-        "GaussianNoise",
-        "RandomAdjustSharpness",
-        "RandomErasing",
-        "SubtractImage",
-    }
-)
-# Those that move pixels in ways that have no rule for boxes, in torchvision neither.
-_OF_MASKS_ALONE = frozenset({"ElasticTransform"})
-
-
-_OPERATORS: dict[str, dict[str, Any]] = {each["name"]: each for each in json.loads(_engine.declarations())["operators"]}
-
-
-def moves_boxes(kernel: str) -> bool:
-    return f"{kernel}OfBoxes" in _OPERATORS
-
-
-def moves_masks(kernel: str) -> bool:
-    return moves_boxes(kernel) or kernel in _OF_MASKS_ALONE
-
-
-def leaves_targets(kernel: str) -> bool:
-    traits = _OPERATORS[kernel]["traits"] if kernel in _OPERATORS else {}
-    return kernel in _OF_VALUES or any(traits.get(each) for each in ("pointwise", "per_pixel", "layout"))
-
-
-def looks_at_boxes(kernel: str) -> bool:
-    """Whether what it does to a picture depends on the picture's boxes, which it takes beside it."""
-    return moves_boxes(kernel) and _OPERATORS[kernel]["inputs"]["least"] > 1
+__all__ = ["TargetStepWriter"]
 
 
 class TargetStepWriter(StepWriter):

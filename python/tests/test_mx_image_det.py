@@ -175,8 +175,25 @@ def test_labels_are_padded_as_asked_for(folder):
         length = int(label[3])
         assert length == 4 + 5 * len(kept_of(i))
         assert (label[4 + length :] == -7).all()
-    with pytest.raises(hr.GraphError, match="cannot pad"):
-        records(folder, label_pad_width=10).next()
+    narrow = records(folder, label_pad_width=10)
+    for _ in range(2):
+        with pytest.raises(hr.GraphError, match="^ImageDetRecordIter: label_pad_width is 10, .*: cannot pad"):
+            narrow.next()
+
+
+def test_objects_of_unequal_width_are_refused(folder, tmp_path):
+    payloads = [encoded(picture) for picture in PICTURES[:2]]
+    write_records(tmp_path, "two", payloads, [np.float32([2, 5, 1, 0, 0, 1, 1]), np.float32([2, 6, 1, 0, 0, 1, 1, 7])])
+    with pytest.raises(hr.DataError, match="objects have 5 and 6 numbers; all must have as many"):
+        some(tmp_path, "two")
+
+
+@pytest.mark.parametrize("wrong", [[2, 5, 0, 0.1, 0.1, 0.5, 0.5, 7], [2, 5, 0, 0.1]])
+def test_a_label_in_python_that_does_not_add_up_is_refused(folder, wrong):
+    entries = [[*wrong, "0.png"], [2, 5, *[0, 0.1, 0.1, 0.5, 0.5] * 3, "1.png"]]
+    for order in (entries, entries[::-1]):
+        with pytest.raises(hr.DataError, match=r"imglist\[[01]\], '0.png': the label has .* do not add up"):
+            mx.image.ImageDetIter(1, (3, HEIGHT, WIDTH), imglist=order, path_root=str(folder))
 
 
 def test_a_label_that_is_none_is_named_or_left_out(folder):

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 import headrace as hr
-from headrace import _engine
+from headrace import _engine, target_rules
 from headrace import transforms as T
 from headrace import vision as V
 from headrace.dataset import _ordered
-from headrace.target_steps import leaves_targets, looks_at_boxes, moves_boxes, moves_masks
+from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_masks
 
 HEIGHT, WIDTH = 30, 44
 ROWS = 12
@@ -453,6 +453,13 @@ def test_each_kernel_of_pictures_has_a_rule_or_is_refused():
     }
     among = {each["name"] for each in kernels if looks_at_boxes(each["name"])}
     assert among == {"RandomConstrainedCrop", "RandomIoUCrop", "RandomObjectCrop"}
+
+
+def test_any_kernel_that_looks_at_boxes_asks_for_them(monkeypatch):
+    monkeypatch.setattr(target_rules, "looks_at_boxes", lambda kernel: kernel == "CenterCrop")
+    for wrong in (lambda: lone(V.RandomApply([V.CenterCrop(9)]), "image"), lambda: V.CenterCrop(9)(PICTURES[0])):
+        with pytest.raises(hr.GraphError, match="CenterCrop: works in a map with boxes"):
+            wrong()
 
 
 def lone(kernels: Any, *columns: Any, **options: Any) -> hr.Dataset:

@@ -179,7 +179,8 @@ class Checks:
 
         `left_out`: markers of tests that need what is not installed. `long` and `quick`: see tests/thinning.py.
         """
-        environment = os.environ | ({"HEADRACE_LONG": "1"} if long else {}) | ({"HEADRACE_QUICK": "1"} if quick else {})
+        # Both always, so that what the caller's environment says does not count.
+        environment = os.environ | {"HEADRACE_LONG": str(int(long)), "HEADRACE_QUICK": str(int(quick))}
         # One more than there are cores, because some tests wait.
         processes = len(os.sched_getaffinity(0)) + 1
 

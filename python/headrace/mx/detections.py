@@ -73,18 +73,18 @@ def joined(rows: Dataset, data_shape: Sequence[int] | None = None) -> Dataset:
 def label_widths(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: int) -> int:
     """The most numbers of a label: reads the rows once."""
     most = 0
-    for splits, _ in _ragged(rows, on_error, max_errors):
-        most = max(most, int(np.diff(splits).max()))
+    for batch in _ragged(rows, ["label"], on_error, max_errors):
+        most = max(most, int(np.diff(batch["label_splits"]).max()))
     return most
 
 
 def object_shape(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: int, of: str) -> tuple[int, int]:
     """The most objects of a picture, and how many numbers each has: reads the rows once."""
     most, widths = 0, set()
-    objects = joined(split(rows))
-    for splits, values in _ragged(objects, on_error, max_errors):
-        most = max(most, int(np.diff(splits).max()))
-        widths.add(values.shape[1])
+    for batch in _ragged(split(rows), [_HEADER, _BOXES], on_error, max_errors):
+        most = max(most, int(np.diff(batch[f"{_BOXES}_splits"]).max()))
+        # The second number of each header.
+        widths |= {int(each) for each in batch[_HEADER][batch[f"{_HEADER}_splits"][:-1] + 1]}
     if len(widths) > 1:
         raise DataError(f"{of}: objects have {' and '.join(map(str, sorted(widths)))} numbers; all must have as many")
     if most == 0:
@@ -92,10 +92,9 @@ def object_shape(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: 
     return most, widths.pop()
 
 
-def _ragged(rows: Dataset, on_error: Literal["raise", "skip"], max_errors: int) -> Any:
-    labels = rows.project("label")
+def _ragged(rows: Dataset, columns: list[str], on_error: Literal["raise", "skip"], max_errors: int) -> Any:
+    labels = rows.project(columns)
     if on_error == "skip":
         labels = labels.on_error("skip", max_errors=max_errors)
-    with labels.batch(_ROWS, ragged={"label": "splits"}).iterate() as batches:
-        for batch in batches:
-            yield batch["label_splits"], batch["label"]
+    with labels.batch(_ROWS, ragged=dict.fromkeys(columns, "splits")).iterate() as batches:
+        yield from batches

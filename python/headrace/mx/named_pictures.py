@@ -12,7 +12,7 @@ import headrace
 from headrace import options
 from headrace import transforms as T
 from headrace.dataset import Dataset
-from headrace.errors import GraphError
+from headrace.errors import DataError, GraphError
 from headrace.function_name import name_of
 from headrace.kernel import Kernel
 from headrace.mx.io.given_values import kept_seed
@@ -100,8 +100,19 @@ class NamedPictures:
             raise GraphError(
                 f"{self._of}: the labels in imglist begin with different widths; write them to a list file"
             )
+        for number, label in enumerate(labels):
+            self._check_adds_up(number, label)
         longest = max(map(len, labels))
         return [label + [0] * (longest - len(label)) for label in labels]
+
+    def _check_adds_up(self, number: int, label: list[Any]) -> None:
+        """Before it is filled, as the filled one may add up."""
+        header, width = label[:2] if len(label) > 1 else (0, 0)
+        if header > len(label) or (width > 0 and (len(label) - header) % width != 0):
+            raise DataError(
+                f"{self._of}: imglist[{number}], {os.fspath(self._imglist[number][-1])!r}: the label has {len(label)} "
+                f"numbers, and a header of {header} and objects of {width} do not add up to them"
+            )
 
     def _label(self, number: int, entry: Any, label_width: int) -> list[Any]:
         is_entry = isinstance(entry, (list, tuple)) and len(entry) > 1 and isinstance(entry[-1], (str, os.PathLike))

@@ -15,7 +15,7 @@ from headrace.mx import detections
 from headrace.mx.context import Context
 from headrace.mx.detections import Segment
 from headrace.mx.io.accepted_parameters import explained
-from headrace.mx.io.data_batch import DataDesc
+from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import dtype_name, flag, number_or_nan, part, picture_shape
@@ -147,6 +147,7 @@ class ImageDetRecordIter(EngineBatches):
         _ = made(1 << 20).schema
         if width == 0:
             width = detections.label_widths(source.all_rows(), on_error, max_errors)
+        self._label_pad_width = width
         super().__init__(
             Pipeline(made(width), "image", "id", total, source.shard),
             Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
@@ -157,6 +158,15 @@ class ImageDetRecordIter(EngineBatches):
         )
         if logs:
             _log.info("%s: %s, labels padded to %s, shuffle=%s", of, path_imgrec, width, shuffled)
+
+    def _make(self) -> DataBatch | None:
+        try:
+            return super()._make()
+        except GraphError as error:
+            if str(error).startswith("cannot pad"):
+                wider = f"label_pad_width is {self._label_pad_width}, too small for a label; give a larger one, or 0"
+                error.args = (f"{type(self).__name__}: {wider}: {error}",)
+            raise
 
 
 def _number(name: str, given: Any, of: str) -> float:

@@ -1,0 +1,55 @@
+"""What each kernel does to masks and boxes: moves them, leaves them alone, or looks at them."""
+
+import json
+from functools import cache
+from typing import Any
+
+from headrace import _engine
+
+__all__ = ["leaves_targets", "looks_at_boxes", "moves_boxes", "moves_masks", "needs_boxes"]
+
+# Kernels that change the values of a pixel from others around it, or at random: they leave targets alone, as those do
+# whose traits say that they look at one pixel.
+_OF_VALUES = frozenset(
+    {
+        "AdjustSharpness",
+        "EncodeJpeg",
+        "EncodePng",
+        "GaussianBlur",
+        "GaussianNoise",
+        "RandomAdjustSharpness",
+        "RandomErasing",
+        "SubtractImage",
+    }
+)
+# Those that move pixels in ways that have no rule for boxes, in torchvision neither.
+_OF_MASKS_ALONE = frozenset({"ElasticTransform"})
+
+
+@cache
+def _operators() -> dict[str, dict[str, Any]]:
+    """Read when first asked for, as importing the package needs none of them."""
+    return {each["name"]: each for each in json.loads(_engine.declarations())["operators"]}
+
+
+def moves_boxes(kernel: str) -> bool:
+    return f"{kernel}OfBoxes" in _operators()
+
+
+def moves_masks(kernel: str) -> bool:
+    return moves_boxes(kernel) or kernel in _OF_MASKS_ALONE
+
+
+def leaves_targets(kernel: str) -> bool:
+    traits = _operators()[kernel]["traits"] if kernel in _operators() else {}
+    return kernel in _OF_VALUES or any(traits.get(each) for each in ("pointwise", "per_pixel", "layout"))
+
+
+def looks_at_boxes(kernel: str) -> bool:
+    """Whether what it does to a picture depends on the picture's boxes, which it takes beside it."""
+    return moves_boxes(kernel) and _operators()[kernel]["inputs"]["least"] > 1
+
+
+def needs_boxes(kernel: str) -> bool:
+    """Whether it works only in a map with boxes."""
+    return looks_at_boxes(kernel) or kernel == "SanitizeBoxes"
