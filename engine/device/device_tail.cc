@@ -113,7 +113,7 @@ class TailTaker {
  private:
   // False: it has none.
   absl::StatusOr<bool> Take(const ir::Column& column, DeviceTail& tail) {
-    HEADRACE_ASSIGN_OR_RETURN(const std::vector<StepAt> candidates, CandidatesOf(column.name));
+    const std::vector<StepAt> candidates = CandidatesOf(column.name);
     // The longest run of steps to the end that begins with bytes.
     for (auto first = candidates.rbegin(); first != candidates.rend(); ++first) {
       HEADRACE_ASSIGN_OR_RETURN(const ir::ColumnType before, TypeBefore(*first, column.name));
@@ -133,7 +133,7 @@ class TailTaker {
   }
 
   // Steps on the column that nothing after them reads, the last one first.
-  absl::StatusOr<std::vector<StepAt>> CandidatesOf(const std::string& column) const {
+  std::vector<StepAt> CandidatesOf(const std::string& column) const {
     std::vector<StepAt> candidates;
     bool batched = false;
     for (int id = editor_.size() - 1; id >= 0; id = editor_.OwnInput(id)) {
