@@ -2,7 +2,6 @@
 // on a device in host memory and on the driver for tests.
 #include "engine/device/device_tail.h"
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +17,7 @@
 #include "engine/device/cuda_device.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/testing/faulty_device.h"
-#include "engine/device/testing/test_driver.h"
+#include "engine/device/testing/loaded_driver.h"
 #include "ir/declaration.h"
 #include "kernels/testing/run_kernel.h"
 #include "kernels/testing/sample.h"
@@ -287,37 +286,16 @@ TEST(DeviceTail, NothingIsTakenWithoutTheOptimizer) {
   EXPECT_EQ(iteration->report().device->steps, "");
 }
 
-// The library is then the process's libcuda.so.1, by its own name.
-template <typename Function>
-Function* FromDriver(const char* name) {
-  static void* const library = dlopen("engine/device/testing/libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-  return reinterpret_cast<Function*>(dlsym(library, name));
-}
-
-std::string Findings() {
-  const auto find = FromDriver<decltype(TestDriverFindings)>("TestDriverFindings");
-  std::string text(find(nullptr, 0) + 1, '\0');
-  find(text.data(), text.size());
-  text.pop_back();
-  return text;
-}
-
-void SetUpDriver(int order, int64_t fail_at = -1, CUresult fail_code = CUDA_SUCCESS, bool sticky = false) {
-  const TestDriverOptions given{.order = order,
-                                .seed = 3,
-                                .devices = 1,
-                                .version = 13000,
-                                .device_bytes = uint64_t{64} << 20,
-                                .host_bytes = uint64_t{64} << 20,
-                                .fail_at = fail_at,
-                                .fail_code = fail_code,
-                                .sticky = sticky ? 1 : 0};
-  FromDriver<decltype(TestDriverSetUp)>("TestDriverSetUp")(&given);
+TestDriverOptions DriverThatRuns(int order) {
+  TestDriverOptions given = kPlainDriver;
+  given.order = order;
+  given.seed = 3;
+  return given;
 }
 
 // A build without nvcc has none.
 bool KernelsAreBuilt() {
-  SetUpDriver(kRunEarly);
+  SetUpDriver(DriverThatRuns(kRunEarly));
   return *(*CudaDevice::Open(0))->Maps();
 }
 
@@ -325,7 +303,7 @@ TEST(DeviceTail, BatchesOfTheDriverForTestsAreThoseOfTheHost) {
   int steps = 0;
   for (const int order : {kRunLate, kRunEarly, kRunRandom}) {
     for (const Pictures& pictures : Chains()) {
-      SetUpDriver(order);
+      SetUpDriver(DriverThatRuns(order));
       const std::vector<Batch> expected = OnTheHost(pictures);
       {
         IterateOptions options = OptionsFor(pictures);
@@ -360,15 +338,18 @@ TEST(DeviceTail, AnyCallMayFail) {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOverToAny());
     }
   };
-  const auto calls = FromDriver<decltype(TestDriverCalls)>("TestDriverCalls");
-  SetUpDriver(kRunLate);
+  SetUpDriver(DriverThatRuns(kRunLate));
   size_t rows = 0;
   ASSERT_TRUE(run(rows).ok());
   ASSERT_EQ(rows, batches);
-  const int64_t all = calls();
+  const int64_t all = DriverCalls();
   for (const bool sticky : {false, true}) {
     for (int64_t at = 0; at < all; ++at) {
-      SetUpDriver(kRunLate, at, CUDA_ERROR_LAUNCH_FAILED, sticky);
+      TestDriverOptions given = DriverThatRuns(kRunLate);
+      given.fail_at = at;
+      given.fail_code = CUDA_ERROR_LAUNCH_FAILED;
+      given.sticky = sticky ? 1 : 0;
+      SetUpDriver(given);
       const absl::Status status = run(rows);
       if (status.ok()) {
         EXPECT_EQ(rows, batches) << "call " << at;

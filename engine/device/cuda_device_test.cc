@@ -2,7 +2,6 @@
 // orders, guards memory, and fails each call in turn. Not tested here: the driver and the devices of NVIDIA.
 #include "engine/device/cuda_device.h"
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +11,7 @@
 
 #include "core/error.h"
 #include "engine/device/device_iteration.h"
-#include "engine/device/testing/test_driver.h"
+#include "engine/device/testing/loaded_driver.h"
 #include "engine/testing/cooperative_threads.h"
 #include "engine/testing/fake_ops.h"
 
@@ -35,34 +34,8 @@ using ::testing::HasSubstr;
 constexpr std::chrono::seconds kPatience{60};
 constexpr int64_t kRowBytes = 1000;
 constexpr int64_t kBufferBytes = 256 + 1024;
-constexpr TestDriverOptions kPlain = {.order = kRunLate,
-                                      .seed = 0,
-                                      .devices = 1,
-                                      .version = 13000,
-                                      .device_bytes = uint64_t{64} << 20,
-                                      .host_bytes = uint64_t{64} << 20,
-                                      .fail_at = -1,
-                                      .fail_code = 0,
-                                      .sticky = 0};
 
-// The library is then the process's libcuda.so.1, by its own name.
-template <typename Function>
-Function* FromDriver(const char* name) {
-  static void* const library = dlopen("engine/device/testing/libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror());
-  return reinterpret_cast<Function*>(dlsym(library, name));
-}
-
-void SetUpDriver(const TestDriverOptions& given) { FromDriver<decltype(TestDriverSetUp)>("TestDriverSetUp")(&given); }
 int64_t Allocations() { return FromDriver<decltype(TestDriverAllocations)>("TestDriverAllocations")(); }
-int64_t DriverCalls() { return FromDriver<decltype(TestDriverCalls)>("TestDriverCalls")(); }
-std::string Findings() {
-  const auto find = FromDriver<decltype(TestDriverFindings)>("TestDriverFindings");
-  std::string text(find(nullptr, 0) + 1, '\0');
-  find(text.data(), text.size());
-  text.pop_back();
-  return text;
-}
 // Without what was not given back.
 std::string Violations() {
   std::string violations;
@@ -192,7 +165,7 @@ Ran RunWhole(IterateOptions options, size_t keep, const std::function<UseRow(con
 
 TEST(CudaDevice, GivesItsRowsInEveryOrderOfStreams) {
   for (uint64_t seed = 0; seed < kOrders; ++seed) {
-    TestDriverOptions given = kPlain;
+    TestDriverOptions given = kPlainDriver;
     given.order = seed == 0 ? kRunLate : seed == 1 ? kRunEarly : kRunRandom;
     given.seed = seed;
     SetUpDriver(given);
@@ -208,7 +181,7 @@ TEST(CudaDevice, GivesItsRowsInEveryOrderOfStreams) {
 }
 
 TEST(CudaDevice, SendsFromWhereTheResultWasMade) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   {
     auto iteration = *DeviceIteration::Start(Counting(12).Build(), OptionsWith(3));
     const User user;
@@ -222,7 +195,7 @@ TEST(CudaDevice, SendsFromWhereTheResultWasMade) {
 }
 
 TEST(CudaDevice, SendsRowsThatLieInPlainMemory) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   {
     FakeGraph graph;
     graph.Add("fake_count", {{"rows", IntValue(12)}, {"bytes", IntValue(kRowBytes)}});
@@ -237,7 +210,7 @@ TEST(CudaDevice, SendsRowsThatLieInPlainMemory) {
 
 TEST(CudaDevice, WaitsForEveryStreamThatIsKnownToUseARow) {
   for (const int order : {kRunLate, kRunEarly, kRunRandom}) {
-    TestDriverOptions given = kPlain;
+    TestDriverOptions given = kPlainDriver;
     given.order = order;
     SetUpDriver(given);
     {
@@ -260,7 +233,7 @@ TEST(CudaDevice, WaitsForEveryStreamThatIsKnownToUseARow) {
 }
 
 TEST(CudaDevice, KnowsTheLegacyDefaultStream) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   const Ran ran = RunWhole(OptionsWith(2), 0, [](const User& user) {
     return [&user](DeviceRow& row, int64_t value) -> absl::Status {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(kLegacy));
@@ -274,7 +247,7 @@ TEST(CudaDevice, KnowsTheLegacyDefaultStream) {
 
 TEST(CudaDevice, WaitsForAllWorkWhereStreamsAreNotNamed) {
   for (const bool names_one : {false, true}) {
-    SetUpDriver(kPlain);
+    SetUpDriver(kPlainDriver);
     const Ran ran = RunWhole(OptionsWith(2), 0, [names_one](const User& user) {
       return [&user, names_one](DeviceRow& row, int64_t value) -> absl::Status {
         HEADRACE_RETURN_IF_ERROR(names_one ? row.batch->HandOverToAny(kLegacy) : row.batch->HandOverToAny());
@@ -289,7 +262,7 @@ TEST(CudaDevice, WaitsForAllWorkWhereStreamsAreNotNamed) {
 }
 
 TEST(CudaDevice, QueuesNothingOnAStreamUnderCapture) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   const Ran ran = RunWhole(OptionsWith(2), 0, [](const User& user) {
     return [&user](DeviceRow& row, int64_t value) -> absl::Status {
       HEADRACE_RETURN_IF_ERROR(row.batch->HandOver(user.stream()));
@@ -306,7 +279,7 @@ TEST(CudaDevice, QueuesNothingOnAStreamUnderCapture) {
 
 // A stream that the legacy stream waits for, which is used meanwhile.
 TEST(CudaDevice, QueuesNothingOnTheLegacyStreamBesideACapture) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   {
     const User captured(0, CU_STREAM_DEFAULT);
     bool whole = true;
@@ -326,7 +299,7 @@ TEST(CudaDevice, QueuesNothingOnTheLegacyStreamBesideACapture) {
 }
 
 TEST(CudaDevice, ReusesRowsOnStreamsThatNobodyNames) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   auto iteration = *DeviceIteration::Start(Counting(20).Build(), PulledWith());
   const User user;
   const Ran ran = RunEpoch(*iteration, OnAnyStream(user), 1);
@@ -339,7 +312,7 @@ TEST(CudaDevice, ReusesRowsOnStreamsThatNobodyNames) {
 
 // Of a stream that the legacy stream waits for.
 TEST(CudaDevice, BreaksNoCaptureThatItCanSee) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   {
     const User captured(0, CU_STREAM_DEFAULT);
     const User user;
@@ -359,7 +332,7 @@ TEST(CudaDevice, BreaksNoCaptureThatItCanSee) {
 }
 
 TEST(CudaDevice, SaysThatRowsWaitForTheEndOfACapture) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   {
     const User captured(0, CU_STREAM_DEFAULT);
     auto iteration = *DeviceIteration::Start(Counting(12).Build(), PulledWith(2 * kBufferBytes));
@@ -378,7 +351,7 @@ TEST(CudaDevice, SaysThatRowsWaitForTheEndOfACapture) {
 
 // On a stream that nobody named and the legacy stream does not wait for.
 TEST(CudaDevice, FreesNothingDuringACaptureThatItCannotSee) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   {
     const User user;
     {
@@ -404,7 +377,7 @@ TEST(CudaDevice, FreesNothingDuringACaptureThatItCannotSee) {
 }
 
 TEST(CudaDevice, RefusesStreamsOfOtherDevices) {
-  TestDriverOptions given = kPlain;
+  TestDriverOptions given = kPlainDriver;
   given.devices = 2;
   SetUpDriver(given);
   {
@@ -424,7 +397,7 @@ TEST(CudaDevice, RefusesStreamsOfOtherDevices) {
 }
 
 TEST(CudaDevice, GoesOnFromEveryState) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   for (int64_t step = 1; step < 8; ++step) {
     std::string state;
     {
@@ -451,7 +424,7 @@ TEST(CudaDevice, GoesOnFromEveryState) {
 }
 
 TEST(CudaDevice, RowsOutliveTheIteration) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   {
     const User user;
     std::vector<DeviceRow> kept(5);
@@ -466,7 +439,7 @@ TEST(CudaDevice, RowsOutliveTheIteration) {
 }
 
 TEST(CudaDevice, SendsToTwoDevicesAtOnce) {
-  TestDriverOptions given = kPlain;
+  TestDriverOptions given = kPlainDriver;
   given.devices = 2;
   SetUpDriver(given);
   {
@@ -491,7 +464,7 @@ TEST(CudaDevice, SendsToTwoDevicesAtOnce) {
 }
 
 TEST(CudaDevice, EachCallFailsOnceInTurn) {
-  SetUpDriver(kPlain);
+  SetUpDriver(kPlainDriver);
   ASSERT_TRUE(RunWhole(OptionsWith(2), 1).error.ok());
   const int64_t calls = DriverCalls() + 20;  // their number depends on the threads
   int faults = 0;
@@ -504,7 +477,7 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
                                            {CUDA_ERROR_ILLEGAL_ADDRESS, 1, "(CUDA_ERROR_ILLEGAL_ADDRESS)"},
                                            {CUDA_ERROR_DEVICE_UNAVAILABLE, 1, "(CUDA_ERROR_DEVICE_UNAVAILABLE)"}}) {
     for (int64_t at = 0; at < calls; at += kCallsApart) {
-      TestDriverOptions given = kPlain;
+      TestDriverOptions given = kPlainDriver;
       given.order = kRunRandom;
       given.seed = static_cast<uint64_t>(at);
       given.fail_at = at;
@@ -538,7 +511,7 @@ TEST(CudaDevice, EachCallFailsOnceInTurn) {
 
 TEST(CudaDevice, FreesNoMemoryThatItCouldNotWaitFor) {
   const auto run = [](int64_t fail_at, int64_t& begin) {
-    TestDriverOptions given = kPlain;
+    TestDriverOptions given = kPlainDriver;
     given.fail_at = fail_at;
     given.fail_code = CUDA_ERROR_LAUNCH_FAILED;
     SetUpDriver(given);
@@ -562,7 +535,7 @@ TEST(CudaDevice, SaysWhatIsMissing) {
     SetUpDriver(given);
     return RunWhole(OptionsWith(2), 0).error;
   };
-  TestDriverOptions given = kPlain;
+  TestDriverOptions given = kPlainDriver;
   absl::Status error = RunWhole(
                            [] {
                              IterateOptions options = OptionsWith(2);
@@ -576,7 +549,7 @@ TEST(CudaDevice, SaysWhatIsMissing) {
   given.device_bytes = 100;
   error = refusal(given);
   EXPECT_THAT(std::string(error.message()), HasSubstr("a batch takes 1.2 KiB on cuda:0"));
-  given = kPlain;
+  given = kPlainDriver;
   given.host_bytes = 100;
   error = refusal(given);
   EXPECT_EQ(KindOf(error), ErrorKind::kResource);
@@ -586,7 +559,7 @@ TEST(CudaDevice, SaysWhatIsMissing) {
 }
 
 TEST(CudaDevice, GrowsNoFurtherThanTheDeviceHasMemory) {
-  TestDriverOptions given = kPlain;
+  TestDriverOptions given = kPlainDriver;
   given.device_bytes = 5 * kBufferBytes;
   SetUpDriver(given);
   const Ran ran = RunWhole(OptionsWith(2, 100 * kBufferBytes), 20);
@@ -638,7 +611,7 @@ class Mutant : public Device {
 };
 
 std::string FindingsWithout(Mutant::Omits omits, int order) {
-  TestDriverOptions given = kPlain;
+  TestDriverOptions given = kPlainDriver;
   given.order = order;
   SetUpDriver(given);
   {
