@@ -17,7 +17,7 @@ from headrace.eager import Composed
 from headrace.errors import GraphError, UnsupportedError
 from headrace.interpolation_numbers import Interpolation, interpolation_of
 from headrace.kernel import Kernel
-from headrace.mx.io.given_values import number_or_nan
+from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.nd import NDArray
 from headrace.mx.pixel_values import Steps, Values, as_reals, interpolated, on_levels
 
@@ -248,7 +248,7 @@ class HorizontalFlipAug(KernelAugmenter):
 
     def __init__(self, p: float) -> None:
         super().__init__(p=p)
-        self.p = _share("p", p, "HorizontalFlipAug")
+        self.p = share("p", p, "HorizontalFlipAug")
 
     def kernels(self, values: Values) -> Steps:
         return [vision.RandomHorizontalFlip(self.p)], values
@@ -302,7 +302,7 @@ class BrightnessJitterAug(KernelAugmenter):
 
     def __init__(self, brightness: float) -> None:
         super().__init__(brightness=brightness)
-        self.brightness = _share("brightness", brightness, "BrightnessJitterAug")
+        self.brightness = share("brightness", brightness, "BrightnessJitterAug")
 
     def kernels(self, values: Values) -> Steps:
         return on_levels(vision.ColorJitter(brightness=self.brightness), values, "BrightnessJitterAug")
@@ -317,7 +317,7 @@ class ContrastJitterAug(KernelAugmenter):
 
     def __init__(self, contrast: float) -> None:
         super().__init__(contrast=contrast)
-        self.contrast = _share("contrast", contrast, "ContrastJitterAug")
+        self.contrast = share("contrast", contrast, "ContrastJitterAug")
 
     def kernels(self, values: Values) -> Steps:
         return on_levels(vision.ColorJitter(contrast=self.contrast), values, "ContrastJitterAug")
@@ -332,7 +332,7 @@ class SaturationJitterAug(KernelAugmenter):
 
     def __init__(self, saturation: float) -> None:
         super().__init__(saturation=saturation)
-        self.saturation = _share("saturation", saturation, "SaturationJitterAug")
+        self.saturation = share("saturation", saturation, "SaturationJitterAug")
 
     def kernels(self, values: Values) -> Steps:
         return on_levels(vision.ColorJitter(saturation=self.saturation), values, "SaturationJitterAug")
@@ -347,7 +347,7 @@ class HueJitterAug(KernelAugmenter):
 
     def __init__(self, hue: float) -> None:
         super().__init__(hue=hue)
-        self.hue = _share("hue", hue, "HueJitterAug")
+        self.hue = share("hue", hue, "HueJitterAug")
 
     def kernels(self, values: Values) -> Steps:
         # The kernel counts in turns.
@@ -405,7 +405,7 @@ class RandomGrayAug(KernelAugmenter):
 
     def __init__(self, p: float) -> None:
         super().__init__(p=p)
-        self.p = _share("p", p, "RandomGrayAug")
+        self.p = share("p", p, "RandomGrayAug")
 
     def kernels(self, values: Values) -> Steps:
         return on_levels(vision.RandomGrayscale(self.p), values, "RandomGrayAug")
@@ -421,12 +421,6 @@ def _pair(size: Any, of: str) -> tuple[int, int]:
     except (TypeError, ValueError):
         raise GraphError(f"{of}: size is {options.shown(size)}; it must be (width, height)") from None
     return width, height
-
-
-def _share(name: str, value: Any, of: str) -> float:
-    if not 0 <= (number := number_or_nan(value)) <= 1:
-        raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be between 0 and 1")
-    return number
 
 
 def _at_least_zero(name: str, value: Any, of: str) -> float:

@@ -24,12 +24,12 @@ from headrace.mx.augmenters import (
 )
 from headrace.mx.io.given_values import flag, picture_shape
 
-__all__ = ["DEVIATION", "MEAN", "CreateAugmenter", "of_channels"]
+__all__ = ["CreateAugmenter", "normalization"]
 
 _OF = "CreateAugmenter"
 # Of ImageNet, for True.
-MEAN = (123.68, 116.28, 103.53)
-DEVIATION = (58.395, 57.12, 57.375)
+_MEAN = (123.68, 116.28, 103.53)
+_DEVIATION = (58.395, 57.12, 57.375)
 _LEAST_AREA = 0.08
 _RATIOS = (3 / 4, 4 / 3)
 
@@ -83,13 +83,7 @@ def CreateAugmenter(
     colours += [HueJitterAug(hue), LightingAug(pca_noise), RandomGrayAug(rand_gray)]
     asked = (any((brightness, contrast, saturation)), hue, pca_noise, rand_gray)
     augmenters = [*resized, crop, *mirrored, CastAug(), *(each for each, on in zip(colours, asked, strict=True) if on)]
-    subtracted, divided = (
-        of_channels("mean", mean, MEAN, _OF),
-        of_channels("std", std, DEVIATION, _OF),
-    )
-    if subtracted is not None or divided is not None:
-        augmenters.append(ColorNormalizeAug(subtracted, divided))
-    return augmenters
+    return augmenters + normalization(mean, std, _OF)
 
 
 def _crop(size: tuple[int, int], random: bool, resized: bool, inter_method: int) -> Augmenter:
@@ -100,7 +94,13 @@ def _crop(size: tuple[int, int], random: bool, resized: bool, inter_method: int)
     return RandomSizedCropAug(size, _LEAST_AREA, _RATIOS, inter_method)
 
 
-def of_channels(name: str, given: Any, of_true: Sequence[float], of: str) -> nd.NDArray | None:
+def normalization(mean: Any, std: Any, of: str) -> list[Augmenter]:
+    """What subtracts `mean` and divides by `std`, as `CreateAugmenter` takes them; nothing if both are None."""
+    subtracted, divided = _of_channels("mean", mean, _MEAN, of), _of_channels("std", std, _DEVIATION, of)
+    return [] if subtracted is None and divided is None else [ColorNormalizeAug(subtracted, divided)]
+
+
+def _of_channels(name: str, given: Any, of_true: Sequence[float], of: str) -> nd.NDArray | None:
     """A mean or a deviation; None: there is none."""
     if given is None:
         return None

@@ -8,14 +8,13 @@ from headrace.errors import GraphError
 from headrace.mx.augmenters import (
     CastAug,
     ColorJitterAug,
-    ColorNormalizeAug,
     ForceResizeAug,
     HueJitterAug,
     LightingAug,
     RandomGrayAug,
     ResizeAug,
 )
-from headrace.mx.create_augmenter import DEVIATION, MEAN, of_channels
+from headrace.mx.create_augmenter import normalization
 from headrace.mx.det_augmenters import (
     CreateMultiRandCropAugmenter,
     DetAugmenter,
@@ -24,7 +23,7 @@ from headrace.mx.det_augmenters import (
     DetRandomPadAug,
     DetRandomSelectAug,
 )
-from headrace.mx.io.given_values import number_or_nan, picture_shape
+from headrace.mx.io.given_values import number_or_nan, picture_shape, share
 
 __all__ = ["CreateDetAugmenter"]
 
@@ -85,15 +84,15 @@ def CreateDetAugmenter(
     made: list[DetAugmenter] = []
     if options.whole("resize", resize, 0, _OF) > 0:
         made.append(DetBorrowAug(ResizeAug(resize, inter_method)))
-    if (chance := _share("rand_crop", rand_crop)) > 0:
+    if (chance := share("rand_crop", rand_crop, _OF)) > 0:
         made.append(
             CreateMultiRandCropAugmenter(
                 min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts, 1 - chance
             )
         )
-    if _share("rand_mirror", rand_mirror) > 0:
+    if share("rand_mirror", rand_mirror, _OF) > 0:
         made.append(DetHorizontalFlipAug(0.5))
-    if (chance := _share("rand_pad", rand_pad)) > 0:
+    if (chance := share("rand_pad", rand_pad, _OF)) > 0:
         canvas = _pad(aspect_ratio_range, area_range, max_attempts, pad_val)
         made.append(DetRandomSelectAug([canvas], 1 - chance))
     borrowed: list[Any] = [ForceResizeAug((width, height), inter_method), CastAug()]
@@ -102,10 +101,7 @@ def CreateDetAugmenter(
     for asked, kind in ((hue, HueJitterAug), (pca_noise, LightingAug), (rand_gray, RandomGrayAug)):
         if asked:
             borrowed.append(kind(asked))
-    subtracted, divided = of_channels("mean", mean, MEAN, _OF), of_channels("std", std, DEVIATION, _OF)
-    if subtracted is not None or divided is not None:
-        borrowed.append(ColorNormalizeAug(subtracted, divided))
-    return [*made, *map(DetBorrowAug, borrowed)]
+    return [*made, *map(DetBorrowAug, borrowed + normalization(mean, std, _OF))]
 
 
 def _pad(ratios: Any, areas: Any, attempts: Any, value: Any) -> DetRandomPadAug:
@@ -119,9 +115,3 @@ def _pad(ratios: Any, areas: Any, attempts: Any, value: Any) -> DetRandomPadAug:
     if not number_or_nan(most) > 1:
         raise GraphError(f"{_OF}: area_range is {options.shown(areas)}, and rand_pad needs a canvas larger than 1")
     return DetRandomPadAug(ratios, (1.0, most), attempts, value)
-
-
-def _share(name: str, value: Any) -> float:
-    if not 0 <= (number := number_or_nan(value)) <= 1:
-        raise GraphError(f"{_OF}: {name} is {options.shown(value)}; it must be between 0 and 1")
-    return number

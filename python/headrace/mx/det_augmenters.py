@@ -16,7 +16,7 @@ from headrace.mx import detections
 from headrace.mx.augmenter_steps import in_order
 from headrace.mx.augmenters import Augmenter, HorizontalFlipAug
 from headrace.mx.detections import Segment
-from headrace.mx.io.given_values import number_or_nan
+from headrace.mx.io.given_values import number_or_nan, share
 from headrace.mx.nd import NDArray
 from headrace.mx.pixel_values import Steps, Values, as_reals
 
@@ -112,7 +112,7 @@ class DetRandomSelectAug(DetKernelAugmenter):
             if not isinstance(each, DetAugmenter):
                 raise GraphError(f"DetRandomSelectAug: aug_list has {options.shown(each)}, which is no DetAugmenter")
         self.aug_list: list[Any] = listed
-        self.skip_prob = _share("skip_prob", skip_prob, "DetRandomSelectAug") if listed else 1.0
+        self.skip_prob = share("skip_prob", skip_prob, "DetRandomSelectAug") if listed else 1.0
 
     def dumps(self) -> Any:
         """Its class, and what its augmenters say."""
@@ -145,7 +145,7 @@ class DetHorizontalFlipAug(DetKernelAugmenter):
 
     def __init__(self, p: float) -> None:
         super().__init__(p=p)
-        self.p = _share("p", p, "DetHorizontalFlipAug")
+        self.p = share("p", p, "DetHorizontalFlipAug")
 
     def kernels(self, values: Values) -> Steps:
         return [vision.RandomHorizontalFlip(self.p)], values
@@ -171,10 +171,10 @@ class DetRandomCropAug(DetKernelAugmenter):
         max_attempts: int = 50,
     ) -> None:
         of = "DetRandomCropAug"
-        self.min_object_covered = _share("min_object_covered", min_object_covered, of)
+        self.min_object_covered = share("min_object_covered", min_object_covered, of)
         self.aspect_ratio_range = _range("aspect_ratio_range", aspect_ratio_range, of)
         self.area_range = _range("area_range", area_range, of)
-        self.min_eject_coverage = _share("min_eject_coverage", min_eject_coverage, of)
+        self.min_eject_coverage = share("min_eject_coverage", min_eject_coverage, of)
         self.max_attempts = options.whole("max_attempts", max_attempts, 1, of)
         super().__init__(
             min_object_covered=min_object_covered,
@@ -304,12 +304,6 @@ def _of_one(augmenter: Any, values: Values) -> tuple[list[Segment], Values]:
         )
     reals = [Segment("kernels", as_reals(values))] if values is Values.CAST else []
     return [*reals, Segment("both", [augmenter])], Values.REALS
-
-
-def _share(name: str, value: Any, of: str) -> float:
-    if not 0 <= (number := number_or_nan(value)) <= 1:
-        raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be between 0 and 1")
-    return number
 
 
 def _range(name: str, value: Any, of: str) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from headrace.errors import GraphError, UnsupportedError
 from headrace.interpolation_numbers import interpolation_of
 from headrace.kernel import Kernel
 from headrace.mx.io.augmentation import normalised
-from headrace.mx.io.given_values import number_or_nan
+from headrace.mx.io.given_values import number_or_nan, share
 
 __all__ = ["DetAugmentation", "DetAugmentationParameters"]
 
@@ -254,7 +254,4 @@ class DetAugmentation:
         return number
 
     def _share(self, name: str) -> float:
-        number = number_or_nan(self._given[name])
-        if not 0 <= number <= 1:
-            raise GraphError(f"{self._of}: {name} is {options.shown(self._given[name])}; it must be between 0 and 1")
-        return number
+        return share(name, self._given[name], self._of)

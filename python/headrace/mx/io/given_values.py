@@ -21,6 +21,7 @@ __all__ = [
     "number_or_nan",
     "part",
     "picture_shape",
+    "share",
 ]
 
 
@@ -83,6 +84,13 @@ def number_or_nan(value: Any) -> float:
         return math.nan if isinstance(value, (str, bytes)) else float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
+
+
+def share(name: str, given: Any, of: str) -> float:
+    """A number from 0 to 1."""
+    if not 0 <= (number := number_or_nan(given)) <= 1:
+        raise GraphError(f"{of}: {name} is {options.shown(given)}; it must be between 0 and 1")
+    return number
 
 
 def picture_shape(given: Any, channels: tuple[int, ...], of: str) -> tuple[int, int, int]:
