@@ -195,6 +195,8 @@ class Checks:
         """
         # Both always, so that what the caller's environment says does not count.
         environment = os.environ | {"HEADRACE_LONG": str(int(long)), "HEADRACE_QUICK": str(int(quick))}
+        # Without kept bytecode each process compiles all tests, and pytest rewrites their assertions.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         # One more than there are cores, because some tests wait.
         processes = len(os.sched_getaffinity(0)) + 1
 
