@@ -3,8 +3,9 @@ parameters, over the same file in alternation; pictures a second, and for each s
 
 Two kinds of records: the original pictures, from which a random-resized-crop is taken, and pictures whose shorter edge
 is 256 pixels, from which a random crop is taken. Both sides flip, normalise and give float32 batches of 32. MXNet runs
-with as many threads as there are cores, of which it takes at least one and at most one less than half of the cores. The
-first run installs MXNet into a virtual environment.
+with as many threads as there are cores, of which it takes at least one and at most one less than half of the cores.
+Automatic caches are off, as they would keep the few pictures measured here; cache.py measures them. The first run
+installs MXNet into a virtual environment.
 """
 
 import argparse
@@ -73,6 +74,8 @@ def iterator_batches(side: str, kind: str, prefix: str, threads: int) -> Iterato
         **crop,
         **channels,
     )
+    if side != "mxnet":
+        iterator._batches = iterator._batches.options(disabled_passes=["insert_caches"])
     while True:
         for batch in iterator:
             batch.data[0].wait_to_read()
