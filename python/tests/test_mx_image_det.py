@@ -244,6 +244,43 @@ def test_what_changes_no_value_is_explained(folder, caplog):
     assert everything(changed, 5) == everything(records(folder, verbose=False), 5)
 
 
+def test_a_deviation_of_0_divides_nothing(folder):
+    assert everything(records(folder, std_r=0, std_g=1), 3) == everything(records(folder), 3)
+
+
+# ---- mean images ----
+
+
+def mean_made(folder, path, **given):
+    records(folder, mean_img=path, **given)
+    return mx.nd.load(path)["mean_img"].asnumpy()
+
+
+def test_a_mean_image_is_made_and_subtracted(folder, tmp_path):
+    mean = mean_made(folder, tmp_path / "mean.bin")
+    whole = np.stack([picture[:, :, ::-1].transpose(2, 0, 1) for picture in PICTURES])
+    np.testing.assert_allclose(mean, whole.mean(0), rtol=1e-6)
+    for given in ({}, {"scale": 0.5}, {"rand_mirror_prob": 1}):
+        plain, less = (rows_of(records(folder, **given, **more)) for more in ({}, {"mean_img": tmp_path / "mean.bin"}))
+        for (before, label), (data, same) in zip(plain, less, strict=True):
+            np.testing.assert_allclose(data, before - mean * given.get("scale", 1), atol=1e-4)
+            np.testing.assert_array_equal(label, same)
+
+
+def test_a_mean_image_has_resizing_and_nothing_random(folder, tmp_path):
+    random = {
+        "rand_crop_prob": 1, "min_crop_scales": 0.3, "rand_pad_prob": 1, "max_pad_scale": 3, "rand_mirror_prob": 1,
+        "max_random_hue": 90, "random_hue_prob": 1, "max_random_contrast": 0.5, "random_contrast_prob": 1, "scale": 0.5,
+        "num_parts": 2, "part_index": 1,
+    }  # fmt: skip
+    plain = mean_made(folder, tmp_path / "plain.bin")
+    np.testing.assert_array_equal(mean_made(folder, tmp_path / "random.bin", **random), plain)
+    small = mean_made(folder, tmp_path / "small.bin", data_shape=(3, 8, 8), resize=10)
+    resized = [V.Resize(10, antialias=False)(picture[:, :, ::-1].copy()) for picture in PICTURES]
+    pictures = [V.Resize((8, 8), antialias=False)(picture) for picture in resized]
+    np.testing.assert_allclose(small, np.stack(pictures).transpose(0, 3, 1, 2).mean(0), rtol=1e-6)
+
+
 # ---- augmentation ----
 
 
@@ -378,6 +415,7 @@ CHANGES = [
     *(({f"mean_{c}": 3.0}, {}) for c in "rgb"),
     *(({f"std_{c}": 3.0}, {}) for c in "rgb"),
     ({"scale": 0.5}, {}),
+    ({"mean_img": None}, {}),
     ({"seed": 5}, {"rand_mirror_prob": 0.5}),
     ({"shuffle": True}, {}),
     ({"label_pad_width": 30}, {}),
@@ -389,7 +427,8 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("changed", "with_"), CHANGES, ids=lambda each: str(each))
-def test_each_parameter_changes_the_result(squares, changed, with_):
+def test_each_parameter_changes_the_result(squares, tmp_path, changed, with_):
+    changed = {"mean_img": tmp_path / "mean.bin"} if "mean_img" in changed else changed
     before = everything(in_records(squares, **with_), 8)
     assert everything(in_records(squares, **{**with_, **changed}), 8) != before
 
@@ -547,7 +586,9 @@ def test_shapes_are_changed_and_shared(folder, squares, caplog):
         (lambda f: records(f, max_pad_scale=0.5), "max_pad_scale is 0.5; it must be a number from 1 on"),
         (lambda f: records(f, aug_seq="aug_default"), "det_aug_default"),
         (lambda f: records(f, dtype="uint8"), "dtype"),
-        (lambda f: records(f, std_r=0), "must be above 0"),
+        (lambda f: records(f, std_r=-1), "must be at least 0"),
+        (lambda f: records(f, mean_img="mean.bin", mean_g=3), "mean_img is 'mean.bin' and mean_g is 3.0; give one"),
+        (lambda f: records(f, mean_img=3), "mean_img is 3; it must be a path"),
         (lambda f: records(f, random_hue_prob=1, max_random_hue=9, data_shape=(1, 9, 9)), "are for 3"),
         (lambda f: some(f, aug_list=[mx.image.CastAug()]), "give a DetAugmenter"),
         (lambda f: some(f, aug_list=[], rand_crop=1), "rand_crop has no effect beside aug_list"),
