@@ -4,7 +4,7 @@ augmenter does what they say. What has no effect with the others is refused."""
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
