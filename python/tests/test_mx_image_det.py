@@ -1,6 +1,7 @@
 """headrace.mx.io.ImageDetRecordIter and mx.image.ImageDetIter: pictures, objects, augmentation, epochs and states, and what
 MXNet 1.9.1 gives."""
 
+import inspect
 import logging
 import pickle
 import re
@@ -11,6 +12,7 @@ import pytest
 import headrace as hr
 import headrace.mx as mx
 from headrace import vision as V
+from headrace.mx.io.det_augmentation import DetAugmentationParameters
 from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 from tests.picture_records import encoded, picture_of, write_records
@@ -433,6 +435,41 @@ def test_each_parameter_changes_the_result(squares, tmp_path, changed, with_):
     assert everything(in_records(squares, **{**with_, **changed}), 8) != before
 
 
+def test_there_is_a_change_of_every_parameter():
+    changed = {name for each, with_ in CHANGES for name in (*each, *with_)}
+    signed = {*inspect.signature(mx.io.ImageDetRecordIter).parameters, *DetAugmentationParameters.__annotations__}
+    # Files, names, what is the same in every iterator, and what has one value alone, of which other tests are.
+    others = {
+        "path_imgrec", "path_imgidx", "path_imglist", "label_width", "data_name", "label_name", "shuffle_chunk_size",
+        "shuffle_chunk_seed", "memory", "on_error", "max_errors", "state", "augmentation_parameters",
+    }  # fmt: skip
+    no_value = {"preprocess_threads", "prefetch_buffer", "ctx", "device_id", "verbose"}
+    one_value = {"dtype", "aug_seq", "resize_mode", "mean_a", "std_a"}
+    assert signed - changed == others | no_value | one_value
+
+
+def test_files_names_and_chunks_change_the_result(folder, tmp_path):
+    payloads = [encoded(picture) + bytes(256 << 10) for picture in PICTURES] * 2
+    write_records(tmp_path, "large", payloads, [label_of(i % ROWS) for i in range(2 * ROWS)])
+    lines = ("\t".join([str(100 + i), "2", "5", "9", "0.1", "0.2", "0.3", "0.4", f"{i}.png"]) for i in range(ROWS))
+    (tmp_path / "other.lst").write_text("".join(line + "\n" for line in lines))
+    large = {"path_imgrec": str(tmp_path / "large.rec"), "shuffle": True, "shuffle_chunk_size": 1}
+    plain = everything(records(folder), 8)
+    assert everything(records(folder, path_imgrec=large["path_imgrec"]), 8) != plain
+    shuffled = [records(folder, shuffle=True, **more) for more in ({}, {"path_imgidx": str(folder / "some.idx")})]
+    assert everything(shuffled[0], 8) != everything(shuffled[1], 8)
+    listed = rows_of(records(folder, path_imglist=str(tmp_path / "other.lst")))
+    for _, label in listed:
+        np.testing.assert_allclose(of_record(label), [[9, 0.1, 0.2, 0.3, 0.4]], rtol=1e-6)
+    named = records(folder, data_name="x", label_name="y")
+    assert (named.provide_data[0].name, named.provide_label[0].name) == ("x", "y")
+    chunks = [everything(records(folder, **large, **more), 8) for more in ({}, {"shuffle_chunk_seed": 3})]
+    assert chunks[0] != chunks[1]
+    assert everything(records(folder, **{**large, "shuffle_chunk_size": 0}), 8) not in chunks
+    with pytest.raises(hr.DataError, match="label"):
+        records(folder, label_width=9).next()
+
+
 DET_CHANGES = [
     ({"resize": 40}, {"inter_method": 1}),
     ({"rand_crop": 1}, {}),
@@ -668,3 +705,24 @@ def test_batches_are_those_of_mxnet(folder, tmp_path):
             for (data, label, _), (expected, labels, _) in zip(mine, other, strict=True):
                 np.testing.assert_allclose(data, expected, atol=1e-4)
                 np.testing.assert_allclose(label, labels, atol=1e-6)
+
+
+@needs_mxnet
+def test_means_are_those_of_mxnet(folder, tmp_path):
+    record = {"path_imgrec": str(folder / "some.rec"), "data_shape": [3, HEIGHT, WIDTH], "batch_size": 5}
+    ours, theirs = str(tmp_path / "ours.bin"), str(tmp_path / "theirs.bin")
+    mx.io.ImageDetRecordIter(**record, mean_img=ours)
+    run_mxnet(tmp_path, [("ImageDetRecordIter", {**record, "mean_img": theirs, "verbose": False}, 1)])
+    made = [mx.nd.load(path)["mean_img"].asnumpy() for path in (ours, theirs)]
+    np.testing.assert_allclose(*made, rtol=1e-6)
+    asked = [
+        ("ImageDetRecordIter", {**record, "mean_img": path, "verbose": False, **more}, 2)
+        for path in (ours, theirs)
+        for more in ({}, {"rand_mirror_prob": 1}, {"scale": 0.5}, {"std_r": 2, "std_g": 2, "std_b": 2})
+    ]
+    for (_, given, epochs), expected in zip(asked, run_mxnet(tmp_path, asked), strict=True):
+        mine = run_ours(mx.io.ImageDetRecordIter(**given), epochs)
+        for epoch, other in zip(mine.epochs, expected.epochs, strict=True):
+            for (data, label, _), (their_data, their_label, _) in zip(epoch, other, strict=True):
+                np.testing.assert_allclose(data, their_data, atol=1e-4)
+                np.testing.assert_allclose(label, their_label, atol=1e-6)
