@@ -14,6 +14,7 @@ from headrace.mx.io.det_augmentation import DetAugmentationParameters
 from tests.mx_batches import next_batches
 from tests.mxnet_reference import needs_mxnet, parameters_of_mxnet
 from tests.picture_records import encoded, picture_of, write_records
+from tests.thinning import one_in
 
 PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs/from-mxnet.md").read_text()
 ROWS = 10
@@ -150,7 +151,7 @@ ITERATORS = {
         ],
     ),
 }  # fmt: skip
-CASES = [(name, changed, given) for name, (_, changes) in ITERATORS.items() for changed, given in changes]
+CASES = one_in(4, [(name, *change) for name, (_, changes) in ITERATORS.items() for change in changes])
 
 
 def iterator_of(name):
@@ -199,6 +200,14 @@ def test_there_is_a_change_of_every_parameter(name):
     # LibSVMIter has one type alone.
     one_value = {"dtype"} if name == "LibSVMIter" else set()
     assert parameters_of(name) - changed == (NO_VALUE | OURS | one_value) & parameters_of(name)
+
+
+@pytest.mark.parametrize("name", [*ITERATORS, "ImageDetRecordIter", "ImageDetIter"])
+def test_every_iterator_has_what_mxnets_have_not(name):
+    kind = iterator_of(name)
+    assert {"memory", "on_error", "state"} <= {*inspect.signature(kind).parameters}
+    assert callable(kind.state)
+    assert callable(kind.explain)
 
 
 # ---- the page ----

@@ -6,6 +6,7 @@ import logging
 import pickle
 import re
 
+import cv2
 import numpy as np
 import pytest
 
@@ -612,6 +613,88 @@ def test_shapes_are_changed_and_shared(folder, squares, caplog):
             train.check_label_shape(wrong)
     with pytest.raises(hr.GraphError, match="it must be an ImageDetIter"):
         train.sync_label_shape(4)
+
+
+# ---- drawing ----
+
+
+def outline(shape, left, top, right, bottom, thickness):
+    """By OpenCV, whose corners are round."""
+    return cv2.rectangle(np.zeros(shape, np.uint8), (left, top), (right, bottom), (255, 255, 255), thickness)
+
+
+@pytest.mark.parametrize("thickness", [1, 2, 3, 4])
+def test_boxes_are_drawn(squares, thickness):
+    drawn = [*in_arrays(squares).draw_next(color=(9, 250, 40), thickness=thickness)]
+    rows = rows_of(in_arrays(squares))
+    assert len(drawn) == len(rows) == 40
+    for picture, (data, label) in zip(drawn, rows, strict=True):
+        assert picture.dtype == np.uint8 and picture.shape == (64, 80, 3)
+        lines = (picture == (40, 250, 9)).all(2)
+        for each in of_array(label):
+            corners = (each[1:5].astype(float) * (80, 64, 80, 64)).astype(int)
+            differ = outline(picture.shape, *corners, thickness)[..., 0] != np.where(
+                near(corners, thickness), 255 * lines, 0
+            )
+            assert differ.sum() <= 12 * thickness
+        np.testing.assert_array_equal(picture[~lines], data.transpose(1, 2, 0)[..., ::-1][~lines])
+
+
+def near(corners, thickness):
+    """The pixels about a box's lines."""
+    mask = np.zeros((64, 80), bool)
+    left, top, right, bottom = corners
+    mask[max(top - thickness, 0) : bottom + thickness + 1, max(left - thickness, 0) : right + thickness + 1] = True
+    mask[top + thickness + 1 : bottom - thickness, left + thickness + 1 : right - thickness] = False
+    return mask
+
+
+def test_what_is_drawn_has_its_colours_again(squares):
+    plain = [*in_arrays(squares).draw_next()]
+    normalised = [*in_arrays(squares, mean=True, std=True).draw_next(mean=True, std=True)]
+    # Values are cut to whole levels.
+    assert max(np.abs(one.astype(int) - other).max() for one, other in zip(plain, normalised, strict=True)) <= 1
+    dark = next(in_arrays(squares, mean=np.array([300.0])).draw_next())
+    assert dark[0, 0].tolist() == [0, 0, 0]
+    assert next(in_arrays(squares, mean=np.array([300.0])).draw_next(clip=False))[0, 0].tolist() == [212, 212, 212]
+
+
+def test_each_class_has_its_colour_and_its_name(squares):
+    plain, named = (next(in_arrays(squares).draw_next(id2labels=names)) for names in (None, {1: "one", 5: "five"}))
+    _, label = rows_of(in_arrays(squares))[0]
+    colours = set()
+    for each in of_array(label):
+        left, top = int(each[1] * 80), int(each[2] * 64)
+        colours.add(tuple(plain[top, left]))
+        text = named[top + 5 : top + 15, left + 5 : left + 22]
+        changed = not np.array_equal(text, plain[top + 5 : top + 15, left + 5 : left + 22])
+        assert changed == (each[0] == 1)
+    assert len(colours) == 2
+
+
+def test_the_rest_of_the_epoch_is_drawn_once(squares):
+    for ending, counts in (("pad", [40, 40, 40]), ("discard", [36, 36, 36]), ("roll_over", [36, 36, 48])):
+        iterator = in_arrays(squares, batch_size=12, last_batch_handle=ending)
+        for count in counts[:2]:
+            assert len([*iterator.draw_next()]) == count, ending
+            iterator.reset()
+        iterator.next()
+        assert len([*iterator.draw_next()]) == counts[2] - 12
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"waitKey": 0}, "waitKey is 0, and no window is opened"),
+        ({"color": (1, 2)}, "color is (1, 2); it must be three numbers"),
+        ({"thickness": 0}, "thickness is 0"),
+        ({"mean": 3}, "mean is 3; it must be an array"),
+        ({"clip": 2}, "clip is 2"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(squares, given, message):
+    with pytest.raises((hr.GraphError, hr.UnsupportedError), match=re.escape(message)):
+        in_arrays(squares).draw_next(**given)
 
 
 @pytest.mark.parametrize(
