@@ -495,6 +495,9 @@ DET_CHANGES = [
     ({"seed": 5}, {"rand_mirror": True}),
     ({"num_parts": 2, "part_index": 1}, {}),
     ({"last_batch_handle": "discard"}, {"batch_size": 7}),
+    ({"batch_size": 7}, {}),
+    ({"data_shape": (3, 32, 40)}, {}),
+    ({"aug_list": [mx.image.DetHorizontalFlipAug(1), mx.image.DetBorrowAug(mx.image.ForceResizeAug((80, 64), 0))]}, {}),
 ]
 
 
@@ -503,6 +506,18 @@ def test_each_parameter_of_arrays_changes_the_result(squares, changed, with_):
     with_ = {"path_imgidx": str(squares / "squares.idx"), **with_}
     before = everything(in_arrays(squares, **with_), 8)
     assert everything(in_arrays(squares, **{**with_, **changed}), 8) != before
+
+
+def test_there_is_a_change_of_every_parameter_of_arrays(folder):
+    changed = {name for each, _ in DET_CHANGES for name in each}
+    kinds = (mx.image.ImageDetIter, mx.image.CreateDetAugmenter)
+    signed = {name for kind in kinds for name in inspect.signature(kind).parameters}
+    files = {"path_imgrec", "path_imgidx", "path_imglist", "path_root", "imglist"}
+    # Files are those of test_each_kind_of_list_gives_pictures_and_objects.
+    ours = {"memory", "on_error", "max_errors", "state"}
+    assert signed - changed == {*files, "data_name", "label_name", "augmentation", *ours}
+    named = some(folder, data_name="x", label_name="y")
+    assert (named.provide_data[0].name, named.provide_label[0].name) == ("x", "y")
 
 
 def test_half_of_the_pictures_are_mirrored(squares):
