@@ -501,7 +501,7 @@ DET_CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "with_"), DET_CHANGES, ids=lambda each: str(each))
+@pytest.mark.parametrize(("changed", "with_"), DET_CHANGES, ids=lambda each: " ".join(each))
 def test_each_parameter_of_arrays_changes_the_result(squares, changed, with_):
     with_ = {"path_imgidx": str(squares / "squares.idx"), **with_}
     before = everything(in_arrays(squares, **with_), 8)
