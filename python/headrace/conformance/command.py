@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace import options as check
-from headrace.errors import GraphError
+from headrace.errors import GraphError, ResourceError
 
 HELP = "check that the operators of a plugin keep the rules of the interface"
 DESCRIPTION = (
@@ -36,16 +36,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        given = _given(options)
-    except GraphError as error:
+        return _checked(options, _given(options))
+    except (GraphError, ResourceError) as error:
         print(f"headrace: {error}", file=sys.stderr)
         return 2
+
+
+def _checked(options: argparse.Namespace, given: dict[str, Any]) -> int:
     answers = _answers(given)
-    loaded = next(answers, None)
-    if loaded is None or not loaded["loaded"]["ok"]:
-        _say_what_failed_to_load(loaded)
+    plugin = next(answers)["loaded"]
+    if not plugin["ok"]:
+        print(f"headrace: {plugin['came']}", file=sys.stderr)
         return 2
-    plugin = loaded["loaded"]
     checks = list(answers if options.json else _printed(answers, plugin))
     if not checks:
         print(
@@ -92,15 +94,12 @@ def _answers(given: dict[str, Any]) -> Iterator[dict[str, Any]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as conductor:
         assert conductor.stdout is not None
         try:
-            for line in conductor.stdout:
-                yield json.loads(line)
+            yield from map(json.loads, conductor.stdout)
+            ended = conductor.wait()
         finally:
             conductor.kill()
-
-
-def _say_what_failed_to_load(loaded: dict[str, Any] | None) -> None:
-    came = "the process of the checks ended" if loaded is None else loaded["loaded"]["came"]
-    print(f"headrace: {came}", file=sys.stderr)
+    if ended != 0:
+        raise ResourceError(f"the process that runs the checks ended with code {ended}")
 
 
 def _printed(answers: Iterator[dict[str, Any]], plugin: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ writes what came of each as a line of JSON. It stays single-threaded and loads n
 import ctypes
 import dataclasses
 import functools
+import gc
 import json
 import mmap
 import os
@@ -133,9 +134,11 @@ def _answer(work: Callable[[Note], Answer], note: Note) -> Answer:
 
 
 def main(given: str) -> None:
-    options = json.loads(given)
-    conductor = Conductor(options)
-    conductor.run()
+    # The process that started this one gets it, too, and ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Spares the collections of each check what was there before it.
+    gc.freeze()
+    Conductor(json.loads(given)).run()
 
 
 @dataclasses.dataclass

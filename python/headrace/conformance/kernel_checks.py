@@ -82,15 +82,12 @@ def attributes(subject: Subject) -> None:
 
 def _try(subject: Subject, types: Types | None, changed: dict[str, Any]) -> Failure | None:
     """The error of create(). What is created is applied, which may give an error, too."""
+    subject.host.surroundings = f"{listed(changed)}, which the declaration allows"
     state = subject.state(**changed)
     if state.failure is None and types is not None:
-        subject.host.surroundings = "the attributes " + ", ".join(
-            f"{name}={value!r}" for name, value in changed.items()
-        )
-        how = How(most_output=1 << 26)
-        subject.apply(state, types, how)
-        subject.host.surroundings = ""
+        subject.apply(state, types, How(most_output=1 << 26))
     state.destroy()
+    subject.host.surroundings = ""
     return state.failure
 
 
@@ -259,18 +256,20 @@ def same_bytes(subject: Subject) -> None:
             again[f"on thread {number} of {_THREADS} at once"] = made
     for when, made in again.items():
         for row, one, other in zip(rows, expected, made, strict=True):
-            _check_equal(subject, types, one, other, f"row {row} has other results {when}")
+            _check_equal(types, one, other, f"row {row} has other results {when}")
 
 
 def _rows(subject: Subject, state: State, types: Types, rows: range) -> list[Result]:
     return [subject.apply(state, types, How(key=row), seed=row) for row in rows]
 
 
-def _check_equal(subject: Subject, types: Types, one: Result, other: Result, came: str) -> None:
+def _check_equal(types: Types, one: Result, other: Result, came: str) -> None:
+    if one == other:
+        return
     advice = (
         "let results depend on inputs, attributes and the row's random numbers alone: no static variables, no rand()"
     )
-    subject.require(one == other, types, f"{came}: {_difference(one, other)}", advice)
+    raise CheckFailed(shown(types), f"{came}: {_difference(one, other)}", advice)
 
 
 def _difference(one: Result, other: Result) -> str:
@@ -305,7 +304,7 @@ def random_numbers(subject: Subject) -> None:
     for key in range(64):
         result, call = subject.host.apply(state, values, How(key=key))
         again = subject.host.apply(state, values, How(key=key))[0]
-        _check_equal(subject, types, result, again, f"the row of key {key} has other results when it is made again")
+        _check_equal(types, result, again, f"the row of key {key} has other results when it is made again")
         drawn += call.draws
         results.add(result)
     if len(results) == 1 and drawn == 0:
@@ -327,7 +326,7 @@ def errors(subject: Subject) -> None:
         subject.apply(state, types, How(failing=name))
     subject.host.surroundings = ""
     if subject.kernel.deterministic:
-        _check_equal(subject, types, expected, subject.apply(state, types), "after an error, the same row differs")
+        _check_equal(types, expected, subject.apply(state, types), "after an error, the same row differs")
 
 
 def pointwise(subject: Subject) -> None:

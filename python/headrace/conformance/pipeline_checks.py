@@ -1,5 +1,6 @@
 """Checks of kernels in the engine's own pipelines: what is refused, and the same rows whatever runs them."""
 
+import functools
 import json
 import math
 from typing import Any
@@ -39,7 +40,11 @@ def refusals(subject: Subject) -> None:
 
 
 def _declaration(subject: Subject) -> dict[str, Any]:
-    name = _class_of(subject)._operator
+    return _declaration_of(_class_of(subject)._operator)
+
+
+@functools.cache
+def _declaration_of(name: str) -> dict[str, Any]:
     return next(op for op in json.loads(_engine.declarations())["operators"] if op["name"] == name)
 
 
