@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "headrace_plugin.h"
 
@@ -15,10 +16,10 @@ static int64_t ElementsOf(const headrace_tensor* tensor) {
   return elements;
 }
 
-#define INFER(name)                                                                                  \
-  static int32_t name(headrace_call* call, const headrace_value* const* values,                      \
-                      const headrace_type* const* inputs, uint32_t count, headrace_type* const* outputs)
-#define APPLY(name)                                                                                             \
+#define INFER(name)                                                                                                 \
+  static int32_t name(headrace_call* call, const headrace_value* const* values, const headrace_type* const* inputs, \
+                      uint32_t count, headrace_type* const* outputs)
+#define APPLY(name) \
   static int32_t name(headrace_call* call, const void* state, const headrace_tensor* const* inputs, uint32_t count)
 
 INFER(InferSame) {
@@ -39,11 +40,11 @@ static float* Copied(headrace_call* call, const headrace_tensor* input, int32_t*
   return (float*)memory;
 }
 
-#define COPY                                   \
-  int32_t failed;                              \
-  const int64_t n = ElementsOf(inputs[0]);     \
+#define COPY                                    \
+  int32_t failed;                               \
+  const int64_t n = ElementsOf(inputs[0]);      \
   float* to = Copied(call, inputs[0], &failed); \
-  (void)state, (void)count, (void)n;           \
+  (void)state, (void)count, (void)n;            \
   if (to == NULL) return failed
 
 APPLY(Right) {
@@ -142,9 +143,8 @@ APPLY(Divides) {
 }
 
 APPLY(Hangs) {
-  volatile int on = 1;
   COPY;
-  while (n == 1 && on) continue;
+  while (n == 1) pause();
   return HEADRACE_OK;
 }
 
@@ -194,25 +194,30 @@ INFER(InferByData) {
   return host->fail(call, HEADRACE_DATA_ERROR, "cannot read it");
 }
 
-#define ATTRIBUTE(variable, bounds)                                                                    \
-  static const headrace_attribute variable = {.struct_size = sizeof(headrace_attribute),               \
-                                              .type = HEADRACE_ATTRIBUTE_INT,                          \
-                                              .name = "size",                                          \
-                                              .doc = "One of 4.",                                      \
-                                              .default_value = "2",                                    \
-                                              .flags = bounds,                                         \
-                                              .integer_minimum = bounds ? 1 : 0,                       \
-                                              .integer_maximum = bounds ? 4 : 0};                      \
+#define ATTRIBUTE(variable, bounds)                                                      \
+  static const headrace_attribute variable = {.struct_size = sizeof(headrace_attribute), \
+                                              .type = HEADRACE_ATTRIBUTE_INT,            \
+                                              .name = "size",                            \
+                                              .doc = "One of 4.",                        \
+                                              .default_value = "2",                      \
+                                              .flags = bounds,                           \
+                                              .integer_minimum = bounds ? 1 : 0,         \
+                                              .integer_maximum = bounds ? 4 : 0};        \
   static const headrace_attribute* const variable##_alone[] = {&variable, NULL}
 ATTRIBUTE(bounded, HEADRACE_HAS_MINIMUM | HEADRACE_HAS_MAXIMUM);
 ATTRIBUTE(unbounded, 0);
 
-#define KERNEL(called, ...)                                                         \
-  &(const headrace_kernel) {                                                        \
-    .struct_size = sizeof(headrace_kernel), .version = 1, .name = #called,          \
-    .summary = "Breaks a rule.", .least_inputs = 1, .most_inputs = 1, .outputs = 1, \
-    .infer = InferSame, .apply = called, __VA_ARGS__                                \
-  }
+#define KERNEL(called, ...)                                        \
+  &(const headrace_kernel){.struct_size = sizeof(headrace_kernel), \
+                           .version = 1,                           \
+                           .name = #called,                        \
+                           .summary = "Breaks a rule.",            \
+                           .least_inputs = 1,                      \
+                           .most_inputs = 1,                       \
+                           .outputs = 1,                           \
+                           .infer = InferSame,                     \
+                           .apply = called,                        \
+                           __VA_ARGS__}
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 static const headrace_kernel* const kernels[] = {

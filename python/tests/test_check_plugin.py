@@ -2,11 +2,14 @@
 
 import ctypes
 import json
+import os
 import pathlib
+import signal
 import subprocess
+import sys
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, eventually
 
 import headrace as hr
 from headrace.__main__ import main
@@ -115,14 +118,35 @@ def test_every_broken_kernel_is_found_and_named(capfd, broken, few_broken, kerne
 
 def test_a_kernel_that_does_not_return_is_named(capfd, few_broken):
     """Of which nothing more is checked."""
-    code, printed = checked(capfd, few_broken, "--operator", "Hangs", "--time-limit", "4")
+    code, printed = checked(capfd, few_broken, "--operator", "Hangs", "--time-limit", "6")
     assert code == 1 and printed.splitlines() == [
         "brokenops.Hangs          inference       FAILED",
         "    given: float32 ()",
-        "    came:  apply() did not return within 4 s",
+        "    came:  apply() did not return within 6 s",
         "    do:    let it return; of an attribute without bounds, declare them; --time-limit gives more time",
         "brokenops 1: 1 check of 1 operator, 1 failed",
     ]
+
+
+def test_ctrl_c_ends_all_processes(few_broken):
+    command = [sys.executable, "-m", "headrace", "check-plugin", str(few_broken)]
+    options = ["--operator", "ByData", "--operator", "Hangs", "--check", "inference", "--time-limit", "30"]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as tool:
+        assert tool.stdout is not None and b"ByData" in tool.stdout.readline()
+        os.killpg(tool.pid, signal.SIGINT)
+        _, said = tool.communicate(timeout=60)
+    assert (tool.returncode, said) == (130, b"headrace: interrupted\n")
+    assert eventually(lambda: not in_group(tool.pid))
+
+
+def in_group(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("seed", one_in(2, ["0", "7"]))

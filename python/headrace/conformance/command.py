@@ -1,11 +1,12 @@
 """`headrace check-plugin`: the conformance battery over every operator of a plugin."""
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from headrace import options as check
@@ -36,14 +37,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        return _checked(options, _given(options))
+        given = _given(options)
+        # Ends its processes however this one leaves.
+        with contextlib.closing(_answers(given)) as answers:
+            return _checked(options, given["path"], answers)
     except (GraphError, ResourceError) as error:
         print(f"headrace: {error}", file=sys.stderr)
         return 2
 
 
-def _checked(options: argparse.Namespace, given: dict[str, Any]) -> int:
-    answers = _answers(given)
+def _checked(options: argparse.Namespace, path: str, answers: Iterator[dict[str, Any]]) -> int:
     plugin = next(answers)["loaded"]
     if not plugin["ok"]:
         print(f"headrace: {plugin['came']}", file=sys.stderr)
@@ -57,7 +60,7 @@ def _checked(options: argparse.Namespace, given: dict[str, Any]) -> int:
         return 2
     failed = sum(not each["ok"] for each in checks)
     if options.json:
-        about = {"plugin": plugin["name"], "version": plugin["version"], "file": given["path"], "failed": failed}
+        about = {"plugin": plugin["name"], "version": plugin["version"], "file": path, "failed": failed}
         print(json.dumps(about | {"checks": checks}, indent=1))
     else:
         operators = len({each["operator"] for each in checks})
@@ -81,7 +84,7 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _answers(given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _answers(given: dict[str, Any]) -> Generator[dict[str, Any], None, None]:
     """What the conductor writes, line by line. Its death takes the process of a check along."""
     start = (
         "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "

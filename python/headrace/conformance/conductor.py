@@ -107,7 +107,7 @@ def _read(descriptor: int, seconds: float) -> bytes | None:
 def _work_in_child(work: Callable[[Note], Answer], note: Note, writes: int, parent: int) -> None:
     """Ends the process, whatever happens."""
     try:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _end_with_parent()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         # What the plugin prints is not taken for results.
         os.dup2(2, 1)
@@ -116,6 +116,10 @@ def _work_in_child(work: Callable[[Note], Answer], note: Note, writes: int, pare
             os.write(writes, json.dumps(answer).encode())
     finally:
         os._exit(0)
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _answer(work: Callable[[Note], Answer], note: Note) -> Answer:
@@ -134,6 +138,7 @@ def _answer(work: Callable[[Note], Answer], note: Note) -> Answer:
 
 
 def main(given: str) -> None:
+    _end_with_parent()
     # The process that started this one gets it, too, and ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Spares the collections of each check what was there before it.

@@ -1,6 +1,6 @@
 """Checks of kernels in the engine's own pipelines: what is refused, and the same rows whatever runs them."""
 
-import functools
+import dataclasses
 import json
 import math
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from headrace import _engine, load_plugin
 from headrace.conformance.declared_kernel import listed
 from headrace.conformance.subject import CheckFailed, Subject
-from headrace.conformance.values import Types, Value, is_text, shown
+from headrace.conformance.values import ColumnType, Types, Value, is_text, shown
 from headrace.dataset import Dataset
 from headrace.errors import Error, GraphError
 from headrace.kernel import Kernel
@@ -27,30 +27,38 @@ _RUNS: dict[str, dict[str, Any]] = {
 }
 
 
+@dataclasses.dataclass
+class _Target:
+    """The kernel as the engine knows it."""
+
+    subject: Subject
+    made: type[Kernel]
+    declared: dict[str, Any]
+
+    @property
+    def by_batch(self) -> bool:
+        return bool(self.declared["traits"]["by_batch"])
+
+    def kernel(self, **changed: Any) -> Kernel:
+        return self.made(**(self.subject.given | changed))
+
+
+def _target(subject: Subject) -> _Target:
+    made = getattr(load_plugin(subject.path), subject.name)
+    declared = json.loads(_engine.declarations())["operators"]
+    return _Target(subject, made, next(op for op in declared if op["name"] == made._operator))
+
+
 def refusals(subject: Subject) -> None:
     """Values beyond declared bounds, and types that infer() refuses, are errors that name what is wrong."""
-    declared = _declaration(subject)
-    types = next((each for each in subject.types if _fits_numpy(subject, each)), None)
+    target = _target(subject)
+    types = next((each for each in subject.types if _fits_numpy(target, each)), None)
     if types is not None:
-        for attribute in declared["attributes"]:
+        for attribute in target.declared["attributes"]:
             for value in _beyond(attribute):
-                _refuse_attribute(subject, types, attribute, value)
-    if subject.refused is not None and _fits_numpy(subject, subject.refused):
-        _refuse_types(subject, subject.refused)
-
-
-def _declaration(subject: Subject) -> dict[str, Any]:
-    return _declaration_of(_class_of(subject)._operator)
-
-
-@functools.cache
-def _declaration_of(name: str) -> dict[str, Any]:
-    return next(op for op in json.loads(_engine.declarations())["operators"] if op["name"] == name)
-
-
-def _class_of(subject: Subject) -> type[Kernel]:
-    made: type[Kernel] = getattr(load_plugin(subject.path), subject.name)
-    return made
+                _refuse_attribute(target, types, attribute["name"], value)
+    if subject.refused is not None and _fits_numpy(target, subject.refused):
+        _refuse_types(target, subject.refused)
 
 
 def _beyond(attribute: dict[str, Any]) -> list[Any]:
@@ -70,13 +78,11 @@ def _beyond(attribute: dict[str, Any]) -> list[Any]:
     return values
 
 
-def _refuse_attribute(subject: Subject, types: Types, attribute: dict[str, Any], value: Any) -> None:
-    name = attribute["name"]
+def _refuse_attribute(target: _Target, types: Types, name: str, value: Any) -> None:
     given = listed({name: value})
-    subject.note("a pipeline", given)
+    target.subject.note("a pipeline", given)
     try:
-        kernel = _class_of(subject)(**(subject.given | {name: value}))
-        rows = list(_over(subject, types, kernel, rows=1).iterate(executor="pull"))
+        rows = list(_over(target, types, target.kernel(**{name: value}), rows=1).iterate(executor="pull"))
     except GraphError as error:
         if name in str(error):
             return
@@ -84,15 +90,14 @@ def _refuse_attribute(subject: Subject, types: Types, attribute: dict[str, Any],
     raise CheckFailed(given, f"{len(rows)} rows and no error", f"refuse it, or declare other bounds of {name}")
 
 
-def _refuse_types(subject: Subject, types: Types) -> None:
-    subject.note("a pipeline", shown(types))
+def _refuse_types(target: _Target, types: Types) -> None:
+    target.subject.note("a pipeline", shown(types))
     try:
-        list(_over(subject, types, _kernel(subject), rows=6).iterate(executor="pull"))
+        list(_over(target, types, target.kernel(), rows=6).iterate(executor="pull"))
     except GraphError as error:
-        if _class_of(subject)._operator not in str(error):
-            raise CheckFailed(
-                shown(types), f"an error that does not name the operator: {_line(error)}", "name it"
-            ) from error
+        if target.made._operator not in str(error):
+            came = f"an error that does not name the operator: {_line(error)}"
+            raise CheckFailed(shown(types), came, "name it") from error
     except Error as error:
         came = f"{type(error).__name__}: {_line(error)}"
         raise CheckFailed(shown(types), came, "refuse types in infer(), by HEADRACE_GRAPH_ERROR") from error
@@ -104,42 +109,32 @@ def _line(error: Error) -> str:
 
 def pipelines(subject: Subject) -> None:
     """Every row is the same whatever the executor, the threads and the order of rows, and from views of arrays."""
-    deterministic = _declaration(subject)["traits"]["deterministic"]
-    for types in [each for each in subject.types if _fits_numpy(subject, each)][:3]:
-        _check_runs(subject, types, deterministic)
+    target = _target(subject)
+    for types in [each for each in subject.types if _fits_numpy(target, each)][:3]:
+        _check_runs(target, types)
 
 
-def _check_runs(subject: Subject, types: Types, deterministic: bool) -> None:
-    dataset = _over(subject, types, _kernel(subject))
-    expected = _rows(subject, types, dataset, {"executor": "pull"})
+def _check_runs(target: _Target, types: Types) -> None:
+    dataset = _over(target, types, target.kernel())
+    expected = _rows(target, types, dataset, {"executor": "pull"})
     _check_schema(dataset, expected, types)
-    if not deterministic:
+    traits = target.declared["traits"]
+    if not traits["deterministic"]:
         return
     for when, options in _RUNS.items():
-        _check_equal(types, expected, _rows(subject, types, dataset, options), when)
-    _check_equal(
-        types,
-        expected,
-        _rows(subject, types, _over(subject, types, _kernel(subject), views=True), {}),
-        "from views of arrays",
-    )
-    if not _declaration(subject)["traits"]["random"] and not _declaration(subject)["traits"]["by_batch"]:
-        reversed_rows = _rows(subject, types, _over(subject, types, _kernel(subject), backwards=True), {"workers": 1})
-        _check_equal(
-            types,
-            expected,
-            reversed_rows[::-1] if isinstance(reversed_rows, list) else reversed_rows,
-            "in reversed order",
-        )
+        _check_equal(types, expected, _rows(target, types, dataset, options), when)
+    views = _over(target, types, target.kernel(), views=True)
+    _check_equal(types, expected, _rows(target, types, views, {}), "from views of arrays")
+    if not traits["random"] and not target.by_batch:
+        backwards = _rows(target, types, _over(target, types, target.kernel(), backwards=True), {"workers": 1})
+        _check_equal(types, expected, backwards[::-1], "in reversed order")
 
 
-def _rows(subject: Subject, types: Types, dataset: Dataset, options: dict[str, Any]) -> list[dict[str, Any]] | str:
+def _rows(target: _Target, types: Types, dataset: Dataset, options: dict[str, Any]) -> list[dict[str, Any]] | str:
     """The rows, or what kind of error came instead."""
-    subject.note(
-        "a pipeline", f"{shown(types)}, iterate({', '.join(f'{name}={value!r}' for name, value in options.items())})"
-    )
+    target.subject.note("a pipeline", f"{shown(types)}, iterate({listed(options)})")
     try:
-        return [dict(row) for row in dataset.iterate(seed=subject.seed, **options)]
+        return [dict(row) for row in dataset.iterate(seed=target.subject.seed, **options)]
     except Error as error:
         if "a fault of the plugin" in str(error) or " threw " in str(error):
             raise CheckFailed(shown(types), _line(error), "keep to the rules of headrace_plugin.h") from error
@@ -179,28 +174,23 @@ def _bytes(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _kernel(subject: Subject) -> Kernel:
-    return _class_of(subject)(**subject.given)
-
-
 def _over(
-    subject: Subject, types: Types, kernel: Kernel, rows: int = _ROWS, views: bool = False, backwards: bool = False
+    target: _Target, types: Types, kernel: Kernel, rows: int = _ROWS, views: bool = False, backwards: bool = False
 ) -> Dataset:
-    by_batch = _declaration(subject)["traits"]["by_batch"]
-    drawn = [subject.values(_row_types(types, by_batch), seed=row) for row in range(rows)]
+    drawn = [target.subject.values(_row_types(target, types), seed=row) for row in range(rows)]
     columns = {f"in{at}": _stacked([row[at] for row in drawn], views) for at in range(len(types))}
     if backwards:
         columns = {name: column[::-1] for name, column in columns.items()}
     dataset: Dataset = Numpy(columns)
-    if by_batch:
+    if target.by_batch:
         dataset = dataset.batch((types[0].shape or (1,))[0])
-    return dataset.map(kernel, list(columns), output=[f"made{at}" for at in range(subject.outputs)])
+    return dataset.map(kernel, list(columns), output=[f"made{at}" for at in range(target.subject.outputs)])
 
 
-def _row_types(types: Types, by_batch: bool) -> Types:
-    if not by_batch:
+def _row_types(target: _Target, types: Types) -> Types:
+    if not target.by_batch:
         return types
-    return tuple(type(column)(column.dtype, (column.shape or (1,))[1:]) for column in types)
+    return tuple(ColumnType(column.dtype, (column.shape or (1,))[1:]) for column in types)
 
 
 def _stacked(values: list[Value], views: bool) -> np.ndarray:
@@ -218,7 +208,7 @@ def _stacked(values: list[Value], views: bool) -> np.ndarray:
     return spread[..., ::2]
 
 
-def _fits_numpy(subject: Subject, types: Types) -> bool:
+def _fits_numpy(target: _Target, types: Types) -> bool:
     """Whether a NumPy source can hold rows of these types."""
-    rows = _row_types(types, _declaration(subject)["traits"]["by_batch"])
+    rows = _row_types(target, types)
     return all(column.dtype != "bfloat16" and not (is_text(column.dtype) and column.shape) for column in rows)
