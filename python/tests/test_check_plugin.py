@@ -72,7 +72,7 @@ FOUND = {
     ),
     "Divides": ("empty inputs", "float32 (0, 7, 3)", "apply() ended the process by SIGFPE"),
     "Silent": ("extreme values", "each element NaN", "apply() returned DataError and did not say why"),
-    "Overruns": ("memory", "float32 (5, 7, 3)", "apply() wrote at least 1 bytes behind output 0, which has 420"),
+    "Overruns": ("memory", "float32 (5, 7, 3)", "apply() wrote behind output 0, which has 420 bytes: 1 or more"),
     "Overreads": (
         "memory",
         "memory behind inputs and outputs that cannot be touched",
@@ -153,7 +153,10 @@ def in_group(group: int) -> bool:
 def test_every_kind_of_kernel_passes(capfd, tmp_path, seed):
     """Of several inputs and outputs, of texts, of batches, random ones, and with attributes of every type."""
     library = built(ROOT / "ops/plugin/testing/sample_plugin.c", tmp_path / "libmyops.so", "-lm")
-    kernels, few = ["Center", "Noise", "Range", "Scale", "Words"], ["inference", "memory", "same bytes", "fillers"]
+    kernels, few = (
+        one_in(2, ["Center", "Noise", "Range", "Scale", "Words"]),
+        ["inference", "memory", "same bytes", "fillers"],
+    )
     for operators, checks in ((kernels, few if QUICK else []), (["Settings"], few)):
         chosen = [option for name in checks for option in ("--check", name)]
         chosen += [option for name in operators for option in ("--operator", name)]

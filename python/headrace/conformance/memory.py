@@ -66,7 +66,7 @@ class BlockWithMargins(Block):
         for margin, where in ((before, "before"), (after, "behind")):
             written = int(np.count_nonzero(margin != _PATTERN))
             if written:
-                return f"wrote at least {written} bytes {where} {name}, which has {self.size}"
+                return f"wrote {where} {name}, which has {self.size} bytes: {written} or more"
         if self._contents is not None and self.read() != self._contents:
             return f"wrote into {name}"
         return None
