@@ -89,7 +89,14 @@ def gifs(image: Image.Image) -> None:
 
 
 def bmp_file(
-    header: int, size: tuple[int, int], bits: int, packing: int, rows: bytes, *, palette: bytes = b"", masks: bytes = b""
+    header: int,
+    size: tuple[int, int],
+    bits: int,
+    packing: int,
+    rows: bytes,
+    *,
+    palette: bytes = b"",
+    masks: bytes = b"",
 ) -> bytes:
     width, height = size
     if header == 12:
