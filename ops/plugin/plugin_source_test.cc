@@ -57,7 +57,7 @@ TEST(PluginSource, NamesTheRowThatFails) {
   EXPECT_EQ(KindOf(ran.error), ErrorKind::kData);
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("has no row 5 any more"));
   EXPECT_THAT(DescribeError(ran.error), HasSubstr("readops.Squares"));
-  EXPECT_THAT(DescribeError(ran.error), HasSubstr("key 5"));
+  EXPECT_THAT(DescribeError(ran.error), HasSubstr("position 5"));
 }
 
 TEST(PluginSource, LeavesOutRowsThatFail) {
