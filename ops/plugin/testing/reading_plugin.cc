@@ -1,7 +1,7 @@
 // A plugin for tests with sources and formats, some of which break the rules of the interface as the attribute `fault`
 // says.
 #include <algorithm>
-#include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #include "headrace_plugin.hpp"
@@ -20,6 +20,7 @@ class Squares : public Source {
     declaration.Int("rows", "How many.").Minimum(0);
     declaration.Int("real_rows", "How many there are at the end; None: all.").Default("None").Nullable();
     declaration.Text("fault", "What goes wrong.").Default("''");
+    declaration.Text("log", "A file that gets a byte for each row that is read, its number; '': none.").Default("''");
     return declaration;
   }
   static std::vector<Column> Columns(const Attributes& given) {
@@ -37,13 +38,15 @@ class Squares : public Source {
   explicit Squares(const Attributes& given)
       : rows_(given.Int("rows")),
         real_rows_(given.IsNone("real_rows") ? rows_ : given.Int("real_rows")),
-        fault_(given.Text("fault")) {
+        fault_(given.Text("fault")),
+        log_(given.Text("log")) {
     if (rows_ == 13) throw Error(HEADRACE_GRAPH_ERROR, "does not count to 13");
   }
   uint64_t Rows() const { return fault_ == "too many" ? UINT64_MAX : static_cast<uint64_t>(rows_); }
   uint64_t Fingerprint() const { return fault_ == "other data" ? 2 : 1; }
   void Read(uint64_t row, Outputs& outputs) const {
     const auto number = static_cast<int64_t>(row);
+    if (!log_.empty()) std::ofstream(log_, std::ios::app) << static_cast<char>(number);
     if (number >= real_rows_) throw Error(HEADRACE_DATA_ERROR, "has no row " + std::to_string(row) + " any more");
     if (number == 3 && fault_ == "throws") throw std::out_of_range("row");
     if (number == 3 && fault_ == "not found") throw Error(HEADRACE_NOT_FOUND_ERROR, "misses a file");
@@ -58,6 +61,7 @@ class Squares : public Source {
   int64_t rows_;
   int64_t real_rows_;
   std::string fault_;
+  std::string log_;
 };
 
 constexpr uint32_t kMagic = 0x4D415246;  // "FRAM"
