@@ -455,7 +455,10 @@ FAULTS = {
     "twice": (hr.FunctionError, "gives output 0 twice" + RULE),
     "create throws": (hr.ResourceError, r"create\(\) of badops.Bad found no more memory"),
     "infer throws": (hr.FunctionError, r"infer\(\) of badops.Bad threw std::runtime_error: no types today"),
-    "infer allocates": (hr.FunctionError, r"calls allocate\(\), which is for apply\(\) and read\(\) alone, and for" + RULE),
+    "infer allocates": (
+        hr.FunctionError,
+        r"calls allocate\(\), which is for apply\(\) and read\(\) alone, and for" + RULE,
+    ),
     "infer dtype": (hr.FunctionError, r"infer\(\) of badops.Bad gives dtype 77" + RULE),
     "infer axes": (hr.FunctionError, r"infer\(\) of badops.Bad gives 33 axes" + RULE),
     "infer reserved": (hr.FunctionError, r"infer\(\) of badops.Bad sets the reserved field of a type to 1" + RULE),
