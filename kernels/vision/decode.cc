@@ -8,6 +8,10 @@
 #include "core/row_warning.h"
 #include "core/stop_signal.h"
 #include "ir/graph.pb.h"
+#include "kernels/formats/bmp.h"
+#include "kernels/formats/gif.h"
+#include "kernels/formats/tiff.h"
+#include "kernels/formats/webp.h"
 #include "kernels/kernel.h"
 #include "kernels/vision/jpeg.h"
 #include "kernels/vision/picture_size.h"
@@ -17,6 +21,18 @@ namespace headrace {
 namespace {
 
 constexpr size_t kShownBytes = 8;
+
+// Formats that are decoded whole.
+struct PictureFormat {
+  std::string_view name;
+  bool (*looks_like)(std::string_view bytes);
+  absl::StatusOr<DecodedPart> (*decode)(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose);
+};
+constexpr PictureFormat kWholeFormats[] = {{"PNG", LooksLikePng, DecodePng},
+                                           {"WebP", LooksLikeWebp, DecodeWebp},
+                                           {"GIF", LooksLikeGif, DecodeGif},
+                                           {"TIFF", LooksLikeTiff, DecodeTiff},
+                                           {"BMP", LooksLikeBmp, DecodeBmp}};
 
 // "starts with 47 49 46 38 39 61 ('GIF89a')".
 std::string DescribeStart(std::string_view bytes) {
@@ -75,8 +91,11 @@ class Decode : public DecodeKernel {
     HEADRACE_ASSIGN_OR_RETURN(const std::string_view bytes, EncodedBytes(dense));
     if (bytes.empty()) return DataError("the picture is empty: 0 bytes");
     if (LooksLikeJpeg(bytes)) return JpegPart(bytes, choose);
-    if (LooksLikePng(bytes)) return PngPart(bytes, choose);
-    return DataError("not a JPEG or PNG: ", DescribeStart(bytes), ", ", bytes.size(), " bytes in all");
+    for (const PictureFormat& format : kWholeFormats) {
+      if (format.looks_like(bytes)) return WholePart(format, bytes, choose);
+    }
+    return DataError("not a JPEG, PNG, WebP, GIF, BMP or TIFF: ", DescribeStart(bytes), ", ", bytes.size(),
+                     " bytes in all");
   }
 
  private:
@@ -89,13 +108,13 @@ class Decode : public DecodeKernel {
     return part;
   }
 
-  absl::StatusOr<DecodedPart> PngPart(std::string_view bytes, const ChoosePart& choose) const {
+  absl::StatusOr<DecodedPart> WholePart(const PictureFormat& format, std::string_view bytes,
+                                        const ChoosePart& choose) const {
     if (options_.scale > 1) {
-      return DataError(
-          "only a JPEG can be decoded smaller, and this is a PNG: leave scale out and use Resize; got scale=",
-          options_.scale);
+      return DataError("only a JPEG can be decoded smaller, and this is a ", format.name,
+                       ": leave scale out and use Resize; got scale=", options_.scale);
     }
-    return DecodePng(bytes, options_, choose);
+    return format.decode(bytes, options_, choose);
   }
 
   DecodeOptions options_;
@@ -133,24 +152,29 @@ absl::Status Upgrade(int /*from*/, std::vector<std::pair<std::string, ir::proto:
 const KernelRegistration registration{
     {.name = "Decode",
      .version = 2,
-     .summary = "Decodes a JPEG or PNG into an image.",
+     .summary = "Decodes a JPEG, PNG, WebP, GIF, BMP or TIFF into an image.",
      .doc =
          "Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 … 255, in the "
-         "order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a PNG of 16 bits, so "
-         "their type is known only from the row.\n"
+         "order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a PNG or TIFF of 16 "
+         "bits, so their type is known only from the row.\n"
          "JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB, and CMYK "
          "and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour type and depth, "
          "interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, and palettes are resolved, "
          "except by mode='unchanged'; colour profiles and gamma are not applied.\n"
+         "WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through giflib: "
+         "the first frame on its canvas. BMP may have 1 to 32 bits, run lengths, and alpha where its header has a mask "
+         "for it. TIFF goes through libtiff: the first picture, in strips or tiles, of whole numbers (grey of 1 to 8 "
+         "and 16 bits, palettes, colour of 8 and 16, CMYK of 8), with any compression that libtiff reads. Their pixels "
+         "equal Pillow's, too. These formats and PNG are decoded whole, even where a crop follows.\n"
          "scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than decoding and "
          "resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of Resize, so it is used only "
          "if you choose it. `max_pixels` counts the picture's own pixels.\n"
-         "Errors: empty bytes; bytes of neither format; a picture of more than `max_pixels`, refused from its header; "
-         "a PNG with scale > 1; wrong headers or tables; a JPEG component without its first scan; data too short for "
-         "the picture; a file without its end marker that lacks pixels; a damaged PNG. Damaged data of a JPEG that has "
-         "its end marker give the pixels that libjpeg recovers, and a warning that `explain()` counts and names. "
-         "Faults that lose no pixel (stray bytes between segments, a missing end marker after the last row) are "
-         "accepted.",
+         "Errors: empty bytes; bytes of none of these formats; a picture of more than `max_pixels`, refused from its "
+         "header; scale > 1 for another format than JPEG; wrong headers or tables; a JPEG component without its first "
+         "scan; data too short for the picture; a JPEG without its end marker that lacks pixels; damage in another "
+         "format; a BMP or TIFF of a kind that is not listed here. Damaged data of a JPEG that has its end marker give "
+         "the pixels that libjpeg recovers, and a warning that `explain()` counts and names. Faults that lose no pixel "
+         "(stray bytes between segments, a missing end marker after the last row) are accepted.",
      .attributes = {{.name = "mode",
                      .type = ir::AttributeType::kString,
                      .doc = "RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged: "
@@ -163,7 +187,7 @@ const KernelRegistration registration{
                      .choices = {"RGB", "L", "unchanged", "any", "anydepth"}},
                     {.name = "orientation",
                      .type = ir::AttributeType::kBool,
-                     .doc = "Turns and mirrors the image as its EXIF orientation says.",
+                     .doc = "Turns and mirrors the image as its EXIF orientation says, in a TIFF its orientation tag.",
                      .default_value = "False"},
                     MaxPixelsAttribute(),
                     {.name = "scale",

@@ -9,6 +9,7 @@ from typing import Any
 
 import headrace
 from headrace import _engine, bench
+from headrace.conformance import command as check_plugin
 from headrace.pack import (
     im2rec_command,
     index_command,
@@ -149,6 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("passes", help="list the passes of the optimizer in their order, or describe one")
     command.add_argument("name", metavar="NAME", nargs="?", help="such as push_down")
     command.set_defaults(run=passes)
+    check_plugin.add_arguments(commands.add_parser("check-plugin", help=check_plugin.HELP))
     for name, module in _RECORD_COMMANDS.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP))
     commands.add_parser("version", help="print the version").set_defaults(run=version)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,7 @@ from headrace.errors import GraphError
 from headrace.mapping import check_has_boxes
 from headrace.options import shown, whole
 from headrace.parameters import Parameter
+from headrace.target_chain import TargetChain
 
 if TYPE_CHECKING:
     from headrace.kernel import Kernel
@@ -38,15 +39,20 @@ class Composed:
     Calls may come from several threads: each takes a number of its own. Without a seed, processes draw differently:
     after a fork as well, and a copy, which pickle or copy makes, too. With one, a copy counts from 0 again."""
 
-    __slots__ = ("_chain", "_doubted", "_doubting", "_kernels", "_numbers", "_seed", "_system_seeds")
+    __slots__ = ("_chain", "_columns", "_doubted", "_doubting", "_kernels", "_numbers", "_seed", "_system_seeds")
 
-    def __init__(self, kernels: Sequence[Kernel], seed: int | None) -> None:
+    def __init__(self, kernels: Sequence[Kernel], seed: int | None, columns: Any = None) -> None:
         self._seed = None if seed is None else whole("seed", seed, of="compose")
         self._kernels = tuple(kernels)
-        check_has_boxes(kernels)
+        self._columns = columns
         steps = _steps(flattened(kernels))
         _refuse_parameters(steps)
-        self._chain = _engine.EagerChain(steps)
+        self._chain: _engine.EagerChain | TargetChain
+        if columns is None:
+            check_has_boxes(kernels)
+            self._chain = _engine.EagerChain(steps)
+        else:
+            self._chain = TargetChain(self._kernels, columns)
         self._numbers = count()
         self._doubting = not _DOUBTING.isdisjoint(_names(steps))
         # The kinds of values for which it has warned, or had no reason to.
@@ -55,10 +61,11 @@ class Composed:
         self._system_seeds: dict[int, int] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Composed, (self._kernels, self._seed)
+        return Composed, (self._kernels, self._seed, self._columns)
 
     def __repr__(self) -> str:
-        return f"compose({list(self._kernels)!r})"
+        columns = "" if self._columns is None else f", columns={self._columns!r}"
+        return f"compose({list(self._kernels)!r}{columns})"
 
     def __call__(
         self, *values: Any, rng: np.random.Generator | None = None, layout: Literal["HWC", "CHW"] | None = None
@@ -67,6 +74,7 @@ class Composed:
 
         Args:
             values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
+                Where `compose` got columns, one value for each, the labels of boxes behind them.
             rng: Takes one 64-bit number from it, which determines this call's draws.
             layout: "CHW" for arrays of three axes whose channels come first; results are so too. None: "HWC", and an
                 array that seems to have its channels first is refused.
@@ -97,7 +105,7 @@ class Composed:
 
     def _warn(self, arrays: tuple[Any, ...], kinds: tuple[object, ...]) -> None:
         """Warns as a pipeline over such values does."""
-        boxes = {name for name, kind in zip(_argument_names(arrays), kinds, strict=True) if kind is _BOXES}
+        boxes = {name for name, kind in zip(self._names(arrays), kinds, strict=True) if kind is _BOXES}
         if not boxes and not self._doubting:
             return
         for location, message in self._doubts(arrays):
@@ -112,11 +120,17 @@ class Composed:
         """Of a pipeline over the arrays: where, and what."""
         from headrace.sources import Numpy
 
-        columns = dict(zip(_argument_names(arrays), map(_column_of, arrays), strict=True))
+        columns = dict(zip(self._names(arrays), map(_column_of, arrays), strict=True))
+        mapped = list(columns) if self._columns is None else self._columns
         # A call may take what a pipeline does not.
         with contextlib.suppress(GraphError):
-            return Numpy(columns).map(self._kernels, list(columns))._build_graph().doubts()
+            return Numpy(columns).map(self._kernels, mapped)._build_graph().doubts()
         return []
+
+    def _names(self, arrays: tuple[Any, ...]) -> Sequence[str]:
+        if isinstance(self._chain, TargetChain):
+            return self._chain.names
+        return [f"argument {number}" for number in range(1, len(arrays) + 1)]
 
     def _system_seed(self) -> int:
         process = os.getpid()
@@ -130,13 +144,26 @@ class Composed:
         if layout not in (None, "HWC", "CHW"):
             raise GraphError(f'layout is "HWC" or "CHW", not {shown(layout)}')
         planes = layout == "CHW"
-        arrays = tuple(map(_array_of, values))
+        arrays = self._arrays(values)
         if planes and not self._chain.takes_channels_first:
-            arrays = tuple(map(_channels_last, arrays))
+            arrays = self._turned(_channels_last, arrays)
         results = self._apply(arrays, seed, key, layout is not None)
         if planes and not self._chain.gives_channels_first:
-            results = tuple(map(_channels_first, results))
+            results = self._turned(_channels_first, results)
         return tuple(map(_like, _kinds(values, len(results)), results))
+
+    def _arrays(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not isinstance(self._chain, TargetChain):
+            return tuple(map(_array_of, values))
+        masks = self._chain.masks
+        return tuple(_array_of(value, i in masks) for i, value in enumerate(values))
+
+    def _turned(self, turn: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Labels have no axes of a picture."""
+        if not isinstance(self._chain, TargetChain):
+            return tuple(map(turn, values))
+        images = self._chain.images
+        return tuple(turn(value) if i in images else value for i, value in enumerate(values))
 
 
 def _kinds(values: tuple[Any, ...], results: int) -> tuple[Any, ...]:
@@ -178,20 +205,17 @@ def _names(steps: Iterable[Any]) -> Iterator[str]:
             yield from _names(branch)
 
 
-def _array_of(value: Any) -> Any:
+def _array_of(value: Any, is_mask: bool = False) -> Any:
     if value is None:
         raise GraphError("got None; give a picture: an array, bytes, a PIL image or a torch tensor")
     if _is_of(value, "torch"):
         return value.detach().numpy()
     if not _is_of(value, "PIL"):
         return value
-    if value.mode not in ("L", "RGB", "RGBA"):
+    # What a mask holds are classes, and no colours.
+    if value.mode not in ("L", "RGB", "RGBA") and not (is_mask and value.mode == "P"):
         raise GraphError(f'a PIL image of mode {value.mode} is not read; convert it first: image.convert("RGB")')
     return np.asarray(value)
-
-
-def _argument_names(values: tuple[Any, ...]) -> list[str]:
-    return [f"argument {number}" for number in range(1, len(values) + 1)]
 
 
 def _kind_of(value: Any) -> object:
@@ -233,4 +257,7 @@ def _like(value: Any, result: Any) -> Any:
         return result
     from PIL import Image
 
-    return Image.fromarray(result[..., 0] if result.ndim == 3 and result.shape[2] == 1 else result)
+    image = Image.fromarray(result[..., 0] if result.ndim == 3 and result.shape[2] == 1 else result)
+    if value.mode == "P":
+        image.putpalette(value.getpalette())
+    return image

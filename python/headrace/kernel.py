@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from headrace.eager import Composed
+    from headrace.targets import Target
 
 __all__ = ["Kernel", "compose", "of_one_size"]
 
@@ -31,11 +32,20 @@ def _make_lock() -> None:
 os.register_at_fork(after_in_child=_make_lock)
 
 
-def compose(kernels: Kernel | Sequence[Kernel], *, seed: int | None = None) -> Composed:
+def compose(
+    kernels: Kernel | Sequence[Kernel],
+    columns: str | Target | Sequence[str | Target] | None = None,
+    *,
+    seed: int | None = None,
+) -> Composed:
     """Kernels as one function of a picture, fused as in `map`, for what has no pipeline, such as a server.
 
     Args:
         kernels: One, or several that are applied one after the other.
+        columns: What the function takes and gives, as `map` names it, with masks and boxes that follow the picture.
+            With `["image", hr.mask("mask"), hr.boxes("boxes", labels="labels")]` it is called as
+            `f(image, mask, boxes, labels)` and gives these four. Names tell arguments apart, and stand in errors.
+            None: every argument is a picture.
         seed: Call k, counted from 0, draws as row k of epoch 0 of a pipeline with this seed, step i with salt i (a
             kernel that applies others counts before those), in each process alike. None: the system gives one at the
             first call, and another one in a process that is forked. Kernels with a `seed` of their own keep it.
@@ -48,7 +58,7 @@ def compose(kernels: Kernel | Sequence[Kernel], *, seed: int | None = None) -> C
     for kernel in listed:
         if not isinstance(kernel, Kernel):
             raise GraphError(f"compose: {shown(kernel)} is not a kernel; call a function on the result instead")
-    return Composed(listed, seed)
+    return Composed(listed, seed, columns)
 
 
 def of_one_size(init: Callable[..., None]) -> Callable[..., None]:

@@ -54,7 +54,8 @@ def check_has_boxes(kernels: Iterable[Any]) -> None:
         elif isinstance(kernel, Kernel) and needs_boxes(kernel._name):
             name = kernel._name
             raise GraphError(
-                f'{name}: works in a map with boxes: ds.map([…, V.{name}(…)], ["image", hr.boxes("boxes")])'
+                f'{name}: works in a map with boxes: ds.map([…, V.{name}(…)], ["image", hr.boxes("boxes")]), or in a '
+                "call with such columns: hr.compose([…], columns)"
             )
 
 

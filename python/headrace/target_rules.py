@@ -13,6 +13,7 @@ __all__ = ["leaves_targets", "looks_at_boxes", "moves_boxes", "moves_masks", "ne
 _OF_VALUES = frozenset(
     {
         "AdjustSharpness",
+        "CutOut",
         "EncodeJpeg",
         "EncodePng",
         "GaussianBlur",

@@ -12,23 +12,26 @@ from headrace.kernel import Kernel
 from headrace.mapping import Kernels, Step, StepWriter, kernel_list, names
 from headrace.options import shown
 from headrace.target_rules import leaves_targets, looks_at_boxes, moves_boxes, moves_masks
-from headrace.targets import Boxes, Mask, Target
+from headrace.targets import Boxes, Mask, Target, target_columns
 
 __all__ = ["TargetStepWriter"]
 
 
 class TargetStepWriter(StepWriter):
-    """`write_targets` makes the steps of one map."""
+    """`write_targets` makes the steps of one map, or of one call, of which errors speak."""
+
+    _of = "map"
+    _apart = "write a map of its own for it"
 
     def write_targets(
         self, kernels: Kernels, pictures: Sequence[Any], targets: Sequence[Target], images: Container[str]
     ) -> None:
         """`images`: columns that are known to hold images, which need no decoding."""
         self._images = images
-        self._pictures = names(pictures, "columns", "map")
+        self._pictures = names(pictures, "columns", self._of)
         self._masks = [each for each in targets if isinstance(each, Mask)]
         self._boxes = [each for each in targets if isinstance(each, Boxes)]
-        names([*self._pictures, *(name for target in targets for name in _columns(target))], "columns", "map")
+        names([*self._pictures, *(name for target in targets for name in target_columns(target))], "columns", self._of)
         listed = list(flattened(kernel_list(kernels)))
         self._begin(listed)
         for kernel in listed:
@@ -42,7 +45,7 @@ class TargetStepWriter(StepWriter):
         given = {} if decode is None else decode._attributes
         if given.get("scale", 1) != 1:
             raise GraphError(
-                f"map: Decode(scale={given['scale']}) makes the picture smaller, and neither masks nor boxes; leave "
+                f"{self._of}: Decode(scale={given['scale']}) makes the picture smaller, and neither masks nor boxes; leave "
                 "scale out, and use Resize"
             )
         reads = {name: given[name] for name in ("orientation", "max_pixels") if name in given}
@@ -50,7 +53,7 @@ class TargetStepWriter(StepWriter):
         for mask in self._masks:
             self._write("MatchMask", reads, [picture, mask.column], mask.column)
         for each in self._boxes:
-            self._write("PlaceBoxes", _format(each) | reads, [picture, *_columns(each)], each.column)
+            self._write("PlaceBoxes", _format(each) | reads, [picture, *target_columns(each)], each.column)
 
     def _write(self, kernel: str, attributes: dict[str, Any], inputs: list[str], output: str) -> None:
         self.steps.append((kernel, attributes, inputs, [output], 0, self._location, []))
@@ -79,13 +82,13 @@ class TargetStepWriter(StepWriter):
         """The boxes last, as they are read for what is drawn."""
         if len(self._boxes) != 1:
             raise GraphError(
-                f"map: {kernel._name} looks at the boxes of one column, and there are {len(self._boxes)}; name one as "
+                f"{self._of}: {kernel._name} looks at the boxes of one column, and there are {len(self._boxes)}; name one as "
                 'hr.boxes("…")'
             )
         boxes = self._boxes[0]
         followers = [*self._pictures, *(mask.column for mask in self._masks)]
         inputs = [([name, boxes.column], [name], kernel._name) for name in followers]
-        inputs.append((_columns(boxes), _columns(boxes), f"{kernel._name}OfBoxes"))
+        inputs.append((target_columns(boxes), target_columns(boxes), f"{kernel._name}OfBoxes"))
         return [
             (name, dict(kernel._attributes), reads, writes, self._groups, kernel._location, [])
             for reads, writes, name in inputs
@@ -104,13 +107,13 @@ class TargetStepWriter(StepWriter):
         yield from self._pictures
         yield from (mask.column for mask in self._masks)
         for each in self._boxes:
-            yield from _columns(each)
+            yield from target_columns(each)
 
     def _of_pictures(self, kernel: Kernel) -> list[Step]:
         if not kernel._unary:
             raise GraphError(
-                f"map: {kernel._name} takes or makes several columns, and has no rule for masks or boxes; write a map of "
-                "its own for it"
+                f"{self._of}: {kernel._name} takes or makes several columns, and has no rule for masks or boxes; "
+                f"{self._apart}"
             )
         return [self._of_column(kernel, kernel._name, dict(kernel._attributes), name) for name in self._pictures]
 
@@ -135,8 +138,10 @@ class TargetStepWriter(StepWriter):
 
     def _sanitizing(self, kernel: Kernel) -> list[Step]:
         if not self._boxes:
-            raise GraphError('map: SanitizeBoxes removes boxes, and there are none; name their column as hr.boxes("…")')
-        columns = [_columns(each) for each in self._boxes]
+            raise GraphError(
+                f'{self._of}: SanitizeBoxes removes boxes, and there are none; name their column as hr.boxes("…")'
+            )
+        columns = [target_columns(each) for each in self._boxes]
         return [
             (kernel._name, dict(kernel._attributes), each, each, self._groups, kernel._location, []) for each in columns
         ]
@@ -146,21 +151,16 @@ class TargetStepWriter(StepWriter):
 
     def _check_rules(self, kernel: Kernel) -> None:
         if self._masks and not moves_masks(kernel._name):
-            raise _without_rule(kernel, "masks", self._masks[0].column)
+            raise self._without_rule(kernel, "masks", self._masks[0].column)
         if self._boxes and not moves_boxes(kernel._name):
-            raise _without_rule(kernel, "boxes", self._boxes[0].column)
+            raise self._without_rule(kernel, "boxes", self._boxes[0].column)
 
-
-def _columns(target: Target) -> list[str]:
-    return [target.column, *(target.labels if isinstance(target, Boxes) else ())]
+    def _without_rule(self, kernel: Kernel, kind: str, column: str) -> GraphError:
+        return GraphError(
+            f'{self._of}: {kernel._name} has no rule for {kind}, such as those of column "{column}"; leave it or them '
+            f"out, or {self._apart} if it moves nothing"
+        )
 
 
 def _format(target: Boxes) -> dict[str, Any]:
     return {"format": target.format, "relative": target.relative}
-
-
-def _without_rule(kernel: Kernel, kind: str, column: str) -> GraphError:
-    return GraphError(
-        f'map: {kernel._name} has no rule for {kind}, such as those of column "{column}"; leave it or them out, or write a '
-        "map of its own for it if it moves nothing"
-    )

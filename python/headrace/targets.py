@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from headrace.errors import GraphError
 from headrace.options import flag, shown, text, texts
 
-__all__ = ["Boxes", "Mask", "Target", "boxes", "mask", "pictures_and_targets"]
+__all__ = ["Boxes", "Mask", "Target", "boxes", "mask", "pictures_and_targets", "target_columns"]
 
 _FORMATS = ("xyxy", "xywh", "cxcywh")
 
@@ -36,7 +36,7 @@ Target: TypeAlias = Mask | Boxes
 
 
 def mask(column: str, fill: float | Sequence[float] = 0) -> Mask:
-    """A column of masks, for `map`: `ds.map(kernels, ["image", hr.mask("mask")])`.
+    """A column of masks, for `map` and `headrace.compose`: `ds.map(kernels, ["image", hr.mask("mask")])`.
 
     A mask has its picture's height and width, (H, W) or (H, W, C), and any dtype of numbers. Kernels that move pixels
     move it with the draws that they make for the picture, and take the nearest pixel; `V.Decode` decodes it with
@@ -58,7 +58,7 @@ def boxes(
     *,
     relative: bool = False,
 ) -> Boxes:
-    """A column of boxes, for `map`: `ds.map(kernels, ["image", hr.boxes("boxes", labels="label")])`.
+    """A column of boxes, for `map` and `headrace.compose`: `ds.map(kernels, ["image", hr.boxes("boxes", labels="label")])`.
 
     Boxes are float32, float64 or int64 of shape (n, 4), where n may differ from row to row, in pixels of the picture:
     x from 0 to its width, y from 0 to its height. Kernels that move pixels move them with the draws that they make for
@@ -80,7 +80,11 @@ def boxes(
     return Boxes(text("column", column, "boxes"), format, tuple(named), flag("relative", relative, "boxes"))
 
 
-def pictures_and_targets(columns: Any) -> tuple[list[Any], list[Target]] | None:
+def target_columns(target: Target) -> list[str]:
+    return [target.column, *(target.labels if isinstance(target, Boxes) else ())]
+
+
+def pictures_and_targets(columns: Any, of: str = "map") -> tuple[list[Any], list[Target]] | None:
     """The names of pictures among a map's columns, and its targets; None: it has none."""
     listed = list(columns) if isinstance(columns, (list, tuple)) else [columns]
     targets = [each for each in listed if isinstance(each, (Mask, Boxes))]
@@ -89,5 +93,5 @@ def pictures_and_targets(columns: Any) -> tuple[list[Any], list[Target]] | None:
     pictures = [each for each in listed if not isinstance(each, (Mask, Boxes))]
     if not pictures:
         column = targets[0].column
-        raise GraphError(f'map: "{column}" follows a picture; name the picture\'s column as well, before it')
+        raise GraphError(f'{of}: "{column}" follows a picture; name the picture\'s column as well, before it')
     return pictures, targets

@@ -28,8 +28,10 @@ __all__ = [
     "CenterSquare",
     "ColorJitter",
     "Compose",
+    "ConvertColor",
     "Crop",
     "CutMix",
+    "CutOut",
     "Decode",
     "ElasticTransform",
     "EncodeJpeg",
@@ -438,6 +440,31 @@ class Compose(Chooser):
 
     def __init__(self, kernels: Sequence[Kernel]) -> None: ...
 
+class ConvertColor(Kernel):
+    """Converts an image from one order of its colours to another.
+
+    Takes uint8 or float32 of shape (H, W, C), where C fits `source`, and for GRAY also (H, W), and
+    gives the same dtype with the channels of `target`. Colours move as they are. An alpha that the
+    source lacks is 255, in float32 1, and one that the target lacks is dropped, as are those of
+    OpenCV's cvtColor. GRAY from colours is the luma of Grayscale, and colours from GRAY are three equal
+    channels.
+
+    Errors: another number of channels, another dtype or rank, an image without pixels.
+
+    Args:
+        source: The order that the image has.
+        target: The order that it gets.
+
+    Example:
+        V.ConvertColor("RGB", "BGR")
+    """
+
+    def __init__(
+        self,
+        source: Literal["RGB", "BGR", "RGBA", "BGRA", "GRAY"],
+        target: Literal["RGB", "BGR", "RGBA", "BGRA", "GRAY"],
+    ) -> None: ...
+
 class Crop(Kernel):
     """Cuts a fixed rectangle out of an image.
 
@@ -508,28 +535,69 @@ class CutMix(Kernel):
         name: str | None = None,
     ) -> None: ...
 
+class CutOut(Kernel):
+    """Fills squares at random places.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, with
+    `patches` squares of `value`. As MindSpore's CutOut draws them, the upper left corner of each is
+    uniform from -length to the height and to the width, so that a square may lie in part, or just,
+    outside; squares may overlap. (Regularization by DeVries and Taylor, 2017.)
+
+    Errors: a value that the type cannot hold, a number of values that is not the number of channels,
+    another rank, bytes or strings.
+
+    Args:
+        length: The side of a square, in pixels (at least 1, at most 1,048,576).
+        patches: How many squares there are (at least 1, at most 1,048,576).
+        value: What they hold: one number, or one per channel, in the units of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.CutOut(16)
+    """
+
+    def __init__(
+        self,
+        length: int | Parameter,
+        patches: int | Parameter = 1,
+        value: float | Sequence[float] | Parameter = 0,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
 class Decode(Kernel):
-    """Decodes a JPEG or PNG into an image.
+    """Decodes a JPEG, PNG, WebP, GIF, BMP or TIFF into an image.
 
     Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 …
     255, in the order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a
-    PNG of 16 bits, so their type is known only from the row.
+    PNG or TIFF of 16 bits, so their type is known only from the row.
 
     JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB,
     and CMYK and YCCK by Pillow's formula; pixels equal Pillow's. PNG goes through libpng: every colour
     type and depth, interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, and
     palettes are resolved, except by mode='unchanged'; colour profiles and gamma are not applied.
 
+    WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through
+    giflib: the first frame on its canvas. BMP may have 1 to 32 bits, run lengths, and alpha where its
+    header has a mask for it. TIFF goes through libtiff: the first picture, in strips or tiles, of whole
+    numbers (grey of 1 to 8 and 16 bits, palettes, colour of 8 and 16, CMYK of 8), with any compression
+    that libtiff reads. Their pixels equal Pillow's, too. These formats and PNG are decoded whole, even
+    where a crop follows.
+
     scale=2, 4 or 8 reduces a JPEG's height and width while it is decoded, which costs less than
     decoding and resizing; the pixels are those of libjpeg-turbo's scaled transform, not those of
     Resize, so it is used only if you choose it. `max_pixels` counts the picture's own pixels.
 
-    Errors: empty bytes; bytes of neither format; a picture of more than `max_pixels`, refused from its
-    header; a PNG with scale > 1; wrong headers or tables; a JPEG component without its first scan; data
-    too short for the picture; a file without its end marker that lacks pixels; a damaged PNG. Damaged
-    data of a JPEG that has its end marker give the pixels that libjpeg recovers, and a warning that
-    `explain()` counts and names. Faults that lose no pixel (stray bytes between segments, a missing end
-    marker after the last row) are accepted.
+    Errors: empty bytes; bytes of none of these formats; a picture of more than `max_pixels`, refused
+    from its header; scale > 1 for another format than JPEG; wrong headers or tables; a JPEG component
+    without its first scan; data too short for the picture; a JPEG without its end marker that lacks
+    pixels; damage in another format; a BMP or TIFF of a kind that is not listed here. Damaged data of a
+    JPEG that has its end marker give the pixels that libjpeg recovers, and a warning that `explain()`
+    counts and names. Faults that lose no pixel (stray bytes between segments, a missing end marker
+    after the last row) are accepted.
 
     Args:
         mode: RGB: 3 channels, alpha dropped, grey repeated; L: 1 channel, Pillow's luma; unchanged:
@@ -537,7 +605,8 @@ class Decode(Kernel):
             2, colour 3, colour and alpha 4 (CMYK becomes RGB), 16 bits as uint16; grey of fewer
             than 8 bits is scaled to 0 … 255; any: what an encoder takes: grey 1 channel, colour 3,
             either with alpha 4, palettes resolved, 8 bits; anydepth: the same, but 16 bits stay 16.
-        orientation: Turns and mirrors the image as its EXIF orientation says.
+        orientation: Turns and mirrors the image as its EXIF orientation says, in a TIFF its
+            orientation tag.
         max_pixels: Pictures of more pixels are refused; None: no limit (at least 1).
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
             1, at most 8).

@@ -1,16 +1,19 @@
 """headrace.mx.io.ImageDetRecordIter and mx.image.ImageDetIter: pictures, objects, augmentation, epochs and states, and what
 MXNet 1.9.1 gives."""
 
+import inspect
 import logging
 import pickle
 import re
 
+import cv2
 import numpy as np
 import pytest
 
 import headrace as hr
 import headrace.mx as mx
 from headrace import vision as V
+from headrace.mx.io.det_augmentation import DetAugmentationParameters
 from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 from tests.picture_records import encoded, picture_of, write_records
@@ -244,6 +247,43 @@ def test_what_changes_no_value_is_explained(folder, caplog):
     assert everything(changed, 5) == everything(records(folder, verbose=False), 5)
 
 
+def test_a_deviation_of_0_divides_nothing(folder):
+    assert everything(records(folder, std_r=0, std_g=1), 3) == everything(records(folder), 3)
+
+
+# ---- mean images ----
+
+
+def mean_made(folder, path, **given):
+    records(folder, mean_img=path, **given)
+    return mx.nd.load(path)["mean_img"].asnumpy()
+
+
+def test_a_mean_image_is_made_and_subtracted(folder, tmp_path):
+    mean = mean_made(folder, tmp_path / "mean.bin")
+    whole = np.stack([picture[:, :, ::-1].transpose(2, 0, 1) for picture in PICTURES])
+    np.testing.assert_allclose(mean, whole.mean(0), rtol=1e-6)
+    for given in ({}, {"scale": 0.5}, {"rand_mirror_prob": 1}):
+        plain, less = (rows_of(records(folder, **given, **more)) for more in ({}, {"mean_img": tmp_path / "mean.bin"}))
+        for (before, label), (data, same) in zip(plain, less, strict=True):
+            np.testing.assert_allclose(data, before - mean * given.get("scale", 1), atol=1e-4)
+            np.testing.assert_array_equal(label, same)
+
+
+def test_a_mean_image_has_resizing_and_nothing_random(folder, tmp_path):
+    random = {
+        "rand_crop_prob": 1, "min_crop_scales": 0.3, "rand_pad_prob": 1, "max_pad_scale": 3, "rand_mirror_prob": 1,
+        "max_random_hue": 90, "random_hue_prob": 1, "max_random_contrast": 0.5, "random_contrast_prob": 1, "scale": 0.5,
+        "num_parts": 2, "part_index": 1,
+    }  # fmt: skip
+    plain = mean_made(folder, tmp_path / "plain.bin")
+    np.testing.assert_array_equal(mean_made(folder, tmp_path / "random.bin", **random), plain)
+    small = mean_made(folder, tmp_path / "small.bin", data_shape=(3, 8, 8), resize=10)
+    resized = [V.Resize(10, antialias=False)(picture[:, :, ::-1].copy()) for picture in PICTURES]
+    pictures = [V.Resize((8, 8), antialias=False)(picture) for picture in resized]
+    np.testing.assert_allclose(small, np.stack(pictures).transpose(0, 3, 1, 2).mean(0), rtol=1e-6)
+
+
 # ---- augmentation ----
 
 
@@ -378,6 +418,7 @@ CHANGES = [
     *(({f"mean_{c}": 3.0}, {}) for c in "rgb"),
     *(({f"std_{c}": 3.0}, {}) for c in "rgb"),
     ({"scale": 0.5}, {}),
+    ({"mean_img": None}, {}),
     ({"seed": 5}, {"rand_mirror_prob": 0.5}),
     ({"shuffle": True}, {}),
     ({"label_pad_width": 30}, {}),
@@ -389,9 +430,45 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("changed", "with_"), CHANGES, ids=lambda each: str(each))
-def test_each_parameter_changes_the_result(squares, changed, with_):
+def test_each_parameter_changes_the_result(squares, tmp_path, changed, with_):
+    changed = {"mean_img": tmp_path / "mean.bin"} if "mean_img" in changed else changed
     before = everything(in_records(squares, **with_), 8)
     assert everything(in_records(squares, **{**with_, **changed}), 8) != before
+
+
+def test_there_is_a_change_of_every_parameter():
+    changed = {name for each, with_ in CHANGES for name in (*each, *with_)}
+    signed = {*inspect.signature(mx.io.ImageDetRecordIter).parameters, *DetAugmentationParameters.__annotations__}
+    # Files, names, what is the same in every iterator, and what has one value alone, of which other tests are.
+    others = {
+        "path_imgrec", "path_imgidx", "path_imglist", "label_width", "data_name", "label_name", "shuffle_chunk_size",
+        "shuffle_chunk_seed", "memory", "on_error", "max_errors", "state", "augmentation_parameters",
+    }  # fmt: skip
+    no_value = {"preprocess_threads", "prefetch_buffer", "ctx", "device_id", "verbose"}
+    one_value = {"dtype", "aug_seq", "resize_mode", "mean_a", "std_a"}
+    assert signed - changed == others | no_value | one_value
+
+
+def test_files_names_and_chunks_change_the_result(folder, tmp_path):
+    payloads = [encoded(picture) + bytes(256 << 10) for picture in PICTURES] * 2
+    write_records(tmp_path, "large", payloads, [label_of(i % ROWS) for i in range(2 * ROWS)])
+    lines = ("\t".join([str(100 + i), "2", "5", "9", "0.1", "0.2", "0.3", "0.4", f"{i}.png"]) for i in range(ROWS))
+    (tmp_path / "other.lst").write_text("".join(line + "\n" for line in lines))
+    large = {"path_imgrec": str(tmp_path / "large.rec"), "shuffle": True, "shuffle_chunk_size": 1}
+    plain = everything(records(folder), 8)
+    assert everything(records(folder, path_imgrec=large["path_imgrec"]), 8) != plain
+    shuffled = [records(folder, shuffle=True, **more) for more in ({}, {"path_imgidx": str(folder / "some.idx")})]
+    assert everything(shuffled[0], 8) != everything(shuffled[1], 8)
+    listed = rows_of(records(folder, path_imglist=str(tmp_path / "other.lst")))
+    for _, label in listed:
+        np.testing.assert_allclose(of_record(label), [[9, 0.1, 0.2, 0.3, 0.4]], rtol=1e-6)
+    named = records(folder, data_name="x", label_name="y")
+    assert (named.provide_data[0].name, named.provide_label[0].name) == ("x", "y")
+    chunks = [everything(records(folder, **large, **more), 8) for more in ({}, {"shuffle_chunk_seed": 3})]
+    assert chunks[0] != chunks[1]
+    assert everything(records(folder, **{**large, "shuffle_chunk_size": 0}), 8) not in chunks
+    with pytest.raises(hr.DataError, match="label"):
+        records(folder, label_width=9).next()
 
 
 DET_CHANGES = [
@@ -418,14 +495,29 @@ DET_CHANGES = [
     ({"seed": 5}, {"rand_mirror": True}),
     ({"num_parts": 2, "part_index": 1}, {}),
     ({"last_batch_handle": "discard"}, {"batch_size": 7}),
+    ({"batch_size": 7}, {}),
+    ({"data_shape": (3, 32, 40)}, {}),
+    ({"aug_list": [mx.image.DetHorizontalFlipAug(1), mx.image.DetBorrowAug(mx.image.ForceResizeAug((80, 64), 0))]}, {}),
 ]
 
 
-@pytest.mark.parametrize(("changed", "with_"), DET_CHANGES, ids=lambda each: str(each))
+@pytest.mark.parametrize(("changed", "with_"), DET_CHANGES, ids=lambda each: " ".join(each))
 def test_each_parameter_of_arrays_changes_the_result(squares, changed, with_):
     with_ = {"path_imgidx": str(squares / "squares.idx"), **with_}
     before = everything(in_arrays(squares, **with_), 8)
     assert everything(in_arrays(squares, **{**with_, **changed}), 8) != before
+
+
+def test_there_is_a_change_of_every_parameter_of_arrays(folder):
+    changed = {name for each, _ in DET_CHANGES for name in each}
+    kinds = (mx.image.ImageDetIter, mx.image.CreateDetAugmenter)
+    signed = {name for kind in kinds for name in inspect.signature(kind).parameters}
+    files = {"path_imgrec", "path_imgidx", "path_imglist", "path_root", "imglist"}
+    # Files are those of test_each_kind_of_list_gives_pictures_and_objects.
+    ours = {"memory", "on_error", "max_errors", "state"}
+    assert signed - changed == {*files, "data_name", "label_name", "augmentation", *ours}
+    named = some(folder, data_name="x", label_name="y")
+    assert (named.provide_data[0].name, named.provide_label[0].name) == ("x", "y")
 
 
 def test_half_of_the_pictures_are_mirrored(squares):
@@ -538,6 +630,88 @@ def test_shapes_are_changed_and_shared(folder, squares, caplog):
         train.sync_label_shape(4)
 
 
+# ---- drawing ----
+
+
+def outline(shape, left, top, right, bottom, thickness):
+    """By OpenCV, whose corners are round."""
+    return cv2.rectangle(np.zeros(shape, np.uint8), (left, top), (right, bottom), (255, 255, 255), thickness)
+
+
+@pytest.mark.parametrize("thickness", [1, 2, 3, 4])
+def test_boxes_are_drawn(squares, thickness):
+    drawn = [*in_arrays(squares).draw_next(color=(9, 250, 40), thickness=thickness)]
+    rows = rows_of(in_arrays(squares))
+    assert len(drawn) == len(rows) == 40
+    for picture, (data, label) in zip(drawn, rows, strict=True):
+        assert picture.dtype == np.uint8 and picture.shape == (64, 80, 3)
+        lines = (picture == (40, 250, 9)).all(2)
+        for each in of_array(label):
+            corners = (each[1:5].astype(float) * (80, 64, 80, 64)).astype(int)
+            differ = outline(picture.shape, *corners, thickness)[..., 0] != np.where(
+                near(corners, thickness), 255 * lines, 0
+            )
+            assert differ.sum() <= 12 * thickness
+        np.testing.assert_array_equal(picture[~lines], data.transpose(1, 2, 0)[..., ::-1][~lines])
+
+
+def near(corners, thickness):
+    """The pixels about a box's lines."""
+    mask = np.zeros((64, 80), bool)
+    left, top, right, bottom = corners
+    mask[max(top - thickness, 0) : bottom + thickness + 1, max(left - thickness, 0) : right + thickness + 1] = True
+    mask[top + thickness + 1 : bottom - thickness, left + thickness + 1 : right - thickness] = False
+    return mask
+
+
+def test_what_is_drawn_has_its_colours_again(squares):
+    plain = [*in_arrays(squares).draw_next()]
+    normalised = [*in_arrays(squares, mean=True, std=True).draw_next(mean=True, std=True)]
+    # Values are cut to whole levels.
+    assert max(np.abs(one.astype(int) - other).max() for one, other in zip(plain, normalised, strict=True)) <= 1
+    dark = next(in_arrays(squares, mean=np.array([300.0])).draw_next())
+    assert dark[0, 0].tolist() == [0, 0, 0]
+    assert next(in_arrays(squares, mean=np.array([300.0])).draw_next(clip=False))[0, 0].tolist() == [212, 212, 212]
+
+
+def test_each_class_has_its_colour_and_its_name(squares):
+    plain, named = (next(in_arrays(squares).draw_next(id2labels=names)) for names in (None, {1: "one", 5: "five"}))
+    _, label = rows_of(in_arrays(squares))[0]
+    colours = set()
+    for each in of_array(label):
+        left, top = int(each[1] * 80), int(each[2] * 64)
+        colours.add(tuple(plain[top, left]))
+        text = named[top + 5 : top + 15, left + 5 : left + 22]
+        changed = not np.array_equal(text, plain[top + 5 : top + 15, left + 5 : left + 22])
+        assert changed == (each[0] == 1)
+    assert len(colours) == 2
+
+
+def test_the_rest_of_the_epoch_is_drawn_once(squares):
+    for ending, counts in (("pad", [40, 40, 40]), ("discard", [36, 36, 36]), ("roll_over", [36, 36, 48])):
+        iterator = in_arrays(squares, batch_size=12, last_batch_handle=ending)
+        for count in counts[:2]:
+            assert len([*iterator.draw_next()]) == count, ending
+            iterator.reset()
+        iterator.next()
+        assert len([*iterator.draw_next()]) == counts[2] - 12
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"waitKey": 0}, "waitKey is 0, and no window is opened"),
+        ({"color": (1, 2)}, "color is (1, 2); it must be three numbers"),
+        ({"thickness": 0}, "thickness is 0"),
+        ({"mean": 3}, "mean is 3; it must be an array"),
+        ({"clip": 2}, "clip is 2"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named(squares, given, message):
+    with pytest.raises((hr.GraphError, hr.UnsupportedError), match=re.escape(message)):
+        in_arrays(squares).draw_next(**given)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -547,7 +721,9 @@ def test_shapes_are_changed_and_shared(folder, squares, caplog):
         (lambda f: records(f, max_pad_scale=0.5), "max_pad_scale is 0.5; it must be a number from 1 on"),
         (lambda f: records(f, aug_seq="aug_default"), "det_aug_default"),
         (lambda f: records(f, dtype="uint8"), "dtype"),
-        (lambda f: records(f, std_r=0), "must be above 0"),
+        (lambda f: records(f, std_r=-1), "must be at least 0"),
+        (lambda f: records(f, mean_img="mean.bin", mean_g=3), "mean_img is 'mean.bin' and mean_g is 3.0; give one"),
+        (lambda f: records(f, mean_img=3), "mean_img is 3; it must be a path"),
         (lambda f: records(f, random_hue_prob=1, max_random_hue=9, data_shape=(1, 9, 9)), "are for 3"),
         (lambda f: some(f, aug_list=[mx.image.CastAug()]), "give a DetAugmenter"),
         (lambda f: some(f, aug_list=[], rand_crop=1), "rand_crop has no effect beside aug_list"),
@@ -627,3 +803,24 @@ def test_batches_are_those_of_mxnet(folder, tmp_path):
             for (data, label, _), (expected, labels, _) in zip(mine, other, strict=True):
                 np.testing.assert_allclose(data, expected, atol=1e-4)
                 np.testing.assert_allclose(label, labels, atol=1e-6)
+
+
+@needs_mxnet
+def test_means_are_those_of_mxnet(folder, tmp_path):
+    record = {"path_imgrec": str(folder / "some.rec"), "data_shape": [3, HEIGHT, WIDTH], "batch_size": 5}
+    ours, theirs = str(tmp_path / "ours.bin"), str(tmp_path / "theirs.bin")
+    mx.io.ImageDetRecordIter(**record, mean_img=ours)
+    run_mxnet(tmp_path, [("ImageDetRecordIter", {**record, "mean_img": theirs, "verbose": False}, 1)])
+    made = [mx.nd.load(path)["mean_img"].asnumpy() for path in (ours, theirs)]
+    np.testing.assert_allclose(*made, rtol=1e-6)
+    asked = [
+        ("ImageDetRecordIter", {**record, "mean_img": path, "verbose": False, **more}, 2)
+        for path in (ours, theirs)
+        for more in ({}, {"rand_mirror_prob": 1}, {"scale": 0.5}, {"std_r": 2, "std_g": 2, "std_b": 2})
+    ]
+    for (_, given, epochs), expected in zip(asked, run_mxnet(tmp_path, asked), strict=True):
+        mine = run_ours(mx.io.ImageDetRecordIter(**given), epochs)
+        for epoch, other in zip(mine.epochs, expected.epochs, strict=True):
+            for (data, label, _), (their_data, their_label, _) in zip(epoch, other, strict=True):
+                np.testing.assert_allclose(data, their_data, atol=1e-4)
+                np.testing.assert_allclose(label, their_label, atol=1e-6)

@@ -20,6 +20,7 @@ from headrace import vision as V
 from tests.mx_batches import python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 from tests.picture_records import encoded, picture_of, write_records
+from tests.two_samples import check_alike
 
 ROWS = 10
 
@@ -961,12 +962,7 @@ def test_random_shears_light_and_colours_are_distributed_as_mxnets(tmp_path):
         run_mxnet(tmp_path, asked), cases.items(), asked, strict=True
     ):
         ours = run_ours(mx.io.ImageRecordIter(**given, seed=1), 1)
-        mine, other = (np.sort([number(each) for each in run.epochs[0][0][0]]) for run in (ours, theirs))
-        places = np.concatenate([mine, other])
-        shares = (np.searchsorted(side, places, "right") / 400 for side in (mine, other))
-        # Above 0.138 in one of a thousand.
-        assert np.abs(np.subtract(*shares)).max() < 0.138, name
-        assert mine.std() > 0.5 and other.std() > 0.5, name
+        check_alike(*([number(each) for each in run.epochs[0][0][0]] for run in (ours, theirs)), name)
 
 
 @needs_mxnet

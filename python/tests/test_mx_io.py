@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import headrace as hr
 import headrace.mx as mx
+from tests.mx_batches import python_calls
+from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 
 
 def rows_of(batch):
@@ -181,6 +183,15 @@ def test_iterators_explain_themselves():
     assert "64.0 MiB" in str(iterator.explain())
 
 
+def test_no_python_runs_for_a_row():
+    def calls(size, **options):
+        return python_calls(numbers(2000, size, **options))
+
+    shuffled = {"shuffle": True, "seed": 1}
+    for options in ({}, shuffled, {"last_batch_handle": "roll_over"}, {"last_batch_handle": "discard"}):
+        assert calls(500, **options) < calls(2, **options) + 30
+
+
 # ---- iterators within iterators ----
 
 
@@ -309,3 +320,43 @@ def test_a_name_of_mxnet_that_is_not_here_says_what_to_write(module, name, advic
     with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute '{name}'{advice}"):
         getattr(module, name)
     assert not hasattr(module, name)
+
+
+# ---- MXNet's own ----
+
+
+@needs_mxnet
+@pytest.mark.parametrize("last", ["pad", "discard", "roll_over"])
+def test_batches_equal_mxnets(tmp_path, last):
+    draws = np.random.default_rng(0)
+    arrays = {
+        "data": draws.normal(size=(10, 3, 2)).astype(np.float32),
+        "label": np.arange(10, dtype=np.float32),
+        "whole": draws.integers(0, 255, (10, 4)).astype(np.int32),
+        "two": draws.normal(size=(10, 2)).astype(np.float32),
+    }
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    cases = [
+        {"data": "data", "label": "label", "batch_size": size, **more}
+        for size in (1, 3, 4, 5, 10)
+        for more in ({}, {"data": "whole"}, {"label": "two", "data_name": "x", "label_name": "y"})
+    ]
+    asked = [
+        (
+            "NDArrayIter",
+            {"last_batch_handle": last}
+            | {k: {"array": str(tmp_path / f"{v}.npy")} if k in ("data", "label") else v for k, v in case.items()},
+            4,
+        )
+        for case in cases
+    ]
+    for theirs, case in zip(run_mxnet(tmp_path, asked), cases, strict=True):
+        given = {k: arrays[v] if k in ("data", "label") else v for k, v in case.items()}
+        ours = run_ours(mx.io.NDArrayIter(**given, last_batch_handle=last), 4)
+        assert ours.described == theirs.described, case
+        for mine, other in zip(ours.epochs, theirs.epochs, strict=True):
+            assert [pad for *_, pad in mine] == [pad for *_, pad in other], case
+            for (data, label, _), (their_data, their_label, _) in zip(mine, other, strict=True):
+                assert data.dtype == their_data.dtype and label.dtype == their_label.dtype, case
+                assert np.array_equal(data, their_data) and np.array_equal(label, their_label), case

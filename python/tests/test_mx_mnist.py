@@ -10,7 +10,7 @@ import pytest
 
 import headrace as hr
 import headrace.mx as mx
-from tests.mx_batches import next_batches
+from tests.mx_batches import next_batches, python_calls
 from tests.mxnet_reference import needs_mxnet, run_mxnet, run_ours
 
 
@@ -96,6 +96,16 @@ def test_what_changes_no_value(files, caplog):
     assert np.array_equal(plain.next().data[0], quiet.next().data[0]) and caplog.text == ""
     assert "prefetch_buffer=2" in quiet.explain() and "ctx=cpu" in quiet.explain() and "64.0 MiB" in quiet.explain()
     assert "prefetch_buffer" not in plain.explain()
+
+
+def test_no_python_runs_for_a_row(tmp_path):
+    image = write_idx(tmp_path / "images", np.zeros((2000, 4, 6), np.uint8))
+    label = write_idx(tmp_path / "labels", np.zeros(2000, np.uint8))
+
+    def calls(size):
+        return python_calls(mx.io.MNISTIter(image=image, label=label, batch_size=size))
+
+    assert calls(500) < calls(2) + 30
 
 
 def test_files_that_do_not_fit_are_named(files, tmp_path):

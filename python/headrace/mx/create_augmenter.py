@@ -24,7 +24,7 @@ from headrace.mx.augmenters import (
 )
 from headrace.mx.io.given_values import flag, picture_shape
 
-__all__ = ["CreateAugmenter", "normalization"]
+__all__ = ["CreateAugmenter", "normalization", "normalization_values"]
 
 _OF = "CreateAugmenter"
 # Of ImageNet, for True.
@@ -96,8 +96,13 @@ def _crop(size: tuple[int, int], random: bool, resized: bool, inter_method: int)
 
 def normalization(mean: Any, std: Any, of: str) -> list[Augmenter]:
     """What subtracts `mean` and divides by `std`, as `CreateAugmenter` takes them; nothing if both are None."""
-    subtracted, divided = _of_channels("mean", mean, _MEAN, of), _of_channels("std", std, _DEVIATION, of)
+    subtracted, divided = normalization_values(mean, std, of)
     return [] if subtracted is None and divided is None else [ColorNormalizeAug(subtracted, divided)]
+
+
+def normalization_values(mean: Any, std: Any, of: str) -> tuple[nd.NDArray | None, nd.NDArray | None]:
+    """The numbers of `mean` and `std`, as `CreateAugmenter` takes them."""
+    return _of_channels("mean", mean, _MEAN, of), _of_channels("std", std, _DEVIATION, of)
 
 
 def _of_channels(name: str, given: Any, of_true: Sequence[float], of: str) -> nd.NDArray | None:

@@ -123,7 +123,7 @@ def _resize(height: int, width: int, interpolation: Interpolation) -> vision.Res
 
 
 def imdecode(buf: bytes | bytearray | np.ndarray, flag: int = 1, to_rgb: bool = True) -> NDArray:
-    """A JPEG or PNG as uint8, turned as its EXIF orientation says.
+    """An encoded picture as uint8, turned as its EXIF orientation says: of any format that `V.Decode` reads.
 
     Args:
         buf: The encoded picture: bytes, or an array of them.

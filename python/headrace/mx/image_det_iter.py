@@ -1,7 +1,7 @@
 """Batches of pictures, in records or in files that a list names, with the objects in them."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -9,11 +9,13 @@ import numpy as np
 from headrace import error_policy, options
 from headrace import transforms as T
 from headrace.dataset import Dataset
-from headrace.errors import GraphError
+from headrace.errors import GraphError, UnsupportedError
 from headrace.mx import detections
+from headrace.mx.create_augmenter import normalization_values
 from headrace.mx.create_det_augmenter import CreateDetAugmenter
 from headrace.mx.det_augmenters import segments
 from headrace.mx.detections import Segment
+from headrace.mx.drawn_objects import Drawing
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import flag, part, picture_shape
@@ -200,3 +202,53 @@ class ImageDetIter(EngineBatches):
         if verbose and fewer < most:
             _log.info("label_shape is %s now", wanted)
         return it
+
+    def draw_next(
+        self,
+        color: Sequence[float] | None = None,
+        thickness: int = 2,
+        mean: Any = None,
+        std: Any = None,
+        clip: bool = True,
+        waitKey: None = None,
+        window_name: str = "draw_next",
+        id2labels: Mapping[int, str] | None = None,
+    ) -> Iterator[np.ndarray]:
+        """Draws the boxes on the pictures of this epoch's batches that are left, which count as given.
+
+        Args:
+            color: Red, green and blue of all boxes, 0 to 255; None: a colour for each class.
+            thickness: Of their lines in pixels, from 1 on.
+            mean: What was subtracted: an array of one or three numbers; True: 123.68, 116.28, 103.53; None: nothing.
+            std: What values were divided by; True: 58.395, 57.12, 57.375; None: nothing.
+            clip: Whether values are cut off at 0 and 255; else they wrap around.
+            waitKey: None alone, as there are no windows here.
+            window_name: Kept for scripts that give it.
+            id2labels: Names of the classes, which are written into their boxes.
+
+        Returns:
+            uint8 of shape (height, width, 3), one picture after the other, in the order blue, green, red.
+
+        Raises:
+            GraphError: An argument is out of its range.
+            UnsupportedError: waitKey is given.
+        """
+        of = "ImageDetIter.draw_next"
+        if waitKey is not None:
+            raise UnsupportedError(
+                f"{of}: waitKey is {options.shown(waitKey)}, and no window is opened; leave it out, and show each picture that "
+                "is given, such as with cv2.imshow"
+            )
+        if color is not None and len(color) != 3:
+            raise GraphError(f"{of}: color is {options.shown(color)}; it must be three numbers: red, green, blue")
+        values = normalization_values(mean, std, of)
+        thick = options.whole("thickness", thickness, 1, of)
+        return self._drawn(Drawing(color, thick, *values, flag("clip", clip, of), id2labels or {}))
+
+    def _drawn(self, drawing: Drawing) -> Iterator[np.ndarray]:
+        for batch in self:
+            assert batch.data is not None and batch.label is not None and batch.pad is not None
+            # Where rows roll over, none only fills its batch.
+            rows = self.batch_size - (batch.pad if self._ends is Ending.PAD else 0)
+            for data, objects in zip(batch.data[0][:rows], batch.label[0][:rows], strict=True):
+                yield drawing.picture(np.asarray(data), np.asarray(objects))

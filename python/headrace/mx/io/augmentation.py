@@ -4,7 +4,7 @@ augmenter does what they say. What has no effect with the others is refused."""
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -14,14 +14,9 @@ from headrace.errors import GraphError, UnsupportedError
 from headrace.interpolation_numbers import INTERPOLATIONS, Interpolation, interpolation_of
 from headrace.kernel import Kernel
 from headrace.mx.io.given_values import flag, number_or_nan
+from headrace.mx.io.mean_subtraction import KernelsOf, mean_subtraction
 
-__all__ = ["AugmentationParameters", "KernelsOf", "MeanOf", "augmentation", "normalised"]
-
-MeanOf: TypeAlias = Callable[[str, list[Kernel]], np.ndarray]
-"""From the path of the mean image, and the kernels that give the pictures that it is made of, to the mean, of shape
-(height, width, channels)."""
-KernelsOf: TypeAlias = Callable[[MeanOf | None], list[Kernel]]
-"""From what gives the mean image to the kernels; None: to such kernels with a mean of zeros, to check them by."""
+__all__ = ["AugmentationParameters", "augmentation", "normalised"]
 
 
 class AugmentationParameters(TypedDict, total=False):
@@ -225,20 +220,12 @@ def _value(name: str, value: Any, of: str) -> Any:
         return flag(name, value, of)
     if name in _WHOLE:
         return options.whole(name, value, _WHOLE[name], of)
-    if name == "mean_img":
-        return _path(name, value, of)
-    if value is None and _DEFAULTS[name] is None:
+    if name == "mean_img" or (value is None and _DEFAULTS[name] is None):
         return value
     number = _number(name, value, of)
     if name in _NOT_NEGATIVE and number < 0:
         raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be at least 0")
     return number
-
-
-def _path(name: str, value: Any, of: str) -> str:
-    if not isinstance(value, (str, os.PathLike)):
-        raise GraphError(f"{of}: {name} is {options.shown(value)}; it must be a path")
-    return os.fsdecode(value)
 
 
 def _number(name: str, value: Any, of: str) -> float:
@@ -285,31 +272,16 @@ class _Steps:
         ]
 
     def _mean_image(self) -> KernelsOf:
-        path = self._given["mean_img"]
-        if not path:
-            return lambda mean_of: []
-        for name in _MEANS:
-            if self._given[name] != _DEFAULTS[name]:
-                raise GraphError(
-                    f"{self._of}: mean_img is {path!r} and {name} is {self._given[name]!r}; give one mean of the two kinds"
-                )
-        fixed = {name: _DEFAULTS[name] for name in (*_RANDOM_GEOMETRY, *(["inter_method"] if self._drawn else []))}
-        still = _Steps(
-            {**self._given, **fixed},
-            self._data_shape,
-            self._dtype,
-            None,
-            self._of,
+        height, width = self._size
+        means = {name: self._given[name] for name in _MEANS}
+        return mean_subtraction(
+            self._given["mean_img"], means, self._still_geometry, (height, width, self._channels), self._of
         )
-        geometry = still._geometry()
 
-        def subtracted(mean_of: MeanOf | None) -> list[Kernel]:
-            if mean_of is None:
-                return [vision.SubtractImage(0, (*self._size, self._channels))]
-            mean = mean_of(path, geometry)
-            return [vision.SubtractImage(mean.ravel().tolist(), mean.shape)]
-
-        return subtracted
+    def _still_geometry(self) -> list[Kernel]:
+        """Without random steps."""
+        fixed = {name: _DEFAULTS[name] for name in (*_RANDOM_GEOMETRY, *(["inter_method"] if self._drawn else []))}
+        return _Steps({**self._given, **fixed}, self._data_shape, self._dtype, None, self._of)._geometry()
 
     def _decoding(self) -> Kernel:
         # As OpenCV's imdecode, which turns a picture unless it is decoded as it is.

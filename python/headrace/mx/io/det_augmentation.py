@@ -1,6 +1,7 @@
 """Parameters of MXNet's detection augmenter, as kernels of ours, in the order in which it does what they say."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -11,6 +12,7 @@ from headrace.interpolation_numbers import interpolation_of
 from headrace.kernel import Kernel
 from headrace.mx.io.augmentation import normalised
 from headrace.mx.io.given_values import number_or_nan, share
+from headrace.mx.io.mean_subtraction import KernelsOf, mean_subtraction
 
 __all__ = ["DetAugmentation", "DetAugmentationParameters"]
 
@@ -72,9 +74,11 @@ class DetAugmentationParameters(TypedDict, total=False):
     std_g: float
     std_b: float
     std_a: float
-    """What each channel is divided by."""
+    """What each channel is divided by; 0: nothing, as 1."""
     scale: float
     """What all values are multiplied by, after the mean is subtracted."""
+    mean_img: str | os.PathLike[str]
+    """The file of a mean image, which is subtracted; if it is missing, it is made of all rows and saved there."""
 
 
 _SAMPLERS: dict[str, Any] = {
@@ -113,8 +117,9 @@ _DEFAULTS: dict[str, Any] = {
     "inter_method": 1,
     "resize_mode": "force",
     **dict.fromkeys(_MEANS, 0.0),
-    **dict.fromkeys(_DEVIATIONS, 1.0),
+    **dict.fromkeys(_DEVIATIONS, 0.0),
     "scale": 1.0,
+    "mean_img": "",
 }
 
 
@@ -137,20 +142,27 @@ class DetAugmentation:
         self._how = interpolation_of(self._given["inter_method"], "inter_method", of)
         self._fill = options.whole("fill_value", self._given["fill_value"], 0, of, 255)
 
-    def kernels(self) -> list[Kernel]:
-        """All of them, in order."""
-        mode = "RGB" if self._channels == 3 else "L"
-        return [
-            vision.Decode(mode=mode, orientation=True),  # type: ignore[arg-type]
-            *self._resizing(),
-            *self._colours(),
-            *self._mirroring(),
-            *self._padding(),
-            *self._cropping(),
-            self._forced(),
-            *self._values(),
-            vision.HWC2CHW(),
-        ]
+    def kernels(self) -> KernelsOf:
+        """What gives all of them, in order."""
+        drawn = [*self._colours(), *self._mirroring(), *self._padding(), *self._cropping()]
+        before = [self._decoding(), *self._resizing(), *drawn, self._forced()]
+        behind = [*self._values(), vision.HWC2CHW()]
+        mean = self._mean_image()
+        return lambda mean_of: [*before, *mean(mean_of), *behind]
+
+    def _mean_image(self) -> KernelsOf:
+        height, width = self._size
+        means = {name: self._number(name) for name in _MEANS}
+        return mean_subtraction(
+            self._given["mean_img"], means, self._still_geometry, (height, width, self._channels), self._of
+        )
+
+    def _still_geometry(self) -> list[Kernel]:
+        """Without random steps."""
+        return [self._decoding(), *self._resizing(), self._forced()]
+
+    def _decoding(self) -> Kernel:
+        return vision.Decode(mode="RGB" if self._channels == 3 else "L", orientation=True)
 
     def _resizing(self) -> list[Kernel]:
         if self._given["resize"] == -1:
@@ -242,9 +254,10 @@ class DetAugmentation:
     def _values(self) -> list[Kernel]:
         means = [self._number(name) for name in _MEANS]
         deviations = [self._number(name) for name in _DEVIATIONS]
-        if not all(deviation > 0 for deviation in deviations):
-            raise GraphError(f"{self._of}: the deviations are {deviations}; each must be above 0")
-        return normalised(means[: self._channels], deviations[: self._channels], self._number("scale"), [])
+        if not all(deviation >= 0 for deviation in deviations):
+            raise GraphError(f"{self._of}: the deviations are {deviations}; each must be at least 0")
+        divisors = [deviation or 1.0 for deviation in deviations]
+        return normalised(means[: self._channels], divisors[: self._channels], self._number("scale"), [])
 
     def _number(self, name: str, least: float = -math.inf) -> float:
         number = number_or_nan(self._given[name])

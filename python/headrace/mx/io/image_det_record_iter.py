@@ -11,6 +11,7 @@ from headrace import error_policy, options
 from headrace import transforms as T
 from headrace.dataset import Dataset
 from headrace.errors import GraphError, UnsupportedError
+from headrace.kernel import Kernel
 from headrace.mx import detections
 from headrace.mx.context import Context
 from headrace.mx.detections import Segment
@@ -20,6 +21,7 @@ from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationPara
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import dtype_name, flag, number_or_nan, part, picture_shape
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
+from headrace.mx.io.mean_image import MeanImage
 
 __all__ = ["ImageDetRecordIter"]
 
@@ -75,7 +77,7 @@ class ImageDetRecordIter(EngineBatches):
     Raises:
         DataError: A label is none of objects.
         GraphError: A parameter is out of its range, or a label is wider than label_pad_width.
-        NotFoundError: A file is not there.
+        NotFoundError: A file is not there, or the mean image cannot be written.
         StateError: The state is of other data or another iterator.
         UnsupportedError: There is no kernel for a parameter.
     """
@@ -136,20 +138,24 @@ class ImageDetRecordIter(EngineBatches):
         options.choice("on_error", on_error, ("raise", "skip"), of)
         pad_value = _number("label_pad_value", label_pad_value, of)
         width = options.whole("label_pad_width", label_pad_width, 0, of)
-        kernels = DetAugmentation(dict(augmentation_parameters), shape, of).kernels()
+        kernels_of = DetAugmentation(dict(augmentation_parameters), shape, of).kernels()
         rows, total = source.rows(counted=round_whole, skips=on_error == "skip")
 
-        def made(width: int) -> Dataset:
+        def mean_of(path: str, geometry: list[Kernel]) -> np.ndarray:
+            mean = MeanImage(path, source.all_rows(), on_error, max_errors, memory, threads, logs)
+            return mean.values(geometry, shape, of)
+
+        def made(rows: Dataset, kernels: list[Kernel], width: int) -> Dataset:
             moved = detections.through(detections.split(rows), [Segment("kernels", kernels)])
             return detections.joined(moved, shape).map(T.PadEnd((_BEFORE + width,), pad_value), "label")
 
         # Looking at the schema checks the attributes of the kernels.
-        _ = made(1 << 20).schema
+        _ = made(rows, kernels_of(None), 1 << 20).schema
         if width == 0:
             width = detections.label_widths(source.all_rows(), on_error, max_errors)
         self._label_pad_width = width
         super().__init__(
-            Pipeline(made(width), "image", "id", total, source.shard),
+            Pipeline(rows, "image", "id", total, source.shard, lambda rows: made(rows, kernels_of(mean_of), width)),
             Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
             Ending.ROUND if round_whole else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.float32),
@@ -163,7 +169,8 @@ class ImageDetRecordIter(EngineBatches):
         try:
             return super()._make()
         except GraphError as error:
-            if str(error).startswith("cannot pad"):
+            # The only error of that kernel whose shapes and types are known.
+            if (error.operator or "").endswith(f" {T.PadEnd.__name__}"):
                 wider = f"label_pad_width is {self._label_pad_width}, too small for a label; give a larger one, or 0"
                 error.args = (f"{type(self).__name__}: {wider}: {error}",)
             raise

@@ -1,0 +1,56 @@
+"""A training pipeline for detection: pictures with their boxes, cropped, flipped and resized together. An epoch, then a contact sheet.
+
+Usage: detection.py [--out DIR]   (writes detection.hrg and detection.png there; default: the current folder)
+"""
+
+import argparse
+import pathlib
+
+import headrace as hr
+from headrace import vision as V
+
+HERE = pathlib.Path(__file__).resolve().parent
+CLASSES = ["background", "cat", "person", "spacecraft", "cup", "spoon", "galaxy"]
+SIZE = 300
+
+
+def training_pictures() -> hr.Dataset:
+    """Columns: image, uint8 of shape (300, 300, 3); boxes, float32 of shape (n, 4), and labels, int64 of shape (n,)."""
+    # Line i of the file belongs to picture i, in order of class, then name.
+    objects = hr.JsonLines(
+        str(HERE / "objects/boxes.jsonl"), {"boxes": ("float32", (None, 4)), "labels": ("int64", (None,))}
+    )
+    pictures = hr.ImageFolder(str(HERE / "photos"), columns=["image"])
+    # What SSD trains with in torchvision's reference: some boxes leave the picture, and their labels with them.
+    augment = [
+        V.Decode(),
+        V.RandomPhotometricDistort(),
+        V.RandomZoomOut(fill=(123, 117, 104), side_range=(1.0, 2.0)),
+        V.RandomIoUCrop(),
+        V.RandomHorizontalFlip(),
+        V.Resize((SIZE, SIZE)),
+        V.SanitizeBoxes(min_size=4),
+    ]
+    return pictures.zip(objects).shuffle(100).map(augment, ["image", hr.boxes("boxes", labels="labels")]).with_seed(6)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(), help="folder for what is written")
+    out = parser.parse_args().out
+
+    train = training_pictures()
+    # Pictures differ in how many boxes they have: each batch holds all boxes in one array, and where a picture's begin.
+    for batch in train.batch(4, ragged="splits"):
+        counts = batch["boxes_splits"][1:] - batch["boxes_splits"][:-1]
+        print(f"{batch['image'].shape}, boxes {batch['boxes'].shape}: {' + '.join(map(str, counts))}")
+        print(f"  {', '.join(CLASSES[label] for label in batch['labels'])}")
+
+    train.save(out / "detection.hrg")
+    train.show(12, boxes="boxes").save(out / "detection.png")
+    print(f"pictures of the first epoch with their boxes: {out / 'detection.png'}")
+    print(f"the same: headrace show {out / 'detection.hrg'} --boxes boxes --rows 12 --out sheet.png")
+
+
+if __name__ == "__main__":
+    main()

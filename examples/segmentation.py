@@ -1,0 +1,58 @@
+"""A training pipeline for segmentation: pictures with their masks, resized, cropped and flipped together. An epoch, then a contact sheet.
+
+Usage: segmentation.py [--out DIR]   (writes segmentation.hrg and segmentation.png there; default: the current folder)
+"""
+
+import argparse
+import pathlib
+
+import numpy as np
+
+import headrace as hr
+from headrace import vision as V
+
+HERE = pathlib.Path(__file__).resolve().parent
+CLASSES = ["background", "cat", "person", "spacecraft", "cup", "spoon", "galaxy"]
+BASE, SIZE = 260, 240
+# What a loss leaves out: pixels beyond the picture.
+IGNORED = 255
+
+
+def training_pictures() -> hr.Dataset:
+    """Columns: image, uint8 of shape (240, 240, 3); mask, uint8 of shape (240, 240, 1), the class of each pixel."""
+    # The files of both folders have the same names, so that they come in the same order.
+    pictures = hr.ImageFolder(str(HERE / "photos"), columns=["image"])
+    masks = hr.ImageFolder(str(HERE / "objects/masks"), columns=["image"]).rename({"image": "mask"})
+    # torchvision's reference for segmentation.
+    augment = [
+        V.Decode(),
+        V.RandomResize(BASE // 2, BASE * 2),
+        V.RandomHorizontalFlip(),
+        V.RandomCrop(SIZE, pad_if_needed=True),
+        V.ColorJitter(0.2, 0.2),
+    ]
+    return pictures.zip(masks).shuffle(100).map(augment, ["image", hr.mask("mask", fill=IGNORED)]).with_seed(3)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(), help="folder for what is written")
+    out = parser.parse_args().out
+
+    train = training_pictures()
+    pixels = np.zeros(256, np.int64)
+    for batch in train.batch(4):
+        print(f"image {batch['image'].dtype} {batch['image'].shape}, mask {batch['mask'].dtype} {batch['mask'].shape}")
+        pixels += np.bincount(batch["mask"].ravel(), minlength=256)
+    shares = pixels / pixels.sum()
+    print(", ".join(f"{name} {share:.1%}" for name, share in zip(CLASSES, shares, strict=False)))
+    print(f"beyond the pictures: {shares[IGNORED]:.1%}")
+
+    train.save(out / "segmentation.hrg")
+    train.show(12, image="image", mask="mask").save(out / "segmentation.png")
+    print(f"pictures of the first epoch with their masks: {out / 'segmentation.png'}")
+    print(f"the same: headrace show {out / 'segmentation.hrg'} --image image --mask mask --rows 12 --out sheet.png")
+
+
+if __name__ == "__main__":
+    main()

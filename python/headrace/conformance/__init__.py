@@ -1,0 +1,1 @@
+"""The checks that `headrace check-plugin` runs over a plugin's operators."""

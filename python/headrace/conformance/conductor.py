@@ -1,0 +1,229 @@
+"""The process that runs the checks of a plugin: it forks one for each check, so that none can harm the next, and
+writes what came of each as a line of JSON. It stays single-threaded and loads no plugin itself."""
+
+import ctypes
+import dataclasses
+import functools
+import gc
+import json
+import mmap
+import os
+import resource
+import selectors
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from headrace import load_plugin
+from headrace.conformance.battery import BATTERIES
+from headrace.conformance.host_functions import BrokenRule
+from headrace.conformance.subject import Check, CheckFailed, Limits, NotNeeded, Subject
+from headrace.conformance.values import ColumnType, Types
+from headrace.errors import Error
+from headrace.kernel import Kernel
+
+_NOTE_BYTES = 4096
+_PR_SET_PDEATHSIG = 1
+_ADVICE = {
+    signal.SIGSEGV: "look for an access outside inputs and outputs, and for writes into inputs; -fsanitize=address helps",
+    signal.SIGBUS: "look for an access outside inputs and outputs, and for writes into inputs; -fsanitize=address helps",
+    signal.SIGFPE: "look for a division by zero",
+    signal.SIGABRT: "look for an exception that leaves the callback, a failed assertion, and damage to the heap",
+}
+
+Answer = dict[str, Any]
+
+
+class Note:
+    """The call that runs, in memory that outlives the process which makes it."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, _NOTE_BYTES)
+
+    def __call__(self, callback: str, given: str) -> None:
+        text = f"{callback}\n{given}".encode()[: _NOTE_BYTES - 1]
+        self._memory[: len(text) + 1] = text + b"\0"
+
+    def read(self) -> tuple[str, str]:
+        text = self._memory[:].split(b"\0", 1)[0].decode(errors="replace")
+        callback, _, given = text.partition("\n")
+        return callback, given
+
+
+def in_a_process(work: Callable[[Note], Answer], seconds: float) -> Answer:
+    """What the work gives, in a process of its own; of one that ends or hangs, in which call it did."""
+    note = Note()
+    reads, writes = os.pipe()
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        os.close(reads)
+        _work_in_child(work, note, writes, parent)
+    os.close(writes)
+    written = _read(reads, seconds)
+    if written is None:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    callback, given = note.read()
+    if written is None:
+        advice = "let it return; of an attribute without bounds, declare them; --time-limit gives more time"
+        return _failed(given, f"{callback} did not return within {seconds:g} s", advice)
+    if not written:
+        return _ended(callback, given, status)
+    answer: Answer = json.loads(written)
+    return answer
+
+
+def _failed(given: str, came: str, advice: str) -> Answer:
+    return {"ok": False, "given": given, "came": came, "advice": advice}
+
+
+def _ended(callback: str, given: str, status: int) -> Answer:
+    if not os.WIFSIGNALED(status):
+        came = f"{callback} ended the process with code {os.waitstatus_to_exitcode(status)}"
+        return _failed(given, came, "return an error, do not end the process")
+    number = signal.Signals(os.WTERMSIG(status))
+    return _failed(given, f"{callback} ended the process by {number.name}", _ADVICE.get(number, "find what raises it"))
+
+
+def _read(descriptor: int, seconds: float) -> bytes | None:
+    """All that is written until the other side ends; None: the time is over."""
+    end = time.monotonic() + seconds
+    written = b""
+    with selectors.DefaultSelector() as selector, os.fdopen(descriptor, "rb", buffering=0) as file:
+        selector.register(file, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(end - time.monotonic(), 0)):
+                return None
+            read = file.read(1 << 16)
+            if not read:
+                return written
+            written += read
+
+
+def _work_in_child(work: Callable[[Note], Answer], note: Note, writes: int, parent: int) -> None:
+    """Ends the process, whatever happens."""
+    try:
+        _end_with_parent()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # What the plugin prints is not taken for results.
+        os.dup2(2, 1)
+        if os.getppid() == parent:
+            answer = _answer(work, note)
+            os.write(writes, json.dumps(answer).encode())
+    finally:
+        os._exit(0)
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _answer(work: Callable[[Note], Answer], note: Note) -> Answer:
+    try:
+        return {"ok": True} | work(note)
+    except NotNeeded:
+        return {"ok": True, "needed": False}
+    except CheckFailed as error:
+        return _failed(error.given, error.came, error.advice)
+    except BrokenRule as error:
+        return _failed(note.read()[1], error.came, error.advice)
+    except MemoryError as error:
+        return _failed(note.read()[1], f"no memory: {error}", "check with less memory: --memory")
+    except Exception:
+        return _failed(note.read()[1], traceback.format_exc(), "this is a fault of the check: report it")
+
+
+def main(given: str) -> None:
+    _end_with_parent()
+    # The process that started this one gets it, too, and ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Spares the collections of each check what was there before it.
+    gc.freeze()
+    Conductor(json.loads(given)).run()
+
+
+@dataclasses.dataclass
+class Operator:
+    """One operator of the plugin: its kind is the name of its battery."""
+
+    kind: str
+    name: str
+    outputs: int
+
+
+class Conductor:
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._path = options["path"]
+        self._seed = options["seed"]
+        self._seconds = options["seconds"]
+        self._operators = options["operators"]
+        self._checks = options["checks"]
+        self._limits = Limits(options["memory"], options["calls"], options["seconds"])
+
+    def run(self) -> None:
+        loaded = in_a_process(lambda note: _load(note, self._path), self._seconds)
+        _write({"loaded": loaded})
+        for operator in loaded.get("operators", []):
+            if self._operators is None or operator["name"] in self._operators:
+                self._check(loaded["name"], Operator(**operator))
+
+    def _check(self, plugin: str, operator: Operator) -> None:
+        found: Answer = {}
+        for name, check in BATTERIES[operator.kind].items():
+            wanted = self._checks is None or name in self._checks
+            if not wanted and found:
+                continue
+            answer = in_a_process(functools.partial(self._run, check, operator, found), self._seconds)
+            found = found or answer.pop("found", {})
+            if answer.pop("needed", True) and (wanted or not answer["ok"]):
+                _write({"operator": f"{plugin}.{operator.name}", "check": name, **answer})
+            if not found:
+                return
+
+    def _run(self, check: Check, operator: Operator, found: Answer, note: Note) -> Answer:
+        note("the check", "nothing yet")
+        subject = Subject(self._path, operator.name, self._seed, self._limits, note, operator.outputs)
+        if found:
+            subject.types = [_types(each) for each in found["types"]]
+            subject.refused = found["refused"] and _types(found["refused"])
+            subject.given = found["given"]
+        check(subject)
+        return {} if found else {"found": _found(subject)}
+
+
+def _found(subject: Subject) -> Answer:
+    refused = subject.refused and _written(subject.refused)
+    types = [_written(each) for each in subject.types]
+    return {"types": types, "refused": refused, "given": subject.kernel.defaults()}
+
+
+def _load(note: Note, path: str) -> Answer:
+    note("loading", path)
+    try:
+        module = load_plugin(path)
+    except Error as error:
+        raise CheckFailed(path, str(error), "give a plugin that hr.load_plugin() takes") from error
+    operators = []
+    for name in module.__all__:
+        made: type[Kernel] = getattr(module, name)
+        operator = Operator("kernel", name, made._outputs or 1)
+        operators.append(dataclasses.asdict(operator))
+    name = module.__name__.rpartition(".")[2]
+    return {"name": name, "version": module.__dict__["__version__"], "operators": operators}
+
+
+def _written(types: Types) -> list[Any]:
+    return [[column.dtype, column.shape] for column in types]
+
+
+def _types(written: list[Any]) -> Types:
+    return tuple(ColumnType(dtype, tuple(shape)) for dtype, shape in written)
+
+
+def _write(answer: Answer) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,251 @@
+"""What a host does when a kernel asks for something, and the rules that the kernel may break then.
+
+Functions return a headrace_result. What a call is given is in it, as is what it asked for: other threads have theirs."""
+
+import ctypes as c
+import dataclasses
+import itertools
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from headrace.conformance import interface
+from headrace.conformance.declared_kernel import DeclaredKernel
+from headrace.conformance.memory import Block
+from headrace.conformance.values import ColumnType, Types, Value, is_text, numpy_dtype
+
+# The most bytes that a kernel gets for its outputs, unless a check says otherwise.
+MOST_OUTPUT = 1 << 28
+
+
+class BrokenRule(Exception):
+    """A rule of the interface that a kernel broke: what came, and what to do."""
+
+    def __init__(self, came: str, advice: str) -> None:
+        super().__init__(came)
+        self.came = came
+        self.advice = advice
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """An error that a callback returned."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """An output, for comparison."""
+
+    type: ColumnType
+    contents: bytes
+    strings: tuple[bytes, ...] = ()
+
+
+Result = Failure | tuple[Made, ...]
+
+
+@dataclasses.dataclass
+class How:
+    """How a kernel is applied."""
+
+    key: int = 0
+    block: Callable[..., Block] = Block
+    fill: int = 0xA5
+    fillers: Sequence[int] = ()
+    # The function of the host that fails in this call.
+    failing: str = ""
+    most_output: int = MOST_OUTPUT
+
+
+class Call:
+    """One call of one callback: what it may ask for, what it gave and what it did wrong."""
+
+    def __init__(
+        self, callback: str, kernel: "DeclaredKernel", values: Sequence[Value] = (), how: How | None = None
+    ) -> None:
+        self.callback = callback
+        self.kernel = kernel
+        self.values = values
+        self.how = how or How()
+        self.types: Types = ()
+        self.outputs: dict[int, Value | Block] = {}
+        self.made: dict[int, Made] = {}
+        self.blocks: dict[int, Block] = {}
+        self.given_inputs: dict[int, int] = {}
+        self.failure: Failure | None = None
+        self.broken: BrokenRule | None = None
+        self.draws = 0
+        self.refused_by_host = False
+        self._generator: random.Random | None = None
+
+    def generator(self) -> random.Random:
+        if self._generator is None:
+            self._generator = random.Random(self.how.key)
+        self.draws += 1
+        return self._generator
+
+    def breaks(self, came: str, advice: str) -> int:
+        if self.broken is None:
+            self.broken = BrokenRule(f"{self.callback}() {came}", advice)
+        return interface.FUNCTION_ERROR
+
+
+def asked(call: Call, name: str, behaviour: Callable[..., int], given: tuple[Any, ...]) -> int:
+    """What the function `name` of the host gives, if this call may ask for it."""
+    if name in ("fail", "stopped"):
+        return behaviour(call, *given)
+    if call.callback != "apply":
+        return call.breaks(f"calls {name}(), which is for apply() alone", "call it in apply()")
+    if call.how.failing == name:
+        return refuse(call, f"{name}() fails for a test")
+    return behaviour(call, *given)
+
+
+def refuse(call: Call, text: str) -> int:
+    """An error of the host's own, which the call fails with."""
+    call.refused_by_host = True
+    call.failure = Failure("ResourceError", text)
+    return interface.RESOURCE_ERROR
+
+
+class Functions:
+    """What the host's functions do."""
+
+    @staticmethod
+    def fail(call: Call, result: int, text: bytes | None) -> int:
+        if not 0 < result < len(interface.RESULTS) or not text:
+            return call.breaks(f"calls fail() with {result} and {text!r}", "give an error and a text")
+        if not call.refused_by_host:
+            call.failure = Failure(interface.RESULTS[result], text.decode(errors="replace"))
+        return result
+
+    @staticmethod
+    def stopped(call: Call) -> int:
+        return 0
+
+    @staticmethod
+    def allocate(call: Call, output: int, dtype: int, axes: int, shape: Any, data: Any) -> int:
+        made = _given_type(call, output, dtype, axes, shape)
+        if made is None:
+            return interface.FUNCTION_ERROR
+        if is_text(made.dtype):
+            return call.breaks(f"allocates {made}", "give bytes and strings by give_strings()")
+        size = math.prod(made.shape or ()) * numpy_dtype(made.dtype).itemsize
+        if size > call.how.most_output:
+            return refuse(call, f"an output of {size:,} bytes is beyond {call.how.most_output:,}")
+        block = call.how.block(size, call.how.fill)
+        call.blocks[output] = block
+        call.made[output] = Made(made, b"")
+        data[0] = block.address
+        return interface.OK
+
+    @staticmethod
+    def give_strings(
+        call: Call, output: int, dtype: int, axes: int, shape: Any, values: int | None, size: int, offsets: Any
+    ) -> int:
+        made = _given_type(call, output, dtype, axes, shape)
+        if made is None:
+            return interface.FUNCTION_ERROR
+        if not is_text(made.dtype):
+            return call.breaks(f"gives {made} by give_strings()", "allocate() is for numbers")
+        ends = offsets[: math.prod(made.shape or ()) + 1]
+        if any(a > b for a, b in itertools.pairwise(ends)) or ends[0] < 0 or ends[-1] > size:
+            return call.breaks(f"gives strings from {ends[0]} to {ends[-1]} of {size} bytes", "let offsets ascend")
+        letters = c.string_at(values, size) if size and values else b""
+        strings = tuple(letters[a:b] for a, b in itertools.pairwise(ends))
+        if made.dtype == "string":
+            b"".join(strings).decode()
+        call.made[output] = Made(made, b"", strings)
+        return interface.OK
+
+    @staticmethod
+    def give_input(call: Call, output: int, number: int) -> int:
+        if number >= len(call.values):
+            return call.breaks(f"gives input {number} of {len(call.values)}", "count inputs from 0")
+        value = call.values[number]
+        shape = (c.c_int64 * interface.MOST_AXES)(*(value.type.shape or ()))
+        dtype = interface.NUMBER_OF_DTYPE[value.type.dtype]
+        made = _given_type(call, output, dtype, len(value.type.shape or ()), shape)
+        if made is None:
+            return interface.FUNCTION_ERROR
+        call.made[output] = Made(made, b"" if value.array is None else value.contents, value.strings)
+        return interface.OK
+
+    @staticmethod
+    def random_bits(call: Call, numbers: Any, count: int) -> int:
+        return _draw(call, numbers, count, lambda generator: generator.getrandbits(32))
+
+    @staticmethod
+    def random_uniform(call: Call, numbers: Any, count: int) -> int:
+        return _draw(call, numbers, count, random.Random.random)
+
+    @staticmethod
+    def random_below(call: Call, bound: int, numbers: Any, count: int) -> int:
+        if bound == 0:
+            return call.breaks("asks for numbers below 0", "give a bound of 1 or more")
+        return _draw(call, numbers, count, lambda generator: generator.randrange(bound))
+
+    @staticmethod
+    def random_normal(call: Call, numbers: Any, count: int) -> int:
+        return _draw(call, numbers, count, lambda generator: generator.gauss(0, 1))
+
+    @staticmethod
+    def identity(call: Call, identity: Any) -> int:
+        if not call.kernel.random:
+            return _undeclared(call)
+        call.draws += 1
+        given = interface.Identity(c.sizeof(interface.Identity), 0, 7, call.how.key)
+        written = min(identity[0].struct_size, c.sizeof(given))
+        given.struct_size = written
+        c.memmove(c.addressof(identity[0]), c.addressof(given), written)
+        return interface.OK
+
+    @staticmethod
+    def fillers(call: Call, marks: Any, count: Any) -> int:
+        if not call.kernel.by_batch:
+            return call.breaks("asks for fillers() and does not declare HEADRACE_BY_BATCH", "declare it")
+        count[0] = len(call.how.fillers)
+        if call.how.fillers:
+            block = Block(len(call.how.fillers), 0, bytes(call.how.fillers))
+            call.blocks[-1] = block
+            marks[0] = block.address
+        else:
+            marks[0] = None
+        return interface.OK
+
+
+def _undeclared(call: Call) -> int:
+    return call.breaks("asks for random numbers and does not declare HEADRACE_RANDOM", "declare it")
+
+
+def _draw(call: Call, numbers: Any, count: int, draw: Callable[[random.Random], float]) -> int:
+    if not call.kernel.random:
+        return _undeclared(call)
+    generator = call.generator()
+    for at in range(count):
+        numbers[at] = draw(generator)
+    return interface.OK
+
+
+def _given_type(call: Call, output: int, dtype: int, axes: int, shape: Any) -> ColumnType | None:
+    """The type of an output that is given; None: it must not be."""
+    if output >= len(call.types) or output in call.made:
+        how = "twice" if output in call.made else f"and declares {len(call.types)}"
+        call.breaks(f"gives output {output} {how}", "give each output once, counted from 0")
+        return None
+    if dtype not in interface.DTYPES or not 0 <= axes <= interface.MOST_AXES:
+        call.breaks(f"gives output {output} of dtype {dtype} and {axes} axes", "give a headrace_dtype and 0 to 32 axes")
+        return None
+    made = ColumnType(interface.DTYPES[dtype], tuple(shape[:axes]) if axes else ())
+    if not call.types[output].takes(made):
+        came = f"gives {made} for output {output}, and infer() says {call.types[output]}"
+        call.breaks(came, "make infer() and apply() agree")
+        return None
+    return made
