@@ -264,7 +264,7 @@ typedef struct headrace_host {
   int32_t (*add_column)(headrace_call* call, const char* name, int32_t dtype, int32_t axes, const int64_t* shape);
 
   /* For next(), once, before outputs: there is a row, and it takes the bytes `begin` to `end` of the file, at least
-   * one. `begin` is what makes the row itself, in its key, in states and in messages: it is at least the end of the row
+   * one. `begin` identifies the row, in its key, in states and in messages: it is at least the end of the row
    * before, and less than the `end` that open() was given. The row's own bytes may reach beyond that. Rows that share a
    * compressed block take one byte of it each. */
   int32_t (*begin_row)(headrace_call* call, int64_t begin, int64_t end);

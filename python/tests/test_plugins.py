@@ -17,6 +17,7 @@ import pytest
 from conftest import ROOT, run_python
 
 import headrace as hr
+from headrace import _engine
 from headrace import vision as V
 from headrace.__main__ import main
 from headrace.kernel import Kernel
@@ -1370,6 +1371,11 @@ def test_misdeclared_sources_and_formats_are_named(tmp_path):
     assert [int(row["x"]) for row in right.Rows()] == [0, 1, 2]
     (tmp_path / "a.bin").write_bytes(b"abc")
     assert list(right.Files(str(tmp_path / "a.bin"))) == []
+    built("waits.so", "-DTRAITS=HEADRACE_WAITS|HEADRACE_NOT_DETERMINISTIC", '-DPLUGIN="waitops"')
+    assert [int(row["x"]) for row in hr.load_plugin(tmp_path / "waits.so").Rows()] == [0, 1, 2]
+    declared = {op["name"]: op["traits"] for op in json.loads(_engine.declarations())["operators"]}
+    assert declared["waitops.Rows"]["file_io"] and not declared["waitops.Rows"]["deterministic"]
+    assert declared["missources.Rows"]["deterministic"] and not declared["missources.Rows"]["file_io"]
     # A parameter of any name that is not taken.
     named = hr.load_plugin(built("named.so", '-DATTRIBUTE="hosted"', '-DPLUGIN="hostedops"'))
     assert list(named.Files(str(tmp_path / "a.bin"), hosted="x", shuffle=True)) == []
