@@ -1,9 +1,11 @@
-/* Operators built outside: the C interface between Headrace and a plugin, a shared library that hr.load_plugin() opens.
+/* Operators built outside: the C interface between Headrace and a plugin, a shared library that hr.load_plugin() opens:
+ * kernels, sources with random access, and readers of file formats.
  *
  * A plugin includes this header alone and links nothing of Headrace's. It exports two symbols: headrace_plugin_abi, the
  * version that it needs, and headrace_plugin_query(), which gives what the plugin has, as data. Headrace makes Python
- * classes, checks, defaults, documentation and messages of it; in graphs a kernel is called "PLUGIN.Kernel" and has its
- * version. The interface is for machines whose long and pointers have 64 bits; numbers are in the machine's byte order.
+ * classes, checks, defaults, documentation and messages of it; in graphs an operator is called "PLUGIN.Name" and has
+ * its version. The interface is for machines whose long and pointers have 64 bits; numbers are in the machine's byte
+ * order.
  *
  * Versions. HEADRACE_PLUGIN_ABI is major * 65536 + minor. A plugin works with every Headrace of the major version that
  * it needs and of that minor version or a later one. Every structure begins with its size, as the compiler of the side
@@ -16,14 +18,14 @@
  * element type that it does not know. Inputs are in the host's memory, row-major and without gaps, of an element type
  * listed below, unless a kernel declares by a later version's trait that it takes others. Fields that are expected to
  * come: of kernels, an upgrade of older versions' attributes, many rows a call, devices, memory to work in; of the
- * host, warnings, provenance, epoch and rank, outputs that the plugin allocated; of plugins, sources, formats, and what
- * to do after fork().
+ * host, warnings, provenance, epoch and rank, outputs that the plugin allocated; of plugins, what to do after fork().
  *
  * Threads. One thread at a time calls headrace_plugin_query(), once, and again each time that a library that was
  * refused is loaded again. Every other callback may be called by any thread and by several at once, also with the same
- * state: a state is not changed after it was created. A callback must not throw, longjmp, fork, or end its thread, and
- * must return: nothing can interrupt it. infer() and create() may be called by a thread that holds Python's interpreter
- * lock, so they wait for no thread that needs it. A headrace_call and the pointers that a callback is given are valid
+ * state: a state is not changed after it was created. A reader of a format is the exception: one thread at a time calls
+ * its next() and close(). A callback must not throw, longjmp, fork, or end its thread, and must return: nothing can
+ * interrupt it. infer(), columns() and create() may be called by a thread that holds Python's interpreter lock, so they
+ * wait for no thread that needs it. A headrace_call and the pointers that a callback is given are valid
  * until it returns, and for its own thread alone.
  *
  * Memory. What the plugin declares stays valid and unchanged while the process runs; a library that was called is never
@@ -41,7 +43,7 @@
 #endif
 
 #define HEADRACE_PLUGIN_ABI_MAJOR 1
-#define HEADRACE_PLUGIN_ABI_MINOR 0
+#define HEADRACE_PLUGIN_ABI_MINOR 1
 #define HEADRACE_PLUGIN_ABI (HEADRACE_PLUGIN_ABI_MAJOR * 65536U + HEADRACE_PLUGIN_ABI_MINOR)
 
 #define HEADRACE_PLUGIN_EXPORT __attribute__((visibility("default")))
@@ -149,11 +151,13 @@ enum {
   HEADRACE_BROADCAST = 16         /* of a list: one number stands for the longest of `lengths` */
 };
 
-/* A parameter of the kernel. A sequence of them ends with NULL, and so does every sequence below. */
+/* A parameter of the operator. A sequence of them ends with NULL, and so does every sequence below. */
 typedef struct headrace_attribute {
   uint32_t struct_size;
-  int32_t type;              /* a headrace_attribute_type */
-  const char* name;          /* a Python name in small letters; neither "seed" nor "name" */
+  int32_t type; /* a headrace_attribute_type */
+  /* A Python name in small letters; neither "seed" nor "name", nor, of sources and formats, "shuffle", nor, of formats,
+   * "patterns", "window", "interleave", "sharding" and "split_bytes". */
+  const char* name;
   const char* doc;           /* one sentence */
   const char* default_value; /* in Python's notation: "1", "True", "'up'", "(0.5, 1.0)", "None"; NULL: required */
   uint64_t flags;            /* HEADRACE_NULLABLE and so on */
@@ -204,9 +208,13 @@ typedef struct headrace_identity {
   uint64_t key;    /* of the row in its source; of a batch, that of its first row */
 } headrace_identity;
 
+/* A file that a format reads; of version 1.1. */
+typedef struct headrace_file headrace_file;
+
 /* What Headrace offers to callbacks. Functions return HEADRACE_OK or an error, which the callback passes on: it has its
  * text already, and the call fails with it even if the callback goes on. fail() and stopped() are for every callback
- * that has a headrace_call, the others for apply() alone. */
+ * that has a headrace_call, allocate() and give_strings() for apply() of kernels, read() of sources and next() of
+ * formats, and the others for apply() alone, unless they say otherwise. */
 typedef struct headrace_host {
   uint32_t struct_size;
   uint32_t abi; /* HEADRACE_PLUGIN_ABI of this Headrace */
@@ -217,8 +225,8 @@ typedef struct headrace_host {
   int32_t (*fail)(headrace_call* call, int32_t result, const char* text);
 
   /* Memory for output number `output`, of numbers; not initialised, aligned to 64 bytes, or to the size of an element
-   * where it is a row's slot in a batch. Once for each output, of the type that infer() gives for these inputs. Of
-   * bools every byte but 0 counts as true. */
+   * where it is a row's slot in a batch. Once for each output, of the type that infer() gives for these inputs, or
+   * columns() for the rows. Of bools every byte but 0 counts as true. */
   int32_t (*allocate)(headrace_call* call, uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
                       void** data);
   /* An output of bytes or strings, which are copied: string i is the bytes offsets[i] to offsets[i + 1] of the
@@ -248,6 +256,25 @@ typedef struct headrace_host {
 
   /* 1 if the result is not needed any more, because the pipeline is closed: a long computation may then fail. */
   int32_t (*stopped)(headrace_call* call);
+
+  /* The rest is of version 1.1. */
+
+  /* For columns(): a column more, which is the output of that number, counted from 0. Of dtype and axes as in
+   * headrace_type; a length of -1 differs from row to row. `shape` may be NULL if there are no axes. */
+  int32_t (*add_column)(headrace_call* call, const char* name, int32_t dtype, int32_t axes, const int64_t* shape);
+
+  /* For next(), once, before outputs: there is a row, and it takes the bytes `begin` to `end` of the file, at least
+   * one. `begin` identifies the row, in its key, in states and in messages: it is at least the end of the row
+   * before, and less than the `end` that open() was given. The row's own bytes may reach beyond that. Rows that share a
+   * compressed block take one byte of it each. */
+  int32_t (*begin_row)(headrace_call* call, int64_t begin, int64_t end);
+
+  /* For find(), open() and next(), of the file that they were given. Its size in bytes when it was opened: */
+  int32_t (*file_size)(headrace_call* call, const headrace_file* file, int64_t* bytes);
+  /* Reads `bytes` bytes from `offset` on; an error of the data if the file ends before them. Reads one behind the other
+   * are cheap, however small: a block of the file is read at once, and the next one ahead. Others read what is asked
+   * for, and wait for it. */
+  int32_t (*read_file)(headrace_call* call, headrace_file* file, int64_t offset, uint64_t bytes, void* target);
 } headrace_host;
 
 /* ---- Kernels: from the tensors of a row to tensors of that row ---- */
@@ -263,7 +290,10 @@ enum {
   HEADRACE_BY_BATCH = 4,
   /* Takes one column, of any shape, and each element of an output, which has the same shape, depends on the element at
    * its place alone: so one call may process many small rows, as one tensor. Not with the traits above. */
-  HEADRACE_POINTWISE = 8
+  HEADRACE_POINTWISE = 8,
+  /* Of version 1.1, and of sources alone: read() waits for a disk, a network or another process. It runs on threads of
+   * their own, more of them where that is quicker. */
+  HEADRACE_WAITS = 16
 };
 
 typedef struct headrace_kernel {
@@ -296,6 +326,78 @@ typedef struct headrace_kernel {
   int32_t (*apply)(headrace_call* call, const void* state, const headrace_tensor* const* inputs, uint32_t input_count);
 } headrace_kernel;
 
+/* ---- Sources with random access: rows by number; of version 1.1 ---- */
+
+/* What an opened source has. Headrace sets struct_size and zeros, and open() the rest. */
+typedef struct headrace_rows {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t count; /* of rows, the same in every epoch */
+  /* A hash of what the rows are, as far as that is known without reading them all, such as of a file's size and time; a
+   * state goes on only where it is the same. 0: not known. */
+  uint64_t fingerprint;
+} headrace_rows;
+
+/* Shuffled by numbers, shared among ranks, and resumed at once. In Python a class with the attributes and `shuffle`,
+ * `seed` and `name`. */
+typedef struct headrace_source {
+  uint32_t struct_size;
+  uint32_t version;    /* as of a kernel */
+  const char* name;    /* a Python class name */
+  const char* summary; /* one sentence */
+  const char* doc;     /* NULL: none */
+  const char* example; /* "myops.Frames('a.db')". NULL: none */
+  uint64_t traits;     /* HEADRACE_NOT_DETERMINISTIC, HEADRACE_WAITS */
+  const headrace_attribute* const* attributes;
+
+  /* Adds the columns of the rows, at least one, before anything runs. It depends on the attributes alone, and is cheap.
+   */
+  int32_t (*columns)(headrace_call* call, const headrace_value* const* values);
+  /* Makes an instance for a run; several may be alive. The state may be NULL. */
+  int32_t (*open)(headrace_call* call, const headrace_value* const* values, void** state, headrace_rows* rows);
+  /* Of a state that open() made without an error, once. NULL: none is needed. */
+  void (*destroy)(void* state);
+  /* Makes each output of row `row`, which is less than the count, by allocate() or give_strings(); each time the same,
+   * from any thread. */
+  int32_t (*read)(headrace_call* call, const void* state, uint64_t row);
+} headrace_source;
+
+/* ---- Formats: files of rows, read in splits; of version 1.1 ---- */
+
+/* A split is a run of bytes of a file, and has the rows that begin in it. Splits are chosen by size, before files are
+ * looked at, and are read in any order, by any rank. In Python a class with `patterns`, the attributes, and `shuffle`,
+ * `window`, `interleave`, `sharding`, `split_bytes`, `seed` and `name`, as headrace.Text has them. */
+typedef struct headrace_format {
+  uint32_t struct_size;
+  uint32_t version; /* as of a kernel */
+  const char* name;
+  const char* summary;
+  const char* doc;
+  const char* example;
+  uint64_t traits; /* 0 */
+  const headrace_attribute* const* attributes;
+
+  /* As of a source. */
+  int32_t (*columns)(headrace_call* call, const headrace_value* const* values);
+  /* What the others need of the attributes; as of a kernel. NULL: the state is NULL. */
+  int32_t (*create)(headrace_call* call, const headrace_value* const* values, void** state);
+  void (*destroy)(void* state);
+  /* Where the first row begins that begins at byte `byte` of the file or behind it; the file's size if there is none.
+   * For a byte at which a row begins it gives that byte. NULL: that cannot be found out without reading from the start:
+   * a file is one split, and a state is gone on from by reading it again. */
+  int32_t (*find)(headrace_call* call, const void* state, headrace_file* file, int64_t byte, int64_t* begin);
+  /* Makes a reader of the rows that begin in bytes `begin` to `end` of the file: `begin` is what find() gave, or 0
+   * without it, and less than `end`, which is at most the file's size. */
+  int32_t (*open)(headrace_call* call, const void* state, headrace_file* file, int64_t begin, int64_t end,
+                  void** reader);
+  /* Gives the next row: begin_row(), then each output by allocate() or give_strings(). If it returns HEADRACE_OK
+   * without begin_row(), the split has no more. An error after begin_row() is that row's own, and next() is called for
+   * the row behind it where such rows are left out; an error before it ends the reading. */
+  int32_t (*next)(headrace_call* call, void* reader, headrace_file* file);
+  /* Of a reader that open() made without an error, once, in any state of it. NULL: none is needed. */
+  void (*close)(void* reader);
+} headrace_format;
+
 /* ---- The plugin ---- */
 
 typedef struct headrace_plugin {
@@ -305,6 +407,9 @@ typedef struct headrace_plugin {
   const char* version;                   /* for people: "1.2" */
   const char* doc;                       /* NULL: none */
   const headrace_kernel* const* kernels; /* ends with NULL. NULL: none */
+  /* Of version 1.1: */
+  const headrace_source* const* sources;
+  const headrace_format* const* formats;
 } headrace_plugin;
 
 /* The two symbols that a plugin exports, and defines. The first is read before anything of the plugin is called (what

@@ -76,7 +76,7 @@ def shows(shown: str, printed: str) -> bool:
 
 @pytest.fixture
 def folder(tmp_path: pathlib.Path, photos: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A working folder with the files of the examples: `photos`, `masks` of the same names, `corpus`, and the source of a plugin."""
+    """A working folder with the files of the examples: `photos`, `masks` of the same names, `corpus`, and the sources of plugins."""
     from PIL import Image
 
     for picture in sorted(photos.glob("*/*.jpg")):
@@ -90,7 +90,8 @@ def folder(tmp_path: pathlib.Path, photos: pathlib.Path, monkeypatch: pytest.Mon
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus/a.txt").write_text("A headrace brings water to a wheel.\n\nThe wheel turns.\n")
     (tmp_path / "corpus/b.txt").write_text("The tailrace takes the water away.\n")
-    shutil.copyfile(ROOT / "examples/plugin/vignette.cc", tmp_path / "vignette.cc")
+    for name in ("vignette.cc", "gauge.cc"):
+        shutil.copyfile(ROOT / "examples/plugin" / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/buffer.h"
+#include "core/tensor.h"
 #include "io/files/file_system.h"
 
 namespace headrace {
@@ -49,6 +50,8 @@ struct RecordBlock {
   BufferRef buffer;  // holds `bytes`
   const uint8_t* bytes = nullptr;
   std::vector<Record> records;
+  // Of formats whose readers give tensors: those of each record, or why it is no row. `bytes` is null then.
+  std::vector<absl::StatusOr<std::vector<Tensor>>> rows;
   std::vector<LostBytes> lost;  // under kSkip: in front of the records, or at the end of the split
   int64_t end = 0;              // the byte of the file at which the record behind the last one would begin
 

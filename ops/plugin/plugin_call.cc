@@ -16,7 +16,9 @@
 #include "core/stop_signal.h"
 #include "core/utf8.h"
 #include "ir/suggestion.h"
+#include "ops/plugin/plugin_file.h"
 #include "ops/plugin/plugin_text.h"
+#include "ops/plugin/plugin_type.h"
 
 using headrace::Cat;
 using headrace::DType;
@@ -48,6 +50,17 @@ ErrorKind KindOfResult(int32_t result) {
     default:
       return ErrorKind::kFunction;
   }
+}
+
+// What a callback that makes no row does wrong.
+std::string OutsideRow(std::string_view function) {
+  return Cat("calls ", function, "(), which is for apply() and read() alone, and for next() behind begin_row()");
+}
+
+// Every byte but 0 is true, and readers of bools rely on 1.
+void MakeBools(Tensor& tensor) {
+  uint8_t* const bytes = tensor.mutable_raw();
+  for (int64_t i = 0; i < tensor.elements(); ++i) bytes[i] = bytes[i] != 0 ? 1 : 0;
 }
 
 bool IsResult(int32_t result) { return result >= HEADRACE_OK && result <= HEADRACE_FUNCTION_ERROR; }
@@ -101,7 +114,9 @@ int32_t headrace_call::Refuse(absl::Status error) {
 }
 
 int32_t headrace_call::Fillers(const uint8_t** marks, uint64_t* count) {
-  if (row_ == nullptr) return Refuse(Broken("calls fillers(), which is for apply() alone"));
+  if (row_ == nullptr || row_->context == nullptr) {
+    return Refuse(Broken("calls fillers(), which is for apply() alone"));
+  }
   if (marks == nullptr || count == nullptr) return Refuse(Broken("gives fillers() no place for marks or their number"));
   const absl::Span<const bool> fillers = row_->context->fillers();
   static_assert(sizeof(bool) == sizeof(uint8_t));
@@ -134,22 +149,23 @@ absl::Status headrace_call::CheckOutput(uint32_t output, int32_t dtype, absl::Sp
   }
   const auto given = static_cast<DType>(dtype);
   if (headrace::ir::FitsType(row_->types[output], given, shape)) return absl::OkStatus();
-  return Broken(Cat("gives ", DTypeName(given), " ", headrace::ShapeName(shape), " for output ", output,
-                    ", and its infer() says ", TypeName(row_->types[output])));
+  return Broken(Cat("gives ", DTypeName(given), " ", headrace::ShapeName(shape), " for output ", output, ", and its ",
+                    row_->typed_by, " says ", TypeName(row_->types[output])));
 }
 
 int32_t headrace_call::Allocate(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape, void** data) {
   if (data == nullptr) return Refuse(Broken("gives allocate() no place for the memory's address"));
   *data = nullptr;
-  if (row_ == nullptr) return Refuse(Broken("calls allocate(), which is for apply() alone"));
+  if (!MakesRow()) return Refuse(Broken(OutsideRow("allocate")));
   if (absl::Status wrong = CheckShape(axes, shape); !wrong.ok()) return Refuse(std::move(wrong));
   const auto lengths = absl::MakeSpan(shape, static_cast<size_t>(axes));
   if (absl::Status wrong = CheckOutput(output, dtype, lengths); !wrong.ok()) return Refuse(std::move(wrong));
   const auto type = static_cast<DType>(dtype);
   if (headrace::IsVariableLength(type))
     return Refuse(Broken("calls allocate() for strings; give_strings() copies them"));
+  const bool in_place = row_->types.size() == 1 && row_->context != nullptr;
   absl::StatusOr<Tensor> made =
-      row_->types.size() == 1 ? row_->context->AllocateOutput(type, lengths) : Tensor::Allocate(type, lengths);
+      in_place ? row_->context->AllocateOutput(type, lengths) : Tensor::Allocate(type, lengths);
   if (!made.ok()) return Refuse(made.status());
   *data = made->mutable_raw();
   row_->outputs[output] = *std::move(made);
@@ -158,7 +174,7 @@ int32_t headrace_call::Allocate(uint32_t output, int32_t dtype, int32_t axes, co
 
 int32_t headrace_call::GiveStrings(uint32_t output, int32_t dtype, int32_t axes, const int64_t* shape,
                                    const void* values, uint64_t value_bytes, const int64_t* offsets) {
-  if (row_ == nullptr) return Refuse(Broken("calls give_strings(), which is for apply() alone"));
+  if (!MakesRow()) return Refuse(Broken(OutsideRow("give_strings")));
   if (absl::Status wrong = CheckShape(axes, shape); !wrong.ok()) return Refuse(std::move(wrong));
   const auto lengths = absl::MakeSpan(shape, static_cast<size_t>(axes));
   if (absl::Status wrong = CheckOutput(output, dtype, lengths); !wrong.ok()) return Refuse(std::move(wrong));
@@ -198,8 +214,29 @@ int32_t headrace_call::GiveInput(uint32_t output, uint32_t input) {
   return HEADRACE_OK;
 }
 
+int32_t headrace_call::AddColumn(const char* name, int32_t dtype, int32_t axes, const int64_t* shape) {
+  if (columns_ == nullptr) return Refuse(Broken("calls add_column(), which is for columns() alone"));
+  if (name == nullptr || *name == 0 || !headrace::IsUtf8(name)) {
+    return Refuse(Broken("names a column by no text in UTF-8"));
+  }
+  const auto same = [name](const headrace::ir::Column& column) { return column.name == name; };
+  if (std::any_of(columns_->begin(), columns_->end(), same))
+    return Refuse(Broken(Cat("gives column ", name, " twice")));
+  absl::StatusOr<headrace::ir::ColumnType> type = headrace::TypeOfParts(dtype, axes, shape);
+  if (!type.ok()) return Refuse(Broken(Cat("gives column ", name, " ", headrace::ToStd(type.status().message()))));
+  columns_->push_back({name, *std::move(type)});
+  return HEADRACE_OK;
+}
+
+int32_t headrace_call::BeginRow(int64_t begin, int64_t end) {
+  if (place_ == nullptr) return Refuse(Broken("calls begin_row(), which is for next() alone"));
+  if (place_->given) return Refuse(Broken("calls begin_row() twice for one row"));
+  *place_ = {true, begin, end};
+  return HEADRACE_OK;
+}
+
 headrace::RowRandom* headrace_call::Random() {
-  if (row_ == nullptr) {
+  if (row_ == nullptr || row_->context == nullptr) {
     Refuse(Broken("asks for random numbers, which only apply() may"));
   } else if (!row_->random) {
     Refuse(Broken("asks for random numbers or the row's identity, and its kernel does not declare HEADRACE_RANDOM"));
@@ -210,6 +247,19 @@ headrace::RowRandom* headrace_call::Random() {
 }
 
 namespace headrace {
+
+absl::Status FinishOutputs(std::string_view op, std::string_view callback, absl::Span<const Tensor> inputs,
+                           Tensors& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tensor& output = outputs[i];
+    if (!output.valid()) return BrokenRule(op, callback, Cat("gives no output ", i, " and no error"));
+    if (output.dtype() != DType::kBool) continue;
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                      [&output](const Tensor& input) { return input.raw() == output.raw(); });
+    if (!is_input) MakeBools(output);
+  }
+  return absl::OkStatus();
+}
 
 absl::Status BrokenRule(std::string_view op, std::string_view callback, std::string_view how) {
   const std::string_view plugin = ir::PluginOf(op);
@@ -260,6 +310,20 @@ int32_t Identify(headrace_call* call, headrace_identity* identity) {
   });
 }
 
+int32_t FileSize(headrace_call* call, const headrace_file* file, int64_t* bytes) {
+  if (file == nullptr || bytes == nullptr) return call->RefuseAs("gives file_size() no file or no place");
+  *bytes = file->bytes->size();
+  return HEADRACE_OK;
+}
+
+int32_t ReadFile(headrace_call* call, headrace_file* file, int64_t offset, uint64_t bytes, void* target) {
+  if (file == nullptr || (target == nullptr && bytes > 0))
+    return call->RefuseAs("gives read_file() no file or no place");
+  if (offset < 0) return call->RefuseAs(Cat("reads from byte ", offset));
+  const absl::Status read = file->bytes->Read(offset, bytes, static_cast<uint8_t*>(target));
+  return read.ok() ? HEADRACE_OK : call->Refuse(read);
+}
+
 }  // namespace
 
 const headrace_host& PluginHost() {
@@ -297,6 +361,16 @@ const headrace_host& PluginHost() {
       .fillers = [](headrace_call* call, const uint8_t** marks,
                     uint64_t* count) { return Kept(call, [&] { return call->Fillers(marks, count); }); },
       .stopped = [](headrace_call*) { return StopSignal::Raised() ? 1 : 0; },
+      .add_column =
+          [](headrace_call* call, const char* name, int32_t dtype, int32_t axes, const int64_t* shape) {
+            return Kept(call, [&] { return call->AddColumn(name, dtype, axes, shape); });
+          },
+      .begin_row = [](headrace_call* call, int64_t begin,
+                      int64_t end) { return Kept(call, [&] { return call->BeginRow(begin, end); }); },
+      .file_size = [](headrace_call* call, const headrace_file* file,
+                      int64_t* bytes) { return Kept(call, [&] { return FileSize(call, file, bytes); }); },
+      .read_file = [](headrace_call* call, headrace_file* file, int64_t offset, uint64_t bytes,
+                      void* target) { return Kept(call, [&] { return ReadFile(call, file, offset, bytes, target); }); },
   };
   return host;
 }

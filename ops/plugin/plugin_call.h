@@ -33,15 +33,26 @@ struct headrace_call {
   // Runs the callback. Errors: the one that it returned, with its text; kFunction if it throws or breaks a rule.
   absl::Status Run(absl::FunctionRef<int32_t(headrace_call*)> callback);
 
-  // Everything that apply() may ask for. `types` are the types of the outputs; all must outlive the call.
+  // Everything that a callback which makes outputs may ask for. `types` are the types of the outputs; all must outlive
+  // the call.
   struct Row {
     absl::Span<const headrace::Tensor> inputs = {};
     absl::Span<const headrace::ir::ColumnType> types = {};
-    headrace::KernelContext* context = nullptr;
+    std::string_view typed_by = "infer()";       // what says these types
+    headrace::KernelContext* context = nullptr;  // null: the row is a source's
     bool random = false;
     headrace::Tensors outputs = {};
   };
   void Give(Row* row) { row_ = row; }
+  // What columns() adds to.
+  void Give(headrace::ir::Columns* columns) { columns_ = columns; }
+  // What next() says of a row's place in its file.
+  struct Place {
+    bool given = false;
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+  void Give(Place* place) { place_ = place; }
 
   // What the host's functions do; see headrace_plugin.h.
   int32_t Fail(int32_t result, const char* text);
@@ -52,6 +63,8 @@ struct headrace_call {
   // Null, with the error noted: this callback may not draw.
   headrace::RowRandom* Random();
   int32_t Fillers(const uint8_t** marks, uint64_t* count);
+  int32_t AddColumn(const char* name, int32_t dtype, int32_t axes, const int64_t* shape);
+  int32_t BeginRow(int64_t begin, int64_t end);
   // Notes the first error, and returns the result that passes it on.
   int32_t Refuse(absl::Status error);
   // The same, for a rule that is broken: `how` continues "apply() of myops.Blur".
@@ -64,13 +77,23 @@ struct headrace_call {
 
   const std::string_view op_;
   const std::string_view callback_;
+  // The outputs of a row may be made now.
+  bool MakesRow() const { return row_ != nullptr && (place_ == nullptr || place_->given); }
+
   Row* row_ = nullptr;
+  headrace::ir::Columns* columns_ = nullptr;
+  Place* place_ = nullptr;
   absl::Status error_;
   int32_t failed_ = 0;
   std::string text_;
 };
 
 namespace headrace {
+
+// That apply(), read() or next() made every output; where bools have other bytes than 0 and 1, they become 1, but in
+// those that are inputs.
+absl::Status FinishOutputs(std::string_view op, std::string_view callback, absl::Span<const Tensor> inputs,
+                           Tensors& outputs);
 
 // The functions that plugins are given; valid while the process runs.
 const headrace_host& PluginHost();

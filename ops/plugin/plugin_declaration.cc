@@ -6,9 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/utf8.h"
+#include "ops/order/permute.h"
 #include "ops/plugin/plugin_struct.h"
+#include "ops/source/file_patterns.h"
+#include "ops/source/split_source.h"
 
 namespace headrace {
 namespace {
@@ -16,8 +20,21 @@ namespace {
 // Of version 1.0 of the interface.
 constexpr size_t kFirstKernel = 104;
 constexpr size_t kFirstAttribute = 88;
-static_assert(sizeof(headrace_kernel) == kFirstKernel && sizeof(headrace_attribute) == kFirstAttribute,
+// Of version 1.1.
+constexpr size_t kFirstSource = 88;
+constexpr size_t kFirstFormat = 112;
+static_assert(sizeof(headrace_kernel) == kFirstKernel && sizeof(headrace_attribute) == kFirstAttribute &&
+                  sizeof(headrace_source) == kFirstSource && sizeof(headrace_format) == kFirstFormat,
               "structures may only grow at their ends");
+
+// Parameters that every class of a kind has.
+using Names = absl::Span<const char* const>;
+constexpr std::array<const char*, 2> kOfKernels = {"seed", "name"};
+constexpr std::array<const char*, 3> kOfSources = {"seed", "name", "shuffle"};
+constexpr std::array<const char*, 8> kOfFormats = {"seed",   "name",       "shuffle",  "patterns",
+                                                   "window", "interleave", "sharding", "split_bytes"};
+// Splits of files that are not cut: larger than any file.
+constexpr char kWholeFiles[] = "1000000000000000";
 
 // Words that a class cannot have as its name.
 constexpr std::array<std::string_view, 3> kPythonValues = {"None", "True", "False"};
@@ -83,13 +100,13 @@ absl::Status CheckBounds(const headrace_attribute& attribute, std::string_view w
   return absl::OkStatus();
 }
 
-absl::Status CheckAttribute(const headrace_attribute& attribute, std::string_view op) {
+absl::Status CheckAttribute(const headrace_attribute& attribute, std::string_view op, Names taken) {
   HEADRACE_RETURN_IF_ERROR(CheckText(attribute.name, true, Cat("name for an attribute of ", op)));
   const std::string_view name = attribute.name;
-  if (!IsPythonName(name) || name == "seed" || name == "name") {
-    return UnsupportedError(
-        "names an attribute of ", op, " \"", name,
-        "\"; names have small letters, digits and _, and are no words of Python's, nor seed or name");
+  if (!IsPythonName(name) || std::count(taken.begin(), taken.end(), name) > 0) {
+    return UnsupportedError("names an attribute of ", op, " \"", name,
+                            "\"; names have small letters, digits and _, and are no words of Python's, nor ",
+                            absl::StrJoin(taken, ", "));
   }
   const std::string what = Cat(" of the attribute ", name, " of ", op);
   HEADRACE_RETURN_IF_ERROR(CheckText(attribute.doc, true, Cat("doc", what)));
@@ -108,15 +125,26 @@ absl::Status CheckAttribute(const headrace_attribute& attribute, std::string_vie
   return CheckBounds(attribute, what);
 }
 
+// What kernels, sources and formats have in common.
+template <typename Struct>
+absl::Status CheckTexts(const Struct& given, std::string_view op) {
+  HEADRACE_RETURN_IF_ERROR(CheckText(given.summary, true, Cat("summary of ", op)));
+  HEADRACE_RETURN_IF_ERROR(CheckText(given.doc, false, Cat("doc of ", op)));
+  HEADRACE_RETURN_IF_ERROR(CheckText(given.example, false, Cat("example of ", op)));
+  if (given.version == 0 || given.version > std::numeric_limits<int>::max()) {
+    return UnsupportedError("gives version ", given.version, " of ", op, "; versions count from 1");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTraits(uint64_t given, uint64_t known, std::string_view op) {
+  if ((given & ~known) == 0) return absl::OkStatus();
+  return UnsupportedError("gives traits of ", op, " that this Headrace does not know: ", given & ~known);
+}
+
 absl::Status CheckKernel(const headrace_kernel& kernel, std::string_view op) {
-  HEADRACE_RETURN_IF_ERROR(CheckText(kernel.summary, true, Cat("summary of ", op)));
-  HEADRACE_RETURN_IF_ERROR(CheckText(kernel.doc, false, Cat("doc of ", op)));
-  HEADRACE_RETURN_IF_ERROR(CheckText(kernel.example, false, Cat("example of ", op)));
   if (kernel.infer == nullptr) return UnsupportedError("gives no infer() of ", op);
   if (kernel.apply == nullptr) return UnsupportedError("gives no apply() of ", op);
-  if (kernel.version == 0 || kernel.version > std::numeric_limits<int>::max()) {
-    return UnsupportedError("gives version ", kernel.version, " of ", op, "; versions count from 1");
-  }
   if (kernel.least_inputs == 0 || kernel.most_inputs < kernel.least_inputs) {
     return UnsupportedError("says that ", op, " takes ", kernel.least_inputs, " to ", kernel.most_inputs,
                             " columns; it must take at least one");
@@ -126,12 +154,44 @@ absl::Status CheckKernel(const headrace_kernel& kernel, std::string_view op) {
   }
   if (kernel.reserved != 0) return UnsupportedError("sets the reserved field of ", op, " to ", kernel.reserved);
   constexpr uint64_t kKnown = HEADRACE_RANDOM | HEADRACE_NOT_DETERMINISTIC | HEADRACE_BY_BATCH | HEADRACE_POINTWISE;
-  if ((kernel.traits & ~kKnown) != 0) {
-    return UnsupportedError("gives traits of ", op, " that this Headrace does not know: ", kernel.traits & ~kKnown);
-  }
+  HEADRACE_RETURN_IF_ERROR(CheckTraits(kernel.traits, kKnown, op));
   const bool pointwise = (kernel.traits & HEADRACE_POINTWISE) != 0;
   if (!pointwise || (kernel.traits == HEADRACE_POINTWISE && kernel.most_inputs == 1)) return absl::OkStatus();
   return UnsupportedError("gives ", op, " HEADRACE_POINTWISE, which is for kernels of one column without other traits");
+}
+
+absl::Status CheckSource(const headrace_source& source, std::string_view op) {
+  if (source.columns == nullptr) return UnsupportedError("gives no columns() of ", op);
+  if (source.open == nullptr) return UnsupportedError("gives no open() of ", op);
+  if (source.read == nullptr) return UnsupportedError("gives no read() of ", op);
+  return CheckTraits(source.traits, HEADRACE_NOT_DETERMINISTIC | HEADRACE_WAITS, op);
+}
+
+absl::Status CheckFormat(const headrace_format& format, std::string_view op) {
+  if (format.columns == nullptr) return UnsupportedError("gives no columns() of ", op);
+  if (format.open == nullptr) return UnsupportedError("gives no open() of ", op);
+  if (format.next == nullptr) return UnsupportedError("gives no next() of ", op);
+  return CheckTraits(format.traits, 0, op);
+}
+
+// Sets the name of a table and its attributes, from its structure, `given`. `kind`: "kernel".
+template <typename Table, typename Struct>
+absl::Status ReadTable(std::string_view plugin, std::string_view kind, const Struct& given, Names taken, Table& table) {
+  HEADRACE_RETURN_IF_ERROR(CheckText(given.name, true, Cat("name for a ", kind)));
+  if (!IsClassName(given.name)) {
+    return UnsupportedError("names a ", kind, " \"", given.name,
+                            "\"; names have letters and digits, begin with a large letter, and are no words of "
+                            "Python's");
+  }
+  table.op = Cat(plugin, ".", given.name);
+  HEADRACE_RETURN_IF_ERROR(CheckTexts(given, table.op));
+  for (auto each = given.attributes; each != nullptr && *each != nullptr; ++each) {
+    HEADRACE_ASSIGN_OR_RETURN(const headrace_attribute attribute,
+                              ReadStruct(*each, kFirstAttribute, "headrace_attribute"));
+    HEADRACE_RETURN_IF_ERROR(CheckAttribute(attribute, table.op, taken));
+    table.attributes.push_back(attribute);
+  }
+  return absl::OkStatus();
 }
 
 ir::Attribute AttributeOf(const headrace_attribute& given) {
@@ -174,39 +234,86 @@ bool IsPythonName(std::string_view name) {
 absl::StatusOr<PluginKernelTable> ReadKernel(std::string_view plugin, const headrace_kernel* given) {
   PluginKernelTable table;
   HEADRACE_ASSIGN_OR_RETURN(table.kernel, ReadStruct(given, kFirstKernel, "headrace_kernel"));
-  HEADRACE_RETURN_IF_ERROR(CheckText(table.kernel.name, true, "name for a kernel"));
-  if (!IsClassName(table.kernel.name)) {
-    return UnsupportedError(
-        "names a kernel \"", table.kernel.name,
-        "\"; names have letters and digits, begin with a large letter, and are no words of Python's");
-  }
-  table.op = Cat(plugin, ".", table.kernel.name);
+  HEADRACE_RETURN_IF_ERROR(ReadTable(plugin, "kernel", table.kernel, kOfKernels, table));
   HEADRACE_RETURN_IF_ERROR(CheckKernel(table.kernel, table.op));
-  for (auto each = table.kernel.attributes; each != nullptr && *each != nullptr; ++each) {
-    HEADRACE_ASSIGN_OR_RETURN(const headrace_attribute attribute,
-                              ReadStruct(*each, kFirstAttribute, "headrace_attribute"));
-    HEADRACE_RETURN_IF_ERROR(CheckAttribute(attribute, table.op));
-    table.attributes.push_back(attribute);
-  }
   return table;
 }
 
+absl::StatusOr<PluginSourceTable> ReadSource(std::string_view plugin, const headrace_source* given) {
+  PluginSourceTable table;
+  HEADRACE_ASSIGN_OR_RETURN(table.source, ReadStruct(given, kFirstSource, "headrace_source"));
+  HEADRACE_RETURN_IF_ERROR(ReadTable(plugin, "source", table.source, kOfSources, table));
+  HEADRACE_RETURN_IF_ERROR(CheckSource(table.source, table.op));
+  return table;
+}
+
+absl::StatusOr<PluginFormatTable> ReadFormat(std::string_view plugin, const headrace_format* given) {
+  PluginFormatTable table;
+  HEADRACE_ASSIGN_OR_RETURN(table.format, ReadStruct(given, kFirstFormat, "headrace_format"));
+  HEADRACE_RETURN_IF_ERROR(ReadTable(plugin, "format", table.format, kOfFormats, table));
+  HEADRACE_RETURN_IF_ERROR(CheckFormat(table.format, table.op));
+  return table;
+}
+
+namespace {
+
+// What kernels, sources and formats declare alike.
+template <typename Struct>
+ir::Declaration Named(std::string_view plugin, const std::string& op, const Struct& given) {
+  return {.name = op,
+          .version = static_cast<int>(given.version),
+          .summary = given.summary,
+          .doc = TextOf(given.doc),
+          .python_module = std::string(plugin),
+          .python_name = given.name,
+          .example = TextOf(given.example)};
+}
+
+template <typename Table, typename Struct>
+ir::Declaration NamedSource(std::string_view plugin, const Table& table, const Struct& given) {
+  ir::Declaration declaration = Named(plugin, table.op, given);
+  declaration.role = ir::Role::kSource;
+  declaration.min_inputs = declaration.max_inputs = 0;
+  for (const headrace_attribute& attribute : table.attributes) declaration.attributes.push_back(AttributeOf(attribute));
+  return declaration;
+}
+
+}  // namespace
+
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginKernelTable& table) {
   const headrace_kernel& kernel = table.kernel;
-  ir::Declaration declaration{.name = table.op,
-                              .version = static_cast<int>(kernel.version),
-                              .summary = kernel.summary,
-                              .doc = TextOf(kernel.doc),
-                              .min_inputs = static_cast<int>(kernel.least_inputs)};
+  ir::Declaration declaration = Named(plugin, table.op, kernel);
+  declaration.min_inputs = static_cast<int>(kernel.least_inputs);
   constexpr uint32_t kMost = std::numeric_limits<int>::max();
   declaration.max_inputs = kernel.most_inputs > kMost ? -1 : static_cast<int>(kernel.most_inputs);
   for (const headrace_attribute& attribute : table.attributes) declaration.attributes.push_back(AttributeOf(attribute));
   declaration.traits.random = (kernel.traits & HEADRACE_RANDOM) != 0;
   declaration.traits.deterministic = (kernel.traits & HEADRACE_NOT_DETERMINISTIC) == 0;
   declaration.traits.by_batch = (kernel.traits & HEADRACE_BY_BATCH) != 0;
-  declaration.python_module = plugin;
-  declaration.python_name = kernel.name;
-  declaration.example = TextOf(kernel.example);
+  return declaration;
+}
+
+ir::Declaration DeclarationOf(std::string_view plugin, const PluginSourceTable& table) {
+  ir::Declaration declaration = NamedSource(plugin, table, table.source);
+  declaration.attributes.push_back(DeclareShuffle());
+  declaration.traits = {.deterministic = (table.source.traits & HEADRACE_NOT_DETERMINISTIC) == 0,
+                        .indexed = true,
+                        .file_io = (table.source.traits & HEADRACE_WAITS) != 0};
+  return declaration;
+}
+
+ir::Declaration DeclarationOf(std::string_view plugin, const PluginFormatTable& table) {
+  ir::Declaration declaration = NamedSource(plugin, table, table.format);
+  declaration.attributes.insert(declaration.attributes.begin(), DeclarePatterns());
+  for (ir::Attribute& attribute : SplitReading::Declare()) {
+    if (attribute.name == "split_bytes" && table.format.find == nullptr) {
+      attribute.default_value = kWholeFiles;
+      attribute.nullable = false;
+      attribute.hidden = true;
+    }
+    declaration.attributes.push_back(std::move(attribute));
+  }
+  declaration.traits = {.random = true, .file_io = true};
   return declaration;
 }
 

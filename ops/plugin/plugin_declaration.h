@@ -1,4 +1,4 @@
-// What a plugin declares of a kernel, checked, and as a declaration of ours.
+// What a plugin declares of a kernel, a source or a format, checked, and as a declaration of ours.
 // Thread contract: immutable once made; any thread.
 #ifndef HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
 #define HEADRACE_OPS_PLUGIN_PLUGIN_DECLARATION_H_
@@ -13,19 +13,34 @@
 
 namespace headrace {
 
-// The structures of one kernel, of this version's size.
+// The structures of one operator, of this version's size.
 struct PluginKernelTable {
   std::string op = {};  // "myops.Blur"
   headrace_kernel kernel = {};
+  std::vector<headrace_attribute> attributes = {};
+};
+struct PluginSourceTable {
+  std::string op = {};
+  headrace_source source = {};
+  std::vector<headrace_attribute> attributes = {};
+};
+struct PluginFormatTable {
+  std::string op = {};
+  headrace_format format = {};
   std::vector<headrace_attribute> attributes = {};
 };
 
 // kUnsupported: a structure of a size that no version has, a name that Python cannot have, a text that is missing or
 // not UTF-8, a callback that is missing. The message continues a sentence that begins with the plugin.
 absl::StatusOr<PluginKernelTable> ReadKernel(std::string_view plugin, const headrace_kernel* given);
+absl::StatusOr<PluginSourceTable> ReadSource(std::string_view plugin, const headrace_source* given);
+absl::StatusOr<PluginFormatTable> ReadFormat(std::string_view plugin, const headrace_format* given);
 
 // Without inference. Defaults that do not fit are found when it is registered.
 ir::Declaration DeclarationOf(std::string_view plugin, const PluginKernelTable& table);
+// Their attributes are the plugin's own, and those of every source of their kind.
+ir::Declaration DeclarationOf(std::string_view plugin, const PluginSourceTable& table);
+ir::Declaration DeclarationOf(std::string_view plugin, const PluginFormatTable& table);
 
 // Small letters, digits and `_`, the first one a letter, and no word of Python's.
 bool IsPythonName(std::string_view name);

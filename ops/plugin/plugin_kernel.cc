@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "ops/plugin/plugin_call.h"
+#include "ops/plugin/plugin_type.h"
 #include "ops/plugin/plugin_values.h"
 
 namespace headrace {
@@ -48,22 +49,8 @@ absl::Status BrokenInference(const PluginKernelTable& table, std::string_view ho
 
 absl::StatusOr<ir::ColumnType> MadeType(const PluginKernelTable& table, const headrace_type& made) {
   if (made.reserved != 0) return BrokenInference(table, Cat("sets the reserved field of a type to ", made.reserved));
-  if (made.dtype < HEADRACE_UNKNOWN || made.dtype > HEADRACE_STRING) {
-    return BrokenInference(table, Cat("gives dtype ", made.dtype, ", which is no headrace_dtype"));
-  }
-  ir::ColumnType type = ir::ColumnType::AnyShape(static_cast<DType>(made.dtype));
-  if (made.axes == -1) return type;
-  if (made.axes < 0 || made.axes > HEADRACE_MOST_AXES) {
-    return BrokenInference(table,
-                           Cat("gives ", made.axes, " axes; -1 (not known) to ", HEADRACE_MOST_AXES, " are possible"));
-  }
-  type.shape.emplace(made.shape, made.shape + made.axes);
-  for (const int64_t length : *type.shape) {
-    if (length < ir::kUnknownDim) {
-      return BrokenInference(table,
-                             Cat("gives shape ", ShapeName(*type.shape), "; lengths are -1 (not known) or more"));
-    }
-  }
+  absl::StatusOr<ir::ColumnType> type = TypeOfParts(made.dtype, made.axes, made.shape);
+  if (!type.ok()) return BrokenInference(table, Cat("gives ", ToStd(type.status().message())));
   return type;
 }
 
@@ -162,12 +149,6 @@ struct Answer {
   std::vector<ir::ColumnType> outputs = {};
 };
 
-// Every byte but 0 is true, and readers of bools rely on 1.
-void MakeBools(Tensor& tensor) {
-  uint8_t* const bytes = tensor.mutable_raw();
-  for (int64_t i = 0; i < tensor.elements(); ++i) bytes[i] = bytes[i] != 0 ? 1 : 0;
-}
-
 class PluginKernel : public Kernel {
  public:
   PluginKernel(const PluginKernelTable& table, const ir::Attributes& attributes)
@@ -243,21 +224,15 @@ class PluginKernel : public Kernel {
     HEADRACE_RETURN_IF_ERROR(call.Run([&](headrace_call* call) {
       return table_.kernel.apply(call, state_, pointers.data(), static_cast<uint32_t>(pointers.size()));
     }));
-    for (size_t i = 0; i < row.outputs.size(); ++i) HEADRACE_RETURN_IF_ERROR(Finish(inputs, i, row.outputs[i]));
+    HEADRACE_RETURN_IF_ERROR(FinishOutputs(table_.op, "apply", inputs, row.outputs));
+    for (const Tensor& output : row.outputs) HEADRACE_RETURN_IF_ERROR(CheckRows(inputs[0], output));
     return std::move(row.outputs);
   }
 
-  absl::Status Finish(absl::Span<const Tensor> inputs, size_t i, Tensor& output) const {
-    if (!output.valid()) return BrokenRule(table_.op, "apply", Cat("gives no output ", i, " and no error"));
-    if (Has(HEADRACE_BY_BATCH) && inputs[0].rank() > 0 && (output.rank() == 0 || output.dim(0) != inputs[0].dim(0))) {
-      return BrokenRule(table_.op, "apply",
-                        Cat("gives ", output.TypeName(), " for a batch of ", inputs[0].dim(0), " rows"));
-    }
-    if (output.dtype() != DType::kBool) return absl::OkStatus();
-    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
-                                      [&output](const Tensor& input) { return input.raw() == output.raw(); });
-    if (!is_input) MakeBools(output);
-    return absl::OkStatus();
+  absl::Status CheckRows(const Tensor& input, const Tensor& output) const {
+    if (!Has(HEADRACE_BY_BATCH) || input.rank() == 0) return absl::OkStatus();
+    if (output.rank() > 0 && output.dim(0) == input.dim(0)) return absl::OkStatus();
+    return BrokenRule(table_.op, "apply", Cat("gives ", output.TypeName(), " for a batch of ", input.dim(0), " rows"));
   }
 
   const PluginKernelTable& table_;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,7 +13,9 @@
 #include "headrace_plugin.h"
 #include "kernels/kernel.h"
 #include "ops/plugin/plugin_call.h"
+#include "ops/plugin/plugin_format.h"
 #include "ops/plugin/plugin_kernel.h"
+#include "ops/plugin/plugin_source.h"
 #include "ops/plugin/plugin_struct.h"
 
 namespace headrace {
@@ -24,7 +27,7 @@ using Query = decltype(headrace_plugin_query);
 
 // Of version 1.0 of the interface.
 constexpr size_t kFirstPlugin = 40;
-static_assert(sizeof(headrace_plugin) == kFirstPlugin, "structures may only grow at their ends");
+static_assert(offsetof(headrace_plugin, sources) == kFirstPlugin, "structures may only grow at their ends");
 
 std::string VersionText(uint32_t abi) { return Cat(abi >> 16, ".", abi & 0xFFFF); }
 
@@ -99,21 +102,28 @@ absl::Status CheckName(std::string_view name, const std::map<std::string, const 
 }
 
 // Its operators, in a registry of their own: which finds what is wrong before anything is registered.
-absl::Status CheckKernels(const Plugin& plugin) {
+absl::Status CheckOperators(const Plugin& plugin) {
   ir::Registry own;
-  for (const PluginKernelTable& table : plugin.kernels) {
-    const absl::Status fits = own.Register(DeclarationOf(plugin.name, table));
-    if (!fits.ok()) return UnsupportedError("is wrong: ", fits.message());
-  }
-  return absl::OkStatus();
+  const auto check = [&](const auto& tables) -> absl::Status {
+    for (const auto& table : tables) {
+      const absl::Status fits = own.Register(DeclarationOf(plugin.name, table));
+      if (!fits.ok()) return UnsupportedError("is wrong: ", fits.message());
+    }
+    return absl::OkStatus();
+  };
+  HEADRACE_RETURN_IF_ERROR(check(plugin.kernels));
+  HEADRACE_RETURN_IF_ERROR(check(plugin.sources));
+  return check(plugin.formats);
 }
 
-absl::Status RegisterKernels(const Plugin& plugin) {
+absl::Status RegisterOperators(const Plugin& plugin) {
   for (const PluginKernelTable& table : plugin.kernels) {
     ir::Declaration declaration = DeclarationOf(plugin.name, table);
     declaration.infer_kernel = InferOf(table);
     HEADRACE_RETURN_IF_ERROR(RegisterKernel(std::move(declaration), FactoryOf(table)));
   }
+  for (const PluginSourceTable& table : plugin.sources) HEADRACE_RETURN_IF_ERROR(RegisterSource(plugin.name, table));
+  for (const PluginFormatTable& table : plugin.formats) HEADRACE_RETURN_IF_ERROR(RegisterFormat(plugin.name, table));
   return absl::OkStatus();
 }
 
@@ -164,10 +174,10 @@ class Plugins {
   absl::StatusOr<const Plugin*> Add(const std::string& path, Query* query) {
     HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Plugin> plugin, Read(path, query));
     HEADRACE_RETURN_IF_ERROR(CheckName(plugin->name, by_name_));
-    HEADRACE_RETURN_IF_ERROR(CheckKernels(*plugin));
+    HEADRACE_RETURN_IF_ERROR(CheckOperators(*plugin));
     const Plugin* const kept = plugin.release();
     by_name_.emplace(kept->name, kept);
-    HEADRACE_RETURN_IF_ERROR(RegisterKernels(*kept));
+    HEADRACE_RETURN_IF_ERROR(RegisterOperators(*kept));
     return kept;
   }
 
@@ -185,6 +195,12 @@ class Plugins {
     plugin->doc = table.doc == nullptr ? "" : table.doc;
     for (auto kernel = table.kernels; kernel != nullptr && *kernel != nullptr; ++kernel) {
       HEADRACE_ASSIGN_OR_RETURN(plugin->kernels.emplace_back(), ReadKernel(plugin->name, *kernel));
+    }
+    for (auto source = table.sources; source != nullptr && *source != nullptr; ++source) {
+      HEADRACE_ASSIGN_OR_RETURN(plugin->sources.emplace_back(), ReadSource(plugin->name, *source));
+    }
+    for (auto format = table.formats; format != nullptr && *format != nullptr; ++format) {
+      HEADRACE_ASSIGN_OR_RETURN(plugin->formats.emplace_back(), ReadFormat(plugin->name, *format));
     }
     return plugin;
   }

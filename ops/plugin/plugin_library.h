@@ -18,6 +18,8 @@ struct Plugin {
   std::string version = {};  // the plugin's own, for people
   std::string doc = {};
   std::deque<PluginKernelTable> kernels = {};
+  std::deque<PluginSourceTable> sources = {};
+  std::deque<PluginFormatTable> formats = {};
 };
 
 // The plugin of the library at this path, which is loaded once. kNotFound: there is no such file. kUnsupported, with

@@ -15,15 +15,16 @@ namespace headrace {
 // More than any version will have: a larger size is not read as one.
 inline constexpr size_t kLargestStruct = 1024;
 
-// A copy, of this version's size: what the plugin's is too short for is zero. `first_size`: that of the first version.
-// kUnsupported: there is none, its size is that of no version, or it sets a field that this version does not know.
+// A copy, of this version's size: what the plugin's is too short for is zero. `first_size`: that of the first version
+// that has it. kUnsupported: there is none, its size is that of no version, or it sets a field that this version does
+// not know.
 template <typename Struct>
 absl::StatusOr<Struct> ReadStruct(const Struct* given, size_t first_size, std::string_view what) {
   if (given == nullptr) return UnsupportedError("gives no ", what);
   const size_t size = given->struct_size;
   if (size < first_size || size > kLargestStruct || size % alignof(Struct) != 0) {
     return UnsupportedError("gives a ", what, " of ", size, " bytes; it has ", first_size,
-                            " in version 1.0 of the interface: set its struct_size by sizeof");
+                            " or more in the interface: set its struct_size by sizeof");
   }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   const size_t known = std::min(size, sizeof(Struct));

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "core/error.h"
 #include "engine/exec/iteration.h"
 #include "io/files/testing/counted_reads.h"
@@ -20,6 +21,7 @@
 #include "io/files/testing/faulty_file_system.h"
 #include "io/files/testing/temporary_folder.h"
 #include "io/formats/recordio/testing/record_bytes.h"
+#include "ops/plugin/plugin_library.h"
 #include "ops/testing/run_operator.h"
 #include "ops/testing/state_run.h"
 
@@ -61,7 +63,19 @@ std::string EncodeLines(const std::vector<std::string>& records) {
   return bytes;
 }
 
+std::string EncodeFrames(const std::vector<std::string>& records) {
+  std::string bytes;
+  for (const std::string& record : records) {
+    const auto length = static_cast<uint32_t>(record.size());
+    bytes.append("FRAM").append(reinterpret_cast<const char*>(&length), sizeof(length)).append(record);
+  }
+  return bytes;
+}
+
 std::vector<FormatCase> Formats() {
+  // Registers the operator.
+  const auto plugin = LoadPlugin("ops/plugin/testing/reading_plugin.so");
+  if (!plugin.ok()) ADD_FAILURE() << plugin.status();
   return {{"Text",
            "patterns",
            EncodeLines,
@@ -110,7 +124,13 @@ std::vector<FormatCase> Formats() {
            "no quotes\",1\n",
            {1, true},
            true,
-           {{"fields", StringsValue({"v string", "n int64"})}, {"header", BoolValue(false)}}}};
+           {{"fields", StringsValue({"v string", "n int64"})}, {"header", BoolValue(false)}}},
+          {"readops.Frames",
+           "patterns",
+           EncodeFrames,
+           [](const std::string& record) { return Cat("record='", record, "'"); },
+           EncodeFrames({"! is damaged"}),
+           {}}};
 }
 
 class SplitFormat : public ::testing::TestWithParam<FormatCase> {
@@ -164,7 +184,7 @@ class SplitFormat : public ::testing::TestWithParam<FormatCase> {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, SplitFormat, ::testing::ValuesIn(Formats()),
-                         [](const auto& format) { return format.param.op; });
+                         [](const auto& format) { return absl::StrReplaceAll(format.param.op, {{".", "_"}}); });
 
 TEST_P(SplitFormat, GivesEachRecordOnceToAnyRanks) {
   Write({20, 0, 1, 37});

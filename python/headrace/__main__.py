@@ -68,7 +68,7 @@ def ops(options: argparse.Namespace) -> int:
         ("dataset methods", ["dataset"]),
         ("kernels of headrace.vision", ["vision"]),
         ("kernels of headrace.transforms", ["transforms"]),
-        *((f"kernels of the plugin {plugin}", [plugin]) for plugin in plugins),
+        *((f"operators of the plugin {plugin}", [plugin]) for plugin in plugins),
         ("inside graphs", ["internal"]),
     ):
         print(f"{title}:")

@@ -14,6 +14,7 @@ __all__ = [
     "indented",
     "kernel",
     "method",
+    "plugin_source",
     "python_type",
     "sentence",
     "signature",
@@ -187,6 +188,37 @@ def source(op: dict[str, Any], stub: bool = False, base: str = "Dataset") -> str
     head = f"class {op['name']}({base}):\n{docstring(documentation(op, own), 4)}\n\n"
     head += f"    def __init__(self{comma}{given}) -> None:"
     return f"{head} ...\n\n" if stub else f"{head}\n{indented(code, 8)}\n\n\n"
+
+
+def plugin_source(op: dict[str, Any]) -> str:
+    """A source of a plugin; one that reads files in splits has `window`, as those of Headrace's own."""
+    code = f'self._begin("{op["name"]}", {attribute_dict(op)})'
+    shown = []
+    for attribute in visible(op):
+        shown.append(attribute)
+        if attribute["name"] == "shuffle" and not op["traits"]["indexed"]:
+            shown.append(_WINDOW)
+            # A parameter may be called hosted.
+            code += "\n_hosted.mix(self, shuffle, window, seed, name)"
+    whole = op | {"name": op["python_name"], "attributes": shown}
+    own = {"parameters": parameters(whole), "docs": {each["name"]: None for each in shown}, "body": code}
+    return source(whole | {"python": own})
+
+
+# Of sources that read files in splits: not an attribute, but an operator above.
+_WINDOW = {
+    "name": "window",
+    "python_type": "int",
+    "default": "16384",
+    "doc": "With `shuffle`: rows are then mixed by shuffle(window); 0: they are not.",
+    "choices": [],
+    "path": False,
+    "nullable": False,
+    "tuning": False,
+    "hidden": False,
+    "minimum": None,
+    "maximum": None,
+}
 
 
 def function(op: dict[str, Any], stub: bool = False) -> str:

@@ -35,12 +35,16 @@ pybind11::dict LoadPluginAt(const std::string& path) {
   const Plugin& plugin = *ValueOrRaise(RunForkable([&] { return LoadPlugin(path); }));
   pybind11::dict kernels;
   for (const PluginKernelTable& table : plugin.kernels) kernels[table.kernel.name] = table.kernel.outputs;
+  pybind11::list sources;
+  for (const PluginSourceTable& table : plugin.sources) sources.append(table.source.name);
+  for (const PluginFormatTable& table : plugin.formats) sources.append(table.format.name);
   pybind11::dict loaded;
   loaded["name"] = plugin.name;
   loaded["version"] = plugin.version;
   loaded["doc"] = plugin.doc;
   loaded["path"] = pybind11::bytes(plugin.path);
   loaded["kernels"] = kernels;
+  loaded["sources"] = sources;
   return loaded;
 }
 
@@ -48,8 +52,10 @@ pybind11::dict LoadPluginAt(const std::string& path) {
 
 void BindKernels(pybind11::module_& module) {
   module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
-  module.def("load_plugin", &LoadPluginAt, pybind11::arg("path"),
-             "Loads a plugin; gives its name, version, doc, path, and the number of outputs of each kernel.");
+  module.def(
+      "load_plugin", &LoadPluginAt, pybind11::arg("path"),
+      "Loads a plugin; gives its name, version, doc, path, the number of outputs of each kernel, and the names of "
+      "its sources and formats.");
 }
 
 }  // namespace headrace::python

@@ -19,7 +19,7 @@ from headrace.mapping import Kernels
 from headrace.parameters import Parameter
 from headrace.plugins import kernel_of
 
-__all__ = ["attribute_of", "class_of_plugin", "method_of"]
+__all__ = ["attribute_of", "class_of_plugin", "method_of", "source_of_plugin"]
 
 # What the written source names.
 _NAMES = {
@@ -39,6 +39,7 @@ _NAMES = {
     "Parameter": Parameter,
     "PathLike": os.PathLike,
     "Sequence": Sequence,
+    "_hosted": hosted,
     "hosted": hosted,
 }
 
@@ -85,6 +86,14 @@ def class_of_plugin(plugin: str, name: str, outputs: int) -> type[Kernel]:
 
     # The module is there only where the plugin was loaded.
     made.__reduce__ = reduce  # type: ignore[method-assign, assignment]
+    return made
+
+
+def source_of_plugin(plugin: str, name: str) -> type[Dataset]:
+    """The class of the source or format `plugin.name`."""
+    op = _declaration(plugin, name)
+    assert op is not None
+    made: type[Dataset] = _run(class_text.plugin_source(op), f"headrace.plugins.{plugin}", name)
     return made
 
 

@@ -169,9 +169,22 @@ def test_what_cannot_be_checked(capfd, tmp_path, few_broken):
         assert main(["check-plugin", str(file)]) == 2
         assert message in capfd.readouterr().err
     assert main(["check-plugin", str(few_broken), "--operator", "None"]) == 2
-    assert "no such operator" in capfd.readouterr().err
+    assert "no such kernel" in capfd.readouterr().err
     assert main(["check-plugin", str(few_broken), "--memory", "much"]) == 2
     assert "--memory is 'much'" in capfd.readouterr().err
+
+
+def test_sources_and_formats_are_left_out(capfd, tmp_path):
+    examples = ROOT / "examples/plugin"
+    assert main(["check-plugin", str(built(examples / "gauge.cc", tmp_path / "libgauge.so"))]) == 2
+    assert "no such kernel" in capfd.readouterr().err
+    kernel = (examples / "vignette.cc").read_text().partition("HEADRACE_PLUGIN(")[0]
+    others = (examples / "gauge.cc").read_text().replace('HEADRACE_PLUGIN("gauge"', 'HEADRACE_PLUGIN("both"')
+    (tmp_path / "both.cc").write_text(kernel + others.replace("Waves, Readings)", "Waves, Vignette, Readings)"))
+    code, printed = checked(
+        capfd, built(tmp_path / "both.cc", tmp_path / "libboth.so"), "--check", "same bytes", *SMALL
+    )
+    assert code == 0 and printed.startswith("both.Vignette  same bytes"), printed
 
 
 ENDS = r"""

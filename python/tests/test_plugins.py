@@ -1,6 +1,7 @@
 """Plugins: operators built outside are like those of Headrace's own, and broken ones give errors that name them."""
 
 import contextlib
+import ctypes
 import inspect
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 from conftest import ROOT, run_python
 
 import headrace as hr
+from headrace import _engine
 from headrace import vision as V
 from headrace.__main__ import main
 from headrace.kernel import Kernel
@@ -102,7 +104,7 @@ def test_a_class_is_like_those_of_headrace(myops, libraries, capsys):
     assert str(inspect.signature(myops.Noise)) == "(*, seed: 'int | None' = None, name: 'str | None' = None) -> 'None'"
     assert repr(pickle.loads(pickle.dumps(myops.Scale(3.0)))) == "Scale(factor=3.0)"
     assert main(["ops", "--plugin", str(libraries["myops"])]) == 0
-    assert "kernels of the plugin myops:\n  myops.Center" in capsys.readouterr().out
+    assert "operators of the plugin myops:\n  myops.Center" in capsys.readouterr().out
     assert main(["ops", "--plugin", str(libraries["myops"]), "myops.Scale"]) == 0
     assert capsys.readouterr().out.startswith("myops.Scale (version 2)\n\nMultiplies by a factor.\n")
 
@@ -298,10 +300,10 @@ MISDECLARED = {
     "REFUSES": "cannot be used here: needs a mill",
     "GIVES_NONE": r"is wrong: its headrace_plugin_query\(\) gives no plugin and no error",
     "RETURNS=99": r"cannot be used here: headrace_plugin_query\(\) of the library returned 99, which is no headrace_result",
-    "ABI=0x20000": "needs version 2.0 of the interface; this Headrace has version 1.0: .* or upgrade Headrace",
+    "ABI=0x20000": "needs version 2.0 of the interface; this Headrace has version 1.1: .* or upgrade Headrace",
     "ABI=0x10007": "needs version 1.7 of the interface",
     "ABI=0x0": "needs version 0.0 of the interface",
-    "PLUGIN_SIZE=4096": "gives a headrace_plugin of 4096 bytes; it has 40 in version 1.0 of the interface",
+    "PLUGIN_SIZE=4096": "gives a headrace_plugin of 4096 bytes; it has 40 or more in the interface",
     "PLUGIN_SIZE=sizeof(longer) -DLATER=1": "sets a field of a headrace_plugin that this Headrace does not know: upgrade",
     "RESERVED=1": "sets the reserved field of headrace_plugin to 1",
     "KERNEL_RESERVED=1": "sets the reserved field of misops.Pass to 1",
@@ -454,7 +456,10 @@ FAULTS = {
     "twice": (hr.FunctionError, "gives output 0 twice" + RULE),
     "create throws": (hr.ResourceError, r"create\(\) of badops.Bad found no more memory"),
     "infer throws": (hr.FunctionError, r"infer\(\) of badops.Bad threw std::runtime_error: no types today"),
-    "infer allocates": (hr.FunctionError, r"calls allocate\(\), which is for apply\(\) alone" + RULE),
+    "infer allocates": (
+        hr.FunctionError,
+        r"calls allocate\(\), which is for apply\(\) and read\(\) alone, and for" + RULE,
+    ),
     "infer dtype": (hr.FunctionError, r"infer\(\) of badops.Bad gives dtype 77" + RULE),
     "infer axes": (hr.FunctionError, r"infer\(\) of badops.Bad gives 33 axes" + RULE),
     "infer reserved": (hr.FunctionError, r"infer\(\) of badops.Bad sets the reserved field of a type to 1" + RULE),
@@ -1000,4 +1005,421 @@ def test_the_example_builds_with_cmake(tmp_path):
     ):
         done = subprocess.run(command, capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "libframes.so").exists()
+    assert (tmp_path / "libframes.so").exists() and (tmp_path / "libgauge.so").exists()
+
+
+# ---- Sources and formats ----
+
+
+@pytest.fixture(scope="session")
+def reading_library(tmp_path_factory):
+    return compiled(SOURCES / "reading_plugin.cc", tmp_path_factory.mktemp("reading") / "libreadops.so")
+
+
+@pytest.fixture(scope="session")
+def readops(reading_library):
+    return hr.load_plugin(reading_library)
+
+
+@pytest.fixture
+def frames(tmp_path):
+    """Four files of frames, and the records that they hold."""
+    records = [[b"%d-%d%s" % (file, i, b"x" * (i * i % 23)) for i in range(n)] for file, n in enumerate((40, 0, 1, 60))]
+    for file, each in enumerate(records):
+        framed = b"".join(b"FRAM" + len(record).to_bytes(4, "little") + record for record in each)
+        (tmp_path / f"{file}.frames").write_bytes(framed)
+    return str(tmp_path / "*.frames"), [record for each in records for record in each]
+
+
+def test_a_source_is_a_class_like_those_of_headrace(readops, reading_library, capsys):
+    assert issubclass(readops.Squares, hr.Dataset) and issubclass(readops.Frames, hr.Dataset)
+    assert readops.__all__ == ["Frames", "Squares", "Sums"]
+    assert str(inspect.signature(readops.Squares)) == (
+        "(rows: 'int', real_rows: 'int | None' = None, fault: 'str' = '', log: 'str' = '', "
+        "shuffle: 'bool' = False, *, seed: 'int | None' = None, name: 'str | None' = None) -> 'None'"
+    )
+    documented = inspect.cleandoc(readops.Squares.__doc__)
+    assert documented.startswith("Gives squares of whole numbers.\n\nColumns: `number` (int64), `square`")
+    assert "rows: How many (at least 0)." in documented and documented.endswith("Example:\n    readops.Squares(10)")
+    assert str(inspect.signature(readops.Frames)) == (
+        "(patterns: 'str | PathLike[str] | Sequence[str | PathLike[str]]', fault: 'str' = '', shuffle: 'bool' = False, "
+        "window: 'int' = 16384, interleave: 'int | None' = None, "
+        "sharding: \"Literal['rows', 'splits', 'contiguous'] | None\" = None, split_bytes: 'int | None' = None, *, "
+        "seed: 'int | None' = None, name: 'str | None' = None) -> 'None'"
+    )
+    assert "window: With `shuffle`: rows are then mixed" in " ".join(readops.Frames.__doc__.split())
+    assert "split_bytes" not in inspect.signature(readops.Sums).parameters
+    assert main(["ops", "--plugin", str(reading_library)]) == 0
+    assert "operators of the plugin readops:\n  readops.Frames" in capsys.readouterr().out
+    assert main(["ops", "--plugin", str(reading_library), "readops.Squares"]) == 0
+    assert capsys.readouterr().out.startswith("readops.Squares (version 3)\n\nGives squares of whole numbers.\n")
+    with pytest.raises(hr.GraphError, match="rows is -1; it must be at least 0"):
+        readops.Squares(-1).schema  # noqa: B018
+
+
+def numbers(dataset, **options):
+    return [int(row["number"]) for row in dataset.iterate(**options)]
+
+
+def test_a_source_has_random_access(readops):
+    squares = readops.Squares(100)
+    assert len(squares) == 100
+    assert {name: (str(c.dtype), tuple(c.shape)) for name, c in squares.schema.items()} == {
+        "number": ("int64", ()),
+        "square": ("float32", (1,)),
+        "text": ("string", ()),
+    }
+    rows = list(squares)
+    assert [(int(row["number"]), float(row["square"][0]), row["text"]) for row in rows] == [
+        (i, i * i, "x" * (i % 5)) for i in range(100)
+    ]
+    shuffled = readops.Squares(100, shuffle=True, seed=3)
+    assert numbers(shuffled) != numbers(shuffled, epoch=1)
+    assert sorted(numbers(shuffled)) == list(range(100))
+    for options in VARIANTS:
+        assert numbers(shuffled, **options) == numbers(shuffled)
+    assert sorted(sum((numbers(shuffled, shard=(rank, 3)) for rank in range(3)), [])) == list(range(100))
+    (train, test) = squares.split([0.8, 0.2])
+    assert sorted(numbers(train) + numbers(test)) == list(range(100)) and len(train) == 80
+
+
+def test_a_source_goes_on_from_every_step(readops):
+    pipeline = readops.Squares(40, shuffle=True).batch(7)
+    expected = column(pipeline, "number", seed=5)
+    with pipeline.iterate(seed=5) as iterator:
+        for at in range(len(expected)):
+            assert_equal(column(pipeline, "number", state=iterator.state()), expected[at:])
+            next(iterator)
+        state = iterator.state()
+    # The rows are others now.
+    with pytest.raises(hr.StateError, match=r"readops\.Squares"):
+        list(readops.Squares(41, shuffle=True).batch(7).iterate(state=state))
+
+
+def test_a_state_reads_no_row_before_it(readops, tmp_path):
+    log = tmp_path / "log"
+    pipeline = readops.Squares(40, log=str(log)).batch(5)
+    with pipeline.iterate() as iterator:
+        for _ in range(4):
+            next(iterator)
+        state = iterator.state()
+    log.unlink()
+    assert len(list(pipeline.iterate(state=state))) == 4
+    assert sorted(set(log.read_bytes())) == list(range(20, 40))
+
+
+COLUMN_FAULTS = {
+    "no column": r"columns\(\) of readops.Squares gives no column and no error",
+    "columns throws": "no columns today",
+    "column twice": r"columns\(\) of readops.Squares gives column number twice",
+    "column dtype": "gives column number dtype 77, which is no headrace_dtype",
+    "column length": r"gives column number shape \(-2,\); lengths are -1 \(not known\) or more",
+    "column name": "names a column by no text in UTF-8",
+}
+
+
+@pytest.mark.parametrize("fault", COLUMN_FAULTS)
+def test_faulty_columns_are_named_before_anything_runs(readops, fault):
+    with pytest.raises(hr.Error, match=COLUMN_FAULTS[fault]) as caught:
+        readops.Squares(4, fault=fault).schema  # noqa: B018
+    assert "readops.Squares" in str(caught.value) and "test_plugins.py" in str(caught.value)
+
+
+READ_FAULTS = {
+    "throws": (hr.FunctionError, "row"),
+    "not found": (hr.NotFoundError, "misses a file"),
+    "no output": (hr.FunctionError, r"read\(\) of readops.Squares gives no output 0 and no error"),
+    "dtype": (hr.FunctionError, r"gives float64 \(1,\) for output 1, and its columns\(\) says float32 \(1,\)"),
+    "shape": (hr.FunctionError, r"gives int64 \(2,\) for output 0, and its columns\(\) says int64 \(\)"),
+    "too many": (hr.FunctionError, r"open\(\) of readops.Squares gives 18446744073709551615 rows; 0 to 2\^63 - 1 are"),
+}
+
+
+@pytest.mark.parametrize("fault", READ_FAULTS)
+def test_faulty_rows_are_named(readops, fault):
+    kind, message = READ_FAULTS[fault]
+    with pytest.raises(kind, match=message) as caught:
+        list(readops.Squares(10, fault=fault))
+    assert "readops.Squares" in str(caught.value)
+    if fault not in ("shape", "too many"):
+        assert caught.value.row == "epoch 0, position 3"
+
+
+def test_a_rows_own_failure_is_left_out(readops):
+    for fault in ("throws", "not found"):
+        pipeline = readops.Squares(10, fault=fault).on_error("skip")
+        assert numbers(pipeline) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    with pytest.raises(hr.FunctionError, match="a fault of the plugin readops, not of the pipeline"):
+        numbers(readops.Squares(10, fault="no output").on_error("skip"))
+    with pytest.raises(hr.GraphError, match="does not count to 13"):
+        list(readops.Squares(13))
+
+
+def records_of(dataset, **options):
+    return [bytes(row["record"]) for row in dataset.iterate(**options)]
+
+
+def test_a_format_reads_files_in_splits(readops, frames):
+    pattern, records = frames
+    assert records_of(readops.Frames(pattern)) == records
+    shuffled = readops.Frames(pattern, shuffle=True, window=8, split_bytes=100, seed=4)
+    first = records_of(shuffled)
+    assert sorted(first) == sorted(records) and first != records and first != records_of(shuffled, epoch=1)
+    for options in VARIANTS:
+        assert records_of(shuffled, **options) == first
+    for sharding in ("rows", "splits", "contiguous"):
+        for world in (2, 5):
+            part = readops.Frames(pattern, sharding=sharding, split_bytes=100)
+            dealt = [records_of(part, shard=(rank, world)) for rank in range(world)]
+            assert sorted(sum(dealt, [])) == sorted(records)
+            assert all(dealt[:2])
+
+
+def test_a_format_goes_on_from_every_step(readops, frames):
+    pattern, _ = frames
+    for shuffle, interleave in ((False, 1), (True, 3)):
+        source = readops.Frames(pattern, shuffle=shuffle, window=6, interleave=interleave, split_bytes=150)
+        pipeline = source.map(len, "record", types={"record": ("int64", ())}).batch(4)
+        for shard in ((0, 1), (1, 2)):
+            expected = column(pipeline, "record", seed=5, shard=shard)
+            with pipeline.iterate(seed=5, shard=shard) as iterator:
+                for at in range(len(expected)):
+                    assert_equal(column(pipeline, "record", state=iterator.state(), shard=shard), expected[at:])
+                    next(iterator)
+
+
+def test_a_format_names_the_file_and_the_byte(readops, tmp_path):
+    def frame(record):
+        return b"FRAM" + len(record).to_bytes(4, "little") + record
+
+    path = tmp_path / "a.frames"
+    path.write_bytes(frame(b"one") + frame(b"!two") + frame(b"six"))
+    with pytest.raises(hr.DataError, match="is damaged") as caught:
+        list(readops.Frames(str(path)))
+    assert caught.value.file == f"{path}, byte 11" and "readops.Frames" in str(caught.value)
+    assert records_of(readops.Frames(str(path)).on_error("skip")) == [b"one", b"six"]
+    # A length that reaches beyond the file: the reader cannot go on.
+    path.write_bytes(frame(b"one") + b"FRAM" + b"\xff\xff\xff\xffend")
+    for policy in ("raise", "skip"):
+        with pytest.raises(hr.DataError, match="needs 4294967295 bytes from byte 19 on, and the file has 22") as caught:
+            list(readops.Frames(str(path)).on_error(policy))
+        assert caught.value.file == f"{path}, byte 11"
+    with pytest.raises(hr.NotFoundError, match="none"):
+        list(readops.Frames(str(tmp_path / "none*")))
+    with pytest.raises(hr.GraphError, match="cannot work so"):
+        list(readops.Frames(str(path), fault="create"))
+
+
+def test_a_format_that_cannot_be_cut(readops, tmp_path):
+    for file in range(3):
+        (tmp_path / f"{file}.sums").write_bytes(bytes(range(file, 40)))
+    pipeline = readops.Sums(str(tmp_path / "*.sums"))
+    expected = [int(value) for file in range(3) for value in np.cumsum(np.arange(file, 40))]
+    assert [int(row["sum"]) for row in pipeline] == expected
+    with pipeline.iterate() as iterator:
+        for at in range(0, len(expected), 10):
+            assert [int(row["sum"]) for row in pipeline.iterate(state=iterator.state())] == expected[at:]
+            for _ in range(10):
+                next(iterator, None)
+    splits = readops.Sums(str(tmp_path / "*.sums"), sharding="splits")
+    assert [len(list(splits.iterate(shard=(rank, 4)))) for rank in range(4)] == [40, 39, 38, 0]
+
+
+def test_a_graph_names_the_plugin_of_its_source(readops, reading_library, frames, tmp_path):
+    pattern, records = frames
+    saved = tmp_path / "graph.hrg"
+    readops.Frames(pattern, fault="").take(3).save(saved)
+    assert records_of(hr.load(saved)) == records[:3]
+    node = json.loads(readops.Squares(3).to_json())["nodes"][0]
+    assert (node["op"], node["version"]) == ("readops.Squares", 3)
+    code = f"""
+import headrace as hr
+try:
+    hr.load({str(saved)!r})
+except hr.GraphError as error:
+    print(error)
+hr.load_plugin({str(reading_library)!r})
+print(len(list(hr.load({str(saved)!r}))))
+"""
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
+    assert "the plugin readops is not loaded; call hr.load_plugin() with the path of its library first" in done.stdout
+    assert done.stdout.endswith("\n3\n")
+
+
+MISDECLARED_SOURCE = r"""
+#include "headrace_plugin.h"
+#ifndef COLUMNS
+#define COLUMNS Columns
+#endif
+#ifndef OPEN
+#define OPEN Open
+#endif
+#ifndef READ
+#define READ Read
+#endif
+#ifndef FORMAT_OPEN
+#define FORMAT_OPEN OpenReader
+#endif
+#ifndef NEXT
+#define NEXT Next
+#endif
+#ifndef SIZE
+#define SIZE sizeof(headrace_source)
+#endif
+#ifndef FORMAT_SIZE
+#define FORMAT_SIZE sizeof(headrace_format)
+#endif
+#ifndef ATTRIBUTE
+#define ATTRIBUTE "mode"
+#endif
+#ifndef NAME
+#define NAME "Rows"
+#endif
+#ifndef FORMAT_NAME
+#define FORMAT_NAME "Files"
+#endif
+#ifndef TRAITS
+#define TRAITS 0
+#endif
+#ifndef FORMAT_TRAITS
+#define FORMAT_TRAITS 0
+#endif
+#ifndef PLUGIN
+#define PLUGIN "missources"
+#endif
+static const headrace_host* host;
+static int32_t Columns(headrace_call* call, const headrace_value* const* values) {
+  (void)values;
+  return host->add_column(call, "x", HEADRACE_INT64, 0, NULL);
+}
+static int32_t Open(headrace_call* call, const headrace_value* const* values, void** state, headrace_rows* rows) {
+  (void)call, (void)values, (void)state;
+  rows->count = 3;
+  return HEADRACE_OK;
+}
+static int32_t Read(headrace_call* call, const void* state, uint64_t row) {
+  void* memory = NULL;
+  (void)state;
+  const int32_t result = host->allocate(call, 0, HEADRACE_INT64, 0, NULL, &memory);
+  if (result == HEADRACE_OK) *(int64_t*)memory = (int64_t)row;
+  return result;
+}
+static int32_t OpenReader(headrace_call* call, const void* state, headrace_file* file, int64_t begin, int64_t end,
+                          void** reader) {
+  (void)call, (void)state, (void)file, (void)begin, (void)end, (void)reader;
+  return HEADRACE_OK;
+}
+static int32_t Next(headrace_call* call, void* reader, headrace_file* file) {
+  (void)call, (void)reader, (void)file;
+  return HEADRACE_OK;
+}
+static const headrace_attribute attribute = {.struct_size = sizeof(headrace_attribute),
+                                             .type = HEADRACE_ATTRIBUTE_TEXT, .name = ATTRIBUTE, .doc = "How.",
+                                             .default_value = "''"};
+static const headrace_attribute* const attributes[] = {&attribute, NULL};
+static const headrace_source source = {.struct_size = SIZE, .version = 1, .name = NAME, .summary = "Rows.",
+                                       .traits = TRAITS, .attributes = attributes, .columns = COLUMNS, .open = OPEN,
+                                       .read = READ};
+static const headrace_format format = {.struct_size = FORMAT_SIZE, .version = 1, .name = FORMAT_NAME,
+                                       .summary = "Files.", .traits = FORMAT_TRAITS, .attributes = attributes,
+                                       .columns = Columns, .open = FORMAT_OPEN, .next = NEXT};
+static const headrace_source* const sources[] = {&source, NULL};
+static const headrace_format* const formats[] = {&format, NULL};
+static const headrace_plugin plugin = {.struct_size = sizeof(headrace_plugin), .name = PLUGIN, .version = "1",
+                                       .sources = sources, .formats = formats};
+const uint32_t headrace_plugin_abi = HEADRACE_PLUGIN_ABI;
+int32_t headrace_plugin_query(uint32_t host_abi, const headrace_host* given, headrace_call* call,
+                              const headrace_plugin** result) {
+  (void)host_abi, (void)call;
+  host = given;
+  *result = &plugin;
+  return HEADRACE_OK;
+}
+"""
+
+MISDECLARED_SOURCES = {
+    "COLUMNS=0": r"gives no columns\(\) of missources.Rows",
+    "OPEN=0": r"gives no open\(\) of missources.Rows",
+    "READ=0": r"gives no read\(\) of missources.Rows",
+    "FORMAT_OPEN=0": r"gives no open\(\) of missources.Files",
+    "NEXT=0": r"gives no next\(\) of missources.Files",
+    "SIZE=8": "gives a headrace_source of 8 bytes; it has 88 or more in the interface",
+    "FORMAT_SIZE=4096": "gives a headrace_format of 4096 bytes; it has 112 or more",
+    'NAME="rows"': 'names a source "rows"; names have letters and digits, begin with a large letter',
+    'FORMAT_NAME="Rows"': "is wrong: the declaration of missources.Rows occurs twice",
+    "TRAITS=1": "gives traits of missources.Rows that this Headrace does not know: 1",
+    "FORMAT_TRAITS=2": "gives traits of missources.Files that this Headrace does not know: 2",
+    'ATTRIBUTE="shuffle"': 'names an attribute of missources.Rows "shuffle"; .* nor seed, name, shuffle',
+    'ATTRIBUTE="window"': 'names an attribute of missources.Files "window"; .* window, interleave',
+}
+
+
+def test_misdeclared_sources_and_formats_are_named(tmp_path):
+    (tmp_path / "source.c").write_text(MISDECLARED_SOURCE)
+
+    def built(name, *options):
+        command = ["gcc", "-w", "-shared", "-fPIC", f"-I{hr.plugin_include()}", *options]
+        subprocess.run([*command, tmp_path / "source.c", "-o", tmp_path / name], check=True, timeout=60)
+        return tmp_path / name
+
+    for number, (macro, message) in enumerate(MISDECLARED_SOURCES.items()):
+        library = built(f"mis{number}.so", f"-D{macro}")
+        with pytest.raises(hr.UnsupportedError, match=rf"the plugin {library} {message}"):
+            hr.load_plugin(library)
+    right = hr.load_plugin(built("right.so"))
+    assert [int(row["x"]) for row in right.Rows()] == [0, 1, 2]
+    (tmp_path / "a.bin").write_bytes(b"abc")
+    assert list(right.Files(str(tmp_path / "a.bin"))) == []
+    built("waits.so", "-DTRAITS=HEADRACE_WAITS|HEADRACE_NOT_DETERMINISTIC", '-DPLUGIN="waitops"')
+    assert [int(row["x"]) for row in hr.load_plugin(tmp_path / "waits.so").Rows()] == [0, 1, 2]
+    declared = {op["name"]: op["traits"] for op in json.loads(_engine.declarations())["operators"]}
+    assert declared["waitops.Rows"]["file_io"] and not declared["waitops.Rows"]["deterministic"]
+    assert declared["missources.Rows"]["deterministic"] and not declared["missources.Rows"]["file_io"]
+    # A parameter of any name that is not taken.
+    named = hr.load_plugin(built("named.so", '-DATTRIBUTE="hosted"', '-DPLUGIN="hostedops"'))
+    assert list(named.Files(str(tmp_path / "a.bin"), hosted="x", shuffle=True)) == []
+
+
+GAUGE = ROOT / "examples/plugin/gauge.cc"
+
+
+@pytest.fixture(scope="session")
+def gauge_library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gauge")
+    source = folder / GAUGE.name
+    source.write_text(GAUGE.read_text().replace('HEADRACE_PLUGIN("gauge"', 'HEADRACE_PLUGIN("tested_gauge"'))
+    return compiled(source, folder / "libgauge.so")
+
+
+def test_the_example_of_a_source_and_a_format(gauge_library, tmp_path):
+    gauge = hr.load_plugin(gauge_library)
+    (batch,) = gauge.Waves(4, length=8).batch(4)
+    expected = np.sin(2 * np.pi * np.arange(1, 5)[:, None] * np.arange(8) / 8)
+    np.testing.assert_allclose(batch["wave"], expected, atol=1e-6)
+    readings = np.zeros(1000, np.dtype([("time", "<i8"), ("values", "<f4", (2,))]))
+    readings["time"] = np.arange(1000)
+    readings["values"] = np.arange(2000).reshape(1000, 2)
+    (tmp_path / "a.gauge").write_bytes(b"GAUGE001" + readings.tobytes())
+    source = gauge.Readings(str(tmp_path / "*.gauge"), channels=2, sharding="splits", split_bytes=1001)
+    rows = [row for rank in range(3) for row in source.iterate(shard=(rank, 3))]
+    assert sorted(int(row["time"]) for row in rows) == list(range(1000))
+    assert all(list(row["values"]) == [2 * row["time"], 2 * row["time"] + 1] for row in rows)
+    readings["values"][7, 1] = np.nan
+    (tmp_path / "a.gauge").write_bytes(b"GAUGE001" + readings.tobytes())
+    with pytest.raises(hr.DataError, match="holds a value that is not finite") as caught:
+        list(source)
+    assert caught.value.file.endswith(f"a.gauge, byte {8 + 7 * 16}")
+    assert len(list(source.on_error("skip"))) == 999
+    (tmp_path / "a.gauge").write_bytes(b"OTHER001" + readings.tobytes())
+    with pytest.raises(hr.DataError, match="finds no GAUGE001 at its beginning"):
+        list(source)
+
+
+def test_a_plugin_of_kernels_alone_needs_the_first_version(frames_library, gauge_library):
+    """So that it runs with an earlier Headrace, too."""
+    needed = [
+        ctypes.c_uint32.in_dll(ctypes.CDLL(str(library)), "headrace_plugin_abi").value
+        for library in (frames_library, gauge_library)
+    ]
+    assert needed == [0x10000, 0x10001]

@@ -54,7 +54,7 @@ def _checked(options: argparse.Namespace, path: str, answers: Iterator[dict[str,
     checks = list(answers if options.json else _printed(answers, plugin))
     if not checks:
         print(
-            "headrace: check-plugin: nothing to check: the plugin has no such operator, or no such check",
+            "headrace: check-plugin: nothing to check: the plugin has no such kernel, or there is no such check",
             file=sys.stderr,
         )
         return 2

@@ -209,9 +209,10 @@ def _load(note: Note, path: str) -> Answer:
         raise CheckFailed(path, str(error), "give a plugin that hr.load_plugin() takes") from error
     operators = []
     for name in module.__all__:
-        made: type[Kernel] = getattr(module, name)
-        operator = Operator("kernel", name, made._outputs or 1)
-        operators.append(dataclasses.asdict(operator))
+        made = getattr(module, name)
+        # Sources and formats have no battery.
+        if issubclass(made, Kernel):
+            operators.append(dataclasses.asdict(Operator("kernel", name, made._outputs or 1)))
     name = module.__name__.rpartition(".")[2]
     return {"name": name, "version": module.__dict__["__version__"], "operators": operators}
 

@@ -1,0 +1,19 @@
+// A format of a plugin: its callbacks as a Format (io/formats/record_reader.h), whose records are rows of tensors, and
+// as an operator that reads it in splits (ops/source/split_source.h).
+// Thread contract: a pure function; a PluginFormatTable outlives what is made of it.
+#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_FORMAT_H_
+#define HEADRACE_OPS_PLUGIN_PLUGIN_FORMAT_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "ops/plugin/plugin_declaration.h"
+
+namespace headrace {
+
+// kGraph, with nothing changed: as ir::Registry::Register.
+absl::Status RegisterFormat(std::string_view plugin, const PluginFormatTable& table);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_FORMAT_H_

@@ -1,0 +1,18 @@
+// A source with random access of a plugin: its callbacks as an operator.
+// Thread contract: a pure function; a PluginSourceTable outlives what is made of it.
+#ifndef HEADRACE_OPS_PLUGIN_PLUGIN_SOURCE_H_
+#define HEADRACE_OPS_PLUGIN_PLUGIN_SOURCE_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "ops/plugin/plugin_declaration.h"
+
+namespace headrace {
+
+// kGraph, with nothing changed: as ir::Registry::Register.
+absl::Status RegisterSource(std::string_view plugin, const PluginSourceTable& table);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_OPS_PLUGIN_PLUGIN_SOURCE_H_
