@@ -30,6 +30,15 @@ def test_what_was_used_longest_ago_goes_first(tmp_path):
     assert names(tmp_path) == {"ac/a", "cas/d"}
 
 
+def test_linked_programs_go_before_what_was_compiled(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_cache, "QUICKLY_MADE", 99)
+    files_of_100_bytes(tmp_path, {"cas/program": 40, "cas/other": 30}, read={})
+    (tmp_path / "cas/object").write_bytes(bytes(90))
+    os.utime(tmp_path / "cas/object", (10, 10))
+    assert build_cache.trim(tmp_path, 200) == 100
+    assert names(tmp_path) == {"cas/object", "cas/program"}
+
+
 def test_a_folder_that_is_small_enough_stays_as_it_is(tmp_path):
     files_of_100_bytes(tmp_path, {"cas/a": 10, "cas/b": 20}, read={})
     assert build_cache.trim(tmp_path, 200) == 0
