@@ -78,6 +78,9 @@ TEST(ReadAheadFile, AsksForABlockWhenItIsOpenedAndForTheNextOneAhead) {
   ASSERT_TRUE(files.CompleteOne());
   EXPECT_TRUE(Range(*file, 0, 1).ok());
   EXPECT_EQ(files.outstanding(), 1U) << "the next block";
+  // A read keeps what it fills until it is done.
+  file.reset();
+  EXPECT_TRUE(files.CompleteOne());
 }
 
 TEST(ReadAheadFile, RefusesRangesBeyondItsEnd) {
