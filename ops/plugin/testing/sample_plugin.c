@@ -1,6 +1,7 @@
 /* A plugin for tests, in C: kernels of each kind that the interface has. Built by Bazel, and by one line of a compiler
  * in python/tests/test_plugins.py. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,40 +228,50 @@ static const headrace_kernel words = {
 
 typedef struct Text {
   char letters[1000];
+  size_t used;
 } Text;
+
+/* Cuts off what does not fit. */
+static void Append(Text* text, const char* format, ...) {
+  const size_t left = sizeof(text->letters) - text->used;
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(text->letters + text->used, left, format, arguments);
+  va_end(arguments);
+  if (length > 0) text->used += (size_t)length < left ? (size_t)length : left - 1;
+}
 
 static int32_t CreateSettings(headrace_call* call, const headrace_value* const* values, void** state) {
   Text* text = (Text*)calloc(1, sizeof(Text));
-  char* at = text->letters;
   (void)call;
   for (; *values != NULL; ++values) {
     const headrace_value* value = *values;
     if (value->none) {
-      at += sprintf(at, "None;");
+      Append(text, "None;");
       continue;
     }
     switch (value->type) {
       case HEADRACE_ATTRIBUTE_BOOL:
       case HEADRACE_ATTRIBUTE_INT:
-        at += sprintf(at, "%lld;", (long long)value->integer);
+        Append(text, "%lld;", (long long)value->integer);
         break;
       case HEADRACE_ATTRIBUTE_TEXT:
-        at += sprintf(at, "%s %u;", value->text, value->count);
+        Append(text, "%s %u;", value->text, value->count);
         break;
       case HEADRACE_ATTRIBUTE_DTYPE:
-        at += sprintf(at, "%s %lld;", value->text, (long long)value->integer);
+        Append(text, "%s %lld;", value->text, (long long)value->integer);
         break;
       case HEADRACE_ATTRIBUTE_INTS:
-        for (uint32_t i = 0; i < value->count; ++i) at += sprintf(at, "%lld ", (long long)value->ints[i]);
-        at += sprintf(at, ";");
+        for (uint32_t i = 0; i < value->count; ++i) Append(text, "%lld ", (long long)value->ints[i]);
+        Append(text, ";");
         break;
       case HEADRACE_ATTRIBUTE_FLOATS:
-        for (uint32_t i = 0; i < value->count; ++i) at += sprintf(at, "%g ", value->reals[i]);
-        at += sprintf(at, ";");
+        for (uint32_t i = 0; i < value->count; ++i) Append(text, "%g ", value->reals[i]);
+        Append(text, ";");
         break;
       case HEADRACE_ATTRIBUTE_TEXTS:
-        for (const char* const* each = value->texts; *each != NULL; ++each) at += sprintf(at, "%s ", *each);
-        at += sprintf(at, ";");
+        for (const char* const* each = value->texts; *each != NULL; ++each) Append(text, "%s ", *each);
+        Append(text, ";");
         break;
     }
   }
