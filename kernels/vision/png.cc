@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "kernels/formats/whole_picture.h"
 #include "kernels/vision/exif.h"
 #include "kernels/vision/pixel_limit.h"
 #include "kernels/vision/png_session.h"
@@ -78,9 +79,9 @@ int FileChannels(png_byte color, bool transparent) {
   }
 }
 
+// What libpng returns. The rest of a conversion, to the luma of colours, is ReadWhole's.
 struct Plan {
-  int png_channels;  // those that libpng returns
-  int channels;      // of the tensor
+  int channels;
   DType dtype;
   bool keeps_indices;  // of a palette
 };
@@ -92,15 +93,14 @@ Plan MakePlan(const Session& session, PixelMode mode) {
   const bool wide = png_get_bit_depth(session.libpng, session.info) == 16;
   const DType own = wide ? DType::kUInt16 : DType::kUInt8;
   if (mode == PixelMode::kUnchanged) {
-    if (color == PNG_COLOR_TYPE_PALETTE) return {1, 1, DType::kUInt8, true};
-    return {file, file, own, false};
+    if (color == PNG_COLOR_TYPE_PALETTE) return {1, DType::kUInt8, true};
+    return {file, own, false};
   }
   if (mode == PixelMode::kAny || mode == PixelMode::kAnyDepth) {
-    const int channels = file == 2 ? 4 : file;
-    return {channels, channels, mode == PixelMode::kAny ? DType::kUInt8 : own, false};
+    return {file == 2 ? 4 : file, mode == PixelMode::kAny ? DType::kUInt8 : own, false};
   }
-  if (mode == PixelMode::kGrey) return {file <= 2 ? 1 : 3, 1, DType::kUInt8, false};
-  return {3, 3, DType::kUInt8, false};
+  if (mode == PixelMode::kGrey) return {file <= 2 ? 1 : 3, DType::kUInt8, false};
+  return {3, DType::kUInt8, false};
 }
 
 // Configures libpng for the planned channels, and returns the number of passes.
@@ -109,8 +109,8 @@ int Transform(png_structp libpng, png_infop info, const Plan& plan) {
     png_set_packing(libpng);
   } else {
     png_set_expand(libpng);
-    if (plan.png_channels == 1 || plan.png_channels == 3) png_set_strip_alpha(libpng);
-    if (plan.png_channels == 3 || plan.png_channels == 4) png_set_gray_to_rgb(libpng);
+    if (plan.channels == 1 || plan.channels == 3) png_set_strip_alpha(libpng);
+    if (plan.channels == 3 || plan.channels == 4) png_set_gray_to_rgb(libpng);
   }
   if (plan.dtype == DType::kUInt16) {
     // The file's numbers have their high byte first.
@@ -123,11 +123,10 @@ int Transform(png_structp libpng, png_infop info, const Plan& plan) {
   return passes;
 }
 
-// `pixels` has room for libpng's channels; converted to grey in place afterwards on request.
-bool ReadPixels(Session& session, const Plan& plan, int64_t height, int64_t width, uint8_t* pixels) {
+bool ReadPngRows(Session& session, const Plan& plan, int64_t height, int64_t width, uint8_t* pixels) {
   if (setjmp(session.jump) != 0) return false;
   const int passes = Transform(session.libpng, session.info, plan);
-  const size_t row_bytes = static_cast<size_t>(width) * plan.png_channels * ItemSize(plan.dtype);
+  const size_t row_bytes = static_cast<size_t>(width) * plan.channels * ItemSize(plan.dtype);
   if (png_get_rowbytes(session.libpng, session.info) != row_bytes) {
     png_error(session.libpng, "rows of an unexpected length");
   }
@@ -157,30 +156,17 @@ class PngReader {
     HEADRACE_RETURN_IF_ERROR(CheckPixelLimit(width, height, options.max_pixels));
     HEADRACE_RETURN_IF_ERROR(CheckBytes(width, height));
     const Plan plan = MakePlan(session_, options.mode);
-    const int orientation = options.orientation ? Orientation() : 1;
-    const bool swapped = SwapsAxes(orientation);
-    HEADRACE_ASSIGN_OR_RETURN(const WantedPart part, choose(swapped ? width : height, swapped ? height : width));
-    OutputAllocator intermediate;
-    OutputAllocator& output = part.output != nullptr ? *part.output : intermediate;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor pixels, ReadImage(plan, height, width, orientation == 1 ? output : intermediate));
-    HEADRACE_ASSIGN_OR_RETURN(const Tensor oriented, Oriented(std::move(pixels), orientation, output));
-    HEADRACE_ASSIGN_OR_RETURN(const Image image, ImageOf(oriented, PixelTypes::kFixedSize));
-    return DecodedPart{image, {0, 0, image.height, image.width}};
+    const PictureLayout layout = {.height = height,
+                                  .width = width,
+                                  .channels = plan.channels,
+                                  .dtype = plan.dtype,
+                                  .orientation = options.orientation ? Orientation() : 1};
+    return ReadWhole(layout, options, choose, [&](uint8_t* pixels) {
+      return ReadPngRows(session_, plan, height, width, pixels) ? absl::OkStatus() : Failed("");
+    });
   }
 
  private:
-  absl::StatusOr<Tensor> ReadImage(const Plan& plan, int64_t height, int64_t width, OutputAllocator& output) {
-    OutputAllocator intermediate;
-    const bool converted = plan.channels != plan.png_channels;
-    HEADRACE_ASSIGN_OR_RETURN(
-        Tensor pixels, (converted ? intermediate : output).Allocate(plan.dtype, {height, width, plan.png_channels}));
-    if (!ReadPixels(session_, plan, height, width, pixels.mutable_raw())) return Failed("");
-    if (!converted) return pixels;
-    HEADRACE_ASSIGN_OR_RETURN(Tensor grey, output.Allocate(DType::kUInt8, {height, width, 1}));
-    LumaRow(pixels.raw(), height * width, 3, grey.mutable_raw());
-    return grey;
-  }
-
   // Refuses a picture that cannot be in so few bytes, before memory is allocated for it.
   absl::Status CheckBytes(int64_t width, int64_t height) const {
     const int64_t bits = png_get_bit_depth(session_.libpng, session_.info);
