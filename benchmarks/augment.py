@@ -24,6 +24,7 @@ sys.path[:0] = [str(HERE), str(HERE / "compare")]
 
 import augment_kernels  # noqa: E402
 import augment_recipes  # noqa: E402
+import measuring  # noqa: E402
 import process_tree  # noqa: E402
 
 REQUIREMENTS = ("torch==2.14.1", "torchvision==0.29.1", "pillow==13.0.0", "opencv-python-headless==5.0.0.93", "numpy")
@@ -63,18 +64,8 @@ def measure(side: str, what: str, folder: str, pictures: str, seconds: str) -> d
 
 def rounds_of(what: str, folder: str, pythons: dict[str, str], options: argparse.Namespace) -> dict[str, list[Any]]:
     """By side: what each round measured."""
-    found: dict[str, list[Any]] = {side: [] for side in pythons}
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    for _ in range(options.rounds):
-        for side, python in pythons.items():
-            arguments = [side, what, folder, str(options.pictures), str(options.seconds)]
-            command = [python, __file__, "--measure", *arguments]
-            done = subprocess.run(
-                command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
-            )
-            found[side].append(json.loads(done.stdout.splitlines()[-1]))
-            print(f"{what}, {side}: measured", file=sys.stderr, flush=True)
-    return found
+    arguments = (what, folder, options.pictures, options.seconds)
+    return measuring.in_alternation(__file__, pythons, options.rounds, *arguments, said=what)
 
 
 def ranged(values: list[float], digits: int) -> str:
@@ -167,7 +158,6 @@ def main() -> None:
     options = parser.parse_args()
 
     from compare import make_environment
-    from measuring import with_class_folders
 
     venv = options.venvs / "peers-torchvision"
     make_environment(venv, REQUIREMENTS)
@@ -185,7 +175,7 @@ def main() -> None:
         if options.out is not None:
             (options.out / "augment.md").write_text(page(pipelines, kernels, peer, load, options))
 
-    with_class_folders(options.folder, compare)
+    measuring.with_class_folders(options.folder, compare)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import measuring
+
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "compare"))
 
@@ -133,13 +135,8 @@ def main() -> None:
 
 
 def compare(kind: str, prefix: str, pythons: dict[str, str], options: argparse.Namespace) -> None:
-    found: dict[str, list[dict[str, float]]] = {side: [] for side in pythons}
-    for _ in range(options.rounds):
-        for side, python in pythons.items():
-            arguments = [side, kind, prefix, str(options.threads), str(options.pictures)]
-            command = [python, __file__, "--measure", *arguments]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            found[side].append(json.loads(done.stdout.splitlines()[-1]))
+    arguments = (kind, prefix, options.threads, options.pictures)
+    found = measuring.in_alternation(__file__, pythons, options.rounds, *arguments)
     for side, runs in found.items():
         cores = statistics.median(run["cores"] for run in runs)
         print(f"{kind}: {side}, {cores:.2f} cores: {spread(runs, 'a second')}, {spread(runs, 'a CPU second')}")

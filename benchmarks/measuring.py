@@ -31,6 +31,28 @@ def in_own_process(
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def in_alternation(
+    script: str, pythons: Mapping[str, str], rounds: int, *arguments: object, said: str = ""
+) -> dict[str, list[Any]]:
+    """Runs `script --measure SIDE ARGUMENTS` for each side in turn, by the side's interpreter; each in its own process.
+
+    Returns by side what each round printed last, read as JSON. `said`: what was measured, to say so on stderr each time.
+    OpenBLAS has one thread, as in `in_own_process`.
+    """
+    found: dict[str, list[Any]] = {side: [] for side in pythons}
+    variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    for _ in range(rounds):
+        for side, python in pythons.items():
+            command = [python, os.path.abspath(script), "--measure", side, *map(str, arguments)]
+            done = subprocess.run(
+                command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=variables
+            )
+            found[side].append(json.loads(done.stdout.splitlines()[-1]))
+            if said:
+                print(f"{said}, {side}: measured", file=sys.stderr, flush=True)
+    return found
+
+
 def spread(values: Sequence[float]) -> float:
     """The difference of the highest and the lowest value, as a fraction of the median."""
     return (max(values) - min(values)) / statistics.median(values)

@@ -10,7 +10,6 @@ import importlib
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -84,12 +83,7 @@ def main() -> None:
 
 
 def compare(kind: str, table: str, pythons: dict[str, str], options: argparse.Namespace) -> None:
-    found: dict[str, list[float]] = {side: [] for side in pythons}
-    for _ in range(options.rounds):
-        for side, python in pythons.items():
-            command = [python, __file__, "--measure", side, kind, table, str(options.epochs)]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            found[side].append(json.loads(done.stdout.splitlines()[-1]))
+    found = measuring.in_alternation(__file__, pythons, options.rounds, kind, table, options.epochs)
     for side, rates in found.items():
         print(f"{kind}: {side} {statistics.median(rates):,.0f} rows a second, spread {measuring.spread(rates):.1%}")
     print(f"{kind}: headrace.mx / mxnet: {measuring.ratio(*found.values())}", flush=True)
