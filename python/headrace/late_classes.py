@@ -19,7 +19,7 @@ from headrace.mapping import Kernels
 from headrace.parameters import Parameter
 from headrace.plugins import kernel_of
 
-__all__ = ["attribute_of", "class_of_plugin", "method_of", "source_of_plugin"]
+__all__ = ["attribute_of", "class_of_plugin", "method_of", "operators_of", "source_of_plugin"]
 
 # What the written source names.
 _NAMES = {
@@ -73,10 +73,9 @@ def method_of(name: str) -> Callable[..., Dataset] | None:
     return made
 
 
-def class_of_plugin(plugin: str, name: str, outputs: int) -> type[Kernel]:
-    """The class of the kernel `plugin.name`, which gives so many columns."""
-    op = _declaration(plugin, name)
-    assert op is not None
+def class_of_plugin(op: dict[str, Any], outputs: int) -> type[Kernel]:
+    """The class of a plugin's kernel, which gives so many columns."""
+    plugin, name = op["python_module"], op["python_name"]
     text = class_text.kernel(op | {"name": name}, outputs=outputs)
     made: type[Kernel] = _run(text, f"headrace.plugins.{plugin}", name)
     made._operator = op["name"]
@@ -89,19 +88,24 @@ def class_of_plugin(plugin: str, name: str, outputs: int) -> type[Kernel]:
     return made
 
 
-def source_of_plugin(plugin: str, name: str) -> type[Dataset]:
-    """The class of the source or format `plugin.name`."""
-    op = _declaration(plugin, name)
-    assert op is not None
-    made: type[Dataset] = _run(class_text.plugin_source(op), f"headrace.plugins.{plugin}", name)
+def source_of_plugin(op: dict[str, Any]) -> type[Dataset]:
+    """The class of a plugin's source or format."""
+    made: type[Dataset] = _run(
+        class_text.plugin_source(op), f"headrace.plugins.{op['python_module']}", op["python_name"]
+    )
     return made
+
+
+def operators_of(module: str) -> dict[str, dict[str, Any]]:
+    """The declarations of a module's or plugin's operators, by their names in Python."""
+    declared = json.loads(_engine.declarations())["operators"]
+    return {op["python_name"]: op for op in declared if op["python_module"] == module}
 
 
 def _declaration(module: str, name: str) -> dict[str, Any] | None:
     if name.startswith("_"):
         return None
-    declared = json.loads(_engine.declarations())["operators"]
-    return next((op for op in declared if op["python_module"] == module and op["python_name"] == name), None)
+    return operators_of(module).get(name)
 
 
 def _run(written: str, module: str, name: str) -> Any:

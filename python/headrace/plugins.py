@@ -27,9 +27,10 @@ os.register_at_fork(after_in_child=_make_lock)
 def load_plugin(path: str | os.PathLike[str]) -> types.ModuleType:
     """Loads a plugin, and returns a module with a class for each of its operators, like those of Headrace's own.
 
-    Kernels go into `map`; sources and formats are datasets: `myops.Frames("corpus/*.frames", shuffle=True)`. In graphs its operators are called PLUGIN.Class, with their versions. A graph that needs a plugin names it, and runs
-    where the plugin was loaded; loading a graph loads no library. A plugin stays loaded, and loading it again gives the
-    same module. It runs in this process with all of its rights: load none that you would not run.
+    Kernels go into `map`; sources and formats are datasets: `myops.Frames("corpus/*.frames", shuffle=True)`. In graphs
+    its operators are called PLUGIN.Class, with their versions. A graph that needs a plugin names it, and runs where the
+    plugin was loaded; loading a graph loads no library. A plugin stays loaded, and loading it again gives the same
+    module. It runs in this process with all of its rights: load none that you would not run.
 
     Args:
         path: The shared library, relative to the current folder; no other folders are searched.
@@ -74,16 +75,17 @@ def kernel_of(plugin: str, name: str, state: Any) -> Any:
 
 
 def _module(name: str, loaded: dict[str, Any]) -> types.ModuleType:
-    from headrace.late_classes import class_of_plugin, source_of_plugin
+    from headrace.late_classes import class_of_plugin, operators_of, source_of_plugin
 
     module = types.ModuleType(f"headrace.plugins.{name}", loaded["doc"] or None)
     module.__file__ = os.fsdecode(loaded["path"])
     module.__dict__["__version__"] = loaded["version"]
     module.__dict__["__all__"] = sorted([*loaded["kernels"], *loaded["sources"]])
+    declared = operators_of(name)
     for kernel, outputs in loaded["kernels"].items():
-        module.__dict__[kernel] = class_of_plugin(name, kernel, outputs)
+        module.__dict__[kernel] = class_of_plugin(declared[kernel], outputs)
     for source in loaded["sources"]:
-        module.__dict__[source] = source_of_plugin(name, source)
+        module.__dict__[source] = source_of_plugin(declared[source])
     return module
 
 
