@@ -16,6 +16,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
+from tests import example_plugins
 
 Build = Callable[[pathlib.Path], hr.Dataset]
 
@@ -36,6 +37,9 @@ def write_data(folder: pathlib.Path, photos: pathlib.Path) -> None:
     _write_damaged(folder)
     _write_recovered(folder)
     _write_masks(folder / "masks")
+    _write_readings(folder)
+    # Now, and not while a soak takes memory away.
+    example_plugins.build_all()
 
 
 def _write_masks(folder: pathlib.Path) -> None:
@@ -48,6 +52,17 @@ def _write_masks(folder: pathlib.Path) -> None:
         mask.save(folder / f"{number}.png")
     depths = draws.integers(0, 1 << 16, (12, 13), np.uint16)
     PIL.Image.fromarray(depths).save(folder / "7.png")
+
+
+def _write_readings(folder: pathlib.Path) -> None:
+    """Of two channels, in three files; the last one has a value that is not finite."""
+    for part in range(3):
+        readings = np.zeros(25 * (part != 1), np.dtype([("time", "<i8"), ("values", "<f4", (2,))]))
+        readings["time"] = np.arange(len(readings)) + 100 * part
+        readings["values"] = readings["time"][:, None] / [3, 7]
+        if part == 2:
+            readings["values"][11, 1] = np.inf
+        (folder / f"{part}.gauge").write_bytes(b"GAUGE001" + readings.tobytes())
 
 
 def _write_json_lines(folder: pathlib.Path) -> None:
@@ -755,6 +770,38 @@ def chosen_again(data: pathlib.Path) -> hr.Dataset:
     return rows.zip(chosen.repeat(3)).batch(4)
 
 
+# ---- plugins ----
+
+
+def plugin_kernel(data: pathlib.Path) -> hr.Dataset:
+    darkened = example_plugins.frames().Vignette(0.7)
+    pictures = hr.ImageFolder(data / "photos", shuffle=True)
+    steps = [V.Decode(), V.RandomResizedCrop(24), darkened, V.RandomHorizontalFlip(), V.HWC2CHW()]
+    return pictures.map(steps, "image").cache("10KiB").repeat(2).batch(5)
+
+
+def plugin_source(data: pathlib.Path) -> hr.Dataset:
+    waves, other = (example_plugins.gauge().Waves(rows, length=12, shuffle=True) for rows in (30, 9))
+    train, _ = waves.split([0.8, 0.2], seed=2)
+    return train.concat(other).map(T.TypeCast("float64"), "wave").repeat(2).batch(4)
+
+
+def plugin_format(data: pathlib.Path) -> hr.Dataset:
+    readings = example_plugins.gauge().Readings(
+        str(data / "[01].gauge"), channels=2, shuffle=True, window=6, interleave=3, split_bytes=50
+    )
+    return readings.map(plus_noise, "values").batch(4)
+
+
+def damaged_plugin_format(data: pathlib.Path) -> hr.Dataset:
+    return example_plugins.gauge().Readings(str(data / "*.gauge"), channels=2, split_bytes=50).batch(4)
+
+
+def skipped_plugin_format(data: pathlib.Path) -> hr.Dataset:
+    readings = example_plugins.gauge().Readings(str(data / "*.gauge"), 2, shuffle=True, interleave=2, split_bytes=90)
+    return readings.on_error("skip").shuffle(3).repeat(2).batch(4)
+
+
 # ---- samplers ----
 
 
@@ -1054,6 +1101,11 @@ PIPELINES: dict[str, Build] = {
         part_of_pictures,
         folds_in_a_row,
         chosen_again,
+        plugin_kernel,
+        plugin_source,
+        plugin_format,
+        damaged_plugin_format,
+        skipped_plugin_format,
         balanced_pictures,
         weighted_rows,
         repeated_augmentation,
@@ -1105,6 +1157,7 @@ FAILING = {
     "damaged_text": "DataError",
     "damaged_table": "DataError",
     "damaged_sparse_rows": "DataError",
+    "damaged_plugin_format": "DataError",
     "skipped_up_to_the_limit": "FunctionError",
     "failing_function": "FunctionError",
     "failing_function_in_any_order": "FunctionError",

@@ -15,6 +15,7 @@ import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
 from headrace.mx import recordio
+from tests import example_plugins
 from tests.pipelines import record_bytes
 
 Rows = list[Any]
@@ -315,6 +316,57 @@ def image_records(count: int, shuffled: bool) -> Recipe:
     )
 
 
+def number_of_wave(wave: np.ndarray) -> np.ndarray:
+    """Which wave it is, of fewer than an eighth of its values: its second value is the sine of an angle below 45°."""
+    return np.array(round(float(np.arcsin(wave[1])) / (2 * np.pi) * len(wave)) - 1, np.int64)
+
+
+def numbered_waves(count: int, shuffled: bool) -> hr.Dataset:
+    waves = example_plugins.gauge().Waves(count, 8 * (count + 1), shuffled)
+    return waves.map(number_of_wave, "wave", "value").project("value")
+
+
+def plugin_source(count: int, shuffled: bool) -> Recipe:
+    return Recipe(
+        f"plugin's Waves({count}, {shuffled})",
+        lambda: numbered_waves(count, shuffled),
+        unmodelled if shuffled else lambda: list(range(count)),
+        numbered=count,
+    )
+
+
+def readings_of(count: int) -> pathlib.Path:
+    """The same numbers as times of readings."""
+    path = lines_of(count).with_suffix(".gauge")
+    if not path.exists():
+        draft = path.with_name(f"{count}.{os.getpid()}.gauge-draft")
+        readings = np.zeros(count, np.dtype([("time", "<i8"), ("values", "<f4")]))
+        readings["time"] = np.arange(count)
+        draft.write_bytes(b"GAUGE001" + readings.tobytes())
+        draft.rename(path)
+    return path
+
+
+def plugin_format(count: int, shuffled: bool, interleave: int, split_bytes: int, sharding: str) -> Recipe:
+    def build() -> hr.Dataset:
+        readings = example_plugins.gauge().Readings(
+            readings_of(count),
+            shuffle=shuffled,
+            window=5,
+            interleave=interleave,
+            sharding=sharding,
+            split_bytes=split_bytes,
+        )
+        return readings.rename({"time": "value"}).project("value")
+
+    in_order = not shuffled and interleave == 1
+    return Recipe(
+        f"plugin's Readings({count}, {shuffled}, {interleave}, {split_bytes}, {sharding})",
+        build,
+        (lambda: list(range(count))) if in_order else unmodelled,
+    )
+
+
 def source(draws: Draws) -> Recipe:
     recipe = _source(draws)
     if recipe.text.startswith("Range") and recipe.numbered and draws.integer(0, 5) == 0:
@@ -337,15 +389,24 @@ def _source(draws: Draws) -> Recipe:
         "indexed records",
         "image records",
         "own rows",
+        "plugin source",
+        "plugin format",
     ]
     kind = draws.choice(kinds)
     if kind == "range":
         return numbers(size, draws.choice([False, True]))
     if kind == "own rows":
         return own_rows(size, draws.choice([False, True]), draws.choice([False, True]))
-    if kind in ("indexed records", "image records"):
-        return (indexed_records if kind == "indexed records" else image_records)(size, draws.choice([False, True]))
-    splits = {"lines": lines, "table": table, "sparse rows": sparse_rows, "records": records}
+    indexed = {"indexed records": indexed_records, "image records": image_records, "plugin source": plugin_source}
+    if kind in indexed:
+        return indexed[kind](size, draws.choice([False, True]))
+    splits = {
+        "lines": lines,
+        "table": table,
+        "sparse rows": sparse_rows,
+        "records": records,
+        "plugin format": plugin_format,
+    }
     if kind in splits:
         return splits[kind](
             size,
@@ -391,6 +452,42 @@ def each(row: Any, change: Callable[[int], int]) -> Any:
 
 
 CAST = [T.TypeCast("float64"), T.TypeCast("int64")]
+
+
+def as_picture(x: np.ndarray) -> np.ndarray:
+    """Its numbers, each in a row of three pixels."""
+    return (np.reshape(x, (-1, 1, 1)) + np.array([[[0], [101], [7]]])).astype(np.uint8)
+
+
+def with_picture(x: np.ndarray, picture: np.ndarray) -> np.ndarray:
+    return x + np.reshape(picture.astype(np.int64).sum(axis=(1, 2)), np.shape(x))
+
+
+def darkened(recipe: Recipe, strength: float) -> Recipe:
+    """By a plugin's kernel."""
+
+    def build() -> hr.Dataset:
+        pictures = recipe.build().map(as_picture, "value", "picture", types={"picture": ("uint8", (None, 3, 1))})
+        darker = pictures.map(example_plugins.frames().Vignette(strength), "picture")
+        return darker.map(with_picture, ["value", "picture"], "value").project("value")
+
+    def with_darkened(row: Any) -> Any:
+        numbers = np.array(row, np.int64)
+        picture = as_picture(numbers)
+        middle = (len(picture) - 1) / 2
+        squares = (np.arange(len(picture)) - middle)[:, None, None] ** 2 + np.array([[[1.0], [0.0], [1.0]]])
+        light = 1 - strength * squares / max(middle * middle + 1, 1)
+        return with_picture(numbers, np.floor(picture * light + 0.5).astype(np.uint8)).tolist()
+
+    return changed(
+        recipe,
+        text=f"{recipe}.darkened({strength})",
+        build=build,
+        model=lambda: [with_darkened(row) for row in recipe.model()],
+        # Of a batch the pixels depend on its size.
+        keeps_rows=recipe.keeps_rows and recipe.depth == 0,
+        numbered=recipe.numbered,
+    )
 
 
 def mapped(recipe: Recipe, kind: str) -> Recipe:
@@ -870,6 +967,7 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
     """Adds one operator."""
     ways: list[Callable[[], Recipe]] = [
         lambda: mapped(recipe, draws.choice(MAPS)),
+        lambda: darkened(recipe, draws.choice([0.25, 1.0])),
         lambda: shuffled(recipe, draws.choice([draws.integer(1, 12), 1000])),
         lambda: repeated(recipe, draws.integer(1, 3)),
         lambda: repeated_endlessly(recipe, draws.integer(0, 40)),

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import headrace as hr
 from headrace import vision as V
-from tests.recipes import recipes
+from tests import example_plugins
+from tests.recipes import numbered_waves, readings_of, recipes
 from tests.thinning import examples
 
 bounded = settings(
@@ -48,11 +49,15 @@ INDEXED = {
     "taken": lambda count: hr.Range(count + 7, shuffle=True).skip(3).take(count),
     "mix": lambda count: hr.mix([hr.Range(count - 5, shuffle=True), hr.Range(100, 105)], [2, 1], stop="all"),
     "zip": lambda count: hr.Range(count).zip(hr.Numpy({"other": np.arange(100)}, shuffle=True)),
+    "plugin source": lambda count: numbered_waves(count, shuffled=True),
 }
 STREAMED = {
     "Generator": lambda count: hr.Generator(functools.partial(range_of, count), {"value": "int64"}),
     "mapped Generator": lambda count: hr.Generator(functools.partial(range_of, count), {"value": "int64"}).map(
         noisy, "value"
+    ),
+    "plugin format": lambda count: (
+        example_plugins.gauge().Readings(readings_of(count), split_bytes=50).rename({"time": "value"})
     ),
 }
 EXACT = INDEXED | STREAMED

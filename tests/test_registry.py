@@ -26,9 +26,12 @@ def operators_of(dataset: hr.Dataset) -> set[str]:
 
 def test_every_operator_is_in_a_pipeline_that_runs_under_all_variants(data: pathlib.Path):
     found = set().union(*(operators_of(build(data)) for build in PIPELINES.values()))
+    # Those of plugins, whose names have a dot, are in no registry before they are loaded.
+    of_plugins = {name for name in found if "." in name}
+    assert of_plugins == {"suite_frames.Vignette", "suite_gauge.Waves", "suite_gauge.Readings"}
     # Another way to write its kernels, which are in the graph in its place.
     lists = {name for name, each in OPERATORS.items() if each["chooses"] and not each["attributes"]}
-    assert found | lists == set(OPERATORS)
+    assert found - of_plugins | lists == set(OPERATORS)
 
 
 class Ends(Kernel):
