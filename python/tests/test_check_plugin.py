@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from checked_plugins import SMALL, built, checked
 from conftest import ROOT, eventually
 
 import headrace as hr
@@ -17,14 +18,6 @@ from headrace.conformance import interface
 from tests.thinning import QUICK, one_in
 
 BROKEN = pathlib.Path(__file__).with_name("broken_kernels.c")
-SMALL = ["--memory", "4MiB", "--calls", "300"]
-
-
-def built(source: pathlib.Path, library: pathlib.Path, *options: str) -> pathlib.Path:
-    compiler = ["g++"] if source.suffix == ".cc" else ["gcc", "-O1"]
-    command = [*compiler, "-shared", "-fPIC", "-fvisibility=hidden", f"-I{hr.plugin_include()}", *options]
-    subprocess.run([*command, str(source), "-o", str(library)], check=True, timeout=120)
-    return library
 
 
 @pytest.fixture(scope="session")
@@ -35,12 +28,6 @@ def broken(tmp_path_factory):
 @pytest.fixture(scope="session")
 def few_broken(tmp_path_factory):
     return built(BROKEN, tmp_path_factory.mktemp("few") / "libbroken.so", "-DFEW")
-
-
-def checked(capfd, library: pathlib.Path, *options: str) -> tuple[int, str]:
-    """The exit code and what is printed; what a plugin's process says when it dies is left out."""
-    code = main(["check-plugin", str(library), *options])
-    return code, capfd.readouterr().out
 
 
 def test_the_example_passes(capfd, tmp_path):
@@ -169,22 +156,25 @@ def test_what_cannot_be_checked(capfd, tmp_path, few_broken):
         assert main(["check-plugin", str(file)]) == 2
         assert message in capfd.readouterr().err
     assert main(["check-plugin", str(few_broken), "--operator", "None"]) == 2
-    assert "no such kernel" in capfd.readouterr().err
+    assert "no such operator" in capfd.readouterr().err
     assert main(["check-plugin", str(few_broken), "--memory", "much"]) == 2
     assert "--memory is 'much'" in capfd.readouterr().err
 
 
-def test_sources_and_formats_are_left_out(capfd, tmp_path):
-    examples = ROOT / "examples/plugin"
-    assert main(["check-plugin", str(built(examples / "gauge.cc", tmp_path / "libgauge.so"))]) == 2
-    assert "no such kernel" in capfd.readouterr().err
-    kernel = (examples / "vignette.cc").read_text().partition("HEADRACE_PLUGIN(")[0]
-    others = (examples / "gauge.cc").read_text().replace('HEADRACE_PLUGIN("gauge"', 'HEADRACE_PLUGIN("both"')
-    (tmp_path / "both.cc").write_text(kernel + others.replace("Waves, Readings)", "Waves, Vignette, Readings)"))
-    code, printed = checked(
-        capfd, built(tmp_path / "both.cc", tmp_path / "libboth.so"), "--check", "same bytes", *SMALL
-    )
-    assert code == 0 and printed.startswith("both.Vignette  same bytes"), printed
+def test_a_sample_stands_for_the_example(capfd, few_broken, tmp_path):
+    """Of any operator: Scale's factor makes what it gives infinite."""
+    library = built(ROOT / "ops/plugin/testing/sample_plugin.c", tmp_path / "libmyops.so", "-lm")
+    chosen = ["--operator", "Settings", "--check", "inference"]
+    code, _ = checked(capfd, library, *chosen, "--sample", "myops.Settings(7, mode='down')", *SMALL)
+    assert code == 0
+    for sample, message in (
+        ("Settings", "--sample is 'Settings': "),
+        ("Settings(print())", "--sample is 'Settings(print())': malformed node"),
+        ("myops.None_(1)", "the plugin myops has no operator None_"),
+        ("Settings(7, colour=1)", "unexpected keyword argument 'colour'"),
+    ):
+        assert main(["check-plugin", str(library), *chosen, "--sample", sample]) == 2
+        assert message in capfd.readouterr().err
 
 
 ENDS = r"""
@@ -218,14 +208,26 @@ STRUCTURES = {
     "headrace_identity": interface.Identity,
     "headrace_host": interface.Host,
     "headrace_kernel": interface.Kernel,
+    "headrace_rows": interface.Rows,
+    "headrace_source": interface.Source,
+    "headrace_format": interface.Format,
     "headrace_plugin": interface.Plugin,
 }
 NUMBERS = ["RANDOM", "NOT_DETERMINISTIC", "BY_BATCH", "POINTWISE", "NULLABLE", "HAS_MINIMUM", "HAS_MAXIMUM"]
-NUMBERS += ["EXCLUSIVE_MINIMUM", "BROADCAST", "OK", "GRAPH_ERROR", "RESOURCE_ERROR", "FUNCTION_ERROR", "MOST_AXES"]
+NUMBERS += [
+    "EXCLUSIVE_MINIMUM",
+    "BROADCAST",
+    "OK",
+    "DATA_ERROR",
+    "GRAPH_ERROR",
+    "RESOURCE_ERROR",
+    "FUNCTION_ERROR",
+    "MOST_AXES",
+]
 
 
 def test_the_structures_are_those_of_the_header(tmp_path):
-    """As far as they are used here: later versions append fields."""
+    """Of this version: later ones append fields."""
     lines, expected = [], []
     for name, structure in STRUCTURES.items():
         for field, *_ in structure._fields_:
@@ -239,6 +241,7 @@ def test_the_structures_are_those_of_the_header(tmp_path):
     numbers |= {f"HEADRACE_{name.upper()}": number for number, name in interface.DTYPES.items()}
     for kind in ("BOOL", "INT", "FLOAT", "TEXT", "INTS", "FLOATS", "TEXTS", "DTYPE"):
         numbers[f"HEADRACE_ATTRIBUTE_{kind}"] = getattr(interface, kind)
+    numbers["HEADRACE_PLUGIN_ABI"] = interface.ABI
     for name, number in numbers.items():
         lines.append(f'printf("{name} %d\\n", (int){name});')
         expected.append(f"{name} {number}")

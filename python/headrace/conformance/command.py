@@ -10,25 +10,48 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 from headrace import options as check
+from headrace.conformance.declared_operator import arguments_of, operator_of
 from headrace.errors import GraphError, ResourceError
 
 HELP = "check that the operators of a plugin keep the rules of the interface"
 DESCRIPTION = (
-    "Runs every operator of a plugin through a battery of checks, each in a process of its own: types, attributes, "
-    "empty, odd and huge inputs, memory, threads, random numbers, errors and leaks. Prints a line a check. Ends with "
-    "code 0 if all hold, 1 if any fails, and 2 if the plugin cannot be loaded."
+    "Runs every operator of a plugin through a battery of checks, each in a process of its own. Kernels: types, "
+    "attributes, empty, odd and huge inputs, memory, threads, random numbers, errors and leaks. Sources: columns, "
+    "attributes, the number of rows, rows read in any order and by many threads, memory, errors, shards, states and "
+    "leaks. Formats: columns, attributes, where rows begin, any splits, files that are cut off or damaged, reads that "
+    "fail, memory, several files, shards, states and leaks. Prints a line a check. Ends with code 0 if all hold, 1 if "
+    "any fails, and 2 if the plugin cannot be loaded."
+)
+EPILOG = (
+    "The attributes, and a format's file, are those of the example in an operator's declaration, or of --sample: "
+    "--sample 'myops.Frames(\"small.frames\", depth=2)'. What neither gives has its default. Checks of a format read "
+    "its smallest file hundreds of times: give one of a few rows."
 )
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
+    command.epilog = EPILOG
     command.add_argument("file", metavar="FILE", help="the shared library")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="decides the inputs (0)")
+    command.add_argument(
+        "--sample",
+        action="append",
+        default=[],
+        metavar="CALL",
+        help="of an operator, in the place of its declaration's example: its attributes, and a format's file; may be "
+        "given for others, too",
+    )
     command.add_argument("--time-limit", type=float, default=60, metavar="SECONDS", help="of one check (60)")
     command.add_argument(
-        "--memory", default="1GiB", metavar="SIZE", help="for the huge input, a quarter of it, and its results (1GiB)"
+        "--memory",
+        default="1GiB",
+        metavar="SIZE",
+        help="for the huge input, or what a damaged file may take, a quarter of it (1GiB)",
     )
-    command.add_argument("--calls", type=int, default=2000, metavar="N", help="in a row, to look for leaks (2000)")
+    command.add_argument(
+        "--calls", type=int, default=2000, metavar="N", help="in a row, to look for leaks, and damaged files (2000)"
+    )
     command.add_argument("--operator", action="append", metavar="NAME", help="only this one; may be given again")
     command.add_argument("--check", action="append", metavar="NAME", help="only this one; may be given again")
     command.add_argument("--json", action="store_true", help="print one JSON document instead of lines")
@@ -54,7 +77,7 @@ def _checked(options: argparse.Namespace, path: str, answers: Iterator[dict[str,
     checks = list(answers if options.json else _printed(answers, plugin))
     if not checks:
         print(
-            "headrace: check-plugin: nothing to check: the plugin has no such kernel, or there is no such check",
+            "headrace: check-plugin: nothing to check: the plugin has no such operator, or there is no such check",
             file=sys.stderr,
         )
         return 2
@@ -79,9 +102,22 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
         "seconds": check.seconds("--time-limit", options.time_limit, of),
         "memory": check.memory_bytes(options.memory, of, "--memory"),
         "calls": check.whole("--calls", options.calls, 1, of),
+        "samples": dict(map(_sample, options.sample)),
         "operators": options.operator,
         "checks": options.check,
     }
+
+
+def _sample(call: str) -> tuple[str, str]:
+    """The operator and the call."""
+    try:
+        arguments_of(call)
+        return operator_of(call), call
+    except ValueError as error:
+        raise GraphError(
+            f"check-plugin: --sample is {call!r}: {error}; write a call of an operator with literals, such as "
+            "'myops.Frames(\"small.frames\", depth=2)'"
+        ) from error
 
 
 def _answers(given: dict[str, Any]) -> Generator[dict[str, Any], None, None]:

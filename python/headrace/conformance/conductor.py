@@ -17,13 +17,12 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from headrace import load_plugin
+from headrace import _engine, load_plugin
 from headrace.conformance.battery import BATTERIES
+from headrace.conformance.declared_operator import arguments_of
 from headrace.conformance.host_functions import BrokenRule
 from headrace.conformance.subject import Check, CheckFailed, Limits, NotNeeded, Subject
-from headrace.conformance.values import ColumnType, Types
 from headrace.errors import Error
-from headrace.kernel import Kernel
 
 _NOTE_BYTES = 4096
 _PR_SET_PDEATHSIG = 1
@@ -152,7 +151,6 @@ class Operator:
 
     kind: str
     name: str
-    outputs: int
 
 
 class Conductor:
@@ -162,10 +160,11 @@ class Conductor:
         self._seconds = options["seconds"]
         self._operators = options["operators"]
         self._checks = options["checks"]
+        self._samples = options["samples"]
         self._limits = Limits(options["memory"], options["calls"], options["seconds"])
 
     def run(self) -> None:
-        loaded = in_a_process(lambda note: _load(note, self._path), self._seconds)
+        loaded = in_a_process(lambda note: _load(note, self._path, self._samples), self._seconds)
         _write({"loaded": loaded})
         for operator in loaded.get("operators", []):
             if self._operators is None or operator["name"] in self._operators:
@@ -173,7 +172,7 @@ class Conductor:
 
     def _check(self, plugin: str, operator: Operator) -> None:
         found: Answer = {}
-        for name, check in BATTERIES[operator.kind].items():
+        for name, check in BATTERIES[operator.kind].checks.items():
             wanted = self._checks is None or name in self._checks
             if not wanted and found:
                 continue
@@ -186,43 +185,44 @@ class Conductor:
 
     def _run(self, check: Check, operator: Operator, found: Answer, note: Note) -> Answer:
         note("the check", "nothing yet")
-        subject = Subject(self._path, operator.name, self._seed, self._limits, note, operator.outputs)
+        of_kind = BATTERIES[operator.kind].subject
+        subject: Subject = of_kind(self._path, operator.name, self._seed, self._limits, note, self._samples)
         if found:
-            subject.types = [_types(each) for each in found["types"]]
-            subject.refused = found["refused"] and _types(found["refused"])
-            subject.given = found["given"]
+            subject.take(found)
         check(subject)
-        return {} if found else {"found": _found(subject)}
+        return {} if found else {"found": subject.found()}
 
 
-def _found(subject: Subject) -> Answer:
-    refused = subject.refused and _written(subject.refused)
-    types = [_written(each) for each in subject.types]
-    return {"types": types, "refused": refused, "given": subject.kernel.defaults()}
-
-
-def _load(note: Note, path: str) -> Answer:
+def _load(note: Note, path: str, samples: dict[str, str]) -> Answer:
     note("loading", path)
     try:
         module = load_plugin(path)
     except Error as error:
         raise CheckFailed(path, str(error), "give a plugin that hr.load_plugin() takes") from error
-    operators = []
-    for name in module.__all__:
-        made = getattr(module, name)
-        # Sources and formats have no battery.
-        if issubclass(made, Kernel):
-            operators.append(dataclasses.asdict(Operator("kernel", name, made._outputs or 1)))
     name = module.__name__.rpartition(".")[2]
+    declared = json.loads(_engine.declarations())["operators"]
+    kinds = {op["python_name"]: _kind(op) for op in declared if op["python_module"] == name}
+    for operator, sample in samples.items():
+        _check_sample(name, module.__dict__, operator, sample)
+    operators = [dataclasses.asdict(Operator(kinds[each], each)) for each in module.__all__]
     return {"name": name, "version": module.__dict__["__version__"], "operators": operators}
 
 
-def _written(types: Types) -> list[Any]:
-    return [[column.dtype, column.shape] for column in types]
+def _kind(declared: dict[str, Any]) -> str:
+    if declared["role"] == "kernel":
+        return "kernel"
+    return "source" if declared["traits"]["indexed"] else "format"
 
 
-def _types(written: list[Any]) -> Types:
-    return tuple(ColumnType(dtype, tuple(shape)) for dtype, shape in written)
+def _check_sample(plugin: str, classes: dict[str, Any], operator: str, sample: str) -> None:
+    """Against the class's signature and bounds."""
+    if operator not in classes["__all__"]:
+        raise CheckFailed(sample, f"--sample {sample}: the plugin {plugin} has no operator {operator}", "name one")
+    positional, named = arguments_of(sample)
+    try:
+        classes[operator](*positional, **named)
+    except (TypeError, Error) as error:
+        raise CheckFailed(sample, f"--sample {sample}: {error}", "give other arguments") from error
 
 
 def _write(answer: Answer) -> None:

@@ -1,4 +1,4 @@
-"""What a host does when a kernel asks for something, and the rules that the kernel may break then.
+"""What a host does when an operator asks for something, and the rules that the operator may break then.
 
 Functions return a headrace_result. What a call is given is in it, as is what it asked for: other threads have theirs."""
 
@@ -7,20 +7,33 @@ import dataclasses
 import itertools
 import math
 import random
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from headrace.conformance import interface
-from headrace.conformance.declared_kernel import DeclaredKernel
+from headrace.conformance.declared_operator import DeclaredOperator
+from headrace.conformance.hosted_file import HostedFile
 from headrace.conformance.memory import Block
 from headrace.conformance.values import ColumnType, Types, Value, is_text, numpy_dtype
 
-# The most bytes that a kernel gets for its outputs, unless a check says otherwise.
+# The most bytes that an operator gets for its outputs, unless a check says otherwise.
 MOST_OUTPUT = 1 << 28
+# Who may ask for what; for everything else apply() alone may.
+_MAKES_OUTPUTS = ("apply", "read", "next")
+_READS_A_FILE = ("find", "open", "next")
+_ASKED_BY = {
+    "allocate": _MAKES_OUTPUTS,
+    "give_strings": _MAKES_OUTPUTS,
+    "add_column": ("columns",),
+    "begin_row": ("next",),
+    "file_size": _READS_A_FILE,
+    "read_file": _READS_A_FILE,
+}
 
 
 class BrokenRule(Exception):
-    """A rule of the interface that a kernel broke: what came, and what to do."""
+    """A rule of the interface that an operator broke: what came, and what to do."""
 
     def __init__(self, came: str, advice: str) -> None:
         super().__init__(came)
@@ -34,6 +47,8 @@ class Failure:
 
     kind: str
     text: str
+    # The host refused something.
+    of_host: bool = False
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
@@ -49,36 +64,50 @@ class Made:
 
 
 Result = Failure | tuple[Made, ...]
+Columns = tuple[tuple[str, ColumnType], ...]
 
 
 @dataclasses.dataclass
 class How:
-    """How a kernel is applied."""
+    """How an operator is called."""
 
     key: int = 0
     block: Callable[..., Block] = Block
     fill: int = 0xA5
     fillers: Sequence[int] = ()
-    # The function of the host that fails in this call.
+    # The function of the host that fails, after so many calls of it.
     failing: str = ""
+    spared: int = 0
     most_output: int = MOST_OUTPUT
+    # Functions of the host take up to so many seconds, so that calls on several threads overlap.
+    delays: float = 0.0
+
+    def fails(self, name: str) -> bool:
+        if name != self.failing:
+            return False
+        self.spared -= 1
+        return self.spared < 0
 
 
 class Call:
     """One call of one callback: what it may ask for, what it gave and what it did wrong."""
 
     def __init__(
-        self, callback: str, kernel: "DeclaredKernel", values: Sequence[Value] = (), how: How | None = None
+        self, callback: str, operator: DeclaredOperator[Any], values: Sequence[Value] = (), how: How | None = None
     ) -> None:
         self.callback = callback
-        self.kernel = kernel
+        self.operator = operator
         self.values = values
         self.how = how or How()
         self.types: Types = ()
-        self.outputs: dict[int, Value | Block] = {}
+        # What says these types.
+        self.typed_by = "infer()"
+        # What columns() adds, the file of find(), open() and next(), and the place that next() gives.
+        self.columns: list[tuple[str, ColumnType]] = []
+        self.file: HostedFile | None = None
+        self.place: tuple[int, int] | None = None
         self.made: dict[int, Made] = {}
         self.blocks: dict[int, Block] = {}
-        self.given_inputs: dict[int, int] = {}
         self.failure: Failure | None = None
         self.broken: BrokenRule | None = None
         self.draws = 0
@@ -101,18 +130,24 @@ def asked(call: Call, name: str, behaviour: Callable[..., int], given: tuple[Any
     """What the function `name` of the host gives, if this call may ask for it."""
     if name in ("fail", "stopped"):
         return behaviour(call, *given)
-    if call.callback != "apply":
-        return call.breaks(f"calls {name}(), which is for apply() alone", "call it in apply()")
-    if call.how.failing == name:
+    callers = _ASKED_BY.get(name, ("apply",))
+    if call.callback not in callers:
+        listed = " and ".join(f"{caller}()" for caller in callers)
+        return call.breaks(f"calls {name}(), which is for {listed} alone", f"call it in {listed}")
+    if call.callback == "next" and name in ("allocate", "give_strings") and call.place is None:
+        return call.breaks(f"calls {name}() before begin_row()", "say first, by begin_row(), that there is a row")
+    if call.how.delays:
+        time.sleep(random.random() * call.how.delays)
+    if call.how.fails(name):
         return refuse(call, f"{name}() fails for a test")
     return behaviour(call, *given)
 
 
-def refuse(call: Call, text: str) -> int:
+def refuse(call: Call, text: str, result: int = interface.RESOURCE_ERROR) -> int:
     """An error of the host's own, which the call fails with."""
     call.refused_by_host = True
-    call.failure = Failure("ResourceError", text)
-    return interface.RESOURCE_ERROR
+    call.failure = Failure(interface.RESULTS[result], text, of_host=True)
+    return result
 
 
 class Functions:
@@ -160,8 +195,8 @@ class Functions:
             return call.breaks(f"gives strings from {ends[0]} to {ends[-1]} of {size} bytes", "let offsets ascend")
         letters = c.string_at(values, size) if size and values else b""
         strings = tuple(letters[a:b] for a, b in itertools.pairwise(ends))
-        if made.dtype == "string":
-            b"".join(strings).decode()
+        if made.dtype == "string" and not all(map(_is_utf8, strings)):
+            return call.breaks("gives a string that is not UTF-8", "check it and fail, or declare the dtype as bytes")
         call.made[output] = Made(made, b"", strings)
         return interface.OK
 
@@ -198,7 +233,7 @@ class Functions:
 
     @staticmethod
     def identity(call: Call, identity: Any) -> int:
-        if not call.kernel.random:
+        if not call.operator.random:
             return _undeclared(call)
         call.draws += 1
         given = interface.Identity(c.sizeof(interface.Identity), 0, 7, call.how.key)
@@ -209,7 +244,7 @@ class Functions:
 
     @staticmethod
     def fillers(call: Call, marks: Any, count: Any) -> int:
-        if not call.kernel.by_batch:
+        if not call.operator.by_batch:
             return call.breaks("asks for fillers() and does not declare HEADRACE_BY_BATCH", "declare it")
         count[0] = len(call.how.fillers)
         if call.how.fillers:
@@ -220,13 +255,77 @@ class Functions:
             marks[0] = None
         return interface.OK
 
+    @staticmethod
+    def add_column(call: Call, name: bytes | None, dtype: int, axes: int, shape: Any) -> int:
+        if not name or not _is_utf8(name):
+            return call.breaks(f"names a column {name!r}", "give a name in UTF-8")
+        column = name.decode()
+        if any(column == other for other, _ in call.columns):
+            return call.breaks(f"adds the column {column} twice", "give each column a name of its own")
+        if dtype not in (0, *interface.DTYPES) or not -1 <= axes <= interface.MOST_AXES or (axes > 0 and not shape):
+            came = f"adds the column {column} of dtype {dtype} and {axes} axes"
+            return call.breaks(came, "give a headrace_dtype, -1 to 32 axes, and their shape")
+        lengths = None if axes < 0 else tuple(shape[:axes]) if axes else ()
+        if lengths is not None and any(length < -1 for length in lengths):
+            return call.breaks(f"adds the column {column} of shape {lengths}", "give lengths of -1 (not known) or more")
+        call.columns.append((column, ColumnType(interface.DTYPES.get(dtype, ""), lengths)))
+        return interface.OK
+
+    @staticmethod
+    def begin_row(call: Call, begin: int, end: int) -> int:
+        if call.place is not None:
+            return call.breaks("calls begin_row() twice for one row", "give one row a call")
+        call.place = (begin, end)
+        return interface.OK
+
+    @staticmethod
+    def file_size(call: Call, file: int | None, size: Any) -> int:
+        given = _file_of(call, "file_size", file)
+        if given is None:
+            return interface.FUNCTION_ERROR
+        size[0] = given.size
+        return interface.OK
+
+    @staticmethod
+    def read_file(call: Call, file: int | None, offset: int, size: int, target: int | None) -> int:
+        given = _file_of(call, "read_file", file)
+        if given is None:
+            return interface.FUNCTION_ERROR
+        if offset < 0 or (size > 0 and not target):
+            return call.breaks(
+                f"reads {size} bytes from byte {offset} to {target}", "give a byte of the file and a place"
+            )
+        contents = given.read(offset, size)
+        if contents is None:
+            text = f"the file ends before byte {offset + size}"
+            return refuse(call, text, interface.DATA_ERROR)
+        if contents and target:
+            c.memmove(target, contents, size)
+        return interface.OK
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _file_of(call: Call, name: str, file: int | None) -> HostedFile | None:
+    """None: it is not the one that the callback was given."""
+    if call.file is None or file != call.file.number:
+        call.breaks(f"calls {name}() for a file that it was not given", "use the file of the call, and keep none")
+        return None
+    return call.file
+
 
 def _undeclared(call: Call) -> int:
     return call.breaks("asks for random numbers and does not declare HEADRACE_RANDOM", "declare it")
 
 
 def _draw(call: Call, numbers: Any, count: int, draw: Callable[[random.Random], float]) -> int:
-    if not call.kernel.random:
+    if not call.operator.random:
         return _undeclared(call)
     generator = call.generator()
     for at in range(count):
@@ -245,7 +344,7 @@ def _given_type(call: Call, output: int, dtype: int, axes: int, shape: Any) -> C
         return None
     made = ColumnType(interface.DTYPES[dtype], tuple(shape[:axes]) if axes else ())
     if not call.types[output].takes(made):
-        came = f"gives {made} for output {output}, and infer() says {call.types[output]}"
-        call.breaks(came, "make infer() and apply() agree")
+        came = f"gives {made} for output {output}, and {call.typed_by} says {call.types[output]}"
+        call.breaks(came, f"make {call.typed_by} and {call.callback}() agree")
         return None
     return made

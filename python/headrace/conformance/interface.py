@@ -1,8 +1,9 @@
-"""The structures of plugin/headrace_plugin.h for ctypes, as far as kernels need them: those of version 1.0."""
+"""The structures of plugin/headrace_plugin.h for ctypes: those of version 1.1."""
 
 import ctypes as c
 from typing import Any, TypeVar
 
+ABI = 0x10001
 MOST_AXES = 32
 # As the header numbers them. bfloat16, which NumPy lacks, is held as uint16.
 DTYPES = {
@@ -24,7 +25,7 @@ DTYPES = {
 }
 NUMBER_OF_DTYPE = {name: number for number, name in DTYPES.items()}
 RESULTS = ("no error", "DataError", "NotFoundError", "GraphError", "ResourceError", "UnsupportedError", "FunctionError")
-OK, GRAPH_ERROR, RESOURCE_ERROR, FUNCTION_ERROR = 0, 3, 4, 6
+OK, DATA_ERROR, GRAPH_ERROR, RESOURCE_ERROR, FUNCTION_ERROR = 0, 1, 3, 4, 6
 RANDOM, NOT_DETERMINISTIC, BY_BATCH, POINTWISE = 1, 2, 4, 8
 NULLABLE, HAS_MINIMUM, HAS_MAXIMUM, EXCLUSIVE_MINIMUM, BROADCAST = 1, 2, 4, 8, 16
 BOOL, INT, FLOAT, TEXT, INTS, FLOATS, TEXTS, DTYPE = range(1, 9)
@@ -97,8 +98,18 @@ class Identity(c.Structure):
     ]
 
 
-# The call, which is a number here.
+class Rows(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_uint32),
+        ("reserved", c.c_uint32),
+        ("count", c.c_uint64),
+        ("fingerprint", c.c_uint64),
+    ]
+
+
+# The call and the file, which are numbers here.
 _CALL = c.c_void_p
+_FILE = c.c_void_p
 _SHAPE = c.POINTER(c.c_int64)
 HOST_FUNCTIONS: dict[str, Any] = {
     "fail": c.CFUNCTYPE(c.c_int32, _CALL, c.c_int32, c.c_char_p),
@@ -114,6 +125,10 @@ HOST_FUNCTIONS: dict[str, Any] = {
     "identity": c.CFUNCTYPE(c.c_int32, _CALL, c.POINTER(Identity)),
     "fillers": c.CFUNCTYPE(c.c_int32, _CALL, c.POINTER(c.c_void_p), c.POINTER(c.c_uint64)),
     "stopped": c.CFUNCTYPE(c.c_int32, _CALL),
+    "add_column": c.CFUNCTYPE(c.c_int32, _CALL, c.c_char_p, c.c_int32, c.c_int32, _SHAPE),
+    "begin_row": c.CFUNCTYPE(c.c_int32, _CALL, c.c_int64, c.c_int64),
+    "file_size": c.CFUNCTYPE(c.c_int32, _CALL, _FILE, c.POINTER(c.c_int64)),
+    "read_file": c.CFUNCTYPE(c.c_int32, _CALL, _FILE, c.c_int64, c.c_uint64, c.c_void_p),
 }
 
 
@@ -156,6 +171,43 @@ class Kernel(c.Structure):
     ]
 
 
+COLUMNS = c.CFUNCTYPE(c.c_int32, _CALL, _VALUES)
+OPEN_SOURCE = c.CFUNCTYPE(c.c_int32, _CALL, _VALUES, c.POINTER(c.c_void_p), c.POINTER(Rows))
+READ = c.CFUNCTYPE(c.c_int32, _CALL, c.c_void_p, c.c_uint64)
+FIND = c.CFUNCTYPE(c.c_int32, _CALL, c.c_void_p, _FILE, c.c_int64, c.POINTER(c.c_int64))
+OPEN_FILE = c.CFUNCTYPE(c.c_int32, _CALL, c.c_void_p, _FILE, c.c_int64, c.c_int64, c.POINTER(c.c_void_p))
+NEXT = c.CFUNCTYPE(c.c_int32, _CALL, c.c_void_p, _FILE)
+
+# What sources and formats begin with.
+_DECLARED: list[Any] = [
+    ("struct_size", c.c_uint32),
+    ("version", c.c_uint32),
+    ("name", c.c_char_p),
+    ("summary", c.c_char_p),
+    ("doc", c.c_char_p),
+    ("example", c.c_char_p),
+    ("traits", c.c_uint64),
+    ("attributes", c.POINTER(c.c_void_p)),
+    ("columns", COLUMNS),
+]
+
+
+class Source(c.Structure):
+    _fields_ = [*_DECLARED, ("open", OPEN_SOURCE), ("destroy", DESTROY), ("read", READ)]
+
+
+class Format(c.Structure):
+    _fields_ = [
+        *_DECLARED,
+        ("create", CREATE),
+        ("destroy", DESTROY),
+        ("find", FIND),
+        ("open", OPEN_FILE),
+        ("next", NEXT),
+        ("close", DESTROY),
+    ]
+
+
 class Plugin(c.Structure):
     _fields_ = [
         ("struct_size", c.c_uint32),
@@ -164,12 +216,14 @@ class Plugin(c.Structure):
         ("version", c.c_char_p),
         ("doc", c.c_char_p),
         ("kernels", c.POINTER(c.c_void_p)),
+        ("sources", c.POINTER(c.c_void_p)),
+        ("formats", c.POINTER(c.c_void_p)),
     ]
 
 
 QUERY = c.CFUNCTYPE(c.c_int32, c.c_uint32, c.POINTER(Host), _CALL, c.POINTER(c.c_void_p))
 
-_Struct = TypeVar("_Struct", Attribute, Kernel, Plugin)
+_Struct = TypeVar("_Struct", Attribute, Kernel, Source, Format, Plugin)
 
 
 def read(kind: type[_Struct], address: int) -> _Struct:

@@ -1,25 +1,24 @@
-"""The battery for kernels: each check takes a Subject, and raises CheckFailed or BrokenRule.
+"""The battery for kernels: each check takes a KernelSubject, and raises CheckFailed or BrokenRule.
 
 The first one finds the types that a kernel takes, which the others use. Each runs in a process of its own."""
 
 import dataclasses
-import itertools
 import math
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from headrace.conformance import interface
-from headrace.conformance.declared_kernel import bounds_of, listed
+from headrace.conformance.attribute_values import try_all
+from headrace.conformance.declared_operator import DeclaredKernel, listed
 from headrace.conformance.host_functions import Failure, How, Made, Result
 from headrace.conformance.interface import HOST_FUNCTIONS
 from headrace.conformance.memory import BlockWithMargins, GuardedBlock, GuardedBlockAtStart
 from headrace.conformance.plugin_host import State
+from headrace.conformance.results import difference, unwritten
 from headrace.conformance.sample_types import partly_known, probed, resized
-from headrace.conformance.subject import CheckFailed, NotNeeded, Subject
+from headrace.conformance.subject import CheckFailed, KernelSubject, NotNeeded
 from headrace.conformance.values import ColumnType, Types, Value, constant, extremes_of, numpy_dtype, shown
 
 # So many of the types that a kernel takes are used by checks of sizes and memory.
@@ -28,12 +27,12 @@ _THREADS = 8
 _ROWS = 24
 
 
-def inference(subject: Subject) -> None:
+def inference(subject: KernelSubject) -> None:
     """What infer() says depends on its arguments alone, fits what it said of less, and is what apply() gives."""
     kernel, given = subject.kernel, subject.kernel.defaults()
     subject.types, subject.refused = probed(subject.host, kernel, given)
     if not subject.types:
-        advice = "take some dtype of 0 to 4 axes, or give attributes by the declaration's example with which it does"
+        advice = "take some dtype of 0 to 4 axes, or give attributes with which it does by the declaration's example or --sample"
         raise CheckFailed("every dtype, in usual shapes", "infer() refuses all of them", advice)
     for types in subject.types:
         made = subject.host.infer(kernel, given, types)
@@ -49,7 +48,7 @@ def inference(subject: Subject) -> None:
             _check_that_it_fits(before, made, known, types)
     state = subject.state()
     if state.failure is not None:
-        advice = "let defaults work, and give others in the declaration's example"
+        advice = "let defaults work, or give others by the declaration's example or --sample"
         raise CheckFailed("the attributes of its example, or its defaults", f"create() gives {state.failure}", advice)
     for types in subject.types:
         subject.apply(state, types)
@@ -63,24 +62,13 @@ def _check_that_it_fits(before: Types | Failure, made: Types, known: Types, type
         raise CheckFailed(shown(known), came, "say -1, or HEADRACE_UNKNOWN, of what depends on what is not known yet")
 
 
-def attributes(subject: Subject) -> None:
+def attributes(subject: KernelSubject) -> None:
     """Values at declared bounds are taken, and any value that the declaration allows does no harm."""
-    state = subject.state()
-    types = subject.working(state)
-    declared = subject.kernel.attributes
-    for attribute in declared:
-        name = attribute.name.decode()
-        for value in _allowed_values(attribute):
-            failure = _try(subject, types, {name: value})
-            if failure is None or _try(subject, types, _all_alike(declared, value)) is None:
-                continue
-            advice = f"take every value that the declaration of {name} allows, or declare other bounds"
-            raise CheckFailed(listed({name: value}), f"create() gives {failure}", advice)
-        for value in _unbounded_values(attribute):
-            _try(subject, types, {name: value})
+    types = subject.working(subject.state())
+    try_all(subject.kernel.attributes, lambda changed: _try(subject, types, changed), "create()")
 
 
-def _try(subject: Subject, types: Types | None, changed: dict[str, Any]) -> Failure | None:
+def _try(subject: KernelSubject, types: Types | None, changed: dict[str, Any]) -> Failure | None:
     """The error of create(). What is created is applied, which may give an error, too."""
     subject.host.surroundings = f"{listed(changed)}, which the declaration allows"
     state = subject.state(**changed)
@@ -91,60 +79,7 @@ def _try(subject: Subject, types: Types | None, changed: dict[str, Any]) -> Fail
     return state.failure
 
 
-def _all_alike(declared: list[interface.Attribute], value: Any) -> dict[str, Any]:
-    """Every attribute that has the bound, for kernels that refuse a combination with defaults."""
-    return {each.name.decode(): value for each in declared if value in _allowed_values(each)}
-
-
-def _allowed_values(attribute: interface.Attribute) -> list[Any]:
-    """At the bounds, each choice, None, lists of each length."""
-    values: list[Any] = [None] if attribute.flags & interface.NULLABLE else []
-    if attribute.type == interface.BOOL:
-        return [*values, False, True]
-    if attribute.choices:
-        values += [
-            each.decode() for each in itertools.takewhile(bool, map(attribute.choices.__getitem__, itertools.count()))
-        ]
-    listed = attribute.type in (interface.INTS, interface.FLOATS, interface.TEXTS)
-    ends = [_as_list(attribute, bound) if listed else bound for bound in _bounds(attribute)]
-    return values + ends
-
-
-def _bounds(attribute: interface.Attribute) -> list[Any]:
-    least, most = bounds_of(attribute)
-    if least is not None and attribute.flags & interface.EXCLUSIVE_MINIMUM:
-        least = least + 1 if isinstance(least, int) else math.nextafter(least, math.inf)
-    return [bound for bound in (least, most) if bound is not None]
-
-
-def _as_list(attribute: interface.Attribute, value: Any) -> tuple[Any, ...]:
-    return (value,) * (attribute.lengths[0] if attribute.lengths else 3)
-
-
-def _unbounded_values(attribute: interface.Attribute) -> Iterator[Any]:
-    """Extremes that the declaration does not exclude."""
-    if attribute.type in (interface.TEXT, interface.TEXTS) and not attribute.choices:
-        extremes: list[Any] = ["", "x" * 5000, "ä"]
-    elif attribute.type in (interface.INT, interface.INTS):
-        extremes = [-(2**63), 2**63 - 1, 2**40, -(2**31), 2**31 - 1, -1, 0]
-    elif attribute.type in (interface.FLOAT, interface.FLOATS):
-        extremes = [-1.7e308, 1.7e308, 5e-324, 0.0, -1.0]
-    else:
-        return
-    least, most = bounds_of(attribute)
-    lowest = _bounds(attribute)[0] if least is not None else None
-    for value in extremes:
-        if not isinstance(value, str) and (
-            (lowest is not None and value < lowest) or (most is not None and value > most)
-        ):
-            continue
-        listed = attribute.type in (interface.INTS, interface.FLOATS, interface.TEXTS)
-        yield _as_list(attribute, value) if listed else value
-    if attribute.type in (interface.INTS, interface.FLOATS, interface.TEXTS) and not attribute.lengths:
-        yield ()
-
-
-def _changed_sizes(subject: Subject, lengths: tuple[int, ...]) -> None:
+def _changed_sizes(subject: KernelSubject, lengths: tuple[int, ...]) -> None:
     state = subject.state()
     for types in subject.types[:_FEW]:
         for length in lengths:
@@ -152,17 +87,17 @@ def _changed_sizes(subject: Subject, lengths: tuple[int, ...]) -> None:
                 subject.apply(state, each)
 
 
-def empty_inputs(subject: Subject) -> None:
+def empty_inputs(subject: KernelSubject) -> None:
     """Axes of length 0, one by one and all of them."""
     _changed_sizes(subject, (0,))
 
 
-def sizes(subject: Subject) -> None:
+def sizes(subject: KernelSubject) -> None:
     """Axes of length 1 and of odd lengths."""
     _changed_sizes(subject, (1, 2, 17))
 
 
-def extreme_values(subject: Subject) -> None:
+def extreme_values(subject: KernelSubject) -> None:
     """The least and the greatest numbers, NaN, empty and long strings."""
     state = subject.state()
     for types in subject.types:
@@ -173,7 +108,7 @@ def extreme_values(subject: Subject) -> None:
     subject.host.surroundings = ""
 
 
-def memory(subject: Subject) -> None:
+def memory(subject: KernelSubject) -> None:
     """Reads inputs alone, writes all of its outputs and nothing else."""
     state = subject.state()
     for types in subject.types[:_FEW]:
@@ -187,18 +122,14 @@ def memory(subject: Subject) -> None:
             subject.apply(state, types, How(block=block))
 
 
-def _check_writes(subject: Subject, state: State, types: Types) -> None:
+def _check_writes(subject: KernelSubject, state: State[DeclaredKernel], types: Types) -> None:
     made = [subject.apply(state, types, How(block=BlockWithMargins, fill=fill)) for fill in (0xA5, 0x5A)]
-    if isinstance(made[0], Failure) or isinstance(made[1], Failure) or not subject.kernel.deterministic:
-        return
-    for number, (one, other) in enumerate(zip(*made, strict=True)):
-        left = sum(a == 0xA5 and b == 0x5A for a, b in zip(one.contents, other.contents, strict=True))
-        if left:
-            came = f"apply() leaves {left} of {len(one.contents)} bytes of output {number} as they were"
-            raise CheckFailed(shown(types), came, "write each element: the memory is not initialised")
+    left = unwritten(*made)
+    if left is not None and subject.kernel.deterministic:
+        raise CheckFailed(shown(types), f"apply() {left}", "write each element: the memory is not initialised")
 
 
-def huge_input(subject: Subject) -> None:
+def huge_input(subject: KernelSubject) -> None:
     """Larger and larger inputs, up to a quarter of the memory that the checks may use and of their time."""
     state = subject.state()
     types = subject.working(state)
@@ -236,7 +167,7 @@ def _bytes_of(column: ColumnType) -> int:
     return math.prod(column.shape or ()) * numpy_dtype(column.dtype).itemsize
 
 
-def same_bytes(subject: Subject) -> None:
+def same_bytes(subject: KernelSubject) -> None:
     """The same row gives the same bytes again, from another state, after other rows, and from several threads."""
     if not subject.kernel.deterministic:
         raise NotNeeded
@@ -259,7 +190,7 @@ def same_bytes(subject: Subject) -> None:
             _check_equal(types, one, other, f"row {row} has other results {when}")
 
 
-def _rows(subject: Subject, state: State, types: Types, rows: range) -> list[Result]:
+def _rows(subject: KernelSubject, state: State[DeclaredKernel], types: Types, rows: range) -> list[Result]:
     return [subject.apply(state, types, How(key=row), seed=row) for row in rows]
 
 
@@ -269,28 +200,10 @@ def _check_equal(types: Types, one: Result, other: Result, came: str) -> None:
     advice = (
         "let results depend on inputs, attributes and the row's random numbers alone: no static variables, no rand()"
     )
-    raise CheckFailed(shown(types), f"{came}: {_difference(one, other)}", advice)
+    raise CheckFailed(shown(types), f"{came}: {difference(one, other)}", advice)
 
 
-def _difference(one: Result, other: Result) -> str:
-    if isinstance(one, Failure) or isinstance(other, Failure):
-        return f"{_brief(one)}, then {_brief(other)}"
-    for number, (a, b) in enumerate(zip(one, other, strict=True)):
-        if a.type != b.type:
-            return f"output {number} is {a.type}, then {b.type}"
-        if a.strings != b.strings:
-            return f"output {number} has other strings"
-        differing = sum(x != y for x, y in zip(a.contents, b.contents, strict=True))
-        if differing:
-            return f"{differing} of {len(a.contents)} bytes of output {number} differ"
-    return "nothing differs"
-
-
-def _brief(result: Result) -> str:
-    return str(result) if isinstance(result, Failure) else shown(tuple(made.type for made in result))
-
-
-def random_numbers(subject: Subject) -> None:
+def random_numbers(subject: KernelSubject) -> None:
     """Rows that differ in their identity alone differ in results, if the kernel declares to be random."""
     if not subject.kernel.random:
         raise NotNeeded
@@ -312,7 +225,7 @@ def random_numbers(subject: Subject) -> None:
         raise CheckFailed(shown(types), came, "draw by the host's functions, or do not declare HEADRACE_RANDOM")
 
 
-def errors(subject: Subject) -> None:
+def errors(subject: KernelSubject) -> None:
     """A function of the host that fails in the middle of a call does no harm, and neither does it to the next call."""
     state = subject.state()
     types = subject.working(state)
@@ -329,7 +242,7 @@ def errors(subject: Subject) -> None:
         _check_equal(types, expected, subject.apply(state, types), "after an error, the same row differs")
 
 
-def pointwise(subject: Subject) -> None:
+def pointwise(subject: KernelSubject) -> None:
     """A kernel of points gives of many rows at once what it gives of each."""
     if not subject.kernel.pointwise:
         raise NotNeeded
@@ -355,7 +268,7 @@ def _stacked(rows: list[Value]) -> Any:
     return np.stack([row.array for row in rows if row.array is not None])
 
 
-def fillers(subject: Subject) -> None:
+def fillers(subject: KernelSubject) -> None:
     """Rows of a batch do not depend on one that only fills it."""
     if not subject.kernel.by_batch:
         raise NotNeeded

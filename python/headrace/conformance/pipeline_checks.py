@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from headrace import _engine, load_plugin
-from headrace.conformance.declared_kernel import listed
-from headrace.conformance.subject import CheckFailed, Subject
+from headrace import _engine
+from headrace.conformance.declared_operator import listed
+from headrace.conformance.subject import CheckFailed, KernelSubject
 from headrace.conformance.values import ColumnType, Types, Value, is_text, shown
 from headrace.dataset import Dataset
 from headrace.errors import Error, GraphError
@@ -17,7 +17,7 @@ from headrace.kernel import Kernel
 from headrace.sources import Numpy
 
 _ROWS = 48
-_RUNS: dict[str, dict[str, Any]] = {
+RUNS: dict[str, dict[str, Any]] = {
     "again": {"executor": "pull"},
     "on one thread of the pool": {"workers": 1},
     "on eight threads at once": {"workers": 8},
@@ -31,7 +31,7 @@ _RUNS: dict[str, dict[str, Any]] = {
 class _Target:
     """The kernel as the engine knows it."""
 
-    subject: Subject
+    subject: KernelSubject
     made: type[Kernel]
     declared: dict[str, Any]
 
@@ -43,13 +43,13 @@ class _Target:
         return self.made(**(self.subject.given | changed))
 
 
-def _target(subject: Subject) -> _Target:
-    made = getattr(load_plugin(subject.path), subject.name)
+def _target(subject: KernelSubject) -> _Target:
+    made = subject.in_engine()
     declared = json.loads(_engine.declarations())["operators"]
     return _Target(subject, made, next(op for op in declared if op["name"] == made._operator))
 
 
-def refusals(subject: Subject) -> None:
+def refusals(subject: KernelSubject) -> None:
     """Values beyond declared bounds, and types that infer() refuses, are errors that name what is wrong."""
     target = _target(subject)
     types = next((each for each in subject.types if _fits_numpy(target, each)), None)
@@ -86,7 +86,7 @@ def _refuse_attribute(target: _Target, types: Types, name: str, value: Any) -> N
     except GraphError as error:
         if name in str(error):
             return
-        raise CheckFailed(given, f"an error that does not name {name}: {_line(error)}", f"name {name}") from error
+        raise CheckFailed(given, f"an error that does not name {name}: {line(error)}", f"name {name}") from error
     raise CheckFailed(given, f"{len(rows)} rows and no error", f"refuse it, or declare other bounds of {name}")
 
 
@@ -96,18 +96,18 @@ def _refuse_types(target: _Target, types: Types) -> None:
         list(_over(target, types, target.kernel(), rows=6).iterate(executor="pull"))
     except GraphError as error:
         if target.made._operator not in str(error):
-            came = f"an error that does not name the operator: {_line(error)}"
+            came = f"an error that does not name the operator: {line(error)}"
             raise CheckFailed(shown(types), came, "name it") from error
     except Error as error:
-        came = f"{type(error).__name__}: {_line(error)}"
+        came = f"{type(error).__name__}: {line(error)}"
         raise CheckFailed(shown(types), came, "refuse types in infer(), by HEADRACE_GRAPH_ERROR") from error
 
 
-def _line(error: Error) -> str:
+def line(error: Error) -> str:
     return " ".join(str(error).split())
 
 
-def pipelines(subject: Subject) -> None:
+def pipelines(subject: KernelSubject) -> None:
     """Every row is the same whatever the executor, the threads and the order of rows, and from views of arrays."""
     target = _target(subject)
     for types in [each for each in subject.types if _fits_numpy(target, each)][:3]:
@@ -121,7 +121,7 @@ def _check_runs(target: _Target, types: Types) -> None:
     traits = target.declared["traits"]
     if not traits["deterministic"]:
         return
-    for when, options in _RUNS.items():
+    for when, options in RUNS.items():
         _check_equal(types, expected, _rows(target, types, dataset, options), when)
     views = _over(target, types, target.kernel(), views=True)
     _check_equal(types, expected, _rows(target, types, views, {}), "from views of arrays")
@@ -137,7 +137,7 @@ def _rows(target: _Target, types: Types, dataset: Dataset, options: dict[str, An
         return [dict(row) for row in dataset.iterate(seed=target.subject.seed, **options)]
     except Error as error:
         if "a fault of the plugin" in str(error) or " threw " in str(error):
-            raise CheckFailed(shown(types), _line(error), "keep to the rules of headrace_plugin.h") from error
+            raise CheckFailed(shown(types), line(error), "keep to the rules of headrace_plugin.h") from error
         return type(error).__name__
 
 
@@ -184,7 +184,7 @@ def _over(
     dataset: Dataset = Numpy(columns)
     if target.by_batch:
         dataset = dataset.batch((types[0].shape or (1,))[0])
-    return dataset.map(kernel, list(columns), output=[f"made{at}" for at in range(target.subject.outputs)])
+    return dataset.map(kernel, list(columns), output=[f"made{at}" for at in range(target.made._outputs or 1)])
 
 
 def _row_types(target: _Target, types: Types) -> Types:

@@ -1,51 +1,72 @@
-"""A host of plugins in Python, beside the engine's: calls kernels in memory that shows what they touch.
+"""A host of plugins in Python, beside the engine's: calls operators in memory that shows what they touch.
 
-It gives what plugin/headrace_plugin.h promises and notes each rule that a kernel breaks. Several threads may apply
-kernels at once."""
+It gives what plugin/headrace_plugin.h promises and notes each rule that an operator breaks. Several threads may call
+operators at once."""
 
 import ctypes as c
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from headrace.conformance import interface
-from headrace.conformance.declared_kernel import DeclaredKernel, listed, values_of
-from headrace.conformance.host_functions import BrokenRule, Call, Failure, Functions, How, Made, Result, asked, refuse
+from headrace.conformance.declared_operator import (
+    DeclaredFormat,
+    DeclaredKernel,
+    DeclaredOperator,
+    DeclaredSource,
+    declared,
+    listed,
+    values_of,
+)
+from headrace.conformance.host_functions import (
+    BrokenRule,
+    Call,
+    Columns,
+    Failure,
+    Functions,
+    How,
+    Made,
+    Result,
+    asked,
+    refuse,
+)
 from headrace.conformance.values import ColumnType, Types, Value, shown
 
+Created = TypeVar("Created", DeclaredKernel, DeclaredFormat)
 
-class State:
-    """What create() made; `destroy` ends it."""
 
-    def __init__(self, host: "PluginHost", kernel: DeclaredKernel, given: Mapping[str, Any]) -> None:
-        self.kernel = kernel
+class State(Generic[Created]):
+    """What create() of a kernel or format made; `destroy` ends it."""
+
+    def __init__(self, host: "PluginHost", operator: Created, given: Mapping[str, Any]) -> None:
+        self.operator: Created = operator
         self.given = dict(given)
-        self.values = values_of(kernel, given)
+        self.values = values_of(operator, given)
         self.state = c.c_void_p()
         self.failure: Failure | None = None
         self._host = host
-        if kernel.raw.create:
+        if operator.raw.create:
             host.note("create()", f"the attributes {listed(given)}")
-            call = Call("create", kernel)
-            self.failure = host.run(call, lambda at: kernel.raw.create(at, self.values, c.byref(self.state)))
+            call = Call("create", operator)
+            self.failure = host.run(call, lambda at: operator.raw.create(at, self.values, c.byref(self.state)))
             if self.failure is not None:
                 self.state = c.c_void_p()
 
     def destroy(self) -> None:
-        if self.state.value is not None and self.kernel.raw.destroy:
+        if self.state.value is not None and self.operator.raw.destroy:
             self._host.note("destroy()", f"the attributes {listed(self.given)}")
-            self.kernel.raw.destroy(self.state)
+            self.operator.raw.destroy(self.state)
         self.state = c.c_void_p()
 
 
 class PluginHost:
-    """A library and the kernels that it declares. `note(callback, given)` is told of each call before it begins, with
-    what `surroundings` says of it."""
+    """A library and the operators that it declares. `note(callback, given)` is told of each call before it begins, with
+    what `surroundings` says of it. `samples` are calls, by operator, that stand for the examples of declarations."""
 
-    def __init__(self, path: str, note: Callable[[str, str], None]) -> None:
+    def __init__(self, path: str, note: Callable[[str, str], None], samples: Mapping[str, str]) -> None:
         self.surroundings = ""
         self._note = note
         self._library = c.CDLL(path)
@@ -57,19 +78,18 @@ class PluginHost:
         for name, function in self._functions.items():
             setattr(self._host, name, function)
         needed = c.c_uint32.in_dll(self._library, "headrace_plugin_abi").value
-        self._host.abi = max(needed, 0x10000)
+        self._host.abi = max(needed, interface.ABI)
         query = c.cast(self._library.headrace_plugin_query, interface.QUERY)
         plugin = c.c_void_p()
         self.note("headrace_plugin_query()", "the host")
-        asked = Call("query", DeclaredKernel("", interface.Kernel(), []))
+        asked = Call("query", DeclaredOperator("", interface.Kernel(), []))
         failure = self.run(asked, lambda at: query(self._host.abi, c.byref(self._host), at, c.byref(plugin)))
         if failure is not None or plugin.value is None:
             raise BrokenRule(f"headrace_plugin_query() gave {failure or 'no plugin'}", "make it give the plugin")
-        declared = interface.read(interface.Plugin, plugin.value)
-        self.kernels = {}
-        for raw in interface.read_all(interface.Kernel, declared.kernels):
-            attributes = interface.read_all(interface.Attribute, raw.attributes)
-            self.kernels[raw.name.decode()] = DeclaredKernel(raw.name.decode(), raw, attributes)
+        given = interface.read(interface.Plugin, plugin.value)
+        self.kernels = declared(interface.Kernel, given.kernels, samples)
+        self.sources = declared(interface.Source, given.sources, samples)
+        self.formats = declared(interface.Format, given.formats, samples)
 
     def note(self, callback: str, given: str) -> None:
         self._note(callback, f"{given}, with {self.surroundings}" if self.surroundings else given)
@@ -106,24 +126,39 @@ class PluginHost:
         failure = self.run(call, lambda at: kernel.raw.infer(at, values, asked, len(inputs), made))
         return failure if failure is not None else tuple(map(_column_of, outputs))
 
-    def apply(self, state: State, values: Sequence[Value], how: How | None = None) -> tuple[Result, Call]:
+    def apply(
+        self, state: State[DeclaredKernel], values: Sequence[Value], how: How | None = None
+    ) -> tuple[Result, Call]:
         """What it makes of the inputs, and the call."""
-        kernel = state.kernel
+        kernel = state.operator
         types = tuple(value.type for value in values)
         inferred = self.infer(kernel, state.given, types)
         call = Call("apply", kernel, values, how)
         if isinstance(inferred, Failure):
             return inferred, call
         call.types = inferred
-        return self._applied(state, call), call
-
-    def _applied(self, state: State, call: Call) -> Result:
         inputs = [_Input(value, call.how) for value in call.values]
+        pointers = _pointers(interface.Tensor, [each.tensor for each in inputs])
+        self.note("apply()", shown(types))
+        return self.outputs(call, lambda at: kernel.raw.apply(at, state.state, pointers, len(inputs)), inputs), call
+
+    def columns(self, operator: DeclaredSource | DeclaredFormat, given: Mapping[str, Any]) -> Columns | Failure:
+        """What columns() of a source or format adds."""
+        self.note("columns()", f"the attributes {listed(given)}")
+        call, values = Call("columns", operator), values_of(operator, given)
+        failure = self.run(call, lambda at: operator.raw.columns(at, values))
+        if failure is None and not call.columns:
+            raise BrokenRule("columns() adds no column and gives no error", "add each by add_column()")
+        return failure if failure is not None else tuple(call.columns)
+
+    def outputs(self, call: Call, callback: Callable[[int], int], inputs: Sequence["_Input"] = ()) -> Result:
+        """What a callback that makes outputs makes of the inputs."""
         try:
-            pointers = _pointers(interface.Tensor, [each.tensor for each in inputs])
-            self.note("apply()", shown(tuple(value.type for value in call.values)))
-            failure = self.run(call, lambda at: state.kernel.raw.apply(at, state.state, pointers, len(inputs)))
+            failure = self.run(call, callback)
             _check_memory(call, inputs)
+            # Without a place there is no row.
+            if failure is None and call.callback == "next" and call.place is None:
+                return ()
             return failure if failure is not None else _results(call)
         finally:
             for block in [*call.blocks.values(), *(each.block for each in inputs)]:
@@ -181,13 +216,15 @@ def _check_memory(call: Call, inputs: Sequence[_Input]) -> None:
     for number, block in call.blocks.items():
         fault = block.fault(f"output {number}")
         if fault is not None:
-            raise BrokenRule(f"apply() {fault}", "write as many bytes as allocate() was asked for")
+            raise BrokenRule(f"{call.callback}() {fault}", "write as many bytes as allocate() was asked for")
 
 
 def _results(call: Call) -> tuple[Made, ...]:
     missing = [number for number in range(len(call.types)) if number not in call.made]
     if missing:
-        raise BrokenRule(f"apply() gives no output {missing[0]} and no error", "give each output, or an error")
+        raise BrokenRule(
+            f"{call.callback}() gives no output {missing[0]} and no error", "give each output, or an error"
+        )
     results = []
     for number in range(len(call.types)):
         made = call.made[number]
@@ -198,7 +235,7 @@ def _results(call: Call) -> tuple[Made, ...]:
                 contents = (np.frombuffer(contents, np.uint8) != 0).tobytes()
             made = Made(made.type, contents)
         results.append(made)
-    if call.kernel.by_batch:
+    if call.operator.by_batch:
         _check_rows(call, results)
     return tuple(results)
 

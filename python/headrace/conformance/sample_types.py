@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headrace.conformance.declared_kernel import DeclaredKernel
+from headrace.conformance.declared_operator import DeclaredKernel
 from headrace.conformance.host_functions import Failure
 from headrace.conformance.interface import NUMBER_OF_DTYPE
 from headrace.conformance.plugin_host import PluginHost

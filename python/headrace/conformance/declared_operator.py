@@ -1,22 +1,26 @@
-"""A kernel as its plugin declares it, and values of its attributes."""
+"""A kernel, source or format as its plugin declares it, and values of its attributes."""
 
 import ast
 import ctypes as c
 import dataclasses
 import itertools
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from headrace.conformance import interface
 
+Raw = TypeVar("Raw", interface.Kernel, interface.Source, interface.Format)
+
 
 @dataclasses.dataclass
-class DeclaredKernel:
-    """A kernel as its plugin declares it."""
+class DeclaredOperator(Generic[Raw]):
+    """An operator as its plugin declares it. `sample` is a call of it, whose arguments the checks give."""
 
     name: str
-    raw: interface.Kernel
+    raw: Raw
     attributes: list[interface.Attribute]
+    sample: str = ""
 
     @property
     def random(self) -> bool:
@@ -35,22 +39,60 @@ class DeclaredKernel:
         return bool(self.raw.traits & interface.POINTWISE)
 
     def defaults(self) -> dict[str, Any]:
-        """The arguments of its example, then defaults, then values that the declaration allows."""
-        given = self._example()
+        """The arguments of its sample, then defaults, then values that the declaration allows."""
+        given = self.arguments()
         return {
             attribute.name.decode(): given.get(attribute.name.decode(), default_of(attribute))
             for attribute in self.attributes
         }
 
-    def _example(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
+        """Those of its sample, by name; none if it is no call with literals."""
         try:
-            call = ast.parse((self.raw.example or b"").decode().strip(), mode="eval").body
-            assert isinstance(call, ast.Call)
-            names = [attribute.name.decode() for attribute in self.attributes]
-            given = dict(zip(names, map(ast.literal_eval, call.args), strict=False))
-            return given | {each.arg: ast.literal_eval(each.value) for each in call.keywords if each.arg in names}
-        except (AssertionError, SyntaxError, ValueError):
+            positional, named = arguments_of(self.sample)
+        except ValueError:
             return {}
+        # As in Python: required ones first.
+        inorder = sorted(self.attributes, key=lambda attribute: attribute.default_value is not None)
+        names = [attribute.name.decode() for attribute in inorder]
+        if isinstance(self.raw, interface.Format):
+            names.insert(0, "patterns")
+        return dict(zip(names, positional, strict=False)) | named
+
+
+DeclaredKernel = DeclaredOperator[interface.Kernel]
+DeclaredSource = DeclaredOperator[interface.Source]
+DeclaredFormat = DeclaredOperator[interface.Format]
+
+
+def declared(kind: type[Raw], sequence: Any, samples: Mapping[str, str]) -> dict[str, DeclaredOperator[Raw]]:
+    """What the plugin lists, by name; its sample is the one given for it, else the declaration's example."""
+    found = {}
+    for raw in interface.read_all(kind, sequence):
+        name = raw.name.decode()
+        sample = samples.get(name, (raw.example or b"").decode())
+        found[name] = DeclaredOperator(name, raw, interface.read_all(interface.Attribute, raw.attributes), sample)
+    return found
+
+
+def arguments_of(call: str) -> tuple[list[Any], dict[str, Any]]:
+    """By position and by name; ValueError: it is no call, or its arguments are no literals."""
+    try:
+        parsed = ast.parse(call.strip(), mode="eval").body
+        if not isinstance(parsed, ast.Call):
+            raise ValueError("no call")
+        named = {each.arg or "**": ast.literal_eval(each.value) for each in parsed.keywords}
+        return list(map(ast.literal_eval, parsed.args)), named
+    except SyntaxError as error:
+        raise ValueError(error.msg) from error
+
+
+def operator_of(call: str) -> str:
+    """The last part of the name that is called; ValueError: it is no call of a name."""
+    found = re.match(r"\s*(?:\w+\.)*(\w+)\s*\(", call)
+    if found is None:
+        raise ValueError("no call")
+    return found[1]
 
 
 def default_of(attribute: interface.Attribute) -> Any:
@@ -91,8 +133,8 @@ def bounds_of(attribute: interface.Attribute) -> tuple[float | int | None, float
     )
 
 
-def values_of(kernel: DeclaredKernel, given: Mapping[str, Any]) -> Any:
-    values = [_value_of(attribute, given[attribute.name.decode()]) for attribute in kernel.attributes]
+def values_of(operator: DeclaredOperator[Any], given: Mapping[str, Any]) -> Any:
+    values = [_value_of(attribute, given[attribute.name.decode()]) for attribute in operator.attributes]
     # The array keeps what it points to.
     return (c.POINTER(interface.Value) * (len(values) + 1))(*(c.pointer(each) for each in values))
 
