@@ -45,11 +45,12 @@ enum class SourceFault {
   kLeaks,
   kKeeps,
   kKeepsFiles,
+  kSilent,
 };
 constexpr const char* kSourceNames[] = {
     "RightSource",  "OtherShape",       "ChangesColumns", "NoRows",      "RefusesFour", "LooksUp",   "DividesByRows",
     "CountsOpens",  "OtherFingerprint", "Streams",        "SeeksBehind", "Overruns",    "Unwritten", "Ignores",
-    "SharedBuffer", "CountsThreads",    "Leaks",          "Keeps",       "KeepsFiles",
+    "SharedBuffer", "CountsThreads",    "Leaks",          "Keeps",       "KeepsFiles",  "Silent",
 };
 
 template <SourceFault kFault>
@@ -98,6 +99,8 @@ class Numbers : public Source {
     }
     if (kFault == SourceFault::kCountsThreads) number += ThreadNumber();
     if (kFault == SourceFault::kLeaks) Leak(40);
+    // What a host gave would have its text.
+    if (kFault == SourceFault::kSilent && row == 5) throw Refused{HEADRACE_DATA_ERROR};
     buffer = number;
     int64_t* const to = Place(outputs, kFault == SourceFault::kOtherShape ? Shape{2} : Shape{1});
     if (kFault == SourceFault::kSharedBuffer) number = buffer;
@@ -188,12 +191,13 @@ enum class FormatFault {
   kLeaks,
   kKeeps,
   kLeaksOnError,
+  kSilent,
 };
 constexpr const char* kFormatNames[] = {
     "RightFormat",   "NoSample",      "OtherType",    "RefusesFourths", "FindsNext",     "OwnsByEnd",   "RunsOn",
     "AddsUp",        "Divides",       "Loops",        "TrustsLength",   "Aborts",        "ThrowsOther", "SpoilsNext",
     "ReadsItself",   "KeepsContents", "OverrunsRows", "UnwrittenRows",  "IgnoresErrors", "SharedPlace", "OneHead",
-    "CountsReaders", "LeaksRows",     "KeepsReaders", "LeaksOnError",
+    "CountsReaders", "LeaksRows",     "KeepsReaders", "LeaksOnError",   "SilentRows",
 };
 constexpr int64_t kHead = 8, kRecord = 8;
 
@@ -289,6 +293,7 @@ class Records : public Format {
     static void Judge(uint8_t length) {
       if (length <= 3) return;
       if (kFault == FormatFault::kAborts) std::abort();
+      if (kFault == FormatFault::kSilent) throw Refused{HEADRACE_DATA_ERROR};
       if (kFault == FormatFault::kThrowsOther) std::string().at(length);
       if (kFault == FormatFault::kTrustsLength) std::string(static_cast<size_t>(length) << 26, 'x').back() = 1;
       if (kFault == FormatFault::kSpoilsNext) Spoilt() = 1;
@@ -352,8 +357,9 @@ HEADRACE_PLUGIN("brokenreaders", "1", "Sources and formats for tests.", Types, S
 HEADRACE_PLUGIN("brokenreaders", "1", "Sources and formats for tests.", Types, Sums, S(Right), S(OtherShape),
                 S(ChangesColumns), S(NoRows), S(RefusesFour), S(LooksUp), S(DividesByRows), S(CountsOpens),
                 S(OtherFingerprint), S(Streams), S(SeeksBehind), S(Overruns), S(Unwritten), S(Ignores), S(SharedBuffer),
-                S(CountsThreads), S(Leaks), S(Keeps), S(KeepsFiles), F(Right), F(NoSample), F(OtherType),
+                S(CountsThreads), S(Leaks), S(Keeps), S(KeepsFiles), S(Silent), F(Right), F(NoSample), F(OtherType),
                 F(RefusesFour), F(FindsNext), F(OwnsByEnd), F(RunsOn), F(AddsUp), F(Divides), F(Loops), F(TrustsLength),
                 F(Aborts), F(ThrowsOther), F(SpoilsNext), F(ReadsItself), F(KeepsContents), F(Overruns), F(Unwritten),
-                F(Ignores), F(SharedPlace), F(OneHead), F(CountsThreads), F(Leaks), F(Keeps), F(LeaksOnError))
+                F(Ignores), F(SharedPlace), F(OneHead), F(CountsThreads), F(Leaks), F(Keeps), F(LeaksOnError),
+                F(Silent))
 #endif

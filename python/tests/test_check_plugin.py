@@ -161,19 +161,18 @@ def test_what_cannot_be_checked(capfd, tmp_path, few_broken):
     assert "--memory is 'much'" in capfd.readouterr().err
 
 
-def test_a_sample_stands_for_the_example(capfd, few_broken, tmp_path):
-    """Of any operator: Scale's factor makes what it gives infinite."""
-    library = built(ROOT / "ops/plugin/testing/sample_plugin.c", tmp_path / "libmyops.so", "-lm")
-    chosen = ["--operator", "Settings", "--check", "inference"]
-    code, _ = checked(capfd, library, *chosen, "--sample", "myops.Settings(7, mode='down')", *SMALL)
-    assert code == 0
+def test_a_sample_stands_for_the_example(capfd, broken):
+    chosen = ["--operator", "RefusesFour", "--check", "inference"]
+    for sample, code in (("RefusesFour(3)", 0), ("brokenops.RefusesFour(size=4)", 1)):
+        found, printed = checked(capfd, broken, *chosen, "--sample", sample, *SMALL)
+        assert found == code and ("create() gives GraphError: has no table 4" in printed) == bool(code)
     for sample, message in (
-        ("Settings", "--sample is 'Settings': "),
-        ("Settings(print())", "--sample is 'Settings(print())': malformed node"),
-        ("myops.None_(1)", "the plugin myops has no operator None_"),
-        ("Settings(7, colour=1)", "unexpected keyword argument 'colour'"),
+        ("RefusesFour", "--sample is 'RefusesFour': "),
+        ("RefusesFour(print())", "--sample is 'RefusesFour(print())': malformed node"),
+        ("brokenops.None_(1)", "the plugin brokenops has no operator None_"),
+        ("RefusesFour(3, colour=1)", "unexpected keyword argument 'colour'"),
     ):
-        assert main(["check-plugin", str(library), *chosen, "--sample", sample]) == 2
+        assert main(["check-plugin", str(broken), *chosen, "--sample", sample]) == 2
         assert message in capfd.readouterr().err
 
 

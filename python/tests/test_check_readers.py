@@ -72,6 +72,7 @@ def test_every_kind_of_source_and_format_passes(capfd, broken):
 SOURCES = [
     ("OtherShape", "columns", "row 20 of 23", "read() gives int64 (2,) for output 0, and columns() says int64 (1,)"),
     ("ChangesColumns", "columns", "rows=23, size=1", "columns() changes its mind"),
+    ("Silent", "columns", "row 5 of 23", "read() returned DataError and did not say why"),
     ("NoRows", "columns", "rows=0", "open() gives 0 rows"),
     ("RefusesFour", "attributes", "size=4", "open() gives GraphError: has no table 4"),
     ("LooksUp", "attributes", "which the declaration allows", "open() ended the process by SIGSEGV"),
@@ -111,6 +112,7 @@ FORMATS = [
         "changed to",
         "found no more memory: it asks for more memory than the file has any use for",
     ),
+    ("SilentRows", "damaged", "changed to", "next() returned DataError and did not say why"),
     ("Aborts", "damaged", "changed to", "next() ended the process by SIGABRT"),
     ("ThrowsOther", "damaged", "changed to", "an error of damaged bytes is FunctionError: basic_string"),
     ("SpoilsNext", "damaged", "after damaged files", "the file as it was has other rows than before"),
