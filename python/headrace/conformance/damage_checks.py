@@ -82,7 +82,9 @@ def _bound_memory(subject: FormatSubject) -> None:
     with open("/proc/self/statm") as file:
         held = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     more = max(subject.limits.memory // 4, _LEAST_MEMORY)
-    resource.setrlimit(resource.RLIMIT_AS, (held + more, resource.RLIM_INFINITY))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    bound = held + more if most == resource.RLIM_INFINITY else min(held + more, most)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, most))
 
 
 def _read(subject: FormatSubject, state: State[DeclaredFormat], contents: bytes, given: str) -> Reading:
@@ -99,9 +101,7 @@ def _read(subject: FormatSubject, state: State[DeclaredFormat], contents: bytes,
 def _checked(
     subject: FormatSubject, state: State[DeclaredFormat], contents: bytes, begin: int, end: int, given: str
 ) -> Reading:
-    # Outputs may have as much as the rest.
-    file = HostedFile(contents)
-    reader = subject.reader(state, file, begin, end)
+    reader = subject.reader(state, HostedFile(contents), begin, end)
     rows = []
     for row in reader.rows():
         rows.append(row)
