@@ -442,7 +442,7 @@ def test_there_is_a_change_of_every_parameter():
     # Files, names, what is the same in every iterator, and what has one value alone, of which other tests are.
     others = {
         "path_imgrec", "path_imgidx", "path_imglist", "label_width", "data_name", "label_name", "shuffle_chunk_size",
-        "shuffle_chunk_seed", "memory", "on_error", "max_errors", "state", "augmentation_parameters",
+        "shuffle_chunk_seed", "memory", "on_error", "max_errors", "device", "state", "augmentation_parameters",
     }  # fmt: skip
     no_value = {"preprocess_threads", "prefetch_buffer", "ctx", "device_id", "verbose"}
     one_value = {"dtype", "aug_seq", "resize_mode", "mean_a", "std_a"}
@@ -514,7 +514,7 @@ def test_there_is_a_change_of_every_parameter_of_arrays(folder):
     signed = {name for kind in kinds for name in inspect.signature(kind).parameters}
     files = {"path_imgrec", "path_imgidx", "path_imglist", "path_root", "imglist"}
     # Files are those of test_each_kind_of_list_gives_pictures_and_objects.
-    ours = {"memory", "on_error", "max_errors", "state"}
+    ours = {"memory", "on_error", "max_errors", "device", "state"}
     assert signed - changed == {*files, "data_name", "label_name", "augmentation", *ours}
     named = some(folder, data_name="x", label_name="y")
     assert (named.provide_data[0].name, named.provide_label[0].name) == ("x", "y")

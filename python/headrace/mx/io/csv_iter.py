@@ -53,6 +53,8 @@ class CSVIter(EngineBatches):
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves lines out that cannot be read, and the label of such a line with it.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
@@ -81,6 +83,7 @@ class CSVIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         of = type(self).__name__
@@ -108,7 +111,7 @@ class CSVIter(EngineBatches):
         self._shapes = {"data": (-1, *shape), "label": (-1,) if label == (1,) else (-1, *label)}
         super().__init__(
             Pipeline(rows, "data", "id", total),
-            Running(0, memory, on_error, max_errors, state),
+            Running(0, memory, on_error, max_errors, state, device=device),
             Ending.ROUND if rounds else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.dtype(kind).type),
             DataDesc(label_name, (size, *self._shapes["label"][1:]), np.dtype(kind).type),

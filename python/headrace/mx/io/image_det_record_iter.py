@@ -71,6 +71,8 @@ class ImageDetRecordIter(EngineBatches):
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves records out that cannot be decoded or whose label is none of objects.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
         augmentation_parameters: `DetAugmentationParameters`, by MXNet's names.
 
@@ -112,6 +114,7 @@ class ImageDetRecordIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
         **augmentation_parameters: Unpack[DetAugmentationParameters],
     ) -> None:
@@ -156,7 +159,7 @@ class ImageDetRecordIter(EngineBatches):
         self._label_pad_width = width
         super().__init__(
             Pipeline(rows, "image", "id", total, source.shard, lambda rows: made(rows, kernels_of(mean_of), width)),
-            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
+            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads, device),
             Ending.ROUND if round_whole else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.float32),
             DataDesc(label_name, (size, _BEFORE + width), np.float32),

@@ -64,6 +64,8 @@ class ImageRecordIter(EngineBatches):
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves records out that cannot be decoded, and fills batches with the rows behind them.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
         augmentation_parameters: `AugmentationParameters`, by MXNet's names.
 
@@ -103,6 +105,7 @@ class ImageRecordIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
         **augmentation_parameters: Unpack[AugmentationParameters],
     ) -> None:
@@ -141,7 +144,7 @@ class ImageRecordIter(EngineBatches):
         _ = rows.map(kernels(None), "image").schema
         super().__init__(
             Pipeline(rows, "image", "id", total, source.shard, lambda rows: rows.map(kernels(mean_of), "image")),
-            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
+            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads, device),
             Ending.ROUND if round_whole else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.dtype(kind).type),
             DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.float32),

@@ -51,6 +51,8 @@ class MNISTIter(EngineBatches):
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves out rows that fail; none of these data can.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
@@ -80,6 +82,7 @@ class MNISTIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         of = type(self).__name__
@@ -99,7 +102,7 @@ class MNISTIter(EngineBatches):
         scaled = source.map(vision.Rescale(1 / 256), "image").map(T.TypeCast("float32"), "label")
         super().__init__(
             Pipeline(scaled, "image", "id", len(pictures)),
-            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state),
+            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, device=device),
             Ending.DISCARD,
             DataDesc(data_name, (size, *pictures.shape[1:])),
             DataDesc(label_name, (size,)),
