@@ -1,4 +1,5 @@
-"""`device=` of the iterators of headrace.mx: batches, epochs, states, errors and ends are those in host memory."""
+"""`device=` of the iterators of headrace.mx: batches, epochs, states, errors and ends are those in host memory. And
+`device_id`: which host memory that is."""
 
 import gc
 import struct
@@ -29,6 +30,7 @@ def folder(tmp_path_factory):
     boxes = [np.float32([2, 5, i % 3, 0.1, 0.2, 0.5, 0.6] + [1, 0.4, 0.4, 0.9, 0.8] * (i % 2)) for i in range(ROWS)]
     write_records(folder, "boxes", pictures, boxes)
     (folder / "data.csv").write_text("".join(f"{i},{2 * i}\n" for i in range(ROWS)))
+    (folder / "data.libsvm").write_text("".join(f"{i} {i % 2}:{i}\n" for i in range(ROWS)))
     write_idx(folder / "images", np.arange(ROWS * 24, dtype=np.uint8).reshape(ROWS, 4, 6))
     write_idx(folder / "labels", np.arange(ROWS, dtype=np.uint8))
     return folder
@@ -244,9 +246,89 @@ for _ in range(2):
             del lent, capsule
         del batch
     on_host.reset(), there.reset()
-del there
+# Batches are made where the device copies from.
+assert "copied once more" not in there.explain()
+del there, on_host, here, array
 gc.collect()
+# What was let go of behind its run is given back with the next one.
+last = made()
+next(last)
+last.current_batch = None
+del last
 driver.TestDriverEndStream(stream)
 print(findings() or "nothing")
 """
     assert run(driver, code) == "nothing"
+
+
+# ---- page-locked memory ----
+
+IN_USE = """
+import headrace.mx as mx
+
+class Users:
+    \"\"\"Another library of the process.\"\"\"
+
+    def __init__(self):
+        find = driver.cuGetProcAddress_v2
+        self.functions = {}
+        for name, types in (("cuInit", [ctypes.c_uint]), ("cuDevicePrimaryCtxRetain", [ctypes.c_void_p, ctypes.c_int]),
+                            ("cuDevicePrimaryCtxRelease", [ctypes.c_int])):
+            found = ctypes.c_void_p()
+            assert find(name.encode(), ctypes.byref(found), 12000, ctypes.c_ulonglong(0), None) == 0
+            self.functions[name] = ctypes.CFUNCTYPE(ctypes.c_int, *types)(found.value)
+        assert self.functions["cuInit"](0) == 0
+
+    def begin(self):
+        context = ctypes.c_void_p()
+        assert self.functions["cuDevicePrimaryCtxRetain"](ctypes.addressof(context), 0) == 0
+
+    def end(self):
+        assert self.functions["cuDevicePrimaryCtxRelease"](0) == 0
+
+users = Users()
+"""
+
+
+ON_HOST = {
+    "records": ("ImageRecordIter", lambda f: {"path_imgrec": str(f / "some.rec"), "data_shape": (3, 8, 8)}),
+    "objects": ("ImageDetRecordIter", lambda f: {"path_imgrec": str(f / "boxes.rec"), "data_shape": (3, 8, 8)}),
+    "lines": ("CSVIter", lambda f: {"data_csv": str(f / "data.csv"), "data_shape": (2,)}),
+    "sparse lines": ("LibSVMIter", lambda f: {"data_libsvm": str(f / "data.libsvm"), "data_shape": (3,)}),
+    "digits": ("MNISTIter", lambda f: {"image": str(f / "images"), "label": str(f / "labels"), "device_id": 0}),
+}
+
+
+@pytest.mark.parametrize(("kind", "given"), ON_HOST.values(), ids=ON_HOST)
+def test_batches_are_page_locked_where_the_process_uses_the_gpu(folder, driver, kind, given):  # noqa: F811
+    code = f"""
+def made(**given):
+    return mx.io.{kind}(**{{**{given(folder)!r}, "batch_size": 4, **given}})
+
+def told(iterator):
+    return [[np.asarray(each.asnumpy()).tolist() for each in [*batch.data, *batch.label]] for batch in iterator]
+
+expected = told(made(device_id=-1))
+plain = made()
+assert told(plain) == expected and "in page-locked memory of cuda:0" not in plain.explain()
+assert findings() == "", findings()
+users.begin()
+locked = made()
+assert "result: in page-locked memory of cuda:0" in locked.explain()
+assert "page-locked" not in made(device_id=-1)._batches.explain()
+assert "page-locked" not in made(device_id=1)._batches.explain()
+assert told(locked) == expected
+print([line for line in findings().splitlines()])
+users.end()
+del locked
+gc.collect()
+print(findings() or "nothing")
+"""
+    held, left = run(driver, IN_USE + code).splitlines()
+    assert "pieces of page-locked memory were not given back" in held
+    assert left == "nothing"
+
+
+def test_any_context_and_number_is_taken(folder):
+    for given in ({"ctx": "cpu"}, {"ctx": mx.cpu_pinned(3)}, {"device_id": 1 << 70}, {"device_id": None}):
+        assert records(folder, **given).next().data[0].shape == (4, 3, 8, 8)

@@ -88,6 +88,8 @@ class Running(NamedTuple):
     state: Mapping[str, Any] | None = None
     workers: int | None = None
     device: str | None = None
+    page_locked_of: int | None = None
+    """The GPU from whose page-locked memory batches may be copied; None: batches lie in plain memory."""
 
 
 class EngineBatches(GivenBatches):
@@ -419,9 +421,17 @@ class EngineBatches(GivenBatches):
             rows = rows.repeat()
         discards, fill = self._ending is Ending.DISCARD, pipeline.pad_value
         batches = rows.batch(self.batch_size, discards, fill is not None, 0.0 if fill is None else fill)
-        return batches.with_seed(self._seed).options(
+        batches = batches.with_seed(self._seed).options(
             memory=running.memory, workers=running.workers, shard=pipeline.shard
         )
+        gpu = running.page_locked_of if running.device is None else self._gpu_of(running.device)
+        if gpu is not None:
+            batches._options = batches._options.in_page_locked(gpu)
+        return batches
+
+    def _gpu_of(self, device: str) -> int | None:
+        kind, _, number = options.device("device", device, type(self).__name__).partition(":")
+        return int(number) if kind == "cuda" else None
 
     def _running(self) -> Iterator:
         if self._run is None:

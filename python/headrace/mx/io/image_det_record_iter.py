@@ -15,7 +15,7 @@ from headrace.kernel import Kernel
 from headrace.mx import detections
 from headrace.mx.context import Context
 from headrace.mx.detections import Segment
-from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
@@ -66,7 +66,8 @@ class ImageDetRecordIter(EngineBatches):
         preprocess_threads: The most tasks of one kind at once; None: the engine chooses.
         prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
         ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
-        device_id: Likewise.
+        device_id: Batches lie in page-locked memory if the process has a context on this GPU already, else in plain
+            memory. -1: in plain memory.
         verbose: Whether a line about the data goes to the log `headrace.mx`.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves records out that cannot be decoded or whose label is none of objects.
@@ -159,7 +160,16 @@ class ImageDetRecordIter(EngineBatches):
         self._label_pad_width = width
         super().__init__(
             Pipeline(rows, "image", "id", total, source.shard, lambda rows: made(rows, kernels_of(mean_of), width)),
-            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads, device),
+            Running(
+                options.whole("seed", seed, of=of),
+                memory,
+                on_error,
+                max_errors,
+                state,
+                threads,
+                device,
+                page_locked_of(device_id),
+            ),
             Ending.ROUND if round_whole else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.float32),
             DataDesc(label_name, (size, _BEFORE + width), np.float32),

@@ -13,7 +13,7 @@ from headrace import error_policy, options, vision
 from headrace import transforms as T
 from headrace.errors import DataError
 from headrace.mx.context import Context
-from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import flag
@@ -45,7 +45,8 @@ class MNISTIter(EngineBatches):
         part_index: Which of them is read.
         prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
         ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
-        device_id: Likewise.
+        device_id: Batches lie in page-locked memory if the process has a context on this GPU already, else in plain
+            memory. -1: in plain memory.
         data_name: In `provide_data`.
         label_name: In `provide_label`.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
@@ -102,7 +103,16 @@ class MNISTIter(EngineBatches):
         scaled = source.map(vision.Rescale(1 / 256), "image").map(T.TypeCast("float32"), "label")
         super().__init__(
             Pipeline(scaled, "image", "id", len(pictures)),
-            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, device=device),
+            Running(
+                options.whole("seed", seed, of=of),
+                memory,
+                on_error,
+                max_errors,
+                state,
+                None,
+                device,
+                page_locked_of(device_id),
+            ),
             Ending.DISCARD,
             DataDesc(data_name, (size, *pictures.shape[1:])),
             DataDesc(label_name, (size,)),
