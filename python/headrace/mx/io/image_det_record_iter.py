@@ -17,7 +17,7 @@ from headrace.mx.context import Context
 from headrace.mx.detections import Segment
 from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters
+from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters, Stages
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import dtype_name, flag, number_or_nan, part, picture_shape
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
@@ -149,9 +149,12 @@ class ImageDetRecordIter(EngineBatches):
             mean = MeanImage(path, source.all_rows(), on_error, max_errors, memory, threads, logs)
             return mean.values(geometry, shape, of)
 
-        def made(rows: Dataset, kernels: list[Kernel], width: int) -> Dataset:
-            moved = detections.through(detections.split(rows), [Segment("kernels", kernels)])
-            return detections.joined(moved, shape).map(T.PadEnd((_BEFORE + width,), pad_value), "label")
+        def made(rows: Dataset, kernels: Stages, width: int) -> Dataset:
+            moved = detections.through(detections.split(rows), [Segment("kernels", kernels.moving)])
+            labelled = detections.joined(moved, shape, own_size=bool(kernels.behind))
+            if kernels.behind:
+                labelled = labelled.map(kernels.behind, "image")
+            return labelled.map(T.PadEnd((_BEFORE + width,), pad_value), "label")
 
         # Looking at the schema checks the attributes of the kernels.
         _ = made(rows, kernels_of(None), 1 << 20).schema
