@@ -268,6 +268,12 @@ void PutChoicesBelow(proto::Graph& graph) {
   if (MayPlaceChoices(graph)) ChoicePlacer(graph).Run();
 }
 
+bool TakesValues(const proto::Node& node) {
+  const Declaration* const declaration = DeclarationOf(node);
+  return declaration != nullptr && TraitsOf(node).indexed && declaration->min_inputs == 2 &&
+         declaration->max_inputs == 2 && node.inputs_size() == 2;
+}
+
 std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph) {
   std::vector<Mistake> mistakes;
   if (!InputsComeFirst(graph.nodes())) return mistakes;
@@ -275,9 +281,11 @@ std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph) {
   for (int id = 0; id < graph.nodes_size(); ++id) {
     numbering.Add(graph.nodes(), id);
     const proto::Node& node = graph.nodes(id);
-    if (!TraitsOf(node).by_number || node.inputs().empty()) continue;
-    std::string why = WhyNoNumbers(graph.nodes(), node.inputs(0), numbering);
-    if (why.empty()) why = WhyNoValues(graph.nodes(), node, numbering);
+    std::string why;
+    if (TraitsOf(node).by_number && !node.inputs().empty()) {
+      why = WhyNoNumbers(graph.nodes(), node.inputs(0), numbering);
+    }
+    if (why.empty() && TakesValues(node)) why = WhyNoValues(graph.nodes(), node, numbering);
     if (why.empty()) continue;
     mistakes.push_back({LocationText(node.location()), OperatorName(node), std::move(why), ErrorKind::kGraph, id, -1});
   }

@@ -18,7 +18,8 @@ BatchOperator::BatchOperator(const OpArguments& arguments, int size, std::unique
       batch_(std::move(batch)),
       sizes_(std::move(sizes)),
       numbered_(numbered == Numbered::kYes),
-      drop_remainder_(arguments.attributes.Bool("drop_remainder")),
+      drop_remainder_(arguments.attributes.Find("drop_remainder") != nullptr &&
+                      arguments.attributes.Bool("drop_remainder")),
       mark_padding_(arguments.attributes.Bool("mark_padding")),
       keeps_runs_(arguments.run_length > 1) {}
 
@@ -94,6 +95,7 @@ bool BatchOperator::Advance(Outbox& out) {
     if (GiveFull(out) && numbered_ && row_ < rows) return false;
   }
   if (block.end == End::kNone || block.end == End::kEpoch) MoveCheckpoint(block);
+  EndRun(out);
   return true;
 }
 
@@ -116,6 +118,16 @@ void BatchOperator::Replace(Block& tombstone, Outbox& out) {
   } else {
     ++lost_;
   }
+  GiveFull(out);
+  EndRun(out);
+}
+
+// Over runs the source counts positions, and whole batches of them: where such a batch ends, so does this one, however
+// many of its positions hold rows.
+void BatchOperator::EndRun(Outbox& out) {
+  const bool begun = batch_->rows() + lost_ > 0;
+  if (!keeps_runs_ || !begun || failed_ || used_ > 0 || before_[0] % static_cast<uint64_t>(size_) != 0) return;
+  lost_ = size_ - batch_->rows();
   GiveFull(out);
 }
 
@@ -238,13 +250,18 @@ std::vector<ir::Attribute> BatchAttributes(std::vector<ir::Attribute> attributes
                         .doc = "Leave out batches that are smaller.",
                         .default_value = "False"});
   AddJoiningAttributes(attributes);
-  attributes.push_back({.name = "mark_padding",
-                        .type = ir::AttributeType::kBool,
-                        .doc = "Add the bool column `_pad`: rows that repeat others so that ranks step alike; set by "
-                               "iterate(even=\"pad\").",
-                        .default_value = "False",
-                        .hidden = true});
+  attributes.push_back(MarkPaddingAttribute());
   return attributes;
+}
+
+ir::Attribute MarkPaddingAttribute() {
+  return {.name = "mark_padding",
+          .type = ir::AttributeType::kBool,
+          .doc =
+              "Add the bool column `_pad`: rows that repeat others so that ranks step alike; set by "
+              "iterate(even=\"pad\").",
+          .default_value = "False",
+          .hidden = true};
 }
 
 }  // namespace headrace

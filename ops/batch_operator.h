@@ -54,6 +54,8 @@ class BatchOperator : public StreamOperator {
   bool TakesRows(Outbox& out);
   // Whether the batch was full, and given.
   bool GiveFull(Outbox& out);
+  // Gives the batch if its run has no more rows.
+  void EndRun(Outbox& out);
   void PassOnRemoved(Block& block, Outbox& out) const;
   void MoveCheckpoint(const Block& block);
   Checkpoint CheckpointNow() const;
@@ -92,6 +94,8 @@ int64_t KnownBatchRows(int64_t size, bool drop_remainder);
 // Adds the column that marks rows which repeat others.
 void AddPaddingMarks(int64_t rows, ir::Schema& schema);
 
+// Set by the engine where a batch is to mark rows that repeat others.
+ir::Attribute MarkPaddingAttribute();
 // The attributes given, then those of every batch.
 std::vector<ir::Attribute> BatchAttributes(std::vector<ir::Attribute> attributes);
 

@@ -90,7 +90,12 @@ class ConcatenatedSource : public IndexedSource {
     uint64_t size = 0;
     for (const auto& input : inputs) {
       if (__builtin_add_overflow(size, input->size(), &size)) return TooManyRows();
-      const uint64_t length = input->properties().run_length;
+      const IndexedProperties properties = input->properties();
+      if (properties.uneven_runs) {
+        return GraphError(
+            "joins an input whose rows stay together in batches of several sizes; concat after the batch");
+      }
+      const uint64_t length = properties.run_length;
       const uint64_t first = inputs[0]->properties().run_length;
       if (length == first) continue;
       const uint64_t fewer = std::min(length, first);
@@ -130,6 +135,14 @@ class ConcatenatedSource : public IndexedSource {
       if (each.chosen != 0) begun.chosen = MixKey(MixKey(begun.chosen, i), each.chosen);
     }
     return begun;
+  }
+
+  uint64_t numbers() const override { return NumbersTogether(inputs_); }
+  void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
+    for (uint64_t& position : positions) {
+      const size_t input = InputAt(position);
+      position = NumberOfRow(inputs_, {input, {epoch, position - StartOf(input)}});
+    }
   }
 
   absl::Status Read(const RowPosition& wanted, Block& block) const override {

@@ -83,6 +83,11 @@ class MixedSource : public IndexedSource {
     return begun;
   }
 
+  uint64_t numbers() const override { return NumbersTogether(inputs_); }
+  void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
+    for (uint64_t& position : positions) position = NumberOfRow(inputs_, Find({epoch, position}));
+  }
+
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
     const RowOfInput found = Find(wanted);
     Block row;

@@ -57,6 +57,19 @@ absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read,
   return failed;
 }
 
+uint64_t NumbersTogether(const IndexedSources& inputs) {
+  uint64_t numbers = 0;
+  for (const auto& input : inputs) numbers += input->numbers();
+  return numbers;
+}
+
+uint64_t NumberOfRow(const IndexedSources& inputs, const RowOfInput& row) {
+  uint64_t number = row.row.position;
+  inputs[row.input]->FindNumbers(row.row.epoch, absl::MakeSpan(&number, 1));
+  for (size_t i = 0; i < row.input; ++i) number += inputs[i]->numbers();
+  return number;
+}
+
 void AppendReadRow(Block& row, Block& block) {
   block.ids.push_back(row.ids[0]);
   block.provenances.Append(row.provenances, 0);

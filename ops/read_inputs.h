@@ -22,6 +22,10 @@ using ReadInput = absl::FunctionRef<absl::Status(size_t input, const RowPosition
 // Puts the rows, at least one, into a block that has none, with one call of `read` for each input and epoch. Of the
 // rows that fail, the first one's error counts, and the rows before it are in the block.
 absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read, Block& block);
+// The numbers that rows of the inputs have together (IndexedSource::numbers).
+uint64_t NumbersTogether(const IndexedSources& inputs);
+// The number of a row of one of the inputs among them.
+uint64_t NumberOfRow(const IndexedSources& inputs, const RowOfInput& row);
 // Appends the only row of `row` to the block.
 void AppendReadRow(Block& row, Block& block);
 

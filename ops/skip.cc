@@ -52,6 +52,12 @@ class SkippedSource : public IndexedSource {
     HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch input, input_->Begin(epoch));
     return BegunEpoch{Left(input.rows), input.chosen};
   }
+  uint64_t RunRows(uint64_t first) const override { return input_->RunRows(first + skipped_); }
+  uint64_t numbers() const override { return input_->numbers(); }
+  void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
+    for (uint64_t& position : positions) position += skipped_;
+    input_->FindNumbers(epoch, positions);
+  }
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
     return input_->Read({wanted.epoch, wanted.position + skipped_, wanted.occurrence_key}, block);
   }

@@ -32,6 +32,8 @@ class StackedBatch : public BatchRows {
   void RepeatColumns() override;
   absl::Status JoinColumns(const BatchNumber& batch, Block& block) override;
   void ClearColumns() override;
+  // The least length that the first axis of a padded column is padded to, from the next batch on that is joined.
+  void PadTo(size_t column, int64_t least) { joined_[column].least = least; }
 
  private:
   struct GrowingColumn {
@@ -61,7 +63,7 @@ class StackedBatch : public BatchRows {
   absl::StatusOr<Tensor> TakeColumn(size_t c);
 
   int size_;
-  const std::vector<BatchColumn> joined_;
+  std::vector<BatchColumn> joined_;
   std::vector<GrowingColumn> columns_;   // as many
   std::shared_ptr<BatchMemory> memory_;  // the memory of the rows so far; null: the batch's own
   absl::Status failed_;

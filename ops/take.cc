@@ -63,6 +63,11 @@ class TakenSource : public IndexedSource {
     HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch input, input_->Begin(epoch));
     return BegunEpoch{std::min(count_, input.rows), input.chosen};
   }
+  uint64_t RunRows(uint64_t first) const override { return input_->RunRows(first); }
+  uint64_t numbers() const override { return input_->numbers(); }
+  void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
+    input_->FindNumbers(epoch, positions);
+  }
   absl::Status Read(const RowPosition& wanted, Block& block) const override { return input_->Read(wanted, block); }
   absl::Status ReadRows(const RowPositions& wanted, Block& block) const override {
     return input_->ReadRows(wanted, block);

@@ -212,6 +212,11 @@ class ZippedSource : public IndexedSource {
     return begun;
   }
 
+  uint64_t numbers() const override { return inputs_[0]->numbers(); }
+  void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
+    inputs_[0]->FindNumbers(epoch, positions);
+  }
+
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
     Block zipped;
     for (const auto& input : inputs_) {

@@ -116,7 +116,7 @@ class Writer:
         else:
             lines.append("from typing import TYPE_CHECKING")
         lines.append("")
-        if modules := [module for module in ("hosted", "mixing", "parts", "user_sampler") if f" {module}." in body]:
+        if modules := [module for module in ("buckets", "hosted", "mixing", "parts", "user_sampler") if f" {module}." in body]:
             lines.append(f"from headrace import {', '.join(modules)}")
         if "Dataset" in own:
             lines.append("from headrace.dataset import Dataset")

@@ -174,6 +174,10 @@ def pieces(value: np.ndarray) -> np.ndarray:
     return np.arange(value % 4)
 
 
+def of_length(n: np.ndarray) -> np.ndarray:
+    return np.full(n, n)
+
+
 def longer_from_13(value: np.ndarray) -> np.ndarray:
     return np.arange(3 + value // 13)
 
@@ -693,6 +697,18 @@ def drawn_into_buckets(data: pathlib.Path) -> hr.Dataset:
     return batches.shuffle(3).project("x").map(T.TypeCast("float32"), "x")
 
 
+def buckets_of_known_lengths(data: pathlib.Path) -> hr.Dataset:
+    rows = hr.Range(40, shuffle=True).map(longer_from_13, "value", "x").skip(3)
+    return rows.bucket_by_length("x", [4, 6, 9], [7, 3, 2, 1], length=1 + np.arange(40) % 9)
+
+
+def buckets_of_a_mixture(data: pathlib.Path) -> hr.Dataset:
+    table = {"label": np.arange(25), "n": np.arange(25) * 7 % 10}
+    once, twice = hr.Numpy(table, shuffle=True), hr.Numpy(table).sample(hr.Repeated(2))
+    rows = hr.mix([once, twice], [1, 2], stop="first").map(of_length, "n", "x")
+    return rows.bucket_by_length("x", [3, 6, 11], [6, 3, 2, 1], pad="boundary", pad_value=-1, length="n")
+
+
 def grouped_by_key(data: pathlib.Path) -> hr.Dataset:
     rows = hr.Range(50, shuffle=True).map(lambda value: value % 7, "value", "key").filter(often, "value")
     return rows.group_by_window("key", 4, listed_together, ["key", "value", "number"])
@@ -1044,6 +1060,8 @@ PIPELINES: dict[str, Build] = {
         interleaved,
         texts_in_buckets,
         drawn_into_buckets,
+        buckets_of_known_lengths,
+        buckets_of_a_mixture,
         grouped_by_key,
         skipped_in_turns_and_buckets,
         zipped,

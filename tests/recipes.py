@@ -412,12 +412,15 @@ def mapped(recipe: Recipe, kind: str) -> Recipe:
         "drawn for certain": recipe.model,
         "failing": lambda: _without_seven(recipe.model()),
     }
+    draws = kind in ("noisy", "noise", "drawn", "changing")
     kernel, ordered = kernels[kind]
     return changed(
         recipe,
         text=f"{recipe}.map({kind})",
         build=lambda: recipe.build().map(kernel, "value", ordered=ordered),
         model=models.get(kind.removesuffix(" in any order"), unmodelled),
+        # A batch draws by its first row, and other ranks form other batches.
+        keeps_rows=recipe.keeps_rows and not (draws and recipe.depth > 0),
         numbered=recipe.numbered,
     )
 
@@ -557,6 +560,24 @@ def bucketed(recipe: Recipe, boundary: int, sizes: tuple[int, int]) -> Recipe:
         model=lambda: _grouped_rows(
             list(recipe.model()), lambda row: length(row) >= boundary, lambda bucket: sizes[bucket], by_key=True
         ),
+        depth=1,
+        renumbers=True,
+    )
+
+
+def bucketed_by_number(recipe: Recipe, boundary: int, sizes: tuple[int, int]) -> Recipe:
+    """Lengths 0 to 6, which follow from the number of the row."""
+    lengths = [number * 5 % 7 for number in range(recipe.numbered or 0)]
+
+    def build() -> hr.Dataset:
+        rows = recipe.build().map(lambda value: np.zeros(2), "value", "x")
+        return rows.bucket_by_length("x", [boundary], list(sizes), length=lengths).project("value")
+
+    return changed(
+        recipe,
+        text=f"{recipe}.bucket_by_length({boundary}, {sizes}, length=…)",
+        build=build,
+        model=unmodelled,
         depth=1,
         renumbers=True,
     )
@@ -891,6 +912,11 @@ def extended(draws: Draws, recipe: Recipe, other: Recipe) -> Recipe:
         ways.append(lambda: mixed(recipe))
     if recipe.numbered is not None:
         ways.append(lambda: chosen(draws, recipe))
+    if recipe.numbered and recipe.depth == 0:
+        sizes = (1, 5)
+        ways.append(
+            lambda: bucketed_by_number(recipe, draws.integer(1, 6), (draws.integer(*sizes), draws.integer(*sizes)))
+        )
     if other.depth == recipe.depth:
         ways += [lambda: chained(recipe, other), lambda: zipped(recipe, other)]
         ways.append(lambda: mixture(recipe, other, _weights(draws), draws.choice(["first", "all"])))

@@ -76,8 +76,11 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
     // A message ends where the positions begin again, or with the run if other ranks have the next one.
     const uint64_t in_pass =
         step_ < shard_.world ? run_length - local_ % run_length : (size_ - position % size_ - 1) / shard_.world + 1;
-    const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass});
-    local_ += rows;
+    const uint64_t in_run = properties_.uneven_runs ? RowsLeftInRunLocked(position % size_) : in_pass;
+    const uint64_t rows = std::min({static_cast<uint64_t>(most_rows), epoch_rows_ - local_, in_pass, in_run});
+    // The positions behind the last row of an uneven run hold none, and are passed with it.
+    const bool ends_run = properties_.uneven_runs && rows == in_run;
+    local_ += ends_run ? run_length - local_ % run_length : rows;
     ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, chosen_, Ticket::Kind::kRows};
     return true;
   }
@@ -95,6 +98,11 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   begun_ = !properties_.begins;
   if (begun_) StartEpochLocked({size_, 0});
   return true;
+}
+
+uint64_t IndexedSourceStage::RowsLeftInRunLocked(uint64_t position) const {
+  const uint64_t place = position % properties_.run_length;
+  return source_->RunRows(position - place) - place;
 }
 
 BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
@@ -157,7 +165,11 @@ Message IndexedSourceStage::Begin(const Ticket& ticket) {
   }
   if (needed && begun.ok()) {
     const uint64_t rows = shard_.RowsOf(begun->rows, base_, properties_.run_length);
-    if (ticket.local > rows) begun = CounterError("gave ", ticket.local, " rows of ", rows);
+    if (ticket.local > rows) {
+      begun = CounterError("gave ", ticket.local, " rows of ", rows);
+    } else if (ticket.local < rows && InGap(ticket.local, begun->rows)) {
+      begun = CounterError("stood behind the last row of a batch");
+    }
   }
   const auto lock = BriefLock(mutex_);
   beginning_ = false;
@@ -167,6 +179,13 @@ Message IndexedSourceStage::Begin(const Ticket& ticket) {
   AddOperator(status, op_);
   block->Fail(0, std::move(status));
   return block;
+}
+
+bool IndexedSourceStage::InGap(uint64_t local, uint64_t size) const {
+  if (!properties_.uneven_runs) return false;
+  const uint64_t position = shard_.PositionOf(local, base_, properties_.run_length) % size;
+  const uint64_t place = position % properties_.run_length;
+  return place >= source_->RunRows(position - place);
 }
 
 Positions IndexedSourceStage::PositionsOf(const Ticket& ticket) const {

@@ -37,7 +37,7 @@ class IndexedSourceStage : public Stage {
     uint64_t epoch;
     uint64_t position;  // of the first row, in the unsharded epoch
     int rows;           // `step_` positions apart
-    uint64_t local;     // rows of this rank given out so far, these included
+    uint64_t local;     // positions of this rank passed so far, these included
     uint64_t pass;      // over the epoch's positions; more than 0: padding
     uint64_t chosen;    // of the epoch; the second counter
     enum class Kind : uint8_t { kRows, kBegin, kEnd } kind;
@@ -56,6 +56,10 @@ class IndexedSourceStage : public Stage {
   Message Begin(const Ticket& ticket);
   void StartEpochLocked(const BegunEpoch& begun);
   bool NextTicketLocked(int most_rows, Ticket& ticket);
+  // From the position of a row on.
+  uint64_t RowsLeftInRunLocked(uint64_t position) const;
+  // Whether this rank's position holds no row, in an epoch of `size` positions that was begun.
+  bool InGap(uint64_t local, uint64_t size) const;
   Checkpoint CheckpointOf(const Ticket& ticket) const;
   Message Read(const Ticket& ticket);
   Positions PositionsOf(const Ticket& ticket) const;

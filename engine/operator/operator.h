@@ -67,8 +67,10 @@ struct IndexedProperties {
   bool begins = false;
   // Begin calls the user's code.
   bool asks_user = false;
-  // Rows stay together in runs of so many, from the start of each epoch; it divides the rows of every epoch.
+  // Rows stay together in runs of so many positions, from the start of each epoch; it divides the size of every epoch.
   uint64_t run_length = 1;
+  // Runs may have fewer rows, as RunRows says: the positions behind those rows hold none. It then `begins`.
+  bool uneven_runs = false;
   // Orders in it in which rows recur, above the source whose keys it gives; 0 for a source that gives keys of its own.
   uint64_t recurring_orders = 0;
 };
@@ -82,12 +84,19 @@ struct BegunEpoch {
 class IndexedSource {
  public:
   virtual ~IndexedSource() = default;
-  // Rows of every epoch, unless its properties say otherwise.
+  // Positions of every epoch, unless its properties say otherwise; each holds a row, except in uneven runs.
   virtual uint64_t size() const = 0;
   virtual IndexedProperties properties() const { return {}; }
   // Makes the epoch ready, where the properties say `begins`: comes before its rows, while no rows are read, and ends
   // earlier epochs.
   virtual absl::StatusOr<BegunEpoch> Begin(uint64_t /*epoch*/) { return BegunEpoch{size(), 0}; }
+  // The rows of the run that begins at this position of the epoch begun last; at least one.
+  virtual uint64_t RunRows(uint64_t /*first*/) const { return properties().run_length; }
+  // Numbers name the rows as the sources list them, whatever shuffles, samplers and parts stand above: those of the
+  // inputs one after the other, and below zip those of the first input. Rows have numbers below this one.
+  virtual uint64_t numbers() const { return size(); }
+  // Replaces positions of an epoch by the numbers of their rows.
+  virtual void FindNumbers(uint64_t /*epoch*/, absl::Span<uint64_t> /*positions*/) const {}
   // Appends the row to the block: id, provenance and columns. On an error nothing is appended.
   virtual absl::Status Read(const RowPosition& wanted, Block& block) const = 0;
   // Puts the rows into a block that has none. On an error the rows before the failed one are in the block. Sources of

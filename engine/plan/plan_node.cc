@@ -142,6 +142,7 @@ class PlanNodeMaker {
       properties.rows_differ = indexed.begins;
       properties.asks_for_order = indexed.asks_user;
       properties.run_length = indexed.run_length;
+      properties.uneven_runs = indexed.uneven_runs;
       properties.cardinality = Cardinality::Of(node.indexed->size());
       // Rows given out, and a hash of the order that the user's code chose.
       properties.checkpoint_counters = indexed.asks_user ? 2 : 1;

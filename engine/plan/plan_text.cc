@@ -22,9 +22,9 @@ std::string RunsText(const PlannedStage& stage, int workers) {
   return stage.lane == Lane::kCpu ? "in order" : Cat(lane, ", in order");
 }
 
-std::string ShardText(const ShardAssignment& shard, uint64_t run_length) {
+std::string ShardText(const ShardAssignment& shard, const OperatorProperties& source) {
   std::string text = "  <- rows are sharded here";
-  if (run_length > 1) Append(text, " in groups of ", run_length);
+  if (source.run_length > 1) Append(text, " in groups of ", source.uneven_runs ? "up to " : "", source.run_length);
   if (shard.world > 1) Append(text, ": shard ", shard.rank, " of ", shard.world);
   return text;
 }
@@ -125,7 +125,7 @@ std::string PlanText(const PhysicalPlan& plan) {
     if (!stage.limits.of.empty()) Append(text, ", ", LimitsText(stage.limits, plan.workers));
     if (stage.inputs.empty()) {
       const PlannedOperator& source = plan.operators[static_cast<size_t>(stage.operators[0])];
-      text += ShardText(plan.shard, source.properties.run_length);
+      text += ShardText(plan.shard, source.properties);
     }
     text += "\n";
   }

@@ -38,6 +38,13 @@ class OrderedSource : public IndexedSource {
     return begun;
   }
 
+  uint64_t numbers() const override { return input_->numbers(); }
+  void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
+    Positions occurrences(positions.size());
+    order_->Find(epoch, positions, absl::MakeSpan(occurrences));
+    input_->FindNumbers(epoch, positions);
+  }
+
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
     uint64_t position = wanted.position;
     const uint64_t occurrence = Find(wanted.epoch, position);

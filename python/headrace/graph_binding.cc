@@ -21,6 +21,7 @@
 #include "ir/graph_hash.h"
 #include "ir/infer.h"
 #include "ir/kernel_placement.h"
+#include "ir/node_traits.h"
 #include "ir/parameters.h"
 #include "ir/validate.h"
 #include "ir/value.h"
@@ -364,6 +365,7 @@ void BindGraph(py::module_& module) {
       .def("unshuffled", &Unshuffled)
       .def_property_readonly("row_by_row", &RowByRow)
       .def_property_readonly("by_number", &Has<&ir::Traits::by_number>)
+      .def_property_readonly("indexed", [](const BoundNode& self) { return ir::TraitsOf(self.node).indexed; })
       .def_property_readonly("joins_rows", &Has<&ir::Traits::joins_rows>)
       .def_property_readonly("splits_rows", &Has<&ir::Traits::one_to_many>)
       .def_property_readonly("of_attribute", &Has<&ir::Traits::of_attribute>)

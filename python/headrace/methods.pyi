@@ -78,6 +78,8 @@ class Methods:
         batch_sizes: int | Sequence[int],
         pad: Literal["longest", "boundary"] = "longest",
         pad_value: float = 0.0,
+        *,
+        length: Any = None,
     ) -> Dataset:
         """Joins rows of similar length to batches.
 
@@ -87,13 +89,20 @@ class Methods:
         the order of the buckets. The other columns are padded as well, as by batch(pad=True). A batch has
         the identity of its first row. With shards each rank forms its own batches.
 
-        A state says where the oldest row that a bucket held is, and how many rows of each bucket were given
-        since. A restart reads from that row on again and drops what was given.
+        Where `length` gives the lengths, batches are formed before a row is read, over shuffles, samplers,
+        take, skip, concat, zip and mix of sources with random access, and one-to-one maps, and are the same
+        for any number of ranks: rank r gets the batches r, r + world, …. Then even= takes away or repeats
+        whole batches, a state is one position and restores with any number of ranks, len() is known, and a
+        batch in which rows are skipped is given shorter and takes no row of the next.
+
+        Without `length` a state says where the oldest row that a bucket held is, and how many rows of each
+        bucket were given since. A restart reads from that row on again and drops what was given.
 
         Errors: boundaries that do not rise; another number of batch_sizes than one more than boundaries; a
         row whose column has no axis; with pad="boundary", a row as long as the last boundary or longer, or
-        one in which another such column is too long for the bucket. even= is refused, as ranks give
-        different numbers of batches.
+        one in which another such column is too long for the bucket; without `length`, even=, as ranks give
+        different numbers of batches; with it, another number of lengths than of rows, and operators below
+        that add, drop or hold back rows.
 
         Args:
             column: The column whose first axis is measured.
@@ -105,6 +114,9 @@ class Methods:
                 first axis, of columns in which it has no fixed length, to one below the bucket's upper
                 boundary, so that a bucket gives one shape.
             pad_value: What padding is filled with.
+            length: The lengths by which batches are formed: the name of a column of the listing, or a
+                number for each row, as a list or an array, in the order that the source has without
+                shuffling. None: they are measured as rows come.
 
         Example:
             ds.bucket_by_length("tokens", boundaries=[10, 50], batch_sizes=[64, 16, 4])

@@ -37,14 +37,14 @@ class Sampler:
         self._values = None
         if values is not None:
             ((what, given),) = values.items()
-            self._values = what, given if isinstance(given, str) else _array_of(op, what, given)
+            self._values = what, given if isinstance(given, str) else array_of(op, what, given)
 
     def _applied(self, dataset: Dataset) -> Dataset:
         if self._values is None:
             return dataset._append(self._op, self._attributes)
         _, given = self._values
         if isinstance(given, str):
-            return dataset._append(self._op, {**self._attributes, "column": given}, [_listing(dataset)])
+            return dataset._append(self._op, {**self._attributes, "column": given}, [listing(dataset)])
         from headrace.sources import Numpy
 
         return dataset._append(self._op, {**self._attributes, "column": "value"}, [Numpy({"value": given})])
@@ -76,7 +76,7 @@ def applied(dataset: Dataset, sampler: Any) -> Dataset:
     return sampler._applied(dataset)
 
 
-def _array_of(op: str, what: str, given: Any) -> Any:
+def array_of(op: str, what: str, given: Any) -> Any:
     """A copy, so that the sampler stays what it is."""
     import numpy as np
 
@@ -111,7 +111,7 @@ def _refuse_mixed(op: str, what: str, values: Any) -> None:
     raise GraphError(f"{op}: {what} holds values of several kinds ({listed}); give numbers alone, or texts alone")
 
 
-def _listing(dataset: Dataset, made: dict[int, Dataset] | None = None) -> Dataset:
+def listing(dataset: Dataset, made: dict[int, Dataset] | None = None) -> Dataset:
     """A dataset of its own that gives the rows by number: without maps, and without an order of its own."""
     made = {} if made is None else made
     while (dataset._node.row_by_row or dataset._node.of_attribute) and len(dataset._inputs) == 1:
@@ -119,6 +119,6 @@ def _listing(dataset: Dataset, made: dict[int, Dataset] | None = None) -> Datase
     if id(dataset) not in made:
         copy = dataset._copy()
         copy._node = dataset._node.unshuffled()
-        copy._inputs = tuple(_listing(each, made) for each in dataset._inputs)
+        copy._inputs = tuple(listing(each, made) for each in dataset._inputs)
         made[id(dataset)] = copy
     return made[id(dataset)]

@@ -116,3 +116,186 @@ def test_columns_without_a_length_are_refused():
         list(rows(1).bucket_by_length("length", [2], [1, 1]))
     with pytest.raises(hr.DataError, match="it has no first axis to measure"):
         list(hr.Range(3).map(lambda value: value * 1.0, "value", "x").bucket_by_length("x", [2], [1, 1]))
+
+
+# ---- lengths that are known before rows are read ----
+
+
+def known(shuffle: bool = False) -> hr.Dataset:
+    table = {"length": np.array(LENGTHS, np.int64), "number": np.arange(len(LENGTHS))}
+    return hr.Numpy(table, shuffle=shuffle).map(lambda length: np.full(length, length, np.int32), "length", "x")
+
+
+def numbers_of(dataset: hr.Dataset, **options) -> list:
+    return [batch["number"].tolist() for batch in dataset.iterate(**options)]
+
+
+@pytest.mark.parametrize("length", ["length", LENGTHS, np.array(LENGTHS), np.array(LENGTHS, np.float32)])
+@pytest.mark.parametrize("pad", ["longest", "boundary"])
+def test_known_lengths_form_the_same_batches(length, pad):
+    for shuffle in (False, True):
+        measured = known(shuffle).bucket_by_length("x", [2, 4, 10], [3, 2, 1, 1], pad, -1)
+        formed = known(shuffle).bucket_by_length("x", [2, 4, 10], [3, 2, 1, 1], pad, -1, length=length)
+        for epoch in range(3):
+            pairs = list(zip(measured.iterate(epoch=epoch), formed.iterate(epoch=epoch), strict=True))
+            assert all((a["x"] == b["x"]).all() and (a["number"] == b["number"]).all() for a, b in pairs)
+        assert len(formed) == len(pairs)
+
+
+def test_ranks_get_whole_batches_of_one_epoch():
+    dataset = known(shuffle=True).bucket_by_length("x", [2, 4], [3, 2, 1], length="length")
+    whole = numbers_of(dataset, epoch=1)
+    for world in (2, 3, 5):
+        assert [numbers_of(dataset, epoch=1, shard=(rank, world)) for rank in range(world)] == [
+            whole[rank::world] for rank in range(world)
+        ]
+
+
+def test_even_ranks_drop_or_repeat_whole_batches():
+    dataset = known().bucket_by_length("x", [2, 4], [3, 2, 1], length="length")
+    whole = numbers_of(dataset)
+    assert len(whole) == 6
+    dropped = [numbers_of(dataset, shard=(rank, 4), even="drop") for rank in range(4)]
+    assert dropped == [[batch] for batch in whole[:4]]
+    padded = [list(dataset.iterate(shard=(rank, 4), even="pad")) for rank in range(4)]
+    assert [[batch["number"].tolist() for batch in rank] for rank in padded] == [
+        [whole[rank], whole[(rank + 4) % 6]] for rank in range(4)
+    ]
+    marks = [[batch["_pad"].any() for batch in rank] for rank in padded]
+    assert marks == [[False, False], [False, False], [False, True], [False, True]]
+    assert all(batch["_pad"].all() == batch["_pad"].any() for rank in padded for batch in rank)
+
+
+@pytest.mark.parametrize(("world", "others"), [(1, [1, 2, 3]), (2, [1, 2, 3])])
+def test_a_state_is_a_position_that_any_world_goes_on_from(world, others):
+    noisy = hr.Range(60, shuffle=True).map(lambda value, rng: rng.random(rng.integers(12)), "value", "x")
+    dataset = noisy.bucket_by_length("x", [3, 6, 9], [5, 4, 3, 2], length=np.arange(60) % 11)
+
+    def batches(**options) -> list:
+        return [batch["x"].tolist() for batch in dataset.iterate(**options)]
+
+    whole = batches(epoch=2)
+    for step in range(0, len(whole) // world, 2):
+        with dataset.iterate(epoch=2, shard=(0, world)) as iterator:
+            for _ in range(step):
+                next(iterator)
+            state = iterator.state()
+        assert len(state) < 400
+        for other in others:
+            rest = whole[step * world :]
+            assert [batches(state=state, shard=(rank, other)) for rank in range(other)] == [
+                rest[rank::other] for rank in range(other)
+            ]
+
+
+def test_the_next_epoch_of_other_rows_has_other_batches():
+    """Of a mixture, epochs have different numbers of rows."""
+    first, second = (hr.Numpy({"length": np.arange(n) % 7, "part": np.full(n, n)}) for n in (11, 17))
+    mixture = hr.mix([first, second], [1, 1], stop="first")
+    sizes = [len(list(mixture.iterate(epoch=epoch))) for epoch in range(5)]
+    rows = mixture.map(lambda length: np.zeros(length), "length", "x")
+    bucketed = rows.bucket_by_length("x", [3, 6], [4, 3, 2], length="length")
+    for epoch, size in enumerate(sizes):
+        batches = [batch["length"].tolist() for batch in bucketed.iterate(epoch=epoch)]
+        assert sum(map(len, batches)) == size
+        measured = rows.bucket_by_length("x", [3, 6], [4, 3, 2])
+        assert batches == [batch["length"].tolist() for batch in measured.iterate(epoch=epoch)]
+    assert len(set(sizes)) > 1
+
+
+def test_a_batch_in_which_rows_fail_takes_no_other_row():
+    def sequence(length):
+        if length == 5:
+            raise ValueError("five")
+        return np.full(length, length)
+
+    lengths = np.array([5, 1, 4, 4, 1, 5, 5, 4])
+    failing = hr.Numpy({"length": lengths, "number": np.arange(8)}).map(sequence, "length", "x").on_error("skip")
+    dataset = failing.bucket_by_length("x", [2], [2, 3], length="length")
+    assert numbers_of(dataset) == [[2, 3], [1, 4], [7]]
+    with dataset.iterate() as iterator:
+        assert next(iterator)["number"].tolist() == [2, 3]
+        assert numbers_of(dataset, state=iterator.state()) == [[1, 4], [7]]
+
+
+def test_lengths_of_a_listing_read_no_row_twice():
+    read = []
+
+    class Rows:
+        def __len__(self) -> int:
+            return 50
+
+        def __getitem__(self, number: int) -> dict:
+            read.append(number)
+            return {"x": np.zeros(number % 9)}
+
+    dataset = hr.from_dataset(Rows()).bucket_by_length("x", [3, 6], [4, 3, 2], length=np.arange(50) % 9)
+    assert len(dataset) > 0
+    assert set(read) <= {0}, "row 0 says which columns there are"
+    read.clear()
+    with dataset.iterate(executor="pull") as iterator:
+        for _ in range(9):
+            next(iterator)
+        state = iterator.state()
+    before = set(read)
+    read.clear()
+    list(dataset.iterate(state=state, executor="pull"))
+    assert sorted(read) == sorted(set(range(50)) - before)
+
+
+def test_samplers_and_choices_may_stand_below():
+    numbers = hr.Numpy({"length": np.array(LENGTHS), "number": np.arange(9)}).select(range(1, 9))
+    some = numbers.sample(hr.Repeated(3)).take(20).skip(1)
+    rows = some.map(lambda length: np.zeros(length), "length", "x")
+    dataset = rows.bucket_by_length("x", [2, 4], [3, 2, 1], length="length")
+    assert numbers_of(dataset) == numbers_of(rows.bucket_by_length("x", [2, 4], [3, 2, 1]))
+
+
+def test_options_stay_where_the_order_changes():
+    rows = known(shuffle=True).with_seed(5).on_error("skip").options(memory="64 MB")
+    formed = rows.bucket_by_length("x", [2, 4], [3, 2, 1], length="length")
+    assert numbers_of(formed) == numbers_of(rows.bucket_by_length("x", [2, 4], [3, 2, 1]))
+    assert numbers_of(formed) != numbers_of(formed.with_seed(6))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=[1, 2]), "has 9 rows; give one of the lengths"),
+        (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length="size"), 'lengths from the column "size"'),
+        (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=[-1] * 9), "the length -1 for row 0"),
+        (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=[np.nan] * 9), "the length nan for row 0"),
+        (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=["a"] * 9), "must be single numbers"),
+        (lambda rows: rows.bucket_by_length("y", [2], [1, 1], length="length"), 'no column "y"'),
+        (lambda rows: rows.bucket_by_length("length", [2], [1, 1], length="length"), "has no first axis to measure"),
+        (lambda rows: rows.shuffle(4).bucket_by_length("x", [2], [1, 1], length="length"), "shuffle does not act on"),
+        (
+            lambda rows: rows.filter(lambda length: True, "length").bucket_by_length("x", [2], [1, 1], length="length"),
+            "filter does not act on indices; leave length out",
+        ),
+        (lambda rows: rows.cache().bucket_by_length("x", [2], [1, 1], length="length"), "cache does not act on"),
+        (lambda rows: rows.repeat(2).bucket_by_length("x", [2], [1, 1], length="length"), "repeat does not act on"),
+        (lambda rows: rows.batch(2).bucket_by_length("x", [2], [1, 1], length="length"), "batch does not act on"),
+        (
+            lambda rows: rows.concat(rows).bucket_by_length("x", [2], [1, 1], length="length"),
+            "map does not act on indices; leave length out, or put maps above concat",
+        ),
+        (
+            lambda rows: hr.Generator(lambda: iter([[1]]), ["x"]).bucket_by_length("x", [2], [1, 1], length=[1]),
+            "Generator gives its rows one after the other",
+        ),
+        (
+            lambda rows: rows.sample(hr.PK(2, 2, [0, 1, 2] * 3)).bucket_by_length("x", [2], [1, 1], length="length"),
+            "takes rows apart that the sampler below it gives in groups of 4",
+        ),
+    ],
+)
+def test_what_cannot_be_formed_is_refused(build, message):
+    with pytest.raises(hr.Error, match=message):
+        list(build(known()))
+
+
+def test_explain_shows_whole_batches():
+    table = hr.Numpy({"tokens": np.zeros((8, 3)), "n": np.arange(8)}, shuffle=True)
+    dataset = table.bucket_by_length("tokens", [4], [3, 2], length="n")
+    assert "rows are sharded here in groups of up to 3" in dataset.explain()

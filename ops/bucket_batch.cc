@@ -1,0 +1,132 @@
+// Batches of rows that bucket_order gives: each run becomes one. A batch pads its own rows, so it needs no more than
+// they are.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/operator/operator.h"
+#include "ops/batch_columns.h"
+#include "ops/batch_operator.h"
+#include "ops/length_buckets.h"
+#include "ops/stacked_batch.h"
+
+namespace headrace {
+namespace {
+
+std::vector<BatchColumn> PaddedColumns(const ir::Attributes& attributes, const ir::Schema& rows) {
+  std::vector<BatchColumn> columns;
+  for (const std::string& name : rows.Names()) {
+    columns.push_back({name, Joining::kPad, attributes.Number("pad_value")});
+  }
+  return columns;
+}
+
+// Pads the first axis to one below the boundary above the longest row of the column that is measured.
+class BoundaryBatch : public StackedBatch {
+ public:
+  BoundaryBatch(const OpArguments& arguments, const LengthBuckets& buckets)
+      : StackedBatch(buckets.LargestSize(), PaddedColumns(arguments.attributes, arguments.inputs[0])),
+        buckets_(buckets),
+        names_(arguments.inputs[0].Names()),
+        measured_(static_cast<size_t>(arguments.inputs[0].IndexOf(arguments.attributes.String("column")))),
+        padded_(ColumnsToBoundary(arguments.inputs[0])),
+        longest_(names_.size()) {}
+
+ protected:
+  void AddRows(Block& block, int from, int count) override {
+    for (const size_t column : padded_) {
+      for (int row = from; row < from + count; ++row) {
+        const Tensor tensor = block.columns[column].row(row);
+        if (tensor.rank() > 0) longest_[column] = std::max(longest_[column], tensor.dim(0));
+      }
+    }
+    StackedBatch::AddRows(block, from, count);
+  }
+
+  absl::Status JoinColumns(const BatchNumber& batch, Block& block) override {
+    const size_t bucket = buckets_.Of(longest_[measured_]);
+    if (!buckets_.bounded(bucket)) return TooLongForBoundaries(names_[measured_], longest_[measured_], buckets_);
+    const int64_t most = buckets_.LongestOf(bucket);
+    for (const size_t column : padded_) {
+      if (longest_[column] > most) return TooLongForBucket(names_[column], longest_[column], most);
+      PadTo(column, most);
+    }
+    return StackedBatch::JoinColumns(batch, block);
+  }
+
+  void ClearColumns() override {
+    longest_.assign(longest_.size(), 0);
+    StackedBatch::ClearColumns();
+  }
+
+ private:
+  const LengthBuckets buckets_;
+  const std::vector<std::string> names_;
+  const size_t measured_;
+  const std::vector<size_t> padded_;  // columns whose first axis is padded to the boundary
+  std::vector<int64_t> longest_;      // of each column, of the rows so far
+};
+
+absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
+  HEADRACE_RETURN_IF_ERROR(LengthBuckets::Check(attributes));
+  HEADRACE_RETURN_IF_ERROR(CheckMeasuredColumn(attributes, inputs[0]));
+  HEADRACE_ASSIGN_OR_RETURN(ir::Schema schema,
+                            BatchSchema(PaddedColumns(attributes, inputs[0]), ir::kUnknownDim, inputs[0]));
+  if (attributes.Bool("mark_padding")) AddPaddingMarks(ir::kUnknownDim, schema);
+  return schema;
+}
+
+absl::StatusOr<std::unique_ptr<StreamOperator>> Make(const OpArguments& arguments) {
+  const LengthBuckets buckets(arguments.attributes);
+  const int size = buckets.LargestSize();
+  std::unique_ptr<BatchRows> rows;
+  if (PadsToBoundary(arguments.attributes)) {
+    rows = std::make_unique<BoundaryBatch>(arguments, buckets);
+  } else {
+    rows = std::make_unique<StackedBatch>(size, PaddedColumns(arguments.attributes, arguments.inputs[0]));
+  }
+  return std::make_unique<BatchOperator>(arguments, size, std::move(rows), BatchOperator::Numbered::kNo);
+}
+
+std::vector<ir::Attribute> Attributes() {
+  std::vector<ir::Attribute> attributes = BucketAttributes();
+  attributes.insert(attributes.begin(), MeasuredColumnAttribute());
+  attributes.push_back(BucketPadAttribute());
+  attributes.push_back(PadValueAttribute());
+  attributes.push_back(MarkPaddingAttribute());
+  return attributes;
+}
+
+const OpRegistration registration(
+    {
+        .name = "bucket_batch",
+        .role = ir::Role::kStream,
+        .summary = "Joins the rows of each batch that bucket_order formed.",
+        .doc = "It stands for ds.bucket_by_length with length=, above bucket_order: each run of its rows becomes a "
+               "batch, padded as bucket_by_length does it. With pad=\"boundary\" it is padded to one below the "
+               "boundary above the longest row that it has in `column`. A batch has the identity of its first row. "
+               "Rows that are "
+               "skipped leave it shorter.",
+        .attributes = Attributes(),
+        .traits = {.joins_rows = true},
+        .python_module = "internal",
+        .example = "ds.bucket_by_length(\"tokens\", [10, 50], [64, 16, 4], length=lengths)",
+        .infer = Infer,
+        .reads = ReadsMeasuredColumn,
+    },
+    {.stream = Make,
+     .properties =
+         [](const OpArguments& arguments, OperatorProperties& properties) {
+           // Rows used of the message after the checkpoint.
+           properties.checkpoint_counters = 1;
+           properties.batch_rows = LengthBuckets(arguments.attributes).LargestSize();
+         },
+     .cardinality =
+         [](const OpArguments& arguments, absl::Span<const Cardinality> inputs) {
+           return BatchesOf(inputs[0], LengthBuckets(arguments.attributes).LargestSize(), false);
+         }});
+
+}  // namespace
+}  // namespace headrace
