@@ -489,6 +489,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.ScaleJitter((40, 36), (0.8, 1.2)),
         V.RandomRotation(25, expand=True, interpolation="bilinear"),
         V.RandomPerspective(0.3, p=0.6),
+        V.FitInside((30, 28)),
         V.EnlargeToSize((20, 24)),
         V.CenterSquare(),
         V.RandomSquare(17, 19),

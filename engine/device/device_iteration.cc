@@ -21,12 +21,21 @@ absl::StatusOr<ir::proto::Graph> Reduced(const ir::proto::Graph& graph, std::vec
 
 absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::Start(const ir::proto::Graph& user_graph,
                                                                         IterateOptions options) {
-  std::shared_ptr<Device> device;
-  if (options.device.has_value()) {
-    HEADRACE_ASSIGN_OR_RETURN(const DeviceName name, ParseDeviceName(options.device->name));
-    HEADRACE_ASSIGN_OR_RETURN(device, OpenDevice(name));
+  if (!options.device.has_value()) return StartOn(nullptr, user_graph, std::move(options));
+  HEADRACE_ASSIGN_OR_RETURN(const DeviceName name, ParseDeviceName(options.device->name));
+  if (options.device->depth > 0) {
+    HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(name));
+    return StartOn(std::move(device), user_graph, std::move(options));
   }
-  return StartOn(std::move(device), user_graph, std::move(options));
+  std::unique_ptr<ResultMemory> memory = ResultMemory::Of(name.number);
+  if (memory == nullptr) {
+    options.device.reset();
+  } else {
+    options.page_locked = &memory->pool();
+  }
+  HEADRACE_ASSIGN_OR_RETURN(auto started, StartOn(nullptr, user_graph, std::move(options)));
+  started->result_memory_ = std::move(memory);
+  return started;
 }
 
 absl::StatusOr<std::unique_ptr<DeviceIteration>> DeviceIteration::StartOn(std::shared_ptr<Device> device,

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/device/device_queue.h"
+#include "engine/device/result_memory.h"
 #include "engine/exec/iteration.h"
 #include "ir/graph.pb.h"
 
@@ -18,7 +19,8 @@ namespace headrace {
 
 class DeviceIteration {
  public:
-  // Errors: as Iteration::Start; kUnsupported: there is no such device here.
+  // A device of depth 0 is sent nothing: rows stay in host memory, in such as it copies from by itself if the process
+  // uses the device already. Errors: as Iteration::Start; kUnsupported: there is no such device here.
   static absl::StatusOr<std::unique_ptr<DeviceIteration>> Start(const ir::proto::Graph& user_graph,
                                                                 IterateOptions options);
   // The same with a given device in place of the one that the options name.
@@ -52,6 +54,7 @@ class DeviceIteration {
   DeviceIteration() = default;
 
   std::shared_ptr<Device> device_;
+  std::unique_ptr<ResultMemory> result_memory_;  // null: none is asked for, or rows lie in plain memory
   std::unique_ptr<Iteration> iteration_;
   std::vector<DeviceTail> tails_;
   std::unique_ptr<DeviceQueue> queue_;  // null: without a device

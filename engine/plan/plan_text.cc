@@ -44,6 +44,8 @@ std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
 
 std::string DeviceText(const PhysicalPlan& plan) {
   const PlannedDevice& device = *plan.device;
+  // Nothing is sent there.
+  if (device.depth == 0) return Cat("result: in page-locked memory of ", device.name);
   const std::string_view from = device.sends_from == MemoryKind::kPageLocked ? "page-locked" : "plain";
   const std::string when = plan.pull ? "one at a time" : Cat("up to ", device.depth, " batches ahead");
   std::string text = Cat("device: ", device.name, ", ", when, ", sent from ", from, " memory");

@@ -10,6 +10,7 @@ namespace headrace {
 namespace {
 
 constexpr const char* kNeeds = "needs a header, float32 of one axis, and objects, float32 of two; got ";
+constexpr const char* kNeedsPicture = "the third column must be a picture, (height, width, channels); got ";
 
 class DetectionLabel : public Kernel {
  public:
@@ -23,13 +24,19 @@ class DetectionLabel : public Kernel {
         objects.rank() != 2) {
       return GraphError(kNeeds, header.TypeName(), " and ", objects.TypeName());
     }
+    std::vector<int64_t> shape = shape_;
+    if (inputs.size() == 3) {
+      if (inputs[2].rank() < 2) return GraphError(kNeedsPicture, inputs[2].TypeName());
+      shape[1] = inputs[2].dim(0);
+      shape[2] = inputs[2].dim(1);
+    }
     HEADRACE_ASSIGN_OR_RETURN(const Tensor first, header.Contiguous());
     HEADRACE_ASSIGN_OR_RETURN(const Tensor then, objects.Contiguous());
     const int64_t length = first.elements() + then.elements();
     const auto before = static_cast<int64_t>(shape_.size()) + 1;
     HEADRACE_ASSIGN_OR_RETURN(Tensor label, context.AllocateOutput(DType::kFloat32, {before + length}));
     float* at = label.mutable_data<float>();
-    for (const int64_t side : shape_) *at++ = static_cast<float>(side);
+    for (const int64_t side : shape) *at++ = static_cast<float>(side);
     *at++ = static_cast<float>(length);
     at = std::copy_n(first.data<float>(), first.elements(), at);
     std::copy_n(then.data<float>(), then.elements(), at);
@@ -44,7 +51,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
                                                   absl::Span<const ir::ColumnType> inputs) {
   size_t axes = 1;
   int64_t length = static_cast<int64_t>(attributes.Ints("data_shape").size()) + 1;
-  for (const ir::ColumnType& type : inputs) {
+  for (const ir::ColumnType& type : inputs.first(2)) {
     if (!type.fields.empty() || (type.shape && type.shape->size() != axes)) {
       return GraphError(kNeeds, ir::TypeName(inputs[0]), " and ", ir::TypeName(inputs[1]));
     }
@@ -56,6 +63,10 @@ absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attribut
     length = length == ir::kUnknownDim || elements == ir::kUnknownDim ? ir::kUnknownDim : length + elements;
     ++axes;
   }
+  const bool picture = inputs.size() == 3;
+  if (picture && inputs[2].shape && inputs[2].shape->size() < 2) {
+    return GraphError(kNeedsPicture, ir::TypeName(inputs[2]));
+  }
   return std::vector{ir::ColumnType::Of(DType::kFloat32, {length})};
 }
 
@@ -65,13 +76,16 @@ const KernelRegistration registration{
      .doc =
          "Takes two columns, the header of SplitDetections, float32 of shape (h,), and objects, float32 of shape (n, "
          "w). Gives float32 of shape (4 + h + n * w,): channels, rows and columns of the picture, how many numbers "
-         "follow, the header and the objects.\n"
+         "follow, the header and the objects. A third column, a picture of shape (H, W, C) or (H, W), gives its own "
+         "rows "
+         "and columns.\n"
          "Errors: other types.",
      .min_inputs = 2,
-     .max_inputs = 2,
+     .max_inputs = 3,
      .attributes = {{.name = "data_shape",
                      .type = ir::AttributeType::kInts,
-                     .doc = "Channels, rows and columns of the picture.",
+                     .doc = "Channels, rows and columns of the picture. The rows and columns of a third column replace "
+                            "the latter two.",
                      .minimum = 1,
                      .lengths = {3}}},
      .python_module = "transforms",

@@ -115,6 +115,7 @@ std::vector<Move> Moves() {
        1},
       {"ScaleJitter", {{"target_size", Ints({60, 60})}, {"interpolation", kNearest}}, 1},
       {"EnlargeToSize", {{"size", Ints({50, 60})}, {"interpolation", kNearest}}, 1},
+      {"FitInside", {{"size", Ints({50, 60})}, {"interpolation", kNearest}}, 1},
       {"RandomRotation", {{"degrees", Floats({-180, 180})}}, 1},
       {"RandomRotation", {{"degrees", Floats({-180, 180})}, {"expand", ir::BoolValue(true)}}, 1},
       {"Affine", {{"angle", ir::FloatValue(20)}, {"translate", Floats({3, -2})}, {"shear", Floats({9, 5})}}, 1},

@@ -16,6 +16,7 @@
 #include "core/fork_watch.h"
 #include "engine/device/device_iteration.h"
 #include "engine/device/device_name.h"
+#include "engine/device/result_memory.h"
 #include "engine/exec/worker_pool.h"
 #include "engine/plan/plan_text.h"
 #include "engine/report/advice.h"
@@ -64,7 +65,14 @@ CachePointChoice ChoiceOf(const py::dict& given) {
   };
 }
 
+// One that is sent nothing, and from whose memory the user may send: not set where the process does not use it yet.
+std::optional<PlannedDevice> DeviceInUse(int number) {
+  if (!HasActiveContext(number)) return std::nullopt;
+  return PlannedDevice{.name = Cat("cuda:", number), .sends_from = MemoryKind::kPageLocked, .depth = 0};
+}
+
 std::optional<PlannedDevice> DeviceOf(const py::dict& given) {
+  if (given.contains("page_locked_of")) return DeviceInUse(given["page_locked_of"].cast<int>());
   if (!given.contains("device")) return std::nullopt;
   const DeviceName name = ValueOrRaise(ParseDeviceName(given["device"].cast<std::string>()));
   PlannedDevice device{.name = name.text(), .sends_from = name.sends_from()};
@@ -211,11 +219,12 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     given.limits = graph.limits;
     given.bindings = BindingsOf(references, true, objects_);
     bindings_.functions = given.bindings.functions;
-    if (given.device.has_value() && given.device->sends_from == MemoryKind::kPageLocked && !lends_) {
+    const bool sends = given.device.has_value() && given.device->depth > 0;
+    if (sends && given.device->sends_from == MemoryKind::kPageLocked && !lends_) {
       Raise(UnsupportedError("NumPy has no arrays on ", given.device->name,
                              ": iterate with as_=\"torch\", or as_=\"dlpack\" for any library's from_dlpack"));
     }
-    if (given.device.has_value()) RefuseLists(graph.graph, given.device->name);
+    if (sends) RefuseLists(graph.graph, given.device->name);
     iteration_ = ValueOrRaise(Listing([&] { return DeviceIteration::Start(graph.graph, std::move(given)); }),
                               &objects_->raised());
     const ir::Schema& schema = iteration_->schema();

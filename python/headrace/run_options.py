@@ -68,6 +68,9 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
 # What means nothing without a device.
 _OF_DEVICE = ("device_depth", "device_memory")
 
+# Not given by name: see `in_page_locked`.
+_PAGE_LOCKED_OF = "page_locked_of"
+
 _DEFAULTS: dict[str, Any] = {
     "as_": "numpy",
     "bytes_as": "bytes",
@@ -136,6 +139,10 @@ class RunOptions:
         given = self._given.get(name)
         return _DEFAULTS.get(name) if given is None else given.value
 
+    def in_page_locked(self, device: int) -> "RunOptions":
+        """With rows in memory that the GPU of this number copies from by itself, if the process uses that already."""
+        return RunOptions({**self._given, _PAGE_LOCKED_OF: _Given(device, options.shown(device), None)})
+
     def for_engine(self) -> dict[str, Any]:
         """In the form that the engine's module takes."""
         given: dict[str, Any] = {
@@ -149,6 +156,9 @@ class RunOptions:
         for name in ("even", "seed", "workers", "window", "group", "device", "device_depth", "device_memory"):
             if self[name] is not None:
                 given[name] = self[name]
+        # A batch that is sent to a device is made in its memory.
+        if _PAGE_LOCKED_OF in self and "device" not in given:
+            given[_PAGE_LOCKED_OF] = self[_PAGE_LOCKED_OF]
         if self["shard"] is not None:
             given["rank"], given["world"] = self["shard"]
         if self["cache"] is not None:

@@ -47,12 +47,14 @@ class DetectionLabel(Kernel):
 
     Takes two columns, the header of SplitDetections, float32 of shape (h,), and objects, float32 of
     shape (n, w). Gives float32 of shape (4 + h + n * w,): channels, rows and columns of the picture,
-    how many numbers follow, the header and the objects.
+    how many numbers follow, the header and the objects. A third column, a picture of shape (H, W, C) or
+    (H, W), gives its own rows and columns.
 
     Errors: other types.
 
     Args:
-        data_shape: Channels, rows and columns of the picture (at least 1).
+        data_shape: Channels, rows and columns of the picture. The rows and columns of a third
+            column replace the latter two (at least 1).
 
     Example:
         T.DetectionLabel((3, 300, 300))

@@ -38,6 +38,7 @@ __all__ = [
     "EncodePng",
     "EnlargeToSize",
     "Equalize",
+    "FitInside",
     "FiveCrop",
     "GaussianBlur",
     "GaussianNoise",
@@ -842,6 +843,41 @@ class Equalize(Kernel):
 
     def __init__(self) -> None:
         super().__init__({})
+
+
+class FitInside(Kernel):
+    """Resizes an image to the largest of its ratio that fits into a size.
+
+    Takes uint8 or float32 of shape (H, W, C) or (H, W), with `antialias=False` uint16, too, and gives
+    the same dtype; values stay in the units of the input. The sides keep their ratio: height and width
+    become those times min(size[0] / H, size[1] / W), truncated, in float32, and at least 1. With
+    `enlarge=False` an image that fits stays as it is. These are MXNet's resize_mode "fit" and "shrink"
+    of detection; T.PadEnd then fills a picture up to one shape. Pixels are those of Resize.
+
+    Errors: another dtype or rank, an image without pixels.
+
+    Args:
+        size: (height, width), or one number for both (at least 1, at most 65,535).
+        enlarge: Whether images that are smaller are resized, too.
+        interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges. auto: area if both sides shrink, bicubic if both grow,
+            else bilinear.
+        antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
+            OpenCV's cv::resize, faster.
+
+    Example:
+        V.FitInside((300, 400))
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int] | Parameter,
+        enlarge: bool = True,
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos", "auto"] = "bilinear",
+        antialias: bool = True,
+    ) -> None:
+        super().__init__({"size": size, "enlarge": enlarge, "interpolation": interpolation, "antialias": antialias})
 
 
 class FiveCrop(Kernel):

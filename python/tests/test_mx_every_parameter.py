@@ -21,7 +21,7 @@ ROWS = 10
 # What decides no value: tests of each iterator show it in explain() or the log; of `aug_seq` there is one value alone.
 NO_VALUE = {"ctx", "device_id", "preprocess_threads", "prefetch_buffer", "verbose", "silent", "aug_seq"}
 # What MXNet has not, of which every iterator has tests of its own.
-OURS = {"memory", "on_error", "max_errors", "state"}
+OURS = {"memory", "on_error", "max_errors", "device", "state"}
 
 
 def write_idx(path, array):

@@ -251,6 +251,61 @@ def test_a_deviation_of_0_divides_nothing(folder):
     assert everything(records(folder, std_r=0, std_g=1), 3) == everything(records(folder), 3)
 
 
+# ---- pictures that keep their ratio ----
+
+KEPT = {"shrink": ((10, 32), (24, 20), (12, 12), (24, 32), (40, 50)), "fit": ((10, 32), (12, 12), (24, 32), (40, 50))}
+
+
+def kept_size(mode, most):
+    """Of a picture of HEIGHT x WIDTH, as MXNet has it."""
+    ratio = min(np.float32(side) / np.float32(own) for side, own in zip(most, (HEIGHT, WIDTH), strict=True))
+    ratio = min(ratio, np.float32(1)) if mode == "shrink" else ratio
+    return tuple(int(np.float32(own) * ratio) for own in (HEIGHT, WIDTH))
+
+
+@pytest.mark.parametrize(("mode", "most"), [(mode, most) for mode, sizes in KEPT.items() for most in sizes])
+@pytest.mark.parametrize("inter_method", [0, 1])
+def test_pictures_keep_their_ratio_and_the_label_has_their_size(folder, mode, most, inter_method):
+    height, width = kept_size(mode, most)
+    how = (cv2.INTER_NEAREST, cv2.INTER_LINEAR)[inter_method]
+    given = {"data_shape": (3, *most), "resize_mode": mode, "fill_value": 7, "inter_method": inter_method}
+    rows = rows_of(records(folder, **given, mean_r=2, scale=0.5))
+    assert len(rows) == ROWS
+    for i, (data, label) in enumerate(rows):
+        expected = np.full((*most, 3), 7, np.float32)
+        expected[:height, :width] = cv2.resize(PICTURES[i], (width, height), interpolation=how)[:, :, ::-1]
+        expected = (expected - np.float32([2, 0, 0])) / 2
+        np.testing.assert_allclose(data, expected.transpose(2, 0, 1), atol=1e-4)
+        objects = kept_of(i)
+        numbers = [3, height, width, 4 + objects.size, 4, 5, 30, 20, *objects.ravel()]
+        np.testing.assert_allclose(label[: len(numbers)], numbers, atol=1e-6)
+
+
+def test_a_mean_image_is_of_pictures_with_what_lies_beside_them(folder, tmp_path):
+    given = {"data_shape": (3, 12, 12), "resize_mode": "fit", "fill_value": 7}
+    mean = mean_made(folder, tmp_path / "mean.bin", **given)
+    plain, less = (rows_of(records(folder, **given, **more)) for more in ({}, {"mean_img": tmp_path / "mean.bin"}))
+    np.testing.assert_allclose(mean, np.mean([data for data, _ in plain], 0), rtol=1e-5)
+    assert (mean[:, 9:] == 7).all()
+    for (before, _), (data, _) in zip(plain, less, strict=True):
+        np.testing.assert_allclose(data, before - mean, atol=1e-4)
+
+
+@pytest.mark.parametrize("done", range(4))
+def test_a_state_goes_on_where_pictures_keep_their_ratio(folder, done):
+    given = {
+        "data_shape": (3, 12, 20),
+        "resize_mode": "shrink",
+        "seed": 3,
+        "rand_crop_prob": 0.9,
+        "rand_mirror_prob": 0.5,
+    }
+    whole = everything(records(folder, **given), 7)
+    iterator = records(folder, **given)
+    everything(iterator, done)
+    assert everything(records(folder, **given, state=iterator.state()), 7 - done) == whole[done:]
+
+
 # ---- mean images ----
 
 
@@ -415,6 +470,8 @@ CHANGES = [
     ({"random_contrast_prob": 0.5}, {"max_random_contrast": 0.5}),
     ({"rand_mirror_prob": 0.5}, {}),
     ({"inter_method": 2}, {"data_shape": (3, 50, 50)}),
+    ({"resize_mode": "shrink"}, {"data_shape": (3, 50, 50)}),
+    ({"resize_mode": "fit"}, {"data_shape": (3, 50, 50)}),
     *(({f"mean_{c}": 3.0}, {}) for c in "rgb"),
     *(({f"std_{c}": 3.0}, {}) for c in "rgb"),
     ({"scale": 0.5}, {}),
@@ -442,10 +499,10 @@ def test_there_is_a_change_of_every_parameter():
     # Files, names, what is the same in every iterator, and what has one value alone, of which other tests are.
     others = {
         "path_imgrec", "path_imgidx", "path_imglist", "label_width", "data_name", "label_name", "shuffle_chunk_size",
-        "shuffle_chunk_seed", "memory", "on_error", "max_errors", "state", "augmentation_parameters",
+        "shuffle_chunk_seed", "memory", "on_error", "max_errors", "device", "state", "augmentation_parameters",
     }  # fmt: skip
     no_value = {"preprocess_threads", "prefetch_buffer", "ctx", "device_id", "verbose"}
-    one_value = {"dtype", "aug_seq", "resize_mode", "mean_a", "std_a"}
+    one_value = {"dtype", "aug_seq", "mean_a", "std_a"}
     assert signed - changed == others | no_value | one_value
 
 
@@ -514,7 +571,7 @@ def test_there_is_a_change_of_every_parameter_of_arrays(folder):
     signed = {name for kind in kinds for name in inspect.signature(kind).parameters}
     files = {"path_imgrec", "path_imgidx", "path_imglist", "path_root", "imglist"}
     # Files are those of test_each_kind_of_list_gives_pictures_and_objects.
-    ours = {"memory", "on_error", "max_errors", "state"}
+    ours = {"memory", "on_error", "max_errors", "device", "state"}
     assert signed - changed == {*files, "data_name", "label_name", "augmentation", *ours}
     named = some(folder, data_name="x", label_name="y")
     assert (named.provide_data[0].name, named.provide_label[0].name) == ("x", "y")
@@ -715,7 +772,7 @@ def test_what_cannot_be_drawn_is_named(squares, given, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda f: records(f, resize_mode="fit"), 'only "force" is here'),
+        (lambda f: records(f, resize_mode="grow"), "ImageDetRecordIter: resize_mode is"),
         (lambda f: records(f, num_crop_sampler=2, min_crop_scales=(0.1, 0.2, 0.3)), "min_crop_scales has 3 numbers"),
         (lambda f: records(f, rand_mirror_prob=2), "rand_mirror_prob is 2; it must be between 0 and 1"),
         (lambda f: records(f, max_pad_scale=0.5), "max_pad_scale is 0.5; it must be a number from 1 on"),
@@ -803,6 +860,23 @@ def test_batches_are_those_of_mxnet(folder, tmp_path):
             for (data, label, _), (expected, labels, _) in zip(mine, other, strict=True):
                 np.testing.assert_allclose(data, expected, atol=1e-4)
                 np.testing.assert_allclose(label, labels, atol=1e-6)
+
+
+@needs_mxnet
+@pytest.mark.parametrize("mode", ["shrink", "fit"])
+def test_pictures_that_keep_their_ratio_are_those_of_mxnet(folder, tmp_path, mode):
+    record = {"path_imgrec": str(folder / "some.rec"), "batch_size": 4, "resize_mode": mode}
+    asked = [
+        ("ImageDetRecordIter", {**record, "data_shape": [3, *most]}, 1)
+        for most in ((10, 32), (24, 20), (12, 12), (24, 32), (40, 50), (17, 23), (31, 29))
+    ]
+    for (_, given, epochs), theirs in zip(asked, run_mxnet(tmp_path, asked), strict=True):
+        ours = run_ours(mx.io.ImageDetRecordIter(**given), epochs)
+        for (data, label, _), (expected, labels, _) in zip(ours.epochs[0], theirs.epochs[0], strict=True):
+            np.testing.assert_allclose(label, labels, atol=1e-6)
+            height, width = (int(side) for side in label[0][1:3])
+            # MXNet leaves pixels of earlier pictures beside them.
+            np.testing.assert_allclose(data[..., :height, :width], expected[..., :height, :width], atol=1e-4)
 
 
 @needs_mxnet

@@ -125,6 +125,11 @@ class Driver {
     return CUDA_SUCCESS;
   }
 
+  bool Begun() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return begun_by_ == getpid();
+  }
+
   // Counts a call; the code with which it must fail.
   CUresult Enter() {
     if (begun_by_ != getpid()) {
@@ -461,7 +466,9 @@ CUresult GetErrorString(CUresult code, const char** words) {
   return CUDA_SUCCESS;
 }
 
+// Also asked by who wants to know whether the driver is in use.
 CUresult DeviceGet(CUdevice* device, int number) {
+  if (!It().Begun()) return CUDA_ERROR_NOT_INITIALIZED;
   ENTER();
   *device = number;
   return number < it.given_.devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -484,6 +491,13 @@ CUresult DevicePrimaryCtxRetain(CUcontext* handle, CUdevice device) {
 CUresult DevicePrimaryCtxRelease(CUdevice device) {
   ENTER();
   --it.contexts_[static_cast<size_t>(device)]->retained;
+  return CUDA_SUCCESS;
+}
+
+CUresult DevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* active) {
+  ENTER();
+  *flags = 0;
+  *active = it.contexts_[static_cast<size_t>(device)]->retained > 0 ? 1 : 0;
   return CUDA_SUCCESS;
 }
 
@@ -767,6 +781,7 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_
       FUNCTION(DeviceGetCount),
       FUNCTION(DevicePrimaryCtxRetain),
       FUNCTION(DevicePrimaryCtxRelease),
+      FUNCTION(DevicePrimaryCtxGetState),
       FUNCTION(CtxPushCurrent),
       FUNCTION(CtxPopCurrent),
       FUNCTION(CtxSynchronize),

@@ -61,12 +61,13 @@ def _with_objects(rows: Dataset, functions: Sequence[Any]) -> Dataset:
     return rows.map(T.SplitDetections(), "label", ["_unused", _BOXES, _REST])
 
 
-def joined(rows: Dataset, data_shape: Sequence[int] | None = None) -> Dataset:
+def joined(rows: Dataset, data_shape: Sequence[int] | None = None, own_size: bool = False) -> Dataset:
     """Columns image, label and id; `label` holds the objects, (n, width), or with `data_shape` what ImageDetRecordIter
-    gives, before padding."""
+    gives, before padding. `own_size`: with the picture's own height and width in place of those of `data_shape`."""
     rows = rows.map(T.JoinDetections(), [_BOXES, _REST], "label")
     if data_shape is not None:
-        rows = rows.map(T.DetectionLabel([*data_shape]), [_HEADER, "label"], "label")
+        columns = [_HEADER, "label", "image"] if own_size else [_HEADER, "label"]
+        rows = rows.map(T.DetectionLabel([*data_shape]), columns, "label")
     return rows.project(["image", "label", "id"])
 
 

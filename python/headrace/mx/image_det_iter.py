@@ -60,6 +60,8 @@ class ImageDetIter(EngineBatches):
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves pictures out that cannot be read, or whose label is none of objects.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
         augmentation: Arguments of `CreateDetAugmenter`, without aug_list.
 
@@ -91,6 +93,7 @@ class ImageDetIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
         **augmentation: Any,
     ) -> None:
@@ -114,7 +117,7 @@ class ImageDetIter(EngineBatches):
         self._rows, self._total = rows, total
         self._names = data_name, label_name
         self._ends = ending
-        self._runs = Running(seed_of(seed, state, of), memory, on_error, max_errors, state)
+        self._runs = Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device)
         self.data_shape = shape
         # Looking at the schema checks the attributes of the kernels.
         _ = self._pictures(segments(self._augmenters(shape), of, DECODE), (1 << 20, 5)).schema
@@ -140,8 +143,7 @@ class ImageDetIter(EngineBatches):
 
     def hard_reset(self) -> None:
         """Begins the next epoch at row 0, without rows left of the one before."""
-        self._start_over()
-        self._begin()
+        self._start_over_at_row_0()
 
     def reshape(self, data_shape: Sequence[int] | None = None, label_shape: Sequence[int] | None = None) -> None:
         """Gives batches of other shapes, before the first batch of an epoch.
@@ -234,6 +236,8 @@ class ImageDetIter(EngineBatches):
             UnsupportedError: waitKey is given.
         """
         of = "ImageDetIter.draw_next"
+        if self._sent is not None:
+            raise UnsupportedError(f"{of}: batches are on a device; draw those of an iterator without device=")
         if waitKey is not None:
             raise UnsupportedError(
                 f"{of}: waitKey is {options.shown(waitKey)}, and no window is opened; leave it out, and show each picture that "

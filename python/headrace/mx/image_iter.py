@@ -53,6 +53,8 @@ class ImageIter(EngineBatches):
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves pictures out that cannot be read, and fills batches with the rows behind them.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
         augmentation: Arguments of `CreateAugmenter`, without aug_list.
 
@@ -86,6 +88,7 @@ class ImageIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
         **augmentation: Any,
     ) -> None:
@@ -113,7 +116,7 @@ class ImageIter(EngineBatches):
         _ = pictures.schema
         super().__init__(
             Pipeline(pictures, "image", "id", total),
-            Running(seed_of(seed, state, of), memory, on_error, max_errors, state),
+            Running(seed_of(seed, state, of), memory, on_error, max_errors, state, device=device),
             ending,
             DataDesc(data_name, (size, *shape), np.float32),
             DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.dtype(kind).type),
@@ -122,5 +125,4 @@ class ImageIter(EngineBatches):
 
     def hard_reset(self) -> None:
         """Begins the next epoch at row 0, without rows left of the one before."""
-        self._start_over()
-        self._begin()
+        self._start_over_at_row_0()

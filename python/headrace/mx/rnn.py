@@ -100,6 +100,8 @@ class BucketSentenceIter(EngineBatches):
         seed: Of the order; None: drawn from NumPy's global generator, so that `np.random.seed` decides it.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: Accepted for uniformity; has no effect.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
@@ -121,6 +123,7 @@ class BucketSentenceIter(EngineBatches):
         seed: int | None = None,
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         of = type(self).__name__
@@ -146,7 +149,7 @@ class BucketSentenceIter(EngineBatches):
         shape = self._shape(self.default_bucket_key, size)
         super().__init__(
             Pipeline(filled.rows.sample(headrace.from_sampler(order)), "data", "id", order.batches * size),
-            Running(options.whole("seed", seed, of=of), memory, on_error, state=state),
+            Running(options.whole("seed", seed, of=of), memory, on_error, state=state, device=device),
             Ending.DISCARD,
             DataDesc(data_name, shape, self.dtype.type, self.layout),
             DataDesc(label_name, shape, self.dtype.type, self.layout),

@@ -12,7 +12,7 @@ from headrace import error_policy, options
 from headrace import transforms as T
 from headrace.errors import DataError, GraphError
 from headrace.mx.context import Context
-from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.csv_files import CsvFiles
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
@@ -49,10 +49,13 @@ class CSVIter(EngineBatches):
         label_name: In `provide_label`.
         prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
         ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
-        device_id: Likewise.
+        device_id: Batches lie in page-locked memory if the process has a context on this GPU already, else in plain
+            memory. -1: in plain memory.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves lines out that cannot be read, and the label of such a line with it.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
@@ -81,6 +84,7 @@ class CSVIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         of = type(self).__name__
@@ -108,7 +112,7 @@ class CSVIter(EngineBatches):
         self._shapes = {"data": (-1, *shape), "label": (-1,) if label == (1,) else (-1, *label)}
         super().__init__(
             Pipeline(rows, "data", "id", total),
-            Running(0, memory, on_error, max_errors, state),
+            Running(0, memory, on_error, max_errors, state, None, device, page_locked_of(device_id)),
             Ending.ROUND if rounds else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.dtype(kind).type),
             DataDesc(label_name, (size, *self._shapes["label"][1:]), np.dtype(kind).type),

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 from headrace.mx.io.data_batch import DataBatch, DataDesc
+from headrace.mx.io.device_batches import DeviceBatches
 
 __all__ = ["DataIter"]
 
@@ -62,13 +63,15 @@ class GivenBatches(DataIter):
     def __init__(self, batch_size: int = 0) -> None:
         super().__init__(batch_size)
         self.current_batch: DataBatch | None = None
+        self._sent: DeviceBatches | None = None
+        """Sends the batches to a device; None: they stay in host memory."""
 
     def _make(self) -> DataBatch | None:
-        """The next batch; None: the epoch is over."""
+        """The next batch, in host memory; None: the epoch is over."""
         raise NotImplementedError
 
     def iter_next(self) -> bool:
-        self.current_batch = self._make()
+        self.current_batch = self._make() if self._sent is None else self._sent.next()
         return self.current_batch is not None
 
     def next(self) -> DataBatch:

@@ -2,19 +2,19 @@
 
 import math
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from headrace import options, vision
 from headrace import transforms as T
-from headrace.errors import GraphError, UnsupportedError
+from headrace.errors import GraphError
 from headrace.interpolation_numbers import interpolation_of
 from headrace.kernel import Kernel
 from headrace.mx.io.augmentation import normalised
 from headrace.mx.io.given_values import number_or_nan, share
-from headrace.mx.io.mean_subtraction import KernelsOf, mean_subtraction
+from headrace.mx.io.mean_subtraction import KernelsOf, MeanOf, mean_subtraction
 
-__all__ = ["DetAugmentation", "DetAugmentationParameters"]
+__all__ = ["DetAugmentation", "DetAugmentationParameters", "Stages", "StagesOf"]
 
 Numbers = float | Sequence[float]
 
@@ -64,7 +64,8 @@ class DetAugmentationParameters(TypedDict, total=False):
     inter_method: int
     """0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 by the sizes."""
     resize_mode: str
-    """"force" alone."""
+    """"force": pictures get the size of data_shape. "shrink", "fit": they keep the ratio of their sides within it, and their
+    rows and columns are those of the label; "shrink" leaves smaller ones as they are. `fill_value` is beside them."""
     mean_r: float
     mean_g: float
     mean_b: float
@@ -123,13 +124,25 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+class Stages(NamedTuple):
+    """The kernels of a picture."""
+
+    moving: list[Kernel]
+    """Those that boxes follow; the label has the size that the picture has behind them."""
+    behind: list[Kernel]
+    """Those of the picture alone that follow; none: the picture has the size of `data_shape` already."""
+
+
+StagesOf: TypeAlias = Callable[[MeanOf | None], Stages]
+"""As `KernelsOf`."""
+
+
 class DetAugmentation:
     """The kernels from encoded pictures to data of `data_shape` (channels, height, width), float32.
 
     Raises:
         GraphError: A parameter is out of its range.
         TypeError: There is no such parameter.
-        UnsupportedError: There is no kernel for a parameter.
     """
 
     def __init__(self, given: Mapping[str, Any], data_shape: tuple[int, int, int], of: str) -> None:
@@ -142,13 +155,19 @@ class DetAugmentation:
         self._how = interpolation_of(self._given["inter_method"], "inter_method", of)
         self._fill = options.whole("fill_value", self._given["fill_value"], 0, of, 255)
 
-    def kernels(self) -> KernelsOf:
+    def kernels(self) -> StagesOf:
         """What gives all of them, in order."""
         drawn = [*self._colours(), *self._mirroring(), *self._padding(), *self._cropping()]
-        before = [self._decoding(), *self._resizing(), *drawn, self._forced()]
+        before = [self._decoding(), *self._resizing(), *drawn, self._sizing()]
+        filling = self._filling()
         behind = [*self._values(), vision.HWC2CHW()]
         mean = self._mean_image()
-        return lambda mean_of: [*before, *mean(mean_of), *behind]
+
+        def stages(mean_of: MeanOf | None) -> Stages:
+            values = [*mean(mean_of), *behind]
+            return Stages(before, [*filling, *values]) if filling else Stages([*before, *values], [])
+
+        return stages
 
     def _mean_image(self) -> KernelsOf:
         height, width = self._size
@@ -159,7 +178,7 @@ class DetAugmentation:
 
     def _still_geometry(self) -> list[Kernel]:
         """Without random steps."""
-        return [self._decoding(), *self._resizing(), self._forced()]
+        return [self._decoding(), *self._resizing(), self._sizing(), *self._filling()]
 
     def _decoding(self) -> Kernel:
         return vision.Decode(mode="RGB" if self._channels == 3 else "L", orientation=True)
@@ -242,14 +261,18 @@ class DetAugmentation:
             )
         return tuple(listed)
 
-    def _forced(self) -> Kernel:
-        mode = options.choice("resize_mode", self._given["resize_mode"], ("force", "shrink", "fit"), self._of)
-        if mode != "force":
-            raise UnsupportedError(
-                f'{self._of}: resize_mode is {mode!r}, and only "force" is here, which gives each picture the size of '
-                "data_shape"
-            )
-        return vision.Resize(self._size, interpolation=self._how, antialias=False)
+    def _mode(self) -> str:
+        return options.choice("resize_mode", self._given["resize_mode"], ("force", "shrink", "fit"), self._of)
+
+    def _sizing(self) -> Kernel:
+        mode = self._mode()
+        if mode == "force":
+            return vision.Resize(self._size, interpolation=self._how, antialias=False)
+        return vision.FitInside(self._size, enlarge=mode == "fit", interpolation=self._how, antialias=False)
+
+    def _filling(self) -> list[Kernel]:
+        """Beside a picture that kept its ratio."""
+        return [] if self._mode() == "force" else [T.PadEnd((*self._size, self._channels), self._fill)]
 
     def _values(self) -> list[Kernel]:
         means = [self._number(name) for name in _MEANS]

@@ -20,6 +20,7 @@ from headrace.iterator import Iterator
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import GivenBatches
+from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state
 
@@ -86,6 +87,9 @@ class Running(NamedTuple):
     max_errors: int = error_policy.MAX_ERRORS
     state: Mapping[str, Any] | None = None
     workers: int | None = None
+    device: str | None = None
+    page_locked_of: int | None = None
+    """The GPU from whose page-locked memory batches may be copied; None: batches lie in plain memory."""
 
 
 class EngineBatches(GivenBatches):
@@ -143,6 +147,8 @@ class EngineBatches(GivenBatches):
         self._failure: Error | None = None
         if running.state is not None:
             self._restore(running.state)
+        if running.device is not None:
+            self._sent = DeviceBatches(self, 2, running.device, running.memory, of)
 
     # ---- epochs ----
 
@@ -151,10 +157,18 @@ class EngineBatches(GivenBatches):
         it does nothing."""
         if self._given == 0 and not self._over and self._failure is None:
             return
-        if self._failure is None and self._is_over():
+        # Before the rest is looked at, which may be ahead of the loop.
+        over = self._is_over() if self._sent is None else self._sent.end()
+        if self._failure is None and over:
             self._go_on()
         else:
             self._start_over()
+        self._begin()
+
+    def _start_over_at_row_0(self) -> None:
+        if self._sent is not None:
+            self._sent.end()
+        self._start_over()
         self._begin()
 
     def _begin(self) -> None:
@@ -173,6 +187,20 @@ class EngineBatches(GivenBatches):
 
     def state(self) -> dict[str, Any]:
         """Where the iterator is, for `state=`: behind the batch given last. Raises StateError if it cannot be restored."""
+        of_loop = None if self._sent is None else self._sent.state()
+        return self.state_on_host() if of_loop is None else of_loop
+
+    def make_on_host(self) -> DataBatch | None:
+        """The next batch, for a queue to a device."""
+        return self._make()
+
+    def interrupt(self) -> None:
+        """Ends the run, and with it the making of a batch on another thread."""
+        if self._run is not None:
+            self._run.close()
+
+    def state_on_host(self) -> dict[str, Any]:
+        """As `state()`, behind the batch made last, which may be ahead of the loop."""
         run = self._running().state() if self._ahead is None else self._ahead[1]
         return self._identity() | {
             "epoch": self._epoch,
@@ -188,7 +216,8 @@ class EngineBatches(GivenBatches):
         """How the engine runs the iterator, and which rows were left out since it was made."""
         text = self._batches.explain() if self._run is None else self._run.explain()
         lines = [*self._heading, *self._left_out]
-        return "\n".join([*lines, text.replace(f" (at most {_UNLIMITED} an epoch)", "")])
+        lines.append(text.replace(f" (at most {_UNLIMITED} an epoch)", ""))
+        return "\n".join(lines if self._sent is None else [*lines, self._sent.explain()])
 
     def _is_over(self) -> bool:
         """Whether the epoch has no further batch; may fetch one to see."""
@@ -392,9 +421,17 @@ class EngineBatches(GivenBatches):
             rows = rows.repeat()
         discards, fill = self._ending is Ending.DISCARD, pipeline.pad_value
         batches = rows.batch(self.batch_size, discards, fill is not None, 0.0 if fill is None else fill)
-        return batches.with_seed(self._seed).options(
+        batches = batches.with_seed(self._seed).options(
             memory=running.memory, workers=running.workers, shard=pipeline.shard
         )
+        gpu = running.page_locked_of if running.device is None else self._gpu_of(running.device)
+        if gpu is not None:
+            batches._options = batches._options.in_page_locked(gpu)
+        return batches
+
+    def _gpu_of(self, device: str) -> int | None:
+        kind, _, number = options.device("device", device, type(self).__name__).partition(":")
+        return int(number) if kind == "cuda" else None
 
     def _running(self) -> Iterator:
         if self._run is None:

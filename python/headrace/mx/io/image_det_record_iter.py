@@ -15,9 +15,9 @@ from headrace.kernel import Kernel
 from headrace.mx import detections
 from headrace.mx.context import Context
 from headrace.mx.detections import Segment
-from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
-from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters
+from headrace.mx.io.det_augmentation import DetAugmentation, DetAugmentationParameters, Stages
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import dtype_name, flag, number_or_nan, part, picture_shape
 from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, threads_of
@@ -66,11 +66,14 @@ class ImageDetRecordIter(EngineBatches):
         preprocess_threads: The most tasks of one kind at once; None: the engine chooses.
         prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
         ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
-        device_id: Likewise.
+        device_id: Batches lie in page-locked memory if the process has a context on this GPU already, else in plain
+            memory. -1: in plain memory.
         verbose: Whether a line about the data goes to the log `headrace.mx`.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves records out that cannot be decoded or whose label is none of objects.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
         augmentation_parameters: `DetAugmentationParameters`, by MXNet's names.
 
@@ -112,6 +115,7 @@ class ImageDetRecordIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
         **augmentation_parameters: Unpack[DetAugmentationParameters],
     ) -> None:
@@ -145,9 +149,12 @@ class ImageDetRecordIter(EngineBatches):
             mean = MeanImage(path, source.all_rows(), on_error, max_errors, memory, threads, logs)
             return mean.values(geometry, shape, of)
 
-        def made(rows: Dataset, kernels: list[Kernel], width: int) -> Dataset:
-            moved = detections.through(detections.split(rows), [Segment("kernels", kernels)])
-            return detections.joined(moved, shape).map(T.PadEnd((_BEFORE + width,), pad_value), "label")
+        def made(rows: Dataset, kernels: Stages, width: int) -> Dataset:
+            moved = detections.through(detections.split(rows), [Segment("kernels", kernels.moving)])
+            labelled = detections.joined(moved, shape, own_size=bool(kernels.behind))
+            if kernels.behind:
+                labelled = labelled.map(kernels.behind, "image")
+            return labelled.map(T.PadEnd((_BEFORE + width,), pad_value), "label")
 
         # Looking at the schema checks the attributes of the kernels.
         _ = made(rows, kernels_of(None), 1 << 20).schema
@@ -156,7 +163,16 @@ class ImageDetRecordIter(EngineBatches):
         self._label_pad_width = width
         super().__init__(
             Pipeline(rows, "image", "id", total, source.shard, lambda rows: made(rows, kernels_of(mean_of), width)),
-            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
+            Running(
+                options.whole("seed", seed, of=of),
+                memory,
+                on_error,
+                max_errors,
+                state,
+                threads,
+                device,
+                page_locked_of(device_id),
+            ),
             Ending.ROUND if round_whole else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.float32),
             DataDesc(label_name, (size, _BEFORE + width), np.float32),

@@ -11,7 +11,7 @@ from headrace import error_policy, options
 from headrace.errors import GraphError, UnsupportedError
 from headrace.kernel import Kernel
 from headrace.mx.context import Context
-from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.augmentation import AugmentationParameters, augmentation
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
@@ -59,11 +59,14 @@ class ImageRecordIter(EngineBatches):
         preprocess_threads: The most tasks of one kind at once; None: the engine chooses.
         prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
         ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
-        device_id: Likewise.
+        device_id: Batches lie in page-locked memory if the process has a context on this GPU already, else in plain
+            memory. -1: in plain memory.
         verbose: Whether a line about the data goes to the log `headrace.mx`.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves records out that cannot be decoded, and fills batches with the rows behind them.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
         augmentation_parameters: `AugmentationParameters`, by MXNet's names.
 
@@ -103,6 +106,7 @@ class ImageRecordIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
         **augmentation_parameters: Unpack[AugmentationParameters],
     ) -> None:
@@ -141,7 +145,16 @@ class ImageRecordIter(EngineBatches):
         _ = rows.map(kernels(None), "image").schema
         super().__init__(
             Pipeline(rows, "image", "id", total, source.shard, lambda rows: rows.map(kernels(mean_of), "image")),
-            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state, threads),
+            Running(
+                options.whole("seed", seed, of=of),
+                memory,
+                on_error,
+                max_errors,
+                state,
+                threads,
+                device,
+                page_locked_of(device_id),
+            ),
             Ending.ROUND if round_whole else Ending.PAD,
             DataDesc(data_name, (size, *shape), np.dtype(kind).type),
             DataDesc(label_name, (size,) if labels == 1 else (size, labels), np.float32),

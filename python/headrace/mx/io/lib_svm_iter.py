@@ -12,7 +12,7 @@ from headrace.dataset import Dataset
 from headrace.errors import DataError, GraphError, UnsupportedError
 from headrace.mx import nd
 from headrace.mx.context import Context
-from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running, numbered
 from headrace.mx.io.filled_batch import Columns
@@ -51,7 +51,8 @@ class LibSVMIter(EngineBatches):
         label_name: In `provide_label`.
         prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
         ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
-        device_id: Likewise.
+        device_id: Batches lie in page-locked memory if the process has a context on this GPU already, else in plain
+            memory. -1: in plain memory.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves lines out that cannot be read, and the label of such a line with it.
         max_errors: The most rows that may be left out in an epoch.
@@ -122,7 +123,7 @@ class LibSVMIter(EngineBatches):
         self._label_features = of_label
         super().__init__(
             pipeline,
-            Running(0, memory, on_error, max_errors, state),
+            Running(0, memory, on_error, max_errors, state, page_locked_of=page_locked_of(device_id)),
             Ending.ROUND if rounds else Ending.PAD,
             DataDesc(data_name, (size, self._features)),
             DataDesc(label_name, (size, of_label) if self._sparse_labels else (size,)),

@@ -13,7 +13,7 @@ from headrace import error_policy, options, vision
 from headrace import transforms as T
 from headrace.errors import DataError
 from headrace.mx.context import Context
-from headrace.mx.io.accepted_parameters import explained
+from headrace.mx.io.accepted_parameters import explained, page_locked_of
 from headrace.mx.io.data_batch import DataDesc
 from headrace.mx.io.engine_batches import Ending, EngineBatches, Pipeline, Running
 from headrace.mx.io.given_values import flag
@@ -45,12 +45,15 @@ class MNISTIter(EngineBatches):
         part_index: Which of them is read.
         prefetch_buffer: Kept for `explain()`: the budget `memory` bounds what is made ahead.
         ctx: Kept for `explain()`: batches lie in host memory, as MXNet's do.
-        device_id: Likewise.
+        device_id: Batches lie in page-locked memory if the process has a context on this GPU already, else in plain
+            memory. -1: in plain memory.
         data_name: In `provide_data`.
         label_name: In `provide_label`.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: "skip" leaves out rows that fail; none of these data can.
         max_errors: The most rows that may be left out in an epoch.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
@@ -80,6 +83,7 @@ class MNISTIter(EngineBatches):
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         max_errors: int = error_policy.MAX_ERRORS,
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         of = type(self).__name__
@@ -99,7 +103,16 @@ class MNISTIter(EngineBatches):
         scaled = source.map(vision.Rescale(1 / 256), "image").map(T.TypeCast("float32"), "label")
         super().__init__(
             Pipeline(scaled, "image", "id", len(pictures)),
-            Running(options.whole("seed", seed, of=of), memory, on_error, max_errors, state),
+            Running(
+                options.whole("seed", seed, of=of),
+                memory,
+                on_error,
+                max_errors,
+                state,
+                None,
+                device,
+                page_locked_of(device_id),
+            ),
             Ending.DISCARD,
             DataDesc(data_name, (size, *pictures.shape[1:])),
             DataDesc(label_name, (size,)),

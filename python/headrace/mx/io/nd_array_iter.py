@@ -13,6 +13,7 @@ from headrace.errors import GraphError
 from headrace.mx import nd
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.data_iter import GivenBatches
+from headrace.mx.io.device_batches import DeviceBatches
 from headrace.mx.io.filled_batch import Columns, filled
 from headrace.mx.io.given_values import check_state
 
@@ -44,6 +45,8 @@ class NDArrayIter(GivenBatches):
         seed: Of the order; None: drawn from NumPy's global generator, so that `np.random.seed` decides it.
         memory: The budget in bytes, or as "64MiB"; None: the engine's default.
         on_error: Taken as by the other iterators; no row of an array can fail.
+        device: Where batches end, as `Dataset.to_device` takes it: "cuda:0", or "cpu:0"; None: in host memory. The arrays of
+            a batch there are objects for `from_dlpack` of any library.
         state: What `state()` gave: the iterator goes on with the batch behind it.
 
     Raises:
@@ -65,6 +68,7 @@ class NDArrayIter(GivenBatches):
         seed: int | None = None,
         memory: int | str | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        device: str | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(options.whole("batch_size", batch_size, of="NDArrayIter", least=1))
@@ -93,6 +97,9 @@ class NDArrayIter(GivenBatches):
         self._run: Iterator[dict[str, np.ndarray]] | None = None
         if state is not None:
             self._restore(state)
+        if device is not None:
+            arrays = len(self.data) + len(self.label)
+            self._sent = DeviceBatches(self, arrays, device, memory, "NDArrayIter")
 
     @property
     def provide_data(self) -> list[DataDesc]:  # type: ignore[override]
@@ -106,7 +113,7 @@ class NDArrayIter(GivenBatches):
 
     def reset(self) -> None:
         """Begins the next epoch: behind the last batch with the rows that are left, in mid-epoch at row 0."""
-        ended = self._given == self._batches_of_epoch()
+        ended = self._given == self._batches_of_epoch() if self._sent is None else self._sent.end()
         if self.last_batch_handle == "roll_over" and ended:
             self._rolled = (self._rolled + self.num_data) % self.batch_size
         elif self._given > 0 or self._run is not None:
@@ -115,11 +122,27 @@ class NDArrayIter(GivenBatches):
 
     def hard_reset(self) -> None:
         """Begins the next epoch at row 0, without rows left of the one before."""
+        if self._sent is not None:
+            self._sent.end()
         self._start_over()
         self._given = 0
 
     def state(self) -> dict[str, Any]:
         """Where the iterator is, for `state=`: behind the batch given last."""
+        of_loop = None if self._sent is None else self._sent.state()
+        return self.state_on_host() if of_loop is None else of_loop
+
+    def make_on_host(self) -> DataBatch | None:
+        """The next batch, for a queue to a device."""
+        return self._make()
+
+    def interrupt(self) -> None:
+        """Ends the run, and with it the making of a batch on another thread."""
+        if self._run is not None:
+            self._run.close()  # type: ignore[attr-defined]
+
+    def state_on_host(self) -> dict[str, Any]:
+        """As `state()`, behind the batch made last, which may be ahead of the loop."""
         run = None if self._run is None else self._run.state()  # type: ignore[attr-defined]
         return {
             "seed": self._seed,
@@ -131,7 +154,8 @@ class NDArrayIter(GivenBatches):
 
     def explain(self) -> Any:
         """How the engine runs the iterator."""
-        return self._batches.explain() if self._run is None else self._run.explain()  # type: ignore[attr-defined]
+        text = self._batches.explain() if self._run is None else self._run.explain()  # type: ignore[attr-defined]
+        return text if self._sent is None else f"{text}\n{self._sent.explain()}"
 
     def _dataset(self, shuffle: bool, memory: int | str | None) -> Dataset:
         columns = {_column(kind, i): np.asarray(array) for kind, i, array in self._arrays()}
