@@ -16,7 +16,7 @@ using Ints = std::vector<int64_t>;
 // Seven numbers, of which 2 and 4 are long.
 GraphBuilder Failing(const Ints& failing) {
   const ir::Schema lengths{{{"value", ir::ColumnType::Of(DType::kInt64, {})}}};
-  const GraphBuilder::Given buckets{
+  GraphBuilder::Given buckets{
       {"column", ir::StringValue("value")}, {"boundaries", IntsValue({4})}, {"batch_sizes", IntsValue({3, 1})}};
   GraphBuilder builder;
   builder.SkipFailed(100);

@@ -105,20 +105,19 @@ const OpRegistration registration(
         .attributes = Attributes(),
         .traits = {.joins_rows = true},
         .python_module = "dataset",
-        .python =
-            {.parameters = "column: str, boundaries: int | Sequence[int], batch_sizes: int | Sequence[int], pad: "
-                           "Literal[\"longest\", \"boundary\"] = \"longest\", pad_value: float = 0.0, *, "
-                           "length: Any = None",
-             .docs = {{"column"},
-                      {"boundaries"},
-                      {"batch_sizes"},
-                      {"pad"},
-                      {"pad_value"},
-                      {"length",
-                       "The lengths by which batches are formed: the name of a column of the listing, or a number "
-                       "for each row, as a list or an array, in the order that the source has without shuffling. "
-                       "None: they are measured as rows come."}},
-             .body = "return buckets.by_length(self, column, boundaries, batch_sizes, pad, pad_value, length)"},
+        .python = {.parameters = "column: str, boundaries: int | Sequence[int], batch_sizes: int | Sequence[int], pad: "
+                                 "Literal[\"longest\", \"boundary\"] = \"longest\", pad_value: float = 0.0, *, "
+                                 "length: Any = None",
+                   .docs = {{"column"},
+                            {"boundaries"},
+                            {"batch_sizes"},
+                            {"pad"},
+                            {"pad_value"},
+                            {"length",
+                             "The lengths by which batches are formed: the name of a column of the source, or a number "
+                             "for each row, as a list or an array, in the order that the source has without shuffling. "
+                             "None: they are measured as rows come."}},
+                   .body = "return buckets.by_length(self, column, boundaries, batch_sizes, pad, pad_value, length)"},
         .example = "ds.bucket_by_length(\"tokens\", boundaries=[10, 50], batch_sizes=[64, 16, 4])",
         .infer = Infer,
         .reads = ReadsMeasuredColumn,

@@ -137,12 +137,14 @@ class ConcatenatedSource : public IndexedSource {
     return begun;
   }
 
-  uint64_t numbers() const override { return NumbersTogether(inputs_); }
+  uint64_t numbers() const override { return numbers_.count(); }
   void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
-    for (uint64_t& position : positions) {
+    std::vector<RowOfInput> rows;
+    for (const uint64_t position : positions) {
       const size_t input = InputAt(position);
-      position = NumberOfRow(inputs_, {input, {epoch, position - StartOf(input)}});
+      rows.push_back({input, {epoch, position - StartOf(input)}});
     }
+    numbers_.Find(rows, positions);
   }
 
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
@@ -208,6 +210,7 @@ class ConcatenatedSource : public IndexedSource {
   uint64_t StartOf(size_t input) const { return input == 0 ? 0 : ends_[input - 1]; }
 
   const IndexedSources inputs_;
+  const NumbersOfInputs numbers_{inputs_};
   const ColumnIndices column_indices_;
   std::vector<uint64_t> ends_;  // the end of each input's positions
 };

@@ -100,12 +100,12 @@ std::vector<size_t> ColumnsToBoundary(const ir::Schema& rows) {
 absl::Status TooLongForBoundaries(const std::string& column, int64_t length, const LengthBuckets& buckets) {
   return DataError(
       "column \"", column, "\" is too long for pad=\"boundary\", which pads to one below a boundary: ", length,
-      ", and the last boundary is ", buckets.last_boundary(), "; add a boundary above it, or filter such rows");
+      ", and the last boundary is ", buckets.last_boundary(), "; add a boundary above it, or leave such rows out");
 }
 
 absl::Status TooLongForBucket(const std::string& column, int64_t length, int64_t longest) {
   return DataError("column \"", column, "\" is longer than what pad=\"boundary\" pads its row to: ", length, " and ",
-                   longest);
+                   longest, "; give it a fixed first axis, or use pad=\"longest\"");
 }
 
 }  // namespace headrace

@@ -83,9 +83,13 @@ class MixedSource : public IndexedSource {
     return begun;
   }
 
-  uint64_t numbers() const override { return NumbersTogether(inputs_); }
+  uint64_t numbers() const override { return numbers_.count(); }
   void FindNumbers(uint64_t epoch, absl::Span<uint64_t> positions) const override {
-    for (uint64_t& position : positions) position = NumberOfRow(inputs_, Find({epoch, position}));
+    std::vector<RowOfInput> rows(positions.size());
+    With(epoch, [&](const MixtureTable& table) {
+      for (size_t i = 0; i < rows.size(); ++i) rows[i] = RowInInput(table, {epoch, positions[i]});
+    });
+    numbers_.Find(rows, positions);
   }
 
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
@@ -201,6 +205,7 @@ class MixedSource : public IndexedSource {
   }
 
   const IndexedSources inputs_;
+  const NumbersOfInputs numbers_{inputs_};
   const ColumnIndices column_indices_;
   const MixtureStop stop_;
   const MixtureDraws draws_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -57,17 +58,36 @@ absl::Status ReadRowsOfInputs(absl::Span<const RowOfInput> rows, ReadInput read,
   return failed;
 }
 
-uint64_t NumbersTogether(const IndexedSources& inputs) {
-  uint64_t numbers = 0;
-  for (const auto& input : inputs) numbers += input->numbers();
-  return numbers;
+NumbersOfInputs::NumbersOfInputs(const IndexedSources& inputs) : inputs_(inputs) {
+  uint64_t end = 0;
+  for (const auto& input : inputs) ends_.push_back(end += input->numbers());
 }
 
-uint64_t NumberOfRow(const IndexedSources& inputs, const RowOfInput& row) {
-  uint64_t number = row.row.position;
-  inputs[row.input]->FindNumbers(row.row.epoch, absl::MakeSpan(&number, 1));
-  for (size_t i = 0; i < row.input; ++i) number += inputs[i]->numbers();
-  return number;
+void NumbersOfInputs::Find(absl::Span<const RowOfInput> rows, absl::Span<uint64_t> numbers) const {
+  const auto of_one = [&](size_t a, size_t b) {
+    return rows[a].input == rows[b].input && rows[a].row.epoch == rows[b].row.epoch;
+  };
+  std::vector<size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(rows[a].input, rows[a].row.epoch) < std::pair(rows[b].input, rows[b].row.epoch);
+  });
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin + 1;
+    while (end < order.size() && of_one(order[begin], order[end])) ++end;
+    FindOfOne(rows, absl::MakeConstSpan(order).subspan(begin, end - begin), numbers);
+    begin = end;
+  }
+}
+
+void NumbersOfInputs::FindOfOne(absl::Span<const RowOfInput> rows, absl::Span<const size_t> which,
+                                absl::Span<uint64_t> numbers) const {
+  std::vector<uint64_t> found;
+  for (const size_t i : which) found.push_back(rows[i].row.position);
+  const RowOfInput& first = rows[which[0]];
+  inputs_[first.input]->FindNumbers(first.row.epoch, absl::MakeSpan(found));
+  const uint64_t before = first.input == 0 ? 0 : ends_[first.input - 1];
+  for (size_t i = 0; i < which.size(); ++i) numbers[which[i]] = before + found[i];
 }
 
 void AppendReadRow(Block& row, Block& block) {

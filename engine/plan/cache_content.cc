@@ -57,12 +57,22 @@ bool ShufflesBelow(const PlanNode& node) {
   return (node.properties.traits.by_position && node.properties.traits.one_to_one) || ShufflesBelow(*node.inputs[0]);
 }
 
+uint64_t RowsOfRank(const IndexedSource& source, const ShardAssignment& shard) {
+  const IndexedProperties properties = source.properties();
+  const uint64_t positions = shard.RowsOf(source.size(), 0, properties.run_length);
+  if (!properties.uneven_runs) return positions;
+  uint64_t rows = 0;
+  for (uint64_t local = 0; local < positions; local += properties.run_length) {
+    rows += source.RunRows(shard.PositionOf(local, 0, properties.run_length) % source.size());
+  }
+  return rows;
+}
+
 uint64_t RowsThatCome(const PlanNode& node, const ShardAssignment& shard) {
   const PlanNode& source = *SourceOfRows(node);
-  const uint64_t size = source.indexed->size();
   // A rank meets only its own part of the rows, unless each epoch shuffles them anew.
-  if (source.properties.new_order_each_epoch) return size;
-  const uint64_t mine = shard.RowsOf(size, 0, source.properties.run_length);
+  if (source.properties.new_order_each_epoch) return RowsOfRank(*source.indexed, {});
+  const uint64_t mine = RowsOfRank(*source.indexed, shard);
   const Cardinality& each = node.inputs[0]->properties.cardinality;
   return std::max<uint64_t>(1, each.known() ? std::min(mine, each.rows) : mine);
 }

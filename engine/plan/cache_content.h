@@ -27,6 +27,9 @@ bool CallsPython(const PlanNode& node);
 // found.
 bool MayBeHeavy(const PlanNode& node);
 
+// Rows of the run's first epoch that a rank gets; the whole epoch's if `shard` is one of one.
+uint64_t RowsOfRank(const IndexedSource& source, const ShardAssignment& shard);
+
 // The following functions need a node with a source in SourceOfRows.
 
 // Whether a window of rows waits between it and the source.

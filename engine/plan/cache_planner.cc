@@ -51,9 +51,8 @@ absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOption
   cache.folder = node.properties.keeps->folder;
   if (!node.row) return cache;
   const PlanNode& source = *SourceOfRows(input);
-  cache.rows = source.indexed->size();
   // A rank meets only its own part of the rows, unless each epoch shuffles them anew.
-  if (!transparent) cache.rows = options.shard.RowsOf(cache.rows, 0, source.properties.run_length);
+  cache.rows = RowsOfRank(*source.indexed, transparent ? ShardAssignment() : options.shard);
   return cache;
 }
 

@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "engine/operator/positions.h"
 #include "ops/length_buckets.h"
-#include "ops/order/drawn_order.h"
 #include "ops/order/epoch_slots.h"
 #include "ops/order/values_by_number.h"
 
@@ -71,8 +70,12 @@ class BucketedSource : public IndexedSource {
         bucket_of_(std::move(bucket_of)),
         of_values_(std::move(of_values)) {}
 
-  // Before anything else: works out how many batches the run's first epoch has.
-  void Measure(uint64_t first_epoch, uint64_t rows) { first_size_ = Form(first_epoch, rows).count() * largest_; }
+  // Before anything else: forms the batches of the run's first epoch, of so many rows.
+  void Measure(uint64_t first_epoch, uint64_t rows) {
+    epoch_ = first_epoch;
+    rows_ = rows;
+    With(first_epoch, [&](const FormedBatches& formed) { first_size_ = formed.count() * largest_; });
+  }
 
   uint64_t size() const override { return first_size_; }
 
@@ -143,7 +146,7 @@ class BucketedSource : public IndexedSource {
  private:
   FormedBatches Form(uint64_t epoch, uint64_t rows) const {
     BatchFormer former(buckets_, rows);
-    Positions numbers;
+    std::vector<uint64_t> numbers;
     for (uint64_t first = 0; first < rows; first += numbers.size()) {
       numbers.resize(std::min<uint64_t>(rows - first, kAtOnce));
       std::iota(numbers.begin(), numbers.end(), first);
@@ -155,7 +158,7 @@ class BucketedSource : public IndexedSource {
     return std::move(former).Finish();
   }
 
-  // Begin, which comes first, says how many rows the epoch has.
+  // Begin, which comes first, says how many rows the epoch has; Measure does of the run's first one.
   template <typename Use>
   void With(uint64_t epoch, Use use) const {
     batches_.With(epoch, [&] { return std::make_shared<const FormedBatches>(Form(epoch, rows_)); }, use);
@@ -169,7 +172,7 @@ class BucketedSource : public IndexedSource {
     });
   }
 
-  static constexpr uint64_t kAtOnce = 256;
+  static constexpr uint64_t kAtOnce = 4096;
 
   const std::unique_ptr<IndexedSource> input_;
   const LengthBuckets buckets_;
@@ -183,18 +186,34 @@ class BucketedSource : public IndexedSource {
   mutable EpochSlots<FormedBatches> batches_;
 };
 
-// Of rows that fail, and are left out, 0.
+// What forming takes: a bucket for each row by number; in each of two epochs a position for each row and an end for
+// each batch, and once more while batches are open.
+absl::Status CheckFits(uint64_t numbers, uint64_t rows, int64_t memory) {
+  constexpr uint64_t kBytesOfRow = 2 * 2 * sizeof(uint32_t) + sizeof(uint32_t);
+  const uint64_t room = static_cast<uint64_t>(memory) / 2;
+  const uint64_t bytes = numbers * sizeof(BucketOfRow::value_type) + rows * kBytesOfRow;
+  if (bytes <= room) return absl::OkStatus();
+  return ResourceError("takes ", bytes, " bytes to form batches of ", rows, " rows, more than half of the budget of ",
+                       memory, "; raise memory=, or leave length= out");
+}
+
 absl::StatusOr<BucketOfRow> ReadBuckets(const OpArguments& arguments, const LengthBuckets& buckets,
                                         const IndexedSource& values, uint64_t numbers) {
-  HEADRACE_ASSIGN_OR_RETURN(const std::vector<double> lengths, ReadNumbers(arguments, values, numbers, "lengths"));
-  BucketOfRow bucket_of(lengths.size());
-  constexpr double kMostLength = 1e15;
-  for (size_t i = 0; i < lengths.size(); ++i) {
-    if (!(lengths[i] >= 0 && lengths[i] <= kMostLength)) {
-      return GraphError("has the length ", lengths[i], " for row ", i, "; a length is a number from 0 to 1e15");
-    }
-    bucket_of[i] = static_cast<uint16_t>(buckets.Of(static_cast<int64_t>(lengths[i])));
+  if (values.size() != numbers) {
+    return GraphError("needs a length for each of the ", numbers, " rows that the source has before take, select and ",
+                      "samplers; got ", values.size());
   }
+  BucketOfRow bucket_of;
+  bucket_of.reserve(numbers);
+  HEADRACE_RETURN_IF_ERROR(ReadEachNumber(arguments, values, [&](double length) -> absl::Status {
+    constexpr double kMostLength = 1e15;
+    if (!(length >= 0 && length <= kMostLength)) {
+      return GraphError("has the length ", length, " for row ", bucket_of.size(), "; a length is a number from 0 to ",
+                        "1e15");
+    }
+    bucket_of.push_back(static_cast<uint16_t>(buckets.Of(static_cast<int64_t>(length))));
+    return absl::OkStatus();
+  }));
   return bucket_of;
 }
 
@@ -205,17 +224,15 @@ absl::Status CheckInput(const IndexedProperties& input) {
   }
   if (!input.asks_user) return absl::OkStatus();
   return UnsupportedError(
-      "forms batches before an epoch is asked for, and the sampler below it is your own code; leave length= out, or "
-      "give batches by a batch sampler's indices");
+      "forms batches before an epoch is asked for, and the sampler below it is your own code; leave length= out");
 }
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> Make(const OpArguments& arguments, IndexedSources inputs) {
   std::unique_ptr<IndexedSource> rows = std::move(inputs[0]);
   const IndexedProperties properties = rows->properties();
   HEADRACE_RETURN_IF_ERROR(CheckInput(properties));
-  HEADRACE_RETURN_IF_ERROR(BucketedSource::CheckRows(rows->size()));
-  HEADRACE_RETURN_IF_ERROR(
-      CheckOrderFits({.positions = rows->size(), .input_rows = rows->numbers(), .memory = arguments.run->memory}));
+  HEADRACE_RETURN_IF_ERROR(BucketedSource::CheckRows(std::max(rows->size(), rows->numbers())));
+  HEADRACE_RETURN_IF_ERROR(CheckFits(rows->numbers(), rows->size(), arguments.run->memory));
   LengthBuckets buckets(arguments.attributes);
   HEADRACE_ASSIGN_OR_RETURN(BucketOfRow bucket_of, ReadBuckets(arguments, buckets, *inputs[1], rows->numbers()));
   std::vector<Fingerprint> of_values;

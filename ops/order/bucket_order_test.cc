@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "engine/exec/iteration.h"
 #include "ops/testing/fake_host.h"
 #include "ops/testing/run_operator.h"
 
@@ -205,11 +206,52 @@ TEST(BucketOrder, RefusesStatesBehindABatch) {
 
 TEST(BucketOrder, RefusesWhatItCannotForm) {
   EXPECT_THAT(Refusal(Bucketed(4), Lengths({1, 2, 3})),
-              HasSubstr("has 4 rows; give one of the lengths for each, not 3"));
+              HasSubstr("a length for each of the 4 rows that the source has before take, select and samplers; got 3"));
   EXPECT_THAT(Refusal(Bucketed(3), Lengths({1, -2, 3})), HasSubstr("the length -2 for row 1"));
   GraphBuilder groups = Bucketed(6, false, false);
   groups.Add("batch", {2}, {{"size", IntValue(2)}});
   EXPECT_THAT(Refusal(groups, Lengths(Ints(6, 1))), HasSubstr("would cut the groups of 3"));
+}
+
+TEST(BucketOrder, FormsNoBatchOfNoRows) {
+  const Ran ran = RunEveryWay(Bucketed(0), Lengths({}));
+  EXPECT_EQ(ran.error, absl::OkStatus());
+  EXPECT_THAT(ran.rows, IsEmpty());
+  EXPECT_EQ(ran.cardinality, Cardinality::Of(0));
+}
+
+TEST(BucketOrder, RefusesValuesThatNobodyBegins) {
+  GraphBuilder builder = Bucketed(3, false, false);
+  const uint32_t rows = builder.Add("Range", {}, {{"stop", IntValue(9)}});
+  const uint32_t order = builder.Add("bucket_order", {rows, 2},
+                                     {{"column", ir::StringValue("value")},
+                                      {"boundaries", IntsValue(kBoundaries)},
+                                      {"batch_sizes", IntsValue(kSizes)}});
+  AddBatch(builder, order);
+  EXPECT_THAT(Refusal(builder, Lengths({9, 9, 9})), HasSubstr("from an order that begins anew in each epoch"));
+}
+
+TEST(BucketOrder, CountsWhatFormingTakes) {
+  RunSpec spec = Lengths(Ints(2000, 1));
+  PipelineOptions options = OptionsOf(spec);
+  options.memory = 1 << 16;
+  const absl::Status refused = RunOnce(*Bucketed(2000).Build(), options).status();
+  EXPECT_EQ(KindOf(refused), ErrorKind::kResource);
+  EXPECT_THAT(refused.message(), HasSubstr("to form batches of 2000 rows, more than half of the budget"));
+}
+
+TEST(BucketOrder, HasNoMoreRowsForACacheThanBatchesHold) {
+  RunSpec spec = Lengths({9, 9, 1, 9, 1});
+  GraphBuilder builder = Bucketed(5, false, false);
+  builder.Add("map", {2});
+  builder.Step("OneHot", {"value"}, {"x"}, {{"classes", IntValue(50)}});
+  builder.Add("cache", {3});
+  IterateOptions options;
+  options.bindings = spec.bindings;
+  EXPECT_EQ(PlanRun(*builder.Build(), options)->plan.caches.at(0).rows, 5);
+  options.rank = 1;
+  options.world = 2;
+  EXPECT_EQ(PlanRun(*builder.Build(), options)->plan.caches.at(0).rows, 3) << "[9], [1 1]";
 }
 
 TEST(BucketOrder, TakesWholeBatchesAlone) {

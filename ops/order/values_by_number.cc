@@ -68,6 +68,11 @@ class BlockReader {
 // Calls `take` with the value of each row, in order; with null for a row that fails, if such rows are left out.
 template <typename Take>
 absl::Status ReadValues(const OpArguments& arguments, const IndexedSource& values, Take take) {
+  // Nobody begins it, and it would have other rows in other epochs.
+  if (values.properties().begins) {
+    return GraphError(
+        "takes a value for each row from an order that begins anew in each epoch; give a list or an array");
+  }
   const auto column = static_cast<size_t>(arguments.inputs[1].IndexOf(arguments.attributes.String(kColumn)));
   BlockReader reader(values);
   for (uint64_t first = 0; first < values.size();) {
@@ -205,11 +210,17 @@ absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, co
   HEADRACE_RETURN_IF_ERROR(CheckCount(arguments, values, rows, what));
   std::vector<double> numbers;
   numbers.reserve(rows);
-  HEADRACE_RETURN_IF_ERROR(ReadValues(arguments, values, [&](const Tensor* value) -> absl::Status {
-    numbers.push_back(value == nullptr ? 0 : NumberIn(*value));
+  HEADRACE_RETURN_IF_ERROR(ReadEachNumber(arguments, values, [&](double number) {
+    numbers.push_back(number);
     return absl::OkStatus();
   }));
   return numbers;
+}
+
+absl::Status ReadEachNumber(const OpArguments& arguments, const IndexedSource& values,
+                            absl::FunctionRef<absl::Status(double number)> take) {
+  return ReadValues(arguments, values,
+                    [&](const Tensor* value) { return take(value == nullptr ? 0 : NumberIn(*value)); });
 }
 
 Classes::Classes(absl::Span<const uint32_t> class_of, uint64_t count) : ends_(count) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/operator/operator.h"
@@ -31,6 +32,10 @@ std::vector<ir::ColumnSet> ReadsValues(const ir::Attributes& attributes, absl::S
 // kClosed after an interrupt.
 absl::StatusOr<std::vector<double>> ReadNumbers(const OpArguments& arguments, const IndexedSource& values,
                                                 uint64_t rows, std::string_view what);
+
+// Calls `take` with these values one after the other, until it fails; checks neither their number nor the budget.
+absl::Status ReadEachNumber(const OpArguments& arguments, const IndexedSource& values,
+                            absl::FunctionRef<absl::Status(double number)> take);
 
 // Rows by their labels.
 class Classes {

@@ -54,16 +54,26 @@ def _parts(dataset: Dataset) -> tuple[Dataset, list[Dataset], list[Dataset]]:
     return dataset, orders[::-1], maps[::-1]
 
 
-def _check_indices(dataset: Dataset) -> None:
+def _check_indices(dataset: Dataset, above: str = "") -> None:
+    """`above`: the operator that joins it with others."""
     if not dataset._node.indexed:
-        how = "does not act on indices" if dataset._inputs else "gives its rows one after the other"
         raise GraphError(
-            "bucket_by_length: length= forms batches before rows are read, so only maps, samplers, take, skip, concat, "
-            f"zip and mix of sources with random access may stand below; {dataset._node.op} {how}; leave length out, or "
-            "put maps above concat, zip and mix"
+            "bucket_by_length: length= forms batches before rows are read, so only maps, samplers, take, skip, select, "
+            "concat, zip and mix of sources with random access may stand below; "
+            f"{dataset._node.op} {_why_not(dataset, above)}"
         )
     for each in dataset._inputs:
-        _check_indices(each)
+        _check_indices(each, dataset._node.op)
+
+
+def _why_not(dataset: Dataset, above: str) -> str:
+    if not dataset._inputs:
+        return "gives its rows one after the other; leave length out"
+    if dataset._node.op == "shuffle":
+        return "holds rows back; use shuffle=True of the source"
+    if above and dataset._node.row_by_row:
+        return f"does not act on indices; put maps above {above}"
+    return "does not act on indices; leave length out"
 
 
 def _over(rows: Dataset, operator: Dataset) -> Dataset:

@@ -80,6 +80,8 @@ def array_of(op: str, what: str, given: Any) -> Any:
     """A copy, so that the sampler stays what it is."""
     import numpy as np
 
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise GraphError(f"{op}: {what} has masked values; give filled(value) of it")
     try:
         array = np.array(given)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:

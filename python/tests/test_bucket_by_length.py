@@ -261,14 +261,20 @@ def test_options_stay_where_the_order_changes():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=[1, 2]), "has 9 rows; give one of the lengths"),
+        (
+            lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=[1, 2]),
+            "for each of the 9 rows that the source has before take, select and samplers; got 2",
+        ),
         (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length="size"), 'lengths from the column "size"'),
         (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=[-1] * 9), "the length -1 for row 0"),
         (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=[np.nan] * 9), "the length nan for row 0"),
         (lambda rows: rows.bucket_by_length("x", [2], [1, 1], length=["a"] * 9), "must be single numbers"),
         (lambda rows: rows.bucket_by_length("y", [2], [1, 1], length="length"), 'no column "y"'),
         (lambda rows: rows.bucket_by_length("length", [2], [1, 1], length="length"), "has no first axis to measure"),
-        (lambda rows: rows.shuffle(4).bucket_by_length("x", [2], [1, 1], length="length"), "shuffle does not act on"),
+        (
+            lambda rows: rows.shuffle(4).bucket_by_length("x", [2], [1, 1], length="length"),
+            "shuffle=True of the source",
+        ),
         (
             lambda rows: rows.filter(lambda length: True, "length").bucket_by_length("x", [2], [1, 1], length="length"),
             "filter does not act on indices; leave length out",
@@ -278,7 +284,7 @@ def test_options_stay_where_the_order_changes():
         (lambda rows: rows.batch(2).bucket_by_length("x", [2], [1, 1], length="length"), "batch does not act on"),
         (
             lambda rows: rows.concat(rows).bucket_by_length("x", [2], [1, 1], length="length"),
-            "map does not act on indices; leave length out, or put maps above concat",
+            "map does not act on indices; put maps above concat",
         ),
         (
             lambda rows: hr.Generator(lambda: iter([[1]]), ["x"]).bucket_by_length("x", [2], [1, 1], length=[1]),
@@ -293,6 +299,19 @@ def test_options_stay_where_the_order_changes():
 def test_what_cannot_be_formed_is_refused(build, message):
     with pytest.raises(hr.Error, match=message):
         list(build(known()))
+
+
+def test_no_rows_form_no_batches():
+    dataset = known().take(0).bucket_by_length("x", [2], [1, 1], length="length")
+    assert (len(dataset), list(dataset)) == (0, [])
+    nothing = hr.Numpy({"length": np.zeros(0, np.int64), "x": np.zeros((0, 3))})
+    empty = nothing.bucket_by_length("x", [2], [1, 1], length="length")
+    assert (len(empty), list(empty)) == (0, [])
+
+
+def test_masked_lengths_are_refused():
+    with pytest.raises(hr.GraphError, match="length has masked values; give filled"):
+        known().bucket_by_length("x", [2], [1, 1], length=np.ma.masked_equal(LENGTHS, 3))
 
 
 def test_explain_shows_whole_batches():
