@@ -175,50 +175,25 @@ class Writer:
 
     def entry(self, op: dict[str, Any], prefix: str) -> str:
         name = op["python_name"] or op["name"]
-        given, own, _ = text_of.signature(op)
-        if op["inputs"]["most"] is None and op["python_module"] == "dataset":
-            given = "*others"
-        plain = given if own is None else given
-        lines = [f"### {prefix}{name}\n", f"`{prefix}{name}({without_types(plain)})`\n", op["summary"] + "\n"]
+        lines = [f"### {prefix}{name}\n", f"`{prefix}{text_of.call(op)}`\n", op["summary"] + "\n"]
         lines += [paragraph + "\n" for paragraph in op["doc"].split("\n") if paragraph]
-        rows = self.argument_rows(op, own)
+        rows = [argument_row(argument) for argument in text_of.arguments(op)]
         if rows:
             lines += ["| argument | type | default | |", "|---|---|---|---|", *rows, ""]
-        traits = [trait.replace("_", " ") for trait, on in op["traits"].items() if on and trait != "light"]
-        lines.append(f"Version {op['version']}" + (f"; {', '.join(traits)}." if traits else ".") + "\n")
+        traits = text_of.traits(op)
+        lines.append(f"Version {op['version']}" + (f"; {traits}." if traits else ".") + "\n")
         if op["example"]:
             lines.append(f"```python\n{op['example']}\n```\n")
         return "\n".join(lines)
 
-    def argument_rows(self, op: dict[str, Any], own: dict[str, str | None] | None) -> list[str]:
-        declared = {attribute["name"]: attribute for attribute in op["attributes"]}
-        rows = []
-        for name in own if own is not None else [attribute["name"] for attribute in text_of.visible(op)]:
-            attribute = declared.get(name)
-            text = (own or {}).get(name)
-            text = text_of.sentence(attribute, text) if attribute else text or ""
-            kind = (
-                f"`{text_of.python_type(attribute)}`".replace("|", "\\|")
-                if attribute and not text_given(own, name)
-                else ""
-            )
-            default = f"`{attribute['default']}`" if attribute and attribute["default"] is not None else ""
-            rows.append(f"| `{name}` | {kind} | {default} | {text.replace('|', chr(92) + '|')} |")
-        return rows
+
+def argument_row(argument: Any) -> str:
+    kind, text = (each.replace("|", "\\|") for each in (argument.type, argument.text))
+    return f"| `{argument.name}` | {code(kind)} | {code(argument.default)} | {text} |"
 
 
-def text_given(own: dict[str, str | None] | None, name: str) -> bool:
-    return own is not None and own.get(name) is not None
-
-
-def without_types(given: str) -> str:
-    """`size: int, p: float = 0.5` -> `size, p=0.5`."""
-    names = []
-    for part in re.split(r", (?=\*?\w+:|\*$|\*,)", given):
-        name, _, rest = part.partition(":")
-        default = rest.rpartition(" = ")[2] if " = " in rest else None
-        names.append(f"{name}={default}" if default is not None else name)
-    return ", ".join(names)
+def code(text: str) -> str:
+    return f"`{text}`" if text else ""
 
 
 def formatted(name: str, text: str) -> str:

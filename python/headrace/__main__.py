@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import headrace
-from headrace import _engine, bench
+from headrace import _engine, bench, class_text
 from headrace.conformance import command as check_plugin
 from headrace.pack import (
     im2rec_command,
@@ -48,10 +48,12 @@ def _operators() -> list[dict[str, Any]]:
     return found
 
 
+_PREFIXES = {"": "hr.", "samplers": "hr.", "functions": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
+
+
 def _python_name(op: dict[str, Any]) -> str:
-    prefixes = {"": "hr.", "samplers": "hr.", "functions": "hr.", "dataset": "ds.", "vision": "V.", "transforms": "T."}
     # Of a plugin its name in graphs, "myops.Blur", is also that in Python.
-    prefix = prefixes.get(op["python_module"])
+    prefix = _PREFIXES.get(op["python_module"])
     return op["name"] if prefix is None else f"{prefix}{op['python_name'] or op['name']}"
 
 
@@ -88,22 +90,32 @@ def _one_op(found: list[dict[str, Any]], name: str) -> int:
         hint = f"; did you mean {near[0]}?" if near else "; `headrace ops` lists them all"
         print(f"headrace: no operator {name}{hint}", file=sys.stderr)
         return 1
-    print(f"{_python_name(op)} (version {op['version']})\n\n{op['summary']}")
+    _print_reference(class_text.plugin_source_in_python(op) if _is_plugin_source(op) else op, _python_name(op))
+    return 0
+
+
+def _is_plugin_source(op: dict[str, Any]) -> bool:
+    return op["role"] == "source" and op["python_module"] not in (*_PREFIXES, "internal")
+
+
+def _print_reference(op: dict[str, Any], name: str) -> None:
+    """What docs/ops.md has."""
+    prefix = name.rpartition(".")[0]
+    called = f"{prefix}.{class_text.call(op)}" if prefix else class_text.call(op)
+    print(f"{name} (version {op['version']})\n\n{called}\n\n{op['summary']}")
     if op["doc"]:
         print(f"\n{op['doc']}")
-    if op["attributes"]:
+    arguments = class_text.arguments(op)
+    if arguments:
         print("\nArguments:")
-    for attribute in op["attributes"]:
-        default = "" if attribute["default"] is None else f" = {attribute['default']}"
-        print(f"  {attribute['name']}: {attribute['python_type']}{default}\n      {attribute['doc']}")
-        if attribute["choices"]:
-            print(f"      One of {', '.join(map(repr, attribute['choices']))}.")
-    traits = [trait.replace("_", " ") for trait, on in op["traits"].items() if on]
-    if traits:
-        print(f"\nTraits: {', '.join(traits)}.")
+    for argument in arguments:
+        kind = f": {argument.type}" if argument.type else ""
+        default = f" = {argument.default}" if argument.default else ""
+        print(f"  {argument.name}{kind}{default}\n      {argument.text}")
+    if traits := class_text.traits(op):
+        print(f"\nTraits: {traits}.")
     if op["example"]:
         print(f"\nExample:\n  {op['example']}")
-    return 0
 
 
 def passes(options: argparse.Namespace) -> int:

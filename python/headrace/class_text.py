@@ -3,22 +3,28 @@
 `python/generate.py` writes modules of this package with it, so it imports none of them; `headrace.late_classes` makes
 classes with it while the process runs."""
 
+import dataclasses
 import json
 import re
 import textwrap
 from typing import Any
 
 __all__ = [
+    "Argument",
+    "arguments",
+    "call",
     "documentation",
     "function",
     "indented",
     "kernel",
     "method",
     "plugin_source",
+    "plugin_source_in_python",
     "python_type",
     "sentence",
     "signature",
     "source",
+    "traits",
     "visible",
 ]
 
@@ -131,6 +137,54 @@ def docstring(text: str, indent: int) -> str:
     return "\n".join((pad + line if line else "") for line in f'"""{body}\n"""'.split("\n"))
 
 
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """A line of an operator's reference. `type` and `default` are as Python writes them, or empty: the text says them."""
+
+    name: str
+    type: str
+    default: str
+    text: str
+
+
+def arguments(op: dict[str, Any]) -> list[Argument]:
+    """Those of its class or method, in their order."""
+    _, own, _ = signature(op)
+    declared = {attribute["name"]: attribute for attribute in op["attributes"]}
+    order = own if own is not None else [attribute["name"] for attribute in visible(op)]
+    return [_argument(name, declared.get(name), (own or {}).get(name)) for name in order]
+
+
+def _argument(name: str, attribute: dict[str, Any] | None, own: str | None) -> Argument:
+    if attribute is None:
+        return Argument(name, "", "", own or "")
+    kind = python_type(attribute) if own is None else ""
+    return Argument(name, kind, attribute["default"] or "", sentence(attribute, own))
+
+
+def call(op: dict[str, Any]) -> str:
+    """`batch(size, drop_remainder=False, …)`: its parameters without types."""
+    given, _, _ = signature(op)
+    if op["inputs"]["most"] is None and op["python_module"] == "dataset":
+        given = "*others"
+    return f"{op['python_name'] or op['name']}({_without_types(given)})"
+
+
+def _without_types(given: str) -> str:
+    """`size: int, p: float = 0.5` -> `size, p=0.5`."""
+    names = []
+    for part in re.split(r", (?=\*?\w+:|\*$|\*,)", given):
+        name, _, rest = part.partition(":")
+        default = rest.rpartition(" = ")[2] if " = " in rest else None
+        names.append(f"{name}={default}" if default is not None else name)
+    return ", ".join(names)
+
+
+def traits(op: dict[str, Any]) -> str:
+    """`deterministic, joins rows`."""
+    return ", ".join(trait.replace("_", " ") for trait, on in op["traits"].items() if on and trait != "light")
+
+
 def attribute_dict(op: dict[str, Any]) -> str:
     return "{" + ", ".join(f'"{each["name"]}": {each["name"]}' for each in visible(op)) + "}"
 
@@ -191,6 +245,10 @@ def source(op: dict[str, Any], stub: bool = False, base: str = "Dataset") -> str
 
 
 def plugin_source(op: dict[str, Any]) -> str:
+    return source(plugin_source_in_python(op))
+
+
+def plugin_source_in_python(op: dict[str, Any]) -> dict[str, Any]:
     """A source of a plugin; one that reads files in splits has `window`, as those of Headrace's own."""
     code = f'self._begin("{op["name"]}", {attribute_dict(op)})'
     shown = []
@@ -202,7 +260,7 @@ def plugin_source(op: dict[str, Any]) -> str:
             code += "\n_hosted.mix(self, shuffle, window, seed, name)"
     whole = op | {"name": op["python_name"], "attributes": shown}
     own = {"parameters": parameters(whole), "docs": {each["name"]: None for each in shown}, "body": code}
-    return source(whole | {"python": own})
+    return whole | {"python": own}
 
 
 # Of sources that read files in splits: not an attribute, but an operator above.

@@ -1,12 +1,17 @@
 """The command line."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 import headrace as hr
+from headrace import _engine, class_text
 from headrace.__main__ import main
+from tests import example_plugins
+
+OPERATORS = json.loads(_engine.declarations())["operators"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -31,6 +36,32 @@ def test_ops_shows_one(capsys, name):
     assert main(["ops", name]) == 0
     shown = capsys.readouterr().out
     assert "Arguments:" in shown and "Example:" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "arguments"),
+    [
+        ("bucket_by_length", "ds.bucket_by_length(column, boundaries, batch_sizes, ", ["length", "pad: Literal["]),
+        ("batch", "ds.batch(size, drop_remainder=False, ", ["function", "output", "types", "pad: bool = False"]),
+        ("ds.zip", "ds.zip(*others)", []),
+    ],
+)
+def test_ops_shows_the_arguments_of_the_method(capsys, name, called, arguments):
+    """As docs/ops.md does, and nothing else that only graphs have."""
+    assert main(["ops", name]) == 0
+    shown = capsys.readouterr().out
+    assert called in shown and not any(hidden in shown for hidden in ("mark_padding", "ragged_columns"))
+    for argument in arguments:
+        assert f"\n  {argument}" in shown
+    method = class_text.arguments(next(op for op in OPERATORS if op["name"] == name.rpartition(".")[2]))
+    assert all(f"\n      {argument.text}\n" in shown for argument in method)
+
+
+def test_ops_shows_the_arguments_of_a_plugins_format(capsys):
+    library = example_plugins.library_of("gauge")
+    assert main(["ops", "suite_gauge.Readings", "--plugin", str(library)]) == 0
+    shown = capsys.readouterr().out
+    assert "suite_gauge.Readings(patterns, " in shown and "\n  window: int = 16384\n" in shown
 
 
 def test_ops_suggests(capsys):

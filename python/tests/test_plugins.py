@@ -106,7 +106,7 @@ def test_a_class_is_like_those_of_headrace(myops, libraries, capsys):
     assert main(["ops", "--plugin", str(libraries["myops"])]) == 0
     assert "operators of the plugin myops:\n  myops.Center" in capsys.readouterr().out
     assert main(["ops", "--plugin", str(libraries["myops"]), "myops.Scale"]) == 0
-    assert capsys.readouterr().out.startswith("myops.Scale (version 2)\n\nMultiplies by a factor.\n")
+    assert capsys.readouterr().out.startswith("myops.Scale (version 2)\n\nmyops.Scale(factor=2.0)\n\nMultiplies by a factor.\n")
 
 
 def test_rows_go_through_it(myops):
@@ -1052,7 +1052,7 @@ def test_a_source_is_a_class_like_those_of_headrace(readops, reading_library, ca
     assert main(["ops", "--plugin", str(reading_library)]) == 0
     assert "operators of the plugin readops:\n  readops.Frames" in capsys.readouterr().out
     assert main(["ops", "--plugin", str(reading_library), "readops.Squares"]) == 0
-    assert capsys.readouterr().out.startswith("readops.Squares (version 3)\n\nGives squares of whole numbers.\n")
+    assert capsys.readouterr().out.startswith("readops.Squares (version 3)\n\nreadops.Squares(rows, real_rows=None, ")
     with pytest.raises(hr.GraphError, match="rows is -1; it must be at least 0"):
         readops.Squares(-1).schema  # noqa: B018
 
