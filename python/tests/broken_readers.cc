@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "headrace_plugin.hpp"
 
@@ -161,6 +163,47 @@ class Types : public Source {
 
  private:
   int64_t rows_;
+};
+
+// Rows that differ each time, as of a camera.
+class Sensor : public Source {
+ public:
+  static Declaration Declared() {
+    Declaration declaration("RightSensor", 1, "Gives another number each time.");
+    declaration.Int("rows", "How many.").Default("23").Minimum(1);
+    declaration.NotDeterministic();
+    return declaration;
+  }
+  static std::vector<Column> Columns(const Attributes&) { return {{"number", {HEADRACE_INT64, Shape{}}}}; }
+  explicit Sensor(const Attributes& given) : rows_(given.Int("rows")) {}
+  uint64_t Rows() const { return static_cast<uint64_t>(rows_); }
+  void Read(uint64_t, Outputs& outputs) const {
+    static std::atomic<int64_t> next{0};
+    *outputs.Allocate<int64_t>(0, {}) = next++;
+  }
+
+ private:
+  int64_t rows_;
+};
+
+// Rows that take long.
+class Slow : public Source {
+ public:
+  static Declaration Declared() {
+    Declaration declaration("RightSlow", 1, "Gives numbers, slowly.");
+    declaration.Int("milliseconds", "Of a row.").Default("90").Minimum(0).Maximum(1000);
+    return declaration;
+  }
+  static std::vector<Column> Columns(const Attributes&) { return {{"number", {HEADRACE_INT64, Shape{}}}}; }
+  explicit Slow(const Attributes& given) : wait_(given.Int("milliseconds")) {}
+  uint64_t Rows() const { return 23; }
+  void Read(uint64_t row, Outputs& outputs) const {
+    std::this_thread::sleep_for(wait_);
+    *outputs.Allocate<int64_t>(0, {}) = static_cast<int64_t>(row);
+  }
+
+ private:
+  std::chrono::milliseconds wait_;
 };
 
 // ---- Formats: "NUMBERS1", and records of eight bytes: int32, the length of a text up to 3, and the text ----
@@ -351,15 +394,15 @@ class Sums : public Format {
 #define S(name) Numbers<SourceFault::k##name>
 #define F(name) Records<FormatFault::k##name>
 #ifdef FEW
-HEADRACE_PLUGIN("brokenreaders", "1", "Sources and formats for tests.", Types, Sums, S(Right), S(SeeksBehind), S(Keeps),
-                F(Right), F(AddsUp), F(Loops), F(Aborts), F(LeaksOnError))
+HEADRACE_PLUGIN("brokenreaders", "1", "Sources and formats for tests.", Types, Sensor, Slow, Sums, S(Right),
+                S(SeeksBehind), S(Keeps), F(Right), F(AddsUp), F(Loops), F(Aborts), F(LeaksOnError))
 #else
-HEADRACE_PLUGIN("brokenreaders", "1", "Sources and formats for tests.", Types, Sums, S(Right), S(OtherShape),
-                S(ChangesColumns), S(NoRows), S(RefusesFour), S(LooksUp), S(DividesByRows), S(CountsOpens),
-                S(OtherFingerprint), S(Streams), S(SeeksBehind), S(Overruns), S(Unwritten), S(Ignores), S(SharedBuffer),
-                S(CountsThreads), S(Leaks), S(Keeps), S(KeepsFiles), S(Silent), F(Right), F(NoSample), F(OtherType),
-                F(RefusesFour), F(FindsNext), F(OwnsByEnd), F(RunsOn), F(AddsUp), F(Divides), F(Loops), F(TrustsLength),
-                F(Aborts), F(ThrowsOther), F(SpoilsNext), F(ReadsItself), F(KeepsContents), F(Overruns), F(Unwritten),
-                F(Ignores), F(SharedPlace), F(OneHead), F(CountsThreads), F(Leaks), F(Keeps), F(LeaksOnError),
-                F(Silent))
+HEADRACE_PLUGIN("brokenreaders", "1", "Sources and formats for tests.", Types, Sensor, Slow, Sums, S(Right),
+                S(OtherShape), S(ChangesColumns), S(NoRows), S(RefusesFour), S(LooksUp), S(DividesByRows),
+                S(CountsOpens), S(OtherFingerprint), S(Streams), S(SeeksBehind), S(Overruns), S(Unwritten), S(Ignores),
+                S(SharedBuffer), S(CountsThreads), S(Leaks), S(Keeps), S(KeepsFiles), S(Silent), F(Right), F(NoSample),
+                F(OtherType), F(RefusesFour), F(FindsNext), F(OwnsByEnd), F(RunsOn), F(AddsUp), F(Divides), F(Loops),
+                F(TrustsLength), F(Aborts), F(ThrowsOther), F(SpoilsNext), F(ReadsItself), F(KeepsContents),
+                F(Overruns), F(Unwritten), F(Ignores), F(SharedPlace), F(OneHead), F(CountsThreads), F(Leaks), F(Keeps),
+                F(LeaksOnError), F(Silent))
 #endif

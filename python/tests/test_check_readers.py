@@ -68,6 +68,15 @@ def test_every_kind_of_source_and_format_passes(capfd, broken):
     assert not any(name in printed for name in ("row borders", "splits", "resume"))
 
 
+def test_a_source_that_is_not_deterministic_passes(capfd, broken):
+    """Its rows are not compared."""
+    code, printed = checked(capfd, broken, "--operator", "RightSensor", *SMALL)
+    *lines, last = printed.splitlines()
+    assert (code, last) == (0, "brokenreaders 1: 7 checks of 1 operator, all hold"), printed
+    names = [line.split("  ", 1)[1].removesuffix("ok").strip() for line in lines]
+    assert names == ["columns", "attributes", "row count", "positions", "memory", "errors", "leaks"]
+
+
 # Of each broken operator a check that must find it, what was given and what came.
 SOURCES = [
     ("OtherShape", "columns", "row 20 of 23", "read() gives int64 (2,) for output 0, and columns() says int64 (1,)"),
