@@ -168,7 +168,9 @@ def test_a_sample_stands_for_the_example(capfd, broken):
         assert found == code and ("create() gives GraphError: has no table 4" in printed) == bool(code)
     for sample, message in (
         ("RefusesFour", "--sample is 'RefusesFour': "),
-        ("RefusesFour(print())", "--sample is 'RefusesFour(print())': malformed node"),
+        ("RefusesFour(print())", "': only literal values are taken, and print() is none"),
+        ("RefusesFour(10**6)", "--sample is 'RefusesFour(10**6)': only literal values are taken, and 10**6 is none"),
+        ("RefusesFour(size={[]: 1})", "only literal values are taken, and {[]: 1} is none"),
         ("brokenops.None_(1)", "the plugin brokenops has no operator None_"),
         ("RefusesFour(3, colour=1)", "unexpected keyword argument 'colour'"),
     ):

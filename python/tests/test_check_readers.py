@@ -9,6 +9,8 @@ import pytest
 from checked_plugins import checked
 from conftest import ROOT
 
+import headrace as hr
+from headrace.conformance import dataset_checks
 from headrace.conformance.battery import BATTERIES
 from tests import compiled_plugins, example_plugins
 from tests.thinning import QUICK, one_in
@@ -96,7 +98,7 @@ SOURCES = [
     ("SharedBuffer", "same bytes", "row", "of 8 at once: 1 of 8 bytes of output 0 differ"),
     ("CountsThreads", "pipelines", "rows=23", "row 0 has other contents on one thread of the pool"),
     ("SeeksBehind", "shards", "rows=23", "rows are missing on 2 ranks, shuffle=False"),
-    ("SeeksBehind", "states", "rows=23", "row 0 has other contents restored after"),
+    ("SeeksBehind", "states", "rows=23", "has other contents restored after"),
     ("Leaks", "leaks", "rows=23", "calls of read()"),
     ("Keeps", "leaks", "the same attributes", "calls of open() and destroy()"),
     ("KeepsFiles", "leaks", "the same attributes", "open files grow"),
@@ -191,6 +193,23 @@ def test_the_page_says_what_each_check_does():
         table = page.partition(f"Of {kind}s")[2].partition("\n\n| check |")[2].partition("\n\n")[0]
         named = [name for line in table.splitlines()[2:] for name in line.split("|")[1].strip().split(", ")]
         assert sorted(named) == sorted(battery.checks)
+
+
+def test_the_ends_are_always_restored():
+    """However little time is left."""
+
+    class Hurried:
+        seed, attributes, steps = 0, "", []
+
+        def note(self, callback, given):
+            self.steps += [int(given.rpartition(" ")[2])] if "up to row" in given else []
+
+        def in_time(self, items):
+            return iter(items[:1])
+
+    subject = Hurried()
+    dataset_checks._check_resume(subject, hr.Range(5), "")
+    assert subject.steps == [0, 5, 1]
 
 
 def test_a_format_that_does_not_return_is_named(capfd, broken):

@@ -20,7 +20,7 @@ DESCRIPTION = (
     "attributes, the number of rows, rows read in any order and by many threads, memory, errors, shards, states and "
     "leaks. Formats: columns, attributes, where rows begin, any splits, files that are cut off or damaged, reads that "
     "fail, memory, several files, shards, states and leaks. Prints a line a check. Ends with code 0 if all hold, 1 if "
-    "any fails, and 2 if the plugin cannot be loaded."
+    "any fails, and 2 if the plugin cannot be loaded, an option is wrong or nothing was checked."
 )
 EPILOG = (
     "The attributes, and a format's file, are those of the example in an operator's declaration, or of --sample: "
@@ -115,7 +115,7 @@ def _sample(call: str) -> tuple[str, str]:
         return operator_of(call), call
     except ValueError as error:
         raise GraphError(
-            f"check-plugin: --sample is {call!r}: {error}; write a call of an operator with literals, such as "
+            f"check-plugin: --sample is {call!r}: {error}; write a call of an operator with literal values, such as "
             "'myops.Frames(\"small.frames\", depth=2)'"
         ) from error
 

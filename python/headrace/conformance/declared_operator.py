@@ -81,10 +81,18 @@ def arguments_of(call: str) -> tuple[list[Any], dict[str, Any]]:
         parsed = ast.parse(call.strip(), mode="eval").body
         if not isinstance(parsed, ast.Call):
             raise ValueError("no call")
-        named = {each.arg or "**": ast.literal_eval(each.value) for each in parsed.keywords}
-        return list(map(ast.literal_eval, parsed.args)), named
     except SyntaxError as error:
         raise ValueError(error.msg) from error
+    named = {each.arg or "**": _literal(call.strip(), each.value) for each in parsed.keywords}
+    return [_literal(call.strip(), each) for each in parsed.args], named
+
+
+def _literal(call: str, argument: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(argument)
+    except (ValueError, TypeError) as error:
+        given = ast.get_source_segment(call, argument)
+        raise ValueError(f"only literal values are taken, and {given} is none") from error
 
 
 def operator_of(call: str) -> str:

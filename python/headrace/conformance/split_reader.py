@@ -102,7 +102,7 @@ class SplitReader:
             advice = "begin a row at the end of the row before it, or behind"
             raise BrokenRule(f"{came}, and the rows before end at {self._at:,}", advice)
         if begin >= self._end:
-            advice = "let open() keep its `end`, and give no row that begins there or behind"
+            advice = "remember the `end` given to open(), and give no row that begins there or behind"
             raise BrokenRule(f"{came}, and its split ends at {self._end:,}", advice)
         if not begin < end <= self._file.size:
             raise BrokenRule(f"{came} of a file of {self._file.size:,}", "give at least one byte, of the file")
