@@ -10,6 +10,7 @@ from checked_plugins import checked
 from conftest import ROOT
 
 import headrace as hr
+from headrace.__main__ import main
 from headrace.conformance import dataset_checks
 from headrace.conformance.battery import BATTERIES
 from tests import compiled_plugins, example_plugins
@@ -77,6 +78,22 @@ def test_a_source_that_is_not_deterministic_passes(capfd, broken):
     assert (code, last) == (0, "brokenreaders 1: 7 checks of 1 operator, all hold"), printed
     names = [line.split("  ", 1)[1].removesuffix("ok").strip() for line in lines]
     assert names == ["columns", "attributes", "row count", "positions", "memory", "errors", "leaks"]
+
+
+def test_a_slow_source_has_its_time(capfd, broken):
+    """As many calls are watched as there is time for; where that is too few, a word says so."""
+    leaks = ["--operator", "RightSlow", "--check", "leaks", "--time-limit", "4", *SMALL]
+    code, printed = checked(capfd, broken, *leaks)
+    assert code == 0 and printed.splitlines()[-1] == "brokenreaders 1: 1 check of 1 operator, all hold", printed
+    code, printed = checked(capfd, broken, *leaks, "--sample", "RightSlow(600)")
+    assert code == 2 and "leaks           left out: a call of read() takes " in printed, printed
+
+
+def test_a_check_that_takes_long_though_each_call_returns(capfd, broken):
+    chosen = ["--operator", "RightSlow", "--check", "positions", "--sample", "RightSlow(700)"]
+    code, printed = checked(capfd, broken, *chosen, "--time-limit", "3", *SMALL)
+    assert code == 1 and "came:  the check took longer than 3 s; the last call was read()" in printed, printed
+    assert "--time-limit gives more" in printed and "return" not in printed
 
 
 # Of each broken operator a check that must find it, what was given and what came.
@@ -193,6 +210,22 @@ def test_the_page_says_what_each_check_does():
         table = page.partition(f"Of {kind}s")[2].partition("\n\n| check |")[2].partition("\n\n")[0]
         named = [name for line in table.splitlines()[2:] for name in line.split("|")[1].strip().split(", ")]
         assert sorted(named) == sorted(battery.checks)
+
+
+def test_a_check_that_is_for_others(capfd, broken):
+    """Is named where it was asked for."""
+    both = ["--operator", "RightWhole", "--operator", "RightSource"]
+    code, printed = checked(capfd, broken, *both, "--check", "row count", "--check", "splits", *SMALL)
+    assert code == 0 and [" ".join(line.split()) for line in printed.splitlines()] == [
+        "brokenreaders.RightSource splits not for this operator",
+        "brokenreaders.RightSource row count ok",
+        "brokenreaders.RightWhole row count not for this operator",
+        "brokenreaders.RightWhole splits not for this operator",
+        "brokenreaders 1: 1 check of 1 operator, all hold, 3 left out",
+    ]
+    assert main(["check-plugin", str(broken), "--operator", "RightWhole", "--check", "no rows", "--json"]) == 2
+    message = "nothing was checked: no rows of brokenreaders.RightWhole: not for this operator"
+    assert message in capfd.readouterr().err
 
 
 def test_the_ends_are_always_restored():

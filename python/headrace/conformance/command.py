@@ -74,24 +74,29 @@ def _checked(options: argparse.Namespace, path: str, answers: Iterator[dict[str,
     if not plugin["ok"]:
         print(f"headrace: {plugin['came']}", file=sys.stderr)
         return 2
-    checks = list(answers if options.json else _printed(answers, plugin))
+    all_answers = list(answers if options.json else _printed(answers, plugin))
+    checks = [each for each in all_answers if "left_out" not in each]
+    left_out = [each for each in all_answers if "left_out" in each]
     if not checks:
-        print(
-            "headrace: check-plugin: nothing to check: the plugin has no such operator, or there is no such check",
-            file=sys.stderr,
-        )
+        print(f"headrace: check-plugin: nothing was checked: {_why_none(left_out)}", file=sys.stderr)
         return 2
     failed = sum(not each["ok"] for each in checks)
     if options.json:
         about = {"plugin": plugin["name"], "version": plugin["version"], "file": path, "failed": failed}
-        print(json.dumps(about | {"checks": checks}, indent=1))
+        print(json.dumps(about | {"checks": checks, "left_out": left_out}, indent=1))
     else:
         operators = len({each["operator"] for each in checks})
         said = f"{failed:,} failed" if failed else "all hold"
+        said += f", {len(left_out):,} left out" if left_out else ""
         print(
             f"{plugin['name']} {plugin['version']}: {_counted(len(checks), 'check')} of {_counted(operators, 'operator')}, {said}"
         )
     return 1 if failed else 0
+
+
+def _why_none(left_out: list[dict[str, Any]]) -> str:
+    reasons = [f"{each['check']} of {each['operator']}: {each['left_out']}" for each in left_out]
+    return "; ".join(reasons) or "the plugin has no operators"
 
 
 def _given(options: argparse.Namespace) -> dict[str, Any]:
@@ -144,8 +149,9 @@ def _answers(given: dict[str, Any]) -> Generator[dict[str, Any], None, None]:
 def _printed(answers: Iterator[dict[str, Any]], plugin: dict[str, Any]) -> Iterator[dict[str, Any]]:
     width = max((len(f"{plugin['name']}.{each['name']}") for each in plugin["operators"]), default=0)
     for each in answers:
-        print(f"{each['operator']:{width}}  {each['check']:14}  {'ok' if each['ok'] else 'FAILED'}", flush=True)
-        if not each["ok"]:
+        came = each.get("left_out") or ("ok" if each["ok"] else "FAILED")
+        print(f"{each['operator']:{width}}  {each['check']:14}  {came}", flush=True)
+        if not each.get("ok", True):
             print(f"    given: {each['given']}\n    came:  {each['came']}\n    do:    {each['advice']}", flush=True)
         yield each
 

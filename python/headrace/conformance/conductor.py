@@ -11,6 +11,7 @@ import os
 import resource
 import selectors
 import signal
+import struct
 import sys
 import time
 import traceback
@@ -21,10 +22,14 @@ from headrace import _engine, load_plugin
 from headrace.conformance.battery import BATTERIES
 from headrace.conformance.declared_operator import arguments_of
 from headrace.conformance.host_functions import BrokenRule
-from headrace.conformance.subject import Check, CheckFailed, Limits, NotNeeded, Subject
+from headrace.conformance.subject import Check, CheckFailed, LeftOut, Limits, NotNeeded, Subject
 from headrace.errors import Error
 
+_NOT_FOR_IT = "not for this operator"
 _NOTE_BYTES = 4096
+_BEGIN = struct.Struct("d")
+# A call does not return if it has run for so much of a check's time.
+_MOST_OF_TIME = 0.5
 _PR_SET_PDEATHSIG = 1
 _ADVICE = {
     signal.SIGSEGV: "look for an access outside inputs and outputs, and for writes into inputs; -fsanitize=address helps",
@@ -37,17 +42,25 @@ Answer = dict[str, Any]
 
 
 class Note:
-    """The call that runs, in memory that outlives the process which makes it."""
+    """The call that runs and since when, in memory that outlives the process which makes it."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _NOTE_BYTES)
+        self._memory = mmap.mmap(-1, _NOTE_BYTES + _BEGIN.size)
+        _BEGIN.pack_into(self._memory, _NOTE_BYTES, time.monotonic())
 
     def __call__(self, callback: str, given: str) -> None:
         text = f"{callback}\n{given}".encode()[: _NOTE_BYTES - 1]
         self._memory[: len(text) + 1] = text + b"\0"
+        _BEGIN.pack_into(self._memory, _NOTE_BYTES, time.monotonic())
+
+    @property
+    def seconds(self) -> float:
+        """That the call has run."""
+        begin: float = _BEGIN.unpack_from(self._memory, _NOTE_BYTES)[0]
+        return time.monotonic() - begin
 
     def read(self) -> tuple[str, str]:
-        text = self._memory[:].split(b"\0", 1)[0].decode(errors="replace")
+        text = self._memory[:_NOTE_BYTES].split(b"\0", 1)[0].decode(errors="replace")
         callback, _, given = text.partition("\n")
         return callback, given
 
@@ -63,17 +76,25 @@ def in_a_process(work: Callable[[Note], Answer], seconds: float) -> Answer:
         _work_in_child(work, note, writes, parent)
     os.close(writes)
     written = _read(reads, seconds)
+    ran = note.seconds
     if written is None:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     callback, given = note.read()
     if written is None:
-        advice = "let it return; of an attribute without bounds, declare them; --time-limit gives more time"
-        return _failed(given, f"{callback} did not return within {seconds:g} s", advice)
+        return _out_of_time(callback, given, seconds, ran)
     if not written:
         return _ended(callback, given, status)
     answer: Answer = json.loads(written)
     return answer
+
+
+def _out_of_time(callback: str, given: str, seconds: float, ran: float) -> Answer:
+    if ran > _MOST_OF_TIME * seconds:
+        advice = "let it return; of an attribute without bounds, declare them; --time-limit gives more time"
+        return _failed(given, f"{callback} did not return within {seconds:g} s", advice)
+    came = f"the check took longer than {seconds:g} s; the last call was {callback}"
+    return _failed(given, came, "let calls take less time, or the sample be smaller; --time-limit gives more")
 
 
 def _failed(given: str, came: str, advice: str) -> Answer:
@@ -125,7 +146,9 @@ def _answer(work: Callable[[Note], Answer], note: Note) -> Answer:
     try:
         return {"ok": True} | work(note)
     except NotNeeded:
-        return {"ok": True, "needed": False}
+        return {"left_out": _NOT_FOR_IT}
+    except LeftOut as error:
+        return {"left_out": str(error)}
     except CheckFailed as error:
         return _failed(error.given, error.came, error.advice)
     except BrokenRule as error:
@@ -164,7 +187,7 @@ class Conductor:
         self._limits = Limits(options["memory"], options["calls"], options["seconds"])
 
     def run(self) -> None:
-        loaded = in_a_process(lambda note: _load(note, self._path, self._samples), self._seconds)
+        loaded = in_a_process(self._load, self._seconds)
         _write({"loaded": loaded})
         for operator in loaded.get("operators", []):
             if self._operators is None or operator["name"] in self._operators:
@@ -172,14 +195,20 @@ class Conductor:
 
     def _check(self, plugin: str, operator: Operator) -> None:
         found: Answer = {}
+        about = f"{plugin}.{operator.name}"
+        for name in dict.fromkeys(self._checks or ()):
+            if name not in BATTERIES[operator.kind].checks:
+                _write({"operator": about, "check": name, "left_out": _NOT_FOR_IT})
         for name, check in BATTERIES[operator.kind].checks.items():
             wanted = self._checks is None or name in self._checks
             if not wanted and found:
                 continue
             answer = in_a_process(functools.partial(self._run, check, operator, found), self._seconds)
             found = found or answer.pop("found", {})
-            if answer.pop("needed", True) and (wanted or not answer["ok"]):
-                _write({"operator": f"{plugin}.{operator.name}", "check": name, **answer})
+            failed = not answer.get("ok", True)
+            silent = self._checks is None and answer.get("left_out") == _NOT_FOR_IT
+            if failed or (wanted and not silent):
+                _write({"operator": about, "check": name, **answer})
             if not found:
                 return
 
@@ -192,20 +221,19 @@ class Conductor:
         check(subject)
         return {} if found else {"found": subject.found()}
 
-
-def _load(note: Note, path: str, samples: dict[str, str]) -> Answer:
-    note("loading", path)
-    try:
-        module = load_plugin(path)
-    except Error as error:
-        raise CheckFailed(path, str(error), "give a plugin that hr.load_plugin() takes") from error
-    name = module.__name__.rpartition(".")[2]
-    declared = json.loads(_engine.declarations())["operators"]
-    kinds = {op["python_name"]: _kind(op) for op in declared if op["python_module"] == name}
-    for operator, sample in samples.items():
-        _check_sample(name, module.__dict__, operator, sample)
-    operators = [dataclasses.asdict(Operator(kinds[each], each)) for each in module.__all__]
-    return {"name": name, "version": module.__dict__["__version__"], "operators": operators}
+    def _load(self, note: Note) -> Answer:
+        note("loading", self._path)
+        try:
+            module = load_plugin(self._path)
+        except Error as error:
+            raise CheckFailed(self._path, str(error), "give a plugin that hr.load_plugin() takes") from error
+        name = module.__name__.rpartition(".")[2]
+        declared = json.loads(_engine.declarations())["operators"]
+        kinds = {op["python_name"]: _kind(op) for op in declared if op["python_module"] == name}
+        for operator, sample in self._samples.items():
+            _check_sample(name, module.__dict__, operator, sample)
+        operators = [dataclasses.asdict(Operator(kinds[each], each)) for each in module.__all__]
+        return {"name": name, "version": module.__dict__["__version__"], "operators": operators}
 
 
 def _kind(declared: dict[str, Any]) -> str:

@@ -1,8 +1,10 @@
 """Whether memory, descriptors or threads stay behind after calls, and after states that were destroyed."""
 
 import ctypes as c
+import dataclasses
 import gc
 import itertools
+import operator
 import os
 import time
 from collections.abc import Callable
@@ -11,7 +13,7 @@ from headrace.conformance.declared_operator import DeclaredKernel
 from headrace.conformance.hosted_file import HostedFile
 from headrace.conformance.plugin_host import State
 from headrace.conformance.sample_types import resized
-from headrace.conformance.subject import CheckFailed, FormatSubject, KernelSubject, SourceSubject, Subject
+from headrace.conformance.subject import CheckFailed, FormatSubject, KernelSubject, LeftOut, SourceSubject, Subject
 from headrace.conformance.values import Types, shown
 
 # Memory counts as lost if it grows in each of so many equal runs of calls, so that what is kept once does not count.
@@ -22,8 +24,20 @@ _LEAST_IN_USE_OF_RUN = 4 << 10
 _LEAST_RESIDENT = 64
 _LEAST_RESIDENT_OF_RUN = 256 << 10
 
+# Calls that a watch makes, of as many as a run has: half a run before the first.
+_CALLS_OF_WATCH = _RUNS + 0.5
+# Of a check's time, for all that is watched.
+_PART = 1 / 4
+_PART_TO_MEASURE = 1 / 40
+# Slow calls take more of it: so many a run are wanted, and what is left of the time may have fewer.
+_WANTED_CALLS = 10
+_FEWEST_CALLS = 4
+_PART_OF_REST = 0.8
+
 # Files or threads more than that: the system may give no more than 1,024.
 _MOST_HELD = 200
+# Some may be kept once.
+_LEAST_HELD = 10
 
 
 class _InUse(c.Structure):
@@ -41,18 +55,13 @@ def leaks(subject: KernelSubject) -> None:
         return
     types = _small(subject, state, types)
     values = subject.values(types)
-    calls = subject.limits.calls
-    _watch(
-        calls,
-        lambda: subject.host.apply(state, values),
-        shown(types),
-        "of apply()",
-        "free what a call needs before it returns",
-    )
-    if not subject.kernel.raw.create:
-        return
-    advice = "let destroy() free all that create() made"
-    _watch(calls, lambda: subject.state().destroy(), "the same attributes", "of create() and destroy()", advice)
+    advice = "free what a call needs before it returns"
+    works = [_Work("of apply()", lambda: subject.host.apply(state, values), shown(types), advice)]
+    if subject.kernel.raw.create:
+        advice = "let destroy() free all that create() made"
+        create = _Work("of create() and destroy()", lambda: subject.state().destroy(), "the same attributes", advice)
+        works.append(create)
+    _watch_all(subject, works)
 
 
 def _small(subject: KernelSubject, state: State[DeclaredKernel], types: Types) -> Types:
@@ -68,11 +77,10 @@ def source_leaks(subject: SourceSubject) -> None:
     source = subject.opened()
     rows = itertools.cycle(range(min(source.count, subject.most_rows)))
     advice = "free what a call needs before it returns"
-    read = lambda: source.read(next(rows))  # noqa: E731
-    _watch(_in_time(subject, read), read, subject.attributes, "of read()", advice)
-    open_ = lambda: subject.opened().destroy()  # noqa: E731
+    read = _Work("of read()", lambda: source.read(next(rows)), subject.attributes, advice)
     advice = "let destroy() free all that open() made"
-    _watch(_in_time(subject, open_), open_, "the same attributes", "of open() and destroy()", advice)
+    opened = _Work("of open() and destroy()", lambda: subject.opened().destroy(), "the same attributes", advice)
+    _watch_all(subject, [read, opened])
 
 
 def format_leaks(subject: FormatSubject) -> None:
@@ -88,24 +96,56 @@ def format_leaks(subject: FormatSubject) -> None:
         "of create() and destroy()": lambda: subject.state().destroy(),
     }
     advice = "free all that a call needs before it returns, in close() the reader, in destroy() the state"
-    for of_what, work in works.items():
-        _watch(_in_time(subject, work), work, subject.file, of_what, advice)
+    _watch_all(subject, [_Work(of_what, run, subject.file, advice) for of_what, run in works.items()])
 
 
-def _in_time(subject: Subject, work: Callable[[], object]) -> int:
-    """The number of calls, fewer where one takes long."""
-    begin = time.monotonic()
-    _repeat(work, 10)
-    took = (time.monotonic() - begin) / 10
-    return min(subject.limits.calls, max(int(subject.limits.seconds / 16 / (_RUNS + 1) / took), 10))
+@dataclasses.dataclass
+class _Work:
+    """Calls that are watched."""
+
+    of_what: str
+    run: Callable[[], object]
+    given: str
+    advice: str
 
 
-def _watch(calls: int, work: Callable[[], object], given: str, of_what: str, advice: str) -> None:
-    _repeat(work, calls // 2)
+def _watch_all(subject: Subject, works: list[_Work]) -> None:
+    """As many calls of each as there is time for. LeftOut: too few of one."""
+    took = [_seconds_of(subject, work) for work in works]
+    wanted = [_wanted(subject, seconds * len(works)) for seconds in took]
+    needed = sum(map(operator.mul, wanted, took)) * _CALLS_OF_WATCH
+    share = min(_PART_OF_REST * subject.seconds_left / needed, 1.0)
+    calls = [int(share * each) for each in wanted]
+    for work, number, seconds in zip(works, calls, took, strict=True):
+        if number < min(_FEWEST_CALLS, subject.limits.calls):
+            raise LeftOut(f"left out: a call {work.of_what} takes {seconds:.1g} s; --time-limit gives more time")
+    for work, number in zip(works, calls, strict=True):
+        _watch(number, work)
+
+
+def _seconds_of(subject: Subject, work: _Work) -> float:
+    """One call, the mean of a few."""
+    begin, took = time.monotonic(), 0.0
+    for calls in range(1, _WANTED_CALLS + 1):
+        work.run()
+        took = time.monotonic() - begin
+        if took > _PART_TO_MEASURE * subject.limits.seconds:
+            return took / calls
+    return took / _WANTED_CALLS
+
+
+def _wanted(subject: Subject, seconds: float) -> int:
+    return min(
+        subject.limits.calls, max(int(_PART * subject.limits.seconds / _CALLS_OF_WATCH / seconds), _WANTED_CALLS)
+    )
+
+
+def _watch(calls: int, watched: _Work) -> None:
+    _repeat(watched.run, calls // 2)
     held = _held()
     counts = [_counts()]
     for _ in range(_RUNS):
-        _repeat(work, calls)
+        _repeat(watched.run, calls)
         counts.append(_counts())
     for at, name, least in (
         (0, "memory in use", max(calls * _LEAST_IN_USE, _LEAST_IN_USE_OF_RUN)),
@@ -113,12 +153,13 @@ def _watch(calls: int, work: Callable[[], object], given: str, of_what: str, adv
     ):
         grown = [after[at] - before[at] for before, after in zip(counts, counts[1:], strict=False)]
         if min(grown) >= least:
-            came = f"{name} grows by {sum(grown) / (_RUNS * calls):,.0f} bytes a call, in {_RUNS * calls:,} calls {of_what}"
-            raise CheckFailed(given, came, advice)
+            bytes_a_call = sum(grown) / (_RUNS * calls)
+            came = f"{name} grows by {bytes_a_call:,.0f} bytes a call, in {_RUNS * calls:,} calls {watched.of_what}"
+            raise CheckFailed(watched.given, came, watched.advice)
     for name, before, after in zip(("open files", "threads"), held, _held(), strict=True):
-        if after - before >= min(calls, _MOST_HELD):
-            came = f"{name} grow from {before} to {after} in {_RUNS * calls:,} calls {of_what}"
-            raise CheckFailed(given, came, advice)
+        if after - before >= min(max(calls, _LEAST_HELD), _MOST_HELD):
+            came = f"{name} grow from {before} to {after} in {_RUNS * calls:,} calls {watched.of_what}"
+            raise CheckFailed(watched.given, came, watched.advice)
 
 
 def _repeat(work: Callable[[], object], times: int) -> None:

@@ -32,6 +32,10 @@ class NotNeeded(Exception):
     """A check that is for other operators."""
 
 
+class LeftOut(Exception):
+    """A check that cannot be done here: why."""
+
+
 @dataclasses.dataclass
 class Limits:
     """What a check may use: bytes of a huge input with its results, calls to look for leaks, seconds."""
@@ -88,6 +92,10 @@ class Subject:
     def take(self, found: Mapping[str, Any]) -> None:
         for name in self.FOUND:
             setattr(self, name, found[name])
+
+    @property
+    def seconds_left(self) -> float:
+        return self._begin + self.limits.seconds - time.monotonic()
 
     def in_time(self, items: Iterable[Item], part: float = 0.5) -> Iterator[Item]:
         """Those that begin within a part of the time that a check has; one at least."""
