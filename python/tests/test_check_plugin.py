@@ -155,8 +155,18 @@ def test_what_cannot_be_checked(capfd, tmp_path, few_broken):
     for file, message in ((tmp_path / "none.so", "there is no plugin"), (BROKEN, "cannot be loaded")):
         assert main(["check-plugin", str(file)]) == 2
         assert message in capfd.readouterr().err
-    assert main(["check-plugin", str(few_broken), "--operator", "None"]) == 2
-    assert "nothing was checked" in capfd.readouterr().err
+    for options, message in (
+        (
+            ["--operator", "Right", "--operator", "Hang"],
+            "it has ByData, CountsThreads, Hangs, Right; did you mean Hangs?",
+        ),
+        (["--operator", "None"], "--operator None: the plugin brokenops has no operator None; it has "),
+        (["--check", "memory", "--check", "memry"], "leaks; did you mean memory?"),
+        (["--check", "none"], "--check none: there is no such check; there are of kernels inference, attributes, "),
+    ):
+        assert main(["check-plugin", str(few_broken), *options]) == 2
+        printed = capfd.readouterr()
+        assert message in printed.err and not printed.out
     assert main(["check-plugin", str(few_broken), "--memory", "much"]) == 2
     assert "--memory is 'much'" in capfd.readouterr().err
 

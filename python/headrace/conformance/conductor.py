@@ -3,6 +3,7 @@ writes what came of each as a line of JSON. It stays single-threaded and loads n
 
 import ctypes
 import dataclasses
+import difflib
 import functools
 import gc
 import json
@@ -223,6 +224,8 @@ class Conductor:
 
     def _load(self, note: Note) -> Answer:
         note("loading", self._path)
+        for check in self._checks or ():
+            _check_check(check)
         try:
             module = load_plugin(self._path)
         except Error as error:
@@ -230,10 +233,33 @@ class Conductor:
         name = module.__name__.rpartition(".")[2]
         declared = json.loads(_engine.declarations())["operators"]
         kinds = {op["python_name"]: _kind(op) for op in declared if op["python_module"] == name}
+        for operator in self._operators or ():
+            _check_operator(name, module.__dict__["__all__"], operator, f"--operator {operator}")
         for operator, sample in self._samples.items():
             _check_sample(name, module.__dict__, operator, sample)
         operators = [dataclasses.asdict(Operator(kinds[each], each)) for each in module.__all__]
         return {"name": name, "version": module.__dict__["__version__"], "operators": operators}
+
+
+def _check_check(name: str) -> None:
+    known = {kind: list(battery.checks) for kind, battery in BATTERIES.items()}
+    names = [each for checks in known.values() for each in checks]
+    if name in names:
+        return
+    listed = "; ".join(f"of {kind}s {', '.join(checks)}" for kind, checks in known.items())
+    came = f"--check {name}: there is no such check; there are {listed}{_near(name, names)}"
+    raise CheckFailed(name, came, "name one")
+
+
+def _check_operator(plugin: str, names: list[str], name: str, option: str) -> None:
+    if name not in names:
+        came = f"{option}: the plugin {plugin} has no operator {name}; it has {', '.join(names)}{_near(name, names)}"
+        raise CheckFailed(name, came, "name one")
+
+
+def _near(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _kind(declared: dict[str, Any]) -> str:
@@ -244,8 +270,7 @@ def _kind(declared: dict[str, Any]) -> str:
 
 def _check_sample(plugin: str, classes: dict[str, Any], operator: str, sample: str) -> None:
     """Against the class's signature and bounds."""
-    if operator not in classes["__all__"]:
-        raise CheckFailed(sample, f"--sample {sample}: the plugin {plugin} has no operator {operator}", "name one")
+    _check_operator(plugin, classes["__all__"], operator, f"--sample {sample}")
     positional, named = arguments_of(sample)
     try:
         classes[operator](*positional, **named)
