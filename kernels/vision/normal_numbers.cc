@@ -1,68 +1,126 @@
 #include "kernels/vision/normal_numbers.h"
 
-#include <array>
-#include <bit>
-#include <cmath>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/vision/normal_numbers.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
 namespace headrace {
+namespace HWY_NAMESPACE {
 namespace {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Doubles = hn::ScalableTag<double>;
+using Words = hn::RebindToUnsigned<Doubles>;
+using V = hn::Vec<Doubles>;
+using Bits = hn::Vec<Words>;
+
+constexpr Doubles kDoubles;
+constexpr Words kWords;
+
+// Numbers below 2^52: in the last bits of 2^52, one stands for itself.
+HWY_INLINE V Whole(Bits number) {
+  const Bits at = hn::Set(kWords, 0x4330000000000000);
+  return hn::Sub(hn::BitCast(kDoubles, hn::Or(number, at)), hn::Set(kDoubles, 0x1.0p52));
+}
+
+// The terms from the highest power on.
+template <size_t kTerms>
+HWY_INLINE V Series(V z, const double (&terms)[kTerms]) {
+  V sum = hn::Set(kDoubles, terms[0]);
+  for (size_t i = 1; i < kTerms; ++i) sum = hn::Add(hn::Mul(sum, z), hn::Set(kDoubles, terms[i]));
+  return sum;
+}
+
 // Of a positive normal number, to 13 digits: the exponent, and a series for the rest, which is in [√½, √2).
-double Log(double x) {
+HWY_INLINE V Log(V x) {
   constexpr uint64_t kRootOfHalf = 0x3FE6A09E667F3BCD;
-  const auto bits = std::bit_cast<uint64_t>(x);
-  const int64_t exponent = static_cast<int64_t>(bits - kRootOfHalf) >> 52;
-  const auto rest = std::bit_cast<double>(bits - (static_cast<uint64_t>(exponent) << 52));
-  const double s = (rest - 1) / (rest + 1);
-  const double z = s * s;
-  double series = 1.0 / 15;
-  for (const double term : {1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0}) series = series * z + term;
-  return static_cast<double>(exponent) * std::numbers::ln2 + 2 * s * series;
+  constexpr uint64_t kBias = 1024;
+  const Bits bits = hn::BitCast(kWords, x);
+  const Bits biased = hn::ShiftRight<52>(hn::Sub(bits, hn::Set(kWords, kRootOfHalf - (kBias << 52))));
+  const Bits power = hn::ShiftLeft<52>(hn::Sub(biased, hn::Set(kWords, kBias)));
+  const V rest = hn::BitCast(kDoubles, hn::Sub(bits, power));
+  const V one = hn::Set(kDoubles, 1);
+  const V s = hn::Div(hn::Sub(rest, one), hn::Add(rest, one));
+  const V series = Series(hn::Mul(s, s), {1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
+  const V exponent = hn::Sub(Whole(biased), hn::Set(kDoubles, static_cast<double>(kBias)));
+  return hn::Add(hn::Mul(exponent, hn::Set(kDoubles, std::numbers::ln2)),
+                 hn::Mul(hn::Mul(hn::Set(kDoubles, 2), s), series));
 }
 
-struct Direction {
-  double x;
-  double y;
-};
+// From a number in (0, 1], whose logarithm is finite.
+HWY_INLINE V Radius(Bits word) {
+  const V positive = hn::Mul(hn::Add(Whole(word), hn::Set(kDoubles, 1)), hn::Set(kDoubles, 0x1.0p-32));
+  return hn::Sqrt(hn::Mul(hn::Set(kDoubles, -2), Log(positive)));
+}
 
-// A point of the unit circle, to 10 digits: the first bits choose a quarter of it, the others an angle within ±π / 4.
-Direction DirectionOf(uint32_t word) {
+HWY_INLINE void StoreFloats(V values, float* to) {
+  const hn::Rebind<float, Doubles> floats;
+  hn::StoreU(hn::DemoteTo(floats, values), floats, to);
+}
+
+// A point of the unit circle, to 10 digits, times the radius: the first bits of the word choose a quarter of the
+// circle, the others an angle within ±π / 4.
+HWY_INLINE void StorePoint(V radius, Bits word, float* along, float* across) {
   constexpr double kStep = std::numbers::pi / 2 / (1 << 30);
-  const auto part = static_cast<int32_t>(word & 0x3FFFFFFF) - (1 << 29);
-  const double angle = (static_cast<double>(part) + 0.5) * kStep;
-  const double z = angle * angle;
-  double sine = -1.0 / 39916800;
-  for (const double term : {1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6, 1.0}) sine = sine * z + term;
-  sine *= angle;
-  double cosine = 1.0 / 479001600;
-  for (const double term : {-1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0}) cosine = cosine * z + term;
-  const uint32_t quarter = word >> 30;
-  const double along = quarter % 2 == 0 ? cosine : sine;
-  const double across = quarter % 2 == 0 ? sine : cosine;
-  return {quarter == 1 || quarter == 2 ? -along : along, quarter >= 2 ? -across : across};
-}
-
-// In (0, 1], so that its logarithm is finite.
-double Positive(uint32_t word) { return (static_cast<double>(word) + 1) * 0x1.0p-32; }
-
-std::array<float, 2> Pair(uint32_t of_radius, uint32_t of_direction) {
-  const double radius = std::sqrt(-2 * Log(Positive(of_radius)));
-  const Direction direction = DirectionOf(of_direction);
-  return {static_cast<float>(radius * direction.x), static_cast<float>(radius * direction.y)};
+  const V part = hn::Sub(Whole(hn::And(word, hn::Set(kWords, 0x3FFFFFFF))), hn::Set(kDoubles, 1 << 29));
+  const V angle = hn::Mul(hn::Add(part, hn::Set(kDoubles, 0.5)), hn::Set(kDoubles, kStep));
+  const V z = hn::Mul(angle, angle);
+  const V sine = hn::Mul(Series(z, {-1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6, 1.0}), angle);
+  const V cosine = Series(z, {1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0});
+  const Bits first = hn::And(hn::ShiftRight<30>(word), hn::Set(kWords, 1));
+  const Bits second = hn::ShiftRight<31>(word);
+  const auto odd = hn::RebindMask(kDoubles, hn::Ne(first, hn::Zero(kWords)));
+  const V x = hn::Mul(radius, hn::IfThenElse(odd, sine, cosine));
+  const V y = hn::Mul(radius, hn::IfThenElse(odd, cosine, sine));
+  const Bits minus_x = hn::ShiftLeft<63>(hn::Xor(first, second));
+  const Bits minus_y = hn::ShiftLeft<63>(second);
+  StoreFloats(hn::Xor(x, hn::BitCast(kDoubles, minus_x)), along);
+  StoreFloats(hn::Xor(y, hn::BitCast(kDoubles, minus_y)), across);
 }
 
 }  // namespace
 
+// `pairs` is a multiple of the lanes of every target.
+void Pairs(const uint32_t* HWY_RESTRICT of_radius, const uint32_t* HWY_RESTRICT of_direction, size_t pairs,
+           float* HWY_RESTRICT along, float* HWY_RESTRICT across) {
+  const hn::Rebind<uint32_t, Doubles> narrow;
+  for (size_t i = 0; i < pairs; i += hn::Lanes(kDoubles)) {
+    const V radius = Radius(hn::PromoteTo(kWords, hn::LoadU(narrow, of_radius + i)));
+    StorePoint(radius, hn::PromoteTo(kWords, hn::LoadU(narrow, of_direction + i)), along + i, across + i);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headrace
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headrace {
+
+HWY_EXPORT(Pairs);
+
 void FillNormal(RowRandom& random, absl::Span<float> numbers) {
-  for (size_t i = 0; i < numbers.size(); i += 2) {
-    const uint32_t of_radius = random.Next32();
-    const std::array<float, 2> pair = Pair(of_radius, random.Next32());
-    numbers[i] = pair[0];
-    if (i + 1 < numbers.size()) numbers[i + 1] = pair[1];
+  constexpr size_t kAtOnce = 64;
+  uint32_t of_radius[kAtOnce] = {}, of_direction[kAtOnce] = {};
+  float along[kAtOnce], across[kAtOnce];
+  for (size_t first = 0; first < numbers.size(); first += 2 * kAtOnce) {
+    const size_t count = std::min(2 * kAtOnce, numbers.size() - first);
+    for (size_t i = 0; i < (count + 1) / 2; ++i) {
+      of_radius[i] = random.Next32();
+      of_direction[i] = random.Next32();
+    }
+    HWY_DYNAMIC_DISPATCH(Pairs)(of_radius, of_direction, kAtOnce, along, across);
+    for (size_t i = 0; i < count; ++i) numbers[first + i] = i % 2 == 0 ? along[i / 2] : across[i / 2];
   }
 }
 
 }  // namespace headrace
+#endif  // HWY_ONCE

@@ -13,6 +13,15 @@ Table Identity() {
   return table;
 }
 
+void MapThree(const uint8_t* __restrict__ values, int64_t pixels, const uint8_t* __restrict__ first,
+              const uint8_t* __restrict__ second, const uint8_t* __restrict__ third, uint8_t* __restrict__ target) {
+  for (int64_t i = 0; i < 3 * pixels; i += 3) {
+    target[i] = first[values[i]];
+    target[i + 1] = second[values[i + 1]];
+    target[i + 2] = third[values[i + 2]];
+  }
+}
+
 }  // namespace
 
 ValueTables::ValueTables(int64_t channels) : tables_(static_cast<size_t>(channels), Identity()) {}
@@ -29,15 +38,7 @@ void ValueTables::Then(const PixelStep& step, const PixelFacts& facts) {
 void ValueTables::Run(const PixelRow& row, const PixelFacts&, uint8_t* target) const {
   const uint8_t* const values = row.values;
   if (row.channels == 3) {
-    const uint8_t* const first = tables_[0].data();
-    const uint8_t* const second = tables_[1].data();
-    const uint8_t* const third = tables_[2].data();
-    for (int64_t i = 0; i < 3 * row.pixels; i += 3) {
-      target[i] = first[values[i]];
-      target[i + 1] = second[values[i + 1]];
-      target[i + 2] = third[values[i + 2]];
-    }
-    return;
+    return MapThree(values, row.pixels, tables_[0].data(), tables_[1].data(), tables_[2].data(), target);
   }
   for (int64_t c = 0; c < row.channels; ++c) {
     const uint8_t* const table = tables_[row.plane < 0 ? c : row.plane].data();

@@ -14,36 +14,49 @@ namespace {
 class RowCopy {
  public:
   RowCopy(const Image& image, const Window& window, Border border, const std::vector<uint8_t>& pixel)
-      : window_(window), pixel_(pixel), pixel_bytes_(image.pixel_bytes()) {
+      : left_(window.left), width_(window.width), pixel_bytes_(image.pixel_bytes()) {
     begin_ = std::clamp<int64_t>(-window.left, 0, window.width);
     end_ = std::clamp<int64_t>(image.width - window.left, begin_, window.width);
-    for (int64_t x = 0; x < window.width; ++x) {
+    if (border == Border::kConstant) {
+      blank_.resize(static_cast<size_t>(width_ * pixel_bytes_));
+      FillRun(pixel, width_, blank_.data());
+      return;
+    }
+    for (int64_t x = 0; x < width_; ++x) {
       if (x < begin_ || x >= end_) outside_.push_back(BorderIndex(window.left + x, image.width, border));
     }
   }
 
   void operator()(const uint8_t* source, uint8_t* target) const {
-    if (source == nullptr) return FillRun(pixel_, window_.width, target);
-    const int64_t* index = outside_.data();
-    for (int64_t x = 0; x < begin_; ++x) Put(source, *index++, target + x * pixel_bytes_);
+    if (source == nullptr) return CopyBlank(0, width_, target);
     if (end_ > begin_) {
-      std::memcpy(target + begin_ * pixel_bytes_, source + (window_.left + begin_) * pixel_bytes_,
+      std::memcpy(target + begin_ * pixel_bytes_, source + (left_ + begin_) * pixel_bytes_,
                   (end_ - begin_) * pixel_bytes_);
     }
-    for (int64_t x = end_; x < window_.width; ++x) Put(source, *index++, target + x * pixel_bytes_);
+    if (!blank_.empty()) {
+      CopyBlank(0, begin_, target);
+      return CopyBlank(end_, width_, target);
+    }
+    const int64_t* index = outside_.data();
+    for (int64_t x = 0; x < begin_; ++x) Put(source, *index++, target + x * pixel_bytes_);
+    for (int64_t x = end_; x < width_; ++x) Put(source, *index++, target + x * pixel_bytes_);
   }
 
  private:
+  void CopyBlank(int64_t begin, int64_t end, uint8_t* target) const {
+    std::memcpy(target + begin * pixel_bytes_, blank_.data() + begin * pixel_bytes_, (end - begin) * pixel_bytes_);
+  }
   void Put(const uint8_t* source, int64_t index, uint8_t* target) const {
-    std::memcpy(target, index < 0 ? pixel_.data() : source + index * pixel_bytes_, pixel_bytes_);
+    std::memcpy(target, source + index * pixel_bytes_, pixel_bytes_);
   }
 
-  const Window& window_;
-  const std::vector<uint8_t>& pixel_;
-  int64_t pixel_bytes_;
+  const int64_t left_;
+  const int64_t width_;
+  const int64_t pixel_bytes_;
   int64_t begin_;  // columns [begin, end) of the window are on the image
   int64_t end_;
-  std::vector<int64_t> outside_;  // the source positions of the other columns, from left to right
+  std::vector<uint8_t> blank_;    // a row without the image; where the border is constant
+  std::vector<int64_t> outside_;  // else the source positions of the other columns, from left to right
 };
 
 }  // namespace
@@ -64,7 +77,13 @@ absl::StatusOr<std::vector<uint8_t>> PixelOf(std::string_view attribute, absl::S
 }
 
 void FillRun(const std::vector<uint8_t>& pixel, int64_t count, uint8_t* target) {
-  for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * pixel.size(), pixel.data(), pixel.size());
+  const size_t bytes = static_cast<size_t>(count) * pixel.size();
+  if (bytes == 0) return;
+  std::memcpy(target, pixel.data(), pixel.size());
+  // Doubles what is filled.
+  for (size_t filled = pixel.size(); filled < bytes; filled *= 2) {
+    std::memcpy(target + filled, target, std::min(filled, bytes - filled));
+  }
 }
 
 Border BorderOf(std::string_view name) {
