@@ -21,9 +21,6 @@ void PutOrdersAbove(proto::Graph& graph);
 // so orders at the top of these are left out.
 void PutChoicesBelow(proto::Graph& graph);
 
-// Whether its second input has values of the rows of its first one, by their numbers.
-bool TakesValues(const proto::Node& node);
-
 // Operators of a canonical graph that name rows by number where rows have none, or other ones in each epoch.
 std::vector<Mistake> FindChoicesWithoutNumbers(const proto::Graph& graph);
 

@@ -7,7 +7,6 @@
 #include "ir/branches.h"
 #include "ir/declaration.h"
 #include "ir/graph.h"
-#include "ir/orders.h"
 #include "ir/parameters.h"
 #include "ir/passes/graph_editor.h"
 #include "ir/passes/side_effects.h"
@@ -84,12 +83,12 @@ class Marker {
   void OverIndices(const proto::Node& node, Rows& rows) const {
     // The user may write to arrays between epochs: ActsBesides counts references.
     bool same = !ActsBesides(node);
-    const Traits& traits = Registry::Global().Find(node.op())->traits;
-    // Behind the first input of a choice are values, which say which rows come and not what they are.
-    const int of_rows = traits.by_number || TakesValues(node) ? 1 : node.inputs_size();
+    const Declaration& declaration = *Registry::Global().Find(node.op());
+    // The second of two inputs has values, which say which rows come and not what they are.
+    const int of_rows = declaration.max_inputs == 2 ? 1 : node.inputs_size();
     for (int i = 0; i < of_rows; ++i) same &= rows_[node.inputs(i)].same;
     // Pairs of shuffled rows differ in each epoch.
-    same &= !traits.side_by_side || !rows.shuffled;
+    same &= !declaration.traits.side_by_side || !rows.shuffled;
     rows.same = same;
     rows.shuffled |= node.salt() != 0;
   }

@@ -117,7 +117,7 @@ class Methods:
                 first axis, of columns in which it has no fixed length, to one below the bucket's upper
                 boundary, so that a bucket gives one shape.
             pad_value: What padding is filled with.
-            length: The lengths by which batches are formed: the name of a column of the listing, or a
+            length: The lengths by which batches are formed: the name of a column of the source, or a
                 number for each row, as a list or an array, in the order that the source has without
                 shuffling. None: they are measured as rows come.
 
