@@ -106,7 +106,9 @@ def test_a_class_is_like_those_of_headrace(myops, libraries, capsys):
     assert main(["ops", "--plugin", str(libraries["myops"])]) == 0
     assert "operators of the plugin myops:\n  myops.Center" in capsys.readouterr().out
     assert main(["ops", "--plugin", str(libraries["myops"]), "myops.Scale"]) == 0
-    assert capsys.readouterr().out.startswith("myops.Scale (version 2)\n\nmyops.Scale(factor=2.0)\n\nMultiplies by a factor.\n")
+    assert capsys.readouterr().out.startswith(
+        "myops.Scale (version 2)\n\nmyops.Scale(factor=2.0)\n\nMultiplies by a factor.\n"
+    )
 
 
 def test_rows_go_through_it(myops):
