@@ -70,11 +70,11 @@ class BucketedSource : public IndexedSource {
         bucket_of_(std::move(bucket_of)),
         of_values_(std::move(of_values)) {}
 
-  // Before anything else: forms the batches of the run's first epoch, of so many rows.
-  void Measure(uint64_t first_epoch, uint64_t rows) {
-    epoch_ = first_epoch;
-    rows_ = rows;
-    With(first_epoch, [&](const FormedBatches& formed) { first_size_ = formed.count() * largest_; });
+  // Before anything else: forms the batches of the run's first epoch.
+  absl::Status Measure(uint64_t first_epoch) {
+    HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch begun, Begin(first_epoch));
+    first_size_ = begun.rows;
+    return absl::OkStatus();
   }
 
   uint64_t size() const override { return first_size_; }
@@ -88,10 +88,7 @@ class BucketedSource : public IndexedSource {
   }
 
   absl::StatusOr<BegunEpoch> Begin(uint64_t epoch) override {
-    BegunEpoch begun{input_->size(), 0};
-    if (input_->properties().begins) {
-      HEADRACE_ASSIGN_OR_RETURN(begun, input_->Begin(epoch));
-    }
+    HEADRACE_ASSIGN_OR_RETURN(BegunEpoch begun, input_->Begin(epoch));
     HEADRACE_RETURN_IF_ERROR(CheckRows(begun.rows));
     rows_ = begun.rows;
     With(epoch, [&](const FormedBatches& formed) { begun.rows = formed.count() * largest_; });
@@ -158,7 +155,7 @@ class BucketedSource : public IndexedSource {
     return std::move(former).Finish();
   }
 
-  // Begin, which comes first, says how many rows the epoch has; Measure does of the run's first one.
+  // Begin, which comes first, says how many rows the epoch has.
   template <typename Use>
   void With(uint64_t epoch, Use use) const {
     batches_.With(epoch, [&] { return std::make_shared<const FormedBatches>(Form(epoch, rows_)); }, use);
@@ -229,22 +226,16 @@ absl::Status CheckInput(const IndexedProperties& input) {
 
 absl::StatusOr<std::unique_ptr<IndexedSource>> Make(const OpArguments& arguments, IndexedSources inputs) {
   std::unique_ptr<IndexedSource> rows = std::move(inputs[0]);
-  const IndexedProperties properties = rows->properties();
-  HEADRACE_RETURN_IF_ERROR(CheckInput(properties));
+  HEADRACE_RETURN_IF_ERROR(CheckInput(rows->properties()));
   HEADRACE_RETURN_IF_ERROR(BucketedSource::CheckRows(std::max(rows->size(), rows->numbers())));
   HEADRACE_RETURN_IF_ERROR(CheckFits(rows->numbers(), rows->size(), arguments.run->memory));
   LengthBuckets buckets(arguments.attributes);
   HEADRACE_ASSIGN_OR_RETURN(BucketOfRow bucket_of, ReadBuckets(arguments, buckets, *inputs[1], rows->numbers()));
   std::vector<Fingerprint> of_values;
   inputs[1]->AddFingerprints(of_values);
-  uint64_t size = rows->size();
-  if (properties.begins) {
-    HEADRACE_ASSIGN_OR_RETURN(const BegunEpoch begun, rows->Begin(arguments.first_epoch));
-    size = begun.rows;
-  }
   auto source =
       std::make_unique<BucketedSource>(std::move(rows), std::move(buckets), std::move(bucket_of), std::move(of_values));
-  source->Measure(arguments.first_epoch, size);
+  HEADRACE_RETURN_IF_ERROR(source->Measure(arguments.first_epoch));
   return source;
 }
 
