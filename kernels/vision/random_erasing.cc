@@ -66,14 +66,12 @@ struct Planes {
 absl::StatusOr<Planes> PlanesOf(const Tensor& input, bool channels_first) {
   HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kFixedSize));
   if (channels_first && input.rank() != 3) return NotPlanes(input.TypeName());
-  HEADRACE_ASSIGN_OR_RETURN(Tensor tensor, input.Contiguous());
   Planes planes;
-  if (channels_first) {
-    planes = {.count = tensor.dim(0), .height = tensor.dim(1), .width = tensor.dim(2)};
-  } else {
-    planes = {.height = tensor.dim(0), .width = tensor.dim(1), .channels = tensor.rank() == 3 ? tensor.dim(2) : 1};
-  }
-  planes.tensor = std::move(tensor);
+  HEADRACE_ASSIGN_OR_RETURN(planes.tensor, input.Contiguous());
+  planes.count = channels_first ? input.dim(0) : 1;
+  planes.height = input.dim(channels_first ? 1 : 0);
+  planes.width = input.dim(channels_first ? 2 : 1);
+  planes.channels = input.rank() == 3 && !channels_first ? input.dim(2) : 1;
   return planes;
 }
 

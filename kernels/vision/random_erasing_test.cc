@@ -108,7 +108,7 @@ TEST(RandomErasing, ErasesColumnsOfOneRowAlike) {
 }
 
 // (H, W, C) as (C, H, W).
-Tensor Planes(const Tensor& image) { return *RunKernel("HWC2CHW", image)->Contiguous(); }
+Tensor Planes(const Tensor& image) { return *RunKernel("HWC2CHW", {}, image)->Contiguous(); }
 
 TEST(RandomErasing, ErasesPlanesAsPixels) {
   const Tensor image = *Golden("source").Slice(0, 0, 24).Slice(1, 0, 32).Contiguous();
@@ -160,7 +160,7 @@ TEST(RandomErasing, RefusesLayoutsAndNoiseThatCannotBe) {
   EXPECT_THAT(MessageOf(RunKernel("RandomErasing", {{"layout", ir::StringValue("CHW")}}, gray)),
               HasSubstr("layout='CHW' needs shape (C, H, W)"));
   const fixture::Given both = {{"noise", ir::BoolValue(true)}, {"value", ir::IntValue(3)}};
-  EXPECT_THAT(MessageOf(RunKernel("RandomErasing", both, *RunKernel("ToFloat", source))),
+  EXPECT_THAT(MessageOf(RunKernel("RandomErasing", both, *RunKernel("ToFloat", {}, source))),
               HasSubstr("takes either value or noise=True"));
 }
 
