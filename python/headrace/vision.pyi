@@ -1501,20 +1501,25 @@ class RandomEqualize(Kernel):
 class RandomErasing(Kernel):
     """Erases a random rectangle in some rows, chosen at random.
 
-    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type and shape, with a
-    rectangle of `value` with probability `p`. The rectangle is drawn as torchvision's RandomErasing
-    draws it: its area's share uniform in `scale`, its ratio log-uniform in `ratio`, its position
-    uniform; it must be smaller than the image on both sides, and after ten that are not, the image
-    stays as it is. torchvision's value='random' is not offered.
+    Takes numbers of any type, of shape (H, W, C) or (H, W), or (C, H, W) with layout='CHW', and gives
+    the same type and shape, with a rectangle of `value` with probability `p`. The rectangle is drawn as
+    torchvision's RandomErasing draws it: its area's share uniform in `scale`, its ratio log-uniform in
+    `ratio`, its position uniform; it must be smaller than the image on both sides, and after ten that
+    are not, the image stays as it is. The layout changes nothing of what is drawn.
 
     Errors: a value that the type cannot hold, a number of values that is not the number of channels, an
-    interval that ends before it begins, another rank, bytes or strings.
+    interval that ends before it begins, another rank, bytes or strings, `noise` with another type than
+    float32 or with a `value`.
 
     Args:
         p: How likely a rectangle of a row is erased (at least 0, at most 1).
         scale: The least and the greatest share of the image's area (at least 0, at most 1).
         ratio: The least and the greatest height over width (above 0).
         value: What erased pixels hold: one number, or one per channel, in the units of the input.
+        noise: Whether each erased number becomes a normal one of its own, of mean 0 and deviation
+            1, instead of `value`: torchvision's value='random', for float32. The bits are the same
+            on every CPU.
+        layout: The axes: HWC channels last, or none; CHW channels first.
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
@@ -1529,6 +1534,8 @@ class RandomErasing(Kernel):
         scale: Sequence[float] | Parameter = (0.02, 0.33),
         ratio: Sequence[float] | Parameter = (0.3, 3.3),
         value: float | Sequence[float] | Parameter = 0,
+        noise: bool = False,
+        layout: Literal["HWC", "CHW"] = "HWC",
         *,
         seed: int | None = None,
         name: str | None = None,
