@@ -8,6 +8,7 @@
 #include "kernels/vision/box_format.h"
 #include "kernels/vision/canvas_boxes.h"
 #include "kernels/vision/picture_size.h"
+#include "kernels/vision/target_labels.h"
 
 namespace headrace {
 namespace {
@@ -22,7 +23,7 @@ class PlaceBoxes : public Kernel {
     if (inputs.size() < 2) return GraphError("needs a picture and its boxes; got ", inputs.size(), " columns");
     const Tensor& given = inputs[1];
     HEADRACE_ASSIGN_OR_RETURN(std::vector<Box> boxes, RowsOfFour(given));
-    for (const Tensor& label : inputs.subspan(2)) HEADRACE_RETURN_IF_ERROR(CheckLabels(label, boxes.size()));
+    for (const Tensor& label : inputs.subspan(2)) HEADRACE_RETURN_IF_ERROR(CheckLabels(label, boxes.size(), kOwnerBox));
     HEADRACE_RETURN_IF_ERROR(format_.CheckDType(given.dtype()));
     HEADRACE_ASSIGN_OR_RETURN(const PictureSize size, SizeOfPicture(inputs[0], options_));
     for (Box& box : boxes) box = format_.ToCorners(box, size);
