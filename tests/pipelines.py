@@ -447,6 +447,26 @@ def detection(data: pathlib.Path) -> hr.Dataset:
     return moved.map(T.PadEnd((3, 4)), "boxes").map(T.PadEnd((3,), -1), "label").batch(3)
 
 
+def poses(data: pathlib.Path) -> hr.Dataset:
+    """Keypoints in groups, cropped among boxes, clamped by chance, and removed with their labels."""
+    draws = np.random.default_rng(9)
+    given = with_targets(data)
+    points = draws.uniform(0, 60, (len(given), 4, 5, 2)).astype(np.float32)
+    rows = given.zip(hr.Numpy({"points": points, "person": np.arange(4 * len(given)).reshape(-1, 4)}))
+    boxes = hr.boxes("boxes", format="xywh", relative=True)
+    steps = [
+        V.Decode(),
+        V.RandomIoUCrop(min_scale=0.5),
+        V.RandomHorizontalFlip(),
+        V.RandomAffine(15, translate=(0.1, 0.1)),
+        V.RandomApply([V.ClampKeypoints(), V.RandomVerticalFlip()]),
+        V.SanitizeKeypoints(),
+        V.Resize((24, 32)),
+    ]
+    moved = rows.map(steps, ["image", boxes, hr.keypoints("points", labels="person")]).shuffle(3)
+    return moved.project(["image", "points", "person"]).batch(3, ragged="splits")
+
+
 def objects_of_labels(data: pathlib.Path) -> hr.Dataset:
     """Labels as MXNet's detection records have them, and crops that depend on the boxes in them."""
     draws = np.random.default_rng(8)
@@ -469,13 +489,14 @@ def objects_of_labels(data: pathlib.Path) -> hr.Dataset:
 
 
 def segmentation(data: pathlib.Path) -> hr.Dataset:
-    """Every kernel that moves masks and boxes, on small pictures."""
+    """Every kernel that moves masks, boxes and keypoints, on small pictures."""
     draws = np.random.default_rng(6)
     rows = hr.Numpy(
         {
             "image": draws.integers(0, 256, (11, 30, 34, 3), np.uint8),
             "mask": draws.integers(0, 5, (11, 30, 34), np.int32),
             "boxes": np.sort(draws.integers(0, 30, (11, 2, 2, 2)), -2).reshape(11, 2, 4),
+            "points": draws.uniform(0, 30, (11, 3, 2)),
         },
         shuffle=True,
     )
@@ -502,7 +523,7 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.Crop(3, 4, height=40, width=50),
         V.Resize((20, 24)),
     ]
-    columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes")]
+    columns = ["image", hr.mask("mask", fill=-1), hr.boxes("boxes"), hr.keypoints("points")]
     return rows.map(steps, columns).map(V.ElasticTransform(), ["image", hr.mask("mask")]).repeat(2).batch(4)
 
 
@@ -1072,6 +1093,7 @@ PIPELINES: dict[str, Build] = {
         chosen_policies,
         chosen_pairs,
         detection,
+        poses,
         objects_of_labels,
         segmentation,
         kernels_on_images,

@@ -15,7 +15,7 @@ from headrace import _engine
 from headrace.chooser import Chooser, flattened
 from headrace.doubts import location_of, warn_once
 from headrace.errors import GraphError
-from headrace.mapping import check_has_boxes
+from headrace.mapping import check_needs_no_target
 from headrace.options import shown, whole
 from headrace.parameters import Parameter
 from headrace.target_chain import TargetChain
@@ -49,7 +49,7 @@ class Composed:
         _refuse_parameters(steps)
         self._chain: _engine.EagerChain | TargetChain
         if columns is None:
-            check_has_boxes(kernels)
+            check_needs_no_target(kernels)
             self._chain = _engine.EagerChain(steps)
         else:
             self._chain = TargetChain(self._kernels, columns)
@@ -74,7 +74,7 @@ class Composed:
 
         Args:
             values: Arrays, bytes, PIL images or torch tensors. What comes out is of the same kind, as far as it can be.
-                Where `compose` got columns, one value for each, the labels of boxes behind them.
+                Where `compose` got columns, one value for each, the labels of boxes and keypoints behind them.
             rng: Takes one 64-bit number from it, which determines this call's draws.
             layout: "CHW" for arrays of three axes whose channels come first; results are so too. None: "HWC", and an
                 array that seems to have its channels first is refused.

@@ -185,7 +185,7 @@ def test_boxes_that_are_named_are_not_doubted(recwarn):
         (V.Invert(), ["a", hr.mask("a")], 'compose: columns names "a" twice'),
         (V.Invert(), [], "compose: columns is empty"),
         (V.Invert(), ["a", 4], "compose: columns is 4; it must be a text"),
-        (V.SanitizeBoxes(), ["a"], "compose: SanitizeBoxes removes boxes, and there are none"),
+        (V.SanitizeBoxes(), ["a"], "compose: SanitizeBoxes changes boxes, and there are none"),
         (V.RandomHorizontalFlip(hr.parameter("p", default=0.5)), FOLLOWED, "whose value depends on an epoch"),
     ],
 )
