@@ -71,12 +71,18 @@ void CanvasTarget::Flip(Axis axis) {
 }
 
 void CanvasTarget::Turn(int quarters) {
-  for (; quarters > 0; --quarters) {
-    const auto width = static_cast<double>(width_);
-    ChangePoints([width](PlanePoint& point) { point = {point[1], width - point[0]}; });
-    Reorder(kDown);
-    std::swap(height_, width_);
-  }
+  const auto width = static_cast<double>(width_);
+  const auto height = static_cast<double>(height_);
+  // At once: what is subtracted twice is not what it was.
+  ChangePoints([&](PlanePoint& point) {
+    const auto [x, y] = point;
+    if (quarters == 1) point = {y, width - x};
+    if (quarters == 2) point = {width - x, height - y};
+    if (quarters == 3) point = {height - y, x};
+  });
+  if (quarters == 1 || quarters == 2) Reorder(kDown);
+  if (quarters == 2 || quarters == 3) Reorder(kAcross);
+  if (quarters % 2 == 1) std::swap(height_, width_);
 }
 
 void CanvasTarget::Warp(const PlaneMap& map, int64_t height, int64_t width) {

@@ -29,7 +29,7 @@ class CanvasTarget {
   void Follow(const MovePlan& plan);
   // `map` leads from the result, of this size, to the picture.
   void Warp(const PlaneMap& map, int64_t height, int64_t width);
-  // Turned counter-clockwise by 1, 2 or 3 quarters, canvas and all.
+  // Turned counter-clockwise by so many quarters, 0 to 3, canvas and all.
   void Turn(int quarters);
 
  protected:

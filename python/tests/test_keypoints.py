@@ -97,22 +97,20 @@ def test_resizing_multiplies():
 
 
 def test_points_are_resized_with_what_is_cut():
-    """The cut is read off the boxes."""
-    whole = np.tile([[0.0, 0, WIDTH, HEIGHT], [-WIDTH, -HEIGHT, 2 * WIDTH, 2 * HEIGHT]], (ROWS, 1, 1))
-    given = hr.Numpy({"image": PICTURES, "points": POINTS})
+    """The cut is read off the corners of the picture, and is that of boxes."""
+    corners = np.tile([[0.0, 0], SIZE], (ROWS, 1, 1))
+    whole = np.tile([0.0, 0, WIDTH, HEIGHT], (ROWS, 1, 1))
+    given = hr.Numpy({"image": PICTURES, "points": np.concatenate([corners, POINTS], 1), "boxes": whole})
     kernel = V.RandomResizedCrop(64, scale=(0.2, 0.9))
-    rows = read(given.map(kernel, ["image", hr.keypoints("points")]), seed=3)
-    corners = np.stack([np.zeros((ROWS, 2)), np.tile(SIZE, (ROWS, 1))], 1)
-    of_corners = given.project("image").zip(hr.Numpy({"points": corners, "boxes": whole}))
-    for row, other, points in zip(
-        rows, read(of_corners.map(kernel, ["image", hr.keypoints("points"), hr.boxes("boxes")]), seed=3), POINTS,
-        strict=True,
-    ):  # fmt: skip
-        first, last = other["points"]
-        np.testing.assert_allclose(row["points"], first + points * (last - first) / SIZE, atol=1e-9)
+    rows = read(given.map(kernel, ["image", hr.keypoints("points"), hr.boxes("boxes")]))
+    for row, points in zip(rows, POINTS, strict=True):
+        first, last = row["points"][:2]
+        np.testing.assert_allclose(row["points"][2:], first + points * (last - first) / SIZE, atol=1e-9)
         # What of the picture is left fills the result.
-        np.testing.assert_allclose(np.clip(other["points"], 0, 64).ravel(), other["boxes"][0], atol=1e-9)
-        assert (first <= 1e-9).all() and (last >= 64 - 1e-9).all()
+        assert (first <= 1e-9).all() and (last >= 64 - 1e-9).all() and (last - first > 64 + 1e-9).any()
+        np.testing.assert_allclose(row["boxes"], [[0, 0, 64, 64]], atol=1e-9)
+        cut = -first * SIZE / (last - first)
+        np.testing.assert_allclose(cut, cut.round(), atol=1e-9)
 
 
 def affine_matrix(angle: float, translate: Any, scale: float, shear: Any, center: Any) -> np.ndarray:
