@@ -192,9 +192,17 @@ TEST(PlaceBoxes, FindsTheSizeInWhatIsEncoded) {
 
 TEST(PlaceBoxes, RefusesLabelsOfAnotherNumber) {
   const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kHeight, kWidth, 3});
-  const Tensor labels = *Tensor::Allocate(DType::kInt64, {3});
-  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {picture, Floats64({1, 2, 3, 4}), labels})),
-              HasSubstr("needs one label a box, of shape (1, …); got int64 (3,)"));
+  const Tensor one = *Tensor::Allocate(DType::kInt64, {1});
+  const Tensor three = *Tensor::Allocate(DType::kInt64, {3});
+  const Given columns = {{"columns", ir::StringsValue(std::vector<std::string>{"objects", "kind", "name"})}};
+  const auto placed = fixture::RunKernel("PlaceBoxes", columns, {picture, Floats64({1, 2, 3, 4}), one, three});
+  EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
+  EXPECT_THAT(MessageOf(placed),
+              HasSubstr("column \"name\" is int64 (3,), and column \"objects\" has 1; labels need one element for each "
+                        "box, of shape (1, …)"));
+  const Tensor none = *Tensor::Allocate(DType::kInt64, {});
+  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceBoxes", {}, {picture, Floats64({1, 2, 3, 4}), none})),
+              HasSubstr("labels is int64 (), and what they label has 1"));
 }
 
 TEST(PlaceBoxes, RefusesWholeNumbersAsParts) {

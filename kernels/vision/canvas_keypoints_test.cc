@@ -135,14 +135,14 @@ TEST(CanvasKeypoints, AreFlippedAsMiddlesOfPixels) {
 }
 
 TEST(CanvasKeypoints, AreTurnedAsPlaces) {
-  const Tensor points = OnCanvas({0, 0, 32, 24, 2.25, 7.5});
+  const Tensor points = OnCanvas({0, 0, 32, 24, 0.1, 7.5});
   const auto turned = [&points](double angle) {
     return Moved("Rotate", {{"angle", ir::FloatValue(angle)}, {"expand", ir::BoolValue(true)}}, points);
   };
-  EXPECT_THAT(turned(90), ElementsAre(0, 32, 24, 0, 7.5, 29.75, kHeight, kWidth));
-  EXPECT_THAT(turned(180), ElementsAre(32, 24, 0, 0, 29.75, 16.5, kWidth, kHeight));
-  EXPECT_THAT(turned(270), ElementsAre(24, 0, 0, 32, 16.5, 2.25, kHeight, kWidth));
-  EXPECT_THAT(turned(360), ElementsAre(0, 0, 32, 24, 2.25, 7.5, kWidth, kHeight));
+  EXPECT_THAT(turned(90), ElementsAre(0, 32, 24, 0, 7.5, 32 - 0.1, kHeight, kWidth));
+  EXPECT_THAT(turned(180), ElementsAre(32, 24, 0, 0, 32 - 0.1, 16.5, kWidth, kHeight));
+  EXPECT_THAT(turned(270), ElementsAre(24, 0, 0, 32, 16.5, 0.1, kHeight, kWidth));
+  EXPECT_THAT(turned(360), ElementsAre(0, 0, 32, 24, 0.1, 7.5, kWidth, kHeight));
 }
 
 TEST(CanvasKeypoints, LeaveThePictureAndComeBack) {
@@ -220,8 +220,12 @@ TEST(PlaceKeypoints, RefusesLabelsOfAnotherNumber) {
   const Tensor picture = *Tensor::Allocate(DType::kUInt8, {kHeight, kWidth, 3});
   const Tensor groups = *Tensor::Allocate(DType::kFloat32, {2, 3, 2});
   const Tensor labels = *Tensor::Allocate(DType::kInt64, {6});
-  EXPECT_THAT(MessageOf(fixture::RunKernel("PlaceKeypoints", {}, {picture, groups, labels})),
-              HasSubstr("needs one label a keypoint, of shape (2, …); got int64 (6,)"));
+  const Given columns = {{"columns", ir::StringsValue(std::vector<std::string>{"points", "part"})}};
+  const auto placed = fixture::RunKernel("PlaceKeypoints", columns, {picture, groups, labels});
+  EXPECT_EQ(KindOf(placed.status()), ErrorKind::kData);
+  EXPECT_THAT(MessageOf(placed),
+              HasSubstr("column \"part\" is int64 (6,), and column \"points\" has 2; labels need one "
+                        "element for each keypoint"));
 }
 
 TEST(ClampKeypoints, MovesThoseOutsideToTheBorder) {

@@ -65,9 +65,13 @@ class TargetStepWriter(StepWriter):
         for mask in self._masks:
             self._write("MatchMask", reads, [picture, mask.column], mask.column)
         for each in self._boxes:
-            self._write("PlaceBoxes", _format(each) | reads, [picture, *target_columns(each)], each.column)
+            self._place("PlaceBoxes", _format(each) | reads, each)
         for points in self._keypoints:
-            self._write("PlaceKeypoints", reads, [picture, *target_columns(points)], points.column)
+            self._place("PlaceKeypoints", reads, points)
+
+    def _place(self, kernel: str, attributes: dict[str, Any], target: Boxes | Keypoints) -> None:
+        columns = target_columns(target)
+        self._write(kernel, attributes | {"columns": columns}, [self._pictures[0], *columns], target.column)
 
     def _write(self, kernel: str, attributes: dict[str, Any], inputs: list[str], output: str) -> None:
         self.steps.append((kernel, attributes, inputs, [output], 0, self._location, []))

@@ -200,7 +200,7 @@ def test_errors_speak_of_the_call():
         call(IMAGES[0], MASKS[0], BOXES[0])
     with pytest.raises(hr.DataError, match="the mask has height 9 and width 44, but its picture has height 30"):
         call(IMAGES[0], MASKS[0, :9], BOXES[0], LABELS[0])
-    with pytest.raises(hr.GraphError, match=r"needs one label a box, of shape \(5, …\)"):
+    with pytest.raises(hr.DataError, match='column "labels" is int64 .4,., and column "boxes" has 5; labels need one'):
         call(IMAGES[0], MASKS[0], BOXES[0], LABELS[0, :4])
     with pytest.raises(hr.GraphError, match="hr.compose"):
         V.RandomIoUCrop()(IMAGES[0])

@@ -47,6 +47,40 @@ def assert_equal(found: list[dict[str, Any]], expected: list[dict[str, Any]]) ->
 
 # ---- torchvision's definitions ----
 
+# What torchvision 0.29.1 gives for these points, float32, of a picture of this size.
+THREE = np.tile(np.float32([[3.25, 7.5], [40, 2], [-4.5, 33]]), (ROWS, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        (V.RandomHorizontalFlip(1), [39.75, 7.5, 3, 2, 47.5, 33]),
+        (V.RandomVerticalFlip(1), [3.25, 21.5, 40, 27, -4.5, -4]),
+        (V.Crop(5, 6, 10, 12), [-2.75, 2.5, 34, -3, -10.5, 28]),
+        (V.CenterCrop(20), [-8.75, 2.5, 28, -3, -16.5, 28]),
+        (V.Pad((1, 2, 3, 4)), [4.25, 9.5, 41, 4, -3.5, 35]),
+        (V.Resize((17, 51)), [3.767, 4.25, 46.3636, 1.1333, -5.2159, 18.7]),
+        (V.Resize(25, max_size=30), [2.2159, 5, 27.2727, 1.3333, -3.0682, 22]),
+        (V.Rotate(33), [2.1901, 18.922, 30.0158, -5.7062, 9.5787, 44.529]),
+        (V.Rotate(90), [14.5, 33.75, 9, -3, 40, 41.5]),
+        (V.Rotate(90, expand=True), [7.5, 40.75, 2, 4, 33, 48.5]),
+        (V.Rotate(180), [40.75, 22.5, 4, 28, 48.5, -3]),
+        (V.Rotate(270, expand=True), [22.5, 3.25, 28, 40, -3, -4.5]),
+        (V.Rotate(100, center=(5.0, 6.0)), [6.7811, 7.4629, -5.0169, -27.7737, 33.2395, 10.6672]),
+        (V.Affine(20, (4, -3), 1.2, (10, -5)), [10.0521, -5.3292, 53.489, 7.6712, -13.7833, 17.191]),
+        (V.Affine(-50, scale=0.5, center=(3.0, 9.0)), [2.5058, 8.4222, 12.2104, -7.4216, 9.7821, 19.5861]),
+        (
+            V.Perspective((0, 0, 43, 0, 43, 29, 0, 29), (3, 2, 40, 0, 43, 25, 1, 29)),
+            [5.5822, 8.1287, 37.7208, 1.6752, -4.1492, 33.8239],
+        ),
+        (V.ClampKeypoints(), [3.25, 7.5, 40, 2, 0, 29]),
+    ],
+    ids=repr,
+)
+def test_values_are_torchvisions(kernel, expected):
+    for row in moved(kernel, THREE):
+        np.testing.assert_allclose(row["points"].ravel(), expected, atol=1e-3)
+
 
 @pytest.mark.parametrize("points", [POINTS, POINTS.astype(np.float32), GROUPS], ids=["float64", "float32", "groups"])
 def test_flips_take_points_for_middles_of_pixels(points):
@@ -365,7 +399,8 @@ def test_what_does_not_fit_is_refused_when_the_graph_is_built(call, message):
 
 def test_labels_must_be_one_a_point():
     given = hr.Numpy({"image": PICTURES, "points": POINTS, "label": LABELS[:, :4]})
-    with pytest.raises(hr.GraphError, match=re.escape("needs one label a keypoint, of shape (5, …); got int64 (4,)")):
+    message = 'column "label" is int64 (4,), and column "points" has 5; labels need one element for each keypoint'
+    with pytest.raises(hr.DataError, match=re.escape(message)):
         read(given.map(V.RandomHorizontalFlip(), ["image", hr.keypoints("points", labels="label")]))
 
 

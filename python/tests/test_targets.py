@@ -330,9 +330,19 @@ def test_sanitizing_removes_boxes_with_their_labels():
 
 
 def test_labels_must_be_one_a_box():
-    dataset = rows(image=PICTURES, boxes=BOXES, label=LABELS[:, :4])
-    with pytest.raises(hr.GraphError, match=re.escape("needs one label a box, of shape (5, …); got int64 (4,)")):
-        read(dataset.map(V.RandomHorizontalFlip(), ["image", hr.boxes("boxes", labels="label")]))
+    """In every row; one in which they are not is damaged data."""
+
+    def kinds(number: Any) -> Any:
+        return np.arange(5 if number != 3 else 4)
+
+    dataset = rows(image=PICTURES, boxes=BOXES).zip(hr.Range(ROWS).map(kinds, "value", "kind"))
+    mapped = dataset.map(V.RandomHorizontalFlip(1), ["image", hr.boxes("boxes", labels=["kind"])])
+    message = (
+        'column "kind" is int64 (4,), and column "boxes" has 5; labels need one element for each box, of shape (5, …)'
+    )
+    with pytest.raises(hr.DataError, match=rf"(?s){re.escape(message)}.*record 3"):
+        read(mapped)
+    assert len(read(mapped.on_error("skip"))) == ROWS - 1
 
 
 # ---- graphs ----
