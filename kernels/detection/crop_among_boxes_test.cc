@@ -141,9 +141,11 @@ TEST(CropAmongBoxes, KeypointsAreSeenFromThePart) {
 }
 
 TEST(CropAmongBoxes, RefusesWhatDoesNotFit) {
-  EXPECT_THAT(MessageOf(fixture::RunKernel("RandomIoUCropOfKeypoints", {},
-                                           {KeypointsOnCanvas({}), OnCanvas(kBoxes, 9, 8)}, RowRandom(1, 2, RowId{}))),
-              HasSubstr("the boxes are those of a picture of height 9 and width 8; got keypoints of one of height 40 and width 50"));
+  EXPECT_THAT(
+      MessageOf(fixture::RunKernel("RandomIoUCropOfKeypoints", {}, {KeypointsOnCanvas({}), OnCanvas(kBoxes, 9, 8)},
+                                   RowRandom(1, 2, RowId{}))),
+      HasSubstr(
+          "the boxes are those of a picture of height 9 and width 8; got keypoints of one of height 40 and width 50"));
   EXPECT_THAT(
       MessageOf(fixture::RunKernel("RandomIoUCrop", {}, {Numbered(9, 9), OnCanvas(kBoxes)}, RowRandom(1, 2, RowId{}))),
       HasSubstr("the boxes are those of a picture of height 40 and width 50; got int32 (9, 9)"));
