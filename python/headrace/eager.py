@@ -27,10 +27,10 @@ __all__ = ["Composed"]
 
 # Kernels whose declarations doubt the range of the values that they get.
 _DOUBTING = frozenset({"GaussianNoise", "Normalize"})
-# The kind of a value that is probably no picture.
-_BOXES = "boxes"
+# The kind of a value that is probably no picture: boxes or keypoints.
+_TARGETS = "targets"
 # What a pipeline says of them.
-_BOXES_MOVED = re.compile(r'column "([^"]*)" is (.*), as boxes are; .*')
+_TARGETS_MOVED = re.compile(r'column "([^"]*)" is (.*), as (boxes|keypoints) are; .*')
 
 
 class Composed:
@@ -105,15 +105,15 @@ class Composed:
 
     def _warn(self, arrays: tuple[Any, ...], kinds: tuple[object, ...]) -> None:
         """Warns as a pipeline over such values does."""
-        boxes = {name for name, kind in zip(self._names(arrays), kinds, strict=True) if kind is _BOXES}
-        if not boxes and not self._doubting:
+        targets = {name for name, kind in zip(self._names(arrays), kinds, strict=True) if kind is _TARGETS}
+        if not targets and not self._doubting:
             return
         for location, message in self._doubts(arrays):
-            moved = _BOXES_MOVED.search(message)
-            # A picture may be 4 pixels wide.
-            if moved is None or moved[1] in boxes:
-                advice = "give it images alone, and change boxes in a function of yours"
-                said = _BOXES_MOVED.sub(rf"\1 is \2, as boxes are; {advice}", message)
+            moved = _TARGETS_MOVED.search(message)
+            # A picture may be 2 or 4 pixels wide.
+            if moved is None or moved[1] in targets:
+                advice = r"give it images alone, and change \3 in a function of yours"
+                said = _TARGETS_MOVED.sub(rf"\1 is \2, as \3 are; {advice}", message)
                 warn_once(said.removeprefix("map "), location_of(location))
 
     def _doubts(self, arrays: tuple[Any, ...]) -> list[tuple[str, str]]:
@@ -223,7 +223,7 @@ def _kind_of(value: Any) -> object:
     if not isinstance(value, np.ndarray):
         return type(value)
     dtype = value.dtype.char
-    return _BOXES if dtype == "f" and value.ndim == 2 and value.shape[1] == 4 else dtype
+    return _TARGETS if dtype == "f" and value.ndim == 2 and value.shape[1] in (2, 4) else dtype
 
 
 def _column_of(value: Any) -> Any:
