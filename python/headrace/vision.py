@@ -26,6 +26,7 @@ __all__ = [
     "AutoContrast",
     "CenterCrop",
     "CenterSquare",
+    "ClampKeypoints",
     "ColorJitter",
     "Compose",
     "ConvertColor",
@@ -89,6 +90,7 @@ __all__ = [
     "Resize",
     "Rotate",
     "SanitizeBoxes",
+    "SanitizeKeypoints",
     "ScaleJitter",
     "SlicePatches",
     "Solarize",
@@ -427,6 +429,23 @@ class CenterSquare(Kernel):
 
     Example:
         V.CenterSquare()
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+
+class ClampKeypoints(Kernel):
+    """Moves keypoints that left the picture to its border.
+
+    For a map with hr.keypoints(…): a point outside comes to the nearest place of the picture, x from 0
+    to its width less 1 and y from 0 to its height less 1. Pictures, masks and boxes stay as they are.
+    torchvision's ClampKeyPoints.
+
+    Errors: a map without hr.keypoints(…).
+
+    Example:
+        V.ClampKeypoints()
     """
 
     def __init__(self) -> None:
@@ -2700,8 +2719,8 @@ class SanitizeBoxes(Kernel):
 
     For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels,
     whose area is at least `min_area`, and that lie inside the picture, with the elements of their label
-    columns. Pictures and masks stay as they are. The number of boxes differs from row to row.
-    torchvision's SanitizeBoundingBoxes.
+    columns. Pictures, masks and keypoints stay as they are. The number of boxes differs from row to
+    row. torchvision's SanitizeBoundingBoxes.
 
     Errors: a map without hr.boxes(…), and another number of labels than of boxes.
 
@@ -2717,6 +2736,26 @@ class SanitizeBoxes(Kernel):
 
     def __init__(self, min_size: float | Parameter = 1.0, min_area: float | Parameter = 1.0) -> None:
         super().__init__({"min_size": min_size, "min_area": min_area})
+
+
+class SanitizeKeypoints(Kernel):
+    """Removes keypoints that left the picture, and their labels.
+
+    For a map with hr.keypoints(…): leaves the points with 0 ≤ x < width and 0 ≤ y < height, with the
+    elements of their label columns. Of keypoints of shape (n, k, 2) it leaves the groups all of whose
+    points are such. Pictures, masks and boxes stay as they are. The number of keypoints differs from
+    row to row. torchvision's SanitizeKeyPoints.
+
+    Errors: a map without hr.keypoints(…), and another number of labels than of keypoints.
+
+    Example:
+        V.SanitizeKeypoints()
+    """
+
+    _unary = False
+
+    def __init__(self) -> None:
+        super().__init__({})
 
 
 class ScaleJitter(Kernel):

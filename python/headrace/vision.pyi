@@ -26,6 +26,7 @@ __all__ = [
     "AutoContrast",
     "CenterCrop",
     "CenterSquare",
+    "ClampKeypoints",
     "ColorJitter",
     "Compose",
     "ConvertColor",
@@ -89,6 +90,7 @@ __all__ = [
     "Resize",
     "Rotate",
     "SanitizeBoxes",
+    "SanitizeKeypoints",
     "ScaleJitter",
     "SlicePatches",
     "Solarize",
@@ -382,6 +384,21 @@ class CenterSquare(Kernel):
 
     Example:
         V.CenterSquare()
+    """
+
+    def __init__(self) -> None: ...
+
+class ClampKeypoints(Kernel):
+    """Moves keypoints that left the picture to its border.
+
+    For a map with hr.keypoints(…): a point outside comes to the nearest place of the picture, x from 0
+    to its width less 1 and y from 0 to its height less 1. Pictures, masks and boxes stay as they are.
+    torchvision's ClampKeyPoints.
+
+    Errors: a map without hr.keypoints(…).
+
+    Example:
+        V.ClampKeypoints()
     """
 
     def __init__(self) -> None: ...
@@ -2333,8 +2350,8 @@ class SanitizeBoxes(Kernel):
 
     For a map with hr.boxes(…): leaves the boxes whose width and height are at least `min_size` pixels,
     whose area is at least `min_area`, and that lie inside the picture, with the elements of their label
-    columns. Pictures and masks stay as they are. The number of boxes differs from row to row.
-    torchvision's SanitizeBoundingBoxes.
+    columns. Pictures, masks and keypoints stay as they are. The number of boxes differs from row to
+    row. torchvision's SanitizeBoundingBoxes.
 
     Errors: a map without hr.boxes(…), and another number of labels than of boxes.
 
@@ -2347,6 +2364,22 @@ class SanitizeBoxes(Kernel):
     """
 
     def __init__(self, min_size: float | Parameter = 1.0, min_area: float | Parameter = 1.0) -> None: ...
+
+class SanitizeKeypoints(Kernel):
+    """Removes keypoints that left the picture, and their labels.
+
+    For a map with hr.keypoints(…): leaves the points with 0 ≤ x < width and 0 ≤ y < height, with the
+    elements of their label columns. Of keypoints of shape (n, k, 2) it leaves the groups all of whose
+    points are such. Pictures, masks and boxes stay as they are. The number of keypoints differs from
+    row to row. torchvision's SanitizeKeyPoints.
+
+    Errors: a map without hr.keypoints(…), and another number of labels than of keypoints.
+
+    Example:
+        V.SanitizeKeypoints()
+    """
+
+    def __init__(self) -> None: ...
 
 class ScaleJitter(Kernel):
     """Scales an image by a random factor of the size that fits a target.
