@@ -4,7 +4,7 @@ Pipelines: torchvision's reference training and SimCLR's two views, from JPEG fi
 augment_peers/, with two workers; pictures a second, and for each second of CPU time. Kernels: a call of each on one picture of
 512 × 512, on one thread, beside Pillow, OpenCV or torchvision; CPU time. All in alternation, each measurement in a process of its
 own; ratios are of rounds. With --out, the page is written to a folder. The first run installs the peers into virtual
-environments, 9 GB; Pillow-SIMD is compiled there.
+environments, 10 GB; Pillow-SIMD is compiled there.
 """
 
 import argparse

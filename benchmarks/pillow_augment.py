@@ -10,9 +10,10 @@ import numpy as np
 import work
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
-_STEPS = 30
-_CORNER_SHIFT = 32
-_Magnitudes = Callable[[Image.Image, float], Image.Image]
+# Magnitudes of TrivialAugmentWide above the least one, and the pixels of its furthest shift.
+_MAGNITUDES = 30
+_SHIFT = 32
+_Step = Callable[[Image.Image, float], Image.Image]
 
 
 def _cropped(image: Image.Image) -> Image.Image:
@@ -22,7 +23,7 @@ def _cropped(image: Image.Image) -> Image.Image:
     return crop.transpose(Image.Transpose.FLIP_LEFT_RIGHT) if random.random() < 0.5 else crop
 
 
-def _turned(image: Image.Image, turn: float) -> Image.Image:
+def turned(image: Image.Image, turn: float) -> Image.Image:
     """The hue, by a part of a full circle."""
     hue, saturation, value = image.convert("HSV").split()
     shift = int(turn * 255)
@@ -35,7 +36,7 @@ def _jittered(image: Image.Image, strength: float, turn: float) -> Image.Image:
         return lambda image: kind(image).enhance(random.uniform(1 - strength, 1 + strength))
 
     kinds = (ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color)
-    steps = [*map(enhanced, kinds), lambda image: _turned(image, random.uniform(-turn, turn))]
+    steps = [*map(enhanced, kinds), lambda image: turned(image, random.uniform(-turn, turn))]
     random.shuffle(steps)
     for step in steps:
         image = step(image)
@@ -47,18 +48,18 @@ def _moved(image: Image.Image, *coefficients: float) -> Image.Image:
 
 
 # By magnitudes from 0 to 1, or from -1 to 1 where the direction is drawn.
-_DIRECTED: Sequence[_Magnitudes] = (
+DIRECTED: Sequence[_Step] = (
     lambda image, part: _moved(image, 1, 0.99 * part, 0, 0, 1, 0),
     lambda image, part: _moved(image, 1, 0, 0, 0.99 * part, 1, 0),
-    lambda image, part: _moved(image, 1, 0, int(_CORNER_SHIFT * part), 0, 1, 0),
-    lambda image, part: _moved(image, 1, 0, 0, 0, 1, int(_CORNER_SHIFT * part)),
+    lambda image, part: _moved(image, 1, 0, int(_SHIFT * part), 0, 1, 0),
+    lambda image, part: _moved(image, 1, 0, 0, 0, 1, int(_SHIFT * part)),
     lambda image, part: image.rotate(135 * part),
     lambda image, part: ImageEnhance.Brightness(image).enhance(1 + 0.99 * part),
     lambda image, part: ImageEnhance.Color(image).enhance(1 + 0.99 * part),
     lambda image, part: ImageEnhance.Contrast(image).enhance(1 + 0.99 * part),
     lambda image, part: ImageEnhance.Sharpness(image).enhance(1 + 0.99 * part),
 )
-_UNDIRECTED: Sequence[_Magnitudes] = (
+UNDIRECTED: Sequence[_Step] = (
     lambda image, part: image,
     lambda image, part: ImageOps.posterize(image, 8 - round(6 * part)),
     lambda image, part: ImageOps.solarize(image, int(255 * (1 - part))),
@@ -68,9 +69,9 @@ _UNDIRECTED: Sequence[_Magnitudes] = (
 
 
 def _trivially(image: Image.Image) -> Image.Image:
-    step = random.choice((*_DIRECTED, *_UNDIRECTED))
-    part = random.randint(0, _STEPS) / _STEPS
-    return step(image, -part if step in _DIRECTED and random.random() < 0.5 else part)
+    step = random.choice((*DIRECTED, *UNDIRECTED))
+    part = random.randint(0, _MAGNITUDES) / _MAGNITUDES
+    return step(image, -part if step in DIRECTED and random.random() < 0.5 else part)
 
 
 def _write_planes(image: Image.Image, target: Any, mean: Sequence[float], std: Sequence[float]) -> None:
@@ -106,12 +107,13 @@ def _contrastive_view(image: Image.Image) -> Image.Image:
 def write_views(recipe: str, path: str, targets: Sequence[Any]) -> None:
     """Writes the views of a picture into arrays of planes."""
     with Image.open(path) as file:
-        image = file.convert("RGB")
-    if recipe == "simclr":
-        for target in targets:
-            _write_planes(_contrastive_view(image), target, (0.0,) * 3, (1.0,) * 3)
-        return
-    crop = _cropped(image)
+        # To convert an RGB image would copy it.
+        image = file if file.mode == "RGB" else file.convert("RGB")
+        if recipe == "simclr":
+            for target in targets:
+                _write_planes(_contrastive_view(image), target, (0.0,) * 3, (1.0,) * 3)
+            return
+        crop = _cropped(image)
     changed = _jittered(crop, 0.4, 0.1) if recipe == "jitter" else _trivially(crop)
     _write_planes(changed, targets[0], recipes.MEAN, recipes.STD)
     if random.random() < 0.1:

@@ -50,6 +50,16 @@ def _tasks(folder):
             yield files[start : start + recipes.BATCH]
 
 
+def _taken(shared, coming, tasks, done):
+    """The views of each batch as it is done; its memory is filled anew once the next one is asked for."""
+    for slot in range(len(shared)):
+        tasks.put((slot, next(coming)))
+    while True:
+        slot = done.get()
+        yield shared[slot][0]
+        tasks.put((slot, next(coming)))
+
+
 def batches(recipe, folder, workers):
     import multiprocessing
 
@@ -63,12 +73,15 @@ def batches(recipe, folder, workers):
         for _ in range(_QUEUE * workers)
     ]
     tasks, done = forking.SimpleQueue(), forking.SimpleQueue()
-    for seed in range(workers):
-        forking.Process(target=_fill_batches, args=(recipe, seed, shared, tasks, done), daemon=True).start()
-    coming = _tasks(folder)
-    for slot in range(len(shared)):
-        tasks.put((slot, next(coming)))
-    while True:
-        slot = done.get()
-        yield shared[slot][0]
-        tasks.put((slot, next(coming)))
+    running = [
+        forking.Process(target=_fill_batches, args=(recipe, seed, shared, tasks, done), daemon=True)
+        for seed in range(workers)
+    ]
+    for process in running:
+        process.start()
+    try:
+        yield from _taken(shared, _tasks(folder), tasks, done)
+    finally:
+        for process in running:
+            process.terminate()
+            process.join()
