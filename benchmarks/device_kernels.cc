@@ -1,5 +1,6 @@
 // Bytes a second that the kernels for CUDA devices move, against a copy within the device of as many bytes, in turn.
-// Prints one line for each shape and the median of the ratios; needs a GPU, and nothing else that is installed.
+// Prints one line for each shape and the median of the ratios, and ends with an error if a kernel gives other bytes
+// than the same definition on the host; needs a GPU, and nothing else that is installed.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/clock.h"
@@ -24,20 +26,27 @@ constexpr uint64_t kPictures = 256;
 
 struct Measured {
   const char* name;
-  uint64_t height, width;
+  uint32_t height, width;
   uint32_t channels;
   uint32_t planes;
   size_t value_bytes;
+  bool flips = false;  // half of the pictures from left to right, half of them from top to bottom
 
-  uint64_t values() const { return kPictures * height * width * channels; }
+  uint64_t values(uint64_t pictures) const { return pictures * height * width * channels; }
+  size_t table_bytes() const { return channels * kTableValues * value_bytes; }
   // Read and written.
-  uint64_t moved() const { return values() * (1 + value_bytes); }
+  uint64_t moved() const { return values(kPictures) * (1 + value_bytes); }
 };
 
 constexpr Measured kShapes[] = {
-    {"224 x 224 x 3 to float32 planes", 224, 224, 3, 1, 4}, {"224 x 224 x 3 to float16 planes", 224, 224, 3, 1, 2},
-    {"224 x 224 x 3 to float32", 224, 224, 3, 0, 4},        {"225 x 225 x 3 to float32 planes", 225, 225, 3, 1, 4},
-    {"224 x 224 x 1 to float32", 224, 224, 1, 0, 4},        {"32 x 32 x 3 to float32 planes", 32, 32, 3, 1, 4},
+    {"224 x 224 x 3 to float32 planes", 224, 224, 3, 1, 4}, {"the same, flipped", 224, 224, 3, 1, 4, true},
+    {"224 x 224 x 3 to float16 planes", 224, 224, 3, 1, 2}, {"the same, flipped", 224, 224, 3, 1, 2, true},
+    {"224 x 224 x 3 to float32", 224, 224, 3, 0, 4},        {"the same, flipped", 224, 224, 3, 0, 4, true},
+    {"224 x 224 x 1 to float32", 224, 224, 1, 0, 4},        {"the same, flipped", 224, 224, 1, 0, 4, true},
+    {"225 x 225 x 3 to float32 planes", 225, 225, 3, 1, 4}, {"the same, flipped", 225, 225, 3, 1, 4, true},
+    {"225 x 225 x 3 to float16 planes", 225, 225, 3, 1, 2}, {"99 x 99 x 3 to float32 planes", 99, 99, 3, 1, 4},
+    {"the same, flipped", 99, 99, 3, 1, 4, true},           {"32 x 32 x 3 to float32 planes", 32, 32, 3, 1, 4},
+    {"33 x 33 x 4 to float32 planes", 33, 33, 4, 1, 4},
 };
 
 void Require(const absl::Status& status) {
@@ -57,33 +66,45 @@ class Gpu {
     Require(driver_.Check(driver_.StreamCreateWithPriority(&stream_, CU_STREAM_NON_BLOCKING, 0), "a stream"));
     void* const library = dlopen("libcuda.so.1", RTLD_NOW);
     copy_ = reinterpret_cast<decltype(copy_)>(dlsym(library, "cuMemcpyDtoDAsync_v2"));
+    send_ = reinterpret_cast<decltype(send_)>(dlsym(library, "cuMemcpyHtoD_v2"));
+    copy_back_ = reinterpret_cast<decltype(copy_back_)>(dlsym(library, "cuMemcpyDtoH_v2"));
   }
 
   void Measure(const Measured& shape) {
+    std::vector<uint8_t> bytes = Random(shape.values(kPictures));
+    const std::vector<uint8_t> table = Random(shape.table_bytes());
+    std::vector<uint8_t> marks = Random(kPictures * kCorners);
+    for (uint8_t& mark : marks) mark %= kCorners;
     ByteMapping mapping{};
     mapping.pictures = kPictures;
-    mapping.pixels = shape.height * shape.width;
+    mapping.height = shape.height;
+    mapping.width = shape.width;
     mapping.channels = shape.channels;
     mapping.planes = shape.planes;
-    const CUdeviceptr bytes = Memory(shape.values());
-    const CUdeviceptr values = Memory(shape.values() * shape.value_bytes);
-    const CUdeviceptr table = Memory(shape.channels * kTableValues * shape.value_bytes);
-    mapping.bytes = reinterpret_cast<const uint8_t*>(bytes);
+    const size_t value_bytes = shape.values(kPictures) * shape.value_bytes;
+    const CUdeviceptr values = Memory(value_bytes);
+    mapping.bytes = Sent<uint8_t>(bytes);
+    mapping.table = Sent<void>(table);
     mapping.values = reinterpret_cast<void*>(values);
-    mapping.table = reinterpret_cast<const void*>(table);
-    const uint64_t copied = shape.moved() / 2;
-    const CUdeviceptr from = Memory(copied);
-    const CUdeviceptr to = Memory(copied);
-    std::vector<double> ratios, kernel, copy;
-    for (int round = 0; round < kRounds; ++round) {
-      kernel.push_back(Rate(shape, [&] { Require(kernels_->Map({mapping, shape.value_bytes}, stream_)); }));
-      copy.push_back(Rate(shape, [&] { Require(driver_.Check(copy_(to, from, copied, stream_), "a copy")); }));
-      ratios.push_back(kernel.back() / copy.back());
+    if (shape.flips) mapping.marks = Sent<uint8_t>(marks);
+    Rates rates = RatesOf(shape, mapping);
+    const double ratio = Median(rates.ratios);
+    std::printf("%-32s kernel %6.0f GB/s, copy %6.0f GB/s, ratio %.2f (%.2f to %.2f)\n", shape.name,
+                Median(rates.kernel), Median(rates.copy), ratio, rates.ratios.front(), rates.ratios.back());
+    std::vector<uint8_t> made(value_bytes);
+    Require(driver_.Check(copy_back_(made.data(), values, value_bytes), "a copy back"));
+    std::vector<uint8_t> expected(value_bytes);
+    mapping.bytes = bytes.data();
+    mapping.table = table.data();
+    mapping.values = expected.data();
+    if (shape.flips) mapping.marks = marks.data();
+    if (shape.value_bytes == sizeof(uint16_t)) {
+      MapAllBytes<uint16_t>(mapping);
+    } else {
+      MapAllBytes<uint32_t>(mapping);
     }
-    const double ratio = Median(ratios);
-    std::printf("%-32s kernel %6.0f GB/s, copy %6.0f GB/s, ratio %.2f (%.2f to %.2f)\n", shape.name, Median(kernel),
-                Median(copy), ratio, ratios.front(), ratios.back());
-    for (const CUdeviceptr memory : {bytes, values, table, from, to}) driver_.MemFree(memory);
+    if (made != expected) Require(InternalError(shape.name, ": the device gives other bytes than the host"));
+    for (const CUdeviceptr memory : std::exchange(taken_, {})) driver_.MemFree(memory);
   }
 
  private:
@@ -93,10 +114,45 @@ class Gpu {
     return *std::move(context);
   }
 
+  struct Rates {
+    std::vector<double> ratios = {}, kernel = {}, copy = {};
+  };
+
+  Rates RatesOf(const Measured& shape, const ByteMapping& mapping) {
+    const uint64_t copied = shape.moved() / 2;
+    const CUdeviceptr from = Memory(copied);
+    const CUdeviceptr to = Memory(copied);
+    Rates rates;
+    for (int round = 0; round < kRounds; ++round) {
+      rates.kernel.push_back(Rate(shape, [&] { Require(kernels_->Map({mapping, shape.value_bytes}, stream_)); }));
+      rates.copy.push_back(Rate(shape, [&] { Require(driver_.Check(copy_(to, from, copied, stream_), "a copy")); }));
+      rates.ratios.push_back(rates.kernel.back() / rates.copy.back());
+    }
+    return rates;
+  }
+
+  static std::vector<uint8_t> Random(size_t bytes) {
+    std::vector<uint8_t> random(bytes);
+    uint64_t state = 1;
+    for (uint8_t& byte : random) {
+      state = state * 0x5851F42D4C957F2D + 0x14057B7EF767814F;
+      byte = static_cast<uint8_t>(state >> 56);
+    }
+    return random;
+  }
+
   CUdeviceptr Memory(uint64_t bytes) {
     CUdeviceptr memory = 0;
     Require(driver_.Check(driver_.MemAlloc(&memory, bytes), "cuMemAlloc"));
+    taken_.push_back(memory);
     return memory;
+  }
+
+  template <typename T>
+  const T* Sent(const std::vector<uint8_t>& bytes) {
+    const CUdeviceptr memory = Memory(bytes.size());
+    Require(driver_.Check(send_(memory, bytes.data(), bytes.size()), "cuMemcpyHtoD"));
+    return reinterpret_cast<const T*>(memory);
   }
 
   // Billions of bytes a second.
@@ -120,6 +176,9 @@ class Gpu {
   std::unique_ptr<CudaKernels> kernels_;
   CUstream stream_ = nullptr;
   CUresult (*copy_)(CUdeviceptr, CUdeviceptr, size_t, CUstream) = nullptr;
+  CUresult (*send_)(CUdeviceptr, const void*, size_t) = nullptr;
+  CUresult (*copy_back_)(void*, CUdeviceptr, size_t) = nullptr;
+  std::vector<CUdeviceptr> taken_;
 };
 
 }  // namespace

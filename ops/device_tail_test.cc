@@ -82,8 +82,38 @@ TEST(TakeTails, TakesStepsThatMapBytes) {
   EXPECT_EQ(TailOf({.steps = {{"Normalize", kStatistics}}, .batched = false}), "image: Normalize");
   EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"TypeCast", {{"dtype", StringValue("float16")}}}}}),
             "image: ToFloat, TypeCast");
-  EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}}}), "image: Normalize")
-      << "draws stay with the row";
+}
+
+TEST(TakeTails, TakesFlipsAmongThem) {
+  EXPECT_EQ(TailOf({.steps = {{"RandomHorizontalFlip", {}}, {"Normalize", kStatistics}, {"HWC2CHW", {}}}}),
+            "image: RandomHorizontalFlip, Normalize, HWC2CHW");
+  EXPECT_EQ(TailOf({.steps = {{"ToFloat", {}}, {"RandomVerticalFlip", {}}}}), "image: ToFloat, RandomVerticalFlip");
+  EXPECT_EQ(TailOf({.steps = {{"RandomVerticalFlip", {}}}}), "") << "as many bytes as before";
+  EXPECT_EQ(TailOf({.steps = {{"RandomCrop", {{"size", ir::IntsValue({2, 2})}}},
+                              {"RandomHorizontalFlip", {}},
+                              {"ToFloat", {}}}}),
+            "image: RandomHorizontalFlip, ToFloat");
+}
+
+TEST(TakeTails, LeavesTheDrawsOfFlips) {
+  Pictures pictures{.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}, {"RandomVerticalFlip", {}}}};
+  const ir::proto::Graph whole = *pictures.Build().Build();
+  const DeviceTails taken = *TakeTails(whole);
+  ASSERT_EQ(taken.tails.size(), 1U);
+  EXPECT_EQ(taken.tails[0].marks, "image (flips)");
+  const ir::proto::Node& before = whole.nodes(1);
+  const ir::proto::Node& map = taken.graph.nodes(1);
+  ASSERT_EQ(map.steps_size(), 3);
+  EXPECT_EQ(map.steps(0).kernel(), "CornerMarks");
+  EXPECT_EQ(map.steps(1).salt(), before.steps(0).salt());
+  EXPECT_EQ(map.steps(2).salt(), before.steps(2).salt());
+  for (const ir::proto::Step& step : map.steps()) EXPECT_EQ(step.outputs(0), "image (flips)");
+}
+
+TEST(TakeTails, NamesNoColumnThatThereIs) {
+  GraphBuilder builder = Pictures{.steps = {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, .batched = false}.Build();
+  builder.Step("TypeCast", {"label"}, {"image (flips)"}, {{"dtype", StringValue("float32")}});
+  EXPECT_EQ(Taken(builder).tails[0].marks, "image (flips)'");
 }
 
 TEST(TakeTails, LeavesTheTypeOfTheResult) {
@@ -156,7 +186,8 @@ Tensor Looked(const DeviceTail& tail, const Tensor& picture) {
   mapping.table = tail.table.raw();
   mapping.values = const_cast<uint8_t*>(result.raw());
   mapping.pictures = 1;
-  mapping.pixels = static_cast<uint64_t>(picture.dim(0) * picture.dim(1));
+  mapping.height = static_cast<uint32_t>(picture.dim(0));
+  mapping.width = static_cast<uint32_t>(picture.dim(1));
   mapping.channels = static_cast<uint32_t>(picture.dim(2));
   mapping.planes = tail.planes ? 1 : 0;
   if (ItemSize(tail.table.dtype()) == sizeof(uint16_t)) {
@@ -234,11 +265,15 @@ std::vector<Batch> OnTheHost(const Pictures& pictures) {
 
 std::vector<Pictures> Chains() {
   std::vector<Pictures> chains;
-  for (const Shape& shape : {Shape{4, 6, 3}, Shape{3, 5, 3}}) {
+  for (const Shape& shape : {Shape{4, 6, 3}, Shape{3, 5, 3}, Shape{3, 8, 3}, Shape{5, 3, 1}, Shape{2, 1, 4}}) {
     for (const bool batched : {true, false}) {
+      chains.push_back({shape,
+                        {{"RandomVerticalFlip", {}}, {"ToFloat", {}}, {"RandomHorizontalFlip", {}}, {"HWC2CHW", {}}},
+                        batched});
+      chains.push_back({shape, {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, batched});
+      if (shape.back() != 3) continue;
       chains.push_back({shape, {{"Normalize", kStatistics}, {"HWC2CHW", {}}}, batched});
       chains.push_back({shape, {{"HWC2CHW", {}}, {"TypeCast", {{"dtype", StringValue("float16")}}}}, batched});
-      chains.push_back({shape, {{"RandomHorizontalFlip", {}}, {"ToFloat", {}}}, batched});
     }
   }
   return chains;

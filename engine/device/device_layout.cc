@@ -20,18 +20,24 @@ ByteMapping MappingOf(const Tensor& source, const DeviceTail& tail) {
   const size_t rank = shape.size();
   ByteMapping mapping{};
   mapping.channels = static_cast<uint32_t>(shape[rank - 1]);
-  mapping.pixels = static_cast<uint64_t>(shape[rank - 2] * shape[rank - 3]);
-  mapping.pictures = static_cast<uint64_t>(source.elements()) / mapping.pixels / mapping.channels;
+  mapping.width = static_cast<uint32_t>(shape[rank - 2]);
+  mapping.height = static_cast<uint32_t>(shape[rank - 3]);
+  mapping.pictures = static_cast<uint64_t>(source.elements()) / mapping.values_of_picture();
   mapping.planes = tail.planes ? 1 : 0;
   return mapping;
 }
 
 }  // namespace
 
-void DeviceLayout::Add(size_t column, Tensor source, const DeviceTail* tail) {
+void DeviceLayout::Add(size_t column, Tensor source) {
   bytes_ += Aligned(source.bytes());
-  if (tail != nullptr) bytes_ += Aligned(ValueBytes(source, *tail)) + Aligned(tail->table.bytes());
-  columns_.push_back({column, std::move(source), tail});
+  columns_.push_back({column, std::move(source), nullptr, std::nullopt});
+}
+
+void DeviceLayout::Add(size_t column, Tensor source, const DeviceTail& tail, std::optional<Tensor> marks) {
+  bytes_ += Aligned(ValueBytes(source, tail)) + Aligned(source.bytes()) + Aligned(tail.table.bytes());
+  if (marks.has_value()) bytes_ += Aligned(marks->bytes());
+  columns_.push_back({column, std::move(source), &tail, std::move(marks)});
 }
 
 size_t DeviceLayout::bytes() const { return std::max(bytes_, kAlignment); }
@@ -55,13 +61,17 @@ void DeviceLayout::Place(uint8_t* memory, const BufferRef& keeper, absl::Span<Te
     mapping.values = values;
     mapping.bytes = copy(source);
     mapping.table = copy(table);
+    if (column.marks.has_value()) mapping.marks = copy(*column.marks);
     mappings_.push_back({mapping, ItemSize(table.dtype())});
   }
 }
 
 std::vector<Tensor> DeviceLayout::sources() const {
   std::vector<Tensor> sources;
-  for (const Column& column : columns_) sources.push_back(column.source);
+  for (const Column& column : columns_) {
+    sources.push_back(column.source);
+    if (column.marks.has_value()) sources.push_back(*column.marks);
+  }
   return sources;
 }
 

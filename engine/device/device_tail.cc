@@ -1,8 +1,10 @@
 #include "engine/device/device_tail.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -23,6 +25,8 @@ namespace headrace {
 namespace {
 
 constexpr int kImageRank = 3;
+constexpr int64_t kMostPictureBytes = int64_t{1} << 31;
+constexpr std::string_view kMarkKernel = "CornerMarks";
 
 struct StepAt {
   int node;
@@ -34,10 +38,18 @@ bool Touches(const ir::proto::Step& step, const std::string& column) {
   return in(step.inputs()) || in(step.outputs());
 }
 
-// Whether what it gives for a picture follows from each byte and its channel alone.
-bool MapsBytes(const ir::proto::Step& step, const std::string& column) {
+bool ReplacesColumn(const ir::proto::Step& step, const std::string& column) {
   if (step.inputs_size() != 1 || step.outputs_size() != 1 || step.branches_size() > 0) return false;
-  if (step.inputs(0) != column || step.outputs(0) != column || ir::ReadsParameter(step)) return false;
+  return step.inputs(0) == column && step.outputs(0) == column && !ir::ReadsParameter(step);
+}
+
+// Whether it flips pictures or leaves them, whatever their size. Valid graphs have none after the channels were moved.
+bool Flips(const ir::proto::Step& step) {
+  return step.kernel() == "RandomHorizontalFlip" || step.kernel() == "RandomVerticalFlip";
+}
+
+// Whether what it gives for a picture follows from each byte and its channel alone.
+bool MapsBytes(const ir::proto::Step& step) {
   const ir::Traits traits = ir::TraitsOf(step);
   return (traits.pointwise || traits.layout) && traits.deterministic && !traits.random && !traits.python &&
          !traits.by_batch;
@@ -45,7 +57,8 @@ bool MapsBytes(const ir::proto::Step& step, const std::string& column) {
 
 bool IsPictureOfBytes(const ir::ColumnType& type) {
   return type.fully_known() && type.dtype == DType::kUInt8 && type.shape->size() == kImageRank &&
-         ElementCount(*type.shape) > 0 && (*type.shape)[2] <= static_cast<int64_t>(kMostMappedChannels);
+         ElementCount(*type.shape) > 0 && ElementCount(*type.shape) < kMostPictureBytes &&
+         (*type.shape)[2] <= static_cast<int64_t>(kMostMappedChannels);
 }
 
 // All bytes of each channel: (256, 1, channels).
@@ -69,10 +82,11 @@ absl::StatusOr<Tensor> Applied(const std::vector<const ir::proto::Step*>& steps,
   return picture.Contiguous();
 }
 
-// Fills in table and planes; false: the steps cannot be a table.
-bool MakeTable(const std::vector<const ir::proto::Step*>& steps, int64_t channels, DeviceTail& tail) {
+// Fills in table and planes; false: the steps, without flips, cannot be a table.
+bool MakeTable(std::vector<const ir::proto::Step*> steps, int64_t channels, DeviceTail& tail) {
   absl::StatusOr<Tensor> bytes = AllBytes(channels);
   if (!bytes.ok()) return false;
+  std::erase_if(steps, [](const ir::proto::Step* step) { return Flips(*step); });
   const absl::StatusOr<Tensor> made = Applied(steps, *std::move(bytes));
   if (!made.ok() || IsVariableLength(made->dtype())) return false;
   const size_t size = ItemSize(made->dtype());
@@ -126,7 +140,7 @@ class TailTaker {
       tail.column = column.name;
       tail.type = column.type;
       for (const ir::proto::Step* step : steps) Append(tail.steps, tail.steps.empty() ? "" : ", ", step->kernel());
-      for (auto each = first; each != candidates.rend(); ++each) taken_.insert({each->node, each->step});
+      Replace({candidates.begin(), first.base()}, tail);
       return true;
     }
     return false;
@@ -141,7 +155,8 @@ class TailTaker {
       if (node.op() == ir::kMapOp) {
         for (int step = node.steps_size() - 1; step >= 0; --step) {
           if (!Touches(node.steps(step), column)) continue;
-          if (!MapsBytes(node.steps(step), column)) return candidates;
+          if (!ReplacesColumn(node.steps(step), column)) return candidates;
+          if (!Flips(node.steps(step)) && !MapsBytes(node.steps(step))) return candidates;
           candidates.push_back({id, step});
         }
         continue;
@@ -184,16 +199,68 @@ class TailTaker {
     return schema.Find(column)->type;
   }
 
+  // Leaves of the steps, the last one first, what is drawn.
+  void Replace(const std::vector<StepAt>& steps, DeviceTail& tail) {
+    for (auto each = steps.rbegin(); each != steps.rend(); ++each) {
+      const ir::proto::Step& step = editor_.node(each->node).steps(each->step);
+      std::vector<ir::proto::Step>& left = left_[{each->node, each->step}];
+      if (!Flips(step)) continue;
+      if (tail.marks.empty()) {
+        tail.marks = NewColumn(Cat(tail.column, " (flips)"));
+        left.push_back(MarkingStep(step, tail.marks));
+      }
+      left.push_back(step);
+      left.back().set_inputs(0, tail.marks);
+      left.back().set_outputs(0, tail.marks);
+    }
+  }
+
+  // In place of the step.
+  static ir::proto::Step MarkingStep(const ir::proto::Step& step, const std::string& marks) {
+    ir::proto::Step marking;
+    marking.set_kernel(std::string(kMarkKernel));
+    marking.set_version(static_cast<uint32_t>(ir::Registry::Global().Find(kMarkKernel)->version));
+    marking.add_inputs(step.inputs(0));
+    marking.add_outputs(marks);
+    *marking.mutable_location() = step.location();
+    marking.set_user_node(step.user_node());
+    return marking;
+  }
+
+  // A name like that one which no column has.
+  std::string NewColumn(std::string name) const {
+    const auto taken = [&] {
+      for (int id = 0; id < editor_.size(); ++id) {
+        if (editor_.schema(id).Find(name) != nullptr) return true;
+      }
+      return false;
+    };
+    while (taken()) name += "'";
+    return name;
+  }
+
   void RemoveTaken() {
-    for (auto it = taken_.rbegin(); it != taken_.rend(); ++it) {
-      auto& steps = *editor_.mutable_node(it->first).mutable_steps();
-      steps.erase(steps.begin() + it->second);
-      if (steps.empty()) editor_.Remove(it->first);
+    std::set<int> nodes;
+    for (const auto& [at, left] : left_) nodes.insert(at.first);
+    for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+      auto& steps = *editor_.mutable_node(*id).mutable_steps();
+      google::protobuf::RepeatedPtrField<ir::proto::Step> all;
+      all.Swap(&steps);
+      for (int step = 0; step < all.size(); ++step) {
+        const auto found = left_.find({*id, step});
+        if (found == left_.end()) {
+          *steps.Add() = std::move(all[step]);
+        } else {
+          for (const ir::proto::Step& each : found->second) *steps.Add() = each;
+        }
+      }
+      if (steps.empty()) editor_.Remove(*id);
     }
   }
 
   ir::GraphEditor editor_;
-  std::set<std::pair<int, int>> taken_;  // nodes and their steps
+  // What is left of each step that is taken, by node and step.
+  std::map<std::pair<int, int>, std::vector<ir::proto::Step>> left_;
 };
 
 }  // namespace

@@ -1,7 +1,10 @@
 // The steps at the end of a pipeline that a device can do after the copy: those that give each byte of a picture
-// another value, and those that only move channels to planes. They are taken out of the graph, so that bytes travel
-// instead of the floats that they become, and the device looks their values up in a table, which the same steps made
-// here: the results are the same in every bit.
+// another value, those that only move channels to planes, and flips among them. They are taken out of the graph, so
+// that bytes travel instead of the floats that they become, and the device looks their values up in a table, which the
+// same steps made here: the results are the same in every bit.
+//
+// What is drawn is drawn here, by the same step with the same random stream: a flip flips a picture of four marks, one
+// for each corner, which travels in a column of its own.
 //
 // Steps stay where something else could see the difference: below anything but batches and operators that pass rows by
 // position, where another operator reads the column, and where shapes of pictures are not known before the run.
@@ -24,6 +27,7 @@ struct DeviceTail {
   std::string steps;    // "Normalize, HWC2CHW"
   Tensor table;         // (channels, 256): the value of each byte
   bool planes = false;  // pictures become (channels, height, width)
+  std::string marks;    // the column of corner marks, which is not part of the result; empty: there are no flips
   ir::ColumnType type;  // of the column with its steps
 
   // Of the values of pictures of that shape (…, height, width, channels).

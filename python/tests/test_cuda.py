@@ -282,3 +282,30 @@ except hr.UnsupportedError as error:
     # A machine with a GPU has one.
     printed = run_python(code).stdout
     assert printed == "" or printed.startswith("no CUDA device can be used: ")
+
+
+def test_pictures_are_finished_there_as_on_the_host(driver):
+    code = """
+from headrace import vision as V
+
+rows = np.random.default_rng(0).integers(0, 256, (22, 9, 7, 3), np.uint8)
+kernels = [V.RandomHorizontalFlip(), V.RandomVerticalFlip(0.3), V.Normalize([124, 116, 104], [58, 57, 57]), V.HWC2CHW()]
+pictures = hr.Numpy({"image": rows, "label": np.arange(22)}, shuffle=True).map(kernels, "image").batch(4)
+train = pictures.options(as_="dlpack").to_device("cuda:0")
+for epoch in range(2):
+    for array, batch in zip(pictures.iterate(epoch=epoch), train, strict=True):
+        assert list(batch) == ["image", "label"]
+        for name in batch:
+            capsule, tensor = taken(batch[name], 1)
+            assert tuple(tensor.shape[i] for i in range(tensor.ndim)) == array[name].shape
+            expect(1, tensor.data, array[name])
+        del capsule, batch
+iterator = train.iterate()
+print(iterator.report()["device"]["steps"] or "RandomHorizontalFlip, RandomVerticalFlip, Normalize, HWC2CHW")
+iterator.close()
+print("a user's work read wrong bytes" in findings())
+"""
+    steps, wrong = run(driver, code).splitlines()
+    # A build without NVIDIA's compiler does them on the host.
+    assert steps.removeprefix("image: ") == "RandomHorizontalFlip, RandomVerticalFlip, Normalize, HWC2CHW"
+    assert wrong == "False"
