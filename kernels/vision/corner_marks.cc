@@ -35,7 +35,6 @@ const KernelRegistration registration{
             "Errors: another rank, bytes or strings, and an image without pixels.",
      .python_module = "internal",
      .example = "ds.to_device(\"cuda:0\")",
-     .sample = {.inputs = {ir::SampleInput::kImage}},
      .infer_kernel = Infer},
     Makes<CornerMarks>()};
 
