@@ -31,3 +31,4 @@ __device__ void MapInStrides(const ByteMapping& mapping) {
 HEADRACE_KERNELS(MapInPlace)
 HEADRACE_KERNELS(MapFourPixels)
 HEADRACE_KERNELS(MapFours)
+HEADRACE_KERNELS(MapMixedFours)

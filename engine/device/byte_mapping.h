@@ -1,22 +1,28 @@
 // What a device does with pictures after their copy: each byte becomes the value that a table has for it and its
-// channel, pictures may be flipped, and channels may become planes. One definition for the host and for CUDA, of moves
-// and integers alone, so that both give the same bytes.
+// channel; pictures may be flipped, erased in part and mixed with others of the batch, and channels may become planes.
+// One definition for the host and for CUDA, of moves, integers, and products and sums of floats that are rounded one by
+// one, so that both give the same bytes.
 // Thread contract: values; calls with different threads write different memory.
 #ifndef HEADRACE_ENGINE_DEVICE_BYTE_MAPPING_H_
 #define HEADRACE_ENGINE_DEVICE_BYTE_MAPPING_H_
 
 #ifdef __CUDACC__
 #define HEADRACE_ON_DEVICE __host__ __device__
+// So that what the loop fills stays in registers.
+#define HEADRACE_UNROLL _Pragma("unroll")
 #else
 #define HEADRACE_ON_DEVICE
+#define HEADRACE_UNROLL
 #endif
 
 #include <stdint.h>
+#include <string.h>
 
 namespace headrace {
 
-// Values of each channel in its table.
-inline constexpr uint32_t kTableValues = 256;
+// Values of each channel in its table: of each byte, and of what is erased.
+inline constexpr uint32_t kTableValues = 257;
+inline constexpr uint32_t kErased = 256;
 // What a thread writes at once.
 inline constexpr uint32_t kTogether = 4;
 // Tables of more channels do not fit in the memory of a block of threads.
@@ -28,22 +34,55 @@ inline constexpr uint32_t kFlippedLeftRight = 1;
 inline constexpr uint32_t kFlippedTopBottom = 2;
 inline constexpr uint32_t kCorners = 4;
 
+// Of a picture as it results.
+struct PictureBox {
+  int32_t left;
+  int32_t top;
+  int32_t width;
+  int32_t height;
+
+  HEADRACE_ON_DEVICE bool Has(uint32_t x, uint32_t y) const {
+    return x - static_cast<uint32_t>(left) < static_cast<uint32_t>(width) &&
+           y - static_cast<uint32_t>(top) < static_cast<uint32_t>(height);
+  }
+};
+
+inline constexpr int32_t kNotMixed = -1;
+
+// How a picture is mixed with its partner: partner · of_partner + own · of_own, or the partner's pixels in the box.
+struct MixedPicture {
+  int32_t partner;  // its number in the batch, or kNotMixed
+  float of_own;
+  float of_partner;
+  int32_t unused;
+  PictureBox box;
+};
+static_assert(sizeof(MixedPicture) == 32);
+
+enum class Mixing : uint32_t { kNone, kBlend, kPaste };
+
 // How the work is divided among threads: by four values that lie as their bytes do; by four pixels of three channels,
-// which are three words, and become four aligned values of each plane; or by four values of each run.
-enum class MappingWay { kInPlace, kFourPixels, kFours };
-inline constexpr int kMappingWays = 3;
+// which are three words, and become four aligned values of each plane; or by four values of each run, of one picture or
+// of two that are mixed.
+enum class MappingWay { kInPlace, kFourPixels, kFours, kMixedFours };
+inline constexpr int kMappingWays = 4;
 
 // An argument of the kernels, by value: fixed sizes, no padding. A picture has fewer than 2^31 values.
 struct ByteMapping {
   const uint8_t* bytes;  // [pictures, height, width, channels]; aligned to 256, as the others
-  const void* table;     // [channels, 256], of values
+  const void* table;     // [channels, 257], of values
   void* values;          // as the bytes, or as planes [pictures, channels, height, width]
-  const uint8_t* marks;  // [pictures, 4]: of the corners; null: no picture is flipped
+  // What was drawn for each picture; null: nothing.
+  const uint8_t* marks;       // of its corners: [pictures, 4]
+  const PictureBox* erased;   // after it was flipped
+  const MixedPicture* mixed;  // after that
   uint64_t pictures;
   uint32_t height;
   uint32_t width;
   uint32_t channels;
   uint32_t planes;  // 0 or 1
+  Mixing mixing;    // kBlend: values are float32
+  uint32_t unused;
 
   HEADRACE_ON_DEVICE uint32_t pixels() const { return height * width; }  // of a picture
   HEADRACE_ON_DEVICE uint64_t all_values() const { return pictures * values_of_picture(); }
@@ -53,10 +92,13 @@ struct ByteMapping {
   HEADRACE_ON_DEVICE uint32_t values_of_run() const { return planes == 0 ? values_of_picture() : pixels(); }
   // Enough for every run, wherever it begins between two aligned places.
   HEADRACE_ON_DEVICE uint32_t fours_of_run() const { return (values_of_run() + 2 * (kTogether - 1)) / kTogether; }
+  // Whether it matters in which row a pixel is.
+  HEADRACE_ON_DEVICE bool by_rows() const { return marks != nullptr || erased != nullptr || mixed != nullptr; }
   HEADRACE_ON_DEVICE MappingWay way() const {
-    if (marks == nullptr && (planes == 0 || channels == 1)) return MappingWay::kInPlace;
-    // Four pixels stay together in a picture that is flipped, too.
-    const bool in_fours = (marks == nullptr ? pixels() : width) % kTogether == 0;
+    if (mixing != Mixing::kNone) return MappingWay::kMixedFours;
+    if (!by_rows() && (planes == 0 || channels == 1)) return MappingWay::kInPlace;
+    // Four pixels of a row stay together in a picture that is flipped, too.
+    const bool in_fours = (by_rows() ? width : pixels()) % kTogether == 0;
     return planes != 0 && channels == 3 && in_fours ? MappingWay::kFourPixels : MappingWay::kFours;
   }
   HEADRACE_ON_DEVICE uint64_t threads() const {
@@ -66,6 +108,7 @@ struct ByteMapping {
       case MappingWay::kFourPixels:
         return pictures * (pixels() / kTogether);
       case MappingWay::kFours:
+      case MappingWay::kMixedFours:
         break;
     }
     return pictures * fours_of_run();
@@ -73,8 +116,11 @@ struct ByteMapping {
   HEADRACE_ON_DEVICE uint32_t FlipsOf(uint64_t picture) const {
     return marks == nullptr ? 0 : marks[picture * kCorners];
   }
+  HEADRACE_ON_DEVICE PictureBox ErasedOf(uint64_t picture) const {
+    return erased == nullptr ? PictureBox{0, 0, 0, 0} : erased[picture];
+  }
 };
-static_assert(sizeof(ByteMapping) == 56);
+static_assert(sizeof(ByteMapping) == 80);
 
 // Written at once. V: an unsigned integer of the value's size.
 template <typename V>
@@ -107,88 +153,133 @@ HEADRACE_ON_DEVICE inline void MapInPlace(const ByteMapping& mapping, const V* t
   *reinterpret_cast<FourValues<V>*>(values) = four;
 }
 
-// The number of the four pixels that come to lie at those of `group` of their picture; in the opposite order if it is
-// flipped from left to right.
-HEADRACE_ON_DEVICE inline uint32_t GroupBefore(const ByteMapping& mapping, uint32_t flips, uint32_t group) {
-  if (flips == 0) return group;
-  const uint32_t of_row = mapping.width / kTogether;
-  const uint32_t row = group / of_row;
-  const uint32_t at = group - row * of_row;
-  return ((flips & kFlippedTopBottom) == 0 ? row : mapping.height - 1 - row) * of_row +
-         ((flips & kFlippedLeftRight) == 0 ? at : of_row - 1 - at);
-}
+// Four pixels of a picture as it results, and those in which they lie before it is flipped, by their numbers.
+struct FourPixels {
+  uint32_t group;
+  uint32_t before;  // in the opposite order if the picture is flipped from left to right
+  uint32_t y = 0;   // known if the mapping is by rows
+  uint32_t x = 0;
+
+  HEADRACE_ON_DEVICE FourPixels(const ByteMapping& mapping, uint32_t flips, uint32_t number)
+      : group(number), before(number) {
+    if (!mapping.by_rows()) return;
+    const uint32_t of_row = mapping.width / kTogether;
+    y = group / of_row;
+    const uint32_t at = group - y * of_row;
+    x = at * kTogether;
+    before = ((flips & kFlippedTopBottom) == 0 ? y : mapping.height - 1 - y) * of_row +
+             ((flips & kFlippedLeftRight) == 0 ? at : of_row - 1 - at);
+  }
+};
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapFourPixels(const ByteMapping& mapping, const V* table, uint64_t thread) {
   constexpr uint32_t kChannels = 3;
   const uint64_t pixels = mapping.pixels();
-  const uint64_t picture = Quotient(thread, pixels / kTogether);
-  const auto group = static_cast<uint32_t>(thread - picture * (pixels / kTogether));
+  const uint64_t groups = pixels / kTogether;
+  const uint64_t picture = Quotient(thread, groups);
   const uint32_t flips = mapping.FlipsOf(picture);
-  const uint64_t before = picture * (pixels / kTogether) + GroupBefore(mapping, flips, group);
-  const auto* const words = reinterpret_cast<const uint32_t*>(mapping.bytes) + before * kChannels;
+  const FourPixels four(mapping, flips, static_cast<uint32_t>(thread - picture * groups));
+  const auto* const words =
+      reinterpret_cast<const uint32_t*>(mapping.bytes) + (picture * groups + four.before) * kChannels;
   const uint32_t read[kChannels] = {words[0], words[1], words[2]};
+  const PictureBox erased = mapping.ErasedOf(picture);
   FourValues<V> planes[kChannels];
   for (uint32_t i = 0; i < kTogether * kChannels; ++i) {
     const uint32_t byte = (read[i / 4] >> (i % 4 * 8)) & 0xFF;
     planes[i % kChannels].value[i / kChannels] = table[i % kChannels * kTableValues + byte];
   }
-  V* const values = static_cast<V*>(mapping.values) + picture * pixels * kChannels + group * kTogether;
+  V* const values = static_cast<V*>(mapping.values) + picture * pixels * kChannels + four.group * kTogether;
   for (uint32_t channel = 0; channel < kChannels; ++channel) {
-    const V* const four = planes[channel].value;
-    *reinterpret_cast<FourValues<V>*>(values + channel * pixels) =
-        (flips & kFlippedLeftRight) == 0 ? planes[channel] : FourValues<V>{{four[3], four[2], four[1], four[0]}};
+    const V* const read_four = planes[channel].value;
+    FourValues<V> turned = planes[channel];
+    if ((flips & kFlippedLeftRight) != 0) turned = {{read_four[3], read_four[2], read_four[1], read_four[0]}};
+    for (uint32_t i = 0; i < kTogether; ++i) {
+      if (erased.Has(four.x + i, four.y)) turned.value[i] = table[channel * kTableValues + kErased];
+    }
+    *reinterpret_cast<FourValues<V>*>(values + channel * pixels) = turned;
   }
 }
 
-// A value of a picture, and the byte that it comes from.
-class ValuePlace {
- public:
-  // The value of that number in the run. `flips`: of the picture.
-  HEADRACE_ON_DEVICE ValuePlace(const ByteMapping& mapping, uint32_t flips, uint32_t run, uint32_t number)
-      : mapping_(mapping), flips_(flips), channel_(run) {
-    uint32_t pixel = number;
+// A value of a run: its channel, and if the mapping is by rows, its pixel.
+struct ValuePlace {
+  uint32_t channel;
+  uint32_t y = 0;
+  uint32_t x;  // else all pixels of a picture are one row
+
+  HEADRACE_ON_DEVICE ValuePlace(const ByteMapping& mapping, uint32_t run, uint32_t number) : channel(run), x(number) {
     if (mapping.planes == 0) {
-      pixel = number / mapping.channels;
-      channel_ = number - pixel * mapping.channels;
+      x = number / mapping.channels;
+      channel = number - x * mapping.channels;
     }
-    // Pixels that stay are one row.
-    if (flips == 0) {
-      x_ = pixel;
-      return;
-    }
-    y_ = pixel / mapping.width;
-    x_ = pixel - y_ * mapping.width;
+    if (!mapping.by_rows()) return;
+    y = x / mapping.width;
+    x -= y * mapping.width;
   }
 
-  HEADRACE_ON_DEVICE uint32_t channel() const { return channel_; }
-  // Of the byte, in its picture.
-  HEADRACE_ON_DEVICE uint32_t byte() const {
-    const uint32_t y = (flips_ & kFlippedTopBottom) == 0 ? y_ : mapping_.height - 1 - y_;
-    const uint32_t x = (flips_ & kFlippedLeftRight) == 0 ? x_ : mapping_.width - 1 - x_;
-    return (y * mapping_.width + x) * mapping_.channels + channel_;
-  }
   // To the next value of the run.
-  HEADRACE_ON_DEVICE void Next() {
-    if (mapping_.planes == 0) {
-      if (++channel_ < mapping_.channels) return;
-      channel_ = 0;
+  HEADRACE_ON_DEVICE void Next(const ByteMapping& mapping) {
+    if (mapping.planes == 0) {
+      if (++channel < mapping.channels) return;
+      channel = 0;
     }
-    if (++x_ < mapping_.width || flips_ == 0) return;
-    x_ = 0;
-    ++y_;
+    if (++x < mapping.width || !mapping.by_rows()) return;
+    x = 0;
+    ++y;
+  }
+};
+
+// A picture before it is mixed.
+template <typename V>
+class MappedPicture {
+ public:
+  HEADRACE_ON_DEVICE MappedPicture(const ByteMapping& mapping, const V* table, uint64_t picture)
+      : mapping_(mapping),
+        table_(table),
+        bytes_(mapping.bytes + picture * mapping.values_of_picture()),
+        flips_(mapping.FlipsOf(picture)),
+        erased_(mapping.ErasedOf(picture)) {}
+
+  // Of a place behind the picture: some value.
+  HEADRACE_ON_DEVICE V At(const ValuePlace& place) const {
+    const uint32_t y = (flips_ & kFlippedTopBottom) == 0 ? place.y : mapping_.height - 1 - place.y;
+    const uint32_t x = (flips_ & kFlippedLeftRight) == 0 ? place.x : mapping_.width - 1 - place.x;
+    const uint32_t at = (y * mapping_.width + x) * mapping_.channels + place.channel;
+    const uint32_t last = mapping_.values_of_picture() - 1;
+    const uint32_t byte = bytes_[at < last ? at : last];
+    return table_[place.channel * kTableValues + (erased_.Has(place.x, place.y) ? kErased : byte)];
   }
 
  private:
   const ByteMapping& mapping_;
+  const V* table_;
+  const uint8_t* bytes_;
   uint32_t flips_;
-  uint32_t channel_;
-  uint32_t y_ = 0;
-  uint32_t x_ = 0;
+  PictureBox erased_;
 };
 
-// Values of a run that are written at once: four, or fewer at its ends.
+HEADRACE_ON_DEVICE inline uint32_t Blended(uint32_t own, uint32_t partner, const MixedPicture& mixed) {
+  float own_value;
+  float partner_value;
+  memcpy(&own_value, &own, sizeof(own));
+  memcpy(&partner_value, &partner, sizeof(partner));
+  const float blended = partner_value * mixed.of_partner + own_value * mixed.of_own;
+  uint32_t bits;
+  memcpy(&bits, &blended, sizeof(bits));
+  return bits;
+}
+
 template <typename V>
+HEADRACE_ON_DEVICE inline V Mixed(const ByteMapping& mapping, const MixedPicture& mixed, const ValuePlace& place, V own,
+                                  V partner) {
+  if constexpr (sizeof(V) == sizeof(float)) {
+    if (mapping.mixing == Mixing::kBlend) return Blended(own, partner, mixed);
+  }
+  return mixed.box.Has(place.x, place.y) ? partner : own;
+}
+
+// Values of a run that are written at once: four, or fewer at its ends.
+template <typename V, bool kMixes>
 struct FourOfRun {
   V* values;
   uint32_t count = 0;
@@ -205,14 +296,19 @@ struct FourOfRun {
     if (begin >= length) return;
     count = (end < length ? end : length) - begin;
     values = static_cast<V*>(mapping.values) + first_of_run + begin;
-    const uint8_t* const bytes = mapping.bytes + picture * mapping.values_of_picture();
-    const uint32_t last = mapping.values_of_picture() - 1;
-    ValuePlace place(mapping, mapping.FlipsOf(picture), run, begin);
     // Reads four in any case, as branches would hold up the next ones.
-    for (uint32_t i = 0; i < kTogether; ++i) {
-      const uint32_t byte = place.byte();
-      four.value[i] = table[place.channel() * kTableValues + bytes[byte < last ? byte : last]];
-      place.Next();
+    const ValuePlace first(mapping, run, begin);
+    ValuePlace place = first;
+    const MappedPicture<V> own(mapping, table, picture);
+    for (uint32_t i = 0; i < kTogether; ++i, place.Next(mapping)) four.value[i] = own.At(place);
+    if constexpr (kMixes) {
+      const MixedPicture mixed = mapping.mixed[picture];
+      if (mixed.partner == kNotMixed) return;
+      const MappedPicture<V> partner(mapping, table, static_cast<uint64_t>(mixed.partner));
+      place = first;
+      for (uint32_t i = 0; i < kTogether; ++i, place.Next(mapping)) {
+        four.value[i] = Mixed(mapping, mixed, place, four.value[i], partner.At(place));
+      }
     }
   }
 
@@ -230,23 +326,35 @@ struct FourOfRun {
 
 // Four values of each of kRuns runs from `first` on: all are read before the first is written, so that a device has
 // several reads under way.
-template <typename V, uint32_t kRuns>
+template <typename V, bool kMixes, uint32_t kRuns>
 HEADRACE_ON_DEVICE inline void MapFoursOf(const ByteMapping& mapping, const V* table, uint64_t picture, uint32_t group,
                                           uint32_t first) {
-  FourOfRun<V> fours[kRuns];
+  FourOfRun<V, kMixes> fours[kRuns];
+  HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Read(mapping, table, picture, first + i, group);
+  HEADRACE_UNROLL
   for (uint32_t i = 0; i < kRuns; ++i) fours[i].Write();
+}
+
+template <typename V, bool kMixes>
+HEADRACE_ON_DEVICE inline void MapFoursOfRuns(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  const uint64_t picture = Quotient(thread, mapping.fours_of_run());
+  const auto group = static_cast<uint32_t>(thread - picture * mapping.fours_of_run());
+  if (mapping.runs() == 3) {
+    MapFoursOf<V, kMixes, 3>(mapping, table, picture, group, 0);
+    return;
+  }
+  for (uint32_t run = 0; run < mapping.runs(); ++run) MapFoursOf<V, kMixes, 1>(mapping, table, picture, group, run);
 }
 
 template <typename V>
 HEADRACE_ON_DEVICE inline void MapFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
-  const uint64_t picture = Quotient(thread, mapping.fours_of_run());
-  const auto group = static_cast<uint32_t>(thread - picture * mapping.fours_of_run());
-  if (mapping.runs() == 3) {
-    MapFoursOf<V, 3>(mapping, table, picture, group, 0);
-    return;
-  }
-  for (uint32_t run = 0; run < mapping.runs(); ++run) MapFoursOf<V, 1>(mapping, table, picture, group, run);
+  MapFoursOfRuns<V, false>(mapping, table, thread);
+}
+
+template <typename V>
+HEADRACE_ON_DEVICE inline void MapMixedFours(const ByteMapping& mapping, const V* table, uint64_t thread) {
+  MapFoursOfRuns<V, true>(mapping, table, thread);
 }
 
 // The work of all threads, on this one. Map: that of one, MapInPlace and so on.
@@ -266,6 +374,8 @@ void MapAllBytes(const ByteMapping& mapping) {
       return MapAll<V, MapFourPixels<V>>(mapping);
     case MappingWay::kFours:
       return MapAll<V, MapFours<V>>(mapping);
+    case MappingWay::kMixedFours:
+      return MapAll<V, MapMixedFours<V>>(mapping);
   }
 }
 

@@ -5,6 +5,7 @@
 #ifndef HEADRACE_ENGINE_DEVICE_DEVICE_LAYOUT_H_
 #define HEADRACE_ENGINE_DEVICE_DEVICE_LAYOUT_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,8 +23,10 @@ class DeviceLayout {
  public:
   // A row-major tensor of numbers, which is copied as it is.
   void Add(size_t column, Tensor source);
-  // One with the tail, which outlives the layout. `marks`: of the tail's column of that name, if it has one.
-  void Add(size_t column, Tensor source, const DeviceTail& tail, std::optional<Tensor> marks);
+  // What was drawn for each of its pictures, as the tail's `drawn`.
+  using DrawnTensors = std::array<std::optional<Tensor>, kDrawnKinds>;
+  // One with the tail, which outlives the layout.
+  void Add(size_t column, Tensor source, const DeviceTail& tail, DrawnTensors drawn);
 
   bool empty() const { return columns_.empty(); }
   // Of the whole batch.
@@ -40,7 +43,7 @@ class DeviceLayout {
     size_t number;
     Tensor source;
     const DeviceTail* tail;  // null: it is copied as it is
-    std::optional<Tensor> marks;
+    DrawnTensors drawn;
   };
 
   std::vector<Column> columns_;

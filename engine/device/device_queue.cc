@@ -51,7 +51,9 @@ DeviceQueue::DeviceQueue(std::shared_ptr<Device> device, const PlannedDevice& pl
   const ir::Schema schema = iteration->schema();
   for (size_t i = 0; i < tails_.size(); ++i) {
     tail_of_[static_cast<size_t>(schema.IndexOf(tails_[i].column))] = static_cast<int>(i);
-    if (!tails_[i].marks.empty()) drawn_.push_back(static_cast<size_t>(schema.IndexOf(tails_[i].marks)));
+    for (const std::string& drawn : tails_[i].drawn) {
+      if (!drawn.empty()) drawn_.push_back(static_cast<size_t>(schema.IndexOf(drawn)));
+    }
   }
   std::sort(drawn_.rbegin(), drawn_.rend());
   report_.name = device_->name();
@@ -259,12 +261,13 @@ absl::Status DeviceQueue::Add(const ResultRow& row, size_t column, DeviceTail& t
     return InternalError("column ", tail.column, " is ", source.TypeName(), " before ", tail.steps);
   }
   HEADRACE_ASSIGN_OR_RETURN(tail.table, Readable(tail.table));
-  std::optional<Tensor> marks;
-  if (!tail.marks.empty()) {
-    const auto of_marks = static_cast<size_t>(iteration_->schema().IndexOf(tail.marks));
-    HEADRACE_ASSIGN_OR_RETURN(marks, Readable(row.columns[of_marks]));
+  DeviceLayout::DrawnTensors drawn;
+  for (size_t kind = 0; kind < kDrawnKinds; ++kind) {
+    if (tail.drawn[kind].empty()) continue;
+    const auto of_drawn = static_cast<size_t>(iteration_->schema().IndexOf(tail.drawn[kind]));
+    HEADRACE_ASSIGN_OR_RETURN(drawn[kind], Readable(row.columns[of_drawn]));
   }
-  layout.Add(column, std::move(source), tail, std::move(marks));
+  layout.Add(column, std::move(source), tail, std::move(drawn));
   return absl::OkStatus();
 }
 

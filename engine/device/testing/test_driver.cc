@@ -701,7 +701,7 @@ struct HostKernel {
   {"Headrace" #way "16", headrace::MapAll<uint16_t, headrace::way<uint16_t>>, sizeof(uint16_t)}, { \
     "Headrace" #way "32", headrace::MapAll<uint32_t, headrace::way<uint32_t>>, sizeof(uint32_t)    \
   }
-const HostKernel kKernels[] = {KERNELS(MapInPlace), KERNELS(MapFourPixels), KERNELS(MapFours)};
+const HostKernel kKernels[] = {KERNELS(MapInPlace), KERNELS(MapFourPixels), KERNELS(MapFours), KERNELS(MapMixedFours)};
 #undef KERNELS
 
 CUresult ModuleLoadData(CUmodule* module, const void* image) {
@@ -763,6 +763,8 @@ CUresult LaunchKernel(CUfunction function, unsigned int blocks, unsigned int, un
   uses_memory(argument->bytes, values, false);
   uses_memory(argument->table, argument->channels * headrace::kTableValues * kernel.value_bytes, false);
   uses_memory(argument->marks, argument->pictures * headrace::kCorners, false);
+  uses_memory(argument->erased, argument->pictures * sizeof(headrace::PictureBox), false);
+  uses_memory(argument->mixed, argument->pictures * sizeof(headrace::MixedPicture), false);
   uses_memory(argument->values, values * kernel.value_bytes, true);
   if (!on_device) {
     it.Find("a kernel on memory that was not taken");
